@@ -1,0 +1,112 @@
+import { TokenError } from "./token-error.js";
+
+const URL_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const INVALID = 0xff;
+
+// Both alphabets map into one table: "+" and "-" are 62, "/" and "_" are 63.
+const VALUES: Uint8Array = /* @__PURE__ */ (() => {
+  const table = new Uint8Array(128).fill(INVALID);
+  for (let value = 0; value < 64; value++) table[URL_ALPHABET.charCodeAt(value)] = value;
+  table["+".charCodeAt(0)] = 62;
+  table["/".charCodeAt(0)] = 63;
+  return table;
+})();
+
+/** Unpadded base64url (RFC 4648, section 5). */
+export function encodeBase64url(bytes: Uint8Array): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; i += 3) {
+    const a = bytes[i] ?? 0;
+    const b = bytes[i + 1];
+    const c = bytes[i + 2];
+    text += URL_ALPHABET.charAt(a >> 2) + URL_ALPHABET.charAt(((a & 3) << 4) | ((b ?? 0) >> 4));
+    if (b !== undefined) text += URL_ALPHABET.charAt(((b & 15) << 2) | ((c ?? 0) >> 6));
+    if (c !== undefined) text += URL_ALPHABET.charAt(c & 63);
+  }
+  return text;
+}
+
+/** What {@link readBase64} found: the whole bytes, and the fault at the end of the text, if any. */
+export interface Base64Reading {
+  readonly bytes: Uint8Array;
+  /**
+   * A fault that a text cut short would also show (a lone last character, or set bits after the last
+   * whole byte). The caller decides: if the bytes themselves stop early, the text was truncated.
+   */
+  readonly tail?: TokenError;
+}
+
+/**
+ * Strict base64 in either alphabet, padded or not, but never both alphabets at once.
+ *
+ * @throws TokenError `base64_character`, `base64_mixed`, `base64_whitespace` or `base64_padding`,
+ *   with the offset of the character.
+ */
+export function readBase64(text: string): Base64Reading {
+  const end = endOfData(text);
+  const bytes = new Uint8Array((end * 6) >> 3);
+  let standard = -1;
+  let urlSafe = -1;
+  let buffer = 0;
+  let bits = 0;
+  let at = 0;
+  for (let i = 0; i < end; i++) {
+    const code = text.charCodeAt(i);
+    const value = code < 128 ? (VALUES[code] ?? INVALID) : INVALID;
+    if (value === INVALID) throw badCharacter(text, i);
+    if (value >= 62) {
+      if (code === 0x2b || code === 0x2f) standard = i;
+      else urlSafe = i;
+      if (standard >= 0 && urlSafe >= 0) {
+        throw new TokenError("base64_mixed", `both base64 alphabets are used (at ${i})`, i);
+      }
+    }
+    buffer = ((buffer << 6) | value) & 0xffff;
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes[at++] = (buffer >> bits) & 0xff;
+    }
+  }
+  if (bits === 6) {
+    return { bytes, tail: new TokenError("truncated", "the base64 text stops inside a byte", end) };
+  }
+  if ((buffer & ((1 << bits) - 1)) !== 0) {
+    const message = "the last base64 character has bits set past the last byte";
+    return { bytes, tail: new TokenError("base64_trailing_bits", message, end - 1) };
+  }
+  return { bytes };
+}
+
+/**
+ * {@link readBase64}, refusing a fault at the end too.
+ *
+ * @throws TokenError as {@link readBase64}, and `truncated` or `base64_trailing_bits`.
+ */
+export function decodeBase64(text: string): Uint8Array {
+  const { bytes, tail } = readBase64(text);
+  if (tail !== undefined) throw tail;
+  return bytes;
+}
+
+function endOfData(text: string): number {
+  let end = text.length;
+  while (end > 0 && text.charCodeAt(end - 1) === 0x3d) end--;
+  const padding = text.length - end;
+  const needed = (4 - (end % 4)) % 4;
+  if (padding !== 0 && (padding !== needed || padding > 2)) {
+    throw new TokenError("base64_padding", `wrong number of "=" at the end: ${padding}`, end);
+  }
+  return end;
+}
+
+function badCharacter(text: string, at: number): TokenError {
+  const character = text.charAt(at);
+  if (/\s/.test(character)) {
+    return new TokenError("base64_whitespace", `white space inside the token (at ${at})`, at);
+  }
+  if (character === "=")
+    return new TokenError("base64_padding", `"=" before the end (at ${at})`, at);
+  const shown = JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0));
+  return new TokenError("base64_character", `${shown} is not a base64 character (at ${at})`, at);
+}

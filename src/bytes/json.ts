@@ -1,0 +1,117 @@
+import { encodeUtf8, isWellFormed } from "./utf8.js";
+
+/** A JSON value as `JSON.parse` returns it. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [name: string]: Json };
+
+/** An object of JSON values, told apart from arrays and `null`. */
+export type JsonObject = { readonly [name: string]: Json };
+
+export function isJsonObject(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The JSON Canonicalization Scheme (RFC 8785): members sorted by UTF-16 code units, ECMAScript
+ * numbers, no white space.
+ *
+ * @throws TypeError for what has no such form: a number that is not finite, a lone surrogate,
+ *   `undefined`, a function.
+ */
+export function canonicalJson(value: Json): string {
+  if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
+    return JSON.stringify(value);
+  }
+  if (typeof value === "string") {
+    if (!isWellFormed(value))
+      throw new TypeError("a string with a lone surrogate has no UTF-8 form");
+    return JSON.stringify(value);
+  }
+  if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(",")}]`;
+  if (typeof value !== "object") throw new TypeError(`a ${typeof value} has no JSON form`);
+  const members = Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([name, member]) => `${canonicalJson(name)}:${canonicalJson(member)}`);
+  return `{${members.join(",")}}`;
+}
+
+/** UTF-8 bytes of {@link canonicalJson}. */
+export function canonicalBytes(value: Json): Uint8Array {
+  return encodeUtf8(canonicalJson(value));
+}
+
+/** The outline of a text that may or may not be JSON, read without building anything. */
+export interface JsonOutline {
+  /** Deepest nesting of `{` and `[` outside strings. */
+  readonly depth: number;
+  /** Most members in one array. */
+  readonly members: number;
+  /** Whether the text stops inside a string, an array or an object. */
+  readonly open: boolean;
+}
+
+/** Measures nesting and the longest array in one pass, so that caps hold before any parsing. */
+export function outlineJson(text: string): JsonOutline {
+  const counts: number[] = [];
+  let depth = 0;
+  let members = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (inString) {
+      if (code === 0x5c) i++;
+      else if (code === 0x22) inString = false;
+      continue;
+    }
+    if (code === 0x22) inString = true;
+    else if (code === 0x5b || code === 0x7b) {
+      counts.push(code === 0x5b ? 1 : Number.NEGATIVE_INFINITY);
+      if (counts.length > depth) depth = counts.length;
+      if (code === 0x5b && members < 1) members = 1;
+    } else if (code === 0x5d || code === 0x7d) counts.pop();
+    else if (code === 0x2c && counts.length > 0) {
+      const count = (counts[counts.length - 1] ?? 0) + 1;
+      counts[counts.length - 1] = count;
+      if (count > members) members = count;
+    }
+  }
+  return { depth, members, open: inString || counts.length > 0 };
+}
+
+/**
+ * The first member name that one object of `text` has twice, with its offset. `text` must have
+ * passed `JSON.parse`, which keeps the last of two equal names and says nothing.
+ */
+export function duplicateKey(text: string): { key: string; offset: number } | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  let nameNext = false;
+  for (let i = 0; i < text.length; i++) {
+    const character = text.charAt(i);
+    if (character === '"') {
+      const start = i;
+      for (i++; text.charAt(i) !== '"'; i++) if (text.charAt(i) === "\\") i++;
+      const names = open[open.length - 1];
+      if (nameNext && names !== undefined) {
+        const key: unknown = JSON.parse(text.slice(start, i + 1));
+        if (typeof key === "string") {
+          if (names.has(key)) return { key, offset: start };
+          names.add(key);
+        }
+        nameNext = false;
+      }
+    } else if (character === "{") {
+      open.push(new Set());
+      nameNext = true;
+    } else if (character === "[") open.push(undefined);
+    else if (character === "}" || character === "]") open.pop();
+    else if (character === ",") nameNext = open[open.length - 1] !== undefined;
+  }
+  return undefined;
+}

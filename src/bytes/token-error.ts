@@ -1,0 +1,78 @@
+/**
+ * Why a token could not be read. Each rejection of the strict profile (docs/spec.md, section 3)
+ * has its own code; codes are stable and never reused.
+ */
+export type TokenErrorCode =
+  | "empty"
+  | "truncated"
+  | "too_large"
+  | "too_many_caveats"
+  | "caveat_too_large"
+  | "too_many_discharges"
+  | "too_many_members"
+  | "too_deep"
+  | "format_unknown"
+  | "base64_character"
+  | "base64_mixed"
+  | "base64_whitespace"
+  | "base64_padding"
+  | "base64_trailing_bits"
+  | "varint_overlong"
+  | "varint_range"
+  | "field_unknown"
+  | "field_order"
+  | "field_duplicate"
+  | "field_missing"
+  | "first_party_location"
+  | "location_empty"
+  | "vid_length"
+  | "signature_length"
+  | "trailing_bytes"
+  | "packet_header"
+  | "packet_terminator"
+  | "utf8_invalid"
+  | "not_text"
+  | "json_syntax"
+  | "json_duplicate_key"
+  | "json_unknown_key"
+  | "json_type"
+  | "json_version"
+  | "json_both_encodings"
+  | "json_hex"
+  | "identifier_malformed"
+  | "not_unbound";
+
+/**
+ * A token that is not well formed. Everything that reads tokens throws this and nothing else for
+ * bad input; a wrong argument from the program itself is a `TypeError`.
+ *
+ * The message never contains bytes of the token beyond a single offending character, so it is safe
+ * to log.
+ *
+ * @example
+ * ```ts
+ * import { TokenError } from "proviso";
+ * import { parseMacaroon } from "proviso/macaroon";
+ *
+ * let caught;
+ * try {
+ *   parseMacaroon("AgEH");
+ * } catch (error) {
+ *   if (error instanceof TokenError) caught = error.code;
+ * }
+ * caught; // => "truncated"
+ * ```
+ */
+export class TokenError extends Error {
+  override readonly name = "TokenError";
+  /** What is wrong. */
+  readonly code: TokenErrorCode;
+  /** Where: a byte offset in binary forms, a character offset in text, absent where neither applies. */
+  readonly offset: number | undefined;
+
+  constructor(code: TokenErrorCode, message: string, offset?: number) {
+    super(message);
+    this.code = code;
+    this.offset = offset;
+  }
+}

@@ -1,0 +1,189 @@
+import { type Cursor, varintLength, writeVarint } from "../bytes/cursor.js";
+import { TokenError } from "../bytes/token-error.js";
+import { decodeUtf8, encodeUtf8 } from "../bytes/utf8.js";
+import { TAG_LENGTH } from "./hmac.js";
+import { caveatTooLarge, type MacaroonLimits, tooManyCaveats } from "./limits.js";
+import { type Caveat, Macaroon, partsOf } from "./macaroon.js";
+import { VID_LENGTH } from "./third-party.js";
+
+/** First byte of every v2 binary macaroon. */
+export const V2_VERSION = 2;
+
+const END = 0;
+const LOCATION = 1;
+const IDENTIFIER = 2;
+const VERIFICATION_ID = 4;
+const SIGNATURE = 6;
+
+const FIELD_NAMES: Readonly<Record<number, string>> = {
+  [LOCATION]: "the location",
+  [IDENTIFIER]: "the identifier",
+  [VERIFICATION_ID]: "the verification id",
+  [SIGNATURE]: "the signature",
+};
+
+/** Reads one v2 binary macaroon and leaves the cursor behind it. All bytes are copied. */
+export function readBinaryV2(cursor: Cursor, limits: MacaroonLimits): Macaroon {
+  const start = cursor.offset;
+  const version = cursor.byte("the version");
+  if (version !== V2_VERSION) {
+    throw new TokenError("format_unknown", `a macaroon can not start with byte ${version}`, start);
+  }
+  const head = readSection(cursor, [LOCATION, IDENTIFIER]);
+  const identifier = required(head, IDENTIFIER, cursor.offset);
+  const location = readLocation(head, start);
+  const caveats: Caveat[] = [];
+  while (cursor.peek() !== END) {
+    if (caveats.length >= limits.caveats) throw tooManyCaveats(limits.caveats);
+    caveats.push(readCaveat(cursor, limits));
+  }
+  cursor.byte("the end of the caveats");
+  const at = cursor.offset;
+  const type = cursor.varint("the signature's field type");
+  if (type !== SIGNATURE) {
+    throw new TokenError(
+      "field_missing",
+      `the signature was expected, not field ${type} (at ${at})`,
+      at,
+    );
+  }
+  const signature = readField(cursor, SIGNATURE);
+  if (signature.length !== TAG_LENGTH) {
+    const message = `the signature has ${signature.length} bytes instead of ${TAG_LENGTH} (at ${at})`;
+    throw new TokenError("signature_length", message, at);
+  }
+  return new Macaroon({
+    location,
+    identifier: identifier.slice(),
+    caveats,
+    signature: signature.slice(),
+  });
+}
+
+function readCaveat(cursor: Cursor, limits: MacaroonLimits): Caveat {
+  const start = cursor.offset;
+  const fields = readSection(cursor, [LOCATION, IDENTIFIER, VERIFICATION_ID]);
+  const identifier = required(fields, IDENTIFIER, start).slice();
+  if (identifier.length > limits.caveatBytes) {
+    throw caveatTooLarge(identifier.length, limits.caveatBytes);
+  }
+  const location = readLocation(fields, start);
+  const vid = fields.get(VERIFICATION_ID);
+  if (vid === undefined) {
+    if (location !== undefined) throw firstPartyLocation(start);
+    return { kind: "first-party", identifier };
+  }
+  if (vid.length !== VID_LENGTH) throw vidLength(vid.length, start);
+  const caveat = { kind: "third-party", identifier, verificationId: vid.slice() } as const;
+  return location === undefined ? caveat : { ...caveat, location };
+}
+
+/** Fields up to the end-of-section byte: known, ascending, each once. */
+function readSection(cursor: Cursor, known: readonly number[]): Map<number, Uint8Array> {
+  const fields = new Map<number, Uint8Array>();
+  let last = 0;
+  for (;;) {
+    const at = cursor.offset;
+    const type = cursor.varint("a field type");
+    if (type === END) return fields;
+    if (!known.includes(type)) {
+      throw new TokenError("field_unknown", `field ${type} has no place here (at ${at})`, at);
+    }
+    if (fields.has(type)) {
+      throw new TokenError("field_duplicate", `${FIELD_NAMES[type]} is given twice (at ${at})`, at);
+    }
+    if (type < last) {
+      throw new TokenError("field_order", `${FIELD_NAMES[type]} is out of order (at ${at})`, at);
+    }
+    fields.set(type, readField(cursor, type));
+    last = type;
+  }
+}
+
+function readField(cursor: Cursor, type: number): Uint8Array {
+  const what = FIELD_NAMES[type] ?? "a field";
+  return cursor.take(cursor.varint(what), what);
+}
+
+function required(fields: Map<number, Uint8Array>, type: number, at: number): Uint8Array {
+  const value = fields.get(type);
+  if (value === undefined) {
+    throw new TokenError("field_missing", `${FIELD_NAMES[type]} is missing (at ${at})`, at);
+  }
+  return value;
+}
+
+function readLocation(fields: Map<number, Uint8Array>, at: number): string | undefined {
+  const bytes = fields.get(LOCATION);
+  if (bytes === undefined) return undefined;
+  if (bytes.length === 0) {
+    throw new TokenError("location_empty", `an empty location must be left out (at ${at})`, at);
+  }
+  return textField(bytes, "the location", at);
+}
+
+/** @throws TokenError `utf8_invalid`. */
+export function textField(bytes: Uint8Array, what: string, at: number): string {
+  const text = decodeUtf8(bytes);
+  if (text === undefined)
+    throw new TokenError("utf8_invalid", `${what} is not UTF-8 (at ${at})`, at);
+  return text;
+}
+
+export function firstPartyLocation(at?: number): TokenError {
+  return new TokenError("first_party_location", "a first-party caveat can not have a location", at);
+}
+
+export function vidLength(length: number, at?: number): TokenError {
+  const message = `a verification id has ${length} bytes instead of ${VID_LENGTH}`;
+  return new TokenError("vid_length", message, at);
+}
+
+/** Number of bytes {@link writeBinaryV2} gives. */
+export function binaryV2Length(macaroon: Macaroon): number {
+  const { location, identifier, caveats } = partsOf(macaroon);
+  let length = 1 + locationLength(location) + fieldLength(identifier.length) + 1;
+  for (const caveat of caveats) {
+    length += fieldLength(caveat.identifier.length) + 1;
+    if (caveat.kind === "third-party") {
+      length += locationLength(caveat.location) + fieldLength(VID_LENGTH);
+    }
+  }
+  return length + 1 + fieldLength(TAG_LENGTH);
+}
+
+function fieldLength(length: number): number {
+  return 1 + varintLength(length) + length;
+}
+
+function locationLength(location: string | undefined): number {
+  return location ? fieldLength(encodeUtf8(location).length) : 0;
+}
+
+/** The v2 binary form. */
+export function writeBinaryV2(macaroon: Macaroon): Uint8Array {
+  const { location, identifier, caveats, signature } = partsOf(macaroon);
+  const out = new Uint8Array(binaryV2Length(macaroon));
+  let at = 0;
+  const field = (type: number, value: Uint8Array): void => {
+    out[at] = type;
+    at = writeVarint(out, at + 1, value.length);
+    out.set(value, at);
+    at += value.length;
+  };
+  out[at++] = V2_VERSION;
+  if (location) field(LOCATION, encodeUtf8(location));
+  field(IDENTIFIER, identifier);
+  out[at++] = END;
+  for (const caveat of caveats) {
+    if (caveat.kind === "third-party" && caveat.location) {
+      field(LOCATION, encodeUtf8(caveat.location));
+    }
+    field(IDENTIFIER, caveat.identifier);
+    if (caveat.kind === "third-party") field(VERIFICATION_ID, caveat.verificationId);
+    out[at++] = END;
+  }
+  out[at++] = END;
+  field(SIGNATURE, signature);
+  return out;
+}

@@ -1,0 +1,156 @@
+import { hmac } from "./hmac.js";
+import { type Caveat, Macaroon, partsOf, toBytes } from "./macaroon.js";
+import { deriveKey, type RootKey } from "./root-key.js";
+import { caveatNonce, sealCaveatKey } from "./third-party.js";
+
+const ZERO_KEY: Uint8Array = /* @__PURE__ */ new Uint8Array(32);
+
+/** `HMAC(key, HMAC(key, a) ‖ HMAC(key, b))`, the libmacaroons construction for two fields. */
+function hash2(key: Uint8Array, a: Uint8Array, b: Uint8Array): Uint8Array {
+  return hmac(key, hmac(key, a), hmac(key, b));
+}
+
+/** The tag after `caveat`, from the tag before it. */
+export function nextTag(tag: Uint8Array, caveat: Caveat): Uint8Array {
+  return caveat.kind === "first-party"
+    ? hmac(tag, caveat.identifier)
+    : hash2(tag, caveat.verificationId, caveat.identifier);
+}
+
+/** The signature of a discharge, bound to the root macaroon it is presented with. */
+export function bindSignature(
+  rootSignature: Uint8Array,
+  dischargeSignature: Uint8Array,
+): Uint8Array {
+  return hash2(ZERO_KEY, rootSignature, dischargeSignature);
+}
+
+export interface MacaroonInit {
+  /** What the issuer needs to recognise the macaroon and find its key. Text is taken as UTF-8. */
+  readonly identifier: string | Uint8Array;
+  /** Where it is to be used: a hint, not signed. */
+  readonly location?: string;
+}
+
+/**
+ * Makes a macaroon without caveats.
+ *
+ * @throws TypeError on wrong arguments.
+ *
+ * @example
+ * ```ts
+ * import { RootKey, createMacaroon, macaroonToText } from "proviso/macaroon";
+ *
+ * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * macaroonToText(createMacaroon(key, { identifier: "a" })); // => "AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA"
+ * ```
+ */
+export function createMacaroon(key: RootKey, init: MacaroonInit): Macaroon {
+  const identifier = toBytes(init.identifier, "identifier");
+  if (identifier.length === 0) throw new TypeError("identifier must not be empty");
+  const location = init.location === undefined ? undefined : checkLocation(init.location);
+  return new Macaroon({ location, identifier, caveats: [], signature: key.tag(identifier) });
+}
+
+/**
+ * Appends a first-party caveat: one HMAC, no key needed. The given macaroon is unchanged.
+ *
+ * @throws TypeError on wrong arguments.
+ *
+ * @example
+ * ```ts
+ * import { addFirstPartyCaveat, createMacaroon, RootKey } from "proviso/macaroon";
+ *
+ * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * const parent = createMacaroon(key, { identifier: "id" });
+ * const child = addFirstPartyCaveat(parent, "time < 2030");
+ * [parent.caveats.length, child.caveats.length]; // => [0, 1]
+ * ```
+ */
+export function addFirstPartyCaveat(macaroon: Macaroon, caveat: string | Uint8Array): Macaroon {
+  const identifier = toBytes(caveat, "caveat");
+  if (identifier.length === 0) throw new TypeError("caveat must not be empty");
+  return append(macaroon, { kind: "first-party", identifier });
+}
+
+export interface ThirdPartyInit {
+  /** The secret shared with the third party; it makes the discharge with it. */
+  readonly key: Uint8Array;
+  /** What the third party needs to know; the discharge must have it as its identifier. */
+  readonly identifier: string | Uint8Array;
+  /** Where to ask for the discharge: a hint, not signed. */
+  readonly location?: string;
+  /** 24 bytes; random if absent, and it must never repeat for the same macaroon. */
+  readonly nonce?: Uint8Array;
+}
+
+/**
+ * Appends a third-party caveat: the macaroon then verifies only together with a discharge made
+ * with `init.key` for `init.identifier`.
+ *
+ * @throws TypeError on wrong arguments.
+ *
+ * @example
+ * ```ts
+ * import { addThirdPartyCaveat, bindDischarge, createMacaroon, RootKey, verifyMacaroon } from "proviso/macaroon";
+ *
+ * const secret = new TextEncoder().encode("shared with the third party");
+ * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * const root = addThirdPartyCaveat(createMacaroon(key, { identifier: "id" }), {
+ *   key: secret,
+ *   identifier: "is it Alice?",
+ * });
+ * const discharge = createMacaroon(new RootKey(secret), { identifier: "is it Alice?" });
+ * const discharges = [bindDischarge(root, discharge)];
+ * verifyMacaroon(root, key, { discharges, check: () => true }).ok; // => true
+ * ```
+ */
+export function addThirdPartyCaveat(macaroon: Macaroon, init: ThirdPartyInit): Macaroon {
+  const identifier = toBytes(init.identifier, "caveat identifier");
+  if (identifier.length === 0) throw new TypeError("caveat identifier must not be empty");
+  if (!(init.key instanceof Uint8Array) || init.key.length === 0) {
+    throw new TypeError("a caveat key must be a non-empty Uint8Array");
+  }
+  const { signature } = partsOf(macaroon);
+  const verificationId = sealCaveatKey(signature, deriveKey(init.key), init.nonce ?? caveatNonce());
+  const location = init.location === undefined ? undefined : checkLocation(init.location);
+  const caveat = { kind: "third-party", identifier, verificationId } as const;
+  return append(macaroon, location === undefined ? caveat : { ...caveat, location });
+}
+
+/**
+ * Binds a discharge to the macaroon it will be presented with. Bind every discharge, nested ones
+ * too, to the *root* macaroon in its final form: appending a caveat afterwards unbinds them.
+ *
+ * @example
+ * ```ts
+ * import { bindDischarge, createMacaroon, RootKey } from "proviso/macaroon";
+ *
+ * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * const root = createMacaroon(key, { identifier: "root" });
+ * const discharge = createMacaroon(key, { identifier: "discharge" });
+ * const bound = bindDischarge(root, discharge);
+ * bound.signature.join() === discharge.signature.join(); // => false
+ * ```
+ */
+export function bindDischarge(root: Macaroon, discharge: Macaroon): Macaroon {
+  const parts = partsOf(discharge);
+  return new Macaroon({
+    ...parts,
+    signature: bindSignature(partsOf(root).signature, parts.signature),
+  });
+}
+
+function append(macaroon: Macaroon, caveat: Caveat): Macaroon {
+  const parts = partsOf(macaroon);
+  return new Macaroon({
+    ...parts,
+    caveats: [...parts.caveats, caveat],
+    signature: nextTag(parts.signature, caveat),
+  });
+}
+
+function checkLocation(location: string): string | undefined {
+  toBytes(location, "location");
+  return location === "" ? undefined : location;
+}

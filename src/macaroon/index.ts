@@ -1,0 +1,41 @@
+/**
+ * Generic macaroons: the chain, third-party caveats and the four wire forms. It knows no caveat's
+ * meaning; for capabilities see the main entry and `proviso/issuer`.
+ *
+ * @packageDocumentation
+ */
+export { TokenError, type TokenErrorCode } from "../bytes/token-error.js";
+export {
+  addFirstPartyCaveat,
+  addThirdPartyCaveat,
+  bindDischarge,
+  createMacaroon,
+  type MacaroonInit,
+  type ThirdPartyInit,
+} from "./chain.js";
+export { MACAROON_LIMITS, type MacaroonLimits } from "./limits.js";
+export {
+  type Caveat,
+  type FirstPartyCaveat,
+  Macaroon,
+  type MacaroonParts,
+  type ThirdPartyCaveat,
+} from "./macaroon.js";
+export { RootKey } from "./root-key.js";
+export type { SignatureFailureCode } from "./signatures.js";
+export {
+  type MacaroonFormat,
+  type MacaroonText,
+  macaroonsFromBytes,
+  macaroonToBytes,
+  macaroonToText,
+  parseMacaroon,
+  readMacaroons,
+  writeMacaroons,
+} from "./text.js";
+export {
+  type VerifyFailure,
+  type VerifyOptions,
+  type VerifyResult,
+  verifyMacaroon,
+} from "./verify.js";

@@ -1,0 +1,61 @@
+import { TokenError } from "../bytes/token-error.js";
+
+/** Upper bounds, each checked before the work it bounds. All counts are inclusive. */
+export interface MacaroonLimits {
+  /** Bytes of all macaroons presented together, in the v2 binary form. */
+  readonly bytes: number;
+  /** Caveats of one macaroon. */
+  readonly caveats: number;
+  /** Bytes of one caveat's identifier. */
+  readonly caveatBytes: number;
+  /** Discharges presented with a macaroon. */
+  readonly discharges: number;
+  /** How deep discharges may need discharges of their own; 1 allows no nesting. */
+  readonly nesting: number;
+}
+
+/**
+ * The default bounds for generic macaroons. Capabilities have tighter ones, `CAPABILITY_LIMITS`.
+ *
+ * @example
+ * ```ts
+ * import { MACAROON_LIMITS } from "proviso/macaroon";
+ *
+ * MACAROON_LIMITS.bytes; // => 65536
+ * ```
+ */
+export const MACAROON_LIMITS: MacaroonLimits = {
+  bytes: 65536,
+  caveats: 256,
+  caveatBytes: 16384,
+  discharges: 64,
+  nesting: 16,
+};
+
+/** Completes partial limits, refusing what is not a whole number of at least 0. */
+export function completeLimits<T extends object>(defaults: T, given: Partial<T> | undefined): T {
+  const limits = { ...defaults, ...given };
+  for (const [name, value] of Object.entries(limits)) {
+    if (!Number.isSafeInteger(value) || Number(value) < 0) {
+      throw new TypeError(`limits.${name} must be a whole number of at least 0, not ${value}`);
+    }
+  }
+  return limits;
+}
+
+export function tooLarge(size: number, limit: number, what = "the token"): TokenError {
+  return new TokenError("too_large", `${what} has ${size} bytes; at most ${limit} are allowed`);
+}
+
+export function tooManyCaveats(limit: number): TokenError {
+  return new TokenError("too_many_caveats", `more than ${limit} caveats in one macaroon`);
+}
+
+export function caveatTooLarge(size: number, limit: number): TokenError {
+  const message = `a caveat has ${size} bytes; at most ${limit} are allowed`;
+  return new TokenError("caveat_too_large", message);
+}
+
+export function tooManyDischarges(limit: number): TokenError {
+  return new TokenError("too_many_discharges", `more than ${limit} discharges with one macaroon`);
+}

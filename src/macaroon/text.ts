@@ -1,0 +1,246 @@
+import { encodeBase64url, readBase64 } from "../bytes/base64.js";
+import { Cursor } from "../bytes/cursor.js";
+import { duplicateKey, isJsonObject, type Json, outlineJson } from "../bytes/json.js";
+import { TokenError } from "../bytes/token-error.js";
+import { concatBytes, readBinaryV1, writeBinaryV1 } from "./binary-v1.js";
+import { readBinaryV2, V2_VERSION, writeBinaryV2 } from "./binary-v2.js";
+import { readJsonV1, writeJsonV1 } from "./json-v1.js";
+import { readJsonV2, writeJsonV2 } from "./json-v2.js";
+import {
+  completeLimits,
+  MACAROON_LIMITS,
+  type MacaroonLimits,
+  tooLarge,
+  tooManyDischarges,
+} from "./limits.js";
+import { Macaroon } from "./macaroon.js";
+import { overLimits } from "./verify.js";
+
+/** The four forms: v1 and v2 are binary and travel as base64url, the others are JSON text. */
+export type MacaroonFormat = "v1" | "v2" | "v1json" | "v2json";
+
+// No form writes a macaroon in more than this many times its v2 binary bytes unless most of it is
+// escape sequences, so longer texts are refused unread.
+const TEXT_PER_BYTE = 4;
+const MAX_JSON_DEPTH = 4;
+
+/** One or more macaroons in the form they came in. */
+export interface MacaroonText {
+  readonly format: MacaroonFormat;
+  /** The macaroon, then its discharges. Never empty. */
+  readonly macaroons: readonly [Macaroon, ...Macaroon[]];
+}
+
+/**
+ * Reads a macaroon, or a macaroon followed by its discharges, in any of the four forms: base64 of
+ * v1 or v2 binary (either alphabet, padded or not; several macaroons one after the other), or a v1
+ * or v2 JSON object (several in an array).
+ *
+ * @throws TokenError if it is not well formed or exceeds a limit.
+ * @throws TypeError if `text` is not a string.
+ *
+ * @example
+ * ```ts
+ * import { readMacaroons } from "proviso/macaroon";
+ *
+ * const text = '{"v":2,"i":"a","c":[],"s64":"8tc0EZ65teJ49km3J6ucaVSOx8PY_DT4IqL-2lhy6sw"}';
+ * const { format, macaroons } = readMacaroons(text);
+ * [format, macaroons.length]; // => ["v2json", 1]
+ * ```
+ */
+export function readMacaroons(text: string, given?: Partial<MacaroonLimits>): MacaroonText {
+  if (typeof text !== "string") throw new TypeError("a macaroon's text must be a string");
+  const limits = completeLimits(MACAROON_LIMITS, given);
+  if (text === "") throw new TokenError("empty", "the token is empty", 0);
+  if (text.length > limits.bytes * TEXT_PER_BYTE)
+    throw tooLarge(text.length, limits.bytes, "the text");
+  const result = /^\s*[{[]/.test(text) ? readJson(text, limits) : readBase64Text(text, limits);
+  const over = overLimits(result.macaroons, limits);
+  if (over !== undefined) throw over;
+  return result;
+}
+
+/**
+ * Reads exactly one macaroon, in any of the four forms.
+ *
+ * @throws TokenError as {@link readMacaroons}, and `trailing_bytes` if discharges follow.
+ *
+ * @example
+ * ```ts
+ * import { parseMacaroon } from "proviso/macaroon";
+ *
+ * const macaroon = parseMacaroon("AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA");
+ * new TextDecoder().decode(macaroon.identifier); // => "a"
+ * ```
+ */
+export function parseMacaroon(text: string, limits?: Partial<MacaroonLimits>): Macaroon {
+  const { macaroons } = readMacaroons(text, limits);
+  if (macaroons.length > 1) {
+    throw new TokenError("trailing_bytes", "more than one macaroon; use readMacaroons");
+  }
+  return macaroons[0];
+}
+
+/**
+ * Reads one or more v1 or v2 binary macaroons, one after the other.
+ *
+ * @throws TokenError if they are not well formed or exceed a limit.
+ *
+ * @example
+ * ```ts
+ * import { createMacaroon, macaroonToBytes, macaroonsFromBytes, RootKey } from "proviso/macaroon";
+ *
+ * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * const bytes = macaroonToBytes(createMacaroon(key, { identifier: "a" }), "v1");
+ * macaroonsFromBytes(bytes).format; // => "v1"
+ * ```
+ */
+export function macaroonsFromBytes(
+  bytes: Uint8Array,
+  given?: Partial<MacaroonLimits>,
+): MacaroonText {
+  if (!(bytes instanceof Uint8Array))
+    throw new TypeError("a macaroon's bytes must be a Uint8Array");
+  const limits = completeLimits(MACAROON_LIMITS, given);
+  if (bytes.length > limits.bytes * TEXT_PER_BYTE) throw tooLarge(bytes.length, limits.bytes);
+  const result = readBinary(bytes, limits);
+  const over = overLimits(result.macaroons, limits);
+  if (over !== undefined) throw over;
+  return result;
+}
+
+function readBinary(bytes: Uint8Array, limits: MacaroonLimits): MacaroonText {
+  const cursor = new Cursor(bytes);
+  const first = cursor.peek();
+  if (first === undefined) throw new TokenError("empty", "the token is empty", 0);
+  const isV2 = first === V2_VERSION;
+  if (!isV2 && !/[0-9a-f]/.test(String.fromCharCode(first))) {
+    const message = "this is neither a v1 nor a v2 macaroon (at 0); a v2 token starts with Ag";
+    throw new TokenError("format_unknown", message, 0);
+  }
+  const read = isV2 ? readBinaryV2 : readBinaryV1;
+  const macaroons: [Macaroon, ...Macaroon[]] = [read(cursor, limits)];
+  while (!cursor.done) {
+    const next = cursor.peek();
+    // A discharge starts as the first macaroon did; anything else is rubbish behind a whole token.
+    if (isV2 ? next !== V2_VERSION : next !== first) {
+      const message = `bytes follow the end of the macaroon (at ${cursor.offset})`;
+      throw new TokenError("trailing_bytes", message, cursor.offset);
+    }
+    if (macaroons.length > limits.discharges) throw tooManyDischarges(limits.discharges);
+    macaroons.push(read(cursor, limits));
+  }
+  return { format: isV2 ? "v2" : "v1", macaroons };
+}
+
+function readBase64Text(text: string, limits: MacaroonLimits): MacaroonText {
+  const { bytes, tail } = readBase64(text);
+  if (tail === undefined) return readBinary(bytes, limits);
+  try {
+    readBinary(bytes, limits);
+  } catch (error) {
+    if (error instanceof TokenError && error.code === "truncated") throw error;
+  }
+  throw tail;
+}
+
+function readJson(text: string, limits: MacaroonLimits): MacaroonText {
+  const outline = outlineJson(text);
+  if (outline.open) {
+    throw new TokenError(
+      "truncated",
+      `the JSON text ends too early (at ${text.length})`,
+      text.length,
+    );
+  }
+  if (outline.depth > MAX_JSON_DEPTH) {
+    throw new TokenError("too_deep", `the JSON is nested more than ${MAX_JSON_DEPTH} deep`);
+  }
+  let value: Json;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new TokenError("json_syntax", "the text starts like JSON but is not");
+  }
+  const duplicate = duplicateKey(text);
+  if (duplicate !== undefined) {
+    const message = `${JSON.stringify(duplicate.key)} is given twice (at ${duplicate.offset})`;
+    throw new TokenError("json_duplicate_key", message, duplicate.offset);
+  }
+  const list: readonly Json[] = Array.isArray(value) ? value : [value];
+  const [first, ...rest] = list;
+  if (first === undefined) throw new TokenError("empty", "the array holds no macaroon");
+  if (rest.length > limits.discharges) throw tooManyDischarges(limits.discharges);
+  const isV2 = isJsonObject(first) && Object.hasOwn(first, "v");
+  const read = isV2 ? readJsonV2 : readJsonV1;
+  return {
+    format: isV2 ? "v2json" : "v1json",
+    macaroons: [read(first, limits), ...rest.map((item) => read(item, limits))],
+  };
+}
+
+/**
+ * Writes a macaroon, followed by its discharges if any, as text in the form asked for.
+ *
+ * @throws TypeError if that form can not carry it (v1: fields over 65 kB; v1json: bytes that are
+ *   not text).
+ *
+ * @example
+ * ```ts
+ * import { createMacaroon, RootKey, writeMacaroons } from "proviso/macaroon";
+ *
+ * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * const macaroon = createMacaroon(key, { identifier: "a" });
+ * writeMacaroons([macaroon], "v2json"); // => '{"v":2,"i":"a","c":[],"s64":"8tc0EZ65teJ49km3J6ucaVSOx8PY_DT4IqL-2lhy6sw"}'
+ * ```
+ */
+export function writeMacaroons(
+  macaroons: readonly [Macaroon, ...Macaroon[]],
+  format: MacaroonFormat,
+): string {
+  switch (format) {
+    case "v1":
+    case "v2":
+      return encodeBase64url(concatBytes(macaroons.map((one) => macaroonToBytes(one, format))));
+    case "v1json":
+    case "v2json": {
+      const values = macaroons.map(format === "v1json" ? writeJsonV1 : writeJsonV2);
+      return JSON.stringify(values.length === 1 ? values[0] : values);
+    }
+    default:
+      throw new TypeError(`unknown format ${String(format)}; there are v1, v2, v1json and v2json`);
+  }
+}
+
+/**
+ * One macaroon as base64url of its v2 binary form, the form to prefer.
+ *
+ * @example
+ * ```ts
+ * import { macaroonToText, parseMacaroon } from "proviso/macaroon";
+ *
+ * const text = "AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA";
+ * macaroonToText(parseMacaroon(text)) === text; // => true
+ * ```
+ */
+export function macaroonToText(macaroon: Macaroon): string {
+  return writeMacaroons([macaroon], "v2");
+}
+
+/**
+ * One macaroon in a binary form.
+ *
+ * @throws TypeError if a field is too long for v1.
+ *
+ * @example
+ * ```ts
+ * import { createMacaroon, macaroonToBytes, RootKey } from "proviso/macaroon";
+ *
+ * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * macaroonToBytes(createMacaroon(key, { identifier: "a" }), "v2").length; // => 40
+ * ```
+ */
+export function macaroonToBytes(macaroon: Macaroon, format: "v1" | "v2"): Uint8Array {
+  if (!(macaroon instanceof Macaroon)) throw new TypeError("macaroon must be a Macaroon");
+  return format === "v2" ? writeBinaryV2(macaroon) : writeBinaryV1(macaroon);
+}

@@ -1,0 +1,106 @@
+import type { TokenError, TokenErrorCode } from "../bytes/token-error.js";
+import { binaryV2Length } from "./binary-v2.js";
+import {
+  caveatTooLarge,
+  completeLimits,
+  MACAROON_LIMITS,
+  type MacaroonLimits,
+  tooLarge,
+  tooManyCaveats,
+  tooManyDischarges,
+} from "./limits.js";
+import { Macaroon, partsOf } from "./macaroon.js";
+import { RootKey } from "./root-key.js";
+import { type SignatureFailureCode, verifySignatures } from "./signatures.js";
+
+export interface VerifyOptions {
+  /** Bound discharges, in any order. Each must be needed exactly once. */
+  readonly discharges?: readonly Macaroon[];
+  /**
+   * Judges one first-party caveat: `true` alone passes, anything else fails, so that a callback that
+   * forgets to answer refuses. It runs only after every signature has held.
+   */
+  readonly check: (caveat: Uint8Array, macaroon: number) => boolean;
+  readonly limits?: Partial<MacaroonLimits>;
+}
+
+/** Why a macaroon was not accepted. */
+export interface VerifyFailure {
+  readonly code: SignatureFailureCode | TokenErrorCode | "caveat_unmet";
+  /** 0 for the macaroon itself, k for the k-th discharge presented. */
+  readonly macaroon: number;
+  /** The caveat concerned, counted from 1. */
+  readonly caveat?: number;
+  readonly message: string;
+}
+
+export type VerifyResult =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly failures: readonly VerifyFailure[] };
+
+/**
+ * The whole check of a generic macaroon: limits, every signature, then every first-party caveat.
+ * A bad macaroon is a result, never an exception; with bad signatures it lists that one failure,
+ * with unmet caveats it lists them all.
+ *
+ * @throws TypeError on wrong arguments.
+ *
+ * @example
+ * ```ts
+ * import { addFirstPartyCaveat, createMacaroon, RootKey, verifyMacaroon } from "proviso/macaroon";
+ *
+ * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * const macaroon = addFirstPartyCaveat(createMacaroon(key, { identifier: "id" }), "door = front");
+ * const check = (caveat) => new TextDecoder().decode(caveat) === "door = back";
+ * const result = verifyMacaroon(macaroon, key, { check });
+ * result.ok ? [] : result.failures.map((failure) => failure.code); // => ["caveat_unmet"]
+ * ```
+ */
+export function verifyMacaroon(
+  macaroon: Macaroon,
+  key: RootKey,
+  options: VerifyOptions,
+): VerifyResult {
+  if (!(macaroon instanceof Macaroon)) throw new TypeError("macaroon must be a Macaroon");
+  if (!(key instanceof RootKey)) throw new TypeError("key must be a RootKey");
+  if (typeof options?.check !== "function") throw new TypeError("options.check must be a function");
+  const discharges = options.discharges ?? [];
+  const limits = completeLimits(MACAROON_LIMITS, options.limits);
+
+  const over = overLimits([macaroon, ...discharges], limits);
+  if (over !== undefined) return { ok: false, failures: [{ ...over, macaroon: 0 }] };
+
+  const result = verifySignatures(macaroon, key, discharges, limits.nesting);
+  if (!result.ok) return { ok: false, failures: [result.failure] };
+
+  const failures: VerifyFailure[] = [];
+  for (const [index, { parts }] of result.chains.entries()) {
+    for (const [at, caveat] of parts.caveats.entries()) {
+      if (caveat.kind !== "first-party") continue;
+      if (options.check(caveat.identifier.slice(), index) === true) continue;
+      const message = `caveat ${at + 1} is not met`;
+      failures.push({ code: "caveat_unmet", macaroon: index, caveat: at + 1, message });
+    }
+  }
+  return failures.length === 0 ? { ok: true } : { ok: false, failures };
+}
+
+/** The first limit that `macaroons`, presented together, exceed. */
+export function overLimits(
+  macaroons: readonly Macaroon[],
+  limits: MacaroonLimits,
+): TokenError | undefined {
+  if (macaroons.length - 1 > limits.discharges) return tooManyDischarges(limits.discharges);
+  let size = 0;
+  for (const macaroon of macaroons) {
+    const { caveats } = partsOf(macaroon);
+    if (caveats.length > limits.caveats) return tooManyCaveats(limits.caveats);
+    for (const { identifier } of caveats) {
+      if (identifier.length > limits.caveatBytes) {
+        return caveatTooLarge(identifier.length, limits.caveatBytes);
+      }
+    }
+    size += binaryV2Length(macaroon);
+  }
+  return size > limits.bytes ? tooLarge(size, limits.bytes) : undefined;
+}
