@@ -1,6 +1,6 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type ViteUserConfig } from "vitest/config";
 
-export default defineConfig({
+const config: ViteUserConfig = defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     // Interop and end-to-end tests start other programs; the machine may have two cores.
@@ -8,3 +8,5 @@ export default defineConfig({
     hookTimeout: 120_000,
   },
 });
+
+export default config;

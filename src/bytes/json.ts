@@ -34,7 +34,8 @@ export function canonicalJson(value: Json): string {
       throw new TypeError("a string with a lone surrogate has no UTF-8 form");
     return JSON.stringify(value);
   }
-  if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(",")}]`;
+  // Array.from, unlike map, visits holes, so that they are refused.
+  if (Array.isArray(value)) return `[${Array.from(value, canonicalJson).join(",")}]`;
   if (typeof value !== "object") throw new TypeError(`a ${typeof value} has no JSON form`);
   const members = Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))

@@ -40,7 +40,7 @@ export type TokenErrorCode =
   | "json_both_encodings"
   | "json_hex"
   | "identifier_malformed"
-  | "not_unbound";
+  | "has_discharges";
 
 /**
  * A token that is not well formed. Everything that reads tokens throws this and nothing else for

@@ -23,9 +23,10 @@ interface Packet {
 
 /** Reads one v1 binary macaroon and leaves the cursor behind it. All bytes are copied. */
 export function readBinaryV1(cursor: Cursor, limits: MacaroonLimits): Macaroon {
-  const location = expect(readPacket(cursor), "location");
-  const identifier = expect(readPacket(cursor), "identifier");
+  const location = expect(readPacket(cursor), "location", []);
+  const identifier = expect(readPacket(cursor), "identifier", ["location"]);
   const caveats: Caveat[] = [];
+  let seen: readonly Key[] = ["location", "identifier"];
   let packet = readPacket(cursor);
   while (packet.key === "cid") {
     if (caveats.length >= limits.caveats) throw tooManyCaveats(limits.caveats);
@@ -38,9 +39,11 @@ export function readBinaryV1(cursor: Cursor, limits: MacaroonLimits): Macaroon {
     if (vid !== undefined) packet = readPacket(cursor);
     const cl = packet.key === "cl" ? packet : undefined;
     if (cl !== undefined) packet = readPacket(cursor);
+    seen = ["location", "identifier", "cid", ...(vid ? [vid.key] : []), ...(cl ? [cl.key] : [])];
+    if (packet.key === "vid") throw unexpected(packet, "signature", seen);
     caveats.push(caveatOf(cid, vid, cl));
   }
-  const signature = expect(packet, "signature");
+  const signature = expect(packet, "signature", seen);
   if (signature.value.length !== TAG_LENGTH) {
     const message = `the signature has ${signature.value.length} bytes instead of ${TAG_LENGTH}`;
     throw new TokenError("signature_length", message, signature.at);
@@ -106,25 +109,21 @@ function readPacket(cursor: Cursor): Packet {
   return { key, value: body.subarray(space + 1, body.length - 1), at };
 }
 
-function expect(packet: Packet, key: Key): Packet {
+function expect(packet: Packet, key: Key, seen: readonly Key[]): Packet {
   if (packet.key === key) return packet;
-  const before = KEYS.indexOf(packet.key) < KEYS.indexOf(key);
-  const code = before
-    ? isRepeat(packet.key, key)
-      ? "field_duplicate"
-      : "field_order"
-    : "field_missing";
-  throw new TokenError(
-    code,
-    `"${key}" was expected, not "${packet.key}" (at ${packet.at})`,
-    packet.at,
-  );
+  throw unexpected(packet, key, seen);
 }
 
-// What stands directly before the expected field and comes again is a duplicate.
-function isRepeat(found: Key, expected: Key): boolean {
-  if (expected === "identifier") return found === "location";
-  return expected === "signature" && found !== "location" && found !== "cid";
+/** What is wrong with a packet that stands where `key` should; `seen` came before it. */
+function unexpected(packet: Packet, key: Key, seen: readonly Key[]): TokenError {
+  const tooLate = KEYS.indexOf(packet.key) < KEYS.indexOf(key);
+  const code = seen.includes(packet.key)
+    ? "field_duplicate"
+    : tooLate
+      ? "field_order"
+      : "field_missing";
+  const message = `"${key}" was expected, not "${packet.key}" (at ${packet.at})`;
+  return new TokenError(code, message, packet.at);
 }
 
 /**

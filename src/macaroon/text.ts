@@ -114,7 +114,7 @@ function readBinary(bytes: Uint8Array, limits: MacaroonLimits): MacaroonText {
   const first = cursor.peek();
   if (first === undefined) throw new TokenError("empty", "the token is empty", 0);
   const isV2 = first === V2_VERSION;
-  if (!isV2 && !/[0-9a-f]/.test(String.fromCharCode(first))) {
+  if (!isV2 && !isLowerHex(first)) {
     const message = "this is neither a v1 nor a v2 macaroon (at 0); a v2 token starts with Ag";
     throw new TokenError("format_unknown", message, 0);
   }
@@ -122,8 +122,8 @@ function readBinary(bytes: Uint8Array, limits: MacaroonLimits): MacaroonText {
   const macaroons: [Macaroon, ...Macaroon[]] = [read(cursor, limits)];
   while (!cursor.done) {
     const next = cursor.peek();
-    // A discharge starts as the first macaroon did; anything else is rubbish behind a whole token.
-    if (isV2 ? next !== V2_VERSION : next !== first) {
+    // A discharge has the form of the first macaroon; anything else is rubbish behind a whole token.
+    if (isV2 ? next !== V2_VERSION : !isLowerHex(next)) {
       const message = `bytes follow the end of the macaroon (at ${cursor.offset})`;
       throw new TokenError("trailing_bytes", message, cursor.offset);
     }
@@ -131,6 +131,11 @@ function readBinary(bytes: Uint8Array, limits: MacaroonLimits): MacaroonText {
     macaroons.push(read(cursor, limits));
   }
   return { format: isV2 ? "v2" : "v1", macaroons };
+}
+
+/** Whether a byte can start a v1 packet. */
+function isLowerHex(byte: number | undefined): boolean {
+  return byte !== undefined && /[0-9a-f]/.test(String.fromCharCode(byte));
 }
 
 function readBase64Text(text: string, limits: MacaroonLimits): MacaroonText {

@@ -1,0 +1,152 @@
+import { encodeBase64url } from "../bytes/base64.js";
+import { TokenError } from "../bytes/token-error.js";
+import { meetOf } from "../caveats/authority.js";
+import type { Hop, HopInit } from "../caveats/hop.js";
+import { clip, type Overreach, overreaches } from "../caveats/narrowing.js";
+import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
+import { addFirstPartyCaveat } from "../macaroon/chain.js";
+import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
+import { macaroonToText } from "../macaroon/text.js";
+import { overLimits } from "../macaroon/verify.js";
+import { revocationIdOf } from "../revocation/id.js";
+import { decodeIdentifier } from "./identifier.js";
+import { CAPABILITY_LIMITS } from "./limits.js";
+import { holdToLimits, readLinks, readToken } from "./token.js";
+
+export interface AttenuateOptions {
+  /**
+   * Clip the hop to what the token still allows instead of refusing it. What would leave nothing is
+   * refused all the same.
+   */
+  readonly intersect?: boolean;
+}
+
+/** A narrowed token, or every reason why the hop was not appended. */
+export type Attenuation =
+  | {
+      readonly ok: true;
+      readonly token: string;
+      /** The hop as appended, in canonical form. */
+      readonly hop: Hop;
+      /** Revokes the new token and all that descends from it; the given token lives on. */
+      readonly revocationId: string;
+    }
+  | { readonly ok: false; readonly problems: readonly Overreach[] };
+
+const NONCE_BYTES = 12;
+
+/**
+ * A nonce for a hop: two children of one token with equal restrictions are the same token, and are
+ * revoked together, unless a nonce makes them distinct.
+ *
+ * @example
+ * ```ts
+ * import { createNonce } from "proviso";
+ *
+ * createNonce().length; // => 16
+ * ```
+ */
+export function createNonce(): string {
+  return encodeBase64url(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
+}
+
+/**
+ * Narrows a token by one hop: one HMAC, no key, no network. The given token stays as it is.
+ *
+ * The result allows what the token allows *and* the hop allows; no hop can widen it. As a lint
+ * against mistakes, a hop that names something the token does not allow is refused.
+ *
+ * @param token - The token, in any of the four forms, without discharges.
+ * @returns The child token as base64url of v2 binary, or what the hop names in excess.
+ * @throws TokenError if the token is malformed, not a capability, or would exceed a limit.
+ * @throws TypeError if `hop` is not a valid hop.
+ *
+ * @example
+ * ```ts
+ * import { attenuate } from "proviso";
+ * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ *
+ * const issuer = createIssuer({
+ *   name: "documents-agent",
+ *   keys: createKeyring(),
+ *   revocations: new RevocationList(),
+ * });
+ * const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve", "search"] });
+ *
+ * const narrowed = attenuate(token, { operations: ["retrieve"] });
+ * narrowed.ok; // => true
+ * const widened = attenuate(token, { operations: ["retreive"] });
+ * widened.ok ? "" : widened.problems[0]?.nearest; // => "retrieve"
+ * ```
+ */
+export function attenuate(
+  token: string,
+  hop: HopInit,
+  options: AttenuateOptions = {},
+): Attenuation {
+  const parent = readSingle(token);
+  const links = readLinks(parent);
+  const unreadable: Overreach[] = [];
+  for (const [at, link] of links.entries()) {
+    if (link.kind === "third-party" || link.reading.ok) continue;
+    for (const { message } of link.reading.problems) {
+      unreadable.push({
+        rule: "caveats",
+        value: at + 1,
+        allowed: null,
+        message: `hop ${at + 1} can not be read, so every check would refuse this token: ${message}`,
+      });
+    }
+  }
+  if (unreadable.length > 0) return { ok: false, problems: unreadable };
+
+  const hops = links.map((link) =>
+    link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,
+  );
+  const authority = meetOf([hops]);
+  const wanted = normalizeHop(hop);
+  const appended = options.intersect === true ? normalizeHop(clip(authority, wanted)) : wanted;
+  const problems = overreaches(authority, appended);
+  if (problems.length > 0) return { ok: false, problems };
+
+  const child = addFirstPartyCaveat(parent, encodeHop(appended));
+  const over = overLimits([child], CAPABILITY_LIMITS);
+  if (over !== undefined) throw over;
+  holdToLimits(child, CAPABILITY_LIMITS);
+  return {
+    ok: true,
+    token: macaroonToText(child),
+    hop: appended,
+    revocationId: revocationIdOf(partsOf(child).signature),
+  };
+}
+
+/** A token that is a capability, and not followed by discharges. */
+function readSingle(token: string): Macaroon {
+  const { macaroons } = readToken(token, CAPABILITY_LIMITS);
+  if (macaroons.length > 1) {
+    const message =
+      "discharges are bound to this token as it is; attenuate it first, then bind them to the child";
+    throw new TokenError("has_discharges", message);
+  }
+  decodeIdentifier(partsOf(macaroons[0]).identifier);
+  return macaroons[0];
+}
+
+/**
+ * The revocation id of a token: of its last link. Publishing it gives nothing away; revoking it
+ * refuses the token and all that was narrowed from it, while its parent and siblings live on.
+ *
+ * @throws TokenError if the token is malformed.
+ *
+ * @example
+ * ```ts
+ * import { revocationId } from "proviso";
+ *
+ * revocationId("AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA"); // => "rv_?"
+ * ```
+ */
+export function revocationId(token: string): string {
+  const { macaroons } = readToken(token, CAPABILITY_LIMITS);
+  return revocationIdOf(partsOf(macaroons[0]).signature);
+}

@@ -1,0 +1,197 @@
+import { type Authority, type Link, meetOf } from "../caveats/authority.js";
+import type { Hop } from "../caveats/hop.js";
+import { type CheckedInvocation, checkInvocation, type Invocation } from "../caveats/invocation.js";
+import { judgeHop } from "../caveats/judge.js";
+import { parseTime } from "../caveats/time.js";
+import type { RevocationEntry, RevocationSource } from "../revocation/list.js";
+import {
+  type AuthenticationContext,
+  type AuthenticChain,
+  type AuthenticToken,
+  authenticate,
+} from "./authenticate.js";
+import type { Denial } from "./denial.js";
+
+/** What a check rests on. */
+export interface CheckContext extends AuthenticationContext {
+  readonly revocations: RevocationSource;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** The name this service goes by in `audience`, where an invocation names none. */
+  readonly audience?: string | undefined;
+}
+
+/** One verified link of an allowed capability. */
+export interface VerifiedHop {
+  /** 1 for the issuer's hop. */
+  readonly number: number;
+  /** What it says; absent for a third-party caveat, whose discharge was verified. */
+  readonly hop?: Hop;
+  readonly revocationId: string;
+}
+
+declare const verified: unique symbol;
+
+/** A capability that has just passed every check, for the invocation it was checked with. */
+export interface VerifiedCapability {
+  readonly [verified]: true;
+  readonly id: string;
+  readonly grant: string;
+  readonly issuer: string;
+  readonly keyId: string;
+  readonly principal?: string;
+  readonly issued: string;
+  readonly expires: string;
+  readonly hops: readonly VerifiedHop[];
+  /** What all hops, discharges' included, leave. */
+  readonly authority: Authority;
+  /** Of the identifier, then of each link: revoking any of them revokes this token. */
+  readonly revocationIds: readonly string[];
+}
+
+/** Whose capability was refused, known once every signature has held. */
+export interface RefusedCapability {
+  readonly id: string;
+  readonly grant: string;
+  readonly principal?: string;
+  readonly revocationIds: readonly string[];
+}
+
+/** The answer to one invocation. */
+export type Decision =
+  | { readonly allowed: true; readonly capability: VerifiedCapability }
+  | {
+      readonly allowed: false;
+      /** Every reason, never empty. */
+      readonly denials: readonly [Denial, ...Denial[]];
+      /** Absent unless every signature held. */
+      readonly capability?: RefusedCapability;
+    };
+
+/**
+ * The whole check of a token against an invocation (docs/spec.md, section 7). A bad token is a
+ * decision, never an exception.
+ *
+ * @throws TypeError if the token is not a string or the invocation has a wrong shape.
+ */
+export function checkToken(text: string, invocation: Invocation, context: CheckContext): Decision {
+  const asked = checkInvocation(invocation, context.clock);
+  const authentication = authenticate(text, context);
+  if (!authentication.ok) return { allowed: false, denials: [authentication.denial] };
+
+  const { token } = authentication;
+  const withAudience =
+    asked.audience === undefined && context.audience !== undefined
+      ? { ...asked, audience: context.audience }
+      : asked;
+  const [first, ...more] = [
+    ...revocationDenials(token, context),
+    ...hopDenials(token, withAudience),
+  ];
+  if (first === undefined) return { allowed: true, capability: verifiedCapability(token) };
+  return { allowed: false, denials: [first, ...more], capability: refusedCapability(token) };
+}
+
+function revocationDenials(token: AuthenticToken, context: CheckContext): Denial[] {
+  const { revocations } = context;
+  const now = context.clock();
+  const trusted = revocations.trustedUntil();
+  const { identifier, chains } = token;
+  const entries = revocations.find({
+    links: chains.flatMap((chain) => chain.revocationIds),
+    capability: identifier.id,
+    key: identifier.kid,
+    issued: parseTime(identifier.issued) ?? Number.NEGATIVE_INFINITY,
+    ...(identifier.principal === undefined ? {} : { principal: identifier.principal }),
+  });
+  const denials = entries.map((entry) => revokedDenial(entry, chains));
+  if (!(now < trusted)) {
+    const message = "the revocation list is too old to be relied on; refresh it and ask again";
+    denials.push({ code: "revocation_stale", rule: "trustedUntil", message });
+  }
+  return denials;
+}
+
+function revokedDenial(entry: RevocationEntry, chains: readonly AuthenticChain[]): Denial {
+  const { kind, id } = entry;
+  const code = "revoked";
+  if (kind !== "link") {
+    return { code, rule: kind, actual: id, message: `this token's ${kind} is revoked` };
+  }
+  const discharge = chains.findIndex((chain) => chain.revocationIds.includes(id));
+  const hop = chains[discharge]?.revocationIds.indexOf(id) ?? 0;
+  const where = hop === 0 ? "the whole capability" : `link ${hop} and all that descends from it`;
+  return {
+    code,
+    hop,
+    rule: kind,
+    actual: id,
+    message: `${discharge > 0 ? `in discharge ${discharge}, ` : ""}${where} is revoked`,
+    ...(discharge > 0 ? { discharge } : {}),
+  };
+}
+
+function hopDenials(token: AuthenticToken, asked: CheckedInvocation): Denial[] {
+  const denials: Denial[] = [];
+  for (const [index, { links }] of token.chains.entries()) {
+    const discharge = index === 0 ? {} : { discharge: index };
+    for (const [at, link] of links.entries()) {
+      if (link.kind === "third-party") continue;
+      const found = link.reading.ok
+        ? judgeHop(link.reading.hop, asked, links.length - at - 1)
+        : link.reading.problems;
+      for (const failure of found) denials.push({ ...failure, hop: at + 1, ...discharge });
+    }
+  }
+  if (hopsOf(token.chains[0]).every((hop) => hop?.expires === undefined)) {
+    const message = "no hop of the token says when it expires";
+    denials.push({ code: "expiry_missing", rule: "expires", message });
+  }
+  return denials;
+}
+
+function hopsOf(chain: AuthenticChain): Link[] {
+  return chain.links.map((link) =>
+    link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,
+  );
+}
+
+/** The meet of a verified token's hops, its discharges' included. */
+export function authorityOf(token: AuthenticToken): Authority {
+  return meetOf(token.chains.map(hopsOf));
+}
+
+/** When the token's own chain expires; discharges are left out, since they can be replaced. */
+export function ownExpiry(token: AuthenticToken): string | undefined {
+  return meetOf([hopsOf(token.chains[0])]).expires;
+}
+
+function verifiedCapability(token: AuthenticToken): VerifiedCapability {
+  const { identifier, chains } = token;
+  const [own] = chains;
+  const authority = authorityOf(token);
+  const capability: Omit<VerifiedCapability, typeof verified> = {
+    id: identifier.id,
+    grant: identifier.grant,
+    issuer: identifier.iss,
+    keyId: identifier.kid,
+    ...(identifier.principal === undefined ? {} : { principal: identifier.principal }),
+    issued: identifier.issued,
+    expires: authority.expires ?? identifier.issued,
+    hops: hopsOf(own).map((hop, at) => ({
+      number: at + 1,
+      revocationId: own.revocationIds[at + 1] ?? "",
+      ...(hop === undefined ? {} : { hop }),
+    })),
+    authority,
+    revocationIds: own.revocationIds,
+  };
+  return capability as VerifiedCapability;
+}
+
+function refusedCapability(token: AuthenticToken): RefusedCapability {
+  const { id, grant, principal } = token.identifier;
+  const { revocationIds } = token.chains[0];
+  const capability = { id, grant, revocationIds };
+  return principal === undefined ? capability : { ...capability, principal };
+}

@@ -1,0 +1,54 @@
+import type { Json } from "../bytes/json.js";
+import type { TokenErrorCode } from "../bytes/token-error.js";
+import type { RuleCode } from "../caveats/judge.js";
+
+/** Every reason for which a capability is refused. Stable, and part of the specification. */
+export type DenialCode =
+  | "token_malformed"
+  | "token_truncated"
+  | "token_too_large"
+  | "foreign_issuer"
+  | "unknown_key"
+  | "signature_mismatch"
+  | "discharge_missing"
+  | "discharge_invalid"
+  | "revoked"
+  | "revocation_stale"
+  | "caveat_malformed"
+  | "caveat_unknown"
+  | "expiry_missing"
+  | RuleCode;
+
+/** One reason for a refusal. */
+export interface Denial {
+  readonly code: DenialCode;
+  /** The link concerned: 0 is the identifier, 1 the issuer's hop, and so on. */
+  readonly hop?: number;
+  /** Which discharge the link is in, counted from 1; absent for the token itself. */
+  readonly discharge?: number;
+  /** The rule: a hop's key or limit, or the finer cause of a token that was not accepted. */
+  readonly rule?: string;
+  /** What was asked for. */
+  readonly expected?: Json;
+  /** What came; absent if nothing did. */
+  readonly actual?: unknown;
+  /** The nearest value that would have been allowed. */
+  readonly nearest?: Json;
+  /** A sentence for people. */
+  readonly message: string;
+}
+
+const TOO_LARGE: readonly TokenErrorCode[] = [
+  "too_large",
+  "too_many_caveats",
+  "caveat_too_large",
+  "too_many_discharges",
+  "too_many_members",
+  "too_deep",
+];
+
+/** The denial code for a token that could not be read. */
+export function tokenDenialCode(code: TokenErrorCode): DenialCode {
+  if (code === "truncated") return "token_truncated";
+  return TOO_LARGE.includes(code) ? "token_too_large" : "token_malformed";
+}

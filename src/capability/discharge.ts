@@ -1,0 +1,44 @@
+import { TokenError } from "../bytes/token-error.js";
+import { bindDischarge } from "../macaroon/chain.js";
+import { writeMacaroons } from "../macaroon/text.js";
+import { overLimits } from "../macaroon/verify.js";
+import { CAPABILITY_LIMITS } from "./limits.js";
+import { readToken } from "./token.js";
+
+/**
+ * Binds discharges to a token in its final form and puts them behind it: one text to present.
+ *
+ * @param token - The token, not followed by discharges yet.
+ * @param discharges - One unbound discharge each, in any of the four forms.
+ * @throws TokenError if one of them is malformed, already has others behind it, or a limit is
+ *   exceeded.
+ *
+ * @example
+ * ```ts
+ * import { bindDischarges } from "proviso";
+ * import {
+ *   addThirdPartyCaveat, createMacaroon, macaroonToText, readMacaroons, RootKey,
+ * } from "proviso/macaroon";
+ *
+ * const secret = new TextEncoder().encode("shared with the third party");
+ * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * const root = addThirdPartyCaveat(createMacaroon(key, { identifier: "a" }), { key: secret, identifier: "b" });
+ * const discharge = createMacaroon(new RootKey(secret), { identifier: "b" });
+ * const text = bindDischarges(macaroonToText(root), [macaroonToText(discharge)]);
+ * readMacaroons(text).macaroons.length; // => 2
+ * ```
+ */
+export function bindDischarges(token: string, discharges: readonly string[]): string {
+  const [root, ...others] = readToken(token, CAPABILITY_LIMITS).macaroons;
+  if (others.length > 0) {
+    throw new TokenError("has_discharges", "the token is followed by discharges already");
+  }
+  const bound = discharges.map((text) => {
+    const [discharge, ...more] = readToken(text, CAPABILITY_LIMITS).macaroons;
+    if (more.length > 0) throw new TokenError("has_discharges", "give each discharge on its own");
+    return bindDischarge(root, discharge);
+  });
+  const over = overLimits([root, ...bound], CAPABILITY_LIMITS);
+  if (over !== undefined) throw over;
+  return writeMacaroons([root, ...bound], "v2");
+}

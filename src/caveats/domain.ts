@@ -1,0 +1,118 @@
+import type { Constraint, Operators } from "./hop.js";
+import { type Scalar, type ScalarType, scalarType } from "./scalar.js";
+
+/**
+ * The values that several limits leave to one argument, all of them together. Unlike one hop's
+ * {@link Constraint} it can say "no value at all", and which types remain when exclusions of
+ * different types meet.
+ */
+export interface Domain {
+  /** The JSON types that remain; none means that no value is allowed. */
+  readonly types: readonly ScalarType[];
+  /** Numbers are at least this. */
+  readonly min?: number;
+  /** Numbers are at most this. */
+  readonly max?: number;
+  /** If given, the values that remain. */
+  readonly in?: readonly Scalar[];
+  /** Values that are excluded. */
+  readonly not_in?: readonly Scalar[];
+}
+
+const NO_TYPES: readonly ScalarType[] = [];
+
+/** The values one limit allows. */
+export function domainOf(limit: Constraint): Domain {
+  if (limit === null || typeof limit !== "object") return listed([limit]);
+  const parts: Domain[] = [];
+  if (limit.min !== undefined) parts.push({ types: ["number"], min: limit.min });
+  if (limit.max !== undefined) parts.push({ types: ["number"], max: limit.max });
+  if (limit.in !== undefined) parts.push(listed(limit.in));
+  if (limit.not_in !== undefined)
+    parts.push({ types: typesOf(limit.not_in), not_in: limit.not_in });
+  return parts.reduce(meetDomains, { types: ["boolean", "null", "number", "string"] });
+}
+
+/** The values that both allow. */
+export function meetDomains(a: Domain, b: Domain): Domain {
+  const min = bound(Math.max, a.min, b.min);
+  const max = bound(Math.min, a.max, b.max);
+  const excluded = [...new Set([...(a.not_in ?? []), ...(b.not_in ?? [])])];
+  const open: Domain = {
+    types: a.types.filter((type) => b.types.includes(type)),
+    ...(min === undefined ? {} : { min }),
+    ...(max === undefined ? {} : { max }),
+    ...(excluded.length === 0 ? {} : { not_in: excluded }),
+  };
+  const candidates = a.in ?? b.in;
+  if (candidates === undefined) return settled(open);
+  const left = candidates.filter(
+    (value) =>
+      allows(open, value) && (a.in?.includes(value) ?? true) && (b.in?.includes(value) ?? true),
+  );
+  return left.length === 0 ? { types: NO_TYPES } : listed(left);
+}
+
+// Drops types of which no value is left, so that an empty domain always shows as no types.
+function settled(domain: Domain): Domain {
+  const excluded = domain.not_in ?? [];
+  const { min, max } = domain;
+  const types = domain.types.filter((type) => {
+    if (type === "null") return !excluded.includes(null);
+    if (type === "boolean") return !(excluded.includes(true) && excluded.includes(false));
+    if (type !== "number" || min === undefined || max === undefined) return true;
+    return min < max || (min === max && !excluded.includes(min));
+  });
+  return types.length === 0 ? { types: NO_TYPES } : { ...domain, types };
+}
+
+/** Whether `value` is in the domain. */
+export function allows(domain: Domain, value: unknown): boolean {
+  const type = scalarType(value);
+  if (type === undefined || !domain.types.includes(type)) return false;
+  if (domain.in !== undefined && !domain.in.some((item) => item === value)) return false;
+  if (domain.not_in?.some((item) => item === value)) return false;
+  if (domain.min !== undefined && Number(value) < domain.min) return false;
+  return domain.max === undefined || Number(value) <= domain.max;
+}
+
+/** Whether no value is left. */
+export function isEmpty(domain: Domain): boolean {
+  return domain.types.length === 0;
+}
+
+/** A limit that allows what the domain allows; `undefined` if no single limit can say it. */
+export function limitFrom(domain: Domain): Constraint | undefined {
+  if (isEmpty(domain)) return undefined;
+  const [only, ...more] = domain.in ?? [];
+  if (domain.in !== undefined && only !== undefined && more.length === 0) return only;
+  const { min, max, in: list, not_in } = domain;
+  const limit: Operators = {
+    ...(list === undefined ? {} : { in: list }),
+    ...(max === undefined ? {} : { max }),
+    ...(min === undefined ? {} : { min }),
+    ...(not_in === undefined ? {} : { not_in }),
+  };
+  return Object.keys(limit).length === 0 ? undefined : limit;
+}
+
+function listed(values: readonly Scalar[]): Domain {
+  return { types: typesOf(values), in: values };
+}
+
+function typesOf(values: readonly Scalar[]): ScalarType[] {
+  const types = new Set<ScalarType>();
+  for (const value of values) {
+    const type = scalarType(value);
+    if (type !== undefined) types.add(type);
+  }
+  return [...types].sort();
+}
+
+function bound(
+  pick: (a: number, b: number) => number,
+  a: number | undefined,
+  b: number | undefined,
+): number | undefined {
+  return a === undefined ? b : b === undefined ? a : pick(a, b);
+}

@@ -1,0 +1,65 @@
+import type { Scalar } from "./scalar.js";
+
+/** Limits on one argument; all that are given must hold. */
+export interface Operators {
+  /** The argument is a number of at least this. */
+  readonly min?: number;
+  /** The argument is a number of at most this. */
+  readonly max?: number;
+  /** The argument is one of these. */
+  readonly in?: readonly Scalar[];
+  /** The argument is none of these, and of the JSON type of one of them. */
+  readonly not_in?: readonly Scalar[];
+}
+
+/** A limit on one argument: exactly this value, or operators. */
+export type Constraint = Scalar | Operators;
+
+/**
+ * One hop of delegation: what one party takes away. Every key that is given must allow an
+ * invocation; a key that is absent restricts nothing (docs/spec.md, section 5).
+ */
+export interface Hop {
+  /** The operations that stay allowed, strictly ascending by UTF-16 code units. */
+  readonly operations?: readonly string[];
+  /** The resource handles that stay allowed; an invocation must then name at least one. */
+  readonly resourceHandles?: readonly string[];
+  /** Argument name to limit; a named argument must then be present. */
+  readonly constraints?: { readonly [argument: string]: Constraint };
+  /** `YYYY-MM-DDTHH:MM:SSZ`; allowed strictly before it. */
+  readonly expires?: string;
+  /** `YYYY-MM-DDTHH:MM:SSZ`; allowed from it on. */
+  readonly notBefore?: string;
+  /** The services that may accept the capability. */
+  readonly audience?: readonly string[];
+  /** The authenticated agents that may use the capability. */
+  readonly invokers?: readonly string[];
+  /** How many links may follow this one; 0 seals the token. */
+  readonly maxFurtherHops?: number;
+  /** Why this hop was made, in its author's own words; never judged. */
+  readonly purpose?: string;
+  /** 16 base64url characters that make two otherwise equal hops distinct; never judged. */
+  readonly nonce?: string;
+}
+
+/** A hop as a program writes it: sets in any order, times also as `Date`. */
+export interface HopInit extends Omit<Hop, "expires" | "notBefore"> {
+  /** A `Date` is rounded down to the second. */
+  readonly expires?: string | Date;
+  /** A `Date` is rounded up to the second. */
+  readonly notBefore?: string | Date;
+}
+
+/** Every key a hop may have, in the order in which a checker reports them. */
+export const HOP_KEYS: readonly (keyof Hop)[] = [
+  "operations",
+  "resourceHandles",
+  "constraints",
+  "expires",
+  "notBefore",
+  "audience",
+  "invokers",
+  "maxFurtherHops",
+  "purpose",
+  "nonce",
+];

@@ -1,0 +1,71 @@
+import { formatTime } from "./time.js";
+
+/** What is being asked of a capability. */
+export interface Invocation {
+  readonly operation: string;
+  /** Every resource handle that the call names, wherever in its arguments it stands. */
+  readonly resourceHandles?: readonly string[];
+  /** The call's arguments: JSON values by name. */
+  readonly arguments?: { readonly [name: string]: unknown };
+  /** The agent that makes the call, as authenticated by other means. */
+  readonly invoker?: string;
+  /** The service that checks, under the name it goes by in `audience`. */
+  readonly audience?: string;
+  /** The moment to judge by; the checker's clock if absent. */
+  readonly time?: Date;
+}
+
+/** An invocation whose shape has been checked, with the moment as milliseconds since 1970. */
+export interface CheckedInvocation extends Omit<Invocation, "time"> {
+  readonly resourceHandles: readonly string[];
+  readonly arguments: { readonly [name: string]: unknown };
+  readonly time: number;
+}
+
+const KEYS = ["operation", "resourceHandles", "arguments", "invoker", "audience", "time"];
+
+/**
+ * Checks the shape of an invocation that a program built.
+ *
+ * @throws TypeError naming the member that is wrong.
+ */
+export function checkInvocation(invocation: Invocation, now: () => number): CheckedInvocation {
+  if (typeof invocation !== "object" || invocation === null) {
+    throw new TypeError("an invocation must be an object");
+  }
+  for (const key of Object.keys(invocation)) {
+    if (!KEYS.includes(key)) {
+      throw new TypeError(
+        `unknown member "${key}" in an invocation; it may have ${KEYS.join(", ")}`,
+      );
+    }
+  }
+  const { operation, resourceHandles = [], invoker, audience, time } = invocation;
+  const args = invocation.arguments ?? {};
+  if (typeof operation !== "string") throw new TypeError("invocation.operation must be a string");
+  if (!Array.isArray(resourceHandles) || !resourceHandles.every((one) => typeof one === "string")) {
+    throw new TypeError("invocation.resourceHandles must be an array of strings");
+  }
+  if (typeof args !== "object" || args === null || Array.isArray(args)) {
+    throw new TypeError("invocation.arguments must be an object");
+  }
+  if (invoker !== undefined && typeof invoker !== "string") {
+    throw new TypeError("invocation.invoker must be a string");
+  }
+  if (audience !== undefined && typeof audience !== "string") {
+    throw new TypeError("invocation.audience must be a string");
+  }
+  if (time !== undefined && (!(time instanceof Date) || Number.isNaN(time.getTime()))) {
+    throw new TypeError("invocation.time must be a valid Date");
+  }
+  const moment = time === undefined ? now() : time.getTime();
+  formatTime(moment);
+  return {
+    operation,
+    resourceHandles,
+    arguments: args,
+    time: moment,
+    ...(invoker === undefined ? {} : { invoker }),
+    ...(audience === undefined ? {} : { audience }),
+  };
+}

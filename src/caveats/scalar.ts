@@ -1,0 +1,34 @@
+import type { Json } from "../bytes/json.js";
+import { isWellFormed } from "../bytes/utf8.js";
+
+/** The values that argument limits speak about. */
+export type Scalar = string | number | boolean | null;
+
+/** The JSON type of a {@link Scalar}. */
+export type ScalarType = "string" | "number" | "boolean" | "null";
+
+/** The type of a value that limits can speak about; `undefined` for every other value. */
+export function scalarType(value: unknown): ScalarType | undefined {
+  if (value === null) return "null";
+  if (typeof value === "boolean") return "boolean";
+  if (typeof value === "string") return isWellFormed(value) ? "string" : undefined;
+  return typeof value === "number" && Number.isFinite(value) ? "number" : undefined;
+}
+
+export function isScalar(value: unknown): value is Scalar {
+  return scalarType(value) !== undefined;
+}
+
+/** A value as it is shown in messages: JSON, shortened. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+/** Several values as they are shown in messages. */
+export function shownList(values: readonly Json[], most = 8): string {
+  if (values.length === 0) return "nothing";
+  const rest = values.length - most;
+  const list = values.slice(0, most).map(shown).join(", ");
+  return rest > 0 ? `${list} and ${rest} more` : list;
+}

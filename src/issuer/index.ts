@@ -1,0 +1,38 @@
+/**
+ * What an issuing agent runs: root keys, minting, checking and revocation.
+ *
+ * @packageDocumentation
+ */
+export type {
+  Decision,
+  RefusedCapability,
+  VerifiedCapability,
+  VerifiedHop,
+} from "../capability/authorize.js";
+export type { Denial, DenialCode } from "../capability/denial.js";
+export type { MintedCapability, MintRequest } from "../capability/mint.js";
+export type { Invocation } from "../caveats/invocation.js";
+export {
+  type RevocationEntry,
+  type RevocationKind,
+  RevocationList,
+  type RevocationQuery,
+  type RevocationSnapshot,
+  type RevocationSource,
+} from "../revocation/list.js";
+export {
+  createIssuer,
+  Issuer,
+  type IssuerOptions,
+  latestExpiry,
+  type TokenRevocation,
+} from "./issuer.js";
+export {
+  createKeyring,
+  importKeyring,
+  type KeyInfo,
+  Keyring,
+  type KeyringOptions,
+  type RootJwk,
+  type RootJwkSet,
+} from "./keyring.js";

@@ -1,0 +1,20 @@
+import { encodeBase64url } from "../bytes/base64.js";
+import { encodeUtf8 } from "../bytes/utf8.js";
+import { digest } from "../macaroon/hmac.js";
+
+const DOMAIN: Uint8Array = /* @__PURE__ */ encodeUtf8("proviso-revocation-v1");
+const LENGTH = 16;
+const FORM = /^rv_[A-Za-z0-9_-]{22}$/;
+
+/**
+ * The revocation id of the link whose tag this is. The tag can not be recovered from it, so ids may
+ * be published and logged.
+ */
+export function revocationIdOf(tag: Uint8Array): string {
+  return `rv_${encodeBase64url(digest(DOMAIN, tag).subarray(0, LENGTH))}`;
+}
+
+/** Whether `text` has the form of a revocation id: `rv_` and 22 base64url characters. */
+export function isRevocationId(text: string): boolean {
+  return FORM.test(text);
+}
