@@ -1,0 +1,153 @@
+import { equalBytes } from "@noble/ciphers/utils.js";
+import type { Json } from "../bytes/json.js";
+import { type Authority, meetOf } from "../caveats/authority.js";
+import { type Domain, isEmpty, limitFrom } from "../caveats/domain.js";
+import type { Hop } from "../caveats/hop.js";
+import { constraintRule } from "../caveats/read-hop.js";
+import { shown, shownList } from "../caveats/scalar.js";
+import { nextTag } from "../macaroon/chain.js";
+import { type Caveat, type Macaroon, partsOf } from "../macaroon/macaroon.js";
+import { CAPABILITY_LIMITS } from "./limits.js";
+import { readLinks, readToken } from "./token.js";
+
+/** One thing that a child token allows less than its parent. */
+export interface AuthorityChange {
+  /** The rule, such as `operations` or `constraints.amount`. */
+  readonly rule: string;
+  /** What the parent allows; absent if it sets no limit. */
+  readonly before?: Json;
+  /** What the child allows. */
+  readonly after: Json;
+  /** For sets, the members taken away. */
+  readonly removed?: readonly string[];
+  /** The change in words. */
+  readonly message: string;
+}
+
+/** How two tokens relate, and what was taken away between them. */
+export type TokenDiff =
+  | {
+      readonly derived: true;
+      /** The hops that the child has and the parent has not. */
+      readonly added: readonly Hop[];
+      readonly changes: readonly AuthorityChange[];
+    }
+  | {
+      readonly derived: false;
+      readonly reason: "other_capability" | "not_a_descendant" | "signature_mismatch";
+      readonly message: string;
+    };
+
+const SETS = ["operations", "resourceHandles", "audience", "invokers"] as const;
+
+/**
+ * Tells what was taken away between a token and one narrowed from it. Whoever holds both can prove
+ * without any key that one descends from the other, and this does; that either is genuine only the
+ * issuer can tell.
+ *
+ * @throws TokenError if one of them is malformed.
+ *
+ * @example
+ * ```ts
+ * import { attenuate, diff } from "proviso";
+ * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ *
+ * const options = { name: "a", keys: createKeyring(), revocations: new RevocationList() };
+ * const { token } = createIssuer(options).mint({ grant: "g", operations: ["get", "put"] });
+ * const child = attenuate(token, { operations: ["get"] });
+ * const result = child.ok ? diff(token, child.token) : undefined;
+ * result?.derived ? result.changes[0]?.removed : []; // => ["put"]
+ * ```
+ */
+export function diff(parent: string, child: string): TokenDiff {
+  const [before] = readToken(parent, CAPABILITY_LIMITS).macaroons;
+  const [after] = readToken(child, CAPABILITY_LIMITS).macaroons;
+  const from = partsOf(before);
+  const to = partsOf(after);
+  if (!equalBytes(from.identifier, to.identifier)) {
+    const message = "these are two different capabilities: neither was narrowed from the other";
+    return { derived: false, reason: "other_capability", message };
+  }
+  const shared = from.caveats.length;
+  if (shared > to.caveats.length || !from.caveats.every((one, at) => same(one, to.caveats[at]))) {
+    const message =
+      to.caveats.length < shared
+        ? "the second token has fewer links than the first; give the parent first"
+        : "the second token is on another branch: it was not narrowed from the first";
+    return { derived: false, reason: "not_a_descendant", message };
+  }
+  let tag = from.signature;
+  for (const caveat of to.caveats.slice(shared)) tag = nextTag(tag, caveat);
+  if (!equalBytes(tag, to.signature)) {
+    const message = "the links match but the signatures do not: at least one token was altered";
+    return { derived: false, reason: "signature_mismatch", message };
+  }
+  const added = hopsOf(after).slice(shared);
+  return {
+    derived: true,
+    added: added.filter((hop) => hop !== undefined),
+    changes: changesBetween(meetOf([hopsOf(before)]), meetOf([hopsOf(after)])),
+  };
+}
+
+function hopsOf(macaroon: Macaroon): (Hop | undefined)[] {
+  return readLinks(macaroon).map((link) =>
+    link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,
+  );
+}
+
+function same(a: Caveat, b: Caveat | undefined): boolean {
+  if (b === undefined || !equalBytes(a.identifier, b.identifier)) return false;
+  if (a.kind === "first-party" || b.kind === "first-party") return a.kind === b.kind;
+  return equalBytes(a.verificationId, b.verificationId);
+}
+
+function changesBetween(before: Authority, after: Authority): AuthorityChange[] {
+  const changes: AuthorityChange[] = [];
+  for (const rule of SETS) {
+    const change = setChange(rule, before[rule], after[rule]);
+    if (change !== undefined) changes.push(change);
+  }
+  for (const [argument, domain] of Object.entries(after.constraints ?? {})) {
+    const known = before.constraints ?? {};
+    const earlier = Object.hasOwn(known, argument) ? known[argument] : undefined;
+    const change = valueChange(constraintRule(argument), limitOf(earlier), limitOf(domain));
+    if (change !== undefined) changes.push(change);
+  }
+  for (const rule of ["expires", "notBefore", "furtherHops"] as const) {
+    const change = valueChange(rule, before[rule], after[rule]);
+    if (change !== undefined) changes.push(change);
+  }
+  return changes;
+}
+
+function setChange(
+  rule: string,
+  before: readonly string[] | undefined,
+  after: readonly string[] | undefined,
+): AuthorityChange | undefined {
+  if (after === undefined) return undefined;
+  if (before === undefined) {
+    return { rule, after, message: `${rule}: any, now only ${shownList(after)}` };
+  }
+  const removed = before.filter((item) => !after.includes(item));
+  if (removed.length === 0) return undefined;
+  const message = `${rule}: ${shownList(removed)} taken away, ${shownList(after)} left`;
+  return { rule, before, after, removed, message };
+}
+
+function valueChange(
+  rule: string,
+  before: Json | undefined,
+  after: Json | undefined,
+): AuthorityChange | undefined {
+  if (after === undefined || shown(before) === shown(after)) return undefined;
+  if (before === undefined)
+    return { rule, after, message: `${rule}: no limit, now ${shown(after)}` };
+  return { rule, before, after, message: `${rule}: ${shown(before)}, now ${shown(after)}` };
+}
+
+function limitOf(domain: Domain | undefined): Json | undefined {
+  if (domain === undefined) return undefined;
+  return isEmpty(domain) ? "nothing" : (limitFrom(domain) as Json | undefined);
+}

@@ -1,0 +1,87 @@
+import { emptyRules } from "../caveats/authority.js";
+import { parseTime } from "../caveats/time.js";
+import type { Inspection } from "./inspect.js";
+import { CAPABILITY_LIMITS } from "./limits.js";
+
+/** Something about a token that its holder should know. */
+export interface InspectionWarning {
+  readonly code:
+    | "not_a_capability"
+    | "unreadable_caveat"
+    | "no_expiry"
+    | "long_expiry"
+    | "expired"
+    | "not_yet_valid"
+    | "no_operations"
+    | "nothing_left"
+    | "discharge_needed"
+    | "over_limit";
+  readonly message: string;
+}
+
+// A token that lives longer than a day deserves a look.
+const LONG = 24 * 60 * 60 * 1000;
+
+/** What a holder should know of a token, judged at `now` in milliseconds since 1970. */
+export function warningsFor(
+  inspection: Omit<Inspection, "warnings">,
+  now: number,
+): InspectionWarning[] {
+  if (inspection.grant === undefined) {
+    const message =
+      "this macaroon is not a capability of this kind; every check here would refuse it";
+    return [{ code: "not_a_capability", message }];
+  }
+  const warnings: InspectionWarning[] = [];
+  for (const { number, kind, problems } of inspection.links) {
+    if (kind !== "unreadable") continue;
+    const why = (problems ?? []).map((problem) => problem.message).join("; ");
+    const message = `link ${number} would be refused: ${why}`;
+    warnings.push({ code: "unreadable_caveat", message });
+  }
+  warnings.push(...timeWarnings(inspection, now));
+  const { authority, links, discharges, bytes } = inspection;
+  if (authority.operations === undefined) {
+    const message = "no hop names operations, so every operation is allowed";
+    warnings.push({ code: "no_operations", message });
+  }
+  const empty = emptyRules(authority);
+  if (empty.length > 0) {
+    const message = `the hops contradict each other in ${empty.join(", ")}: nothing is allowed`;
+    warnings.push({ code: "nothing_left", message });
+  }
+  const needed = [{ links }, ...discharges].flatMap((one) => one.links);
+  const open = needed.filter((link) => link.kind === "third-party").length - discharges.length;
+  if (open > 0) {
+    const message = `${open} third-party ${open === 1 ? "caveat needs a discharge" : "caveats need discharges"}`;
+    warnings.push({ code: "discharge_needed", message });
+  }
+  if (bytes > CAPABILITY_LIMITS.bytes || links.length > CAPABILITY_LIMITS.caveats) {
+    const { bytes: most, caveats } = CAPABILITY_LIMITS;
+    const message = `over the limits of ${most} bytes and ${caveats} links: every check refuses it`;
+    warnings.push({ code: "over_limit", message });
+  }
+  return warnings;
+}
+
+function timeWarnings(
+  { authority }: Omit<Inspection, "warnings">,
+  now: number,
+): InspectionWarning[] {
+  const warnings: InspectionWarning[] = [];
+  const { expires, notBefore } = authority;
+  const end = expires === undefined ? undefined : parseTime(expires);
+  if (end === undefined) {
+    const message = "no hop says when the token expires, so every check refuses it";
+    warnings.push({ code: "no_expiry", message });
+  } else if (end <= now) {
+    warnings.push({ code: "expired", message: `it expired at ${expires}` });
+  } else if (end - now > LONG) {
+    warnings.push({ code: "long_expiry", message: "it lives for more than a day" });
+  }
+  const start = notBefore === undefined ? undefined : parseTime(notBefore);
+  if (start !== undefined && start > now) {
+    warnings.push({ code: "not_yet_valid", message: `it is not valid before ${notBefore}` });
+  }
+  return warnings;
+}

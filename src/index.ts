@@ -1,0 +1,36 @@
+/**
+ * What a holder of a capability needs: narrow it offline, read it, compare it, name its revocation
+ * id. Runs unchanged in browsers, Node, Deno, Bun and Workers.
+ *
+ * @packageDocumentation
+ */
+export type { Json } from "./bytes/json.js";
+export { TokenError, type TokenErrorCode } from "./bytes/token-error.js";
+export {
+  type AttenuateOptions,
+  type Attenuation,
+  attenuate,
+  createNonce,
+  revocationId,
+} from "./capability/attenuate.js";
+export { type AuthorityChange, diff, type TokenDiff } from "./capability/diff.js";
+export { bindDischarges } from "./capability/discharge.js";
+export type { Identifier } from "./capability/identifier.js";
+export {
+  type InspectedLink,
+  type InspectedMacaroon,
+  type Inspection,
+  type InspectOptions,
+  inspect,
+  type RawBytes,
+} from "./capability/inspect.js";
+export { CAPABILITY_LIMITS, type CapabilityLimits } from "./capability/limits.js";
+export type { InspectionWarning } from "./capability/warnings.js";
+export type { Authority } from "./caveats/authority.js";
+export type { Domain } from "./caveats/domain.js";
+export type { Constraint, Hop, HopInit, Operators } from "./caveats/hop.js";
+export type { Overreach } from "./caveats/narrowing.js";
+export type { HopProblem } from "./caveats/read-hop.js";
+export type { Scalar, ScalarType } from "./caveats/scalar.js";
+export { encodeHop, normalizeHop } from "./caveats/write-hop.js";
+export type { MacaroonFormat } from "./macaroon/text.js";
