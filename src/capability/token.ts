@@ -28,7 +28,9 @@ export function holdToLimits(macaroon: Macaroon, limits: CapabilityLimits): void
   }
   for (const [at, caveat] of caveats.entries()) {
     if (caveat.kind !== "first-party") continue;
-    const outline = outlineJson(decodeUtf8(caveat.identifier) ?? "");
+    const text = decodeUtf8(caveat.identifier);
+    if (text === undefined || !text.startsWith("{")) continue;
+    const outline = outlineJson(text);
     if (outline.depth > HOP_DEPTH) {
       throw new TokenError("too_deep", `hop ${at + 1} is nested more than ${HOP_DEPTH} deep`);
     }

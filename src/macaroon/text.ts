@@ -54,7 +54,9 @@ export function readMacaroons(text: string, given?: Partial<MacaroonLimits>): Ma
   if (text === "") throw new TokenError("empty", "the token is empty", 0);
   if (text.length > limits.bytes * TEXT_PER_BYTE)
     throw tooLarge(text.length, limits.bytes, "the text");
-  const result = /^\s*[{[]/.test(text) ? readJson(text, limits) : readBase64Text(text, limits);
+  const result = /^[ \t\n\r]*[{[]/.test(text)
+    ? readJson(text, limits)
+    : readBase64Text(text, limits);
   const over = overLimits(result.macaroons, limits);
   if (over !== undefined) throw over;
   return result;
@@ -187,7 +189,7 @@ function readJson(text: string, limits: MacaroonLimits): MacaroonText {
 /**
  * Writes a macaroon, followed by its discharges if any, as text in the form asked for.
  *
- * @throws TypeError if that form can not carry it (v1: fields over 65 kB; v1json: bytes that are
+ * @throws TypeError on wrong arguments, or if that form can not carry it (v1: fields over 65 kB; v1json: bytes that are
  *   not text).
  *
  * @example
@@ -203,6 +205,7 @@ export function writeMacaroons(
   macaroons: readonly [Macaroon, ...Macaroon[]],
   format: MacaroonFormat,
 ): string {
+  if (macaroons.length === 0) throw new TypeError("there must be at least one macaroon");
   switch (format) {
     case "v1":
     case "v2":
@@ -235,7 +238,7 @@ export function macaroonToText(macaroon: Macaroon): string {
 /**
  * One macaroon in a binary form.
  *
- * @throws TypeError if a field is too long for v1.
+ * @throws TypeError on wrong arguments, or if a field is too long for v1.
  *
  * @example
  * ```ts
@@ -247,5 +250,7 @@ export function macaroonToText(macaroon: Macaroon): string {
  */
 export function macaroonToBytes(macaroon: Macaroon, format: "v1" | "v2"): Uint8Array {
   if (!(macaroon instanceof Macaroon)) throw new TypeError("macaroon must be a Macaroon");
-  return format === "v2" ? writeBinaryV2(macaroon) : writeBinaryV1(macaroon);
+  if (format === "v2") return writeBinaryV2(macaroon);
+  if (format === "v1") return writeBinaryV1(macaroon);
+  throw new TypeError(`unknown binary format ${String(format)}; there are v1 and v2`);
 }
