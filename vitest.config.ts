@@ -6,6 +6,8 @@ const config: ViteUserConfig = defineConfig({
     // Interop and end-to-end tests start other programs; the machine may have two cores.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    reporters: ["default", "json"],
+    outputFile: { json: "reports/vitest.json" },
   },
 });
 
