@@ -24,7 +24,6 @@ export type TokenErrorCode =
   | "field_duplicate"
   | "field_missing"
   | "first_party_location"
-  | "location_empty"
   | "vid_length"
   | "signature_length"
   | "trailing_bytes"

@@ -1,5 +1,5 @@
 import { equalBytes } from "@noble/ciphers/utils.js";
-import type { Json } from "../bytes/json.js";
+import { canonicalJson, type Json } from "../bytes/json.js";
 import { type Authority, meetOf } from "../caveats/authority.js";
 import { type Domain, isEmpty, limitFrom } from "../caveats/domain.js";
 import type { Hop } from "../caveats/hop.js";
@@ -141,7 +141,8 @@ function valueChange(
   before: Json | undefined,
   after: Json | undefined,
 ): AuthorityChange | undefined {
-  if (after === undefined || shown(before) === shown(after)) return undefined;
+  if (after === undefined) return undefined;
+  if (before !== undefined && canonicalJson(before) === canonicalJson(after)) return undefined;
   if (before === undefined)
     return { rule, after, message: `${rule}: no limit, now ${shown(after)}` };
   return { rule, before, after, message: `${rule}: ${shown(before)}, now ${shown(after)}` };

@@ -32,10 +32,9 @@ export function isCapabilityId(text: string): boolean {
 
 /** @throws TypeError if it is not a valid identifier. */
 export function encodeIdentifier(identifier: Identifier): Uint8Array {
-  const bytes = canonicalBytes({ ...identifier });
   const problem = problemOf({ ...identifier });
   if (problem !== undefined) throw new TypeError(problem);
-  return bytes;
+  return canonicalBytes({ ...identifier });
 }
 
 /**

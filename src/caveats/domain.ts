@@ -53,7 +53,8 @@ export function meetDomains(a: Domain, b: Domain): Domain {
   return left.length === 0 ? { types: NO_TYPES } : listed(left);
 }
 
-// Drops types of which no value is left, so that an empty domain always shows as no types.
+// Drops types of which no value is left, so that an empty domain always shows as no types; then
+// exclusions of types that are gone, so that the exclusions alone tell which types remain.
 function settled(domain: Domain): Domain {
   const excluded = domain.not_in ?? [];
   const { min, max } = domain;
@@ -63,7 +64,11 @@ function settled(domain: Domain): Domain {
     if (type !== "number" || min === undefined || max === undefined) return true;
     return min < max || (min === max && !excluded.includes(min));
   });
-  return types.length === 0 ? { types: NO_TYPES } : { ...domain, types };
+  if (types.length === 0) return { types: NO_TYPES };
+  if (domain.not_in === undefined) return { ...domain, types };
+  const { not_in: _, ...rest } = domain;
+  const left = excluded.filter((value) => types.some((type) => type === scalarType(value)));
+  return left.length === 0 ? { ...rest, types } : { ...rest, types, not_in: left };
 }
 
 /** Whether `value` is in the domain. */

@@ -15,11 +15,11 @@ export interface Invocation {
   readonly time?: Date;
 }
 
-/** An invocation whose shape has been checked, with the moment as milliseconds since 1970. */
+/** An invocation whose shape has been checked, with the moment in whole seconds as text. */
 export interface CheckedInvocation extends Omit<Invocation, "time"> {
   readonly resourceHandles: readonly string[];
   readonly arguments: { readonly [name: string]: unknown };
-  readonly time: number;
+  readonly time: string;
 }
 
 const KEYS = ["operation", "resourceHandles", "arguments", "invoker", "audience", "time"];
@@ -58,13 +58,11 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
   if (time !== undefined && (!(time instanceof Date) || Number.isNaN(time.getTime()))) {
     throw new TypeError("invocation.time must be a valid Date");
   }
-  const moment = time === undefined ? now() : time.getTime();
-  formatTime(moment);
   return {
     operation,
     resourceHandles,
     arguments: args,
-    time: moment,
+    time: formatTime(time === undefined ? now() : time.getTime()),
     ...(invoker === undefined ? {} : { invoker }),
     ...(audience === undefined ? {} : { audience }),
   };

@@ -90,9 +90,8 @@ function argumentOverreaches(
       const bound = limit[operator];
       if (bound === undefined || hull === undefined) continue;
       if (!hull.numeric || bound < hull.min || bound > hull.max) {
-        const near = hull[operator];
-        const known = hull.numeric && Number.isFinite(near) ? near : undefined;
-        found.push(beyond(`${rule}.${operator}`, bound, allowed, known));
+        const near = hull.numeric ? Math.min(Math.max(bound, hull.min), hull.max) : undefined;
+        found.push(beyond(`${rule}.${operator}`, bound, allowed, near));
       }
     }
   }

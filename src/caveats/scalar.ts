@@ -19,10 +19,19 @@ export function isScalar(value: unknown): value is Scalar {
   return scalarType(value) !== undefined;
 }
 
-/** A value as it is shown in messages: JSON, shortened. */
+/** A value as it is shown in messages: JSON, shortened. Any value at all can be shown. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  const text = textOf(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    // Too deep, cyclic, or a bigint: a message must not turn a refusal into an exception.
+    return `a ${typeof value} that can not be shown`;
+  }
 }
 
 /** Several values as they are shown in messages. */

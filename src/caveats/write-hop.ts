@@ -1,4 +1,4 @@
-import { canonicalBytes, type Json, type JsonObject } from "../bytes/json.js";
+import { canonicalBytes, canonicalJson, type Json, type JsonObject } from "../bytes/json.js";
 import { HOP_KEYS, type Hop, type HopInit } from "./hop.js";
 import { nearest } from "./nearest.js";
 import { readHop } from "./read-hop.js";
@@ -51,7 +51,7 @@ function hopBytes(init: HopInit): Uint8Array {
   for (const [key, value] of Object.entries(init)) {
     if (value === undefined) continue;
     if (!HOP_KEYS.some((known) => known === key)) throw unknownKey(key);
-    members.push([key, canonicalMember(key, value)]);
+    members.push([key, jsonMember(key, value)]);
   }
   if (members.length === 0) throw new TypeError("a hop must restrict or state something");
   return canonicalBytes(Object.fromEntries(members));
@@ -62,6 +62,17 @@ function unknownKey(key: string): TypeError {
   const hint =
     near === undefined ? `a hop may have ${HOP_KEYS.join(", ")}` : `did you mean "${near}"?`;
   return new TypeError(`unknown key ${JSON.stringify(key)}; ${hint}`);
+}
+
+function jsonMember(key: string, value: unknown): Json {
+  try {
+    const member = canonicalMember(key, value);
+    canonicalJson(member);
+    return member;
+  } catch (error) {
+    const why = error instanceof TypeError ? error.message : "it is nested too deep, or in itself";
+    throw new TypeError(`"${key}" can not be written: ${why}`);
+  }
 }
 
 function canonicalMember(key: string, value: unknown): Json {

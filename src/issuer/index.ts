@@ -36,3 +36,7 @@ export {
   type RootJwk,
   type RootJwkSet,
 } from "./keyring.js";
+export { createKeyringFile, readKeyringFile, replaceKeyringFile } from "./keyring-file.js";
+export { createRevocationStore, openRevocationStore } from "./open-store.js";
+export { RevocationStore, type RevocationStoreOptions } from "./revocation-store.js";
+export { StorageError, type StorageErrorCode, type StorageErrorOptions } from "./storage-error.js";

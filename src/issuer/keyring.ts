@@ -32,6 +32,8 @@ export interface KeyInfo {
 
 const SECRET_LENGTH = 32;
 const KID_BYTES = 9;
+/** The last second of the year 9999, in seconds since 1970. */
+const LATEST = 253_402_300_799;
 const MEMBERS = ["kty", "kid", "alg", "key_ops", "iat", "k"];
 
 export interface KeyringOptions {
@@ -170,7 +172,7 @@ function checkJwk(value: unknown, at: number): RootJwk {
   if (kty !== "oct") throw new TypeError(`${where}.kty must be "oct"`);
   if (alg !== "HS256") throw new TypeError(`${where}.alg must be "HS256"`);
   if (typeof kid !== "string" || kid === "") throw new TypeError(`${where}.kid must be a string`);
-  if (typeof iat !== "number" || !Number.isSafeInteger(iat) || iat < 0) {
+  if (typeof iat !== "number" || !Number.isSafeInteger(iat) || iat < 0 || iat > LATEST) {
     throw new TypeError(`${where}.iat must be whole seconds since 1970`);
   }
   const operations = Array.isArray(key_ops) ? key_ops.join() : "";

@@ -53,7 +53,7 @@ export function readBinaryV2(cursor: Cursor, limits: MacaroonLimits): Macaroon {
     throw new TokenError("signature_length", message, at);
   }
   return new Macaroon({
-    location,
+    location: location || undefined,
     identifier: identifier.slice(),
     caveats,
     signature: signature.slice(),
@@ -75,7 +75,7 @@ function readCaveat(cursor: Cursor, limits: MacaroonLimits): Caveat {
   }
   if (vid.length !== VID_LENGTH) throw vidLength(vid.length, start);
   const caveat = { kind: "third-party", identifier, verificationId: vid.slice() } as const;
-  return location === undefined ? caveat : { ...caveat, location };
+  return location ? { ...caveat, location } : caveat;
 }
 
 /** Fields up to the end-of-section byte: known, ascending, each once. */
@@ -116,9 +116,6 @@ function required(fields: Map<number, Uint8Array>, type: number, at: number): Ui
 function readLocation(fields: Map<number, Uint8Array>, at: number): string | undefined {
   const bytes = fields.get(LOCATION);
   if (bytes === undefined) return undefined;
-  if (bytes.length === 0) {
-    throw new TokenError("location_empty", `an empty location must be left out (at ${at})`, at);
-  }
   return textField(bytes, "the location", at);
 }
 

@@ -15,7 +15,9 @@ const CAVEAT_MEMBERS = ["l", "i", "i64", "v", "v64"];
 /** Reads one macaroon from its v2 JSON object. */
 export function readJsonV2(value: Json, limits: MacaroonLimits): Macaroon {
   const object = readObject(value, MEMBERS, "the macaroon");
-  if (object["v"] !== 2) throw new TokenError("json_version", '"v" is not the number 2');
+  // Go and pymacaroons leave "v" out.
+  if (Object.hasOwn(object, "v") && object["v"] !== 2)
+    throw new TokenError("json_version", '"v" is not the number 2');
   const caveats = readArray(object, "c");
   if (caveats.length > limits.caveats) throw tooManyCaveats(limits.caveats);
   const signature = present(readBytes(object, "s"), "s64");

@@ -23,6 +23,8 @@ export type MacaroonFormat = "v1" | "v2" | "v1json" | "v2json";
 // escape sequences, so longer texts are refused unread.
 const TEXT_PER_BYTE = 4;
 const MAX_JSON_DEPTH = 4;
+// Either tells a v1 object from a v2 one, whose version member not everybody writes.
+const V1_MEMBERS = ["identifier", "signature"];
 
 /** One or more macaroons in the form they came in. */
 export interface MacaroonText {
@@ -178,7 +180,7 @@ function readJson(text: string, limits: MacaroonLimits): MacaroonText {
   const [first, ...rest] = list;
   if (first === undefined) throw new TokenError("empty", "the array holds no macaroon");
   if (rest.length > limits.discharges) throw tooManyDischarges(limits.discharges);
-  const isV2 = isJsonObject(first) && Object.hasOwn(first, "v");
+  const isV2 = !V1_MEMBERS.some((name) => isJsonObject(first) && Object.hasOwn(first, name));
   const read = isV2 ? readJsonV2 : readJsonV1;
   return {
     format: isV2 ? "v2json" : "v1json",
@@ -189,8 +191,8 @@ function readJson(text: string, limits: MacaroonLimits): MacaroonText {
 /**
  * Writes a macaroon, followed by its discharges if any, as text in the form asked for.
  *
- * @throws TypeError on wrong arguments, or if that form can not carry it (v1: fields over 65 kB; v1json: bytes that are
- *   not text).
+ * @throws TypeError on wrong arguments, or if that form can not carry it (v1: fields over 65 kB;
+ *   v1json: bytes that are not text).
  *
  * @example
  * ```ts

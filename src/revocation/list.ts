@@ -61,7 +61,7 @@ export interface RevocationSource {
  * ```
  */
 export class RevocationList implements RevocationSource {
-  readonly #entries = new Map<string, RevocationEntry>();
+  #entries = new Map<string, RevocationEntry>();
   #version = 0;
   #trustedUntil = Number.POSITIVE_INFINITY;
 
@@ -91,10 +91,7 @@ export class RevocationList implements RevocationSource {
    * @throws TypeError if the entry is not well formed.
    */
   add(entry: RevocationEntry): void {
-    checkEntry(entry);
-    const key = keyOf(entry.kind, entry.id);
-    const known = this.#entries.get(key);
-    this.#entries.set(key, known === undefined ? entry : union(known, entry));
+    put(this.#entries, checkedEntry(entry));
     this.#version++;
   }
 
@@ -112,10 +109,10 @@ export class RevocationList implements RevocationSource {
     const trusted = snapshot.trustedUntil;
     const until = trusted === undefined ? Number.POSITIVE_INFINITY : parseTime(trusted);
     if (until === undefined) throw new TypeError("trustedUntil must be a time");
-    for (const entry of snapshot.entries) checkEntry(entry);
+    const entries = new Map<string, RevocationEntry>();
+    for (const entry of snapshot.entries) put(entries, checkedEntry(entry));
     if (snapshot.version < this.#version) return false;
-    this.#entries.clear();
-    for (const entry of snapshot.entries) this.#entries.set(keyOf(entry.kind, entry.id), entry);
+    this.#entries = entries;
     this.#version = snapshot.version;
     this.#trustedUntil = until;
     return true;
@@ -177,7 +174,14 @@ export function isOver(entry: RevocationEntry, now: number): boolean {
   return until !== undefined && until <= now;
 }
 
-function union(known: RevocationEntry, added: RevocationEntry): RevocationEntry {
+function put(entries: Map<string, RevocationEntry>, entry: RevocationEntry): void {
+  const key = keyOf(entry.kind, entry.id);
+  const known = entries.get(key);
+  entries.set(key, known === undefined ? entry : mergeEntries(known, entry));
+}
+
+/** Of two entries for the same thing: one that revokes what either does, for as long as either. */
+export function mergeEntries(known: RevocationEntry, added: RevocationEntry): RevocationEntry {
   const { until, before, ...rest } = added;
   const longest = latest(known.until, until);
   const widest = latest(known.before, before);
@@ -195,9 +199,13 @@ function latest(a: string | undefined, b: string | undefined): string | undefine
   return a === undefined ? b : b === undefined || a > b ? a : b;
 }
 
-/** @throws TypeError naming the member that is wrong. */
-export function checkEntry(entry: RevocationEntry): void {
-  const { kind, id, before, until, at } = entry;
+/**
+ * A copy with the known members only, so that whoever made the entry can not change it afterwards.
+ *
+ * @throws TypeError naming the member that is wrong.
+ */
+export function checkedEntry(entry: RevocationEntry): RevocationEntry {
+  const { kind, id, before, until, at, reason } = entry;
   if (!["link", "capability", "key", "principal"].includes(kind)) {
     throw new TypeError(`unknown kind of revocation ${JSON.stringify(kind)}`);
   }
@@ -215,4 +223,15 @@ export function checkEntry(entry: RevocationEntry): void {
     }
   }
   if (at === undefined) throw new TypeError('a revocation must say "at" when it was made');
+  if (reason !== undefined && typeof reason !== "string") {
+    throw new TypeError("a revocation's reason must be a string");
+  }
+  return {
+    kind,
+    id,
+    ...(before === undefined ? {} : { before }),
+    ...(until === undefined ? {} : { until }),
+    at,
+    ...(reason === undefined ? {} : { reason }),
+  };
 }

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  addFirstPartyCaveat,
+  bindDischarge,
+  createMacaroon,
+  type Macaroon,
+  type MacaroonFormat,
+  parseMacaroon,
+  RootKey,
+  verifyMacaroon,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { A_CHAIN, C_CHAIN, K1 } from "../macaroon/known-answers.js";
+import { contents, hex, utf8 } from "../macaroon/support.js";
+import { PEERS, type Peer, type PeerName, peerInstalled, startPeer } from "./peers.js";
+import {
+  makeHere,
+  makeThere,
+  type Plan,
+  predicates,
+  type Restrictions,
+  randomPlans,
+} from "./plans.js";
+
+const PLANS = 60;
+const WRONG_KEY = new RootKey(new Uint8Array([0]));
+
+/** The exchange of one form with one peer. */
+export interface Exchange {
+  readonly format: MacaroonFormat;
+  readonly restrictions?: Restrictions;
+}
+
+/** Tests that everything either side makes in these forms, the other side reads and verifies. */
+export function describeExchange(name: PeerName, exchanges: readonly Exchange[]): void {
+  describe.skipIf(!peerInstalled(name))(`${name} and this project`, () => {
+    let peer: Peer;
+    beforeAll(() => {
+      peer = startPeer(name);
+    });
+    afterAll(() => peer.close());
+
+    test("the forms tested are all that the driver has", () => {
+      expect(exchanges.map(({ format }) => format)).toEqual(PEERS[name].formats);
+    });
+
+    describe.each(exchanges)("$format", ({ format, restrictions }) => {
+      const plans = randomPlans(PLANS, restrictions);
+      const read = (text: string): Macaroon => parseMacaroon(text);
+      const write = (macaroon: Macaroon): string => writeMacaroons([macaroon], format);
+
+      test.each(A_CHAIN)("known answer $name", async ({ caveats, signature }) => {
+        let text = await peer.create({ ...K1, format });
+        for (const caveat of caveats) text = await peer.append(text, caveat);
+        expect(hex(read(text).signature)).toBe(signature);
+        expect(await peer.verify({ macaroon: text, key: K1.key, satisfied: caveats })).toBe(true);
+      });
+
+      test("known answers C2 and C3 bound to it", async () => {
+        const { key, caveat, third, dischargeCaveat } = C_CHAIN;
+        const root = parseMacaroon(C_CHAIN.c2V2);
+        const made = createMacaroon(new RootKey(utf8(third.key)), third);
+        const discharge = addFirstPartyCaveat(made, dischargeCaveat);
+        const satisfied = [caveat, dischargeCaveat];
+        const request = { macaroon: write(root), key, satisfied };
+        const bound = await peer.bind(write(root), write(discharge));
+        expect(hex(read(bound).signature)).toBe(C_CHAIN.c3BoundSignature);
+        const ours = write(bindDischarge(root, discharge));
+        expect(await peer.verify({ ...request, discharges: [ours] })).toBe(true);
+        expect(await peer.verify({ ...request, discharges: [write(discharge)] })).toBe(false);
+        expect(await peer.verify({ ...request, discharges: [] })).toBe(false);
+      });
+
+      test("they make and bind, we verify", async () => {
+        for (const plan of plans) {
+          const theirs = await makeThere(peer, plan, format);
+          const root = read(theirs.root);
+          const discharges = theirs.discharges.map(read);
+          expect(verdict(root, plan, discharges)).toEqual({ ok: true });
+          expect(verifyMacaroon(root, WRONG_KEY, { discharges, check: yes }).ok).toBe(false);
+        }
+      });
+
+      test("we make and bind, they verify", async () => {
+        for (const plan of plans) {
+          const { root, discharges } = makeHere(plan);
+          const request = {
+            macaroon: write(root),
+            discharges: discharges.map(write),
+            satisfied: predicates(plan),
+          };
+          expect(await peer.verify({ ...request, key: plan.key })).toBe(true);
+          expect(await peer.verify({ ...request, key: "another key" })).toBe(false);
+        }
+      });
+
+      test("both refuse a caveat that does not hold", async () => {
+        const { key, identifier } = K1;
+        const macaroon = addFirstPartyCaveat(createMacaroon(new RootKey(utf8(key)), K1), "no");
+        const text = write(macaroon);
+        expect(await peer.verify({ macaroon: text, key, satisfied: ["yes", identifier] })).toBe(
+          false,
+        );
+        expect(await peer.verify({ macaroon: text, key, satisfied: ["yes", "no"] })).toBe(true);
+        const result = verifyMacaroon(macaroon, new RootKey(utf8(key)), { check: () => false });
+        expect(result.ok).toBe(false);
+      });
+
+      test("they append to ours, and get what we get", async () => {
+        for (const plan of plans) {
+          const { root } = makeHere(plan);
+          const theirs = await peer.append(write(root), "appended = there");
+          const ours = addFirstPartyCaveat(root, "appended = there");
+          expect(contents(read(theirs))).toEqual(contents(ours));
+        }
+      });
+
+      test("they read ours and write it unchanged", async () => {
+        for (const plan of plans) {
+          const { root } = makeHere(plan);
+          const theirs = await peer.convert(write(root), format);
+          expect(contents(read(theirs))).toEqual(contents(root));
+        }
+      });
+    });
+  });
+}
+
+function yes(): boolean {
+  return true;
+}
+
+/** Our verdict when exactly the plan's own predicates hold. */
+function verdict(root: Macaroon, plan: Plan, discharges: Macaroon[]): unknown {
+  const known = new Set(predicates(plan).map((one) => Buffer.from(one).toString("hex")));
+  const check = (caveat: Uint8Array): boolean => known.has(Buffer.from(caveat).toString("hex"));
+  return verifyMacaroon(root, new RootKey(plan.key), { discharges, check });
+}

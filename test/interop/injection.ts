@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encodeBase64url } from "../../src/bytes/base64.js";
+import {
+  addFirstPartyCaveat,
+  createMacaroon,
+  Macaroon,
+  type MacaroonFormat,
+  parseMacaroon,
+  RootKey,
+  verifyMacaroon,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { utf8 } from "../macaroon/support.js";
+import { type Peer, type PeerName, peerInstalled, startPeer } from "./peers.js";
+
+/**
+ * Some verifiers advance the chain only over caveats that hold, so a caveat that was never signed
+ * and does not hold goes unnoticed. Shows that the peer is such a one and that we are not.
+ */
+export function describeInjection(name: PeerName, formats: readonly MacaroonFormat[]): void {
+  describe.skipIf(!peerInstalled(name))(`a caveat injected into a token for ${name}`, () => {
+    const key = "root key";
+    let peer: Peer;
+    beforeAll(() => {
+      peer = startPeer(name);
+    });
+    afterAll(() => peer.close());
+
+    test.each(formats)("in %s is overlooked there and refused here", async (format) => {
+      const genuine = addFirstPartyCaveat(
+        createMacaroon(new RootKey(utf8(key)), { identifier: "id", location: "l" }),
+        "holds",
+      );
+      const { location, identifier, caveats, signature } = addFirstPartyCaveat(genuine, "injected");
+      expect(encodeBase64url(signature)).not.toBe(encodeBase64url(genuine.signature));
+      const injected = new Macaroon({
+        location,
+        identifier,
+        caveats,
+        signature: genuine.signature,
+      });
+      const text = writeMacaroons([injected], format);
+      expect(await peer.verify({ macaroon: text, key, satisfied: ["holds"] })).toBe(true);
+      const check = (caveat: Uint8Array): boolean => Buffer.from(caveat).toString() === "holds";
+      expect(verifyMacaroon(parseMacaroon(text), new RootKey(utf8(key)), { check })).toMatchObject({
+        ok: false,
+        failures: [{ code: "signature_mismatch" }],
+      });
+    });
+  });
+}

@@ -1,0 +1,139 @@
+import fc from "fast-check";
+import type { MacaroonFormat } from "../../src/macaroon/index.js";
+import {
+  addFirstPartyCaveat,
+  addThirdPartyCaveat,
+  bindDischarge,
+  createMacaroon,
+  type Macaroon,
+  RootKey,
+} from "../../src/macaroon/index.js";
+import type { Bytes, Peer } from "./peers.js";
+
+/** A macaroon to be made, by us or by a peer, with a discharge for each third-party caveat. */
+export interface Plan {
+  readonly key: Uint8Array;
+  readonly identifier: Bytes;
+  readonly location: string;
+  readonly caveats: readonly PlannedCaveat[];
+}
+
+type PlannedCaveat = { readonly first: Bytes } | { readonly third: Plan };
+
+/** A plan carried out: the root's text, and its discharges' texts, bound. */
+export interface Presented {
+  readonly root: string;
+  readonly discharges: readonly string[];
+}
+
+/** What a peer can not carry, so what random plans must leave out. */
+export interface Restrictions {
+  /** Identifiers and caveats are arbitrary bytes, not only text. */
+  readonly binary?: boolean;
+  /** Identifiers and locations are ASCII. */
+  readonly ascii?: boolean;
+  /** No location is empty. */
+  readonly located?: boolean;
+}
+
+const SEED = 20261121;
+
+/** `count` plans, the same ones in each run. Identifiers within one plan are distinct. */
+export function randomPlans(count: number, restrictions: Restrictions = {}): Plan[] {
+  return fc.sample(planArbitrary(restrictions, 2), { seed: SEED, numRuns: count });
+}
+
+// A leading byte order mark is left out: npm `macaroon` drops it from locations.
+const text = fc.string({ unit: "binary", minLength: 1, maxLength: 40 }).filter(hasNoBom);
+const asciiText = fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 40 });
+const anyBytes = fc.uint8Array({ minLength: 1, maxLength: 80 });
+
+function hasNoBom(value: string): boolean {
+  return !value.startsWith("\uFEFF");
+}
+
+function planArbitrary(restrictions: Restrictions, nesting: number): fc.Arbitrary<Plan> {
+  const name = restrictions.ascii === true ? asciiText : text;
+  const identifier = restrictions.binary === true ? fc.oneof(name, anyBytes) : name;
+  const predicate = restrictions.binary === true ? fc.oneof(text, anyBytes) : text;
+  const first = predicate.map((value) => ({ first: value }));
+  const third = (): fc.Arbitrary<PlannedCaveat> =>
+    planArbitrary(restrictions, nesting - 1).map((plan) => ({ third: plan }));
+  const caveat: fc.Arbitrary<PlannedCaveat> =
+    nesting === 0
+      ? first
+      : fc.oneof({ weight: 3, arbitrary: first }, { weight: 1, arbitrary: third() });
+  return fc
+    .record({
+      key: fc.uint8Array({ minLength: 1, maxLength: 100 }),
+      identifier,
+      location: restrictions.located === true ? name : fc.oneof(fc.constant(""), name),
+      caveats: fc.array(caveat, { maxLength: 6 }),
+    })
+    .filter((plan) => {
+      const names = identifiers(plan);
+      return new Set(names).size === names.length;
+    });
+}
+
+function identifiers(plan: Plan): string[] {
+  const own = Buffer.from(plan.identifier).toString("hex");
+  return [own, ...thirdParties(plan).flatMap(identifiers)];
+}
+
+function thirdParties({ caveats }: Plan): Plan[] {
+  return caveats.flatMap((caveat) => ("third" in caveat ? [caveat.third] : []));
+}
+
+/** Every first-party caveat of the plan and of its discharges. */
+export function predicates({ caveats }: Plan): Bytes[] {
+  return caveats.flatMap((one) => ("first" in one ? [one.first] : predicates(one.third)));
+}
+
+/** Carries out a plan with this project. */
+export function makeHere(plan: Plan): { root: Macaroon; discharges: Macaroon[] } {
+  const root = oneHere(plan);
+  const all = (inner: Plan): Macaroon[] =>
+    thirdParties(inner).flatMap((third) => [bindDischarge(root, oneHere(third)), ...all(third)]);
+  return { root, discharges: all(plan) };
+}
+
+function oneHere({ key, identifier, location, caveats }: Plan): Macaroon {
+  let macaroon = createMacaroon(new RootKey(key), { identifier, location });
+  for (const caveat of caveats) {
+    macaroon =
+      "first" in caveat
+        ? addFirstPartyCaveat(macaroon, caveat.first)
+        : addThirdPartyCaveat(macaroon, caveat.third);
+  }
+  return macaroon;
+}
+
+/** Carries out a plan with a peer alone: every macaroon, caveat and binding is its work. */
+export async function makeThere(
+  peer: Peer,
+  plan: Plan,
+  format: MacaroonFormat,
+): Promise<Presented> {
+  const root = await oneThere(peer, plan, format);
+  const all = async (inner: Plan): Promise<string[]> => {
+    const texts: string[] = [];
+    for (const third of thirdParties(inner)) {
+      texts.push(await peer.bind(root, await oneThere(peer, third, format)), ...(await all(third)));
+    }
+    return texts;
+  };
+  return { root, discharges: await all(plan) };
+}
+
+async function oneThere(peer: Peer, plan: Plan, format: MacaroonFormat): Promise<string> {
+  const { key, identifier, location, caveats } = plan;
+  let macaroon = await peer.create({ key, identifier, location, format });
+  for (const caveat of caveats) {
+    macaroon =
+      "first" in caveat
+        ? await peer.append(macaroon, caveat.first)
+        : await peer.thirdParty(macaroon, caveat.third);
+  }
+  return macaroon;
+}

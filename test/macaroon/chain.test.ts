@@ -1,0 +1,134 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { decodeBase64 } from "../../src/bytes/base64.js";
+import {
+  addFirstPartyCaveat,
+  addThirdPartyCaveat,
+  bindDischarge,
+  createMacaroon,
+  type Macaroon,
+  macaroonToText,
+  parseMacaroon,
+  RootKey,
+  verifyMacaroon,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { A_CHAIN, A1_V1, C_CHAIN, K1 } from "./known-answers.js";
+import { referenceSignature } from "./raw.js";
+import { contents, hex, utf8 } from "./support.js";
+
+const key = new RootKey(utf8(K1.key));
+
+function chain(caveats: readonly string[]): Macaroon {
+  return caveats.reduce<Macaroon>(addFirstPartyCaveat, createMacaroon(key, K1));
+}
+
+function c1(): Macaroon {
+  return addFirstPartyCaveat(
+    createMacaroon(new RootKey(utf8(C_CHAIN.key)), C_CHAIN),
+    C_CHAIN.caveat,
+  );
+}
+
+function c2(): Macaroon {
+  const { third } = C_CHAIN;
+  return addThirdPartyCaveat(c1(), {
+    ...third,
+    key: utf8(third.key),
+    nonce: new Uint8Array(24),
+  });
+}
+
+function c3(): Macaroon {
+  const { third, dischargeCaveat } = C_CHAIN;
+  const init = { identifier: third.identifier, location: third.location };
+  return addFirstPartyCaveat(createMacaroon(new RootKey(utf8(third.key)), init), dischargeCaveat);
+}
+
+describe("known answers", () => {
+  test.each(A_CHAIN)("$name", ({ caveats, signature }) => {
+    const macaroon = chain(caveats);
+    expect(hex(macaroon.signature)).toBe(signature);
+    expect(verifyMacaroon(macaroon, key, { check: () => true })).toEqual({ ok: true });
+  });
+
+  test("A1 as v1 text, both ways", () => {
+    expect(writeMacaroons([chain([])], "v1")).toBe(A1_V1);
+    expect(contents(parseMacaroon(A1_V1))).toEqual(contents(chain([])));
+  });
+
+  test("C1", () => {
+    expect(hex(c1().signature)).toBe(C_CHAIN.c1Signature);
+  });
+
+  test("C2: the third-party caveat's verification id and signature", () => {
+    const macaroon = c2();
+    expect(macaroon.caveats[1]).toEqual({
+      kind: "third-party",
+      identifier: utf8(C_CHAIN.third.identifier),
+      location: C_CHAIN.third.location,
+      verificationId: decodeBase64(C_CHAIN.vid),
+    });
+    expect(hex(macaroon.signature)).toBe(C_CHAIN.c2Signature);
+  });
+
+  test("C2 as v2 text, both ways", () => {
+    expect(macaroonToText(c2())).toBe(C_CHAIN.c2V2);
+    expect(contents(parseMacaroon(C_CHAIN.c2V2))).toEqual(contents(c2()));
+  });
+
+  test("C3 unbound, and bound to C2", () => {
+    expect(hex(c3().signature)).toBe(C_CHAIN.c3Signature);
+    const bound = bindDischarge(c2(), c3());
+    expect(hex(bound.signature)).toBe(C_CHAIN.c3BoundSignature);
+    const rootKey = new RootKey(utf8(C_CHAIN.key));
+    const result = verifyMacaroon(c2(), rootKey, { discharges: [bound], check: () => true });
+    expect(result).toEqual({ ok: true });
+  });
+});
+
+describe("the chain", () => {
+  test("agrees with node:crypto for any key, identifier and caveats", () => {
+    const bytes = fc.uint8Array({ minLength: 1, maxLength: 200 });
+    fc.assert(
+      fc.property(
+        bytes,
+        bytes,
+        fc.array(bytes, { maxLength: 5 }),
+        (secret, identifier, caveats) => {
+          const start = createMacaroon(new RootKey(secret), { identifier });
+          const macaroon = caveats.reduce<Macaroon>(addFirstPartyCaveat, start);
+          const expected = referenceSignature(secret, identifier, caveats);
+          expect(hex(macaroon.signature)).toBe(hex(expected));
+        },
+      ),
+    );
+  });
+
+  test("does not sign locations", () => {
+    const elsewhere = createMacaroon(key, { ...K1, location: "http://elsewhere/" });
+    expect(hex(elsewhere.signature)).toBe(hex(chain([]).signature));
+  });
+
+  test("takes an empty location as none", () => {
+    expect(createMacaroon(key, { identifier: "i", location: "" }).location).toBeUndefined();
+  });
+
+  test("takes text as UTF-8", () => {
+    const text = createMacaroon(key, { identifier: "é" });
+    const bytes = createMacaroon(key, { identifier: Uint8Array.of(0xc3, 0xa9) });
+    expect(contents(text)).toEqual(contents(bytes));
+  });
+
+  test("draws a new nonce for each third-party caveat", () => {
+    const init = { key: utf8("k"), identifier: "id" };
+    const vids = [1, 2, 3].map(() => addThirdPartyCaveat(chain([]), init).caveats[0]);
+    expect(new Set(vids.map((caveat) => JSON.stringify(caveat))).size).toBe(3);
+  });
+
+  test("is not shared by one key's uses", () => {
+    const first = createMacaroon(key, K1);
+    createMacaroon(key, { identifier: "another" });
+    expect(contents(createMacaroon(key, K1))).toEqual(contents(first));
+  });
+});

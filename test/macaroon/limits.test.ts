@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import {
+  addFirstPartyCaveat,
+  createMacaroon,
+  MACAROON_LIMITS,
+  type Macaroon,
+  type MacaroonFormat,
+  type MacaroonLimits,
+  macaroonsFromBytes,
+  RootKey,
+  readMacaroons,
+  verifyMacaroon,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { concat, field, packet, V1_HEAD, v1, v2 } from "./raw.js";
+import { rejection, utf8 } from "./support.js";
+
+const FORMATS: readonly MacaroonFormat[] = ["v1", "v2", "v1json", "v2json"];
+const key = new RootKey(utf8("k"));
+const start = createMacaroon(key, { identifier: "i" });
+
+function withCaveats(count: number, caveat = "c"): Macaroon {
+  let macaroon = start;
+  for (let i = 0; i < count; i++) macaroon = addFirstPartyCaveat(macaroon, caveat);
+  return macaroon;
+}
+
+interface Case {
+  readonly about: string;
+  readonly macaroons: readonly [Macaroon, ...Macaroon[]];
+  /** The limits that just admit the macaroons. */
+  readonly limits: Partial<MacaroonLimits>;
+  readonly code: string;
+}
+
+// `start` has 40 bytes in the v2 form, and each caveat of one byte adds 4.
+const CASES: readonly Case[] = [
+  {
+    about: "caveats",
+    macaroons: [withCaveats(3)],
+    limits: { caveats: 3 },
+    code: "too_many_caveats",
+  },
+  {
+    about: "caveats of a discharge",
+    macaroons: [start, withCaveats(3)],
+    limits: { caveats: 3 },
+    code: "too_many_caveats",
+  },
+  {
+    about: "bytes of a caveat",
+    macaroons: [withCaveats(1, "five!")],
+    limits: { caveatBytes: 5 },
+    code: "caveat_too_large",
+  },
+  {
+    about: "discharges",
+    macaroons: [start, start, start],
+    limits: { discharges: 2 },
+    code: "too_many_discharges",
+  },
+  {
+    about: "bytes of all together",
+    macaroons: [start, withCaveats(2)],
+    limits: { bytes: 88 },
+    code: "too_large",
+  },
+];
+
+describe("limits", () => {
+  test("have these defaults", () => {
+    expect(MACAROON_LIMITS).toEqual({
+      bytes: 65536,
+      caveats: 256,
+      caveatBytes: 16384,
+      discharges: 64,
+      nesting: 16,
+    });
+  });
+
+  describe.each(CASES)("$about", ({ macaroons, limits, code }) => {
+    const less = Object.fromEntries(Object.entries(limits).map(([name, n]) => [name, n - 1]));
+
+    test.each(FORMATS)("%s is read at the limit and refused past it", (format) => {
+      const text = writeMacaroons(macaroons, format);
+      expect(readMacaroons(text, limits).macaroons).toHaveLength(macaroons.length);
+      expect(rejection(() => readMacaroons(text, less)).code).toBe(code);
+    });
+
+    test("verification refuses past the limit before it looks at any signature", () => {
+      const [root, ...discharges] = macaroons;
+      const wrong = new RootKey(utf8("wrong"));
+      const verdict = (given: Partial<MacaroonLimits>): unknown =>
+        verifyMacaroon(root, wrong, { discharges, check: () => true, limits: given });
+      expect(verdict(less)).toMatchObject({ ok: false, failures: [{ code, macaroon: 0 }] });
+      expect(verdict(limits)).toMatchObject({ failures: [{ code: "signature_mismatch" }] });
+    });
+  });
+
+  test("a text of more than four times the bytes is refused unread", () => {
+    const limits = { bytes: 10 };
+    expect(rejection(() => readMacaroons("!".repeat(41), limits)).code).toBe("too_large");
+    expect(rejection(() => readMacaroons("!".repeat(40), limits)).code).toBe("base64_character");
+    const bytes = new Uint8Array(41);
+    expect(rejection(() => macaroonsFromBytes(bytes, limits)).code).toBe("too_large");
+    expect(rejection(() => macaroonsFromBytes(bytes.slice(1), limits)).code).toBe("format_unknown");
+  });
+
+  const caveats = 1000;
+  const EARLY: readonly { about: string; from: string | Uint8Array; code: string }[] = [
+    {
+      about: "caveats in v2",
+      from: v2([field(2, "i")], Array(caveats).fill([field(2, "c")]), concat("rubbish")),
+      code: "too_many_caveats",
+    },
+    {
+      about: "caveats in v1",
+      from: concat(V1_HEAD, ...Array(caveats).fill(packet("cid", "c")), "rubbish"),
+      code: "too_many_caveats",
+    },
+    {
+      about: "caveats in v2 JSON",
+      from: JSON.stringify({ v: 2, i: "i", s64: "", c: Array(caveats).fill("rubbish") }),
+      code: "too_many_caveats",
+    },
+    {
+      about: "caveats in v1 JSON",
+      from: JSON.stringify({ identifier: "i", caveats: Array(caveats).fill("rubbish") }),
+      code: "too_many_caveats",
+    },
+    {
+      about: "discharges in v2",
+      from: concat(...Array(66).fill(v2([field(2, "i")])), 2, "rubbish"),
+      code: "too_many_discharges",
+    },
+    {
+      about: "discharges in v1",
+      from: concat(...Array(66).fill(v1()), "0rubbish"),
+      code: "too_many_discharges",
+    },
+    {
+      about: "discharges in JSON",
+      from: JSON.stringify(Array(66).fill("rubbish")),
+      code: "too_many_discharges",
+    },
+  ];
+
+  test.each(EARLY)("too many $about end the reading before the rest is looked at", (given) => {
+    const { from, code } = given;
+    const read = (): unknown =>
+      typeof from === "string" ? readMacaroons(from) : macaroonsFromBytes(from);
+    expect(rejection(read).code).toBe(code);
+  });
+
+  test.each([
+    { about: "a fraction", limits: { caveats: 1.5 } },
+    { about: "a negative number", limits: { bytes: -1 } },
+    { about: "NaN", limits: { nesting: Number.NaN } },
+    { about: "infinity", limits: { discharges: Number.POSITIVE_INFINITY } },
+    // @ts-expect-error Tests what JavaScript callers can do.
+    { about: "text", limits: { caveatBytes: "5" } as Partial<MacaroonLimits> },
+  ])("$about as a limit is a TypeError", ({ limits }) => {
+    expect(() => readMacaroons("x", limits)).toThrow(TypeError);
+    expect(() => macaroonsFromBytes(new Uint8Array(1), limits)).toThrow(TypeError);
+    expect(() => verifyMacaroon(start, key, { check: () => true, limits })).toThrow(TypeError);
+  });
+});

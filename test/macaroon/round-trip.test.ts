@@ -1,0 +1,124 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  addFirstPartyCaveat,
+  addThirdPartyCaveat,
+  createMacaroon,
+  type Macaroon,
+  macaroonsFromBytes,
+  macaroonToBytes,
+  macaroonToText,
+  parseMacaroon,
+  RootKey,
+  readMacaroons,
+  verifyMacaroon,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { contents } from "./support.js";
+
+const key = new RootKey(Uint8Array.of(1));
+const text = fc.string({ unit: "binary", minLength: 1, maxLength: 60 });
+const bytes = fc.oneof(text, fc.uint8Array({ minLength: 1, maxLength: 300 }));
+const location = fc.option(text, { nil: "" });
+
+/** Macaroons whose identifiers are drawn from `name`. */
+function macaroons(name: fc.Arbitrary<string | Uint8Array>): fc.Arbitrary<Macaroon> {
+  const third = fc.record({
+    key: fc.uint8Array({ minLength: 1, maxLength: 64 }),
+    identifier: name,
+    location,
+    nonce: fc.uint8Array({ minLength: 24, maxLength: 24 }),
+  });
+  const start = fc.record({ identifier: name, location }).map((init) => createMacaroon(key, init));
+  return fc
+    .tuple(start, fc.array(fc.oneof(name, third), { maxLength: 6 }))
+    .map(([macaroon, caveats]) =>
+      caveats.reduce<Macaroon>(
+        (sofar, caveat) =>
+          typeof caveat === "string" || caveat instanceof Uint8Array
+            ? addFirstPartyCaveat(sofar, caveat)
+            : addThirdPartyCaveat(sofar, caveat),
+        macaroon,
+      ),
+    );
+}
+
+describe("writing and reading", () => {
+  test.each(["v1", "v2", "v2json"] as const)("%s keeps everything, for any bytes", (format) => {
+    fc.assert(
+      fc.property(macaroons(bytes), (macaroon) => {
+        const written = writeMacaroons([macaroon], format);
+        const read = readMacaroons(written);
+        expect(read.format).toBe(format);
+        expect(contents(read.macaroons[0])).toEqual(contents(macaroon));
+        expect(writeMacaroons(read.macaroons, format)).toBe(written);
+      }),
+    );
+  });
+
+  test("all four forms keep everything of a macaroon that is text", () => {
+    const all = ["v1", "v2", "v1json", "v2json"] as const;
+    fc.assert(
+      fc.property(macaroons(text), (macaroon) => {
+        for (const first of all) {
+          for (const second of all) {
+            const there = parseMacaroon(writeMacaroons([macaroon], first));
+            const back = parseMacaroon(writeMacaroons([there], second));
+            expect(contents(back)).toEqual(contents(macaroon));
+          }
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("a macaroon and discharges stay in order, in any form", () => {
+    const several = fc.tuple(macaroons(text), macaroons(text), macaroons(text));
+    fc.assert(
+      fc.property(several, fc.constantFrom("v1", "v2", "v1json", "v2json"), (given, format) => {
+        const read = readMacaroons(writeMacaroons(given, format)).macaroons;
+        expect(read.map(contents)).toEqual(given.map(contents));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test.each(["v1", "v2"] as const)("%s bytes and text agree", (format) => {
+    fc.assert(
+      fc.property(macaroons(bytes), (macaroon) => {
+        const written = macaroonToBytes(macaroon, format);
+        expect(contents(macaroonsFromBytes(written).macaroons[0])).toEqual(contents(macaroon));
+        expect(Buffer.from(written).toString("base64url")).toBe(writeMacaroons([macaroon], format));
+      }),
+    );
+  });
+
+  test("first-party macaroons verify after any trip", () => {
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 5 }), (caveats) => {
+        const start = createMacaroon(key, { identifier: "i" });
+        const macaroon = parseMacaroon(
+          macaroonToText(caveats.reduce<Macaroon>(addFirstPartyCaveat, start)),
+        );
+        const seen: string[] = [];
+        const check = (caveat: Uint8Array): boolean =>
+          seen.push(Buffer.from(caveat).toString()) > 0;
+        expect(verifyMacaroon(macaroon, key, { check })).toEqual({ ok: true });
+        expect(seen).toEqual(caveats);
+      }),
+    );
+  });
+
+  test("macaroonToText is the v2 form", () => {
+    const macaroon = createMacaroon(key, { identifier: "i" });
+    expect(macaroonToText(macaroon)).toBe(writeMacaroons([macaroon], "v2"));
+  });
+
+  test("identifiers that start with a byte order mark keep it in every form", () => {
+    const macaroon = createMacaroon(key, { identifier: "\uFEFFid", location: "\uFEFFl" });
+    for (const format of ["v1", "v2", "v1json", "v2json"] as const) {
+      const read = parseMacaroon(writeMacaroons([macaroon], format));
+      expect(contents(read)).toEqual(contents(macaroon));
+    }
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { encodeBase64url } from "../../src/bytes/base64.js";
+import { parseMacaroon, readMacaroons } from "../../src/macaroon/index.js";
+import { A1_V1, C_CHAIN } from "./known-answers.js";
+import { concat, FIELD, field, SIGNATURE, v1, v2 } from "./raw.js";
+import { contents, rejection } from "./support.js";
+
+// 43 bytes, so that the text ends in a character with four bits to spare, and with both kinds of
+// character that the base64 alphabets do not share.
+const bytes = v2(
+  [field(FIELD.identifier, Uint8Array.of(0xfb, 0xef, 0xff, 0xff))],
+  [],
+  field(FIELD.signature, SIGNATURE),
+);
+const good = encodeBase64url(bytes);
+const standard = good.replaceAll("-", "+").replaceAll("_", "/");
+const dash = good.indexOf("-");
+
+const CASES: readonly { about: string; text: string; code: string; offset?: number }[] = [
+  { about: "no text", text: "", code: "empty", offset: 0 },
+  { about: "white space alone", text: " ", code: "base64_whitespace", offset: 0 },
+  { about: "a leading space", text: ` ${good}`, code: "base64_whitespace", offset: 0 },
+  {
+    about: "a trailing newline",
+    text: `${good}\n`,
+    code: "base64_whitespace",
+    offset: good.length,
+  },
+  {
+    about: "a line break inside",
+    text: `${good.slice(0, 9)}\r\n${good.slice(9)}`,
+    code: "base64_whitespace",
+    offset: 9,
+  },
+  { about: "quotes", text: `"${good}"`, code: "base64_character", offset: 0 },
+  {
+    about: "a character outside ASCII",
+    text: `${good}é`,
+    code: "base64_character",
+    offset: good.length,
+  },
+  {
+    about: "a character outside the BMP",
+    text: `${good}😀`,
+    code: "base64_character",
+    offset: good.length,
+  },
+  {
+    about: "both alphabets",
+    text: `${good.slice(0, dash + 1)}/${good.slice(dash + 2)}`,
+    code: "base64_mixed",
+    offset: dash + 1,
+  },
+  { about: "too little padding", text: `${good}=`, code: "base64_padding", offset: good.length },
+  { about: "too much padding", text: `${good}===`, code: "base64_padding", offset: good.length },
+  {
+    about: "padding inside",
+    text: `${good.slice(0, 8)}==${good.slice(8)}`,
+    code: "base64_padding",
+    offset: 8,
+  },
+  {
+    about: "set bits behind the last byte",
+    text: `${good.slice(0, -1)}x`,
+    code: "base64_trailing_bits",
+    offset: good.length - 1,
+  },
+  { about: "neither v1 nor v2", text: "_w", code: "format_unknown", offset: 0 },
+  { about: "version 1 in binary", text: "AQ", code: "format_unknown", offset: 0 },
+  { about: "a v1 token in capitals", text: "RkZGRg", code: "format_unknown", offset: 0 },
+  {
+    about: "trailing bytes",
+    text: encodeBase64url(concat(bytes, 0)),
+    code: "trailing_bytes",
+    offset: bytes.length,
+  },
+];
+
+describe("base64 text", () => {
+  test.each([
+    { about: "URL-safe", text: good },
+    { about: "URL-safe, padded", text: `${good}==` },
+    { about: "standard", text: standard },
+    { about: "standard, padded", text: `${standard}==` },
+  ])("is read in any alphabet and padding: $about", ({ text }) => {
+    expect(contents(parseMacaroon(text))).toEqual(contents(parseMacaroon(good)));
+  });
+
+  test.each(CASES)("$about: $code", ({ text, code, offset }) => {
+    expect(rejection(() => readMacaroons(text))).toEqual({ code, offset });
+  });
+
+  test("parseMacaroon refuses discharges, readMacaroons reads them", () => {
+    const text = encodeBase64url(concat(bytes, bytes));
+    expect(rejection(() => parseMacaroon(text)).code).toBe("trailing_bytes");
+    expect(readMacaroons(text).macaroons).toHaveLength(2);
+    const v1Text = encodeBase64url(concat(v1(), v1()));
+    expect(readMacaroons(v1Text)).toMatchObject({ format: "v1", macaroons: { length: 2 } });
+  });
+
+  test("says which form it read", () => {
+    expect(readMacaroons(A1_V1).format).toBe("v1");
+    expect(readMacaroons(C_CHAIN.c2V2).format).toBe("v2");
+  });
+
+  test("messages show no more of the token than one character", () => {
+    const secret = encodeBase64url(v2([field(FIELD.identifier, "top secret")]));
+    for (const text of [`${secret}!`, `${secret}é`, ` ${secret}`, secret.slice(0, -5)]) {
+      try {
+        readMacaroons(text);
+        expect.unreachable();
+      } catch (error) {
+        expect(String(error)).not.toContain(secret.slice(4, 12));
+        expect(String(error)).not.toContain("secret");
+      }
+    }
+  });
+});

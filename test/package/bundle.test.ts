@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { createContext, runInContext } from "node:vm";
+import { build } from "esbuild";
+import { expect, it } from "vitest";
+import { createIssuer, createKeyring, RevocationList } from "../../src/issuer/index.js";
+
+// The holder's entry has to run where there is no Node: these tests bundle the built package for a
+// browser and run the result with nothing but the web's own globals.
+
+async function bundle(source: string): Promise<string> {
+  const result = await build({
+    stdin: { contents: source, resolveDir: new URL("../..", import.meta.url).pathname },
+    bundle: true,
+    minify: true,
+    write: false,
+    platform: "browser",
+    format: "iife",
+    globalName: "result",
+    logLevel: "silent",
+  });
+  return result.outputFiles[0]?.text ?? "";
+}
+
+function runWithoutNode(code: string, globals: Record<string, unknown> = {}): unknown {
+  const context = createContext({ TextEncoder, TextDecoder, crypto, Uint8Array, ...globals });
+  return runInContext(`${code}; result`, context);
+}
+
+it("attenuates and inspects without any of Node's globals or modules", async () => {
+  const options = { name: "a", keys: createKeyring(), revocations: new RevocationList() };
+  const issuer = createIssuer(options);
+  const { token } = issuer.mint({ grant: "g", operations: ["get", "put"] });
+  const code = await bundle(`
+    import { attenuate, createNonce, inspect } from "proviso";
+    const child = attenuate(token, { operations: ["get"], nonce: createNonce() });
+    export const narrowed = child.token;
+    export const operations = inspect(child.token).authority.operations.join();
+  `);
+  const result = runWithoutNode(code, { token });
+  expect(result).toMatchObject({ operations: "get" });
+  const { narrowed } = result as { narrowed: string };
+  expect(issuer.authorize(narrowed, { operation: "get" }).allowed).toBe(true);
+  expect(issuer.authorize(narrowed, { operation: "put" }).allowed).toBe(false);
+});
+
+it("verifies generic macaroons there too", async () => {
+  const code = await bundle(`
+    import { createMacaroon, RootKey, verifyMacaroon } from "proviso/macaroon";
+    const key = new RootKey(Uint8Array.of(1, 2, 3));
+    export const { ok } = verifyMacaroon(createMacaroon(key, { identifier: "a" }), key, { check: () => false });
+  `);
+  expect(runWithoutNode(code)).toMatchObject({ ok: true });
+});
+
+it("can be shaken: what is not used is not bundled", async () => {
+  const all = await bundle(`export * from "proviso";`);
+  const one = await bundle(`export { createNonce } from "proviso";`);
+  expect(all.length).toBeGreaterThan(10_000);
+  expect(one.length).toBeLessThan(2_000);
+});
+
+it("names no Node module in the main entry's whole graph", async () => {
+  const result = await build({
+    entryPoints: [new URL("../../dist/src/index.js", import.meta.url).pathname],
+    bundle: true,
+    write: false,
+    platform: "neutral",
+    metafile: true,
+    logLevel: "silent",
+  });
+  const inputs = Object.keys(result.metafile.inputs);
+  expect(inputs.length).toBeGreaterThan(20);
+  expect(inputs.filter((file) => /^node:|libsql|commander/.test(file))).toEqual([]);
+  for (const file of inputs.filter((name) => name.startsWith("dist/"))) {
+    expect(readFileSync(file, "utf8"), file).not.toMatch(/from "(node:|fs|path|crypto|libsql)/);
+  }
+});
