@@ -33,4 +33,4 @@ export type { Overreach } from "./caveats/narrowing.js";
 export type { HopProblem } from "./caveats/read-hop.js";
 export type { Scalar, ScalarType } from "./caveats/scalar.js";
 export { encodeHop, normalizeHop } from "./caveats/write-hop.js";
-export type { MacaroonFormat } from "./macaroon/text.js";
+export type { MacaroonFormat } from "./macaroon/read.js";

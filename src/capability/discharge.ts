@@ -1,7 +1,7 @@
 import { TokenError } from "../bytes/token-error.js";
 import { bindDischarge } from "../macaroon/chain.js";
-import { writeMacaroons } from "../macaroon/text.js";
 import { overLimits } from "../macaroon/verify.js";
+import { writeMacaroons } from "../macaroon/write.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
 import { readToken } from "./token.js";
 

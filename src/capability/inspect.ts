@@ -6,7 +6,7 @@ import type { Hop } from "../caveats/hop.js";
 import { type HopProblem, readHop } from "../caveats/read-hop.js";
 import { binaryV2Length } from "../macaroon/binary-v2.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
-import { type MacaroonFormat, readMacaroons } from "../macaroon/text.js";
+import { type MacaroonFormat, readMacaroons } from "../macaroon/read.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { decodeIdentifier, type Identifier } from "./identifier.js";
 import { type InspectionWarning, warningsFor } from "./warnings.js";

@@ -4,7 +4,7 @@ import { decodeUtf8 } from "../bytes/utf8.js";
 import { type HopReading, readHop } from "../caveats/read-hop.js";
 import { caveatTooLarge, type MacaroonLimits } from "../macaroon/limits.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
-import { type MacaroonText, readMacaroons } from "../macaroon/text.js";
+import { type MacaroonText, readMacaroons } from "../macaroon/read.js";
 import { type CapabilityLimits, HOP_DEPTH } from "./limits.js";
 
 /**

@@ -83,7 +83,7 @@ export class RevocationFile {
       try {
         return this.#news(version);
       } finally {
-        this.#connection.exec("ROLLBACK");
+        if (this.inTransaction) this.#connection.exec("ROLLBACK");
       }
     });
   }

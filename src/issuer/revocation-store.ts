@@ -138,8 +138,9 @@ export class RevocationStore implements RevocationSource {
    */
   prune(now: number = this.#clock()): number {
     return this.#write((file, pending) => {
+      const removed = file.prune(now);
       pending.push(() => this.#list.prune(now));
-      return file.prune(now);
+      return removed;
     });
   }
 
@@ -201,12 +202,16 @@ export class RevocationStore implements RevocationSource {
     if (this.#pending !== undefined) return synchronous(action(file, this.#pending));
     file.assertInPlace();
     file.begin();
+    const now = performance.now();
     const pending: Pending = [];
     let result: T;
     try {
       this.#pending = pending;
       this.#take(file, this.#version);
       this.#dataVersion = file.dataVersion();
+      this.#lookedAt = now;
+      this.#readAt = now;
+      this.#problem = undefined;
       result = synchronous(action(file, pending));
       if (this.#failure !== undefined) throw this.#failure;
       file.assertInPlace();
@@ -238,7 +243,6 @@ export class RevocationStore implements RevocationSource {
     file.commit();
     for (const apply of pending) apply();
     this.#version = version;
-    this.#problem = undefined;
   }
 
   #refresh(): void {

@@ -11,6 +11,7 @@ const HEADER = 4;
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 const MAX_PACKET = 0xffff;
+const FIRST = "location ";
 
 const KEYS = ["location", "identifier", "cid", "vid", "cl", "signature"] as const;
 type Key = (typeof KEYS)[number];
@@ -54,6 +55,17 @@ export function readBinaryV1(cursor: Cursor, limits: MacaroonLimits): Macaroon {
     caveats,
     signature: signature.value.slice(),
   });
+}
+
+/** Whether `byte` is one of `0` to `9` and `a` to `f`, as which every v1 macaroon starts. */
+export function isLowerHex(byte: number | undefined): boolean {
+  return byte !== undefined && /[0-9a-f]/.test(String.fromCharCode(byte));
+}
+
+/** Whether what is left starts, as far as it goes, like a v1 macaroon: with a location packet. */
+export function startsBinaryV1(cursor: Cursor): boolean {
+  const name = cursor.bytes.subarray(cursor.offset + HEADER, cursor.offset + HEADER + FIRST.length);
+  return isLowerHex(cursor.peek()) && name.every((byte, at) => byte === FIRST.charCodeAt(at));
 }
 
 function caveatOf(cid: Packet, vid: Packet | undefined, cl: Packet | undefined): Caveat {

@@ -21,21 +21,19 @@ export {
   type MacaroonParts,
   type ThirdPartyCaveat,
 } from "./macaroon.js";
-export { RootKey } from "./root-key.js";
-export type { SignatureFailureCode } from "./signatures.js";
 export {
   type MacaroonFormat,
   type MacaroonText,
   macaroonsFromBytes,
-  macaroonToBytes,
-  macaroonToText,
   parseMacaroon,
   readMacaroons,
-  writeMacaroons,
-} from "./text.js";
+} from "./read.js";
+export { RootKey } from "./root-key.js";
+export type { SignatureFailureCode } from "./signatures.js";
 export {
   type VerifyFailure,
   type VerifyOptions,
   type VerifyResult,
   verifyMacaroon,
 } from "./verify.js";
+export { macaroonToBytes, macaroonToText, writeMacaroons } from "./write.js";

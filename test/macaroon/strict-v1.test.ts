@@ -145,13 +145,13 @@ const CASES: readonly Case[] = [
   {
     about: "a packet behind the signature",
     bytes: concat(good, cid),
-    code: "field_missing",
+    code: "trailing_bytes",
     offset: good.length,
   },
   {
     about: "two signatures",
     bytes: concat(good, signature),
-    code: "field_missing",
+    code: "trailing_bytes",
     offset: good.length,
   },
   {

@@ -1,11 +1,11 @@
-import { encodeBase64url, readBase64 } from "../bytes/base64.js";
+import { readBase64 } from "../bytes/base64.js";
 import { Cursor } from "../bytes/cursor.js";
 import { duplicateKey, isJsonObject, type Json, outlineJson } from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
-import { concatBytes, readBinaryV1, writeBinaryV1 } from "./binary-v1.js";
-import { readBinaryV2, V2_VERSION, writeBinaryV2 } from "./binary-v2.js";
-import { readJsonV1, writeJsonV1 } from "./json-v1.js";
-import { readJsonV2, writeJsonV2 } from "./json-v2.js";
+import { isLowerHex, readBinaryV1, startsBinaryV1 } from "./binary-v1.js";
+import { readBinaryV2, V2_VERSION } from "./binary-v2.js";
+import { readJsonV1 } from "./json-v1.js";
+import { readJsonV2 } from "./json-v2.js";
 import {
   completeLimits,
   MACAROON_LIMITS,
@@ -13,7 +13,7 @@ import {
   tooLarge,
   tooManyDischarges,
 } from "./limits.js";
-import { Macaroon } from "./macaroon.js";
+import type { Macaroon } from "./macaroon.js";
 import { overLimits } from "./verify.js";
 
 /** The four forms: v1 and v2 are binary and travel as base64url, the others are JSON text. */
@@ -127,7 +127,7 @@ function readBinary(bytes: Uint8Array, limits: MacaroonLimits): MacaroonText {
   while (!cursor.done) {
     const next = cursor.peek();
     // A discharge has the form of the first macaroon; anything else is rubbish behind a whole token.
-    if (isV2 ? next !== V2_VERSION : !isLowerHex(next)) {
+    if (isV2 ? next !== V2_VERSION : !startsBinaryV1(cursor)) {
       const message = `bytes follow the end of the macaroon (at ${cursor.offset})`;
       throw new TokenError("trailing_bytes", message, cursor.offset);
     }
@@ -138,10 +138,6 @@ function readBinary(bytes: Uint8Array, limits: MacaroonLimits): MacaroonText {
 }
 
 /** Whether a byte can start a v1 packet. */
-function isLowerHex(byte: number | undefined): boolean {
-  return byte !== undefined && /[0-9a-f]/.test(String.fromCharCode(byte));
-}
-
 function readBase64Text(text: string, limits: MacaroonLimits): MacaroonText {
   const { bytes, tail } = readBase64(text);
   if (tail === undefined) return readBinary(bytes, limits);
@@ -186,73 +182,4 @@ function readJson(text: string, limits: MacaroonLimits): MacaroonText {
     format: isV2 ? "v2json" : "v1json",
     macaroons: [read(first, limits), ...rest.map((item) => read(item, limits))],
   };
-}
-
-/**
- * Writes a macaroon, followed by its discharges if any, as text in the form asked for.
- *
- * @throws TypeError on wrong arguments, or if that form can not carry it (v1: fields over 65 kB;
- *   v1json: bytes that are not text).
- *
- * @example
- * ```ts
- * import { createMacaroon, RootKey, writeMacaroons } from "proviso/macaroon";
- *
- * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
- * const macaroon = createMacaroon(key, { identifier: "a" });
- * writeMacaroons([macaroon], "v2json"); // => '{"v":2,"i":"a","c":[],"s64":"8tc0EZ65teJ49km3J6ucaVSOx8PY_DT4IqL-2lhy6sw"}'
- * ```
- */
-export function writeMacaroons(
-  macaroons: readonly [Macaroon, ...Macaroon[]],
-  format: MacaroonFormat,
-): string {
-  if (macaroons.length === 0) throw new TypeError("there must be at least one macaroon");
-  switch (format) {
-    case "v1":
-    case "v2":
-      return encodeBase64url(concatBytes(macaroons.map((one) => macaroonToBytes(one, format))));
-    case "v1json":
-    case "v2json": {
-      const values = macaroons.map(format === "v1json" ? writeJsonV1 : writeJsonV2);
-      return JSON.stringify(values.length === 1 ? values[0] : values);
-    }
-    default:
-      throw new TypeError(`unknown format ${String(format)}; there are v1, v2, v1json and v2json`);
-  }
-}
-
-/**
- * One macaroon as base64url of its v2 binary form, the form to prefer.
- *
- * @example
- * ```ts
- * import { macaroonToText, parseMacaroon } from "proviso/macaroon";
- *
- * const text = "AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA";
- * macaroonToText(parseMacaroon(text)) === text; // => true
- * ```
- */
-export function macaroonToText(macaroon: Macaroon): string {
-  return writeMacaroons([macaroon], "v2");
-}
-
-/**
- * One macaroon in a binary form.
- *
- * @throws TypeError on wrong arguments, or if a field is too long for v1.
- *
- * @example
- * ```ts
- * import { createMacaroon, macaroonToBytes, RootKey } from "proviso/macaroon";
- *
- * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
- * macaroonToBytes(createMacaroon(key, { identifier: "a" }), "v2").length; // => 40
- * ```
- */
-export function macaroonToBytes(macaroon: Macaroon, format: "v1" | "v2"): Uint8Array {
-  if (!(macaroon instanceof Macaroon)) throw new TypeError("macaroon must be a Macaroon");
-  if (format === "v2") return writeBinaryV2(macaroon);
-  if (format === "v1") return writeBinaryV1(macaroon);
-  throw new TypeError(`unknown binary format ${String(format)}; there are v1 and v2`);
 }

@@ -1,0 +1,76 @@
+import { encodeBase64url } from "../bytes/base64.js";
+import { concatBytes, writeBinaryV1 } from "./binary-v1.js";
+import { writeBinaryV2 } from "./binary-v2.js";
+import { writeJsonV1 } from "./json-v1.js";
+import { writeJsonV2 } from "./json-v2.js";
+import { Macaroon } from "./macaroon.js";
+import type { MacaroonFormat } from "./read.js";
+
+/**
+ * Writes a macaroon, followed by its discharges if any, as text in the form asked for.
+ *
+ * @throws TypeError on wrong arguments, or if that form can not carry it (v1: fields over 65 kB;
+ *   v1json: bytes that are not text).
+ *
+ * @example
+ * ```ts
+ * import { createMacaroon, RootKey, writeMacaroons } from "proviso/macaroon";
+ *
+ * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * const macaroon = createMacaroon(key, { identifier: "a" });
+ * writeMacaroons([macaroon], "v2json"); // => '{"v":2,"i":"a","c":[],"s64":"8tc0EZ65teJ49km3J6ucaVSOx8PY_DT4IqL-2lhy6sw"}'
+ * ```
+ */
+export function writeMacaroons(
+  macaroons: readonly [Macaroon, ...Macaroon[]],
+  format: MacaroonFormat,
+): string {
+  if (macaroons.length === 0) throw new TypeError("there must be at least one macaroon");
+  switch (format) {
+    case "v1":
+    case "v2":
+      return encodeBase64url(concatBytes(macaroons.map((one) => macaroonToBytes(one, format))));
+    case "v1json":
+    case "v2json": {
+      const values = macaroons.map(format === "v1json" ? writeJsonV1 : writeJsonV2);
+      return JSON.stringify(values.length === 1 ? values[0] : values);
+    }
+    default:
+      throw new TypeError(`unknown format ${String(format)}; there are v1, v2, v1json and v2json`);
+  }
+}
+
+/**
+ * One macaroon as base64url of its v2 binary form, the form to prefer.
+ *
+ * @example
+ * ```ts
+ * import { macaroonToText, parseMacaroon } from "proviso/macaroon";
+ *
+ * const text = "AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA";
+ * macaroonToText(parseMacaroon(text)) === text; // => true
+ * ```
+ */
+export function macaroonToText(macaroon: Macaroon): string {
+  return writeMacaroons([macaroon], "v2");
+}
+
+/**
+ * One macaroon in a binary form.
+ *
+ * @throws TypeError on wrong arguments, or if a field is too long for v1.
+ *
+ * @example
+ * ```ts
+ * import { createMacaroon, macaroonToBytes, RootKey } from "proviso/macaroon";
+ *
+ * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * macaroonToBytes(createMacaroon(key, { identifier: "a" }), "v2").length; // => 40
+ * ```
+ */
+export function macaroonToBytes(macaroon: Macaroon, format: "v1" | "v2"): Uint8Array {
+  if (!(macaroon instanceof Macaroon)) throw new TypeError("macaroon must be a Macaroon");
+  if (format === "v2") return writeBinaryV2(macaroon);
+  if (format === "v1") return writeBinaryV1(macaroon);
+  throw new TypeError(`unknown binary format ${String(format)}; there are v1 and v2`);
+}
