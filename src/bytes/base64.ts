@@ -102,7 +102,7 @@ function endOfData(text: string): number {
 
 function badCharacter(text: string, at: number): TokenError {
   const character = text.charAt(at);
-  if (/\s/.test(character)) {
+  if (/[\t-\r ]/.test(character)) {
     return new TokenError("base64_whitespace", `white space inside the token (at ${at})`, at);
   }
   if (character === "=")
