@@ -6,12 +6,11 @@ import { clip, type Overreach, overreaches } from "../caveats/narrowing.js";
 import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
 import { addFirstPartyCaveat } from "../macaroon/chain.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
-import { overLimits } from "../macaroon/verify.js";
 import { macaroonToText } from "../macaroon/write.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { decodeIdentifier } from "./identifier.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
-import { holdToLimits, readLinks, readToken } from "./token.js";
+import { overCapabilityLimits, readLinks, readToken } from "./token.js";
 
 export interface AttenuateOptions {
   /**
@@ -110,9 +109,8 @@ export function attenuate(
   if (problems.length > 0) return { ok: false, problems };
 
   const child = addFirstPartyCaveat(parent, encodeHop(appended));
-  const over = overLimits([child], CAPABILITY_LIMITS);
+  const over = overCapabilityLimits([child], CAPABILITY_LIMITS);
   if (over !== undefined) throw over;
-  holdToLimits(child, CAPABILITY_LIMITS);
   return {
     ok: true,
     token: macaroonToText(child),
@@ -143,7 +141,7 @@ function readSingle(token: string): Macaroon {
  * ```ts
  * import { revocationId } from "proviso";
  *
- * revocationId("AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA"); // => "rv_?"
+ * revocationId("AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA"); // => "rv_6xKR9-E0ePxTq4lBDnHVzA"
  * ```
  */
 export function revocationId(token: string): string {

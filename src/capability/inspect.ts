@@ -9,6 +9,8 @@ import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { type MacaroonFormat, readMacaroons } from "../macaroon/read.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { decodeIdentifier, type Identifier } from "./identifier.js";
+import { CAPABILITY_LIMITS } from "./limits.js";
+import { overCapabilityLimits } from "./token.js";
 import { type InspectionWarning, warningsFor } from "./warnings.js";
 
 /** Bytes as they are, and as text where they are UTF-8. */
@@ -93,7 +95,9 @@ export function inspect(token: string, options: InspectOptions = {}): Inspection
     revocationId: revocationIdOf(partsOf(root).signature),
     discharges,
   };
-  return { ...inspection, warnings: warningsFor(inspection, options.now ?? Date.now()) };
+  const over = overCapabilityLimits(macaroons, CAPABILITY_LIMITS);
+  const warnings = warningsFor(inspection, over?.message, options.now ?? Date.now());
+  return { ...inspection, warnings };
 }
 
 function inspectMacaroon(macaroon: Macaroon): InspectedMacaroon {

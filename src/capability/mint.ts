@@ -1,17 +1,15 @@
 import { encodeBase64url } from "../bytes/base64.js";
-import { TokenError } from "../bytes/token-error.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import { formatTime } from "../caveats/time.js";
 import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
 import { addFirstPartyCaveat, createMacaroon } from "../macaroon/chain.js";
 import { partsOf } from "../macaroon/macaroon.js";
 import type { RootKey } from "../macaroon/root-key.js";
-import { overLimits } from "../macaroon/verify.js";
 import { macaroonToText } from "../macaroon/write.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { encodeIdentifier, type Identifier } from "./identifier.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
-import { holdToLimits } from "./token.js";
+import { overCapabilityLimits } from "./token.js";
 
 const CAPABILITY_ID_BYTES = 12;
 
@@ -87,13 +85,8 @@ export function mintToken(request: MintRequest, context: MintContext): MintedCap
   };
   const bare = createMacaroon(root, { identifier: encodeIdentifier(identifier) });
   const macaroon = addFirstPartyCaveat(bare, encodeHop(hop));
-  const over = overLimits([macaroon], CAPABILITY_LIMITS);
+  const over = overCapabilityLimits([macaroon], CAPABILITY_LIMITS);
   if (over !== undefined) throw new TypeError(over.message);
-  try {
-    holdToLimits(macaroon, CAPABILITY_LIMITS);
-  } catch (error) {
-    throw error instanceof TokenError ? new TypeError(error.message) : error;
-  }
   return {
     token: macaroonToText(macaroon),
     id,

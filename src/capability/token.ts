@@ -5,6 +5,7 @@ import { type HopReading, readHop } from "../caveats/read-hop.js";
 import { caveatTooLarge, type MacaroonLimits } from "../macaroon/limits.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { type MacaroonText, readMacaroons } from "../macaroon/read.js";
+import { overLimits } from "../macaroon/verify.js";
 import { type CapabilityLimits, HOP_DEPTH } from "./limits.js";
 
 /**
@@ -16,29 +17,43 @@ import { type CapabilityLimits, HOP_DEPTH } from "./limits.js";
 export function readToken(text: string, limits: CapabilityLimits): MacaroonText {
   const { setMembers, ...macaroonLimits } = limits;
   const token = readMacaroons(text, macaroonLimits satisfies MacaroonLimits);
-  for (const macaroon of token.macaroons) holdToLimits(macaroon, limits);
+  const over = overHopLimits(token.macaroons, limits);
+  if (over !== undefined) throw over;
   return token;
 }
 
-/** @throws TokenError if a caveat or the identifier exceeds a limit. */
-export function holdToLimits(macaroon: Macaroon, limits: CapabilityLimits): void {
-  const { identifier, caveats } = partsOf(macaroon);
-  if (identifier.length > limits.caveatBytes) {
-    throw caveatTooLarge(identifier.length, limits.caveatBytes);
-  }
-  for (const [at, caveat] of caveats.entries()) {
-    if (caveat.kind !== "first-party") continue;
-    const text = decodeUtf8(caveat.identifier);
-    if (text === undefined || !text.startsWith("{")) continue;
-    const outline = outlineJson(text);
-    if (outline.depth > HOP_DEPTH) {
-      throw new TokenError("too_deep", `hop ${at + 1} is nested more than ${HOP_DEPTH} deep`);
+/** The first limit that `macaroons`, presented together, exceed. */
+export function overCapabilityLimits(
+  macaroons: readonly Macaroon[],
+  limits: CapabilityLimits,
+): TokenError | undefined {
+  return overLimits(macaroons, limits) ?? overHopLimits(macaroons, limits);
+}
+
+function overHopLimits(
+  macaroons: readonly Macaroon[],
+  limits: CapabilityLimits,
+): TokenError | undefined {
+  for (const macaroon of macaroons) {
+    const { identifier, caveats } = partsOf(macaroon);
+    if (identifier.length > limits.caveatBytes) {
+      return caveatTooLarge(identifier.length, limits.caveatBytes);
     }
-    if (outline.members > limits.setMembers) {
-      const message = `hop ${at + 1} has a set of more than ${limits.setMembers} members`;
-      throw new TokenError("too_many_members", message);
+    for (const [at, caveat] of caveats.entries()) {
+      if (caveat.kind !== "first-party") continue;
+      const text = decodeUtf8(caveat.identifier);
+      if (text === undefined || !text.startsWith("{")) continue;
+      const outline = outlineJson(text);
+      if (outline.depth > HOP_DEPTH) {
+        return new TokenError("too_deep", `hop ${at + 1} is nested more than ${HOP_DEPTH} deep`);
+      }
+      if (outline.members > limits.setMembers) {
+        const message = `hop ${at + 1} has a set of more than ${limits.setMembers} members`;
+        return new TokenError("too_many_members", message);
+      }
     }
   }
+  return undefined;
 }
 
 /** One link of a chain: a caveat, read as a hop if it is one. */

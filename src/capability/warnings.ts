@@ -1,7 +1,6 @@
 import { emptyRules } from "../caveats/authority.js";
 import { parseTime } from "../caveats/time.js";
 import type { Inspection } from "./inspect.js";
-import { CAPABILITY_LIMITS } from "./limits.js";
 
 /** Something about a token that its holder should know. */
 export interface InspectionWarning {
@@ -22,9 +21,15 @@ export interface InspectionWarning {
 // A token that lives longer than a day deserves a look.
 const LONG = 24 * 60 * 60 * 1000;
 
-/** What a holder should know of a token, judged at `now` in milliseconds since 1970. */
+/**
+ * What a holder should know of a token.
+ *
+ * @param over - Which limit it exceeds, if any.
+ * @param now - The moment to compare times with, in milliseconds since 1970.
+ */
 export function warningsFor(
   inspection: Omit<Inspection, "warnings">,
+  over: string | undefined,
   now: number,
 ): InspectionWarning[] {
   if (inspection.grant === undefined) {
@@ -40,7 +45,7 @@ export function warningsFor(
     warnings.push({ code: "unreadable_caveat", message });
   }
   warnings.push(...timeWarnings(inspection, now));
-  const { authority, links, discharges, bytes } = inspection;
+  const { authority, links, discharges } = inspection;
   if (authority.operations === undefined) {
     const message = "no hop names operations, so every operation is allowed";
     warnings.push({ code: "no_operations", message });
@@ -56,10 +61,8 @@ export function warningsFor(
     const message = `${open} third-party ${open === 1 ? "caveat needs a discharge" : "caveats need discharges"}`;
     warnings.push({ code: "discharge_needed", message });
   }
-  if (bytes > CAPABILITY_LIMITS.bytes || links.length > CAPABILITY_LIMITS.caveats) {
-    const { bytes: most, caveats } = CAPABILITY_LIMITS;
-    const message = `over the limits of ${most} bytes and ${caveats} links: every check refuses it`;
-    warnings.push({ code: "over_limit", message });
+  if (over !== undefined) {
+    warnings.push({ code: "over_limit", message: `every check would refuse it: ${over}` });
   }
   return warnings;
 }

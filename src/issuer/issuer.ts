@@ -42,7 +42,18 @@ export type TokenRevocation =
   | { readonly ok: true; readonly entry: RevocationEntry; readonly capability: string }
   | { readonly ok: false; readonly denial: Denial };
 
-/** What an issuing agent does with capabilities. Made by {@link createIssuer}. */
+/**
+ * What an issuing agent does with capabilities. Made by {@link createIssuer}.
+ *
+ * @example
+ * ```ts
+ * import { createIssuer, createKeyring, Issuer, RevocationList } from "proviso/issuer";
+ *
+ * const revocations = new RevocationList();
+ * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
+ * [issuer instanceof Issuer, issuer.name]; // => [true, "documents-agent"]
+ * ```
+ */
 export class Issuer {
   readonly name: string;
   readonly #keys: Keyring;
@@ -124,7 +135,17 @@ export class Issuer {
   }
 }
 
-/** The latest moment at which a token that exists at `now` can expire, whoever configured its issuer. */
+/**
+ * The latest moment at which a token that exists at `now`, in milliseconds since 1970, can expire,
+ * however its issuer was configured: `until` when a revocation entry can go.
+ *
+ * @example
+ * ```ts
+ * import { latestExpiry } from "proviso/issuer";
+ *
+ * latestExpiry(Date.parse("2026-01-01T00:00:00Z")); // => "2026-04-01T00:00:00Z"
+ * ```
+ */
 export function latestExpiry(now: number): string {
   return formatTime(now + LONGEST_LIFETIME * 1000);
 }

@@ -191,9 +191,7 @@ export class RevocationFile {
     if (format > FORMAT) throw new StorageError("store_version", this.#name);
     const check = pragma("quick_check");
     if (check !== "ok") throw this.#corrupt("SQLite's quick_check fails");
-    if (pragma("journal_mode") !== "wal") connection.exec("PRAGMA journal_mode = WAL");
-    connection.exec("PRAGMA synchronous = FULL");
-    return {
+    const statements: Statements = {
       dataVersion: connection.prepare("PRAGMA data_version"),
       state: connection.prepare("SELECT version, pruned FROM state"),
       changed: connection.prepare("SELECT * FROM revocation WHERE changed > ? ORDER BY seq"),
@@ -207,6 +205,10 @@ export class RevocationFile {
       ),
       prune: connection.prepare("DELETE FROM revocation WHERE until <= ?"),
     };
+    // A write, so only once the file is known to be a store.
+    if (pragma("journal_mode") !== "wal") connection.exec("PRAGMA journal_mode = WAL");
+    connection.exec("PRAGMA synchronous = FULL");
+    return statements;
   }
 
   #news(since: number | undefined): RevocationNews {

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The folder of the package. */
+export const PACKAGE: string = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The entries of the package, whose exports must each show how they are used. */
+export const ENTRIES: readonly string[] = [
+  "src/index.ts",
+  "src/macaroon/index.ts",
+  "src/issuer/index.ts",
+];
+
+/** One fenced block under an `@example`, without the comment's margin. */
+export interface Example {
+  /** Path from the package's folder. */
+  readonly file: string;
+  /** Line of the file on which the code starts. */
+  readonly line: number;
+  readonly code: readonly string[];
+}
+
+const COMMENT = /\/\*\*[\s\S]*?\*\//g;
+const FENCE = /@example\s*\n\s*\* ```ts\n([\s\S]*?)\n\s*\* ```/g;
+
+/** Every example in the doc comments of `src`, in the order of files and lines. */
+export function examples(): Example[] {
+  return sources().flatMap((file) => {
+    const text = read(file);
+    return [...text.matchAll(COMMENT)].flatMap((comment) =>
+      [...comment[0].matchAll(FENCE)].map((fence) => {
+        const body = fence[1] ?? "";
+        const start = comment.index + fence.index + fence[0].indexOf(body);
+        return {
+          file,
+          line: text.slice(0, start).split("\n").length,
+          code: body.split("\n").map((line) => line.replace(/^\s*\* ?/, "")),
+        };
+      }),
+    );
+  });
+}
+
+/** The functions, classes and constants that an entry exports, with the file of each. */
+export function valueExports(entry: string): { readonly name: string; readonly file: string }[] {
+  const lists = read(entry).matchAll(/export \{([^}]*)\} from "([^"]+)"/g);
+  return [...lists].flatMap(([, names = "", source = ""]) =>
+    names
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== "" && !name.startsWith("type "))
+      .map((name) => ({ name, file: join(dirname(entry), source.replace(/\.js$/, ".ts")) })),
+  );
+}
+
+/** The doc comment right before the declaration of `name`, or `undefined`. */
+export function docCommentOf(name: string, file: string): string | undefined {
+  const text = read(file);
+  const declaration = new RegExp(`^export (?:async )?(?:function|class|const|let) ${name}\\b`, "m");
+  const at = declaration.exec(text)?.index;
+  if (at === undefined) throw new Error(`${file} does not declare ${name}`);
+  const before = text.slice(0, at).trimEnd();
+  return before.endsWith("*/") ? before.slice(before.lastIndexOf("/**")) : undefined;
+}
+
+function sources(): string[] {
+  return readdirSync(join(PACKAGE, "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map((entry) => relative(PACKAGE, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+function read(file: string): string {
+  return readFileSync(join(PACKAGE, file), "utf8");
+}

@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { docCommentOf, ENTRIES, examples, PACKAGE, valueExports } from "./doc-comments.js";
+import { programOf, runExamples } from "./run-examples.js";
+
+const all = examples();
+
+describe("the examples in doc comments", () => {
+  let failures = new Map<number, string>();
+
+  beforeAll(() => {
+    if (!existsSync(join(PACKAGE, "dist/src/index.js"))) {
+      throw new Error(
+        "the package is not built, and examples run against the build: npm run build",
+      );
+    }
+    failures = runExamples(all);
+  });
+
+  test.each(all.map(({ file, line }, at) => [`${file}:${line}`, at] as const))(
+    "%s does what it says",
+    (_, at) => {
+      expect(failures.get(at) ?? "nothing wrong").toBe("nothing wrong");
+    },
+  );
+
+  test("are there at all, and most say what they give", () => {
+    expect(all.length).toBeGreaterThan(20);
+    const checked = all.filter((example) => programOf(example).includes("$check("));
+    expect(all.length - checked.length).toBeLessThan(3);
+  });
+});
+
+describe.each(ENTRIES)("what %s exports", (entry) => {
+  test("is shown in an example, each function, class and constant", () => {
+    const without = valueExports(entry).filter(
+      ({ name, file }) => !/@example\s*\n\s*\* ```ts\n/.test(docCommentOf(name, file) ?? ""),
+    );
+    expect(without).toEqual([]);
+    expect(valueExports(entry)).not.toEqual([]);
+  });
+});
+
+describe("a wrong example would be noticed", () => {
+  const run = (...code: string[]): string | undefined =>
+    runExamples([{ file: "src/x.ts", line: 10, code }]).get(0);
+
+  test.each<[string, string[], RegExp | undefined]>([
+    ["if it gives something else", ["const one = 1;", "one; // => 2"], /^src\/x\.ts:11: /],
+    ["on the next line too", ["[1, 2];", "// => [1]"], /^src\/x\.ts:11: /],
+    ["if it is of another type", ['"1"; // => 1'], /^src\/x\.ts:10: /],
+    ["if it throws", ['throw new Error("no");'], /^no$/],
+    ["if it imports what is not there", ['import { absent } from "proviso";'], /absent/],
+    ["but not a right one", ["({ a: [1] }); // => { a: [1] }"], undefined],
+  ])("%s", (_, code, failure) => {
+    if (failure === undefined) expect(run(...code)).toBeUndefined();
+    else expect(run(...code)).toMatch(failure);
+  });
+});

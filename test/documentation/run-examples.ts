@@ -1,0 +1,75 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Example, PACKAGE } from "./doc-comments.js";
+
+// Inside the package, so that "proviso" means the package itself, as built.
+const FOLDER: string = join(PACKAGE, ".examples");
+
+// `expression; // => value`, or with the value on the next line.
+const SAME_LINE = /^(\s*)(.+?);\s*\/\/ => (.+)$/;
+const NEXT_LINE = /^\s*\/\/ => (.+)$/;
+
+const HARNESS = `
+import assert from "node:assert";
+const failures = {};
+globalThis.$check = (actual, expected, where) => {
+  try {
+    assert.deepStrictEqual(actual, expected);
+  } catch (error) {
+    throw new Error(where + ": " + error.message);
+  }
+};
+for (const file of process.argv.slice(2)) {
+  try {
+    await import(file);
+  } catch (error) {
+    failures[file] = error instanceof Error ? error.message : String(error);
+  }
+}
+console.log(JSON.stringify(failures));
+`;
+
+/** Runs examples as programs of their own; returns what went wrong with each, by its index. */
+export function runExamples(examples: readonly Example[]): Map<number, string> {
+  mkdirSync(FOLDER, { recursive: true });
+  const folder = mkdtempSync(join(FOLDER, "run-"));
+  try {
+    writeFileSync(join(folder, "run.mjs"), HARNESS);
+    const files = examples.map((example, at) => {
+      const file = join(folder, `example-${at}.mjs`);
+      writeFileSync(file, programOf(example));
+      return file;
+    });
+    const output = execFileSync(process.execPath, [join(folder, "run.mjs"), ...files], {
+      encoding: "utf8",
+    });
+    const failures: { readonly [file: string]: string } = JSON.parse(output);
+    return new Map(
+      files.flatMap((file, at) => {
+        const failure = failures[file];
+        return failure === undefined ? [] : [[at, failure] as const];
+      }),
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** An example in which every `// => value` is a check. */
+export function programOf({ file, line, code }: Example): string {
+  const lines = [...code];
+  for (const [at, text] of code.entries()) {
+    const where = JSON.stringify(`${file}:${line + at}`);
+    const same = SAME_LINE.exec(text);
+    const next = NEXT_LINE.exec(text);
+    if (same !== null) {
+      const [, margin = "", expression = "", value = ""] = same;
+      lines[at] = `${margin}$check((${expression}), (${value}), ${where});`;
+    } else if (next !== null && at > 0) {
+      const expression = (code[at - 1] ?? "").replace(/;\s*$/, "");
+      lines[at - 1] = `$check((${expression}), (${next[1] ?? ""}), ${where});`;
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}

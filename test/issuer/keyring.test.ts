@@ -1,0 +1,135 @@
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import { createKeyring, importKeyring, type RootJwk } from "../../src/issuer/index.js";
+
+function jwkOf(change: Readonly<Record<string, unknown>> = {}): {
+  readonly jwk: Readonly<Record<string, unknown>>;
+  readonly secret: string;
+} {
+  const [jwk] = createKeyring().exportJwkSet().keys;
+  if (jwk === undefined) throw new Error("a new keyring has a key");
+  return { jwk: { ...jwk, ...change }, secret: jwk.k };
+}
+
+function messageOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof TypeError) return error.message;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("rotating and retiring", () => {
+  test("a new key mints, the older ones verify, and the keyring before is unchanged", () => {
+    let now = Date.parse("2026-01-01T00:00:00Z");
+    const first = createKeyring({ clock: () => now });
+    now += 60_000;
+    const second = first.rotate();
+    expect(first.list()).toEqual([
+      { kid: first.minting.kid, mints: true, created: "2026-01-01T00:00:00Z" },
+    ]);
+    expect(second.list()).toEqual([
+      { kid: first.minting.kid, mints: false, created: "2026-01-01T00:00:00Z" },
+      { kid: second.minting.kid, mints: true, created: "2026-01-01T00:01:00Z" },
+    ]);
+    expect(second.find(first.minting.kid)).toBeDefined();
+    expect(second.minting.kid).not.toBe(first.minting.kid);
+  });
+
+  test("a retired key is gone, secret and all", () => {
+    const first = createKeyring();
+    const [jwk] = first.exportJwkSet().keys;
+    const second = first.rotate().retire(first.minting.kid);
+    expect(second.find(first.minting.kid)).toBeUndefined();
+    expect(JSON.stringify(second.exportJwkSet())).not.toContain(jwk?.k);
+  });
+
+  test("the key that mints and an unknown one can not be retired", () => {
+    const keyring = createKeyring();
+    expect(() => keyring.retire(keyring.minting.kid)).toThrow(/rotate first/);
+    expect(() => keyring.retire("key_other")).toThrow(/there is no key "key_other"/);
+  });
+});
+
+describe("what a keyring shows", () => {
+  test("JSON, text and inspection show no secret", () => {
+    const keyring = createKeyring().rotate();
+    const secrets = keyring.exportJwkSet().keys.map(({ k }) => k);
+    const shown = [
+      JSON.stringify({ keyring, minting: keyring.minting, keys: keyring.list() }),
+      String(keyring),
+      inspect(keyring, { depth: 9, showHidden: true }),
+      inspect(keyring.minting, { depth: 9, showHidden: true }),
+    ].join();
+    for (const secret of secrets) expect(shown).not.toContain(secret);
+    expect(JSON.stringify(keyring)).toBe('"[keyring, secrets withheld]"');
+  });
+
+  test("an exported set can not change the keyring", () => {
+    const keyring = createKeyring();
+    const before = JSON.stringify(keyring.exportJwkSet());
+    expect(JSON.stringify(importKeyring(JSON.parse(before)).exportJwkSet())).toBe(before);
+  });
+});
+
+describe("importing", () => {
+  test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
+    ["another type of key", { kty: "RSA" }, /kty must be "oct"/],
+    ["another algorithm", { alg: "HS512" }, /alg must be "HS256"/],
+    ["no kid", { kid: "" }, /kid must be a string/],
+    ["a kid that is no text", { kid: 1 }, /kid must be a string/],
+    ["a time before 1970", { iat: -1 }, /iat must be whole seconds/],
+    ["a time in milliseconds", { iat: 1_767_225_600_000 }, /iat must be whole seconds/],
+    ["half a second", { iat: 0.5 }, /iat must be whole seconds/],
+    ["other operations", { key_ops: ["sign"] }, /key_ops must be/],
+    ["no operations", { key_ops: "verify" }, /key_ops must be/],
+    ["an unknown member", { use: "sig" }, /unknown member "use"/],
+    ["no secret", { k: 5 }, /k must be 32 bytes of base64url/],
+  ])("refuses %s", (_about, change, message) => {
+    const { jwk, secret } = jwkOf(change);
+    const text = messageOf(() => importKeyring({ keys: [jwk] }));
+    expect(text).toMatch(message);
+    expect(text).not.toContain(secret);
+  });
+
+  test.each<[string, (secret: string) => string]>([
+    ["short", (secret) => secret.slice(0, -4)],
+    ["long", (secret) => `${secret}AAAA`],
+    ["misspelt", (secret) => `${secret.slice(0, -1)}!`],
+  ])("refuses a %s secret without showing it", (_about, damage) => {
+    const { jwk, secret } = jwkOf();
+    const text = messageOf(() => importKeyring({ keys: [{ ...jwk, k: damage(secret) }] }));
+    expect(text).toMatch(/keys\[0\]\.k must be 32 bytes/);
+    expect(text).not.toContain(secret.slice(0, 8));
+  });
+
+  test.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["null", null],
+    ["an array", []],
+    ["no keys", {}],
+    ["keys that are no list", { keys: {} }],
+    ["a key that is no object", { keys: ["k"] }],
+    ["an empty list", { keys: [] }],
+  ])("refuses %s", (_about, set) => {
+    expect(() => importKeyring(set)).toThrow(TypeError);
+  });
+
+  test("refuses two keys that mint, none, and two of one name", () => {
+    const { jwk } = jwkOf();
+    const { jwk: other } = jwkOf();
+    const verifies = { ...other, key_ops: ["verify"] };
+    expect(() => importKeyring({ keys: [jwk, other] })).toThrow(/exactly one key/);
+    expect(() => importKeyring({ keys: [verifies] })).toThrow(/exactly one key/);
+    expect(() => importKeyring({ keys: [jwk, { ...verifies, kid: jwk["kid"] }] })).toThrow(
+      /the same kid/,
+    );
+  });
+
+  test("keeps every member", () => {
+    const set: { readonly keys: readonly RootJwk[] } = createKeyring().rotate().exportJwkSet();
+    expect(importKeyring(set).exportJwkSet()).toEqual(set);
+  });
+});

@@ -1,0 +1,138 @@
+import { type ChildProcess, type SpawnSyncOptions, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { type RevocationEntry, StorageError } from "../../src/issuer/index.js";
+
+export const AT = "2026-01-01T00:00:00Z";
+
+/** Whether permissions and sizes can be bent as on a POSIX system. */
+export const posix: boolean = process.platform !== "win32";
+export const root: boolean = process.getuid?.() === 0;
+/** Options for a child process to which permissions apply, even if these tests run as root. */
+export const unprivileged: { uid?: number; gid?: number } = root ? { uid: 65534, gid: 65534 } : {};
+
+/** A new directory that goes when the test is done. */
+export function temporaryDirectory(): string {
+  const path = mkdtempSync(join(tmpdir(), "proviso-test-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }));
+  return path;
+}
+
+/** Names in a directory, without what SQLite keeps beside an open file. */
+export function namesIn(directory: string): string[] {
+  return readdirSync(directory).filter((name) => !/-(wal|shm)$/.test(name));
+}
+
+export function capability(id: string): RevocationEntry {
+  return { kind: "capability", id, at: AT };
+}
+
+/** The StorageError that `action` fails with. */
+export async function storageError(action: () => unknown): Promise<StorageError> {
+  try {
+    await action();
+  } catch (error) {
+    if (error instanceof StorageError) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+export function child(name: string): string {
+  return fileURLToPath(new URL(`children/${name}.mjs`, import.meta.url));
+}
+
+/** What `act.mjs` printed. */
+export interface Act {
+  readonly result?: unknown;
+  readonly code?: string;
+  readonly hint?: string;
+  readonly message?: string;
+}
+
+function isAct(value: unknown): value is Act {
+  return typeof value === "object" && value !== null;
+}
+
+/** Runs `act.mjs` to its end; `options` may give it another user, `before` options of Node. */
+export function act(
+  words: readonly string[],
+  options: SpawnSyncOptions = {},
+  before: readonly string[] = [],
+): Act {
+  const command = [...before, child("act"), ...words];
+  const { stdout, stderr } = spawnSync(process.execPath, command, options);
+  return readAct(String(stdout), String(stderr));
+}
+
+/** Runs `act.mjs` under a limit on the size of files, in blocks of 1024 bytes. */
+export function actWithin(blocks: number, words: readonly string[]): Act {
+  const command = 'ulimit -f "$1"; shift; exec "$@"';
+  const { stdout, stderr } = spawnSync("bash", [
+    ...["-c", command, "bash", String(blocks), process.execPath, child("act"), ...words],
+  ]);
+  return readAct(String(stdout), String(stderr));
+}
+
+export function readAct(stdout: string, stderr: string): Act {
+  try {
+    const value: unknown = JSON.parse(stdout);
+    if (isAct(value)) return value;
+  } catch {
+    // Said below.
+  }
+  throw new Error(`the child process printed ${JSON.stringify(stdout)} and: ${stderr}`);
+}
+
+/** A child process whose output is read line by line. */
+export class Talker {
+  readonly lines: string[] = [];
+  readonly process: ChildProcess;
+  readonly #closed: Promise<void>;
+  #wake: () => void = () => {};
+  #errors = "";
+
+  constructor(name: string, words: readonly string[]) {
+    const started = spawn(process.execPath, [child(name), ...words], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.process = started;
+    createInterface({ input: started.stdout }).on("line", (line) => {
+      this.lines.push(line);
+      this.#wake();
+    });
+    started.stderr.on("data", (text) => {
+      this.#errors += String(text);
+    });
+    this.#closed = new Promise((resolve) => started.on("close", () => resolve()));
+  }
+
+  /** Waits until there are so many lines. */
+  async until(count: number): Promise<void> {
+    while (this.lines.length < count) {
+      const line = new Promise<"line">((resolve) => {
+        this.#wake = () => resolve("line");
+      });
+      const event = await Promise.race([line, this.#closed]);
+      if (event !== "line" && this.lines.length < count) {
+        throw new Error(`the child process ended early: ${this.#errors}`);
+      }
+    }
+  }
+
+  /** Kills it with a signal that can not be caught, and waits for all that it said. */
+  async kill(): Promise<void> {
+    this.process.kill("SIGKILL");
+    await this.#closed;
+  }
+
+  /** Waits for its end, and gives back what it complained about. */
+  async end(): Promise<string> {
+    await this.#closed;
+    return this.#errors;
+  }
+}

@@ -1,0 +1,181 @@
+import { describe, expect, test } from "vitest";
+import {
+  type RevocationEntry,
+  RevocationList,
+  type RevocationQuery,
+  type RevocationSnapshot,
+} from "../../src/revocation/list.js";
+
+const AT = "2026-01-01T00:00:00Z";
+const EARLY = "2026-02-01T00:00:00Z";
+const LATE = "2026-03-01T00:00:00Z";
+const LINK = `rv_${"a".repeat(22)}`;
+
+function entry(change: Partial<RevocationEntry> = {}): RevocationEntry {
+  return { kind: "capability", id: "cap_1", at: AT, ...change };
+}
+
+function query(change: Partial<RevocationQuery> = {}): RevocationQuery {
+  return { links: [], capability: "cap_x", key: "key_x", issued: Date.parse(AT), ...change };
+}
+
+function listOf(...entries: readonly RevocationEntry[]): RevocationList {
+  const list = new RevocationList();
+  for (const one of entries) list.add(one);
+  return list;
+}
+
+describe("finding", () => {
+  test("an empty list finds nothing and is always current", () => {
+    const list = new RevocationList();
+    expect(list.find(query())).toEqual([]);
+    expect([list.version, list.size, list.trustedUntil()]).toEqual([0, 0, Infinity]);
+  });
+
+  test("by link, capability, key and principal, each in its own right", () => {
+    const entries: RevocationEntry[] = [
+      entry({ kind: "link", id: LINK }),
+      entry(),
+      entry({ kind: "key", id: "key_1" }),
+      entry({ kind: "principal", id: "alice", before: LATE }),
+    ];
+    const list = listOf(...entries);
+    const other = `rv_${"b".repeat(22)}`;
+    const all = query({
+      links: [other, LINK],
+      capability: "cap_1",
+      key: "key_1",
+      principal: "alice",
+    });
+    expect(list.find(all)).toEqual(entries);
+    expect(list.find(query({ links: [other] }))).toEqual([]);
+    // A name of one kind is no name of another.
+    expect(list.find(query({ key: "cap_1", capability: "key_1", principal: LINK }))).toEqual([]);
+  });
+
+  test("a principal's tokens issued before the moment, not at it", () => {
+    const list = listOf(entry({ kind: "principal", id: "alice", before: EARLY }));
+    const issued = Date.parse(EARLY);
+    const finds = (at: number): number =>
+      list.find(query({ principal: "alice", issued: at })).length;
+    expect([finds(issued - 1000), finds(issued), finds(issued + 1000)]).toEqual([1, 0, 0]);
+    expect(finds(Number.NEGATIVE_INFINITY)).toBe(1);
+    expect(list.find(query({ issued: 0 }))).toEqual([]);
+  });
+});
+
+describe("adding the same thing twice", () => {
+  test.each<[string | undefined, string | undefined, string | undefined]>([
+    [EARLY, LATE, LATE],
+    [LATE, EARLY, LATE],
+    [undefined, EARLY, undefined],
+    [EARLY, undefined, undefined],
+    [undefined, undefined, undefined],
+  ])("until %s and %s: kept until %s", (first, second, kept) => {
+    const until = (time: string | undefined): Partial<RevocationEntry> =>
+      time === undefined ? {} : { until: time };
+    const list = listOf(entry(until(first)), entry(until(second)));
+    expect(list.snapshot().entries).toEqual([entry(until(kept))]);
+    expect([list.version, list.size]).toEqual([2, 1]);
+  });
+
+  test("a principal's moment only moves forward", () => {
+    const alice = entry({ kind: "principal", id: "alice", before: LATE });
+    const list = listOf(alice, { ...alice, before: EARLY });
+    expect(list.snapshot().entries).toEqual([alice]);
+  });
+});
+
+test("whoever made an entry can not change it afterwards", () => {
+  const mine = { kind: "principal" as const, id: "alice", before: LATE, at: AT, extra: 1 };
+  const list = listOf(mine);
+  mine.before = EARLY;
+  mine.id = "bob";
+  expect(list.snapshot().entries).toEqual([
+    entry({ kind: "principal", id: "alice", before: LATE }),
+  ]);
+});
+
+describe("entries that are not well formed", () => {
+  test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
+    ["an unknown kind", { kind: "token" }, /unknown kind/],
+    ["no id", { id: "" }, /id must be a string/],
+    ["an id that is no text", { id: 7 }, /id must be a string/],
+    ["a link that is no revocation id", { kind: "link" }, /not a revocation id/],
+    ["a principal without a moment", { kind: "principal" }, /"before" belongs/],
+    ["a moment without a principal", { before: AT }, /"before" belongs/],
+    ["a date", { until: "2026-01-01" }, /not a time/],
+    ["a day that does not exist", { at: "2026-02-30T00:00:00Z" }, /not a time/],
+    ["a list of times", { until: [LATE] }, /not a time/],
+    ["no time", { at: undefined }, /must say "at"/],
+    ["a reason that is no text", { reason: 7 }, /reason must be a string/],
+  ])("%s", (_about, change, message) => {
+    const list = new RevocationList();
+    // As a caller without types, or a snapshot from elsewhere, may pass it.
+    const wrong: RevocationEntry = Object.assign(entry(), change);
+    expect(() => list.add(wrong)).toThrow(TypeError);
+    expect(() => list.add(wrong)).toThrow(message);
+    expect(() => list.replace({ version: 1, entries: [entry(), wrong] })).toThrow(message);
+    expect([list.version, list.size]).toEqual([0, 0]);
+  });
+});
+
+describe("snapshots", () => {
+  test("a list comes back from its snapshot, also as JSON", () => {
+    const list = listOf(
+      entry({ reason: "done" }),
+      entry({ kind: "key", id: "key_1", until: LATE }),
+    );
+    const snapshot: RevocationSnapshot = JSON.parse(JSON.stringify(list.snapshot()));
+    expect(snapshot.version).toBe(2);
+    expect(new RevocationList(snapshot).snapshot()).toEqual(list.snapshot());
+  });
+
+  test("a copy is trusted until the time it says", () => {
+    const copy = new RevocationList({ version: 3, trustedUntil: LATE, entries: [] });
+    expect(copy.trustedUntil()).toBe(Date.parse(LATE));
+    expect(copy.snapshot().trustedUntil).toBe(LATE);
+    copy.replace({ version: 3, trustedUntil: "2026-03-02T00:00:00Z", entries: [] });
+    expect(copy.trustedUntil()).toBe(Date.parse("2026-03-02T00:00:00Z"));
+  });
+
+  test("an older one is refused, and changes nothing", () => {
+    const list = new RevocationList({ version: 5, entries: [entry()] });
+    const old = { version: 4, trustedUntil: LATE, entries: [] };
+    expect(list.replace(old)).toBe(false);
+    expect([list.version, list.size, list.trustedUntil()]).toEqual([5, 1, Infinity]);
+    expect(list.replace({ version: 6, entries: [] })).toBe(true);
+    expect([list.version, list.size]).toEqual([6, 0]);
+  });
+
+  test("of two entries for the same thing in one, neither narrows the other", () => {
+    const alice = entry({ kind: "principal", id: "alice", before: LATE });
+    const list = new RevocationList({ version: 2, entries: [alice, { ...alice, before: EARLY }] });
+    expect(list.snapshot().entries).toEqual([alice]);
+  });
+
+  test.each([-1, 0.5, Number.NaN, 2 ** 53])("version %d is refused", (version) => {
+    expect(() => new RevocationList({ version, entries: [] })).toThrow(TypeError);
+  });
+
+  test("a trustedUntil that is no time is refused", () => {
+    const snapshot = { version: 0, trustedUntil: "soon", entries: [] };
+    expect(() => new RevocationList(snapshot)).toThrow(/trustedUntil must be a time/);
+  });
+});
+
+describe("pruning", () => {
+  test("removes what is over at that moment, and only then counts as a change", () => {
+    const list = listOf(
+      entry({ id: "cap_1", until: EARLY }),
+      entry({ id: "cap_2", until: LATE }),
+      entry({ id: "cap_3" }),
+    );
+    expect(list.prune(Date.parse(EARLY) - 1)).toBe(0);
+    expect(list.version).toBe(3);
+    expect(list.prune(Date.parse(EARLY))).toBe(1);
+    expect([list.version, list.size]).toEqual([4, 2]);
+    expect(list.prune(Number.MAX_SAFE_INTEGER)).toBe(1);
+    expect(list.snapshot().entries.map(({ id }) => id)).toEqual(["cap_3"]);
+  });
+});
