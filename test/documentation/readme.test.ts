@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runExamples } from "./run-examples.js";
 
 // Runs every console block of the documents, in order and in one folder per document, and compares
 // what the commands print with what the document says. In a document, "…" stands for anything.
@@ -82,4 +83,12 @@ describe.each(["README.md"])("%s", (name) => {
       }
     }
   });
+});
+
+it("shows a program that does what its comments say", () => {
+  const lines = readFileSync(join(root, "README.md"), "utf8").split("\n");
+  const start = lines.indexOf("```js") + 1;
+  const code = lines.slice(start, lines.indexOf("```", start));
+  expect(code.join("\n")).toContain("// => ");
+  expect([...runExamples([{ file: "README.md", line: start + 1, code }])]).toEqual([]);
 });
