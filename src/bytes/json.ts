@@ -43,6 +43,14 @@ export function canonicalJson(value: Json): string {
   return `{${members.join(",")}}`;
 }
 
+const LONGEST_NAME = 24;
+
+/** A name from a token as it is shown in messages: quoted, shortened, controls escaped. */
+export function quotedName(name: string): string {
+  const start = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}...` : name;
+  return JSON.stringify(start).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
+}
+
 /** UTF-8 bytes of {@link canonicalJson}. */
 export function canonicalBytes(value: Json): Uint8Array {
   return encodeUtf8(canonicalJson(value));

@@ -45,8 +45,8 @@ export type TokenErrorCode =
  * A token that is not well formed. Everything that reads tokens throws this and nothing else for
  * bad input; a wrong argument from the program itself is a `TypeError`.
  *
- * The message never contains bytes of the token beyond a single offending character, so it is safe
- * to log.
+ * Of the token, the message contains at most one offending character or the start of a member's
+ * name, so it is safe to log.
  *
  * @example
  * ```ts

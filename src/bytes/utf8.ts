@@ -16,9 +16,7 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
 /** Whether `text` has no lone surrogate, that is, whether it has a UTF-8 form. */
 export function isWellFormed(text: string): boolean {
-  return !LONE_SURROGATE.test(text);
+  return text.isWellFormed();
 }

@@ -3,7 +3,7 @@ import type { Hop } from "../caveats/hop.js";
 import { type CheckedInvocation, checkInvocation, type Invocation } from "../caveats/invocation.js";
 import { judgeHop } from "../caveats/judge.js";
 import { parseTime } from "../caveats/time.js";
-import type { RevocationEntry, RevocationSource } from "../revocation/list.js";
+import type { RevocationEntry, RevocationQuery, RevocationSource } from "../revocation/list.js";
 import {
   type AuthenticationContext,
   type AuthenticChain,
@@ -95,21 +95,24 @@ export function checkToken(text: string, invocation: Invocation, context: CheckC
 function revocationDenials(token: AuthenticToken, context: CheckContext): Denial[] {
   const { revocations } = context;
   const now = context.clock();
-  const trusted = revocations.trustedUntil();
-  const { identifier, chains } = token;
-  const entries = revocations.find({
+  const entries = revocations.find(revocationQueryFor(token));
+  const denials = entries.map((entry) => revokedDenial(entry, token.chains));
+  if (revocations.isCurrent(now) !== true) {
+    const message = "the revocation list is too old to be relied on; refresh it and ask again";
+    denials.push({ code: "revocation_stale", rule: "trustedUntil", message });
+  }
+  return denials;
+}
+
+/** What to ask a revocation list about a token. */
+export function revocationQueryFor({ identifier, chains }: AuthenticToken): RevocationQuery {
+  return {
     links: chains.flatMap((chain) => chain.revocationIds),
     capability: identifier.id,
     key: identifier.kid,
     issued: parseTime(identifier.issued) ?? Number.NEGATIVE_INFINITY,
     ...(identifier.principal === undefined ? {} : { principal: identifier.principal }),
-  });
-  const denials = entries.map((entry) => revokedDenial(entry, chains));
-  if (!(now < trusted)) {
-    const message = "the revocation list is too old to be relied on; refresh it and ask again";
-    denials.push({ code: "revocation_stale", rule: "trustedUntil", message });
-  }
-  return denials;
+  };
 }
 
 function revokedDenial(entry: RevocationEntry, chains: readonly AuthenticChain[]): Denial {

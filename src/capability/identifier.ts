@@ -1,4 +1,10 @@
-import { canonicalBytes, canonicalJson, isJsonObject, type Json } from "../bytes/json.js";
+import {
+  canonicalBytes,
+  canonicalJson,
+  isJsonObject,
+  type Json,
+  quotedName,
+} from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import { parseTime } from "../caveats/time.js";
@@ -68,9 +74,9 @@ function malformed(message: string): TokenError {
 
 function problemOf(value: Json): string | undefined {
   if (!isJsonObject(value)) return "the identifier is not a JSON object";
-  if (value["v"] !== 1) return `the identifier has version ${JSON.stringify(value["v"])}, not 1`;
+  if (value["v"] !== 1) return "the identifier's version is not 1; a newer checker may know it";
   for (const key of Object.keys(value)) {
-    if (!KEYS.includes(key)) return `the identifier has an unknown member ${JSON.stringify(key)}`;
+    if (!KEYS.includes(key)) return `the identifier has an unknown member ${quotedName(key)}`;
   }
   for (const key of TEXTS) {
     const text = value[key];

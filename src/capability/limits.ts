@@ -17,14 +17,14 @@ export interface CapabilityLimits extends MacaroonLimits {
  * CAPABILITY_LIMITS.bytes; // => 8192
  * ```
  */
-export const CAPABILITY_LIMITS: CapabilityLimits = {
+export const CAPABILITY_LIMITS: CapabilityLimits = /* @__PURE__ */ Object.freeze({
   bytes: 8192,
   caveats: 32,
   caveatBytes: 2048,
   discharges: 8,
   nesting: 4,
   setMembers: 256,
-};
+});
 
 /** Deepest JSON nesting that a hop can have: hop, constraints, operators, list. */
 export const HOP_DEPTH = 4;

@@ -46,10 +46,7 @@ export function meetDomains(a: Domain, b: Domain): Domain {
   };
   const candidates = a.in ?? b.in;
   if (candidates === undefined) return settled(open);
-  const left = candidates.filter(
-    (value) =>
-      allows(open, value) && (a.in?.includes(value) ?? true) && (b.in?.includes(value) ?? true),
-  );
+  const left = candidates.filter((value) => allows(open, value) && (b.in?.includes(value) ?? true));
   return left.length === 0 ? { types: NO_TYPES } : listed(left);
 }
 

@@ -17,6 +17,7 @@ export interface Invocation {
 
 /** An invocation whose shape has been checked, with the moment in whole seconds as text. */
 export interface CheckedInvocation extends Omit<Invocation, "time"> {
+  /** Each once. */
   readonly resourceHandles: readonly string[];
   readonly arguments: { readonly [name: string]: unknown };
   readonly time: string;
@@ -40,15 +41,26 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
       );
     }
   }
-  const { operation, resourceHandles = [], invoker, audience, time } = invocation;
-  const args = invocation.arguments ?? {};
+  // Own members only, each read once: nothing that a prototype or a getter says later can count.
+  const own: Partial<Invocation> = withoutPrototype(invocation);
+  const { operation, invoker, audience, time, resourceHandles: handles = [] } = own;
+  const given = own.arguments ?? {};
   if (typeof operation !== "string") throw new TypeError("invocation.operation must be a string");
-  if (!Array.isArray(resourceHandles) || !resourceHandles.every((one) => typeof one === "string")) {
+  if (!Array.isArray(handles)) {
     throw new TypeError("invocation.resourceHandles must be an array of strings");
   }
-  if (typeof args !== "object" || args === null || Array.isArray(args)) {
+  const distinct = new Set<string>();
+  for (let i = 0; i < handles.length; i++) {
+    const handle: unknown = handles[i];
+    if (typeof handle !== "string") {
+      throw new TypeError("invocation.resourceHandles must be an array of strings");
+    }
+    distinct.add(handle);
+  }
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw new TypeError("invocation.arguments must be an object");
   }
+  const args = withoutPrototype(given);
   if (invoker !== undefined && typeof invoker !== "string") {
     throw new TypeError("invocation.invoker must be a string");
   }
@@ -60,10 +72,14 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
   }
   return {
     operation,
-    resourceHandles,
+    resourceHandles: [...distinct],
     arguments: args,
-    time: formatTime(time === undefined ? now() : time.getTime()),
+    time: formatTime(time === undefined ? now() : Date.prototype.getTime.call(time)),
     ...(invoker === undefined ? {} : { invoker }),
     ...(audience === undefined ? {} : { audience }),
   };
+}
+
+function withoutPrototype<T extends object>(value: T): T {
+  return Object.assign(Object.create(null), value);
 }

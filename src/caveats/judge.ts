@@ -16,6 +16,9 @@ export type RuleCode =
   | "invoker_denied"
   | "too_many_hops";
 
+// Whoever makes a call chooses how many handles it names; what is told of them is bounded.
+const MOST_HANDLES_TOLD = 16;
+
 /** One rule of a hop that an invocation does not meet. */
 export interface RuleFailure {
   readonly code: RuleCode;
@@ -50,11 +53,13 @@ export function judgeHop(hop: Hop, asked: CheckedInvocation, furtherLinks: numbe
         notInSet("resource_denied", "resourceHandles", "resource handle", undefined, allowed),
       );
     }
-    for (const handle of new Set(asked.resourceHandles)) {
+    let refused = 0;
+    for (const handle of asked.resourceHandles) {
       if (allowed.includes(handle)) continue;
       failures.push(
         notInSet("resource_denied", "resourceHandles", "resource handle", handle, allowed),
       );
+      if (++refused === MOST_HANDLES_TOLD) break;
     }
   }
   for (const [argument, limit] of Object.entries(hop.constraints ?? {})) {
@@ -194,6 +199,12 @@ function judgeExclusion(excluded: readonly Scalar[], value: unknown): OperatorFa
   return { expected: excluded, must: `must not be one of ${shownList(excluded)}` };
 }
 
+// Arguments may be of any size, so what is not a scalar is only named.
+function shownArgument(value: unknown): string {
+  if (typeof value !== "object" || value === null) return shown(value);
+  return Array.isArray(value) ? "an array" : "an object";
+}
+
 function violated(
   rule: string,
   argument: string,
@@ -203,7 +214,7 @@ function violated(
   must: string,
   near: Json | undefined,
 ): RuleFailure {
-  const had = present ? `it is ${shown(actual)}` : "it is missing";
+  const had = present ? `it is ${shownArgument(actual)}` : "it is missing";
   return {
     code: "constraint_violated",
     rule,

@@ -39,8 +39,7 @@ export function normalizeHop(init: HopInit): Hop {
  * ```
  */
 export function encodeHop(init: HopInit): Uint8Array {
-  normalizeHop(init);
-  return hopBytes(init);
+  return hopBytes(normalizeHop(init));
 }
 
 function hopBytes(init: HopInit): Uint8Array {

@@ -20,6 +20,7 @@ export {
   type RevocationSnapshot,
   type RevocationSource,
 } from "../revocation/list.js";
+export { type FollowOptions, followKeyringFile } from "./follow-keyring.js";
 export {
   createIssuer,
   Issuer,

@@ -1,9 +1,10 @@
-import { authenticate } from "../capability/authenticate.js";
+import { type AuthenticToken, authenticate } from "../capability/authenticate.js";
 import {
   type CheckContext,
   checkToken,
   type Decision,
   ownExpiry,
+  revocationQueryFor,
 } from "../capability/authorize.js";
 import type { Denial } from "../capability/denial.js";
 import { type CapabilityLimits, capabilityLimits } from "../capability/limits.js";
@@ -22,7 +23,11 @@ import { Keyring, randomBytes } from "./keyring.js";
 export interface IssuerOptions {
   /** The issuer's name: it stands in every token, and tokens with another name are refused. */
   readonly name: string;
-  readonly keys: Keyring;
+  /**
+   * The keys: a keyring, which is used as it is for good, or a function that gives the present one
+   * each time, such as {@link followKeyringFile} makes.
+   */
+  readonly keys: Keyring | (() => Keyring);
   /** Where revocations are looked up: a `RevocationList`, or a store. */
   readonly revocations: RevocationSource;
   /** The name this service goes by in `audience`, for invocations that name none. */
@@ -39,8 +44,28 @@ export interface IssuerOptions {
 
 /** The entry that revokes a presented token, or why the token was not accepted for it. */
 export type TokenRevocation =
-  | { readonly ok: true; readonly entry: RevocationEntry; readonly capability: string }
+  | {
+      readonly ok: true;
+      /** What to add to a list or store, unless `needless` says that nothing is to be done. */
+      readonly entry: RevocationEntry;
+      readonly capability: string;
+      /** Why adding the entry would change nothing. */
+      readonly needless?: "revoked" | "expired";
+    }
   | { readonly ok: false; readonly denial: Denial };
+
+const OPTIONS = [
+  "name",
+  "keys",
+  "revocations",
+  "audience",
+  "maxLifetime",
+  "limits",
+  "clock",
+  "random",
+];
+
+type TokenState = "revoked" | "expired" | undefined;
 
 /**
  * What an issuing agent does with capabilities. Made by {@link createIssuer}.
@@ -56,7 +81,7 @@ export type TokenRevocation =
  */
 export class Issuer {
   readonly name: string;
-  readonly #keys: Keyring;
+  readonly #keys: () => Keyring;
   readonly #context: CheckContext;
   readonly #maxLifetime: number;
   readonly #random: (length: number) => Uint8Array;
@@ -66,20 +91,26 @@ export class Issuer {
     const { name, keys, revocations, audience, maxLifetime = DEFAULT_MAX_LIFETIME } = options;
     if (typeof name !== "string" || name === "")
       throw new TypeError("name must be a non-empty string");
-    if (!(keys instanceof Keyring)) throw new TypeError("keys must be a Keyring");
-    if (typeof revocations?.find !== "function") {
+    const unknown = Object.keys(options).find((option) => !OPTIONS.includes(option));
+    if (unknown !== undefined) {
+      throw new TypeError(`unknown option "${unknown}"; there are ${OPTIONS.join(", ")}`);
+    }
+    if (!(keys instanceof Keyring) && typeof keys !== "function") {
+      throw new TypeError("keys must be a Keyring, or a function that gives one");
+    }
+    if (typeof revocations?.find !== "function" || typeof revocations.isCurrent !== "function") {
       throw new TypeError("revocations must be named: a RevocationList or a store");
     }
     if (!Number.isSafeInteger(maxLifetime) || maxLifetime < 1 || maxLifetime > LONGEST_LIFETIME) {
       throw new TypeError(`maxLifetime must be 1 to ${LONGEST_LIFETIME} whole seconds`);
     }
     this.name = name;
-    this.#keys = keys;
+    this.#keys = keys instanceof Keyring ? () => keys : keys;
     this.#maxLifetime = maxLifetime;
     this.#random = options.random ?? randomBytes;
     this.#context = {
       issuer: name,
-      keys,
+      keys: { find: (kid) => this.#keys().find(kid) },
       revocations,
       limits: capabilityLimits(options.limits),
       clock: options.clock ?? Date.now,
@@ -95,7 +126,7 @@ export class Issuer {
   mint(request: MintRequest): MintedCapability {
     return mintToken(request, {
       issuer: this.name,
-      key: this.#keys.minting,
+      key: this.#keys().minting,
       clock: this.#context.clock,
       random: this.#random,
       maxLifetime: this.#maxLifetime,
@@ -108,6 +139,7 @@ export class Issuer {
    * refusal, never an exception.
    *
    * @throws TypeError if the token is not a string or the invocation has a wrong shape.
+   * @throws StorageError if `keys` follows a key file that can not be read: nothing is allowed then.
    */
   authorize(token: string, invocation: Invocation): Decision {
     return checkToken(token, invocation, this.#context);
@@ -115,7 +147,9 @@ export class Issuer {
 
   /**
    * The entry that revokes a presented token and all that descends from it; add it to a list or
-   * store. Whoever presents a token may have it revoked, so only its signatures are checked.
+   * store. Whoever presents a token may have it revoked, so only its signatures are checked. For a
+   * token that is revoked already, or has expired, adding is needless, and says so: otherwise one
+   * holder could fill the list with the children of a dead token.
    *
    * @throws TypeError if the token is not a string.
    */
@@ -131,7 +165,14 @@ export class Issuer {
       at: formatTime(now),
       ...(reason === undefined ? {} : { reason }),
     };
-    return { ok: true, entry, capability: result.token.identifier.id };
+    const { id: capability } = result.token.identifier;
+    const needless = this.#needless(result.token, entry, now);
+    return { ok: true, entry, capability, ...(needless === undefined ? {} : { needless }) };
+  }
+
+  #needless(token: AuthenticToken, { until }: RevocationEntry, now: number): TokenState {
+    if (this.#context.revocations.find(revocationQueryFor(token)).length > 0) return "revoked";
+    return until !== undefined && until <= formatTime(now) ? "expired" : undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fchownSync,
   fstatSync,
   fsyncSync,
@@ -62,7 +63,8 @@ export function readKeyringFile(path: string, options: KeyringOptions = {}): Key
 }
 
 function readPrivateText(path: string): string {
-  const fd = openSync(path, "r");
+  // Not blocking: opening a named pipe would wait for its writer.
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stat = fstatSync(fd);
     if (!stat.isFile()) {
@@ -70,6 +72,11 @@ function readPrivateText(path: string): string {
     }
     if (process.platform !== "win32" && (stat.mode & OTHERS) !== 0) {
       const detail = `its mode is ${(stat.mode & 0o777).toString(8).padStart(4, "0")}`;
+      throw new StorageError("key_file_exposed", path, { detail });
+    }
+    const uid = process.getuid?.();
+    if (uid !== undefined && uid !== 0 && stat.uid !== uid && stat.uid !== 0) {
+      const detail = "it belongs to another user";
       throw new StorageError("key_file_exposed", path, { detail });
     }
     if (stat.size > LARGEST) {

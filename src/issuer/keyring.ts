@@ -71,7 +71,7 @@ export class Keyring implements KeySource {
   /** @internal Use {@link createKeyring} or {@link importKeyring}. */
   constructor(jwks: readonly RootJwk[], options: KeyringOptions = {}) {
     this.#options = { clock: Date.now, random: randomBytes, ...options };
-    const held = jwks.map((jwk) => ({ jwk, root: new RootKey(decodeBase64(jwk.k)) }));
+    const held = jwks.map((jwk) => ({ jwk: copyOf(jwk), root: rootKeyOf(jwk) }));
     this.#keys = new Map(held.map((key) => [key.jwk.kid, key]));
     const minting = held.filter(({ jwk }) => jwk.key_ops.includes("sign"));
     const [only, ...others] = minting;
@@ -125,7 +125,7 @@ export class Keyring implements KeySource {
 
   /** The keys with their secrets, for a key file or a backup. Handle it as the secret it is. */
   exportJwkSet(): RootJwkSet {
-    return { keys: this.#jwks() };
+    return { keys: this.#jwks().map(copyOf) };
   }
 
   toJSON(): string {
@@ -194,6 +194,18 @@ function checkJwk(value: unknown, at: number): RootJwk {
   }
   const ops = operations === "verify" ? (["verify"] as const) : (["sign", "verify"] as const);
   return { kty, kid, alg, key_ops: ops, iat, k };
+}
+
+function copyOf(jwk: RootJwk): RootJwk {
+  return { ...jwk, key_ops: [...jwk.key_ops] };
+}
+
+function rootKeyOf({ kid, k }: RootJwk): RootKey {
+  const secret = decodeBase64(k);
+  if (secret.length !== SECRET_LENGTH) {
+    throw new TypeError(`the secret of key ${kid} must have ${SECRET_LENGTH} bytes`);
+  }
+  return new RootKey(secret);
 }
 
 function secretLength(k: string): number {

@@ -1,4 +1,4 @@
-import { linkSync, lstatSync, rmSync } from "node:fs";
+import { linkSync, lstatSync, rmSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { createPrivateFile, removeAbandoned, syncDirectoryOf, temporaryName } from "./new-file.js";
 import { RevocationFile } from "./revocation-file.js";
@@ -9,6 +9,8 @@ import {
   type RevocationStoreOptions,
 } from "./revocation-store.js";
 import { StorageError, storeCreationError } from "./storage-error.js";
+
+const OTHERS_WRITE = 0o022;
 
 /**
  * Makes an empty revocation store, mode 0600, and opens it. The file appears whole or not at all,
@@ -68,7 +70,8 @@ export async function createRevocationStore(
  * it open at once, on one machine: SQLite's locks do not work over network file systems.
  *
  * @throws TypeError on wrong options.
- * @throws StorageError `store_missing`, `store_unreadable`, `store_locked`, `store_corrupt` also for
+ * @throws StorageError `store_missing`, `store_unreadable`, `store_exposed` if others may write to
+ *   it (not looked at on Windows), `store_locked`, `store_corrupt` also for
  *   a file that is not a revocation store, `store_version` if a newer proviso made it, or
  *   `store_unavailable` if libsql is not installed.
  *
@@ -95,6 +98,7 @@ export async function openRevocationStore(
 ): Promise<RevocationStore> {
   checkStoreOptions(options);
   const connect = await loadDriver(path);
+  assertPrivate(path);
   const file = new RevocationFile(connect, resolve(path), path);
   try {
     return new RevocationStore(path, file, options);
@@ -102,6 +106,15 @@ export async function openRevocationStore(
     file.close();
     throw error;
   }
+}
+
+// Who can write to the store can undo a revocation.
+function assertPrivate(path: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (process.platform === "win32" || stat === undefined || (stat.mode & OTHERS_WRITE) === 0)
+    return;
+  const detail = `its mode is ${(stat.mode & 0o777).toString(8).padStart(4, "0")}`;
+  throw new StorageError("store_exposed", path, { detail });
 }
 
 function assertAbsent(file: string, path: string, ending: string): void {

@@ -11,6 +11,7 @@ export type StorageErrorCode =
   | "store_exists"
   | "store_unreadable"
   | "store_unwritable"
+  | "store_exposed"
   | "store_locked"
   | "store_corrupt"
   | "store_full"
@@ -69,6 +70,10 @@ const WORDING: Readonly<Record<StorageErrorCode, Wording>> = {
   store_unwritable: {
     message: "the revocation store can not be written",
     hint: (path) => `let this user write to ${path} and to its directory`,
+  },
+  store_exposed: {
+    message: "other users may change the revocation store",
+    hint: (path) => `chmod 600 ${path}, and check that no revocation is gone`,
   },
   store_locked: {
     message: "another process is writing to the revocation store",

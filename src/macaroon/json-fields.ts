@@ -1,5 +1,5 @@
 import { decodeBase64 } from "../bytes/base64.js";
-import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
+import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
 import { encodeUtf8, isWellFormed } from "../bytes/utf8.js";
 
@@ -8,7 +8,7 @@ export function readObject(value: Json, known: readonly string[], what: string):
   if (!isJsonObject(value)) throw new TokenError("json_type", `${what} is not a JSON object`);
   for (const name of Object.keys(value)) {
     if (!known.includes(name)) {
-      const message = `${what} has an unknown member ${JSON.stringify(name)}`;
+      const message = `${what} has an unknown member ${quotedName(name)}`;
       throw new TokenError("json_unknown_key", message);
     }
   }

@@ -24,16 +24,22 @@ export interface MacaroonLimits {
  * MACAROON_LIMITS.bytes; // => 65536
  * ```
  */
-export const MACAROON_LIMITS: MacaroonLimits = {
+export const MACAROON_LIMITS: MacaroonLimits = /* @__PURE__ */ Object.freeze({
   bytes: 65536,
   caveats: 256,
   caveatBytes: 16384,
   discharges: 64,
   nesting: 16,
-};
+});
 
 /** Completes partial limits, refusing what is not a whole number of at least 0. */
 export function completeLimits<T extends object>(defaults: T, given: Partial<T> | undefined): T {
+  const unknown = Object.keys(given ?? {}).find((name) => !Object.hasOwn(defaults, name));
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `unknown limit "${unknown}"; there are ${Object.keys(defaults).join(", ")}`,
+    );
+  }
   const limits = { ...defaults, ...given };
   for (const [name, value] of Object.entries(limits)) {
     if (!Number.isSafeInteger(value) || Number(value) < 0) {

@@ -99,12 +99,13 @@ function copyCaveat(caveat: Caveat): Caveat {
 }
 
 /**
- * A caller's text or bytes as bytes of its own.
+ * A caller's text or bytes as bytes of our own; a plain Uint8Array also for a Node Buffer, whose
+ * `slice` would share memory.
  *
  * @throws TypeError if it is neither, or text without a UTF-8 form.
  */
 export function toBytes(value: string | Uint8Array, what: string): Uint8Array {
-  if (value instanceof Uint8Array) return value.slice();
+  if (value instanceof Uint8Array) return new Uint8Array(value);
   if (typeof value !== "string") throw new TypeError(`${what} must be a string or a Uint8Array`);
   if (!isWellFormed(value)) throw new TypeError(`${what} has a lone surrogate, so no UTF-8 form`);
   return encodeUtf8(value);

@@ -1,6 +1,6 @@
 import { readBase64 } from "../bytes/base64.js";
 import { Cursor } from "../bytes/cursor.js";
-import { duplicateKey, isJsonObject, type Json, outlineJson } from "../bytes/json.js";
+import { duplicateKey, isJsonObject, type Json, outlineJson, quotedName } from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
 import { isLowerHex, readBinaryV1, startsBinaryV1 } from "./binary-v1.js";
 import { readBinaryV2, V2_VERSION } from "./binary-v2.js";
@@ -107,7 +107,8 @@ export function macaroonsFromBytes(
     throw new TypeError("a macaroon's bytes must be a Uint8Array");
   const limits = completeLimits(MACAROON_LIMITS, given);
   if (bytes.length > limits.bytes * TEXT_PER_BYTE) throw tooLarge(bytes.length, limits.bytes);
-  const result = readBinary(bytes, limits);
+  // A copy, and never a Node Buffer, whose slices would share the caller's memory.
+  const result = readBinary(new Uint8Array(bytes), limits);
   const over = overLimits(result.macaroons, limits);
   if (over !== undefined) throw over;
   return result;
@@ -169,7 +170,7 @@ function readJson(text: string, limits: MacaroonLimits): MacaroonText {
   }
   const duplicate = duplicateKey(text);
   if (duplicate !== undefined) {
-    const message = `${JSON.stringify(duplicate.key)} is given twice (at ${duplicate.offset})`;
+    const message = `${quotedName(duplicate.key)} is given twice (at ${duplicate.offset})`;
     throw new TokenError("json_duplicate_key", message, duplicate.offset);
   }
   const list: readonly Json[] = Array.isArray(value) ? value : [value];

@@ -43,21 +43,33 @@ export interface RevocationQuery {
 export interface RevocationSource {
   /** Every entry that concerns the token. */
   find(query: RevocationQuery): RevocationEntry[];
-  /** Until when answers may be relied on, in milliseconds since 1970; `Infinity` for an original. */
-  trustedUntil(): number;
+  /**
+   * Whether answers may be relied on now; every check is refused while they may not.
+   *
+   * @param now - The checker's clock, in milliseconds since 1970.
+   */
+  isCurrent(now: number): boolean;
 }
 
 /**
- * A revocation list in memory. On its own it is the original list of one process; filled from a
- * snapshot it is a copy, to be trusted for a limited time.
+ * A revocation list in memory: the original, to which entries are added, or a copy of one elsewhere,
+ * which only follows it and is trusted for a limited time.
  *
  * @example
  * ```ts
  * import { RevocationList } from "proviso/issuer";
  *
- * const list = new RevocationList();
- * list.add({ kind: "key", id: "key_1", at: "2026-01-01T00:00:00Z" });
- * list.version; // => 1
+ * const original = new RevocationList();
+ * original.add({ kind: "key", id: "key_1", at: "2026-01-01T00:00:00Z" });
+ *
+ * const copy = new RevocationList(original.snapshot("2026-01-01T00:05:00Z"));
+ * copy.version; // => 1
+ * copy.isCurrent(Date.parse("2026-01-01T00:04:00Z")); // => true
+ * copy.isCurrent(Date.parse("2026-01-01T00:05:00Z")); // => false
+ *
+ * original.add({ kind: "key", id: "key_2", at: "2026-01-01T00:03:00Z" });
+ * copy.replace(original.snapshot("2026-01-01T00:10:00Z")); // => true
+ * copy.size; // => 2
  * ```
  */
 export class RevocationList implements RevocationSource {
@@ -66,11 +78,12 @@ export class RevocationList implements RevocationSource {
   #trustedUntil = Number.POSITIVE_INFINITY;
 
   /**
-   * @param snapshot - The entries to start from; none if absent.
+   * @param snapshot - What to start from: with `trustedUntil` this list is a copy, without it the
+   *   original, read back from where it was kept.
    * @throws TypeError if the snapshot is not well formed.
    */
   constructor(snapshot?: RevocationSnapshot) {
-    if (snapshot !== undefined) this.replace(snapshot);
+    if (snapshot !== undefined) this.#take(readSnapshot(snapshot));
   }
 
   get version(): number {
@@ -81,40 +94,47 @@ export class RevocationList implements RevocationSource {
     return this.#entries.size;
   }
 
-  trustedUntil(): number {
+  /** Until when it may be relied on, in milliseconds since 1970; `Infinity` for an original. */
+  get trustedUntil(): number {
     return this.#trustedUntil;
+  }
+
+  isCurrent(now: number): boolean {
+    return now < this.#trustedUntil;
   }
 
   /**
    * Adds an entry. Of two for the same thing, the one that revokes more and stays longer is kept.
    *
-   * @throws TypeError if the entry is not well formed.
+   * @throws TypeError if the entry is not well formed, or this is a copy: the next snapshot would
+   *   undo it, so revoke at the original.
    */
   add(entry: RevocationEntry): void {
+    if (this.#isCopy) throw new TypeError("this list is a copy: revoke at the original");
     put(this.#entries, checkedEntry(entry));
     this.#version++;
   }
 
   /**
-   * Takes over a snapshot of the original list. An older version than the present one is refused,
+   * Takes over a newer snapshot of the original. An older version than the present one is refused,
    * so that a replayed snapshot can not undo a revocation.
    *
-   * @throws TypeError if the snapshot is not well formed.
+   * @throws TypeError if the snapshot is not well formed or has no `trustedUntil`, or this list is
+   *   an original with entries of its own.
    * @returns Whether it was taken over.
    */
   replace(snapshot: RevocationSnapshot): boolean {
-    if (!Number.isSafeInteger(snapshot.version) || snapshot.version < 0) {
-      throw new TypeError("a revocation list's version must be a whole number of at least 0");
+    if (!this.#isCopy && this.#version > 0) {
+      throw new TypeError("this list is an original: it follows no other");
     }
-    const trusted = snapshot.trustedUntil;
-    const until = trusted === undefined ? Number.POSITIVE_INFINITY : parseTime(trusted);
-    if (until === undefined) throw new TypeError("trustedUntil must be a time");
-    const entries = new Map<string, RevocationEntry>();
-    for (const entry of snapshot.entries) put(entries, checkedEntry(entry));
-    if (snapshot.version < this.#version) return false;
-    this.#entries = entries;
-    this.#version = snapshot.version;
-    this.#trustedUntil = until;
+    const read = readSnapshot(snapshot);
+    if (!Number.isFinite(read.trustedUntil)) {
+      throw new TypeError(
+        "a snapshot to follow must say trustedUntil, or it would be trusted for ever",
+      );
+    }
+    if (read.version < this.#version) return false;
+    this.#take(read);
     return true;
   }
 
@@ -145,18 +165,53 @@ export class RevocationList implements RevocationSource {
       this.#entries.delete(key);
       removed++;
     }
-    if (removed > 0) this.#version++;
+    // A copy keeps the version of what it copies.
+    if (removed > 0 && !this.#isCopy) this.#version++;
     return removed;
   }
 
-  /** The list as data, oldest entry first. */
-  snapshot(): RevocationSnapshot {
-    const trusted = this.#trustedUntil;
+  /**
+   * The list as data, oldest entry first.
+   *
+   * @param trustedUntil - For a copy elsewhere: until when it may rely on this; a time such as
+   *   `2026-01-31T23:59:59Z`. Absent, it is what {@link RevocationList.trustedUntil} says.
+   */
+  snapshot(trustedUntil?: string): RevocationSnapshot {
+    const own = this.#isCopy ? formatTime(this.#trustedUntil) : undefined;
+    const until = trustedUntil ?? own;
     const entries = [...this.#entries.values()];
-    return Number.isFinite(trusted)
-      ? { version: this.#version, trustedUntil: formatTime(trusted), entries }
-      : { version: this.#version, entries };
+    const snapshot = { version: this.#version, entries };
+    return until === undefined ? snapshot : { ...snapshot, trustedUntil: until };
   }
+
+  get #isCopy(): boolean {
+    return Number.isFinite(this.#trustedUntil);
+  }
+
+  #take({ version, trustedUntil, entries }: ReadSnapshot): void {
+    this.#entries = entries;
+    this.#version = version;
+    this.#trustedUntil = trustedUntil;
+  }
+}
+
+interface ReadSnapshot {
+  readonly version: number;
+  readonly trustedUntil: number;
+  readonly entries: Map<string, RevocationEntry>;
+}
+
+function readSnapshot(snapshot: RevocationSnapshot): ReadSnapshot {
+  refuseUnknown(snapshot, ["version", "trustedUntil", "entries"], "a revocation list");
+  const { version, trustedUntil: trusted } = snapshot;
+  if (!Number.isSafeInteger(version) || version < 0) {
+    throw new TypeError("a revocation list's version must be a whole number of at least 0");
+  }
+  const trustedUntil = trusted === undefined ? Number.POSITIVE_INFINITY : parseTime(trusted);
+  if (trustedUntil === undefined) throw new TypeError("trustedUntil must be a time");
+  const entries = new Map<string, RevocationEntry>();
+  for (const entry of snapshot.entries) put(entries, checkedEntry(entry));
+  return { version, trustedUntil, entries };
 }
 
 function keyOf(kind: RevocationKind, id: string): string {
@@ -182,17 +237,25 @@ function put(entries: Map<string, RevocationEntry>, entry: RevocationEntry): voi
 
 /** Of two entries for the same thing: one that revokes what either does, for as long as either. */
 export function mergeEntries(known: RevocationEntry, added: RevocationEntry): RevocationEntry {
-  const { until, before, ...rest } = added;
-  const longest = latest(known.until, until);
-  const widest = latest(known.before, before);
-  return {
-    ...rest,
+  const longest = latest(known.until, added.until);
+  const widest = latest(known.before, added.before);
+  // The first to revoke it is who made the record: a later one can not rewrite when and why.
+  const reason = known.reason ?? added.reason;
+  return Object.freeze({
+    kind: known.kind,
+    id: known.id,
     ...(widest === undefined ? {} : { before: widest }),
     // Absent means never, so it stays absent.
-    ...(known.until === undefined || until === undefined || longest === undefined
+    ...(known.until === undefined || added.until === undefined || longest === undefined
       ? {}
       : { until: longest }),
-  };
+    at: earliest(known.at, added.at),
+    ...(reason === undefined ? {} : { reason }),
+  });
+}
+
+function earliest(a: string, b: string): string {
+  return a > b ? b : a;
 }
 
 function latest(a: string | undefined, b: string | undefined): string | undefined {
@@ -200,11 +263,12 @@ function latest(a: string | undefined, b: string | undefined): string | undefine
 }
 
 /**
- * A copy with the known members only, so that whoever made the entry can not change it afterwards.
+ * A frozen copy, so that nobody who made or was shown the entry can change it afterwards.
  *
  * @throws TypeError naming the member that is wrong.
  */
 export function checkedEntry(entry: RevocationEntry): RevocationEntry {
+  refuseUnknown(entry, ["kind", "id", "before", "until", "at", "reason"], "a revocation");
   const { kind, id, before, until, at, reason } = entry;
   if (!["link", "capability", "key", "principal"].includes(kind)) {
     throw new TypeError(`unknown kind of revocation ${JSON.stringify(kind)}`);
@@ -226,12 +290,24 @@ export function checkedEntry(entry: RevocationEntry): RevocationEntry {
   if (reason !== undefined && typeof reason !== "string") {
     throw new TypeError("a revocation's reason must be a string");
   }
-  return {
+  return Object.freeze({
     kind,
     id,
     ...(before === undefined ? {} : { before }),
     ...(until === undefined ? {} : { until }),
     at,
     ...(reason === undefined ? {} : { reason }),
-  };
+  });
+}
+
+// A misspelt member must not pass for an absent one: most absent members mean "for ever".
+function refuseUnknown(value: object, known: readonly string[], what: string): void {
+  if (typeof value !== "object" || value === null) throw new TypeError(`${what} must be an object`);
+  for (const name of Object.keys(value)) {
+    if (!known.includes(name)) {
+      throw new TypeError(
+        `unknown member ${JSON.stringify(name)} in ${what}; it may have ${known.join(", ")}`,
+      );
+    }
+  }
 }

@@ -49,7 +49,7 @@ describe("reading", () => {
     { about: "a space", text: "Zm 9v", code: "base64_whitespace", offset: 2 },
     { about: "a leading newline", text: "\nZm9v", code: "base64_whitespace", offset: 0 },
     { about: "a trailing tab", text: "Zm9v\t", code: "base64_whitespace", offset: 4 },
-    { about: "a no-break space", text: "Zm9v\u00a0", code: "base64_whitespace", offset: 4 },
+    { about: "a no-break space", text: "Zm9v\u00a0", code: "base64_character", offset: 4 },
     { about: "a full stop", text: "Zm.v", code: "base64_character", offset: 2 },
     { about: "a NUL", text: "Zm9\0", code: "base64_character", offset: 3 },
     { about: "a letter outside ASCII", text: "Zmé", code: "base64_character", offset: 2 },

@@ -29,7 +29,7 @@ describe("finding", () => {
   test("an empty list finds nothing and is always current", () => {
     const list = new RevocationList();
     expect(list.find(query())).toEqual([]);
-    expect([list.version, list.size, list.trustedUntil()]).toEqual([0, 0, Infinity]);
+    expect([list.version, list.size, list.trustedUntil]).toEqual([0, 0, Infinity]);
   });
 
   test("by link, capability, key and principal, each in its own right", () => {
@@ -87,7 +87,7 @@ describe("adding the same thing twice", () => {
 });
 
 test("whoever made an entry can not change it afterwards", () => {
-  const mine = { kind: "principal" as const, id: "alice", before: LATE, at: AT, extra: 1 };
+  const mine = { kind: "principal" as const, id: "alice", before: LATE, at: AT };
   const list = listOf(mine);
   mine.before = EARLY;
   mine.id = "bob";
@@ -133,19 +133,52 @@ describe("snapshots", () => {
 
   test("a copy is trusted until the time it says", () => {
     const copy = new RevocationList({ version: 3, trustedUntil: LATE, entries: [] });
-    expect(copy.trustedUntil()).toBe(Date.parse(LATE));
+    expect(copy.trustedUntil).toBe(Date.parse(LATE));
     expect(copy.snapshot().trustedUntil).toBe(LATE);
     copy.replace({ version: 3, trustedUntil: "2026-03-02T00:00:00Z", entries: [] });
-    expect(copy.trustedUntil()).toBe(Date.parse("2026-03-02T00:00:00Z"));
+    expect(copy.trustedUntil).toBe(Date.parse("2026-03-02T00:00:00Z"));
   });
 
   test("an older one is refused, and changes nothing", () => {
-    const list = new RevocationList({ version: 5, entries: [entry()] });
-    const old = { version: 4, trustedUntil: LATE, entries: [] };
-    expect(list.replace(old)).toBe(false);
-    expect([list.version, list.size, list.trustedUntil()]).toEqual([5, 1, Infinity]);
-    expect(list.replace({ version: 6, entries: [] })).toBe(true);
+    const list = new RevocationList({ version: 5, trustedUntil: LATE, entries: [entry()] });
+    const later = "2026-03-02T00:00:00Z";
+    expect(list.replace({ version: 4, trustedUntil: later, entries: [] })).toBe(false);
+    expect([list.version, list.size, list.trustedUntil]).toEqual([5, 1, Date.parse(LATE)]);
+    expect(list.replace({ version: 6, trustedUntil: later, entries: [] })).toBe(true);
     expect([list.version, list.size]).toEqual([6, 0]);
+  });
+
+  test("a copy follows, and is changed in no other way", () => {
+    const original = listOf(entry({ id: "cap_1", until: EARLY }));
+    const copy = new RevocationList(original.snapshot(LATE));
+    expect(() => copy.add(entry())).toThrow(/revoke at the original/);
+    expect(() => copy.replace(original.snapshot())).toThrow(/must say trustedUntil/);
+    expect(copy.prune(Date.parse(LATE))).toBe(1);
+    original.add(entry({ id: "cap_2" }));
+    expect(copy.replace(original.snapshot(LATE))).toBe(true);
+    expect([copy.version, copy.size]).toEqual([2, 2]);
+    expect(() => original.replace(copy.snapshot())).toThrow(/follows no other/);
+  });
+
+  test("what it gives out can not be used to change it", () => {
+    const list = listOf(entry({ kind: "principal", id: "alice", before: LATE }));
+    const [shown] = list.snapshot().entries;
+    expect(() => Object.assign(shown ?? {}, { before: EARLY })).toThrow(TypeError);
+  });
+
+  test.each<[string, object]>([
+    ["a list", { version: 0, trusteduntil: LATE, entries: [] }],
+    ["an entry", { version: 0, entries: [{ ...entry(), untill: LATE }] }],
+  ])("a misspelt member of %s is refused", (_about, snapshot) => {
+    expect(() => new RevocationList(JSON.parse(JSON.stringify(snapshot)))).toThrow(
+      /unknown member/,
+    );
+  });
+
+  test("revoking again does not rewrite when and why", () => {
+    const first = entry({ at: EARLY, reason: "incident 42" });
+    const list = listOf(first, entry({ at: LATE, reason: "nothing" }));
+    expect(list.snapshot().entries).toEqual([first]);
   });
 
   test("of two entries for the same thing in one, neither narrows the other", () => {

@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import { attenuate, createNonce, inspect, revocationId } from "../../src/index.js";
+import {
+  addThirdPartyCaveat,
+  macaroonToText,
+  parseMacaroon,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { append, codes, fixture, GET, mint, misuse, narrow, tokenError, utf8 } from "./support.js";
+
+const { issuer } = fixture();
+const token = mint(issuer);
+const GENERIC = "AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA";
+
+describe("a narrowed token", () => {
+  test("comes with the hop as appended and the id that revokes it", () => {
+    const child = attenuate(token, { operations: ["put", "get", "put"], purpose: "why" });
+    expect(child).toEqual({
+      ok: true,
+      token: expect.any(String),
+      hop: { operations: ["get", "put"], purpose: "why" },
+      revocationId: child.ok ? revocationId(child.token) : "",
+    });
+    expect(child.ok && inspect(child.token).links[1]).toMatchObject({ hop: child.ok && child.hop });
+  });
+
+  test("allows what both allow; the parent stays as it is", () => {
+    const child = narrow(token, { operations: ["get"] });
+    expect(codes(issuer.authorize(child, GET))).toEqual([]);
+    expect(codes(issuer.authorize(child, { operation: "put" }))).toEqual(["operation_denied"]);
+    expect(codes(issuer.authorize(token, { operation: "put" }))).toEqual([]);
+  });
+
+  test.each(["v1", "v2", "v1json", "v2json"] as const)("of a token in %s is v2", (form) => {
+    const parent = writeMacaroons([parseMacaroon(token)], form);
+    expect(narrow(parent, { purpose: "x" })).toBe(narrow(token, { purpose: "x" }));
+    expect(inspect(narrow(parent, { purpose: "x" })).format).toBe("v2");
+  });
+
+  test("may follow a third-party caveat", () => {
+    const asking = macaroonToText(
+      addThirdPartyCaveat(parseMacaroon(token), { key: utf8("k"), identifier: "q" }),
+    );
+    expect(inspect(narrow(asking, { operations: ["get"] })).links.map(({ kind }) => kind)).toEqual([
+      "hop",
+      "third-party",
+      "hop",
+    ]);
+  });
+
+  test("is clipped instead of refused on request", () => {
+    const hop = { operations: ["delete", "get"], expires: "2031-01-01T00:00:00Z" };
+    expect(attenuate(token, hop)).toMatchObject({ ok: false });
+    expect(attenuate(token, hop, { intersect: true })).toMatchObject({
+      ok: true,
+      hop: { operations: ["get"], expires: "2030-01-01T00:15:00Z" },
+    });
+  });
+});
+
+describe("a hop is refused with every reason", () => {
+  test("that it names in excess", () => {
+    const refused = attenuate(token, { operations: ["gat"], expires: "2031-01-01T00:00:00Z" });
+    expect(refused.ok || refused.problems.map(({ rule, nearest }) => [rule, nearest])).toEqual([
+      ["operations", "get"],
+      ["expires", "2030-01-01T00:15:00Z"],
+    ]);
+  });
+
+  test("if nothing is left even when clipped", () => {
+    expect(attenuate(token, { operations: ["delete"] }, { intersect: true })).toMatchObject({
+      ok: false,
+      problems: [{ rule: "operations", value: "delete" }],
+    });
+  });
+
+  test("if the token is sealed", () => {
+    const sealed = narrow(token, { maxFurtherHops: 0 });
+    expect(attenuate(sealed, { purpose: "x" }, { intersect: true })).toMatchObject({
+      ok: false,
+      problems: [{ rule: "maxFurtherHops" }],
+    });
+  });
+
+  test("if caveats can not be read, each with its number", () => {
+    const broken = append(append(append(token, "?"), '{"purpose":"fine"}'), '{"a":1,"b":2}');
+    const refused = attenuate(broken, { purpose: "x" });
+    expect(refused.ok || refused.problems.map(({ rule, value }) => [rule, value])).toEqual([
+      ["caveats", 2],
+      ["caveats", 4],
+      ["caveats", 4],
+    ]);
+    expect(refused.ok || refused.problems[0]?.message).toMatch(/^hop 2 can not be read, so every/);
+  });
+});
+
+describe("a hop over a limit is a TokenError", () => {
+  const full = Array.from({ length: 31 }).reduce<string>(
+    (text, _, at) => narrow(text, { purpose: `${at}` }),
+    token,
+  );
+  const heavy = Array.from({ length: 3 }).reduce<string>(
+    (text) => narrow(text, { purpose: "x".repeat(2020) }),
+    token,
+  );
+  const wide = { operations: Array.from({ length: 257 }, (_, at) => at.toString(36)) };
+
+  test("the 33rd link", () => {
+    expect(inspect(full).links).toHaveLength(32);
+    expect(tokenError(() => attenuate(full, { purpose: "x" }))).toBe("too_many_caveats");
+    expect(codes(issuer.authorize(full, GET))).toEqual([]);
+  });
+
+  test("more than 2 KiB in the hop", () => {
+    const purpose = "x".repeat(2048 - '{"purpose":""}'.length);
+    expect(tokenError(() => attenuate(token, { purpose }))).toBe("accepted");
+    expect(tokenError(() => attenuate(token, { purpose: `${purpose}x` }))).toBe("caveat_too_large");
+  });
+
+  test("more than 8 KiB in the token", () => {
+    const room = 8192 - inspect(heavy).bytes;
+    // A short caveat's own bytes, its type, a length of two bytes and the end of its section.
+    const overhead = 4 + '{"purpose":""}'.length;
+    const purpose = "x".repeat(room - overhead);
+    expect(inspect(narrow(heavy, { purpose })).bytes).toBe(8192);
+    expect(codes(issuer.authorize(narrow(heavy, { purpose }), GET))).toEqual([]);
+    expect(tokenError(() => attenuate(heavy, { purpose: `${purpose}x` }))).toBe("too_large");
+  });
+
+  test("more than 256 members in a set", () => {
+    const open = mint(issuer, { operations: undefined as never });
+    expect(tokenError(() => attenuate(open, wide))).toBe("too_many_members");
+    const fewer = { operations: wide.operations.slice(1) };
+    expect(tokenError(() => attenuate(open, fewer))).toBe("accepted");
+  });
+});
+
+const withDischarge = writeMacaroons([parseMacaroon(token), parseMacaroon(GENERIC)], "v2");
+
+describe("what is no capability on its own is a TokenError", () => {
+  test.each<[string, string, string]>([
+    ["nothing", "", "empty"],
+    ["half a token", token.slice(0, 40), "truncated"],
+    ["another kind of macaroon", GENERIC, "identifier_malformed"],
+    ["a token with a discharge", withDischarge, "has_discharges"],
+  ])("%s", (_, text, code) => {
+    expect(tokenError(() => attenuate(text, { purpose: "x" }))).toBe(code);
+  });
+});
+
+test.each<[string, unknown, string]>([
+  ["no hop", undefined, "a hop must be an object"],
+  ["an empty hop", {}, "a hop must restrict or state something"],
+  ["a misspelt key", { operation: ["get"] }, 'did you mean "operations"?'],
+  ["a wrong value", { expires: "soon" }, '"expires" must be a time'],
+])("%s is a TypeError", (_, hop, message) => {
+  expect(misuse(() => attenuate(token, hop as object))).toContain(message);
+});
+
+test("nonces are distinct, and 16 base64url characters", () => {
+  const nonces = Array.from({ length: 100 }, createNonce);
+  expect(new Set(nonces).size).toBe(100);
+  for (const nonce of nonces) expect(nonce).toMatch(/^[\w-]{16}$/);
+});

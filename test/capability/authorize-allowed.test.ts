@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { createKeyring } from "../../src/issuer/index.js";
+import { codes, fixture, GET, mint, NOW, narrow } from "./support.js";
+
+test("an allowed call comes with the verified capability", () => {
+  const { issuer, keys } = fixture();
+  const minted = issuer.mint({ grant: "files", principal: "alice", operations: ["get", "put"] });
+  const child = narrow(minted.token, { operations: ["get"], purpose: "read only" });
+  const decision = issuer.authorize(child, GET);
+  expect(decision).toEqual({
+    allowed: true,
+    capability: {
+      id: minted.id,
+      grant: "files",
+      issuer: "agent",
+      keyId: keys.minting.kid,
+      principal: "alice",
+      issued: "2030-01-01T00:00:00Z",
+      expires: "2030-01-01T00:15:00Z",
+      hops: [
+        {
+          number: 1,
+          hop: { expires: "2030-01-01T00:15:00Z", operations: ["get", "put"] },
+          revocationId: minted.revocationId,
+        },
+        {
+          number: 2,
+          hop: { operations: ["get"], purpose: "read only" },
+          revocationId: expect.stringMatching(/^rv_[\w-]{22}$/),
+        },
+      ],
+      authority: { operations: ["get"], expires: "2030-01-01T00:15:00Z" },
+      revocationIds: [expect.stringMatching(/^rv_/), minted.revocationId, expect.any(String)],
+    },
+  });
+});
+
+test("the issuer's own audience is used where the call names none", () => {
+  const { issuer } = fixture({ audience: "files-service" });
+  const token = mint(issuer, { audience: ["files-service"] });
+  expect(codes(issuer.authorize(token, GET))).toEqual([]);
+  expect(codes(issuer.authorize(token, { ...GET, audience: "other" }))).toEqual([
+    "audience_denied",
+  ]);
+});
+
+test("the call's moment decides, not the clock", () => {
+  const { issuer } = fixture();
+  const token = mint(issuer, { expires: "2030-01-01T00:01:00Z" });
+  const at = (time: string): string[] =>
+    codes(issuer.authorize(token, { ...GET, time: new Date(time) }));
+  expect(at("2030-01-01T00:00:59.999Z")).toEqual([]);
+  expect(at("2030-01-01T00:01:00.000Z")).toEqual(["expired"]);
+});
+
+test("the clock decides where the call names no moment", () => {
+  let now = NOW;
+  const { issuer } = fixture({ clock: () => now });
+  const token = mint(issuer);
+  expect(codes(issuer.authorize(token, GET))).toEqual([]);
+  now += 15 * 60_000;
+  expect(codes(issuer.authorize(token, GET))).toEqual(["expired"]);
+});
+
+test("tokens outlive the rotation of their key, and die with its retirement", () => {
+  const keys = createKeyring();
+  const token = mint(fixture({ keys }).issuer);
+  const rotated = keys.rotate();
+  const { issuer } = fixture({ keys: rotated });
+  expect(codes(issuer.authorize(token, GET))).toEqual([]);
+  expect(codes(issuer.authorize(mint(issuer), GET))).toEqual([]);
+  const retired = fixture({ keys: rotated.retire(keys.minting.kid) });
+  expect(codes(retired.issuer.authorize(token, GET))).toEqual(["unknown_key"]);
+});
+
+test("the same token in any form is the same capability", async () => {
+  const { parseMacaroon, writeMacaroons } = await import("../../src/macaroon/index.js");
+  const { issuer } = fixture();
+  const token = mint(issuer);
+  const decision = issuer.authorize(token, GET);
+  for (const form of ["v1", "v2", "v1json", "v2json"] as const) {
+    const other = writeMacaroons([parseMacaroon(token)], form);
+    expect(issuer.authorize(other, GET)).toEqual(decision);
+  }
+});

@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Hop } from "../../src/caveats/hop.js";
+import type { Invocation } from "../../src/caveats/invocation.js";
+import { encodeHop } from "../../src/caveats/write-hop.js";
+import { attenuate, diff, inspect } from "../../src/index.js";
+import { anyHop, independentHop, invocation } from "../caveats/arbitraries.js";
+import { contains } from "../caveats/membership.js";
+import { append, codes, fixture, NOW } from "./support.js";
+
+const RUNS = 1500;
+const { issuer } = fixture();
+const root = issuer.mint({ grant: "files" }).token;
+const chain = fc.array(anyHop, { maxLength: 3 });
+const calls = fc.array(invocation, { minLength: 4, maxLength: 4 });
+
+/** A token with the given hops behind the issuer's, appended without any lint. */
+function tokenWith(hops: readonly Hop[]): string {
+  return hops.reduce((token, hop) => append(token, encodeHop(hop)), root);
+}
+
+function isAllowed(token: string, call: Invocation): boolean {
+  return issuer.authorize(token, call).allowed;
+}
+
+describe("over random tokens and calls", () => {
+  test("the effective authority that is shown contains exactly the calls that are allowed", () => {
+    let allowed = 0;
+    fc.assert(
+      fc.property(chain, calls, (hops, asked) => {
+        const token = tokenWith(hops);
+        const { authority } = inspect(token);
+        for (const call of asked) {
+          const decision = issuer.authorize(token, call);
+          const timed = { ...call, time: call.time ?? new Date(NOW) };
+          expect(contains(authority, timed)).toBe(decision.allowed);
+          if (!decision.allowed) continue;
+          allowed++;
+          expect(decision.capability.authority).toEqual(authority);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    expect(allowed).toBeGreaterThan(RUNS / 10);
+  });
+
+  test("no appended hop, however it was made, allows what its parent refused", () => {
+    fc.assert(
+      fc.property(chain, anyHop, calls, (hops, hop, asked) => {
+        const parent = tokenWith(hops);
+        const child = append(parent, encodeHop(hop));
+        for (const call of asked) {
+          if (isAllowed(child, call)) expect(isAllowed(parent, call)).toBe(true);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test("the order of independent hops changes no decision and no reason", () => {
+    const hops = fc.array(independentHop, { minLength: 2, maxLength: 4 });
+    fc.assert(
+      fc.property(hops, calls, (one, asked) => {
+        const token = tokenWith(one);
+        const reversed = tokenWith([...one].reverse());
+        for (const call of asked) {
+          expect(codes(issuer.authorize(reversed, call)).sort()).toEqual(
+            codes(issuer.authorize(token, call)).sort(),
+          );
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("what attenuate accepts", () => {
+  test("is the hop appended as it is, and allows nothing that the parent refused", () => {
+    let accepted = 0;
+    fc.assert(
+      fc.property(chain, anyHop, calls, (hops, hop, asked) => {
+        const parent = tokenWith(hops);
+        const child = attenuate(parent, hop);
+        if (!child.ok) return;
+        accepted++;
+        expect(child.token).toBe(append(parent, encodeHop(hop)));
+        expect(diff(parent, child.token)).toMatchObject({ derived: true, added: [hop] });
+        for (const call of asked) {
+          if (isAllowed(child.token, call)) expect(isAllowed(parent, call)).toBe(true);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    expect(accepted).toBeGreaterThan(RUNS / 20);
+  });
+
+  test("when clipping is asked for, decides every call as parent and original hop do", () => {
+    let clipped = 0;
+    fc.assert(
+      fc.property(chain, anyHop, calls, (hops, hop, asked) => {
+        const parent = tokenWith(hops);
+        const unclipped = append(parent, encodeHop(hop));
+        const child = attenuate(parent, hop, { intersect: true });
+        for (const call of asked) {
+          const verdict = isAllowed(unclipped, call);
+          if (child.ok) expect(isAllowed(child.token, call)).toBe(verdict);
+          else expect(verdict).toBe(false);
+        }
+        if (!child.ok) return;
+        expect(attenuate(parent, child.hop)).toEqual(child);
+        if (!attenuate(parent, hop).ok) clipped++;
+      }),
+      { numRuns: RUNS },
+    );
+    expect(clipped).toBeGreaterThan(RUNS / 80);
+  });
+});

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { attenuate, createNonce, inspect, revocationId } from "../../src/index.js";
+import { codes, fixture, GET, mint, narrow } from "./support.js";
+
+interface Node {
+  readonly name: string;
+  readonly token: string;
+  readonly ancestors: readonly string[];
+}
+
+/** Every token of a tree in which each has two children, to the given depth. */
+function tree(node: Node, depth: number): Node[] {
+  if (depth === 0) return [node];
+  const children = ["a", "b"].map((side) => ({
+    name: `${node.name}${side}`,
+    token: narrow(node.token, { purpose: side, nonce: createNonce() }),
+    ancestors: [...node.ancestors, node.name],
+  }));
+  return [node, ...children.flatMap((child) => tree(child, depth - 1))];
+}
+
+const NAMES = tree({ name: "r", token: mint(fixture().issuer), ancestors: [] }, 3).map(
+  ({ name }) => name,
+);
+
+test.each(NAMES)(
+  "revoking %s refuses it and its descendants, and no other of the tree",
+  (revoked) => {
+    const { issuer, revocations } = fixture();
+    const nodes = tree({ name: "r", token: mint(issuer), ancestors: [] }, 3);
+    expect(nodes).toHaveLength(15);
+    for (const { token } of nodes) expect(codes(issuer.authorize(token, GET))).toEqual([]);
+
+    const target = nodes.find(({ name }) => name === revoked);
+    const revocation = issuer.revocationOf(target?.token ?? "");
+    if (revocation.ok) revocations.add(revocation.entry);
+    for (const { name, token, ancestors } of nodes) {
+      const isDead = name === revoked || ancestors.includes(revoked);
+      expect([name, codes(issuer.authorize(token, GET))]).toEqual([
+        name,
+        isDead ? ["revoked"] : [],
+      ]);
+    }
+  },
+);
+
+test("a holder computes the same revocation id as the issuer", () => {
+  const { issuer } = fixture();
+  const minted = issuer.mint({ grant: "files" });
+  expect(revocationId(minted.token)).toBe(minted.revocationId);
+  const child = attenuate(minted.token, { purpose: "x" });
+  if (!child.ok) throw new Error("refused");
+  const revocation = issuer.revocationOf(child.token);
+  const ids = [revocationId(child.token), inspect(child.token).revocationId, child.revocationId];
+  for (const id of ids) expect(revocation).toMatchObject({ ok: true, entry: { id } });
+});
+
+test("twins are one token, and revoked together, unless a nonce tells them apart", () => {
+  const { issuer } = fixture();
+  const parent = mint(issuer);
+  const twin = (): string => narrow(parent, { operations: ["get"] });
+  expect(twin()).toBe(twin());
+  const distinct = (): string => narrow(parent, { operations: ["get"], nonce: createNonce() });
+  expect(revocationId(distinct())).not.toBe(revocationId(distinct()));
+});

@@ -1,0 +1,199 @@
+import { describe, expect, test } from "vitest";
+import type { Denial } from "../../src/capability/denial.js";
+import type { HopInit } from "../../src/caveats/hop.js";
+import type { Invocation } from "../../src/caveats/invocation.js";
+import { encodeHop } from "../../src/caveats/write-hop.js";
+import { createMacaroon, macaroonToText, parseMacaroon } from "../../src/macaroon/index.js";
+import { append, denials, fixture, GET, mint } from "./support.js";
+
+const { issuer, keys } = fixture();
+const token = mint(issuer);
+
+describe("a rule of the second hop refuses", () => {
+  test.each<[string, HopInit, Partial<Invocation>, Omit<Denial, "message" | "hop">]>([
+    [
+      "an operation",
+      { operations: ["gut"] },
+      {},
+      {
+        code: "operation_denied",
+        rule: "operations",
+        expected: ["gut"],
+        actual: "get",
+        nearest: "gut",
+      },
+    ],
+    [
+      "a handle",
+      { resourceHandles: ["rh_1"] },
+      { resourceHandles: ["rh_2"] },
+      {
+        code: "resource_denied",
+        rule: "resourceHandles",
+        expected: ["rh_1"],
+        actual: "rh_2",
+        nearest: "rh_1",
+      },
+    ],
+    [
+      "a call without handle",
+      { resourceHandles: ["rh_1"] },
+      {},
+      { code: "resource_denied", rule: "resourceHandles", expected: ["rh_1"] },
+    ],
+    [
+      "an argument",
+      { constraints: { amount: { max: 10 } } },
+      { arguments: { amount: 500 } },
+      {
+        code: "constraint_violated",
+        rule: "constraints.amount.max",
+        expected: 10,
+        actual: 500,
+        nearest: 10,
+      },
+    ],
+    [
+      "a call without the argument",
+      { constraints: { to: "acc_1" } },
+      {},
+      { code: "constraint_violated", rule: "constraints.to", expected: "acc_1", nearest: "acc_1" },
+    ],
+    [
+      "a call after it expired",
+      { expires: "2029-12-31T23:59:59Z" },
+      {},
+      {
+        code: "expired",
+        rule: "expires",
+        expected: "2029-12-31T23:59:59Z",
+        actual: "2030-01-01T00:00:00Z",
+      },
+    ],
+    [
+      "a call before it starts",
+      { notBefore: "2030-01-01T00:00:01Z" },
+      {},
+      {
+        code: "not_yet_valid",
+        rule: "notBefore",
+        expected: "2030-01-01T00:00:01Z",
+        actual: "2030-01-01T00:00:00Z",
+      },
+    ],
+    [
+      "another service",
+      { audience: ["files"] },
+      { audience: "file" },
+      {
+        code: "audience_denied",
+        rule: "audience",
+        expected: ["files"],
+        actual: "file",
+        nearest: "files",
+      },
+    ],
+    [
+      "a check that names no service",
+      { audience: ["files"] },
+      {},
+      { code: "audience_denied", rule: "audience", expected: ["files"] },
+    ],
+    [
+      "another agent",
+      { invokers: ["agent-a"] },
+      { invoker: "agent-b" },
+      {
+        code: "invoker_denied",
+        rule: "invokers",
+        expected: ["agent-a"],
+        actual: "agent-b",
+        nearest: "agent-a",
+      },
+    ],
+  ])("%s", (_, hop, call, denial) => {
+    const child = append(token, encodeHop(hop));
+    expect(denials(issuer.authorize(child, { ...GET, ...call }))).toEqual([
+      { ...denial, hop: 2, message: expect.any(String) },
+    ]);
+  });
+
+  test("a hop more than it allows", () => {
+    const sealed = append(token, '{"maxFurtherHops":0}');
+    expect(denials(issuer.authorize(append(sealed, '{"purpose":"x"}'), GET))).toEqual([
+      {
+        code: "too_many_hops",
+        hop: 2,
+        rule: "maxFurtherHops",
+        expected: 0,
+        actual: 1,
+        message: "1 links follow this hop, which allows 0",
+      },
+    ]);
+  });
+});
+
+describe("a caveat that is no hop refuses", () => {
+  test.each<[string, string, Partial<Denial>]>([
+    ["a predicate of another kind", "time < 2040", { code: "caveat_unknown" }],
+    ["an unknown key", '{"scopes":["a"]}', { code: "caveat_unknown", rule: "scopes" }],
+    ["a misspelt key", '{"operation":["a"]}', { code: "caveat_unknown", nearest: "operations" }],
+    ["a reserved key", '{"cnf":{}}', { code: "caveat_unknown", rule: "cnf" }],
+    ["an empty hop", "{}", { code: "caveat_malformed" }],
+    ["another spelling", '{"operations": ["get"]}', { code: "caveat_malformed" }],
+    ["a wrong value", '{"operations":[]}', { code: "caveat_malformed", rule: "operations" }],
+  ])("%s", (_, caveat, denial) => {
+    const child = append(token, caveat);
+    expect(denials(issuer.authorize(child, GET))).toMatchObject([{ ...denial, hop: 2 }]);
+  });
+});
+
+describe("a token that does not say when it expires refuses", () => {
+  const { identifier } = parseMacaroon(token);
+  const bare = macaroonToText(createMacaroon(keys.minting.root, { identifier }));
+
+  test.each<[string, string, string[]]>([
+    ["without any hop", bare, ["expiry_missing"]],
+    ["without expires", append(bare, '{"operations":["get"]}'), ["expiry_missing"]],
+    [
+      "with an expires that can not be read",
+      append(bare, '{"expires":"2040-01-01"}'),
+      ["caveat_malformed", "expiry_missing"],
+    ],
+    [
+      "unless a later hop does",
+      append(append(bare, '{"purpose":"x"}'), '{"expires":"2030-01-01T00:01:00Z"}'),
+      [],
+    ],
+  ])("%s", (_, text, expected) => {
+    expect(denials(issuer.authorize(text, GET)).map(({ code }) => code)).toEqual(expected);
+  });
+
+  test("and says so", () => {
+    expect(denials(issuer.authorize(bare, GET))).toEqual([
+      {
+        code: "expiry_missing",
+        rule: "expires",
+        message: "no hop of the token says when it expires",
+      },
+    ]);
+  });
+});
+
+test("every failure of every hop is reported, hop by hop", () => {
+  const child = [
+    { operations: ["set"], invokers: ["agent-a"] },
+    { expires: "2029-01-01T00:00:00Z", constraints: { n: { max: 1, min: 0 } } },
+  ].reduce((text, hop) => append(text, encodeHop(hop)), token);
+  const call = { operation: "delete", arguments: { n: "many" } };
+  const found = denials(issuer.authorize(append(child, "?"), call));
+  expect(found.map(({ hop, code, rule }) => [hop, code, rule])).toEqual([
+    [1, "operation_denied", "operations"],
+    [2, "operation_denied", "operations"],
+    [2, "invoker_denied", "invokers"],
+    [3, "constraint_violated", "constraints.n.max"],
+    [3, "constraint_violated", "constraints.n.min"],
+    [3, "expired", "expires"],
+    [4, "caveat_unknown", undefined],
+  ]);
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import { createKeyring, type IssuerOptions } from "../../src/issuer/index.js";
+import {
+  createMacaroon,
+  macaroonToText,
+  parseMacaroon,
+  RootKey,
+} from "../../src/macaroon/index.js";
+import { append, denials, fixture, GET, mint, misuse, narrow, utf8 } from "./support.js";
+
+const { issuer, keys } = fixture();
+const token = mint(issuer);
+
+/** A macaroon under the issuer's key with any identifier. */
+function forged(identifier: string): string {
+  return macaroonToText(createMacaroon(keys.minting.root, { identifier }));
+}
+
+function flipped(text: string, at: number): string {
+  const { length } = text;
+  const index = at < 0 ? length + at : at;
+  return text.slice(0, index) + (text[index] === "A" ? "B" : "A") + text.slice(index + 1);
+}
+
+describe("a token that can not be read", () => {
+  test.each<[string, string, string, string]>([
+    ["nothing", "", "token_malformed", "empty"],
+    ["words", "not a token", "token_malformed", "base64_whitespace"],
+    ["bytes of another kind", "AAAA", "token_malformed", "format_unknown"],
+    ["half a token", token.slice(0, 60), "token_truncated", "truncated"],
+    ["a token and rubbish", `${token}AAAA`, "token_malformed", "trailing_bytes"],
+    ["a macaroon of another kind", forged("user 7"), "token_malformed", "identifier_malformed"],
+    [
+      "an identifier of another version",
+      forged('{"v":2}'),
+      "token_malformed",
+      "identifier_malformed",
+    ],
+    ["more than any token", "A".repeat(100_000), "token_too_large", "too_large"],
+    ["a caveat nested too deep", append(token, '{"a":[[[[1]]]]}'), "token_too_large", "too_deep"],
+    ["a caveat too long", append(token, "x".repeat(2049)), "token_too_large", "caveat_too_large"],
+    [
+      "a set too long",
+      append(token, `{"operations":[${Array(257).fill(0).join()}]}`),
+      "token_too_large",
+      "too_many_members",
+    ],
+  ])("%s", (_, text, code, rule) => {
+    const decision = issuer.authorize(text, GET);
+    expect(denials(decision)).toEqual([{ code, rule, message: expect.any(String) }]);
+    expect(decision).not.toHaveProperty("capability");
+  });
+
+  test("a truncated one says what to do", () => {
+    const [denial] = denials(issuer.authorize(token.slice(0, 60), GET));
+    expect(denial?.message).toMatch(/cut short, copy the whole token$/);
+  });
+
+  test.each<[string, IssuerOptions["limits"], string]>([
+    ["bytes", { bytes: 100 }, "too_large"],
+    ["caveats", { caveats: 1 }, "too_many_caveats"],
+    ["caveatBytes", { caveatBytes: 60 }, "caveat_too_large"],
+    ["caveatBytes, for the identifier too", { caveatBytes: 100 }, "caveat_too_large"],
+    ["setMembers", { setMembers: 1 }, "too_many_members"],
+  ])("over a limit that the issuer lowered: %s", (_, limits, rule) => {
+    const strict = fixture({ keys, ...(limits === undefined ? {} : { limits }) });
+    const child = narrow(token, { purpose: "x" });
+    expect(denials(strict.issuer.authorize(child, GET))).toMatchObject([
+      { code: "token_too_large", rule },
+    ]);
+    expect(denials(issuer.authorize(child, GET))).toEqual([]);
+  });
+
+  test("limits can only be lowered", () => {
+    expect(misuse(() => fixture({ limits: { bytes: 8193 } }))).toMatch(/limits.bytes can only be/);
+  });
+});
+
+describe("a token that is not the issuer's", () => {
+  test("says whose it is", () => {
+    const foreign = mint(fixture({ name: "someone", keys }).issuer);
+    expect(denials(issuer.authorize(foreign, GET))).toEqual([
+      {
+        code: "foreign_issuer",
+        rule: "iss",
+        expected: "agent",
+        actual: "someone",
+        message: "the token was issued by someone else",
+      },
+    ]);
+  });
+
+  test("or which key it needs", () => {
+    const other = createKeyring();
+    const text = mint(fixture({ keys: other }).issuer);
+    expect(denials(issuer.authorize(text, GET))).toEqual([
+      {
+        code: "unknown_key",
+        rule: "kid",
+        actual: other.minting.kid,
+        message: "the token was made under a key that this issuer does not have, or has retired",
+      },
+    ]);
+  });
+
+  test.each<[string, string]>([
+    ["with another signature", flipped(token, -5)],
+    [
+      "under another root key",
+      macaroonToText(
+        createMacaroon(new RootKey(utf8("another")), {
+          identifier: parseMacaroon(token).identifier,
+        }),
+      ),
+    ],
+  ])("or that it was altered: %s", (_, text) => {
+    const decision = issuer.authorize(text, GET);
+    expect(decision).toEqual({
+      allowed: false,
+      denials: [
+        {
+          code: "signature_mismatch",
+          message: "the signature does not match: the token was altered, or is not this issuer's",
+        },
+      ],
+    });
+  });
+});
+
+describe("misuse is a TypeError", () => {
+  test.each<[string, unknown, unknown]>([
+    ["no token", undefined, GET],
+    ["a token's bytes", new Uint8Array(4), GET],
+    ["no call", token, undefined],
+    ["a call without operation", token, {}],
+    ["a call with an unknown member", token, { operation: "get", resource: "x" }],
+  ])("%s", (_, text, call) => {
+    expect(misuse(() => issuer.authorize(text as string, call as typeof GET))).not.toBe("accepted");
+  });
+});

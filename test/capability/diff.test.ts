@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import type { HopInit } from "../../src/caveats/hop.js";
+import { type AuthorityChange, diff } from "../../src/index.js";
+import {
+  addFirstPartyCaveat,
+  createMacaroon,
+  macaroonToText,
+  parseMacaroon,
+  RootKey,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { append, fixture, mint, narrow, tokenError, utf8 } from "./support.js";
+
+const { issuer } = fixture();
+const token = mint(issuer);
+
+function changes(parent: string, child: string): readonly AuthorityChange[] {
+  const result = diff(parent, child);
+  if (!result.derived) throw new Error(result.message);
+  return result.changes;
+}
+
+describe("what was taken away", () => {
+  test.each<[string, HopInit, HopInit, AuthorityChange[]]>([
+    ["nothing, by words alone", {}, { purpose: "x" }, []],
+    ["nothing, by the same again", {}, { operations: ["get", "put"] }, []],
+    [
+      "operations",
+      {},
+      { operations: ["get"] },
+      [
+        {
+          rule: "operations",
+          before: ["get", "put"],
+          after: ["get"],
+          removed: ["put"],
+          message: 'operations: "put" taken away, "get" left',
+        },
+      ],
+    ],
+    [
+      "everyone else",
+      {},
+      { invokers: ["agent-a"] },
+      [{ rule: "invokers", after: ["agent-a"], message: 'invokers: any, now only "agent-a"' }],
+    ],
+    [
+      "larger amounts",
+      { constraints: { amount: { max: 10 } } },
+      { constraints: { amount: { max: 5 } } },
+      [
+        {
+          rule: "constraints.amount",
+          before: { max: 10 },
+          after: { max: 5 },
+          message: 'constraints.amount: {"max":10}, now {"max":5}',
+        },
+      ],
+    ],
+    [
+      "calls without an argument",
+      {},
+      { constraints: { "a b": null } },
+      [
+        {
+          rule: 'constraints["a b"]',
+          after: null,
+          message: 'constraints["a b"]: no limit, now null',
+        },
+      ],
+    ],
+    [
+      "time",
+      {},
+      { expires: "2030-01-01T00:05:00Z", notBefore: "2030-01-01T00:01:00Z" },
+      [
+        {
+          rule: "expires",
+          before: "2030-01-01T00:15:00Z",
+          after: "2030-01-01T00:05:00Z",
+          message: 'expires: "2030-01-01T00:15:00Z", now "2030-01-01T00:05:00Z"',
+        },
+        {
+          rule: "notBefore",
+          after: "2030-01-01T00:01:00Z",
+          message: 'notBefore: no limit, now "2030-01-01T00:01:00Z"',
+        },
+      ],
+    ],
+    [
+      "further hops",
+      { maxFurtherHops: 5 },
+      { purpose: "x" },
+      [{ rule: "furtherHops", before: 5, after: 4, message: "furtherHops: 5, now 4" }],
+    ],
+  ])("%s", (_, first, second, expected) => {
+    const parent = narrow(token, { purpose: "parent", ...first });
+    expect(changes(parent, narrow(parent, second))).toEqual(expected);
+  });
+
+  test("even far down a long list", () => {
+    const many = Array.from({ length: 50 }, (_, i) => `account-${100 + i}`);
+    const parent = narrow(token, { constraints: { to: { in: many } } });
+    const child = narrow(parent, { constraints: { to: { not_in: ["account-149"] } } });
+    expect(changes(parent, child)).toMatchObject([
+      { rule: "constraints.to", after: { in: many.slice(0, -1) } },
+    ]);
+  });
+
+  test("everything, by hops that contradict each other", () => {
+    const parent = narrow(token, { constraints: { to: "a" } });
+    const child = append(parent, '{"constraints":{"to":"b"},"operations":["x"]}');
+    expect(changes(parent, child)).toMatchObject([
+      { rule: "operations", after: [], removed: ["get", "put"] },
+      { rule: "constraints.to", before: "a", after: "nothing" },
+    ]);
+  });
+
+  test("over several hops, which are told as well", () => {
+    const child = narrow(narrow(token, { operations: ["get"] }), { purpose: "x" });
+    expect(diff(token, child)).toMatchObject({
+      derived: true,
+      added: [{ operations: ["get"] }, { purpose: "x" }],
+      changes: [{ rule: "operations" }],
+    });
+    expect(diff(token, token)).toEqual({ derived: true, added: [], changes: [] });
+  });
+
+  test("whatever form the tokens are in", () => {
+    const child = narrow(token, { operations: ["get"] });
+    const other = writeMacaroons([parseMacaroon(child)], "v1json");
+    expect(diff(token, other)).toEqual(diff(token, child));
+  });
+});
+
+describe("two tokens that are not parent and child", () => {
+  const { identifier } = parseMacaroon(token);
+  const imitation = macaroonToText(createMacaroon(new RootKey(utf8("x")), { identifier }));
+  const [issuerHop] = parseMacaroon(token).caveats;
+  const forged = macaroonToText(
+    addFirstPartyCaveat(parseMacaroon(imitation), issuerHop?.identifier ?? "missing"),
+  );
+  const child = narrow(token, { operations: ["get"] });
+
+  test.each<[string, string, string, string, RegExp]>([
+    ["other capabilities", token, mint(issuer), "other_capability", /two different capabilities/],
+    ["child and parent", child, token, "not_a_descendant", /give the parent first/],
+    ["siblings", child, narrow(token, { purpose: "x" }), "not_a_descendant", /another branch/],
+    ["the same links, signed otherwise", token, forged, "signature_mismatch", /was altered/],
+    ["a child of such", token, append(forged, '{"purpose":"x"}'), "signature_mismatch", /altered/],
+  ])("%s", (_, parent, other, reason, message) => {
+    const result = diff(parent, other);
+    expect(result).toMatchObject({ derived: false, reason });
+    expect(result.derived || result.message).toMatch(message);
+  });
+
+  test("what can not be read is a TokenError", () => {
+    expect(tokenError(() => diff(token, "?"))).toBe("base64_character");
+    expect(tokenError(() => diff("", token))).toBe("empty");
+  });
+});

@@ -1,0 +1,174 @@
+import { describe, expect, test } from "vitest";
+import { bindDischarges } from "../../src/index.js";
+import {
+  addFirstPartyCaveat,
+  addThirdPartyCaveat,
+  bindDischarge,
+  createMacaroon,
+  macaroonToText,
+  parseMacaroon,
+  RootKey,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { revocationIdOf } from "../../src/revocation/id.js";
+import { append, codes, denials, fixture, GET, mint, tokenError, utf8 } from "./support.js";
+
+const SHARED = utf8("shared with the third party");
+const { issuer, revocations } = fixture();
+
+/** A token that needs the third party's word for each of the given questions. */
+function asking(...questions: readonly string[]): string {
+  return macaroonToText(
+    questions.reduce(
+      (macaroon, identifier) => addThirdPartyCaveat(macaroon, { key: SHARED, identifier }),
+      parseMacaroon(mint(issuer)),
+    ),
+  );
+}
+
+/** The third party's answer, with hops of its own. */
+function answer(question: string, ...hops: readonly string[]): string {
+  const bare = createMacaroon(new RootKey(SHARED), { identifier: question });
+  return macaroonToText(hops.reduce(addFirstPartyCaveat, bare));
+}
+
+describe("a token that needs a discharge", () => {
+  const token = asking("q1");
+
+  test("is allowed with it", () => {
+    const decision = issuer.authorize(bindDischarges(token, [answer("q1")]), GET);
+    expect(decision).toMatchObject({ allowed: true, capability: { hops: [{}, { number: 2 }] } });
+    expect(decision.allowed && decision.capability.hops[1]).not.toHaveProperty("hop");
+  });
+
+  test("is refused without it", () => {
+    expect(denials(issuer.authorize(token, GET))).toEqual([
+      {
+        code: "discharge_missing",
+        rule: "discharge_missing",
+        hop: 2,
+        message: "no discharge was presented for caveat 2",
+      },
+    ]);
+  });
+
+  const unbound = writeMacaroons([parseMacaroon(token), parseMacaroon(answer("q1"))], "v2");
+  const twice = bindDischarges(token, [answer("q1"), answer("q1", '{"purpose":"x"}')]);
+  const bound = bindDischarge(parseMacaroon(token), parseMacaroon(answer("q1")));
+  const narrowed = writeMacaroons([parseMacaroon(append(token, '{"purpose":"x"}')), bound], "v2");
+  test.each<[string, string, string, number]>([
+    ["is not bound to the token", unbound, "discharge_mismatch", 1],
+    ["was bound before the token was narrowed", narrowed, "discharge_mismatch", 1],
+    [
+      "answers another question too",
+      bindDischarges(token, [answer("q1"), answer("q2")]),
+      "discharge_unused",
+      2,
+    ],
+    ["comes twice", twice, "discharge_duplicate", 2],
+    [
+      "comes with a nested one that is bound too, but not asked for",
+      bindDischarges(token, [answer("q3"), answer("q1")]),
+      "discharge_unused",
+      1,
+    ],
+  ])("is refused if the discharge %s", (_, text, rule, discharge) => {
+    expect(denials(issuer.authorize(text, GET))).toEqual([
+      { code: "discharge_invalid", rule, discharge, message: expect.any(String) },
+    ]);
+  });
+
+  test("is refused if one caveat's discharge serves another", () => {
+    const text = bindDischarges(asking("q1", "q1"), [answer("q1")]);
+    expect(denials(issuer.authorize(text, GET))).toMatchObject([
+      { code: "discharge_invalid", rule: "discharge_reused", hop: 3 },
+    ]);
+  });
+});
+
+describe("a discharge's hops are judged like the token's own", () => {
+  const token = asking("q1", "q2");
+  const check = (...hops: readonly string[]): unknown =>
+    denials(issuer.authorize(bindDischarges(token, [answer("q1"), answer("q2", ...hops)]), GET));
+
+  test("and may allow", () => {
+    expect(check('{"operations":["get"]}', '{"expires":"2030-01-01T00:01:00Z"}')).toEqual([]);
+  });
+
+  test.each<[string, string, object]>([
+    ["a rule", '{"operations":["read"]}', { code: "operation_denied", rule: "operations" }],
+    ["its expiry", '{"expires":"2029-01-01T00:00:00Z"}', { code: "expired", rule: "expires" }],
+    ["a caveat that is no hop", "account = 7", { code: "caveat_unknown" }],
+  ])("or refuse by %s", (_, hop, denial) => {
+    expect(check('{"purpose":"x"}', hop)).toMatchObject([{ ...denial, hop: 2, discharge: 2 }]);
+  });
+
+  test("and count their own further hops", () => {
+    expect(check('{"maxFurtherHops":0}')).toEqual([]);
+    expect(check('{"maxFurtherHops":0}', '{"purpose":"x"}')).toMatchObject([
+      { code: "too_many_hops", hop: 1, discharge: 2 },
+    ]);
+  });
+
+  test("and are part of the effective authority", () => {
+    const answers = [answer("q1", '{"operations":["get"]}'), answer("q2", '{"invokers":["a"]}')];
+    const decision = issuer.authorize(bindDischarges(token, answers), { ...GET, invoker: "a" });
+    expect(decision).toMatchObject({
+      allowed: true,
+      capability: { authority: { operations: ["get"], invokers: ["a"] } },
+    });
+  });
+
+  test("but do not say for the token when it expires", () => {
+    const { keys, issuer: own } = fixture();
+    const { identifier } = parseMacaroon(mint(own));
+    const root = addThirdPartyCaveat(createMacaroon(keys.minting.root, { identifier }), {
+      key: SHARED,
+      identifier: "q1",
+    });
+    const discharge = answer("q1", '{"expires":"2030-01-01T00:01:00Z"}');
+    const text = bindDischarges(macaroonToText(root), [discharge]);
+    expect(codes(own.authorize(text, GET))).toEqual(["expiry_missing"]);
+  });
+});
+
+test("a discharge's link can be revoked", () => {
+  const text = bindDischarges(asking("q1"), [answer("q1", '{"purpose":"x"}')]);
+  const link = parseMacaroon(answer("q1", '{"purpose":"x"}'));
+  const id = revocationIdOf(link.signature);
+  revocations.add({ kind: "link", id, at: "2030-01-01T00:00:00Z" });
+  expect(denials(issuer.authorize(text, GET))).toEqual([
+    {
+      code: "revoked",
+      hop: 1,
+      discharge: 1,
+      rule: "link",
+      actual: id,
+      message: "in discharge 1, link 1 and all that descends from it is revoked",
+    },
+  ]);
+});
+
+describe("discharges are not bound", () => {
+  const token = asking("q1");
+  const many = Array.from({ length: 9 }, (_, i) => answer(`q${i}`));
+  test.each<[string, string, readonly string[], string]>([
+    [
+      "to a token that has some already",
+      bindDischarges(token, [answer("q1")]),
+      [answer("q1")],
+      "has_discharges",
+    ],
+    [
+      "if they have some themselves",
+      token,
+      [bindDischarges(token, [answer("q1")])],
+      "has_discharges",
+    ],
+    ["if they can not be read", token, ["?"], "base64_character"],
+    ["to what can not be read", "", [answer("q1")], "empty"],
+    ["if they are more than eight", token, many, "too_many_discharges"],
+  ])("%s", (_, text, discharges, code) => {
+    expect(tokenError(() => bindDischarges(text, discharges))).toBe(code);
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import { attenuate } from "../../src/capability/attenuate.js";
+import { CAPABILITY_LIMITS } from "../../src/capability/limits.js";
+import type { Invocation } from "../../src/caveats/invocation.js";
+import { encodeHop } from "../../src/caveats/write-hop.js";
+import { createIssuer } from "../../src/issuer/issuer.js";
+import { createKeyring, importKeyring } from "../../src/issuer/keyring.js";
+import {
+  createMacaroon,
+  macaroonsFromBytes,
+  macaroonToBytes,
+  RootKey,
+} from "../../src/macaroon/index.js";
+import { RevocationList } from "../../src/revocation/list.js";
+import { fixture, mint } from "./support.js";
+
+// What a caller's objects can do to a check: inherited members, getters, shared memory, huge lists.
+
+describe("an invocation counts by its own members, each read once", () => {
+  const { issuer } = fixture();
+  const bound = mint(issuer, { invokers: ["admin"] });
+
+  test("what it inherits does not count", () => {
+    const inherited: Invocation = Object.create({ operation: "get", invoker: "admin" });
+    expect(() => issuer.authorize(bound, inherited)).toThrow(TypeError);
+    const half: Invocation = Object.assign(Object.create({ invoker: "admin" }), {
+      operation: "get",
+    });
+    expect(issuer.authorize(bound, half).allowed).toBe(false);
+  });
+
+  test("an argument that changes between looks is judged as it was first", () => {
+    const limited = mint(issuer, { constraints: { amount: { max: 10 } } });
+    const narrowed = attenuate(limited, { constraints: { amount: { max: 5 } } });
+    let looks = 0;
+    const args = {
+      get amount(): number {
+        looks++;
+        return looks === 1 ? 10 : 5;
+      },
+    };
+    const token = narrowed.ok ? narrowed.token : "";
+    expect(issuer.authorize(token, { operation: "get", arguments: args }).allowed).toBe(false);
+    expect(looks).toBe(1);
+  });
+
+  test("a list of handles can not hide some from its iterator", () => {
+    const token = mint(issuer, { resourceHandles: ["rh_ok"] });
+    const handles = ["rh_secret"];
+    handles[Symbol.iterator] = ["rh_ok"][Symbol.iterator].bind(["rh_ok"]);
+    const invocation = { operation: "get", resourceHandles: handles };
+    expect(issuer.authorize(token, invocation).allowed).toBe(false);
+  });
+});
+
+describe("work and words are bounded, whatever a call brings", () => {
+  const { issuer } = fixture();
+
+  test("of many wrong handles, 16 a hop are told", () => {
+    const token = mint(issuer, { resourceHandles: ["rh_1"] });
+    const resourceHandles = Array.from({ length: 20_000 }, (_, i) => `rh_wrong_${i}`);
+    const decision = issuer.authorize(token, { operation: "get", resourceHandles });
+    expect(decision.allowed ? 0 : decision.denials.length).toBe(16);
+  });
+
+  test("a long argument is not repeated in messages", () => {
+    const token = mint(issuer, { constraints: { text: { in: ["a"], max: 1, not_in: ["b"] } } });
+    const text = "x".repeat(1_000_000);
+    const decision = issuer.authorize(token, { operation: "get", arguments: { text } });
+    const words = decision.allowed ? "" : decision.denials.map(({ message }) => message).join("");
+    expect(words.length).toBeGreaterThan(0);
+    expect(words.length).toBeLessThan(1000);
+  });
+});
+
+describe("values stay as they are", () => {
+  const key = new RootKey(Uint8Array.of(1));
+
+  test("a macaroon read from a Node Buffer does not share its memory, nor do its parts", () => {
+    const buffer = Buffer.from(macaroonToBytes(createMacaroon(key, { identifier: "id" }), "v2"));
+    const { macaroons } = macaroonsFromBytes(buffer);
+    buffer.fill(0x41);
+    macaroons[0].identifier.fill(0x42);
+    expect(new TextDecoder().decode(macaroons[0].identifier)).toBe("id");
+    const given = Buffer.from("own");
+    const made = createMacaroon(key, { identifier: given });
+    given.fill(0x43);
+    expect(new TextDecoder().decode(made.identifier)).toBe("own");
+  });
+
+  test("an exported key set is a copy: blanking it out changes no key", () => {
+    const keyring = createKeyring();
+    const exported = keyring.exportJwkSet();
+    for (const jwk of exported.keys) Object.assign(jwk, { k: "REDACTED" });
+    expect(() => importKeyring(keyring.rotate().exportJwkSet())).not.toThrow();
+    expect(() => importKeyring(exported)).toThrow(/k must be 32 bytes/);
+  });
+
+  test("a key of another length is refused, also from the source of randomness", () => {
+    expect(() => createKeyring({ random: () => new Uint8Array(1) })).toThrow(/32 bytes/);
+  });
+
+  test("limits can not be changed, and a misspelt one is named", () => {
+    expect(() => Object.assign(CAPABILITY_LIMITS, { caveats: 1000 })).toThrow(TypeError);
+    const options = { name: "a", keys: createKeyring(), revocations: new RevocationList() };
+    const misspelt = JSON.parse('{"caveat":0}');
+    expect(() => createIssuer({ ...options, limits: misspelt })).toThrow(/unknown limit "caveat"/);
+    const extra = { ...options, revocation: options.revocations };
+    expect(() => createIssuer(extra)).toThrow(/unknown option "revocation"/);
+  });
+
+  test("a hop is written as it was checked, even by a getter that changes its mind", () => {
+    let looks = 0;
+    const hop = {
+      get operations(): string[] {
+        return looks++ === 0 ? ["get"] : ["get", "delete"];
+      },
+    };
+    expect(new TextDecoder().decode(encodeHop(hop))).toBe('{"operations":["get"]}');
+  });
+});
+
+describe("revoking what is dead already", () => {
+  test("is needless, and says so: nobody can fill the list with its children", () => {
+    const { issuer, revocations } = fixture();
+    const token = mint(issuer);
+    const first = issuer.revocationOf(token);
+    expect(first).not.toHaveProperty("needless");
+    if (first.ok) revocations.add(first.entry);
+    const child = attenuate(token, { operations: ["get"] });
+    expect(issuer.revocationOf(child.ok ? child.token : "")).toMatchObject({ needless: "revoked" });
+  });
+
+  test("is needless after it has expired", () => {
+    let now = Date.parse("2026-01-01T00:00:00Z");
+    const options = { name: "a", keys: createKeyring(), revocations: new RevocationList() };
+    const issuer = createIssuer({ ...options, clock: () => now });
+    const { token } = issuer.mint({ grant: "g" });
+    now += 3_600_000;
+    expect(issuer.revocationOf(token)).toMatchObject({ ok: true, needless: "expired" });
+  });
+});

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import {
+  decodeIdentifier,
+  encodeIdentifier,
+  type Identifier,
+  isCapabilityId,
+} from "../../src/capability/identifier.js";
+import { misuse, tokenError, utf8 } from "./support.js";
+
+const IDENTIFIER: Identifier = {
+  v: 1,
+  iss: "agent",
+  kid: "key_1",
+  id: "cap_AAAAAAAAAAAAAAAA",
+  grant: "files",
+  issued: "2030-01-01T00:00:00Z",
+  principal: "alice",
+};
+
+const TEXT =
+  '{"grant":"files","id":"cap_AAAAAAAAAAAAAAAA","iss":"agent","issued":"2030-01-01T00:00:00Z",' +
+  '"kid":"key_1","principal":"alice","v":1}';
+
+/** TEXT with one member's JSON replaced, or removed. */
+function changed(member: string, value?: string): string {
+  const members = Object.entries({ ...JSON.parse(TEXT), [member]: value })
+    .filter(([, one]) => one !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const texts = members.map(([name, one]) =>
+    [JSON.stringify(name), name === member ? value : JSON.stringify(one)].join(":"),
+  );
+  return `{${texts.join(",")}}`;
+}
+
+test("an identifier is written in canonical form, and read again", () => {
+  expect(new TextDecoder().decode(encodeIdentifier(IDENTIFIER))).toBe(TEXT);
+  expect(decodeIdentifier(utf8(TEXT))).toEqual(IDENTIFIER);
+});
+
+test("it need not name a principal", () => {
+  const { principal: _, ...rest } = IDENTIFIER;
+  expect(decodeIdentifier(utf8(changed("principal")))).toEqual(rest);
+});
+
+const BAD: [string, string][] = [
+  ["version 2", changed("v", "2")],
+  ["a version in a text", changed("v", '"1"')],
+  ["no version", changed("v")],
+  ["a member more", changed("scope", '"x"')],
+  ["an own __proto__", TEXT.replace("{", '{"__proto__":{},')],
+  ["no issuer", changed("iss")],
+  ["an empty issuer", changed("iss", '""')],
+  ["an issuer that is no text", changed("iss", "7")],
+  ["no key id", changed("kid")],
+  ["an empty key id", changed("kid", '""')],
+  ["no grant", changed("grant")],
+  ["an empty grant", changed("grant", '""')],
+  ["a list of grants", changed("grant", '["files"]')],
+  ["no id", changed("id")],
+  ["a short id", changed("id", '"cap_AAAAAAAAAAAAAAA"')],
+  ["an id without prefix", changed("id", '"AAAAAAAAAAAAAAAAAAAA"')],
+  ["an id in the standard alphabet", changed("id", '"cap_AAAAAAAAAAAAAAA+"')],
+  ["an id with a line feed", changed("id", '"cap_AAAAAAAAAAAAAAAA\\n"')],
+  ["no moment of issue", changed("issued")],
+  ["a day that does not exist", changed("issued", '"2030-02-29T00:00:00Z"')],
+  ["a moment in milliseconds", changed("issued", '"2030-01-01T00:00:00.000Z"')],
+  ["a number for a moment", changed("issued", "1893456000")],
+  ["an empty principal", changed("principal", '""')],
+  ["null for a principal", changed("principal", "null")],
+];
+
+describe("a malformed identifier has one code", () => {
+  test.each<[string, string | Uint8Array]>([
+    ...BAD,
+    ["nothing", ""],
+    ["words", "user 7"],
+    ["bytes that are not UTF-8", Uint8Array.from([0x7b, 0xff])],
+    ["a byte order mark", `\uFEFF${TEXT}`],
+    ["an array", `[${TEXT}]`],
+    ["an empty object", "{}"],
+    ["white space", TEXT.replace(":", ": ")],
+    ["members in another order", '{"v":1,"iss":"agent"}'],
+    ["a member twice", TEXT.replace('"v":1', '"v":1,"v":1')],
+    ["a number in another spelling", TEXT.replace('"v":1', '"v":1.0')],
+    ["an escape that is not needed", TEXT.replace("alice", "\\u0061lice")],
+    ["a lone surrogate", TEXT.replace("alice", "\\ud800")],
+    ["JSON cut short", TEXT.slice(0, -1)],
+  ])("%s", (_, text) => {
+    const bytes = typeof text === "string" ? utf8(text) : text;
+    expect(tokenError(() => decodeIdentifier(bytes))).toBe("identifier_malformed");
+  });
+
+  test.each(BAD)("and is not written: %s", (_, text) => {
+    expect(misuse(() => encodeIdentifier(JSON.parse(text)))).toMatch(/identifier/);
+  });
+});
+
+test.each([
+  ["cap_AAAAAAAAAAAAAAAA", true],
+  ["cap_azAZ09-_azAZ09-_azAZ", true],
+  ["cap_AAAAAAAAAAAAAAA", false],
+  ["CAP_AAAAAAAAAAAAAAAA", false],
+  ["xcap_AAAAAAAAAAAAAAAA", false],
+  ["", false],
+])("%j has the form of a capability id: %s", (text, expected) => {
+  expect(isCapabilityId(text)).toBe(expected);
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import type { MintRequest } from "../../src/capability/mint.js";
+import { inspect } from "../../src/index.js";
+import { createIssuer, createKeyring, RevocationList } from "../../src/issuer/index.js";
+import { fixture, misuse, NOW } from "./support.js";
+
+describe("a fresh capability", () => {
+  test("says what was granted, by whom, to whom, when", () => {
+    const { issuer, keys } = fixture();
+    const minted = issuer.mint({ grant: "files", principal: "alice", operations: ["put", "get"] });
+    expect(minted).toMatchObject({
+      grant: "files",
+      principal: "alice",
+      issued: "2030-01-01T00:00:00Z",
+      expires: "2030-01-01T00:15:00Z",
+      hop: { operations: ["get", "put"], expires: "2030-01-01T00:15:00Z" },
+    });
+    const inspection = inspect(minted.token, { now: NOW });
+    expect(inspection).toMatchObject({
+      format: "v2",
+      grant: { v: 1, iss: "agent", kid: keys.minting.kid, id: minted.id, grant: "files" },
+      links: [{ hop: minted.hop }],
+      revocationId: minted.revocationId,
+      warnings: [],
+    });
+    expect(inspection).not.toHaveProperty("location");
+  });
+
+  test("has an id of 96 random bits", () => {
+    const issuer = createIssuer({
+      name: "agent",
+      keys: createKeyring(),
+      revocations: new RevocationList(),
+    });
+    const ids = Array.from({ length: 200 }, () => issuer.mint({ grant: "files" }).id);
+    expect(new Set(ids).size).toBe(200);
+    for (const id of ids) expect(id).toMatch(/^cap_[\w-]{16}$/);
+  });
+
+  test("lives for 15 minutes, less if the issuer allows no more, and may be asked to live longer", () => {
+    const expires = (options: object, request: object = {}): string =>
+      fixture(options).issuer.mint({ grant: "files", ...request }).expires;
+    expect(expires({})).toBe("2030-01-01T00:15:00Z");
+    expect(expires({ maxLifetime: 60 })).toBe("2030-01-01T00:01:00Z");
+    expect(expires({}, { expires: "2030-01-02T00:00:00Z" })).toBe("2030-01-02T00:00:00Z");
+    expect(expires({}, { expires: new Date(NOW + 1999) })).toBe("2030-01-01T00:00:01Z");
+    const longest = { maxLifetime: 90 * 86_400 };
+    expect(expires(longest, { expires: "2030-04-01T00:00:00Z" })).toBe("2030-04-01T00:00:00Z");
+  });
+});
+
+describe("what can not be minted is a TypeError", () => {
+  test.each<[string, unknown, string]>([
+    ["no grant", {}, '"grant" in the identifier must be a non-empty string'],
+    ["an empty grant", { grant: "" }, '"grant" in the identifier must be'],
+    ["a lone surrogate", { grant: "\ud800" }, "lone surrogate"],
+    ["an empty principal", { grant: "g", principal: "" }, '"principal" in the identifier'],
+    ["a misspelt key", { grant: "g", operation: ["get"] }, 'did you mean "operations"?'],
+    ["a wrong value", { grant: "g", operations: [] }, '"operations" must be'],
+    [
+      "a lifetime over",
+      { grant: "g", expires: "2030-01-02T00:00:01Z" },
+      "the latest is 2030-01-02",
+    ],
+    ["no lifetime", { grant: "g", expires: "2030-01-01T00:00:00Z" }, "is not after now"],
+    [
+      "a lifetime that rounds to none",
+      { grant: "g", expires: new Date(NOW + 999) },
+      "is not after",
+    ],
+    ["an expiry in the past", { grant: "g", expires: "2029-01-01T00:00:00Z" }, "is not after now"],
+    [
+      "a start at its end",
+      { grant: "g", notBefore: "2030-01-01T00:15:00Z" },
+      "is not before expires",
+    ],
+    ["a hop too large", { grant: "g", purpose: "x".repeat(2048) }, "at most 2048 are allowed"],
+    ["an identifier too large", { grant: "g".repeat(2048) }, "at most 2048 are allowed"],
+    [
+      "a set too large",
+      { grant: "g", operations: Array.from({ length: 257 }, (_, at) => at.toString(36)) },
+      "a set of more than 256 members",
+    ],
+  ])("%s", (_, request, message) => {
+    expect(misuse(() => fixture().issuer.mint(request as MintRequest))).toContain(message);
+  });
+
+  test.each<[string, object, string]>([
+    ["without name", { name: "" }, "name must be a non-empty string"],
+    ["with keys of another kind", { keys: {} }, "keys must be a Keyring"],
+    ["without revocations", { revocations: undefined }, "revocations must be named"],
+    ["with no lifetime", { maxLifetime: 0 }, "maxLifetime must be 1 to"],
+    ["with a lifetime over 90 days", { maxLifetime: 90 * 86_400 + 1 }, "maxLifetime must be 1 to"],
+    ["with a fraction of a lifetime", { maxLifetime: 1.5 }, "maxLifetime must be 1 to"],
+  ])("nor can an issuer be made %s", (_, options, message) => {
+    const valid = { name: "agent", keys: createKeyring(), revocations: new RevocationList() };
+    expect(misuse(() => createIssuer({ ...valid, ...options }))).toContain(message);
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, test } from "vitest";
+import { createKeyring, type RevocationEntry, RevocationList } from "../../src/issuer/index.js";
+import { append, codes, denials, fixture, GET, mint, NOW, narrow } from "./support.js";
+
+const AT = "2030-01-01T00:00:00Z";
+
+/** The revocation that the issuer makes for a presented token. */
+function entryFor(issuer: ReturnType<typeof fixture>["issuer"], token: string): RevocationEntry {
+  const revocation = issuer.revocationOf(token, "test");
+  if (!revocation.ok) throw new Error(revocation.denial.message);
+  return revocation.entry;
+}
+
+describe("a revoked token is refused, and told what was revoked", () => {
+  test("a link: it and what descends from it, not its parent", () => {
+    const { issuer, revocations } = fixture();
+    const parent = mint(issuer);
+    const child = narrow(parent, { operations: ["get"] });
+    const grandchild = narrow(child, { purpose: "more" });
+    const entry = entryFor(issuer, child);
+    expect(entry).toMatchObject({
+      kind: "link",
+      until: "2030-01-01T00:15:00Z",
+      at: AT,
+      reason: "test",
+    });
+    revocations.add(entry);
+    const denial = {
+      code: "revoked",
+      hop: 2,
+      rule: "link",
+      actual: entry.id,
+      message: "link 2 and all that descends from it is revoked",
+    };
+    expect(denials(issuer.authorize(child, GET))).toEqual([denial]);
+    expect(denials(issuer.authorize(grandchild, GET))).toEqual([denial]);
+    expect(denials(issuer.authorize(parent, GET))).toEqual([]);
+  });
+
+  test("the identifier's link: the whole capability", () => {
+    const { issuer, revocations } = fixture();
+    const token = mint(issuer);
+    const decision = issuer.authorize(token, GET);
+    const [id = ""] = decision.allowed ? decision.capability.revocationIds : [];
+    revocations.add({ kind: "link", id, at: AT });
+    expect(denials(issuer.authorize(token, GET))).toMatchObject([
+      { code: "revoked", hop: 0, rule: "link", message: "the whole capability is revoked" },
+    ]);
+  });
+
+  test("a capability", () => {
+    const { issuer, revocations } = fixture();
+    const minted = issuer.mint({ grant: "files" });
+    revocations.add({ kind: "capability", id: minted.id, at: AT });
+    expect(denials(issuer.authorize(narrow(minted.token, { purpose: "x" }), GET))).toEqual([
+      {
+        code: "revoked",
+        rule: "capability",
+        actual: minted.id,
+        message: "this token's capability is revoked",
+      },
+    ]);
+    expect(codes(issuer.authorize(mint(issuer), GET))).toEqual([]);
+  });
+
+  test("a key", () => {
+    const keys = createKeyring();
+    const { issuer: before } = fixture({ keys });
+    const { issuer, revocations } = fixture({ keys: keys.rotate() });
+    revocations.add({ kind: "key", id: keys.minting.kid, at: AT });
+    expect(denials(issuer.authorize(mint(before), GET))).toMatchObject([
+      { code: "revoked", rule: "key", actual: keys.minting.kid },
+    ]);
+    expect(codes(issuer.authorize(mint(issuer), GET))).toEqual([]);
+  });
+
+  test("a principal's tokens, if issued strictly before the moment", () => {
+    let now = NOW;
+    const { issuer, revocations } = fixture({ clock: () => now });
+    const early = mint(issuer, { principal: "alice" });
+    now += 1000;
+    const late = mint(issuer, { principal: "alice" });
+    const other = mint(issuer, { principal: "bob" });
+    const nobody = mint(issuer);
+    revocations.add({ kind: "principal", id: "alice", before: "2030-01-01T00:00:01Z", at: AT });
+    expect(denials(issuer.authorize(early, GET))).toMatchObject([
+      { code: "revoked", rule: "principal", actual: "alice" },
+    ]);
+    for (const token of [late, other, nobody])
+      expect(codes(issuer.authorize(token, GET))).toEqual([]);
+  });
+});
+
+describe("a revocation list that is too old", () => {
+  const trustedUntil = "2030-01-01T00:00:00Z";
+  const check = (now: number): string[] => {
+    const revocations = new RevocationList({ version: 1, trustedUntil, entries: [] });
+    const { issuer } = fixture({ revocations, clock: () => now });
+    return codes(issuer.authorize(mint(issuer), GET));
+  };
+
+  test("refuses, from the moment it says", () => {
+    expect(check(NOW - 1)).toEqual([]);
+    expect(check(NOW)).toEqual(["revocation_stale"]);
+  });
+
+  test("is judged by the issuer's clock, whatever moment the call names", () => {
+    const revocations = new RevocationList({ version: 1, trustedUntil, entries: [] });
+    const { issuer } = fixture({ revocations });
+    const decision = issuer.authorize(mint(issuer), { ...GET, time: new Date(NOW - 1000) });
+    expect(denials(decision)).toEqual([
+      {
+        code: "revocation_stale",
+        rule: "trustedUntil",
+        message: "the revocation list is too old to be relied on; refresh it and ask again",
+      },
+    ]);
+  });
+
+  test("still refuses what it knows to be revoked", () => {
+    const keys = createKeyring();
+    const token = mint(fixture({ keys }).issuer);
+    const entries = [entryFor(fixture({ keys }).issuer, token)];
+    const revocations = new RevocationList({ version: 1, trustedUntil, entries });
+    const { issuer } = fixture({ keys, revocations });
+    expect(codes(issuer.authorize(token, GET))).toEqual(["revoked", "revocation_stale"]);
+  });
+});
+
+describe("who presents a token may revoke it", () => {
+  const { issuer } = fixture();
+
+  test("even if its hops allow nothing any more", () => {
+    const broken = append(append(mint(issuer), "?"), '{"operations":["x"]}');
+    expect(entryFor(issuer, broken)).toMatchObject({ kind: "link" });
+  });
+
+  test("for as long as any token may live, if it does not say when it expires", () => {
+    const keys = createKeyring();
+    const { issuer: own } = fixture({ keys });
+    expect(entryFor(own, mint(own)).until).toBe("2030-01-01T00:15:00Z");
+  });
+
+  test.each<[string, string, string]>([
+    ["altered", mint(fixture({ keys: createKeyring() }).issuer), "unknown_key"],
+    ["someone else's", mint(fixture({ name: "other" }).issuer), "foreign_issuer"],
+    ["no token", "?", "token_malformed"],
+  ])("but not if it is %s", (_, text, code) => {
+    expect(issuer.revocationOf(text)).toMatchObject({ ok: false, denial: { code } });
+  });
+});

@@ -1,0 +1,69 @@
+import type { Decision } from "../../src/capability/authorize.js";
+import type { Denial } from "../../src/capability/denial.js";
+import type { MintRequest } from "../../src/capability/mint.js";
+import type { HopInit } from "../../src/caveats/hop.js";
+import type { Invocation } from "../../src/caveats/invocation.js";
+import { attenuate, TokenError } from "../../src/index.js";
+import type { Issuer, IssuerOptions, Keyring } from "../../src/issuer/index.js";
+import { createIssuer, createKeyring, RevocationList } from "../../src/issuer/index.js";
+import { addFirstPartyCaveat, macaroonToText, parseMacaroon } from "../../src/macaroon/index.js";
+import { NOW } from "../caveats/support.js";
+
+export { misuse, NOW, utf8 } from "../caveats/support.js";
+
+export const GET: Invocation = { operation: "get" };
+
+export interface Fixture {
+  readonly issuer: Issuer;
+  readonly keys: Keyring;
+  readonly revocations: RevocationList;
+}
+
+/** An issuer at the moment NOW, with keys and ids that are the same in every run. */
+export function fixture(
+  options: Partial<IssuerOptions> & { readonly keys?: Keyring } = {},
+): Fixture {
+  let count = 0;
+  const random = (length: number): Uint8Array => new Uint8Array(length).fill(++count);
+  const clock = (): number => NOW;
+  const keys = options.keys ?? createKeyring({ clock, random });
+  const revocations = new RevocationList();
+  const issuer = createIssuer({ name: "agent", keys, revocations, clock, random, ...options });
+  return { issuer, keys, revocations };
+}
+
+/** A token that allows `get` and `put` on anything, unless something else is asked for. */
+export function mint(issuer: Issuer, request: Partial<MintRequest> = {}): string {
+  return issuer.mint({ grant: "files", operations: ["get", "put"], ...request }).token;
+}
+
+/** The child that `attenuate` makes; a refusal is an error here. */
+export function narrow(token: string, hop: HopInit): string {
+  const child = attenuate(token, hop);
+  if (!child.ok) throw new Error(child.problems.map(({ message }) => message).join("; "));
+  return child.token;
+}
+
+/** Appends a caveat as it is, without any lint: what a careless or hostile holder can do. */
+export function append(token: string, caveat: string | Uint8Array): string {
+  return macaroonToText(addFirstPartyCaveat(parseMacaroon(token), caveat));
+}
+
+export function denials(decision: Decision): readonly Denial[] {
+  return decision.allowed ? [] : decision.denials;
+}
+
+export function codes(decision: Decision): string[] {
+  return denials(decision).map(({ code }) => code);
+}
+
+/** The code of the TokenError that `run` throws; anything else thrown is thrown on. */
+export function tokenError(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof TokenError) return error.code;
+    throw error;
+  }
+  return "accepted";
+}

@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import type { Constraint, Hop, HopInit } from "../../src/caveats/hop.js";
+import type { Invocation } from "../../src/caveats/invocation.js";
+import type { Scalar } from "../../src/caveats/scalar.js";
+import { normalizeHop } from "../../src/caveats/write-hop.js";
+import { NOW } from "./support.js";
+
+// The universe is small on purpose: random hops and calls then meet, overlap and contradict each
+// other often enough for thousands of runs to reach every combination of rules.
+const NAMES = ["a", "b", "c"];
+const ARGUMENTS = ["x", "y", "__proto__"];
+const NUMBERS = [-1, 0, 1, 2, 3];
+const SECOND = 1000;
+
+const scalar: fc.Arbitrary<Scalar> = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...NUMBERS) },
+  { weight: 2, arbitrary: fc.constantFrom(...NAMES) },
+  { weight: 1, arbitrary: fc.constantFrom(true, false, null) },
+);
+
+const names: fc.Arbitrary<string[]> = fc.subarray(NAMES, { minLength: 1 });
+// Lists of one type and of several, since both matter to exclusions.
+const scalars: fc.Arbitrary<Scalar[]> = fc.oneof(
+  fc.array(scalar, { minLength: 1, maxLength: 5 }),
+  fc.subarray<Scalar>(NUMBERS, { minLength: 1 }),
+  fc.subarray<Scalar>(NAMES, { minLength: 1 }),
+);
+const bound: fc.Arbitrary<number> = fc.constantFrom(...NUMBERS);
+
+const several: fc.Arbitrary<Constraint> = fc
+  .record({ min: bound, max: bound, in: scalars, not_in: scalars }, { requiredKeys: [] })
+  .filter((limit) => Object.keys(limit).length > 0);
+
+/** A limit on one argument. */
+export const constraint: fc.Arbitrary<Constraint> = fc.oneof(
+  { weight: 1, arbitrary: scalar },
+  { weight: 2, arbitrary: several },
+  { weight: 1, arbitrary: fc.record({ max: bound }) },
+  { weight: 1, arbitrary: fc.record({ min: bound }) },
+  { weight: 2, arbitrary: fc.record({ in: scalars }) },
+  { weight: 3, arbitrary: fc.record({ not_in: scalars }) },
+);
+
+const constraints: fc.Arbitrary<{ [argument: string]: Constraint }> = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...ARGUMENTS), constraint), {
+    minLength: 1,
+    selector: ([argument]) => argument,
+  })
+  .map((limits) => Object.fromEntries(limits));
+
+/** A few seconds around now, so that hops start and end between the calls. */
+const moment: fc.Arbitrary<Date> = fc
+  .integer({ min: -3, max: 6 })
+  .map((seconds) => new Date(NOW + seconds * SECOND));
+
+/** Seldom present, so that several hops together still allow something. */
+function seldom<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+}
+
+function withoutUndefined<T extends object>(value: T): HopInit {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+}
+
+const members = {
+  operations: seldom(names),
+  resourceHandles: seldom(names),
+  constraints: fc.option(constraints, { freq: 2, nil: undefined }),
+  expires: seldom(moment),
+  notBefore: seldom(moment),
+  audience: seldom(names),
+  invokers: seldom(names),
+  purpose: fc.constantFrom("why", "for fun"),
+};
+
+/** A hop whose judgement does not depend on where it stands. */
+export const independentHop: fc.Arbitrary<Hop> = fc
+  .record(members)
+  .map((hop) => normalizeHop(withoutUndefined(hop)));
+
+/** Any hop. */
+export const anyHop: fc.Arbitrary<Hop> = fc
+  .record({ ...members, maxFurtherHops: seldom(fc.integer({ min: 0, max: 4 })) })
+  .map((hop) => normalizeHop(withoutUndefined(hop)));
+
+const argumentValue: fc.Arbitrary<unknown> = fc.oneof(
+  { weight: 12, arbitrary: scalar },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<unknown>([], ["a"], {}, undefined, "1", 1.5, Number.NaN),
+  },
+);
+
+/** A call that names most of what there is to name. */
+export const invocation: fc.Arbitrary<Invocation> = fc
+  .record({
+    operation: fc.constantFrom(...NAMES),
+    resourceHandles: fc.oneof(
+      { weight: 4, arbitrary: fc.subarray(NAMES, { minLength: 1, maxLength: 2 }) },
+      { weight: 1, arbitrary: fc.constant([]) },
+    ),
+    arguments: fc
+      .uniqueArray(fc.tuple(fc.constantFrom(...ARGUMENTS), argumentValue), {
+        minLength: 1,
+        selector: ([argument]) => argument,
+      })
+      .map((given) => Object.fromEntries(given)),
+    milliseconds: fc.integer({ min: -2500, max: 5500 }),
+    invoker: fc.option(fc.constantFrom(...NAMES), { freq: 5, nil: undefined }),
+    audience: fc.option(fc.constantFrom(...NAMES), { freq: 5, nil: undefined }),
+  })
+  .map(({ milliseconds, invoker, audience, ...call }) => ({
+    ...call,
+    time: new Date(NOW + milliseconds),
+    ...(invoker === undefined ? {} : { invoker }),
+    ...(audience === undefined ? {} : { audience }),
+  }));

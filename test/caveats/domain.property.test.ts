@@ -1,0 +1,76 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { emptyRules, meetOf } from "../../src/caveats/authority.js";
+import { allows, domainOf, isEmpty, limitFrom } from "../../src/caveats/domain.js";
+import type { Constraint, Hop } from "../../src/caveats/hop.js";
+import { judgeHop } from "../../src/caveats/judge.js";
+import { clip, overreaches } from "../../src/caveats/narrowing.js";
+import { normalizeHop } from "../../src/caveats/write-hop.js";
+import { constraint } from "./arbitraries.js";
+import { contains } from "./membership.js";
+import { asked, NOW } from "./support.js";
+
+const RUNS = 3000;
+const limits = fc.array(constraint, { minLength: 1, maxLength: 4 });
+const VALUES: readonly unknown[] = [
+  ...[-2, -1, 0, 0.5, 1, 2, 3, 4, "", "a", "b", "c", "d", "1", true, false, null],
+  ...[undefined, Number.NaN, Number.POSITIVE_INFINITY, [], ["a"], {}, 1n],
+];
+
+function hopWith(x: Constraint): Hop {
+  return normalizeHop({ constraints: { x } });
+}
+
+/** The values that one hop after the other allows. */
+function valuesLeft(hops: readonly Hop[]): unknown[] {
+  return VALUES.filter((x) =>
+    hops.every((hop) => judgeHop(hop, asked({ arguments: { x } }), 0).length === 0),
+  );
+}
+
+describe("over random limits on one argument", () => {
+  test("the meet has exactly the values that every limit allows", () => {
+    fc.assert(
+      fc.property(limits, (given) => {
+        const hops = given.map(hopWith);
+        const authority = meetOf([hops]);
+        const call = { operation: "get", time: new Date(NOW) };
+        const left = VALUES.filter((x) => contains(authority, { ...call, arguments: { x } }));
+        expect(left).toEqual(valuesLeft(hops));
+        if (emptyRules(authority).length > 0) expect(left).toEqual([]);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test("the limit that says what is left allows exactly that", () => {
+    fc.assert(
+      fc.property(limits, (given) => {
+        const hops = given.map(hopWith);
+        const domain = meetOf([hops]).constraints?.["x"];
+        if (domain === undefined) throw new Error("no limit on x");
+        const limit = limitFrom(domain);
+        expect(limit === undefined).toBe(isEmpty(domain));
+        if (limit === undefined) return;
+        expect(valuesLeft([hopWith(limit)])).toEqual(valuesLeft(hops));
+        expect(VALUES.filter((value) => allows(domainOf(limit), value))).toEqual(valuesLeft(hops));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test("a limit that is clipped says what is left, and is canonical", () => {
+    fc.assert(
+      fc.property(limits, constraint, (given, wanted) => {
+        const hops = given.map(hopWith);
+        const authority = meetOf([hops]);
+        const hop = clip(authority, hopWith(wanted));
+        expect(normalizeHop(hop)).toEqual(hop);
+        const both = valuesLeft([...hops, hopWith(wanted)]);
+        if (overreaches(authority, hop).length > 0) expect(both).toEqual([]);
+        else expect(valuesLeft([hop])).toEqual(both);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import { emptyRules } from "../../src/caveats/authority.js";
+import { allows, type Domain, domainOf, limitFrom, meetDomains } from "../../src/caveats/domain.js";
+import type { Constraint } from "../../src/caveats/hop.js";
+import { checkInvocation } from "../../src/caveats/invocation.js";
+import { nearest } from "../../src/caveats/nearest.js";
+import { shown } from "../../src/caveats/scalar.js";
+import { formatTime, parseTime } from "../../src/caveats/time.js";
+import { asked, misuse, NOW } from "./support.js";
+
+// What these functions give down to the last member: nothing that is undefined, nothing left over.
+
+describe("the domain of a limit", () => {
+  test.each<[string, Constraint, Domain]>([
+    ["a value", "a", { types: ["string"], in: ["a"] }],
+    ["null", null, { types: ["null"], in: [null] }],
+    [
+      "a list, its types in order",
+      { in: ["a", 1, null, true] },
+      {
+        types: ["boolean", "null", "number", "string"],
+        in: ["a", 1, null, true],
+      },
+    ],
+    ["bounds", { max: 2, min: 1 }, { types: ["number"], min: 1, max: 2 }],
+    ["one bound", { min: 1 }, { types: ["number"], min: 1 }],
+    ["an exclusion", { not_in: ["a"] }, { types: ["string"], not_in: ["a"] }],
+    ["the exclusion of one boolean", { not_in: [true] }, { types: ["boolean"], not_in: [true] }],
+    ["the exclusion of the other", { not_in: [false] }, { types: ["boolean"], not_in: [false] }],
+    ["nothing", { max: 1, min: 2 }, { types: [] }],
+    ["nothing of a list", { in: ["a"], not_in: ["a"] }, { types: [] }],
+    ["nothing of an exclusion", { not_in: [null] }, { types: [] }],
+  ])("%s", (_, limit, domain) => {
+    expect(domainOf(limit)).toStrictEqual(domain);
+  });
+
+  test("an exclusion that meets a bound keeps what the bound leaves", () => {
+    const both = meetDomains(domainOf({ max: 9 }), domainOf({ not_in: ["a", 3] }));
+    expect(both).toStrictEqual({ types: ["number"], max: 9, not_in: [3] });
+  });
+});
+
+test.each<[string, Domain, Constraint | undefined]>([
+  ["a list", { types: ["string"], in: ["a", "b"] }, { in: ["a", "b"] }],
+  ["bounds", { types: ["number"], min: 1, max: 2 }, { max: 2, min: 1 }],
+  ["an upper bound", { types: ["number"], max: 2 }, { max: 2 }],
+  ["an exclusion", { types: ["string"], not_in: ["a"] }, { not_in: ["a"] }],
+  ["any number", { types: ["number"] }, undefined],
+  ["nothing", { types: [] }, undefined],
+])("the limit that says a domain: %s", (_, domain, limit) => {
+  expect(limitFrom(domain)).toStrictEqual(limit);
+});
+
+test.each<[Constraint, unknown, boolean]>([
+  [{ min: 2 }, 1.9, false],
+  [{ min: 2 }, 2, true],
+  [{ min: 2 }, 3, true],
+  [{ max: 2 }, 2, true],
+  [{ max: 2 }, 2.1, false],
+  [{ not_in: [null, "a"] }, "b", true],
+  [{ in: [null] }, null, true],
+  [{ in: [null] }, undefined, false],
+])("the domain of %j has %j: %j", (limit, value, expected) => {
+  expect(allows(domainOf(limit), value)).toBe(expected);
+});
+
+describe("what is empty", () => {
+  const early = "2030-01-01T00:00:00Z";
+  const late = "2030-01-01T00:00:01Z";
+
+  test.each([
+    ["a time that is left", { notBefore: early, expires: late }, []],
+    ["a start without an end", { notBefore: early }, []],
+    ["a moment that is none", { notBefore: early, expires: early }, ["notBefore"]],
+    ["a start behind the end", { notBefore: late, expires: early }, ["notBefore"]],
+    ["no further hop", { furtherHops: 0 }, []],
+    ["a hop too many", { furtherHops: -1 }, ["maxFurtherHops"]],
+  ])("%s", (_, authority, rules) => {
+    expect(emptyRules(authority)).toEqual(rules);
+  });
+});
+
+describe("times", () => {
+  test("beyond the year 9999 are none, and can not be written", () => {
+    expect(parseTime("+010000-01-01T00:00:00Z")).toBeUndefined();
+    expect(misuse(() => formatTime(Date.UTC(10_000, 0)))).toContain("does not have four digits");
+  });
+
+  test("that are none can not be written", () => {
+    expect(misuse(() => formatTime(Number.NaN))).toBe("not a moment in time");
+  });
+});
+
+describe("a checked invocation", () => {
+  test("has no member that was not given", () => {
+    const checked = checkInvocation({ operation: "get" }, () => NOW);
+    expect(Object.keys(checked).sort()).toEqual([
+      "arguments",
+      "operation",
+      "resourceHandles",
+      "time",
+    ]);
+    expect(checked.time).toBe("2030-01-01T00:00:00Z");
+    const whole = { invoker: "agent:a", audience: "mail", resourceHandles: ["rh"] };
+    expect(asked(whole)).toMatchObject(whole);
+  });
+
+  test("names the members it may have", () => {
+    expect(misuse(() => asked({ operations: ["get"] } as object))).toBe(
+      'unknown member "operations" in an invocation; it may have operation, resourceHandles, arguments, invoker, audience, time',
+    );
+  });
+});
+
+describe("bounds on suggestions and on what is shown are inclusive", () => {
+  test("64 characters", () => {
+    const name = "x".repeat(64);
+    expect(nearest(`${name.slice(1)}y`, [name])).toBe(name);
+  });
+
+  test("80 characters", () => {
+    const [most, more] = ["a".repeat(78), "a".repeat(79)];
+    expect(shown(most)).toBe(`"${most}"`);
+    expect(shown(more)).toHaveLength(80);
+    expect(shown(more)).toMatch(/a\.\.\.$/);
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import { checkInvocation, type Invocation } from "../../src/caveats/invocation.js";
+import { misuse, NOW } from "./support.js";
+
+function check(invocation: unknown): unknown {
+  return checkInvocation(invocation as Invocation, () => NOW);
+}
+
+test("an invocation is completed", () => {
+  expect(check({ operation: "get" })).toEqual({
+    operation: "get",
+    resourceHandles: [],
+    arguments: {},
+    time: "2030-01-01T00:00:00Z",
+  });
+});
+
+test("the moment is the invocation's own, if it has one, in whole seconds", () => {
+  const time = new Date("2031-02-03T04:05:06.789Z");
+  expect(check({ operation: "get", time })).toMatchObject({ time: "2031-02-03T04:05:06Z" });
+});
+
+describe("misuse is a TypeError that names the member", () => {
+  test.each<[string, unknown, string]>([
+    ["no object", null, "an invocation must be an object"],
+    ["a text", "get", "an invocation must be an object"],
+    ["no operation", {}, "invocation.operation must be a string"],
+    ["a misspelt member", { operation: "get", args: {} }, 'unknown member "args" in an invocation'],
+    ["one handle", { operation: "get", resourceHandles: "rh" }, "invocation.resourceHandles must"],
+    [
+      "number handles",
+      { operation: "get", resourceHandles: [1] },
+      "invocation.resourceHandles must",
+    ],
+    ["no handles", { operation: "get", resourceHandles: null }, "invocation.resourceHandles must"],
+    ["an argument list", { operation: "get", arguments: [] }, "invocation.arguments must"],
+    ["text arguments", { operation: "get", arguments: "a=1" }, "invocation.arguments must"],
+    ["several invokers", { operation: "get", invoker: ["a"] }, "invocation.invoker must"],
+    ["several audiences", { operation: "get", audience: ["a"] }, "invocation.audience must"],
+    ["a text for time", { operation: "get", time: "2030-01-01" }, "invocation.time must"],
+    ["no date", { operation: "get", time: new Date("never") }, "invocation.time must"],
+    ["the year 10000", { operation: "get", time: new Date(253402300800000) }, "the year of"],
+  ])("%s", (_, invocation, message) => {
+    expect(misuse(() => check(invocation))).toContain(message);
+  });
+});

@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import type { Hop } from "../../src/caveats/hop.js";
+import type { Invocation } from "../../src/caveats/invocation.js";
+import { judgeHop } from "../../src/caveats/judge.js";
+import { asked } from "./support.js";
+
+function codes(hop: Hop, invocation: Partial<Invocation> = {}, furtherLinks = 0): string[] {
+  return judgeHop(hop, asked(invocation), furtherLinks).map(({ code }) => code);
+}
+
+describe("a hop allows", () => {
+  test.each<[string, Hop, Partial<Invocation>]>([
+    ["any call, if it restricts nothing", { purpose: "why", nonce: "AAAAAAAAAAAAAAAA" }, {}],
+    ["an operation in its set", { operations: ["retrieve", "search"] }, {}],
+    ["a handle in its set", { resourceHandles: ["rh_a", "rh_b"] }, { resourceHandles: ["rh_b"] }],
+    [
+      "several handles that are all in its set",
+      { resourceHandles: ["rh_a", "rh_b"] },
+      { resourceHandles: ["rh_b", "rh_a", "rh_b"] },
+    ],
+    ["any handles, if it names none", {}, { resourceHandles: ["rh_x"] }],
+    ["the service it names", { audience: ["docs"] }, { audience: "docs" }],
+    ["the agent it names", { invokers: ["agent"] }, { invoker: "agent" }],
+  ])("%s", (_, hop, invocation) => {
+    expect(codes(hop, invocation)).toEqual([]);
+  });
+});
+
+describe("a hop refuses", () => {
+  test.each<[string, Hop, Partial<Invocation>, string[]]>([
+    ["an operation outside its set", { operations: ["search"] }, {}, ["operation_denied"]],
+    [
+      "an operation in another case",
+      { operations: ["Retrieve"] },
+      { operation: "retrieve" },
+      ["operation_denied"],
+    ],
+    ["a call that names no handle", { resourceHandles: ["rh_a"] }, {}, ["resource_denied"]],
+    [
+      "every handle outside its set, once each",
+      { resourceHandles: ["rh_a"] },
+      { resourceHandles: ["rh_y", "rh_a", "rh_z", "rh_y"] },
+      ["resource_denied", "resource_denied"],
+    ],
+    [
+      "a service it does not name",
+      { audience: ["docs"] },
+      { audience: "doc" },
+      ["audience_denied"],
+    ],
+    ["a check without audience", { audience: ["docs"] }, {}, ["audience_denied"]],
+    ["an agent it does not name", { invokers: ["a"] }, { invoker: "b" }, ["invoker_denied"]],
+    ["a call without an agent", { invokers: ["a"] }, {}, ["invoker_denied"]],
+  ])("%s", (_, hop, invocation, expected) => {
+    expect(codes(hop, invocation)).toEqual(expected);
+  });
+
+  test("on every count at once, in the order of its keys", () => {
+    const hop: Hop = {
+      invokers: ["a"],
+      audience: ["docs"],
+      notBefore: "2031-01-01T00:00:00Z",
+      expires: "2029-01-01T00:00:00Z",
+      constraints: { b: 1, a: { max: 1, min: 1 } },
+      resourceHandles: ["rh_a"],
+      operations: ["search"],
+      maxFurtherHops: 0,
+    };
+    expect(judgeHop(hop, asked(), 1).map(({ rule }) => rule)).toEqual([
+      "operations",
+      "resourceHandles",
+      "constraints.b",
+      "constraints.a.max",
+      "constraints.a.min",
+      "expires",
+      "notBefore",
+      "audience",
+      "invokers",
+      "maxFurtherHops",
+    ]);
+  });
+});
+
+describe("times are judged by the second", () => {
+  test.each<[string, Hop, string, string[]]>([
+    [
+      "a moment before it expires",
+      { expires: "2030-01-01T00:00:00Z" },
+      "2029-12-31T23:59:59.999Z",
+      [],
+    ],
+    ["as it expires", { expires: "2030-01-01T00:00:00Z" }, "2030-01-01T00:00:00.000Z", ["expired"]],
+    ["after it expired", { expires: "2030-01-01T00:00:00Z" }, "2030-01-01T00:00:01Z", ["expired"]],
+    ["long before 1970", { expires: "1969-12-31T23:59:59Z" }, "1969-12-31T23:59:58.999Z", []],
+    ["in the year 0", { expires: "2030-01-01T00:00:00Z" }, "0000-01-01T00:00:00Z", []],
+    [
+      "a moment before it starts",
+      { notBefore: "2030-01-01T00:00:00Z" },
+      "2029-12-31T23:59:59.999Z",
+      ["not_yet_valid"],
+    ],
+    ["as it starts", { notBefore: "2030-01-01T00:00:00Z" }, "2030-01-01T00:00:00.000Z", []],
+    [
+      "a hop that starts when it ends",
+      { expires: "2030-01-01T00:00:00Z", notBefore: "2030-01-01T00:00:00Z" },
+      "2030-01-01T00:00:00Z",
+      ["expired"],
+    ],
+  ])("%s", (_, hop, time, expected) => {
+    expect(codes(hop, { time: new Date(time) })).toEqual(expected);
+  });
+});
+
+test.each([
+  [0, 0, []],
+  [0, 1, ["too_many_hops"]],
+  [2, 2, []],
+  [2, 3, ["too_many_hops"]],
+  [Number.MAX_SAFE_INTEGER, 32, []],
+])("maxFurtherHops %d with %d links behind it", (maxFurtherHops, links, expected) => {
+  expect(codes({ maxFurtherHops }, {}, links)).toEqual(expected);
+});
+
+describe("a failure tells", () => {
+  const cases: [string, Hop, Partial<Invocation>, object][] = [
+    [
+      "what was allowed and what was probably meant",
+      { operations: ["retrieve", "search"] },
+      { operation: "retreive" },
+      {
+        code: "operation_denied",
+        rule: "operations",
+        expected: ["retrieve", "search"],
+        actual: "retreive",
+        nearest: "retrieve",
+        message:
+          'operation "retreive" is not allowed; allowed: "retrieve", "search"; did you mean "retrieve"?',
+      },
+    ],
+    [
+      "nothing nearest, if nothing is near",
+      { operations: ["retrieve"] },
+      { operation: "delete" },
+      {
+        code: "operation_denied",
+        rule: "operations",
+        expected: ["retrieve"],
+        actual: "delete",
+        message: 'operation "delete" is not allowed; allowed: "retrieve"',
+      },
+    ],
+    [
+      "no actual value, if there was none",
+      { invokers: ["agent"] },
+      {},
+      {
+        code: "invoker_denied",
+        rule: "invokers",
+        expected: ["agent"],
+        message: 'no invoker is given; allowed: "agent"',
+      },
+    ],
+    [
+      "the moment it was judged by",
+      { expires: "2029-12-31T00:00:00Z" },
+      {},
+      {
+        code: "expired",
+        rule: "expires",
+        expected: "2029-12-31T00:00:00Z",
+        actual: "2030-01-01T00:00:00Z",
+        message: "expired at 2029-12-31T00:00:00Z; it is 2030-01-01T00:00:00Z",
+      },
+    ],
+  ];
+  test.each(cases)("%s", (_, hop, invocation, failure) => {
+    expect(judgeHop(hop, asked(invocation), 0)).toEqual([failure]);
+  });
+
+  test("only the first of a long list in its message", () => {
+    const operations = Array.from({ length: 100 }, (_, i) => `operation-${i}`);
+    const [failure] = judgeHop({ operations }, asked(), 0);
+    expect(failure?.message).toMatch(/"operation-7" and 92 more$/);
+    expect(failure?.expected).toEqual(operations);
+  });
+});

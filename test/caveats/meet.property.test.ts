@@ -1,0 +1,150 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { emptyRules, meetOf } from "../../src/caveats/authority.js";
+import type { Hop } from "../../src/caveats/hop.js";
+import { checkInvocation, type Invocation } from "../../src/caveats/invocation.js";
+import { judgeHop } from "../../src/caveats/judge.js";
+import { clip, overreaches } from "../../src/caveats/narrowing.js";
+import { normalizeHop } from "../../src/caveats/write-hop.js";
+import { anyHop, independentHop, invocation } from "./arbitraries.js";
+import { contains } from "./membership.js";
+import { NOW } from "./support.js";
+
+const RUNS = 4000;
+const chain = fc.array(anyHop, { minLength: 1, maxLength: 4 });
+const calls = fc.array(invocation, { minLength: 5, maxLength: 5 });
+
+/** The codes of everything that the hops of a chain have against a call, hop by hop. */
+function judged(hops: readonly Hop[], call: Invocation): string[] {
+  const asked = checkInvocation(call, () => NOW);
+  return hops.flatMap((hop, at) =>
+    judgeHop(hop, asked, hops.length - at - 1).map(({ code }) => code),
+  );
+}
+
+function isAllowed(hops: readonly Hop[], call: Invocation): boolean {
+  return judged(hops, call).length === 0;
+}
+
+function timed(call: Invocation): Invocation & { readonly time: Date } {
+  return { ...call, time: call.time ?? new Date(NOW) };
+}
+
+describe("the meet of all hops", () => {
+  test("contains exactly the calls that every hop allows", () => {
+    let allowed = 0;
+    let refused = 0;
+    fc.assert(
+      fc.property(chain, calls, (hops, asked) => {
+        const authority = meetOf([hops]);
+        for (const call of asked) {
+          const verdict = isAllowed(hops, call);
+          if (verdict) allowed++;
+          else refused++;
+          expect(contains(authority, timed(call))).toBe(verdict);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    // Both answers must be common, or the agreement says little.
+    expect(Math.min(allowed, refused)).toBeGreaterThan(RUNS / 10);
+  });
+
+  test("is called empty only if no call is allowed", () => {
+    let empty = 0;
+    fc.assert(
+      fc.property(chain, calls, (hops, asked) => {
+        if (emptyRules(meetOf([hops])).length === 0) return;
+        empty++;
+        for (const call of asked) expect(isAllowed(hops, call)).toBe(false);
+      }),
+      { numRuns: RUNS },
+    );
+    expect(empty).toBeGreaterThan(RUNS / 40);
+  });
+
+  test("does not depend on the order of independent hops, nor does any decision", () => {
+    const shuffled = fc
+      .array(independentHop, { minLength: 2, maxLength: 4 })
+      .chain((hops) =>
+        fc.tuple(
+          fc.constant(hops),
+          fc.shuffledSubarray(hops, { minLength: hops.length, maxLength: hops.length }),
+        ),
+      );
+    fc.assert(
+      fc.property(shuffled, calls, ([hops, others], asked) => {
+        for (const call of asked) {
+          expect(judged(others, call).sort()).toEqual(judged(hops, call).sort());
+          expect(contains(meetOf([others]), timed(call))).toBe(
+            contains(meetOf([hops]), timed(call)),
+          );
+        }
+        expect(emptyRules(meetOf([others])).sort()).toEqual(emptyRules(meetOf([hops])).sort());
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test("of two chains, a token's own and a discharge's, contains what both allow", () => {
+    fc.assert(
+      fc.property(chain, chain, calls, (own, discharge, asked) => {
+        const authority = meetOf([own, discharge]);
+        for (const call of asked) {
+          const verdict = isAllowed(own, call) && isAllowed(discharge, call);
+          expect(contains(authority, timed(call))).toBe(verdict);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+test("one more hop, whatever it says, allows nothing that was refused", () => {
+  fc.assert(
+    fc.property(chain, anyHop, calls, (hops, hop, asked) => {
+      for (const call of asked) {
+        if (isAllowed([...hops, hop], call)) expect(isAllowed(hops, call)).toBe(true);
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+describe("a clipped hop", () => {
+  test("together with the token allows what the original would have, and passes the lint unless nothing is left", () => {
+    let clipped = 0;
+    fc.assert(
+      fc.property(chain, anyHop, calls, (hops, wanted, asked) => {
+        const authority = meetOf([hops]);
+        const hop = clip(authority, wanted);
+        expect(normalizeHop(hop)).toEqual(hop);
+        const isAccepted = overreaches(authority, hop).length === 0;
+        if (isAccepted && overreaches(authority, wanted).length > 0) clipped++;
+        for (const call of asked) {
+          const verdict = isAllowed([...hops, wanted], call);
+          if (isAccepted) expect(isAllowed([...hops, hop], call)).toBe(verdict);
+          // What the lint refuses even then would have allowed nothing at all.
+          else expect(verdict).toBe(false);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    expect(clipped).toBeGreaterThan(RUNS / 40);
+  });
+
+  test("is the hop itself if the lint has nothing against it", () => {
+    fc.assert(
+      fc.property(chain, anyHop, calls, (hops, wanted, asked) => {
+        const authority = meetOf([hops]);
+        if (overreaches(authority, wanted).length > 0) return;
+        for (const call of asked) {
+          expect(isAllowed([...hops, clip(authority, wanted)], call)).toBe(
+            isAllowed([...hops, wanted], call),
+          );
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import { meetOf } from "../../src/caveats/authority.js";
+import type { Hop } from "../../src/caveats/hop.js";
+import { judgeHop, type RuleFailure } from "../../src/caveats/judge.js";
+import { overreaches } from "../../src/caveats/narrowing.js";
+import { readHop } from "../../src/caveats/read-hop.js";
+import { normalizeHop } from "../../src/caveats/write-hop.js";
+import { asked, misuse, utf8 } from "./support.js";
+
+// People and agents act on these sentences, so each is told in full once.
+
+const JAN_1 = "2030-01-01T00:00:00Z";
+const JAN_2 = "2030-01-02T00:00:00Z";
+
+describe("why a hop does not allow a call", () => {
+  const failures = (hop: Hop, furtherLinks = 0): RuleFailure[] =>
+    judgeHop(
+      hop,
+      asked({ operation: "get", resourceHandles: ["rh_1"], arguments: { n: 5 } }),
+      furtherLinks,
+    );
+
+  test.each<[string, Hop]>([
+    [
+      'operation "get" is not allowed; allowed: "got"; did you mean "got"?',
+      { operations: ["got"] },
+    ],
+    ['resource handle "rh_1" is not allowed; allowed: "other"', { resourceHandles: ["other"] }],
+    ['no audience is given; allowed: "mail"', { audience: ["mail"] }],
+    ['no invoker is given; allowed: "agent:a"', { invokers: ["agent:a"] }],
+    [`not valid before ${JAN_2}; it is ${JAN_1}`, { notBefore: JAN_2 }],
+    [`expired at ${JAN_1}; it is ${JAN_1}`, { expires: JAN_1 }],
+    ['argument "n" must be a number of at most 4; it is 5', { constraints: { n: { max: 4 } } }],
+    ['argument "n" must be a number of at least 6; it is 5', { constraints: { n: { min: 6 } } }],
+    ['argument "n" must be one of 4, 6; it is 5', { constraints: { n: { in: [4, 6] } } }],
+    ['argument "n" must not be one of 5; it is 5', { constraints: { n: { not_in: [5] } } }],
+    ['argument "n" must be of type string; it is 5', { constraints: { n: { not_in: ["a"] } } }],
+    ['argument "n" must be "5"; it is 5', { constraints: { n: "5" } }],
+    ['argument "m" must be 1; it is missing', { constraints: { m: 1 } }],
+  ])("%s", (message, hop) => {
+    expect(failures(hop).map((failure) => failure.message)).toEqual([message]);
+  });
+
+  test("2 links follow this hop, which allows 1", () => {
+    const [failure] = failures({ maxFurtherHops: 1 }, 2);
+    expect(failure).toStrictEqual({
+      code: "too_many_hops",
+      rule: "maxFurtherHops",
+      expected: 1,
+      actual: 2,
+      message: "2 links follow this hop, which allows 1",
+    });
+    expect(failures({ maxFurtherHops: 2 }, 2)).toEqual([]);
+  });
+
+  test("no handle is given", () => {
+    const [failure] = judgeHop({ resourceHandles: ["a"] }, asked(), 0);
+    expect(failure?.rule).toBe("resourceHandles");
+    expect(failure?.message).toBe('no resource handle is given; allowed: "a"');
+  });
+
+  test("names nothing nearest where nothing is near", () => {
+    for (const hop of [{ resourceHandles: ["other"] }, { constraints: { n: { in: ["a"] } } }]) {
+      const [failure] = failures(hop);
+      expect(failure?.rule).toMatch(/^(resourceHandles|constraints\.n\.in)$/);
+      expect(Object.keys(failure ?? {})).not.toContain("nearest");
+    }
+  });
+});
+
+describe("why a caveat is not a hop", () => {
+  test.each<[string, string]>([
+    ["the caveat is not a hop: it is not a JSON object", "account = 1"],
+    ["the caveat is not in canonical form (RFC 8785)", '{"purpose": "a"}'],
+    ["the caveat is not JSON that has a canonical form", '{"purpose":'],
+    ["the caveat is empty", "{}"],
+    ['"purpose" must be a string, not 1', '{"purpose":1}'],
+    ['"expires" must be a time such as 2026-01-31T23:59:59Z, not 1', '{"expires":1}'],
+    ['unknown key "colour" in a hop', '{"colour":1}'],
+    ['reserved key "cnf" in a hop', '{"cnf":1}'],
+    ['"constraints.a.max" must be a number, not "1"', '{"constraints":{"a":{"max":"1"}}}'],
+    [
+      '"constraints.a.in" must be a non-empty array of values, strictly ascending by their canonical text, not [1,{}]',
+      '{"constraints":{"a":{"in":[1,{}]}}}',
+    ],
+  ])("%s", (message, caveat) => {
+    const reading = readHop(utf8(caveat));
+    const [problem, ...others] = reading.ok ? [] : reading.problems;
+    expect(problem?.message).toBe(message);
+    expect(others).toEqual([]);
+    // Nothing is there that is not said.
+    expect(Object.values(problem ?? {})).not.toContain(undefined);
+  });
+});
+
+describe("why a hop overreaches", () => {
+  test.each<[string, Hop[]]>([
+    ['"notBefore" would leave nothing', [{ expires: JAN_1 }, { notBefore: JAN_1 }]],
+    [
+      `"notBefore": "${JAN_1}" goes beyond the token; it is not valid before ${JAN_2}`,
+      [{ notBefore: JAN_2 }, { notBefore: JAN_1 }],
+    ],
+    ["the token is sealed: no hop may follow (maxFurtherHops)", [{ maxFurtherHops: 0 }, {}]],
+    [
+      '"maxFurtherHops": 3 goes beyond the token; after this hop at most 2 may follow',
+      [{ maxFurtherHops: 3 }, { maxFurtherHops: 3 }],
+    ],
+    [
+      '"constraints.a": {"not_in":["x"]} would leave no value; still allowed: "x"',
+      [{ constraints: { a: "x" } }, { constraints: { a: { not_in: ["x"] } } }],
+    ],
+  ])("%s", (message, hops) => {
+    const found = overreaches(meetOf([hops.slice(0, -1)]), hops[hops.length - 1] ?? {});
+    expect(found.map((one) => one.message)).toEqual([message]);
+  });
+});
+
+describe("why a program's hop can not be written", () => {
+  const nested: unknown[] = [];
+  nested.push(nested);
+
+  test.each<[string, unknown]>([
+    ["a hop must be an object", "get"],
+    ['"purpose" can not be written: it is nested too deep, or in itself', { purpose: nested }],
+    ['"purpose" must be a string, not ["b","a"]', { purpose: ["b", "a"] }],
+    [
+      '"operations" can not be written: a undefined has no JSON form',
+      { operations: { a: undefined } },
+    ],
+    ['"constraints" must be an object with at least one argument, not "x"', { constraints: "x" }],
+    ['"constraints" must be an object with at least one argument, not null', { constraints: null }],
+  ])("%s", (message, hop) => {
+    expect(misuse(() => normalizeHop(hop as object))).toBe(message);
+  });
+
+  test("but what is undefined is left out, and null is a value", () => {
+    const constraints = { a: undefined, b: null, c: { max: 1, min: undefined } };
+    expect(normalizeHop({ constraints } as object)).toStrictEqual({
+      constraints: { b: null, c: { max: 1 } },
+    });
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { meetOf } from "../../src/caveats/authority.js";
+import type { Hop } from "../../src/caveats/hop.js";
+import { clip, overreaches } from "../../src/caveats/narrowing.js";
+
+const JAN_1 = "2030-01-01T00:00:00Z";
+const JAN_2 = "2030-01-02T00:00:00Z";
+
+describe("at the edge of the token a hop is accepted", () => {
+  test.each<[string, Hop, Hop]>([
+    [
+      "the same lower bound",
+      { constraints: { a: { min: 5 } } },
+      { constraints: { a: { min: 5 } } },
+    ],
+    ["a value at the bound", { constraints: { a: { min: 5 } } }, { constraints: { a: 5 } }],
+    ["a value above the bound", { constraints: { a: { min: 5 } } }, { constraints: { a: 6 } }],
+    [
+      "null where null is left",
+      { constraints: { a: { in: [null, "x"] } } },
+      { constraints: { a: null } },
+    ],
+    ["any number of hops where none was said", { operations: ["a"] }, { maxFurtherHops: 9 }],
+    ["the same times", { expires: JAN_2, notBefore: JAN_1 }, { expires: JAN_2, notBefore: JAN_1 }],
+  ])("%s", (_, parent, hop) => {
+    expect(overreaches(meetOf([[parent]]), hop)).toEqual([]);
+  });
+});
+
+test("a number is no suggestion for what is no number", () => {
+  const authority = meetOf([[{ constraints: { a: { max: 10 } } }]]);
+  const [found] = overreaches(authority, { constraints: { a: true } });
+  expect(found).toMatchObject({ rule: "constraints.a", value: true, allowed: { max: 10 } });
+  expect(found).not.toHaveProperty("nearest");
+});
+
+describe("clipping changes nothing but what goes beyond the token", () => {
+  test.each<[string, Hop, Hop, Hop]>([
+    ["a start that is later", { notBefore: JAN_1 }, { notBefore: JAN_2 }, { notBefore: JAN_2 }],
+    ["times where none were said", {}, { expires: JAN_2 }, { expires: JAN_2 }],
+    ["no number of hops", { maxFurtherHops: 5 }, { purpose: "a" }, { purpose: "a" }],
+    ["a number of hops where none was said", {}, { maxFurtherHops: 5 }, { maxFurtherHops: 5 }],
+    [
+      "a limit on another argument",
+      { constraints: { a: 1 } },
+      { constraints: { b: { max: 2 } } },
+      { constraints: { b: { max: 2 } } },
+    ],
+    [
+      "null",
+      { constraints: { a: { in: [null, "x"] } } },
+      { constraints: { a: null } },
+      { constraints: { a: null } },
+    ],
+    [
+      "exclusions, which it puts in order",
+      { constraints: { a: { not_in: ["b", "d"] } } },
+      { constraints: { a: { not_in: ["a", "c"] } } },
+      { constraints: { a: { not_in: ["a", "b", "c", "d"] } } },
+    ],
+  ])("%s", (_, parent, hop, expected) => {
+    expect(clip(meetOf([[parent]]), hop)).toStrictEqual(expected);
+  });
+});

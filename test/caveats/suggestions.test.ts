@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { nearest } from "../../src/caveats/nearest.js";
+import { shown, shownList } from "../../src/caveats/scalar.js";
+
+describe("the nearest name", () => {
+  test.each<[string, unknown, string[], string | undefined]>([
+    ["a transposition", "retreive", ["search", "retrieve"], "retrieve"],
+    ["a missing letter", "serch", ["search", "retrieve"], "search"],
+    ["one letter of a short name", "gat", ["get", "put"], "get"],
+    ["not what shares too little", "delete", ["search", "retrieve"], undefined],
+    ["not the name itself", "get", ["get"], undefined],
+    ["not among none", "get", [], undefined],
+    ["not for what is no text", 7, ["7"], undefined],
+    ["not for a long text", "x".repeat(65), ["x".repeat(64)], undefined],
+    ["not a long text", "x".repeat(64), ["x".repeat(65)], undefined],
+  ])("%s", (_, text, names, expected) => {
+    expect(nearest(text, names)).toBe(expected);
+  });
+
+  test("looks at the first 64 names only, so that work stays bounded", () => {
+    const names = Array.from({ length: 64 }, (_, i) => `${i}${"x".repeat(20)}`);
+    expect(nearest("retreive", [...names, "retrieve"])).toBeUndefined();
+    expect(nearest("retreive", [...names.slice(1), "retrieve"])).toBe("retrieve");
+  });
+});
+
+describe("values in messages", () => {
+  test.each<[unknown, string]>([
+    ["a\n", '"a\\n"'],
+    [-0, "0"],
+    [{ max: 1 }, '{"max":1}'],
+    [undefined, "undefined"],
+    ["x".repeat(100), `"${"x".repeat(76)}...`],
+    [1n, "a bigint that can not be shown"],
+  ])("%o", (value, text) => {
+    expect(shown(value)).toBe(text);
+  });
+
+  test.each<[number, string]>([
+    [0, "nothing"],
+    [1, "0"],
+    [8, "0, 1, 2, 3, 4, 5, 6, 7"],
+    [10, "0, 1, 2, 3, 4, 5, 6, 7 and 2 more"],
+  ])("%d of them", (length, text) => {
+    expect(shownList(Array.from({ length }, (_, i) => i))).toBe(text);
+  });
+});

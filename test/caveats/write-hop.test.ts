@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import type { HopInit } from "../../src/caveats/hop.js";
+import { encodeHop, normalizeHop } from "../../src/caveats/write-hop.js";
+import { misuse } from "./support.js";
+
+// What a caller without types, or without exact optional ones, may pass.
+const UNDEFINED: object = { operations: undefined, expires: undefined };
+
+function written(init: unknown): string {
+  return new TextDecoder().decode(encodeHop(init as HopInit));
+}
+
+describe("a hop is written in canonical form", () => {
+  test.each<[string, HopInit, string]>([
+    [
+      "keys in order",
+      { operations: ["a"], audience: ["b"] },
+      '{"audience":["b"],"operations":["a"]}',
+    ],
+    ["sets sorted, without repeats", { operations: ["b", "a", "b"] }, '{"operations":["a","b"]}'],
+    [
+      "sets by UTF-16 code units",
+      { invokers: ["\uFFFF", "\u{10000}", "é", "e"] },
+      '{"invokers":["e","é","\u{10000}","\uFFFF"]}',
+    ],
+    [
+      "lists by canonical text, without repeats",
+      { constraints: { x: { in: [true, 10, 9, "b", "a", null, 9] } } },
+      '{"constraints":{"x":{"in":["a","b",10,9,null,true]}}}',
+    ],
+    ["negative zero as zero", { constraints: { x: -0 } }, '{"constraints":{"x":0}}'],
+    [
+      "zeros of both signs once",
+      { constraints: { x: { not_in: [0, -0] } } },
+      '{"constraints":{"x":{"not_in":[0]}}}',
+    ],
+    [
+      "an own argument __proto__",
+      { constraints: JSON.parse('{"b":1,"__proto__":{"max":2}}') },
+      '{"constraints":{"__proto__":{"max":2},"b":1}}',
+    ],
+    ["no key that is undefined", { maxFurtherHops: 0, ...UNDEFINED }, '{"maxFurtherHops":0}'],
+  ])("%s", (_, init, text) => {
+    expect(written(init)).toBe(text);
+    expect(normalizeHop(init)).toEqual(JSON.parse(text));
+  });
+
+  test("the given hop is left as it is", () => {
+    const init = { operations: ["b", "a"], constraints: { x: { in: [2, 1] } } };
+    normalizeHop(init);
+    expect(init).toEqual({ operations: ["b", "a"], constraints: { x: { in: [2, 1] } } });
+  });
+});
+
+describe("a Date is rounded in the direction that narrows", () => {
+  test.each([
+    ["2030-01-01T00:00:00.000Z", "2030-01-01T00:00:00Z", "2030-01-01T00:00:00Z"],
+    ["2030-01-01T00:00:00.001Z", "2030-01-01T00:00:00Z", "2030-01-01T00:00:01Z"],
+    ["2030-01-01T00:00:00.999Z", "2030-01-01T00:00:00Z", "2030-01-01T00:00:01Z"],
+    ["1969-12-31T23:59:59.500Z", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z"],
+  ])("%s", (date, expires, notBefore) => {
+    const hop = normalizeHop({ expires: new Date(date), notBefore: new Date(date) });
+    expect(hop).toEqual({ expires, notBefore });
+  });
+});
+
+const cyclic: { [name: string]: unknown } = {};
+cyclic["self"] = cyclic;
+
+describe("misuse is a TypeError that names the key", () => {
+  test.each<[string, unknown, string]>([
+    ["nothing to say", {}, "a hop must restrict or state something"],
+    ["only undefined", { operations: undefined }, "a hop must restrict or state something"],
+    ["no object", null, "a hop must be an object"],
+    ["an array", [], "a hop must be an object"],
+    ["a misspelt key", { operation: ["a"] }, 'unknown key "operation"; did you mean "operations"?'],
+    ["a key from elsewhere", { scope: "a" }, 'unknown key "scope"; a hop may have operations, '],
+    ["a reserved key", { cnf: {} }, 'unknown key "cnf"'],
+    ["an own __proto__", JSON.parse('{"__proto__":1}'), 'unknown key "__proto__"'],
+    ["a text for a set", { operations: "a" }, '"operations" must be a non-empty array of strings'],
+    ["an empty set", { invokers: [] }, '"invokers" must be a non-empty array of strings'],
+    ["numbers in a set", { audience: [1] }, '"audience" must be a non-empty array of strings'],
+    ["a hole in a set", { audience: new Array(2) }, '"audience" can not be written'],
+    ["a lone surrogate in a set", { operations: ["\ud800"] }, '"operations" can not be written'],
+    ["a lone surrogate in a purpose", { purpose: "\udc00" }, '"purpose" can not be written'],
+    ["an invalid Date", { expires: new Date("never") }, '"expires" can not be written'],
+    [
+      "a Date past 9999",
+      { notBefore: new Date(253402300799001) },
+      '"notBefore" can not be written',
+    ],
+    ["a time in words", { expires: "tomorrow" }, '"expires" must be a time such as'],
+    ["a fraction of a hop", { maxFurtherHops: 0.5 }, '"maxFurtherHops" must be a whole number'],
+    ["a short nonce", { nonce: "x" }, '"nonce" must be 16 base64url characters'],
+    ["no limit at all", { constraints: {} }, '"constraints" must be an object with at least one'],
+    [
+      "a misspelt operator",
+      { constraints: { a: { maxx: 1 } } },
+      'unknown operator "maxx" in a hop; did you mean "max"?',
+    ],
+    ["a list for a limit", { constraints: { a: [1] } }, '"constraints.a" must be a value'],
+    [
+      "an infinite bound",
+      { constraints: { a: { max: Number.POSITIVE_INFINITY } } },
+      '"constraints" can not be written',
+    ],
+    ["NaN", { constraints: { a: Number.NaN } }, '"constraints" can not be written'],
+    ["a bigint", { constraints: { a: { in: [1n] } } }, '"constraints" can not be written'],
+    ["a function", { constraints: { a: () => 1 } }, '"constraints" can not be written'],
+    ["a cycle", { constraints: { a: cyclic } }, '"constraints" can not be written'],
+  ])("%s", (_, init, message) => {
+    expect(misuse(() => written(init))).toContain(message);
+  });
+
+  test("all wrong values are named at once", () => {
+    const message = misuse(() => written({ operations: [], nonce: "x" }));
+    expect(message).toMatch(/"nonce" must be .*; "operations" must be /);
+  });
+});
