@@ -30,7 +30,6 @@ export type TokenErrorCode =
   | "packet_header"
   | "packet_terminator"
   | "utf8_invalid"
-  | "not_text"
   | "json_syntax"
   | "json_duplicate_key"
   | "json_unknown_key"

@@ -89,7 +89,7 @@ function refuse(denial: Denial): Authentication {
 }
 
 /** A token that could not be read, as a denial. */
-export function tokenDenial(error: TokenError): Denial {
+function tokenDenial(error: TokenError): Denial {
   const { code, message } = error;
   return { code: tokenDenialCode(code), rule: code, message: withHint(message, code) };
 }

@@ -160,7 +160,7 @@ function hopsOf(chain: AuthenticChain): Link[] {
 }
 
 /** The meet of a verified token's hops, its discharges' included. */
-export function authorityOf(token: AuthenticToken): Authority {
+function authorityOf(token: AuthenticToken): Authority {
   return meetOf(token.chains.map(hopsOf));
 }
 

@@ -14,7 +14,7 @@ import { overCapabilityLimits } from "./token.js";
 const CAPABILITY_ID_BYTES = 12;
 
 /** Seconds that a capability lives unless something else is asked for. */
-export const DEFAULT_LIFETIME: number = 15 * 60;
+const DEFAULT_LIFETIME = 15 * 60;
 
 /** Seconds that a capability may live unless the issuer is configured otherwise. */
 export const DEFAULT_MAX_LIFETIME: number = 24 * 60 * 60;

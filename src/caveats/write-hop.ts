@@ -108,6 +108,6 @@ function sortedScalars(values: readonly Json[]): Json[] {
 }
 
 /** The order of sets: by UTF-16 code units, as RFC 8785 sorts names. */
-export function byCodeUnits(a: string, b: string): number {
+function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

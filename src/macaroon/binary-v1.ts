@@ -39,6 +39,7 @@ export function readBinaryV1(cursor: Cursor, limits: MacaroonLimits): Macaroon {
     const vid = packet.key === "vid" ? packet : undefined;
     if (vid !== undefined) packet = readPacket(cursor);
     const cl = packet.key === "cl" ? packet : undefined;
+    if (cl !== undefined && vid === undefined) throw firstPartyLocation(cl.at);
     if (cl !== undefined) packet = readPacket(cursor);
     seen = ["location", "identifier", "cid", ...(vid ? [vid.key] : []), ...(cl ? [cl.key] : [])];
     if (packet.key === "vid") throw unexpected(packet, "signature", seen);
@@ -70,10 +71,7 @@ export function startsBinaryV1(cursor: Cursor): boolean {
 
 function caveatOf(cid: Packet, vid: Packet | undefined, cl: Packet | undefined): Caveat {
   const identifier = cid.value.slice();
-  if (vid === undefined) {
-    if (cl !== undefined) throw firstPartyLocation(cl.at);
-    return { kind: "first-party", identifier };
-  }
+  if (vid === undefined) return { kind: "first-party", identifier };
   if (vid.value.length !== VID_LENGTH) throw vidLength(vid.value.length, vid.at);
   const caveat = { kind: "third-party", identifier, verificationId: vid.value.slice() } as const;
   const location = cl && textField(cl.value, "a caveat's location", cl.at);

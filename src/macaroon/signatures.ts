@@ -32,7 +32,7 @@ declare const verified: unique symbol;
  * One macaroon whose signature has been verified: only {@link verifySignatures} makes these.
  * `tags` are secret: `tags[k]` lets its reader strip every caveat after the k-th.
  */
-export interface VerifiedChain {
+interface VerifiedChain {
   readonly [verified]: true;
   readonly parts: MacaroonParts;
   /** The tag of the identifier, then the tag after each caveat. Never bound. */

@@ -224,7 +224,7 @@ function concerns(entry: RevocationEntry, issued: number): boolean {
 }
 
 /** Whether every token that the entry concerns has expired at `now`, in milliseconds since 1970. */
-export function isOver(entry: RevocationEntry, now: number): boolean {
+function isOver(entry: RevocationEntry, now: number): boolean {
   const until = entry.until === undefined ? undefined : parseTime(entry.until);
   return until !== undefined && until <= now;
 }

@@ -133,7 +133,12 @@ const CASES: readonly Case[] = [
   { about: "a vid without a cid", bytes: v1(vid), code: "field_order", offset: HEAD },
   { about: "a cl without a cid", bytes: v1(cl), code: "field_order", offset: HEAD },
   { about: "a vid before its cid", bytes: v1(vid, cid), code: "field_order", offset: HEAD },
-  { about: "a cl before its vid", bytes: v1(cid, cl, vid), code: "field_order", offset: 51 },
+  {
+    about: "a cl before its vid",
+    bytes: v1(cid, cl, vid),
+    code: "first_party_location",
+    offset: 38,
+  },
   { about: "two vids", bytes: v1(cid, vid, vid, cl), code: "field_duplicate", offset: 123 },
   {
     about: "a vid again behind cl",

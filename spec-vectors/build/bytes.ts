@@ -1,0 +1,71 @@
+import { createHash, createHmac } from "node:crypto";
+import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
+
+// The vectors are built from these primitives alone, and never with the code under test.
+
+/** Text is taken as UTF-8. */
+export type Data = string | Uint8Array;
+
+export function bytes(data: Data): Uint8Array {
+  return typeof data === "string" ? new Uint8Array(Buffer.from(data, "utf8")) : data;
+}
+
+/** Texts, byte strings and single byte values, one after the other. */
+export function concat(...parts: readonly (Data | number)[]): Uint8Array {
+  const chunks = parts.map((part) =>
+    typeof part === "number" ? Uint8Array.of(part) : bytes(part),
+  );
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+export function hex(data: Uint8Array): string {
+  return Buffer.from(data).toString("hex");
+}
+
+export function fromHex(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, "hex"));
+}
+
+/** Unpadded base64url. */
+export function base64url(data: Data): string {
+  return Buffer.from(bytes(data)).toString("base64url");
+}
+
+/** Padded base64 of the standard alphabet. */
+export function base64(data: Data): string {
+  return Buffer.from(bytes(data)).toString("base64");
+}
+
+export function sha256(...parts: readonly Data[]): Uint8Array {
+  return new Uint8Array(
+    createHash("sha256")
+      .update(concat(...parts))
+      .digest(),
+  );
+}
+
+export function hmac(key: Uint8Array, ...parts: readonly Data[]): Uint8Array {
+  return new Uint8Array(
+    createHmac("sha256", key)
+      .update(concat(...parts))
+      .digest(),
+  );
+}
+
+/** `HMAC(key, HMAC(key, a) ‖ HMAC(key, b))`. */
+export function hash2(key: Uint8Array, a: Data, b: Data): Uint8Array {
+  return hmac(key, hmac(key, a), hmac(key, b));
+}
+
+/** NaCl `secretbox` with the nonce before it. */
+export function seal(key: Uint8Array, nonce: Uint8Array, plain: Uint8Array): Uint8Array {
+  return concat(nonce, xsalsa20poly1305(key, nonce).encrypt(plain));
+}
+
+/** A copy with one bit of the byte at `at` (from the end, if negative) flipped. */
+export function flip(data: Uint8Array, at: number, bit = 0): Uint8Array {
+  const copy = data.slice();
+  const index = at < 0 ? data.length + at : at;
+  copy[index] = (copy[index] ?? 0) ^ (1 << bit);
+  return copy;
+}

@@ -1,0 +1,125 @@
+import { bytes, type Data, hash2, hex, hmac, seal, sha256 } from "./bytes.js";
+
+// Section 2 of the specification: the chain, third-party caveats and binding.
+
+/** A third-party caveat still to be sealed under the chain's tag. */
+export interface Third {
+  readonly cid: Data;
+  readonly caveatKey: Data;
+  readonly location?: string;
+  /** Derived from the identifier unless given, so that every run gives the same bytes. */
+  readonly nonce?: Uint8Array;
+}
+
+/** A caveat as it stands in a macaroon; with a `vid` it is a third party's. */
+export interface BuiltCaveat {
+  readonly cid: Uint8Array;
+  readonly vid?: Uint8Array;
+  readonly location?: string | undefined;
+}
+
+/** A macaroon together with what only its maker knows. */
+export interface Built {
+  readonly location: string | undefined;
+  readonly identifier: Uint8Array;
+  readonly caveats: readonly BuiltCaveat[];
+  readonly signature: Uint8Array;
+  /** The key of its first tag: `dk(secret)`. */
+  readonly firstKey: Uint8Array;
+  /** All tags, from the identifier's on, as computed from `firstKey` and the fields. */
+  readonly tags: readonly Uint8Array[];
+}
+
+export type Link = Data | Third;
+
+/** `dk(k)`. */
+export function derive(secret: Data): Uint8Array {
+  return hmac(bytes("macaroons-key-generator"), secret);
+}
+
+/** A third-party caveat for `cid`, under a key made from it. */
+export function third(cid: string, more: Partial<Third> = {}): Third {
+  return { cid, caveatKey: `secret of ${cid}`, ...more };
+}
+
+/** A macaroon with these caveats, signed as its maker and holders would. */
+export function chain(secret: Data, identifier: Data, links: readonly Link[] = []): Built {
+  return chainFrom(derive(secret), identifier, links);
+}
+
+function chainFrom(firstKey: Uint8Array, identifier: Data, links: readonly Link[]): Built {
+  const id = bytes(identifier);
+  let tag = hmac(firstKey, id);
+  const tags = [tag];
+  const caveats: BuiltCaveat[] = [];
+  for (const link of links) {
+    const caveat = caveatOf(link, tag);
+    caveats.push(caveat);
+    tag = nextTag(tag, caveat);
+    tags.push(tag);
+  }
+  return { location: undefined, identifier: id, caveats, signature: tag, firstKey, tags };
+}
+
+function caveatOf(link: Link, tag: Uint8Array): BuiltCaveat {
+  if (typeof link === "string" || link instanceof Uint8Array) return { cid: bytes(link) };
+  const nonce = link.nonce ?? sha256("nonce", link.cid).slice(0, 24);
+  const vid = seal(tag, nonce, derive(link.caveatKey));
+  return { cid: bytes(link.cid), vid, location: link.location };
+}
+
+function nextTag(tag: Uint8Array, { cid, vid }: BuiltCaveat): Uint8Array {
+  return vid === undefined ? hmac(tag, cid) : hash2(tag, vid, cid);
+}
+
+/** A discharge of `third`, not bound yet. */
+export function dischargeOf(of: Third, links: readonly Link[] = []): Built {
+  return chainFrom(derive(of.caveatKey), of.cid, links);
+}
+
+/** The discharge as it is presented with `root`. */
+export function bind(root: Built, discharge: Built): Built {
+  const signature = hash2(new Uint8Array(32), root.signature, discharge.signature);
+  return { ...discharge, signature };
+}
+
+/**
+ * The macaroon with other fields and the signature it had, as someone without the key would change
+ * it. The tags are those that a checker computes from the new fields.
+ */
+export function tampered(
+  built: Built,
+  fields: Partial<Pick<Built, "identifier" | "caveats" | "signature">>,
+): Built {
+  const changed = { ...built, ...fields };
+  let tag = hmac(built.firstKey, changed.identifier);
+  const tags = [tag];
+  for (const caveat of changed.caveats) {
+    tag = nextTag(tag, caveat);
+    tags.push(tag);
+  }
+  return { ...changed, tags };
+}
+
+/** What any holder can do: append a first-party caveat. */
+export function append(built: Built, caveat: Data): Built {
+  const cid = bytes(caveat);
+  const signature = hmac(built.signature, cid);
+  const tags = [...built.tags, signature];
+  return { ...built, caveats: [...built.caveats, { cid }], signature, tags };
+}
+
+/** The revocation id of the link with this tag (section 8). */
+export function revocationId(tag: Uint8Array): string {
+  const digest = sha256("proviso-revocation-v1", tag);
+  return `rv_${Buffer.from(digest.subarray(0, 16)).toString("base64url")}`;
+}
+
+export function located(built: Built, location: string): Built {
+  return { ...built, location };
+}
+
+/** All tags in hexadecimal. */
+export function hexTags(built: Built): string[] {
+  return built.tags.map(hex);
+}

@@ -1,0 +1,121 @@
+import {
+  type CheckSubject,
+  type CheckTest,
+  type Entry,
+  ISSUER,
+  KEY_A,
+  NOW,
+} from "../definitions/check-test.js";
+import { base64url } from "./bytes.js";
+import { type Built, hexTags, revocationId } from "./chain.js";
+import { fileOf, type VectorFile } from "./vector-file.js";
+
+// Ids of the two files do not meet.
+const FIRST_ID = 1001;
+const LONGEST_LINK = 600;
+const AT = "2026-01-01T00:20:00Z";
+const BEFORE_SIGNATURES = /^(token_|foreign_issuer|unknown_key)/;
+const SIGNATURES = /^(signature_mismatch|discharge_)/;
+
+/** The contents of `check.json`. */
+export function checkFile(subjects: readonly CheckSubject[]): VectorFile {
+  const header = [
+    "Check a capability against an invocation: form, issuer and key, signatures, revocation, rules.",
+    "The specification is docs/spec.md; README.md tells how to use this file.",
+  ];
+  let tcId = FIRST_ID;
+  const groups = subjects.flatMap(({ subject, comment, tests }) =>
+    byIssuer(tests).map(([{ issuer, keys }, own]) => ({
+      type: "check",
+      subject,
+      comment,
+      issuer,
+      keys,
+      tests: own.map((test) => ({ tcId: tcId++, ...contentOf(test) })),
+    })),
+  );
+  return fileOf(header, groups);
+}
+
+interface Issuer {
+  readonly issuer: string;
+  readonly keys: readonly { readonly kid: string; readonly k: string }[];
+}
+
+function byIssuer(tests: readonly CheckTest[]): [Issuer, CheckTest[]][] {
+  const groups = new Map<string, [Issuer, CheckTest[]]>();
+  for (const test of tests) {
+    const { issuer = ISSUER, keys = [KEY_A] } = test.setup;
+    const own = { issuer, keys: keys.map(({ kid, secret }) => ({ kid, k: base64url(secret) })) };
+    const name = JSON.stringify(own);
+    groups.set(name, [own, [...(groups.get(name)?.[1] ?? []), test]]);
+  }
+  return [...groups.values()];
+}
+
+function contentOf(test: CheckTest): object {
+  const { comment, flags, setup, token, chains, denials } = test;
+  const [root, ...discharges] = chains;
+  if (root === undefined) throw new Error(`no token in "${comment}"`);
+  const links = shown(root);
+  const tags = knownTags(test);
+  const asked = { operation: "retrieve", ...setup.ask };
+  return {
+    comment,
+    flags,
+    ...(links === undefined ? {} : { links }),
+    token,
+    now: setup.now ?? NOW,
+    invocation: asked,
+    ...(setup.revocations === undefined
+      ? {}
+      : { revocations: list(setup.revocations(root, discharges)) }),
+    ...(denials.length === 0
+      ? { result: "allowed", revocationIds: root.tags.map(revocationId) }
+      : { result: "refused", denials: denials.map(denialFrom) }),
+    ...(tags.length === 0 ? {} : { tags }),
+  };
+}
+
+/** The links as text, for people. Left out where one is not text, or long. */
+function shown({ identifier, caveats }: Built): string[] | undefined {
+  const texts: string[] = [];
+  for (const link of [identifier, ...caveats.map(({ cid }) => cid)]) {
+    const text = Buffer.from(link).toString();
+    if (link.length > LONGEST_LINK || !Buffer.from(text).equals(Buffer.from(link)))
+      return undefined;
+    texts.push(text);
+  }
+  return texts.length > 8 ? undefined : texts;
+}
+
+/** Tags that a checker computes on its way to the result. */
+function knownTags({ chains, denials }: CheckTest): string[][] {
+  const [first = ""] = denials;
+  if (BEFORE_SIGNATURES.test(first)) return [];
+  return (SIGNATURES.test(first) ? chains.slice(0, 1) : chains).map(hexTags);
+}
+
+function list(revocations: {
+  readonly trustedUntil?: string;
+  readonly entries?: readonly Entry[];
+}): object {
+  const { trustedUntil, entries = [] } = revocations;
+  return {
+    version: 1,
+    ...(trustedUntil === undefined ? {} : { trustedUntil }),
+    entries: entries.map((entry) => ({ at: AT, ...entry })),
+  };
+}
+
+/** `code`, `code@hop`, `code/discharge` or `code@hop/discharge`. */
+function denialFrom(text: string): object {
+  const { code, hop, discharge } =
+    /^(?<code>[a-z_]+)(@(?<hop>\d+))?(\/(?<discharge>\d+))?$/.exec(text)?.groups ?? {};
+  if (code === undefined) throw new Error(`no denial: ${text}`);
+  return {
+    code,
+    ...(hop === undefined ? {} : { hop: Number(hop) }),
+    ...(discharge === undefined ? {} : { discharge: Number(discharge) }),
+  };
+}

@@ -1,0 +1,32 @@
+import { type Flag, NOTES } from "../definitions/notes.js";
+
+/** What both files have. */
+export interface VectorFile {
+  readonly specification: string;
+  readonly specificationVersion: number;
+  readonly schema: string;
+  readonly header: readonly string[];
+  readonly numberOfTests: number;
+  /** The flags that the file's tests carry. */
+  readonly notes: { readonly [flag: string]: { bugType: string; description: string } };
+  readonly testGroups: readonly Group[];
+}
+
+interface Group {
+  readonly tests: readonly object[];
+}
+
+export function fileOf(header: readonly string[], testGroups: readonly Group[]): VectorFile {
+  const tests = testGroups.flatMap((group) => group.tests);
+  const used = new Set(tests.flatMap((test) => ("flags" in test ? (test.flags as Flag[]) : [])));
+  const notes = Object.entries(NOTES).filter(([flag]) => used.has(flag as Flag));
+  return {
+    specification: "docs/spec.md",
+    specificationVersion: 1,
+    schema: "vectors.schema.json",
+    header,
+    numberOfTests: tests.length,
+    notes: Object.fromEntries(notes),
+    testGroups,
+  };
+}

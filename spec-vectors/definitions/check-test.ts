@@ -1,0 +1,145 @@
+import { type Data, sha256 } from "../build/bytes.js";
+import { type Built, bind, chain, dischargeOf, type Link, type Third } from "../build/chain.js";
+import { type Form, write } from "../build/forms.js";
+import type { Flag } from "./notes.js";
+
+/** What all tests have that do not say otherwise. */
+export const ISSUER = "documents-agent";
+export const NOW = "2026-01-01T00:30:00Z";
+export const ID =
+  '{"grant":"documents:read","id":"cap_AAAAAAAAAAAAAAAA","iss":"documents-agent","issued":"2026-01-01T00:00:00Z","kid":"key_a","principal":"user:alice","v":1}';
+/** The issuer's hop: it expires in half an hour, and allows everything. */
+export const EXPIRES = '{"expires":"2026-01-01T01:00:00Z"}';
+
+export interface Key {
+  readonly kid: string;
+  readonly secret: Uint8Array;
+}
+
+export const KEY_A: Key = { kid: "key_a", secret: sha256("key_a") };
+export const KEY_B: Key = { kid: "key_b", secret: sha256("key_b") };
+
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
+
+export interface Ask {
+  readonly operation?: string;
+  readonly resourceHandles?: readonly string[];
+  readonly arguments?: { readonly [name: string]: JsonValue };
+  readonly invoker?: string;
+  readonly audience?: string;
+}
+
+export interface Entry {
+  readonly kind: "link" | "capability" | "key" | "principal";
+  readonly id: string;
+  readonly before?: string;
+  readonly at?: string;
+  readonly until?: string;
+}
+
+interface Revocations {
+  readonly trustedUntil?: string;
+  readonly entries?: readonly Entry[];
+}
+
+/** A discharge to be presented: bound to the token unless `bound` makes something else of it. */
+export interface Discharge {
+  readonly of: Third;
+  readonly links?: readonly Link[];
+  readonly bound?: (root: Built, discharge: Built) => Built;
+}
+
+export interface Setup {
+  /** The caveats; only the issuer's hop unless given. */
+  readonly links?: readonly Link[];
+  readonly identifier?: Data;
+  /** The key the token is made under. */
+  readonly secret?: Uint8Array;
+  /** What someone does to the token afterwards. */
+  readonly alter?: (token: Built) => Built;
+  readonly discharges?: readonly Discharge[];
+  readonly form?: Form;
+  /** The text presented in place of the token's. */
+  readonly text?: (written: string) => string;
+  readonly ask?: Ask;
+  readonly issuer?: string;
+  readonly keys?: readonly Key[];
+  readonly now?: string;
+  readonly revocations?: (token: Built, discharges: readonly Built[]) => Revocations;
+}
+
+/** One test of `check.json`. */
+export interface CheckTest {
+  readonly comment: string;
+  readonly flags: readonly Flag[];
+  readonly setup: Setup;
+  readonly token: string;
+  readonly chains: readonly Built[];
+  /** As `code`, `code@hop` or `code@hop/discharge`; none if allowed. */
+  readonly denials: readonly string[];
+}
+
+/** The tests of one subject. */
+export interface CheckSubject {
+  readonly subject: string;
+  readonly comment: string;
+  readonly tests: readonly CheckTest[];
+}
+
+export function allowed(comment: string, flags: Flag | readonly Flag[], setup: Setup): CheckTest {
+  return test(comment, flags, setup, []);
+}
+
+export function refused(
+  comment: string,
+  flags: Flag | readonly Flag[],
+  setup: Setup,
+  ...denials: readonly [string, ...string[]]
+): CheckTest {
+  return test(comment, flags, setup, denials);
+}
+
+function test(
+  comment: string,
+  flags: Flag | readonly Flag[],
+  setup: Setup,
+  denials: readonly string[],
+): CheckTest {
+  const chains = present(setup);
+  const written = write(setup.form ?? "v2", chains);
+  const token = setup.text?.(written) ?? written;
+  return { comment, flags: [flags].flat(), setup, token, chains, denials };
+}
+
+function present(setup: Setup): Built[] {
+  const secret = setup.secret ?? KEY_A.secret;
+  const made = chain(secret, setup.identifier ?? ID, setup.links ?? [EXPIRES]);
+  const root = setup.alter?.(made) ?? made;
+  const others = (setup.discharges ?? []).map(({ of, links = [], bound = bind }) =>
+    bound(root, dischargeOf(of, links)),
+  );
+  return [root, ...others];
+}
+
+/** Tests of one hop, which stands as link 2 behind the issuer's. */
+export function hop(text: Data, ask: Ask = {}): Setup {
+  return { links: [EXPIRES, text], ask };
+}
+
+/** The identifier with other members, in canonical form; `undefined` leaves one out. */
+export function identifier(members: { readonly [name: string]: unknown }): string {
+  const all: { [name: string]: unknown } = { ...JSON.parse(ID), ...members };
+  return JSON.stringify(
+    Object.fromEntries(
+      Object.keys(all)
+        .sort()
+        .map((name) => [name, all[name]]),
+    ),
+  );
+}

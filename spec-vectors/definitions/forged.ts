@@ -1,0 +1,183 @@
+import { bytes, concat, flip, hash2 } from "../build/bytes.js";
+import { chain, tampered } from "../build/chain.js";
+import { as, invalid, KEY, type MacaroonSubject } from "./macaroon-test.js";
+import {
+  bits,
+  cid,
+  FIRST,
+  forged,
+  LAST,
+  PARENT,
+  ROOT,
+  SEALED,
+  SECOND,
+  under,
+  underived,
+  vid,
+} from "./signature-parts.js";
+
+export const forgedChains: MacaroonSubject = {
+  subject: "forged chains",
+  comment: "Section 2: macaroons changed by someone without the key",
+  tests: [
+    invalid("another key", "Forged", under("another key"), "signature_mismatch"),
+    invalid(
+      "the derived key used as the root key",
+      "Forged",
+      { text: as("v2", underived()).text, chains: [] },
+      "signature_mismatch",
+    ),
+    invalid(
+      "the key padded with a zero byte",
+      "Forged",
+      { text: as("v2", chain(concat(KEY, 0), "id")).text, chains: [] },
+      "signature_mismatch",
+    ),
+    ...bits,
+    invalid(
+      "the last bit of the signature flipped",
+      "Forged",
+      forged({ signature: flip(ROOT.signature, -1) }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "an all-zero signature",
+      "Forged",
+      forged({ signature: new Uint8Array(32) }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "the parent's signature: the last caveat's HMAC left out",
+      "Forged",
+      forged({ signature: PARENT.signature }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "the last caveat dropped",
+      "Forged",
+      forged({ caveats: [FIRST, SECOND] }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "the first caveat dropped",
+      "Forged",
+      forged({ caveats: [SECOND, LAST] }),
+      "signature_mismatch",
+    ),
+    invalid("all caveats dropped", "Forged", forged({ caveats: [] }), "signature_mismatch"),
+    invalid(
+      "two caveats swapped",
+      "Forged",
+      forged({ caveats: [SECOND, FIRST, LAST] }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "a caveat doubled",
+      "Forged",
+      forged({ caveats: [FIRST, FIRST, SECOND, LAST] }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "a caveat added without its HMAC",
+      ["Forged", "PymacaroonsBug"],
+      forged({ caveats: [...ROOT.caveats, { cid: bytes("unmet") }] }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "a caveat injected at the start without its HMAC",
+      ["Forged", "PymacaroonsBug"],
+      forged({ caveats: [{ cid: bytes("unmet") }, ...ROOT.caveats] }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "an empty caveat added without its HMAC",
+      "Forged",
+      forged({ caveats: [...ROOT.caveats, { cid: bytes("") }] }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "one bit of a caveat flipped",
+      "Forged",
+      forged({ caveats: [FIRST, { cid: flip(SECOND.cid, 3) }, LAST] }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "a space added to a caveat",
+      "Forged",
+      forged({ caveats: [FIRST, { cid: concat(SECOND.cid, " ") }, LAST] }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "two caveats run together",
+      "Forged",
+      forged({ caveats: [{ cid: concat(FIRST.cid, SECOND.cid) }, LAST] }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "one bit of the identifier flipped",
+      "Forged",
+      forged({ identifier: flip(ROOT.identifier, 0) }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "another identifier",
+      "Forged",
+      forged({ identifier: bytes("id2") }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "an empty identifier in its place",
+      "Forged",
+      forged({ identifier: bytes("") }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "the identifier's tag alone as the signature",
+      "Forged",
+      forged({ signature: ROOT.tags[0] ?? bytes("") }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "a caveat hashed with the root key",
+      "Forged",
+      forged({ signature: chain(KEY, SECOND.cid).signature }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "a token bound to itself, as if it were a discharge",
+      ["Forged", "Binding"],
+      forged({ signature: hash2(new Uint8Array(32), ROOT.signature, ROOT.signature) }),
+      "signature_mismatch",
+    ),
+    invalid(
+      "a third-party caveat turned into a first-party one",
+      ["Forged", "Discharge"],
+      as("v2", tampered(SEALED, { caveats: [{ cid }] })),
+      "signature_mismatch",
+    ),
+    invalid(
+      "a third-party caveat removed",
+      ["Forged", "Discharge"],
+      as("v2", tampered(SEALED, { caveats: [] })),
+      "signature_mismatch",
+    ),
+    invalid(
+      "one bit of a verification id flipped",
+      ["Forged", "Discharge"],
+      as("v2", tampered(SEALED, { caveats: [{ cid, vid: flip(vid, 40) }] })),
+      "signature_mismatch",
+    ),
+    invalid(
+      "one bit of a third-party caveat's identifier flipped",
+      ["Forged", "Discharge"],
+      as("v2", tampered(SEALED, { caveats: [{ cid: flip(cid, 0), vid }] })),
+      "signature_mismatch",
+    ),
+    invalid(
+      "identifier and verification id hashed in the other order",
+      ["Forged", "Discharge"],
+      as("v2", tampered(SEALED, { signature: hash2(SEALED.tags[0] ?? vid, cid, vid) })),
+      "signature_mismatch",
+    ),
+  ],
+};

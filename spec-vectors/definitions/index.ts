@@ -1,0 +1,72 @@
+import { base64Texts } from "./base64.js";
+import { canonicalForm } from "./canonical.js";
+import type { CheckSubject } from "./check-test.js";
+import { scalars } from "./constraints.js";
+import { delegation } from "./delegation.js";
+import { dischargeGraphs } from "./discharge-graphs.js";
+import { discharges } from "./discharges.js";
+import { escalation } from "./escalation.js";
+import { forgedChains } from "./forged.js";
+import { hopLimits } from "./hop-limits.js";
+import { identifiers, keys } from "./identifiers.js";
+import { jsonEncodings } from "./json-encodings.js";
+import { jsonForms } from "./json-forms.js";
+import { jsonMembers } from "./json-members.js";
+import { knownAnswers } from "./known-answers.js";
+import { lists } from "./lists.js";
+import { macaroonLimits } from "./macaroon-limits.js";
+import type { MacaroonSubject } from "./macaroon-test.js";
+import { order } from "./order.js";
+import { ranges } from "./ranges.js";
+import { revocationEntries } from "./revocation-entries.js";
+import { revocations } from "./revocations.js";
+import { sets } from "./sets.js";
+import { signatures } from "./signatures.js";
+import { thirdParty } from "./third-party.js";
+import { thirdPartyRefused } from "./third-party-refused.js";
+import { times } from "./times.js";
+import { example, tokens } from "./tokens.js";
+import { wireV1 } from "./wire-v1.js";
+import { wireV1Packets } from "./wire-v1-packets.js";
+import { wireV2 } from "./wire-v2.js";
+import { wireV2Fields } from "./wire-v2-fields.js";
+
+/** What `macaroon.json` holds, in order. Ids are given by position, so add at the end. */
+export const MACAROON_SUBJECTS: readonly MacaroonSubject[] = [
+  knownAnswers,
+  signatures,
+  forgedChains,
+  wireV2,
+  wireV2Fields,
+  wireV1,
+  wireV1Packets,
+  jsonForms,
+  jsonMembers,
+  jsonEncodings,
+  base64Texts,
+  macaroonLimits,
+  hopLimits,
+  discharges,
+  dischargeGraphs,
+];
+
+/** What `check.json` holds, in order. */
+export const CHECK_SUBJECTS: readonly CheckSubject[] = [
+  example,
+  tokens,
+  identifiers,
+  keys,
+  canonicalForm,
+  sets,
+  times,
+  scalars,
+  ranges,
+  lists,
+  delegation,
+  escalation,
+  revocations,
+  revocationEntries,
+  thirdParty,
+  thirdPartyRefused,
+  order,
+];

@@ -1,0 +1,232 @@
+import { base64url, bytes, concat, hex } from "../build/bytes.js";
+import { jsonV1 } from "../build/forms.js";
+import { caveat, ROOT, S64, SMALL, smallByte, V1, V2, v1, v2, vid, WHOLE } from "./json-parts.js";
+import { invalid, json, type MacaroonSubject, text } from "./macaroon-test.js";
+
+export const jsonEncodings: MacaroonSubject = {
+  subject: "JSON encodings",
+  comment: "Section 3: bytes, text and lengths in the JSON forms",
+  tests: [
+    invalid(
+      "both i and i64, and they agree",
+      ["StrictJson", "NpmMacaroonBug", "PymacaroonsBug"],
+      v2({ i64: base64url("id") }),
+      "json_both_encodings",
+    ),
+    invalid(
+      "both i and i64, and they differ",
+      ["StrictJson", "NpmMacaroonBug", "PymacaroonsBug"],
+      v2({ i64: base64url("other") }),
+      "json_both_encodings",
+    ),
+    invalid(
+      "both encodings of a caveat",
+      ["StrictJson", "NpmMacaroonBug", "PymacaroonsBug"],
+      caveat({ i: "a caveat", i64: base64url("other") }),
+      "json_both_encodings",
+    ),
+    invalid(
+      "both encodings of a verification id",
+      "StrictJson",
+      caveat({ i: "ask", v: "x", v64: base64url(vid) }),
+      "json_both_encodings",
+    ),
+    invalid(
+      "both encodings of the signature",
+      "StrictJson",
+      v2({ s: "x".repeat(32) }),
+      "json_both_encodings",
+    ),
+    invalid(
+      "a text signature of the right length is read as one",
+      ["StrictJson", "Forged"],
+      json(
+        { ...V2, s64: undefined, s: "x".repeat(32) },
+        { ...ROOT, signature: bytes("x".repeat(32)) },
+      ),
+      "signature_mismatch",
+    ),
+    invalid(
+      "a signature of 31 bytes",
+      "StrictJson",
+      v2({ s64: base64url(ROOT.signature.slice(1)) }),
+      "signature_length",
+    ),
+    invalid(
+      "a signature of 33 bytes",
+      "StrictJson",
+      v2({ s64: base64url(concat(ROOT.signature, 0)) }),
+      "signature_length",
+    ),
+    invalid(
+      "a signature in hexadecimal under s",
+      "StrictJson",
+      v2({ s64: undefined, s: hex(ROOT.signature) }),
+      "signature_length",
+    ),
+    invalid(
+      "a v1 signature of 31 bytes",
+      "StrictJson",
+      v1({ signature: hex(ROOT.signature.slice(1)) }),
+      "signature_length",
+    ),
+    invalid(
+      "a v1 signature of one byte",
+      ["StrictJson", "NpmMacaroonBug"],
+      v1({ signature: "aa" }),
+      "signature_length",
+    ),
+    invalid("an empty v1 signature", "StrictJson", v1({ signature: "" }), "signature_length"),
+    invalid(
+      "a v1 signature that is not hexadecimal, which one reader takes for zero bytes",
+      ["StrictJson", "NpmMacaroonBug"],
+      v1({ signature: "z".repeat(64) }),
+      "json_hex",
+    ),
+    invalid(
+      "a v1 signature with one character that is not hexadecimal",
+      ["StrictJson", "NpmMacaroonBug"],
+      v1({ signature: `${hex(ROOT.signature).slice(0, -1)}g` }),
+      "json_hex",
+    ),
+    invalid(
+      "a v1 signature with white space for a digit",
+      "StrictJson",
+      v1({ signature: `${hex(ROOT.signature).slice(0, -1)} ` }),
+      "json_hex",
+    ),
+    invalid(
+      "a v1 signature in base64 of 64 characters",
+      "StrictJson",
+      v1({ signature: `${S64}_${"A".repeat(20)}` }),
+      "json_hex",
+    ),
+    invalid(
+      "an empty verification id",
+      "StrictJson",
+      caveat({ i: "a caveat", v64: "" }),
+      "vid_length",
+    ),
+    invalid(
+      "a verification id of 71 bytes",
+      "StrictJson",
+      caveat({ i: "ask", v64: base64url(vid.slice(1)) }),
+      "vid_length",
+    ),
+    invalid(
+      "a verification id given as short text",
+      "StrictJson",
+      caveat({ i: "ask", v: "x" }),
+      "vid_length",
+    ),
+    invalid(
+      "an empty verification id in the v1 form",
+      ["StrictJson", "NpmMacaroonBug", "PymacaroonsBug"],
+      v1({ caveats: [{ cid: "a caveat", vid: "" }] }),
+      "vid_length",
+    ),
+    invalid(
+      "a first-party caveat with a location",
+      ["StrictJson", "NpmMacaroonBug", "PymacaroonsBug"],
+      caveat({ i: "a caveat", l: "x" }),
+      "first_party_location",
+    ),
+    invalid(
+      "a first-party caveat with cl in the v1 form",
+      ["StrictJson", "NpmMacaroonBug", "PymacaroonsBug"],
+      v1({ caveats: [{ cid: "a caveat", cl: "x" }] }),
+      "first_party_location",
+    ),
+    invalid(
+      "an identifier with a lone surrogate",
+      ["StrictJson", "Unicode"],
+      text(WHOLE.replace('"id"', '"\\ud800"')),
+      "utf8_invalid",
+    ),
+    invalid(
+      "a caveat with a lone low surrogate",
+      ["StrictJson", "Unicode"],
+      text(WHOLE.replace('"a caveat"', '"a\\udc00"')),
+      "utf8_invalid",
+    ),
+    invalid(
+      "a location with surrogates the wrong way round",
+      ["StrictJson", "Unicode", "NpmMacaroonBug"],
+      text(WHOLE.replace("{", '{"l":"\\ude00\\ud83d",')),
+      "utf8_invalid",
+    ),
+    invalid(
+      "a v1 identifier with a lone surrogate",
+      ["StrictJson", "Unicode"],
+      text(JSON.stringify(V1).replace('"id"', '"\\udfff"')),
+      "utf8_invalid",
+    ),
+    invalid(
+      "an identifier in base64 with white space",
+      ["StrictJson", "StrictBase64"],
+      v2({ i: undefined, i64: "aW\nQ" }),
+      "base64_whitespace",
+    ),
+    invalid(
+      "an identifier in base64 with bits left over",
+      ["StrictJson", "StrictBase64", "NpmMacaroonBug", "PymacaroonsBug"],
+      v2({ i: undefined, i64: "aWR" }),
+      "base64_trailing_bits",
+    ),
+    invalid(
+      "an identifier in base64 with a wrong character",
+      ["StrictJson", "StrictBase64"],
+      v2({ i: undefined, i64: "aW.k" }),
+      "base64_character",
+    ),
+    invalid(
+      "a v1 vid with wrong padding",
+      ["StrictJson", "StrictBase64"],
+      v1({ caveats: [{ cid: "ask", vid: `${base64url(vid)}=` }] }),
+      "base64_padding",
+    ),
+    invalid("an empty array", "StrictJson", text("[]"), "empty"),
+    invalid(
+      "a version in the v1 form",
+      ["StrictJson", "NpmMacaroonBug", "PymacaroonsBug"],
+      v1({ v: 1 }),
+      "json_unknown_key",
+    ),
+    invalid(
+      "a v1 member of a v2 discharge",
+      ["StrictJson", "PymacaroonsBug"],
+      json([V2, { ...V2, location: "" }]),
+      "json_unknown_key",
+    ),
+    invalid(
+      "a first-party caveat with an empty location",
+      ["StrictJson", "NpmMacaroonBug", "PymacaroonsBug"],
+      caveat({ i: "a caveat", l: "" }),
+      "first_party_location",
+    ),
+    invalid(
+      "a first-party caveat with an empty cl",
+      ["StrictJson", "NpmMacaroonBug", "PymacaroonsBug"],
+      v1({ caveats: [{ cid: "a caveat", cl: "" }] }),
+      "first_party_location",
+    ),
+    invalid(
+      "a v1 signature of 63 digits",
+      "StrictJson",
+      v1({ signature: hex(ROOT.signature).slice(1) }),
+      "signature_length",
+    ),
+    invalid(
+      "a version of 2.5",
+      ["StrictJson", "PymacaroonsBug"],
+      text(WHOLE.replace('"v":2', '"v":2.5')),
+      "json_version",
+    ),
+    invalid(
+      "a v1 signature with a byte of one digit and another letter",
+      ["StrictJson", "NpmMacaroonBug"],
+      json({ ...jsonV1(SMALL), signature: smallByte(hex(SMALL.signature)) }),
+      "json_hex",
+    ),
+  ],
+};

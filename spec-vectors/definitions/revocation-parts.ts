@@ -1,0 +1,68 @@
+import { bytes } from "../build/bytes.js";
+import { append, type Built, revocationId, type Third, third } from "../build/chain.js";
+import { allowed, type CheckTest, type Entry, EXPIRES, type Setup } from "./check-test.js";
+
+export const RETRIEVE: string = '{"operations":["retrieve"]}';
+export const TWIN_1: string = '{"nonce":"AAAAAAAAAAAAAAAA"}';
+export const TWIN_2: string = '{"nonce":"BBBBBBBBBBBBBBBB"}';
+export const CAPABILITY: string = "cap_AAAAAAAAAAAAAAAA";
+
+/** The entry for the link of a chain: 0 is the identifier. */
+export function link(chain: Built | undefined, number: number): Entry {
+  return { kind: "link", id: revocationId(chain?.tags[number] ?? bytes("")) };
+}
+
+/** Entries of a list whatever the token is. */
+export function listed(...entries: readonly Entry[]): Setup {
+  return { revocations: () => ({ entries }) };
+}
+
+/** The token with these links, one of whose own links is revoked. */
+export function revoking(number: number, ...links: readonly string[]): Setup {
+  return { links, revocations: (token) => ({ entries: [link(token, number)] }) };
+}
+
+/** The token with these links, where a link of a token narrowed from it otherwise is revoked. */
+export function sibling(links: readonly string[], other: string): Setup {
+  return {
+    links,
+    revocations: (token) => {
+      const parent = parentOf(token);
+      return { entries: [link(append(parent, other), links.length)] };
+    },
+  };
+}
+
+/** The token without its last caveat, as its last holder had it. */
+export function parentOf(token: Built): Built {
+  const tags = token.tags.slice(0, -1);
+  return {
+    ...token,
+    caveats: token.caveats.slice(0, -1),
+    tags,
+    signature: tags.at(-1) ?? bytes(""),
+  };
+}
+
+export function alice(before: string): Entry {
+  return { kind: "principal", id: "user:alice", before };
+}
+
+export function trusted(trustedUntil: string, entries: readonly Entry[] = []): Setup {
+  return { revocations: () => ({ trustedUntil, entries }) };
+}
+
+export const ASK: Third = third("ask");
+export const NESTED: Third = third("nested");
+export const ASKING: Setup = {
+  links: [EXPIRES, ASK],
+  discharges: [{ of: ASK, links: [RETRIEVE] }],
+};
+
+export function inDischarge(number: number): Setup {
+  return { ...ASKING, revocations: (_, [one]) => ({ entries: [link(one, number)] }) };
+}
+
+export function kept(comment: string, setup: Setup): CheckTest {
+  return allowed(comment, "Revocation", setup);
+}

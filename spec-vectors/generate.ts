@@ -1,0 +1,12 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { vectorFiles } from "./files.js";
+
+// Writes the vectors into the folder given, spec-vectors/ by `npm run vectors:generate`.
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) throw new Error("usage: generate.js FOLDER");
+for (const [name, text] of vectorFiles()) {
+  writeFileSync(join(folder, name), text);
+  process.stderr.write(`${join(folder, name)}: ${text.length} characters\n`);
+}

@@ -1,0 +1,31 @@
+// npm `macaroon` behind the `verify` operation of the vectors' protocol (../README.md). It exposes no
+// tags and has no codes of the specification's, so only its verdicts can be compared.
+import { createInterface } from "node:readline";
+import macaroon from "macaroon";
+
+/** The macaroons in a text; JSON is parsed here, since the library takes it parsed. */
+function read(text) {
+  return macaroon.importMacaroons(/^[ \t\n\r]*[{[]/.test(text) ? JSON.parse(text) : text);
+}
+
+/** Every caveat holds but the one that says it does not. */
+function check(caveat) {
+  return caveat === "unmet" ? "not met" : null;
+}
+
+function verify({ token, key }) {
+  if (/^(MDAx|MDAw)/.test(token)) return { unsupported: "the v1 binary form" };
+  try {
+    const [root, ...discharges] = read(token);
+    root.verify(Buffer.from(key, "base64url"), check, discharges);
+    return { result: "valid", tags: [] };
+  } catch (error) {
+    return { result: "invalid", code: `${error?.name}: ${error?.message}` };
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const request = JSON.parse(line);
+  const answer = request.op === "verify" ? verify(request) : { unsupported: request.op };
+  process.stdout.write(`${JSON.stringify({ id: request.id, ...answer })}\n`);
+}

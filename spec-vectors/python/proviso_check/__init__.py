@@ -1,0 +1,12 @@
+"""A strict checker of proviso capabilities, version 1, written from ``docs/spec.md`` alone.
+
+The two entry points never raise on any token:
+
+* :func:`proviso_check.check.check` decides about a capability and an invocation;
+* :func:`proviso_check.check.verify` reads a generic macaroon and verifies its signatures.
+"""
+
+from .check import Allowed, Invalid, Invocation, Refused, Valid, check, verify
+from .judge import Denial
+
+__all__ = ["Allowed", "Denial", "Invalid", "Invocation", "Refused", "Valid", "check", "verify"]

@@ -1,0 +1,101 @@
+"""Base64 as section 3 reads it: either alphabet, with or without padding, and nothing else."""
+
+from __future__ import annotations
+
+import base64
+from typing import NamedTuple
+
+from .limits import FormError
+
+_COMMON = {
+    character: value
+    for value, character in enumerate(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+    )
+}
+_STANDARD = {"+": 62, "/": 63}
+_URL = {"-": 62, "_": 63}
+_WHITESPACE = frozenset(" \t\n\v\f\r")
+
+
+class Decoded(NamedTuple):
+    """The whole bytes, and whether bits beyond them in the last character are not zero."""
+
+    data: bytes
+    trailing_bits: bool
+
+
+def decode_lenient(text: str) -> Decoded:
+    """Decode, and leave the trailing bits to the caller. Raises :class:`FormError`."""
+    values = []
+    alphabet = None
+    length = len(text)
+    position = 0
+    while position < length and text[position] != "=":
+        character = text[position]
+        position += 1
+        if character in _COMMON:
+            values.append(_COMMON[character])
+            continue
+        if character in _STANDARD:
+            own = _STANDARD
+        elif character in _URL:
+            own = _URL
+        elif character in _WHITESPACE:
+            raise FormError("base64_whitespace")
+        else:
+            raise FormError("base64_character")
+        if alphabet is not None and alphabet is not own:
+            raise FormError("base64_mixed")
+        alphabet = own
+        values.append(own[character])
+    _check_padding(text, position, len(values))
+    if len(values) % 4 == 1:
+        raise FormError("truncated")
+    return _pack(values)
+
+
+def _check_padding(text: str, start: int, characters: int) -> None:
+    """The ``=`` from ``start`` on: only at the end, and as many as the length requires, or none."""
+    padding = len(text) - start
+    if padding == 0:
+        return
+    for character in text[start:]:
+        if character in _WHITESPACE:
+            raise FormError("base64_whitespace")
+        if character != "=" and (
+            character not in _COMMON and character not in _STANDARD and character not in _URL
+        ):
+            raise FormError("base64_character")
+    rest = characters % 4
+    required = {0: 0, 2: 2, 3: 1}.get(rest)
+    if required != padding or text[start:] != "=" * padding:
+        raise FormError("base64_padding")
+
+
+def _pack(values: list) -> Decoded:
+    """Six bits a value, most significant first."""
+    out = bytearray()
+    accumulator = 0
+    bits = 0
+    for value in values:
+        accumulator = (accumulator << 6) | value
+        bits += 6
+        if bits >= 8:
+            bits -= 8
+            out.append(accumulator >> bits)
+            accumulator &= (1 << bits) - 1
+    return Decoded(bytes(out), accumulator != 0)
+
+
+def decode(text: str) -> bytes:
+    """Decode strictly: non-zero trailing bits are ``base64_trailing_bits``."""
+    decoded = decode_lenient(text)
+    if decoded.trailing_bits:
+        raise FormError("base64_trailing_bits")
+    return decoded.data
+
+
+def encode(data: bytes) -> str:
+    """base64url without padding."""
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")

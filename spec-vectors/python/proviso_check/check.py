@@ -1,0 +1,125 @@
+"""The two things a checker does: ``verify`` a macaroon's signatures, and ``check`` a capability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, List, Mapping, Optional, Tuple, Union
+
+from .hop import read_hop, read_identifier
+from .judge import Denial, Invocation, judge
+from .limits import TOO_LARGE_CODES, FormError
+from .macaroon import Token
+from .revocation import check_list, revocation_id, revoked
+from .signatures import SignatureError, verify_signatures
+from .wire import read_token
+
+
+@dataclass(frozen=True)
+class Valid:
+    """All tags: the token's, then each discharge's, before binding."""
+
+    tags: Tuple[Tuple[bytes, ...], ...]
+
+
+@dataclass(frozen=True)
+class Invalid:
+    """A code of sections 2 to 4."""
+
+    code: str
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """The invocation is allowed. The revocation ids are those of the token's own chain."""
+
+    revocation_ids: Tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The invocation is refused, for at least one reason."""
+
+    denials: Tuple[Denial, ...]
+
+
+def verify(token_text: str, key: bytes) -> Union[Valid, Invalid]:
+    """Read a token and verify every signature; judge no caveat."""
+    try:
+        tags = verify_signatures(read_token(token_text), key)
+    except (FormError, SignatureError) as error:
+        return Invalid(error.code)
+    return Valid(tuple(tuple(chain) for chain in tags))
+
+
+def check(
+    token_text: str,
+    invocation: Invocation,
+    issuer: str,
+    keys: Mapping[str, bytes],
+    revocations: Mapping[str, Any],
+    now: str,
+) -> Union[Allowed, Refused]:
+    """Section 7. Raises only for a revocation list that is malformed, never for a token."""
+    check_list(revocations)
+    try:
+        token = read_token(token_text)
+    except FormError as error:
+        return _refused(Denial(_form_code(error.code), rule=error.code, message=error.code))
+    identifier = read_identifier(token.root.identifier)
+    if identifier is None:
+        return _refused(Denial("token_malformed", rule="identifier_malformed"))
+    if identifier["iss"] != issuer:
+        return _refused(Denial("foreign_issuer", message="another issuer made this"))
+    key = keys.get(str(identifier["kid"]))
+    if key is None:
+        return _refused(Denial("unknown_key", message="there is no such key"))
+    try:
+        tags = verify_signatures(token, key)
+    except SignatureError as error:
+        return _refused(_signature_denial(error))
+    denials = revoked(revocations, tags, identifier, now)
+    denials.extend(_rules(token, invocation, now))
+    if denials:
+        return Refused(tuple(denials))
+    return Allowed(tuple(revocation_id(tag) for tag in tags[0]))
+
+
+def _refused(denial: Denial) -> Refused:
+    return Refused((denial,))
+
+
+def _form_code(code: str) -> str:
+    """Section 7's code for one of section 3 or 4."""
+    if code == "truncated":
+        return "token_truncated"
+    return "token_too_large" if code in TOO_LARGE_CODES else "token_malformed"
+
+
+def _signature_denial(error: SignatureError) -> Denial:
+    """Section 7's denial for where section 2 stopped."""
+    code = error.code
+    if code not in ("signature_mismatch", "discharge_missing"):
+        code = "discharge_invalid"
+    return Denial(code, error.hop, error.discharge, error.code, error.code)
+
+
+def _rules(token: Token, invocation: Invocation, now: str) -> List[Denial]:
+    """Step 5: every first-party caveat of every macaroon, in order."""
+    denials: List[Denial] = []
+    expires = False
+    for index, macaroon in enumerate((token.root,) + token.discharges):
+        discharge: Optional[int] = index or None
+        for link, caveat in enumerate(macaroon.caveats, start=1):
+            if caveat.vid is not None:
+                continue
+            hop, problems = read_hop(caveat.identifier)
+            for problem in problems:
+                denials.append(Denial(problem.code, link, discharge, problem.rule))
+            if hop is None:
+                continue
+            expires = expires or (discharge is None and "expires" in hop)
+            following = len(macaroon.caveats) - link
+            denials.extend(judge(hop, invocation, now, link, following, discharge))
+    if not expires:
+        denials.append(Denial("expiry_missing", message="the token never expires"))
+    return denials

@@ -1,0 +1,108 @@
+"""Judging an invocation by one hop (section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional, Tuple
+
+from . import jcs
+from .hop import Object
+from .jsontext import Json
+
+
+@dataclass(frozen=True)
+class Denial:
+    """One reason for a refusal. ``code``, ``hop`` and ``discharge`` are what conformance compares."""
+
+    code: str
+    hop: Optional[int] = None
+    discharge: Optional[int] = None
+    rule: Optional[str] = None
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """What is asked. ``audience`` is the name of the service that checks."""
+
+    operation: str
+    handles: Tuple[str, ...] = ()
+    arguments: Dict[str, Any] = field(default_factory=dict)
+    invoker: Optional[str] = None
+    audience: Optional[str] = None
+
+
+def judge(
+    hop: Object, invocation: Invocation, now: str, link: int, following: int,
+    discharge: Optional[int] = None,
+) -> List[Denial]:
+    """One denial for each rule of ``hop`` that is not met, in the order of section 5's table.
+
+    ``following`` is how many links come after this one in its macaroon.
+    """
+    denials: List[Denial] = []
+
+    def deny(code: str, rule: str, message: str) -> None:
+        denials.append(Denial(code, link, discharge, rule, message))
+
+    operations: Any = hop.get("operations")
+    if operations is not None and invocation.operation not in operations:
+        deny("operation_denied", "operations", "the operation is not in the set")
+    handles: Any = hop.get("resourceHandles")
+    if handles is not None:
+        if not invocation.handles:
+            deny("resource_denied", "resourceHandles", "the invocation names no resource")
+        for handle in invocation.handles:
+            if handle not in handles:
+                deny("resource_denied", "resourceHandles", "a resource is not in the set")
+    constraints: Any = hop.get("constraints", {})
+    for argument, limit in constraints.items():
+        for operator in _violations(argument, limit, invocation.arguments):
+            rule = ".".join(["constraints", argument] + ([operator] if operator else []))
+            deny("constraint_violated", rule, "the argument is not within its limit")
+    expires: Any = hop.get("expires")
+    if expires is not None and not now < expires:
+        deny("expired", "expires", "the token has expired")
+    not_before: Any = hop.get("notBefore")
+    if not_before is not None and not now >= not_before:
+        deny("not_yet_valid", "notBefore", "the token is not valid yet")
+    for key, who, code in (
+        ("audience", invocation.audience, "audience_denied"),
+        ("invokers", invocation.invoker, "invoker_denied"),
+    ):
+        allowed: Any = hop.get(key)
+        if allowed is not None and (who is None or who not in allowed):
+            deny(code, key, "not in the set")
+    further: Any = hop.get("maxFurtherHops")
+    if further is not None and following > further:
+        deny("too_many_hops", "maxFurtherHops", "too many links follow")
+    return denials
+
+
+def _violations(argument: str, limit: Json, arguments: Dict[str, Any]) -> List[str]:
+    """The operators of one limit that are not met; the empty text stands for a scalar limit."""
+    there = argument in arguments
+    value = arguments.get(argument)
+    if not isinstance(limit, dict):
+        return [] if there and jcs.same_scalar(limit, value) else [""]
+    return [
+        operator
+        for operator, operand in limit.items()
+        if not (there and _holds(operator, operand, value))
+    ]
+
+
+def _holds(operator: str, operand: Any, value: Any) -> bool:
+    if operator == "min":
+        return jcs.kind(value) == "number" and value >= operand
+    if operator == "max":
+        return jcs.kind(value) == "number" and value <= operand
+    if operator == "in":
+        return any(jcs.same_scalar(member, value) for member in operand)
+    if operator == "not_in":
+        return (
+            jcs.kind(value) in jcs.SCALARS
+            and any(jcs.kind(member) == jcs.kind(value) for member in operand)
+            and not any(jcs.same_scalar(member, value) for member in operand)
+        )
+    return False

@@ -1,0 +1,44 @@
+"""Reading a token: which of the four forms a text is in, and the limits around them."""
+
+from __future__ import annotations
+
+from . import base64url, wire_json, wire_v1, wire_v2
+from .limits import MAX_TEXT_UNITS, FormError, utf16_length
+from .macaroon import Macaroon, Token, make_token
+
+_JSON_SPACE = " \t\n\r"
+
+
+def read_token(text: str) -> Token:
+    """Read a token in any form, within the limits. Raises :class:`FormError`."""
+    if text == "":
+        raise FormError("empty")
+    if utf16_length(text) > MAX_TEXT_UNITS:
+        raise FormError("too_large")
+    start = text.lstrip(_JSON_SPACE)[:1]
+    if start in ("{", "["):
+        return make_token(wire_json.read(text))
+    return _read_base64(text)
+
+
+def _read_base64(text: str) -> Token:
+    """Non-zero trailing bits are reported, unless the text shows itself to be cut short."""
+    decoded = base64url.decode_lenient(text)
+    try:
+        token = make_token(_read_binary(decoded.data))
+    except FormError as error:
+        if decoded.trailing_bits and error.code != "truncated":
+            raise FormError("base64_trailing_bits") from None
+        raise
+    if decoded.trailing_bits:
+        raise FormError("base64_trailing_bits")
+    return token
+
+
+def _read_binary(data: bytes) -> "list[Macaroon]":
+    first = data[:1]
+    if first == b"\x02":
+        return wire_v2.read(data)
+    if first != b"" and first in b"0123456789abcdef":
+        return wire_v1.read(data)
+    raise FormError("format_unknown")

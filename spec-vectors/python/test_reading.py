@@ -1,0 +1,141 @@
+"""Self-test: what sections 3 to 6 accept and reject, one fault at a time.
+
+    python3 spec-vectors/python/test_reading.py
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import unittest
+from typing import Any, Optional
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from proviso_check import base64url, jcs  # noqa: E402
+from proviso_check.hop import read_hop, read_identifier  # noqa: E402
+from proviso_check.jsontext import parse  # noqa: E402
+from proviso_check.limits import FormError, scan_hop  # noqa: E402
+from proviso_check.macaroon import Macaroon  # noqa: E402
+from proviso_check.times import is_time  # noqa: E402
+from proviso_check.wire import read_token  # noqa: E402
+from writers import packed, packets, text  # noqa: E402
+
+IDENTIFIER = (
+    b'{"grant":"documents:read","id":"cap_AAAAAAAAAAAAAAAA","iss":"documents-agent",'
+    b'"issued":"2026-01-01T00:00:00Z","kid":"key_example","principal":"user:alice","v":1}'
+)
+EXAMPLE = text(Macaroon(IDENTIFIER, bytes(32)))
+
+
+def code_of(token: Any) -> Optional[str]:
+    """The code with which a token is rejected, or None if it can be read."""
+    try:
+        read_token(base64url.encode(token) if isinstance(token, bytes) else token)
+    except FormError as error:
+        return error.code
+    return None
+
+
+class Forms(unittest.TestCase):
+    def test_text(self) -> None:
+        for token, code in {
+            "": "empty", "A": "truncated", " " + EXAMPLE: "base64_whitespace", "A.AA": "base64_character",
+            "+A-A": "base64_mixed", EXAMPLE + "=": "base64_padding", "AA=A": "base64_padding",
+            "AwAA": "format_unknown", "A" * 32_769: "too_large", "\U0001F600" * 16_385: "too_large",
+            EXAMPLE + "A": "truncated", EXAMPLE + "Ag": "truncated", EXAMPLE + "AB": "base64_trailing_bits",
+            EXAMPLE + "AA": "trailing_bytes", EXAMPLE + "AAAA": "trailing_bytes",
+            '{"v":2,"i":"x","s64":"AB"}': "base64_trailing_bits", '{"v":"2"}': "json_version", "{": "truncated",
+            '{"v":2,"v":2}': "json_duplicate_key", '{"v":2,"x":2}': "json_unknown_key", "[1]": "json_type",
+            '{"v":2}': "field_missing", '{"v":2,"i":"","i64":""}': "json_both_encodings", "{NaN": "json_syntax",
+            '{"v":NaN}': "json_syntax", '{"identifier":"\\ud800"}': "utf8_invalid", "[[[[[": "too_deep",
+            '{"identifier":"","signature":"0g"}': "json_hex", "{} x": "json_syntax",
+            '{"identifier":"","signature":"00"}': "signature_length", '{"v":01}': "json_syntax",
+        }.items():
+            self.assertEqual(code_of(token), code, token[:60])
+
+    def test_v2(self) -> None:
+        s = packed((6, bytes(32)))
+        i = packed((2, b"i"))
+        for data, code in {
+            b"\2" + i + b"\0\0" + s: None, b"\2\2\x81\0i\0\0" + s: "varint_overlong",
+            b"\2\2\xff\xff\xff\xff\1": "varint_range", b"\2" + i + b"\5": "field_unknown",
+            b"\2" + i + i: "field_duplicate", b"\2" + i + packed((1, b"l")) + b"\0": "field_order",
+            b"\2\0": "field_missing", b"\2\1\0": "location_empty", b"\2" + packed((1, b"\xff")): "utf8_invalid",
+            b"\2" + i + b"\0" + packed((1, b"l")) + i + b"\0": "first_party_location",
+            b"\2" + i + b"\0" + i + b"\4\0": "vid_length", b"\2" + i + b"\0\0\6\x1f": "signature_length",
+            b"\2" + i + b"\0\0" + s + b"\3": "trailing_bytes", b"\2" + i + b"\0" + (i + b"\0") * 33: "too_many_caveats",
+            b"\2\2\x81\x10": "caveat_too_large", (b"\2" + i + b"\0\0" + s) * 10: "too_many_discharges",
+            b"\2" + i + b"\0" + (packed((2, b"x" * 2048)) + b"\0") * 4 + b"\0" + s: "too_large",
+        }.items():
+            self.assertEqual(code_of(data), code, data[:60])
+
+    def test_v1(self) -> None:
+        head = packets((b"location", b""), (b"identifier", b"i"))
+        cid, sig = packets((b"cid", b"c")), packets((b"signature", bytes(32)))
+        vid, cl = packets((b"vid", bytes(72))), packets((b"cl", b""))
+        for data, code in {
+            head + cid + vid + cl + sig: None, head + cid + vid + sig: None, b"0006": "packet_header",
+            b"00G": "packet_header", head + b"0008cid ": "packet_terminator", head + packets((b"x", b"")): "field_unknown",
+            packets((b"identifier", b"i"), (b"location", b"")): "field_order", head + head: "field_duplicate",
+            packets((b"identifier", b"i")) + sig: "field_missing", head + cid + cl: "first_party_location",
+            head + cid + packets((b"vid", b"")): "vid_length", head + packets((b"signature", b"")): "signature_length",
+            packets((b"location", b"\xff")): "utf8_invalid", head + vid: "field_order",
+            head + cid + vid + vid: "field_duplicate", head + sig + b"\n": "trailing_bytes",
+            head + sig + cid: "trailing_bytes", head: "truncated",
+        }.items():
+            self.assertEqual(code_of(data), code, data[:60])
+
+
+class Canonical(unittest.TestCase):
+    def test_numbers(self) -> None:
+        for value, expected in {
+            "0": "0", "-0": "0", "-0.0": "0", "1e21": "1e+21", "1e20": "100000000000000000000", "1e-6": "0.000001",
+            "1e-7": "1e-7", "123456789012345680000": "123456789012345680000", "9007199254740993": "9007199254740992",
+            "5e-324": "5e-324", "1.7976931348623157e308": "1.7976931348623157e+308", "4.50": "4.5", "2e-3": "0.002",
+            "333333333.33333329": "333333333.3333333", "-1.5e-9": "-1.5e-9", "1E30": "1e+30", "10": "10",
+            "0.000000000000000000000000001": "1e-27", "1234.5e16": "12345000000000000000",
+        }.items():
+            self.assertEqual(jcs.write(parse(value, 1)), expected)
+
+    def test_rfc_8785_example(self) -> None:
+        source = (
+            '{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],'
+            '"string":"\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/","literals":[null,true,false]}'
+        )
+        self.assertEqual(
+            jcs.write(parse(source, 4)),
+            '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],'
+            '"string":"\u20ac$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
+        )
+        self.assertEqual(jcs.write({"\ufb33": 1, "\U0001F600": 2}), '{"\U0001F600":2,"\ufb33":1}')
+
+    def test_hops(self) -> None:
+        for hop, code in {
+            '{"constraints":{"a":{"in":[10,9]}}}': None, '{"constraints":{"a":{"in":[9,10]}}}': "caveat_malformed",
+            '{"operations":["a","a"]}': "caveat_malformed", '{"operations":["b","a"]}': "caveat_malformed",
+            "{}": "caveat_malformed", '{"operations": ["a"]}': "caveat_malformed", '{"maxFurtherHops":-0}': "caveat_malformed",
+            '{"maxFurtherHops":9007199254740992}': "caveat_malformed", '{"maxFurtherHops":9007199254740991}': None,
+            '{"constraints":{"a":{"max":1e999}}}': "caveat_malformed", '{"constraints":{"a":{"max":NaN}}}': "caveat_malformed",
+            '{"constraints":{"a":{"max":true}}}': "caveat_malformed", '{"constraints":{"a":{}}}': "caveat_malformed",
+            '{"purpose":"\\u0041"}': "caveat_malformed", '{"purpose":"\\ud800"}': "caveat_malformed",
+            '{"handover":1}': "caveat_unknown", '{"constraints":{"a":{"eq":1}}}': "caveat_unknown", "": "caveat_unknown",
+            '{"constraints":{"__proto__":null}}': None, '{"nonce":"AAAAAAAAAAAAAAAA\\n"}': "caveat_malformed",
+            '{"expires":"0000-02-29T23:59:59Z"}': None, '{"expires":"2026-01-01T24:00:00Z"}': "caveat_malformed",
+        }.items():
+            problems = read_hop(hop.encode())[1]
+            self.assertEqual([p.code for p in problems], [code] if code else [], hop)
+        self.assertFalse(is_time("\u0662026-01-01T00:00:00Z"))
+        self.assertIsNotNone(read_identifier(IDENTIFIER))
+        self.assertIsNone(read_identifier(IDENTIFIER.replace(b'"v":1', b'"v":true')))
+
+    def test_scan(self) -> None:
+        scan_hop(b'{"a":["' + b"," * 300 + b'\\"[[[[[' + b'"' + b",1" * 255 + b"]}")
+        for hop, code in {b'{[' + b",1" * 256: "too_many_members", b'{"a\\\\":[[[[': "too_deep"}.items():
+            with self.assertRaises(FormError) as caught:
+                scan_hop(hop)
+            self.assertEqual(caught.exception.code, code)
+
+
+if __name__ == "__main__":
+    unittest.main()

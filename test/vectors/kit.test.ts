@@ -1,0 +1,182 @@
+import { describe, expect, test } from "vitest";
+import { splitCommand } from "../../cli/vectors-program.js";
+import { Bench, type Document, type Run } from "../cli/run.js";
+import { type ImplementationName, sourceOf } from "./implementations.js";
+import { path, VECTORS } from "./support.js";
+
+const bench = new Bench();
+const SUBJECT = "known answers";
+const TESTS = VECTORS.filter(({ subject }) => subject === SUBJECT).length;
+
+/** `proviso vectors check` with one of the faulty implementations, on the first subject's tests. */
+async function check(name: ImplementationName, ...args: readonly string[]): Promise<Run> {
+  const file = bench.write(`${name}.cjs`, sourceOf(name));
+  const command = `"${process.execPath}" '${file}'`;
+  const all = ["vectors", "check", "--impl", command, "--filter", SUBJECT, ...args];
+  return bench.run(all, { env: { SPEC_VECTORS: path("") } });
+}
+
+async function report(name: ImplementationName, ...args: readonly string[]): Promise<Document> {
+  const { status, stdout } = await check(name, "--json", ...args);
+  return { status, ...JSON.parse(stdout) };
+}
+
+describe("against this implementation", () => {
+  test("every test passes", async () => {
+    const { status, stdout, stderr } = await bench.run(["vectors", "check"]);
+    expect(stdout).toContain(`${VECTORS.length} passed, 0 failed, 0 not supported\n`);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+
+  test("a summary by flag", async () => {
+    const flags = await bench.json("vectors", "check", "--filter", "StaleList");
+    expect(flags).toMatchObject({ status: 0, failed: 0, implementation: "this implementation" });
+    expect(flags["flags"]["StaleList"]).toEqual({
+      passed: flags["passed"],
+      failed: 0,
+      unsupported: 0,
+    });
+  });
+
+  test("--filter takes an id, a subject, a part of a comment, and several", async () => {
+    const run = async (...args: string[]): Promise<unknown> =>
+      (await bench.json("vectors", "check", ...args))["tests"];
+    expect(await run("--filter", "1001")).toBe(1);
+    expect(await run("--filter", SUBJECT)).toBe(TESTS);
+    expect(await run("--filter", "AN ALL-ZERO NONCE")).toBe(3);
+    expect(await run("--filter", "1001", "--filter", "1002")).toBe(2);
+  });
+});
+
+describe("another implementation", () => {
+  test.each(["right", "talkative"] as const)("%s passes", async (name) => {
+    const { status, stdout, stderr } = await check(name);
+    expect(stdout).toContain(`${TESTS} passed, 0 failed, 0 not supported\n`);
+    expect(status).toBe(0);
+    expect(stderr.includes("thinking")).toBe(name === "talkative");
+  });
+
+  test("one wrong answer fails, with what was expected", async () => {
+    const { status, stdout } = await check("wrong");
+    expect(status).toBe(1);
+    expect(stdout).toContain(`${TESTS - 1} passed, 1 failed, 0 not supported\n`);
+    expect(stdout).toMatch(
+      /^failed 2 {2}known answers: no caveat, v1 .*\n {2}expected {2}valid, tags e3d9.*\n {2}got {7}valid, no tags$/m,
+    );
+  });
+
+  test("an unknown code fails every invalid test", async () => {
+    expect(await report("wrongCode")).toMatchObject({ status: 1, passed: 0, failed: TESTS });
+  });
+
+  test("what is not supported is told, and is not passed", async () => {
+    const { status, stdout } = await check("partly", "--filter", "1001");
+    expect(stdout).toContain(`${TESTS} passed, 0 failed, 1 not supported\n`);
+    expect(stdout).toContain("\nnot supported: check\n");
+    expect(status).toBe(0);
+  });
+
+  test("nothing supported is no success", async () => {
+    expect(await report("unsupported")).toMatchObject({
+      status: 1,
+      passed: 0,
+      failed: 0,
+      unsupported: TESTS,
+    });
+  });
+
+  test("a program that can not be started ends with 6", async () => {
+    const run = await bench.run(["vectors", "check", "--impl", "./no-such-program"]);
+    expect(run).toMatchObject({ status: 6, stdout: "" });
+    expect(run.stderr).toMatch(/could not be started: spawn .*no-such-program ENOENT\nhint: /);
+  });
+
+  test.each(["crashesAtOnce", "killsItself"] as const)(
+    "%s: given up, and ends with 6",
+    async (name) => {
+      const { status, passed, failures } = await report(name);
+      expect({ status, passed }).toEqual({ status: 6, passed: 0 });
+      expect(failures).toHaveLength(TESTS);
+      expect(failures[0].got).toMatch(/^the program stopped \((exit code 3|SIGKILL)\)$/);
+      expect(failures[3]).toMatchObject({
+        fault: "not_run",
+        got: "not asked: the program failed 3 times in a row",
+      });
+    },
+  );
+
+  test("a crash at one test is that test's alone, and ends with 6", async () => {
+    const { status, passed, failures } = await report("crashesOnce");
+    expect({ status, passed }).toEqual({ status: 6, passed: TESTS - 1 });
+    expect(failures).toMatchObject([{ tcId: 2, fault: "stopped" }]);
+  });
+
+  test("silence at one test is that test's alone", async () => {
+    const { status, passed, failures } = await report("hangs", "--timeout", "0.5");
+    expect({ status, passed }).toEqual({ status: 1, passed: TESTS - 1 });
+    expect(failures).toMatchObject([{ tcId: 2, fault: "silent", got: "no answer within 0.5 s" }]);
+  });
+
+  test("a program that never answers is given up", async () => {
+    const { status, failures } = await report("silent", "--timeout", "0.2");
+    expect(status).toBe(1);
+    expect(failures.map(({ fault }: { fault: string }) => fault).slice(0, 4)).toEqual([
+      ...["silent", "silent", "silent", "not_run"],
+    ]);
+  });
+
+  test("a program that does not end with its input is ended", async () => {
+    expect(await report("ignoresTheEnd")).toMatchObject({ status: 0, passed: TESTS });
+  });
+
+  test.each([
+    ["garbage", "not JSON: hello"],
+    ["emptyAnswer", /^an answer that is none: \{"id":1\}$/],
+    ["outOfOrder", "the answer to 2, asked was 1"],
+    ["banner", /^(not a JSON object|said something before it was asked): "ready"$/],
+    ["endless", "an endless line"],
+  ] as const)("%s fails and is said to be so", async (name, got) => {
+    const { status, passed, failures } = await report(name);
+    expect({ status, passed }).toEqual({ status: 1, passed: 0 });
+    expect(failures[0].fault).toBe("garbage");
+    expect(failures[0].got).toMatch(got);
+  });
+
+  test("garbage at one test is that test's alone", async () => {
+    const { passed, failures } = await report("garbageOnce");
+    expect(passed).toBe(TESTS - 1);
+    expect(failures).toMatchObject([{ tcId: 2, fault: "garbage", got: "not JSON: {" }]);
+  });
+
+  test("two answers to one request fail", async () => {
+    expect((await report("twice"))["failed"]).toBeGreaterThan(0);
+  });
+});
+
+describe("wrong use", () => {
+  test.each([
+    [["--impl", "'open"], /--impl is no command/],
+    [["--impl", "  "], /--impl is no command/],
+    [["--timeout", "0"], /--timeout can not be 0/],
+    [["--timeout", "soon"], /--timeout can not be soon/],
+    [["--filter", "no such test"], /no test is left by --filter/],
+  ])("%j", async (args, message) => {
+    const { status, stderr } = await bench.run(["vectors", "check", ...args]);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+
+  test.each([
+    ["python3 a.py", ["python3", "a.py"]],
+    ["  a   b ", ["a", "b"]],
+    [`"a b" 'c "d"' e\\ f`, ["a b", 'c "d"', "e f"]],
+    [`a'b'"c"`, ["abc"]],
+    ["a ''", ["a", ""]],
+    [`'a\\b' "c\\"d"`, ["a\\b", 'c"d']],
+    ["a $HOME;b", ["a", "$HOME;b"]],
+    ["", undefined],
+    ['"a', undefined],
+  ])("the command %j", (line, words) => {
+    expect(splitCommand(line)).toEqual(words);
+  });
+});

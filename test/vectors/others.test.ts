@@ -1,0 +1,42 @@
+import { describe, expect, test } from "vitest";
+import { judge } from "../../cli/vectors-answer.js";
+import { Program } from "../../cli/vectors-program.js";
+import { type Compared, differencesPage } from "../../spec-vectors/peers/differences.js";
+import { differencesOf, PEERS } from "../../spec-vectors/peers/peers.js";
+import { committed, FOLDER, PYTHON, path, pythonHas, VECTORS } from "./support.js";
+
+describe.skipIf(!pythonHas("nacl", "python3-nacl"))("the checker in Python", () => {
+  test("passes every test, with none unsupported", async () => {
+    const program = new Program([PYTHON, path("python/adapter.py")], { timeout: 10_000 });
+    const failed: unknown[] = [];
+    try {
+      for (const vector of VECTORS) {
+        const outcome = judge(vector, await program.ask(vector.request));
+        const { tcId, comment } = vector.test;
+        if (outcome.status !== "passed") failed.push({ tcId, comment, outcome });
+      }
+    } finally {
+      await program.close();
+    }
+    expect(failed).toEqual([]);
+  });
+});
+
+describe("other macaroon libraries", () => {
+  const missing = PEERS.filter((peer) => peer.version() === undefined);
+  for (const { name, install } of missing) {
+    process.stderr.write(`vectors: ${name} is not installed, get it with \`${install}\`\n`);
+  }
+
+  test.skipIf(missing.length > 0)(
+    "differ as DIFFERENCES.md says, all of it explained",
+    async () => {
+      const compared: Compared[] = [];
+      for (const peer of PEERS) {
+        const version = peer.version() ?? "";
+        compared.push({ peer, version, differences: await differencesOf(peer, FOLDER) });
+      }
+      expect(differencesPage(compared, FOLDER)).toBe(committed("peers/DIFFERENCES.md"));
+    },
+  );
+});

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { judge } from "../../cli/vectors-answer.js";
+import { answerHere, type CheckRequest, type VerifyRequest } from "../../cli/vectors-self.js";
+import { decodeBase64 } from "../../src/bytes/base64.js";
+import { CAPABILITY_LIMITS } from "../../src/capability/limits.js";
+import { readToken } from "../../src/capability/token.js";
+import { RootKey } from "../../src/macaroon/root-key.js";
+import { verifySignatures } from "../../src/macaroon/signatures.js";
+import { VECTORS } from "./support.js";
+
+const bySubject = new Map<string, typeof VECTORS>();
+for (const vector of VECTORS) {
+  const name = `${vector.file}: ${vector.subject}`;
+  bySubject.set(name, [...(bySubject.get(name) ?? []), vector]);
+}
+
+test.each([...bySubject])("%s", (_, vectors) => {
+  const failed = vectors.flatMap((vector) => {
+    const value = answerHere(vector.request as VerifyRequest | CheckRequest);
+    const outcome = judge(vector, { kind: "answer", value });
+    return outcome.status === "passed" ? [] : [{ ...vector.test, token: "", outcome }];
+  });
+  expect(failed).toEqual([]);
+});
+
+test("the tags of check.json are the ones on the way to the result", () => {
+  let compared = 0;
+  for (const { file, test: vector, request } of VECTORS) {
+    if (file !== "check.json" || vector.tags === undefined) continue;
+    const { keys, token } = request as CheckRequest;
+    const [root, ...discharges] = readToken(token, CAPABILITY_LIMITS).macaroons;
+    const { kid } = JSON.parse(Buffer.from(root.identifier).toString());
+    const key = new RootKey(decodeBase64(keys.find((one) => one.kid === kid)?.k ?? ""));
+    const result = verifySignatures(root, key, discharges, CAPABILITY_LIMITS.nesting);
+    if (!result.ok) continue;
+    const tags = result.chains.map((chain) =>
+      chain.tags.map((tag) => Buffer.from(tag).toString("hex")),
+    );
+    expect(tags, `${vector.tcId}`).toEqual(vector.tags);
+    compared++;
+  }
+  expect(compared).toBeGreaterThan(250);
+});

@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import {
+  type CheckTest,
+  readVectors,
+  type Vector,
+  type VerifyTest,
+} from "../../cli/vectors-file.js";
+
+/** `spec-vectors/`. */
+export const FOLDER: URL = new URL("../../spec-vectors/", import.meta.url);
+export const FILES = ["macaroon.json", "check.json"] as const;
+// Debian's: the first python3 on the path may be one without Debian's packages.
+export const PYTHON = "/usr/bin/python3";
+
+export const VECTORS: readonly Vector[] = readVectors(FOLDER);
+
+export const verifyTests: readonly VerifyTest[] = VECTORS.filter(
+  ({ file }) => file === "macaroon.json",
+).map(({ test }) => test as VerifyTest);
+
+export const checkTests: readonly CheckTest[] = VECTORS.filter(
+  ({ file }) => file === "check.json",
+).map(({ test }) => test as CheckTest);
+
+/** One of the committed files, as it is. */
+export function committed(name: string): string {
+  return readFileSync(new URL(name, FOLDER), "utf8");
+}
+
+export function path(name: string): string {
+  return fileURLToPath(new URL(name, FOLDER));
+}
+
+/** Whether Debian's Python has a module. If not, says on stderr which package it is in. */
+export function pythonHas(module: string, debianPackage: string): boolean {
+  if (spawnSync(PYTHON, ["-c", `import ${module}`], { stdio: "ignore" }).status === 0) return true;
+  process.stderr.write(
+    `vectors: ${debianPackage} is not installed, its tests are skipped; ` +
+      `get it with \`apt-get install ${debianPackage}\` or run scripts/install-peers.sh\n`,
+  );
+  return false;
+}
