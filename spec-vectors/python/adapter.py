@@ -54,15 +54,13 @@ def _invocation(request: Dict[str, Any]) -> Invocation:
     if not isinstance(value, dict):
         raise BadRequest("invocation is not an object")
     handles = value.get("resourceHandles") or []
-    arguments = value.get("arguments") or {}
+    arguments = value.get("arguments")
     if not isinstance(handles, list) or not all(isinstance(handle, str) for handle in handles):
         raise BadRequest("resourceHandles is not an array of text")
-    if not isinstance(arguments, dict):
-        raise BadRequest("arguments is not an object")
     return Invocation(
         _text(value, "operation"),
         tuple(handles),
-        arguments,
+        arguments if isinstance(arguments, dict) else {},  # anything else has no named arguments
         _optional_text(value, "invoker"),
         _optional_text(value, "audience"),
     )
@@ -81,7 +79,7 @@ def answer_check(request: Dict[str, Any]) -> Dict[str, Any]:
     keys = request.get("keys")
     if not isinstance(keys, list) or not all(isinstance(key, dict) for key in keys):
         raise BadRequest("keys is not an array of objects")
-    revocations = request.get("revocations", {})
+    revocations = request.get("revocations", {"version": 0, "entries": []})
     if not isinstance(revocations, dict):
         raise BadRequest("revocations is not an object")
     now = _text(request, "now")

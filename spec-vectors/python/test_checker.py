@@ -180,13 +180,17 @@ class Example(unittest.TestCase):
         def entries(*found: Dict[str, Any], **more: Any) -> Dict[str, Any]:
             return {"version": 1, "entries": list(found), **more}
 
+        at = "2026-01-01T00:10:00Z"
         for link, name in enumerate(IDS):
-            refused = self.decide(EXAMPLE, entries({"kind": "link", "id": name}))
+            refused = self.decide(EXAMPLE, entries({"kind": "link", "id": name, "at": at}))
             self.assertEqual(refused, {("revoked", link, None)})
-        user = {"kind": "principal", "id": "user:alice", "before": "2026-01-01T00:00:01Z"}
+        user = {"kind": "principal", "id": "user:alice", "at": at, "before": "2026-01-01T00:00:01Z"}
         self.assertEqual(self.decide(EXAMPLE, entries(user)), {("revoked", None, None)})
         user["before"] = "2026-01-01T00:00:00Z"
         self.assertEqual(self.decide(EXAMPLE, entries(user))["result"], "allowed")
+        first = {"kind": "link", "id": IDS[0], "at": at}
+        for entry in ({**first, "before": at}, {**first, "kind": "hop"}, {**first, "until": "soon"}):
+            self.assertIn("unsupported", self.decide(EXAMPLE, entries(entry)))
         stale = entries(trustedUntil="2026-01-01T00:30:00Z")
         self.assertEqual(self.decide(EXAMPLE, stale), {("revocation_stale", None, None)})
 
@@ -209,13 +213,14 @@ class Example(unittest.TestCase):
             for _ in range(chance.randint(1, 3)):
                 changed[chance.randrange(len(changed))] = chance.randrange(256)
             result = check(base64url.encode(bytes(changed)), Invocation("x"), "documents-agent",
-                           {"key_example": ROOT}, {}, "2026-01-01T00:30:00Z")
+                           {"key_example": ROOT}, {"version": 0, "entries": []}, "2026-01-01T00:30:00Z")
             self.assertNotIsInstance(result, Allowed)
         for line in (b"", b"\xff", b"[1]", b"{}", b"[" * 100_000, b'{"id":1,"op":"verify","token":NaN}',
                      b'{"id":1,"op":"check","token":"\\ud800"}'):
             self.assertIn("unsupported", adapter.answer(line))
         self.assertEqual(verify("\ud800", ROOT), Invalid("base64_character"))
-        self.assertEqual(verify("[" * 30_000, ROOT), Invalid("too_deep"))
+        self.assertEqual(verify("[" * 30_000, ROOT), Invalid("truncated"))
+        self.assertEqual(verify("[" * 16_000 + "]" * 16_000, ROOT), Invalid("too_deep"))
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from proviso_check import base64url, jcs  # noqa: E402
 from proviso_check.hop import read_hop, read_identifier  # noqa: E402
 from proviso_check.jsontext import parse  # noqa: E402
-from proviso_check.limits import FormError, scan_hop  # noqa: E402
+from proviso_check.limits import FormError  # noqa: E402
 from proviso_check.macaroon import Macaroon  # noqa: E402
+from proviso_check.nesting import scan_hop  # noqa: E402
 from proviso_check.times import is_time  # noqa: E402
 from proviso_check.wire import read_token  # noqa: E402
 from writers import packed, packets, text  # noqa: E402
@@ -42,15 +43,20 @@ class Forms(unittest.TestCase):
         for token, code in {
             "": "empty", "A": "truncated", " " + EXAMPLE: "base64_whitespace", "A.AA": "base64_character",
             "+A-A": "base64_mixed", EXAMPLE + "=": "base64_padding", "AA=A": "base64_padding",
-            "AwAA": "format_unknown", "A" * 32_769: "too_large", "\U0001F600" * 16_385: "too_large",
+            "AwAA": "format_unknown", "AwAAA": "format_unknown", "AwB": "format_unknown", "AgJ": "truncated", "A" * 32_769: "too_large", "\U0001F600" * 16_385: "too_large",
             EXAMPLE + "A": "truncated", EXAMPLE + "Ag": "truncated", EXAMPLE + "AB": "base64_trailing_bits",
             EXAMPLE + "AA": "trailing_bytes", EXAMPLE + "AAAA": "trailing_bytes",
             '{"v":2,"i":"x","s64":"AB"}': "base64_trailing_bits", '{"v":"2"}': "json_version", "{": "truncated",
             '{"v":2,"v":2}': "json_duplicate_key", '{"v":2,"x":2}': "json_unknown_key", "[1]": "json_type",
-            '{"v":2}': "field_missing", '{"v":2,"i":"","i64":""}': "json_both_encodings", "{NaN": "json_syntax",
-            '{"v":NaN}': "json_syntax", '{"identifier":"\\ud800"}': "utf8_invalid", "[[[[[": "too_deep",
+            '{"v":2}': "field_missing", '{"v":2,"i":"","i64":""}': "json_both_encodings", "{NaN": "truncated", "{NaN}": "json_syntax",
+            '{"v":NaN}': "json_syntax", '{"identifier":"\\ud800"}': "utf8_invalid", "[[[[[": "truncated", "[[[[[]]]]]": "too_deep",
             '{"identifier":"","signature":"0g"}': "json_hex", "{} x": "json_syntax",
             '{"identifier":"","signature":"00"}': "signature_length", '{"v":01}': "json_syntax",
+            '{"identifier":"","v":2}': "json_unknown_key", '{"v":null}': "json_version", '{"c":[null]}': "json_type",
+            '{"i":"","c":[{"i":"","l":""}]}': "first_party_location", '{"i":"\\ud800","i":"": ]}': "json_syntax",
+            '{"identifier":"","caveats":[{"cid":"","cl":""}]}': "first_party_location", '{"c":5,"x":1}': "json_unknown_key",
+            '[{"v":2,"x":1},{"v":2,"v":2}]': "json_duplicate_key", '{"c":[{"l":1}],"i":""}': "json_type",
+            '{"i":"","s64":"%s"}' % ("A" * 43): None, '{"v":20e-1,"i":"","s64":"%s"}' % ("A" * 43): None,
         }.items():
             self.assertEqual(code_of(token), code, token[:60])
 
@@ -61,8 +67,10 @@ class Forms(unittest.TestCase):
             b"\2" + i + b"\0\0" + s: None, b"\2\2\x81\0i\0\0" + s: "varint_overlong",
             b"\2\2\xff\xff\xff\xff\1": "varint_range", b"\2" + i + b"\5": "field_unknown",
             b"\2" + i + i: "field_duplicate", b"\2" + i + packed((1, b"l")) + b"\0": "field_order",
-            b"\2\0": "field_missing", b"\2\1\0": "location_empty", b"\2" + packed((1, b"\xff")): "utf8_invalid",
+            b"\2\0": "field_missing", b"\2\1\0" + i + b"\0\0" + s: None, b"\2" + packed((1, b"\xff")): "utf8_invalid",
             b"\2" + i + b"\0" + packed((1, b"l")) + i + b"\0": "first_party_location",
+            b"\2" + i + b"\0\1\0" + i + b"\0": "first_party_location",
+            b"\2" + i + b"\0\0" + packed((1, b"l")): "field_missing", b"\2" + i + b"\0\0\7": "field_missing",
             b"\2" + i + b"\0" + i + b"\4\0": "vid_length", b"\2" + i + b"\0\0\6\x1f": "signature_length",
             b"\2" + i + b"\0\0" + s + b"\3": "trailing_bytes", b"\2" + i + b"\0" + (i + b"\0") * 33: "too_many_caveats",
             b"\2\2\x81\x10": "caveat_too_large", (b"\2" + i + b"\0\0" + s) * 10: "too_many_discharges",
@@ -77,12 +85,15 @@ class Forms(unittest.TestCase):
         for data, code in {
             head + cid + vid + cl + sig: None, head + cid + vid + sig: None, b"0006": "packet_header",
             b"00G": "packet_header", head + b"0008cid ": "packet_terminator", head + packets((b"x", b"")): "field_unknown",
-            packets((b"identifier", b"i"), (b"location", b"")): "field_order", head + head: "field_duplicate",
+            packets((b"identifier", b"i"), (b"location", b"")): "field_missing", head + head: "field_duplicate",
             packets((b"identifier", b"i")) + sig: "field_missing", head + cid + cl: "first_party_location",
             head + cid + packets((b"vid", b"")): "vid_length", head + packets((b"signature", b"")): "signature_length",
             packets((b"location", b"\xff")): "utf8_invalid", head + vid: "field_order",
             head + cid + vid + vid: "field_duplicate", head + sig + b"\n": "trailing_bytes",
             head + sig + cid: "trailing_bytes", head: "truncated",
+            head + cid + vid + cl + cid + vid + cl + sig: None, head + cid + vid + cl + vid: "field_duplicate",
+            head + cl: "field_order", head[:14] + cid: "field_missing", head + sig + b"0": "truncated",
+            head + sig + b"fZZZlocat": "packet_header", head + sig + b"0000locatx": "trailing_bytes",
         }.items():
             self.assertEqual(code_of(data), code, data[:60])
 

@@ -36,6 +36,7 @@ export function canonicalJson(value: Json): string {
   }
   // Array.from, unlike map, visits holes, so that they are refused.
   if (Array.isArray(value)) return `[${Array.from(value, canonicalJson).join(",")}]`;
+  if (value === undefined) throw new TypeError("undefined has no JSON form");
   if (typeof value !== "object") throw new TypeError(`a ${typeof value} has no JSON form`);
   const members = Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))

@@ -86,8 +86,23 @@ export function diff(parent: string, child: string): TokenDiff {
   return {
     derived: true,
     added: added.filter((hop) => hop !== undefined),
-    changes: changesBetween(meetOf([hopsOf(before)]), meetOf([hopsOf(after)])),
+    changes: [
+      ...changesBetween(meetOf([hopsOf(before)]), meetOf([hopsOf(after)])),
+      ...otherLinks(after, shared),
+    ],
   };
+}
+
+/** Added links that are no hops, and what they mean for the child. */
+function otherLinks(macaroon: Macaroon, shared: number): AuthorityChange[] {
+  return readLinks(macaroon).flatMap((link, at): AuthorityChange[] => {
+    if (at < shared || (link.kind === "hop" && link.reading.ok)) return [];
+    const message =
+      link.kind === "third-party"
+        ? `link ${at + 1}: a discharge from a third party is needed now`
+        : `link ${at + 1} can not be read, so every check refuses the child`;
+    return [{ rule: `link ${at + 1}`, after: link.kind, message }];
+  });
 }
 
 function hopsOf(macaroon: Macaroon): (Hop | undefined)[] {

@@ -2,6 +2,7 @@ import { canonicalBytes, canonicalJson, type Json, type JsonObject } from "../by
 import { HOP_KEYS, type Hop, type HopInit } from "./hop.js";
 import { nearest } from "./nearest.js";
 import { readHop } from "./read-hop.js";
+import { isScalar } from "./scalar.js";
 import { formatTime } from "./time.js";
 
 const SET_KEYS = ["operations", "resourceHandles", "audience", "invokers"] as const;
@@ -48,7 +49,10 @@ function hopBytes(init: HopInit): Uint8Array {
   }
   const members: [string, Json][] = [];
   for (const [key, value] of Object.entries(init)) {
-    if (value === undefined) continue;
+    if (value === undefined) {
+      // Left out silently, it would not restrict what its author meant it to.
+      throw new TypeError(`"${key}" is undefined; leave it out if it is not to restrict anything`);
+    }
     if (!HOP_KEYS.some((known) => known === key)) throw unknownKey(key);
     members.push([key, jsonMember(key, value)]);
   }
@@ -83,13 +87,13 @@ function canonicalMember(key: string, value: unknown): Json {
     return [...new Set<string>(value)].sort(byCodeUnits);
   }
   if (key !== "constraints" || !isPlainObject(value)) return value as Json;
-  const limits = Object.entries(value).filter(([, limit]) => limit !== undefined);
+  const limits = Object.entries(value);
   return Object.fromEntries(limits.map(([name, limit]) => [name, canonicalLimit(limit)]));
 }
 
 function canonicalLimit(limit: Json): Json {
   if (!isPlainObject(limit)) return limit;
-  const operators = Object.entries(limit).filter(([, operand]) => operand !== undefined);
+  const operators = Object.entries(limit);
   return Object.fromEntries(
     operators.map(([operator, operand]) => [
       operator,
@@ -103,6 +107,8 @@ function isPlainObject(value: unknown): value is JsonObject {
 }
 
 function sortedScalars(values: readonly Json[]): Json[] {
+  // What is no scalar is left in its place for the reader to refuse.
+  if (!values.every(isScalar)) return [...values];
   const byText = new Map(values.map((value) => [JSON.stringify(value), value]));
   return [...byText].sort(([a], [b]) => byCodeUnits(a, b)).map(([, value]) => value);
 }

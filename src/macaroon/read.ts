@@ -26,6 +26,9 @@ const MAX_JSON_DEPTH = 4;
 // Either tells a v1 object from a v2 one, whose version member not everybody writes.
 const V1_MEMBERS = ["identifier", "signature"];
 
+// What is told instead of a fault at the end of base64, which a text cut short also has.
+const MORE_TELLING: readonly string[] = ["truncated", "format_unknown"];
+
 /** One or more macaroons in the form they came in. */
 export interface MacaroonText {
   readonly format: MacaroonFormat;
@@ -145,7 +148,7 @@ function readBase64Text(text: string, limits: MacaroonLimits): MacaroonText {
   try {
     readBinary(bytes, limits);
   } catch (error) {
-    if (error instanceof TokenError && error.code === "truncated") throw error;
+    if (error instanceof TokenError && MORE_TELLING.includes(error.code)) throw error;
   }
   throw tail;
 }

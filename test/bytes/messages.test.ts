@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { decodeBase64 } from "../../src/bytes/base64.js";
 import { Cursor } from "../../src/bytes/cursor.js";
-import { canonicalJson, type Json } from "../../src/bytes/json.js";
+import { canonicalJson, type Json, quotedName } from "../../src/bytes/json.js";
 import { TokenError } from "../../src/bytes/token-error.js";
 
 /** The message of what `run` throws. */
@@ -31,6 +32,29 @@ describe("a rejected token says what is wrong, and where", () => {
     expect(message(() => cursor.varint("x"))).toBe(`TokenError: ${expected}`);
   });
 
+  test.each<[string, string, string]>([
+    ["both alphabets", "AA-AA/AA", "both base64 alphabets are used (at 5)"],
+    ["a lone last character", "AAAAA", "the base64 text stops inside a byte"],
+    ["bits to spare", "AB", "the last base64 character has bits set past the last byte"],
+    ["padding in excess", "AA===", 'wrong number of "=" at the end: 3'],
+    ["padding alone", "==", 'wrong number of "=" at the end: 2'],
+    ["white space", "AA AA", "white space inside the token (at 2)"],
+    ["padding inside", "AA=A", '"=" before the end (at 2)'],
+    ["an ASCII character", "AA.A", '"." is not a base64 character (at 2)'],
+    [
+      "a character of two code units",
+      "A\u{1f600}AA",
+      '"\u{1f600}" is not a base64 character (at 1)',
+    ],
+    [
+      "the first character that is not ASCII",
+      "\u0080AAA",
+      '"\u0080" is not a base64 character (at 0)',
+    ],
+  ])("base64 with %s", (_, text, expected) => {
+    expect(message(() => decodeBase64(text))).toBe(`TokenError: ${expected}`);
+  });
+
   test("its name tells a TokenError from other errors", () => {
     expect(new TokenError("empty", "no token").name).toBe("TokenError");
   });
@@ -41,8 +65,22 @@ describe("a value without canonical form is named", () => {
     ["infinity", Number.POSITIVE_INFINITY, "Infinity has no JSON form"],
     ["half a character", "\ud800", "a string with a lone surrogate has no UTF-8 form"],
     ["a function", () => 1, "a function has no JSON form"],
-    ["an undefined member", { a: undefined }, "a undefined has no JSON form"],
+    ["an undefined member", { a: undefined }, "undefined has no JSON form"],
   ])("%s", (_, value, expected) => {
     expect(message(() => canonicalJson(value as Json))).toBe(`TypeError: ${expected}`);
+  });
+});
+
+describe("a name from a token, as it is shown", () => {
+  test.each<[string, string]>([
+    ["amount", '"amount"'],
+    ['a"b', '"a\\"b"'],
+    ["x".repeat(24), `"${"x".repeat(24)}"`],
+    ["x".repeat(25), `"${"x".repeat(24)}..."`],
+    ["a\nb", '"a\\nb"'],
+    // Control characters, right-to-left overrides and line separators do not get to a terminal.
+    ["a\u009bb\u202ec\u2028d\u2029e", '"a\ufffdb\ufffdc\ufffdd\ufffde"'],
+  ])("%j", (name, expected) => {
+    expect(quotedName(name)).toBe(expected);
   });
 });

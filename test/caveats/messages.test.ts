@@ -124,7 +124,7 @@ describe("why a program's hop can not be written", () => {
     ['"purpose" can not be written: it is nested too deep, or in itself', { purpose: nested }],
     ['"purpose" must be a string, not ["b","a"]', { purpose: ["b", "a"] }],
     [
-      '"operations" can not be written: a undefined has no JSON form',
+      '"operations" can not be written: undefined has no JSON form',
       { operations: { a: undefined } },
     ],
     ['"constraints" must be an object with at least one argument, not "x"', { constraints: "x" }],
@@ -133,10 +133,15 @@ describe("why a program's hop can not be written", () => {
     expect(misuse(() => normalizeHop(hop as object))).toBe(message);
   });
 
-  test("but what is undefined is left out, and null is a value", () => {
-    const constraints = { a: undefined, b: null, c: { max: 1, min: undefined } };
-    expect(normalizeHop({ constraints } as object)).toStrictEqual({
-      constraints: { b: null, c: { max: 1 } },
-    });
+  test.each<[string, object]>([
+    ["a member", { maxFurtherHops: 0, operations: undefined }],
+    ["a limit", { constraints: { a: 1, to: undefined } }],
+    ["an operator", { constraints: { a: { max: 1, min: undefined } } }],
+  ])("%s that is undefined is not taken for no restriction", (_, hop) => {
+    expect(misuse(() => normalizeHop(hop))).toMatch(/undefined/);
+  });
+
+  test("null is a value", () => {
+    expect(normalizeHop({ constraints: { b: null } })).toStrictEqual({ constraints: { b: null } });
   });
 });

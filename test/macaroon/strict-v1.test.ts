@@ -137,7 +137,7 @@ const CASES: readonly Case[] = [
     about: "a cl before its vid",
     bytes: v1(cid, cl, vid),
     code: "first_party_location",
-    offset: 38,
+    offset: 42,
   },
   { about: "two vids", bytes: v1(cid, vid, vid, cl), code: "field_duplicate", offset: 123 },
   {

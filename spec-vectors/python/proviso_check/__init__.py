@@ -6,7 +6,7 @@ The two entry points never raise on any token:
 * :func:`proviso_check.check.verify` reads a generic macaroon and verifies its signatures.
 """
 
-from .check import Allowed, Invalid, Invocation, Refused, Valid, check, verify
-from .judge import Denial
+from .check import Allowed, Invalid, Refused, Valid, check, verify
+from .judge import Denial, Invocation
 
 __all__ = ["Allowed", "Denial", "Invalid", "Invocation", "Refused", "Valid", "check", "verify"]

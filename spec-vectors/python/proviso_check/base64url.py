@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from typing import NamedTuple
+from typing import List, NamedTuple, Optional
 
 from .limits import FormError
 
@@ -19,15 +19,15 @@ _WHITESPACE = frozenset(" \t\n\v\f\r")
 
 
 class Decoded(NamedTuple):
-    """The whole bytes, and whether bits beyond them in the last character are not zero."""
+    """The whole bytes, and the code of what is wrong behind them, if anything is."""
 
     data: bytes
-    trailing_bits: bool
+    fault: Optional[str]
 
 
 def decode_lenient(text: str) -> Decoded:
-    """Decode, and leave the trailing bits to the caller. Raises :class:`FormError`."""
-    values = []
+    """Decode, and leave a fault at the end to the caller. Raises :class:`FormError`."""
+    values: List[int] = []
     alphabet = None
     length = len(text)
     position = 0
@@ -50,8 +50,6 @@ def decode_lenient(text: str) -> Decoded:
         alphabet = own
         values.append(own[character])
     _check_padding(text, position, len(values))
-    if len(values) % 4 == 1:
-        raise FormError("truncated")
     return _pack(values)
 
 
@@ -73,8 +71,8 @@ def _check_padding(text: str, start: int, characters: int) -> None:
         raise FormError("base64_padding")
 
 
-def _pack(values: list) -> Decoded:
-    """Six bits a value, most significant first."""
+def _pack(values: List[int]) -> Decoded:
+    """Six bits a value, most significant first. A last value may not be enough for a byte."""
     out = bytearray()
     accumulator = 0
     bits = 0
@@ -85,14 +83,16 @@ def _pack(values: list) -> Decoded:
             bits -= 8
             out.append(accumulator >> bits)
             accumulator &= (1 << bits) - 1
-    return Decoded(bytes(out), accumulator != 0)
+    if len(values) % 4 == 1:
+        return Decoded(bytes(out), "truncated")
+    return Decoded(bytes(out), "base64_trailing_bits" if accumulator else None)
 
 
 def decode(text: str) -> bytes:
-    """Decode strictly: non-zero trailing bits are ``base64_trailing_bits``."""
+    """Decode strictly: a fault at the end is an error like any other."""
     decoded = decode_lenient(text)
-    if decoded.trailing_bits:
-        raise FormError("base64_trailing_bits")
+    if decoded.fault is not None:
+        raise FormError(decoded.fault)
     return decoded.data
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import List
 
 from .jsontext import Json
@@ -10,6 +11,7 @@ from .jsontext import Json
 _SHORT = {
     0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0C: "\\f", 0x0D: "\\r", 0x22: '\\"', 0x5C: "\\\\",
 }
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NotCanonical(Exception):
@@ -89,7 +91,8 @@ def write(value: Json) -> str:
 
 
 def kind(value: object) -> str:
-    """The JSON type of a value. A number that is not finite has none that any limit knows."""
+    """The JSON type of a value, or ``other`` for one of no type that any limit knows: a number that is
+    not finite, or a string with a lone surrogate."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -97,7 +100,7 @@ def kind(value: object) -> str:
     if isinstance(value, (int, float)):
         return "number" if math.isfinite(value) else "other"
     if isinstance(value, str):
-        return "string"
+        return "other" if _LONE_SURROGATE.search(value) else "string"
     return "array" if isinstance(value, list) else "object" if isinstance(value, dict) else "other"
 
 

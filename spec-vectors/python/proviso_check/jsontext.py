@@ -2,7 +2,7 @@
 
 Python's own ``json`` accepts ``NaN``, keeps the last of two equal member names, and makes integers of
 any size; here names must differ, and every number is an IEEE 754 double (it may become infinite: the
-caller decides). Strings with a lone surrogate are rejected. A text that ends early is ``truncated``.
+caller decides). Lone surrogates are kept: the caller decides about them too.
 """
 
 from __future__ import annotations
@@ -17,29 +17,27 @@ Json = Union[None, bool, float, str, List["Json"], Dict[str, "Json"]]  # type: i
 _SPACE = re.compile(r"[ \t\n\r]*")
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_NUMBER_CUT = re.compile(r"-|-?(?:0|[1-9][0-9]*)(?:\.|(?:\.[0-9]+)?[eE][+-]?)")
 _HEX4 = re.compile(r"[0-9a-fA-F]{4}")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _LITERALS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
 
 
 def parse(text: str, max_depth: int) -> Json:
-    """Read one JSON text. Raises :class:`FormError`: ``json_syntax``, ``truncated``, ``too_deep``,
-    ``json_duplicate_key`` or ``utf8_invalid``."""
+    """Read one JSON text. Raises :class:`FormError`: ``json_syntax`` or ``too_deep``, and, if there is
+    nothing else wrong with the whole text, ``json_duplicate_key``."""
     reader = _Reader(text, max_depth)
     value = reader.value(0)
     reader.space()
     if reader.position != len(text):
         raise FormError("json_syntax")
+    if reader.duplicate_name:
+        raise FormError("json_duplicate_key")
     return value
 
 
-def well_formed(text: str) -> str:
-    """``text`` with surrogate pairs joined; a lone surrogate is ``utf8_invalid``."""
-    try:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
-    except UnicodeDecodeError:
-        raise FormError("utf8_invalid") from None
+def _joined(text: str) -> str:
+    """``text`` with surrogate pairs joined; lone surrogates stay."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 class _Reader:
@@ -49,6 +47,7 @@ class _Reader:
         self.text = text
         self.position = 0
         self.max_depth = max_depth
+        self.duplicate_name = False
 
     def space(self) -> None:
         match = _SPACE.match(self.text, self.position)
@@ -57,7 +56,7 @@ class _Reader:
 
     def peek(self) -> str:
         if self.position >= len(self.text):
-            raise FormError("truncated")
+            raise FormError("json_syntax")
         return self.text[self.position]
 
     def take(self) -> str:
@@ -91,8 +90,7 @@ class _Reader:
             if self.take() != '"':
                 raise FormError("json_syntax")
             name = self.string()
-            if name in found:
-                raise FormError("json_duplicate_key")
+            self.duplicate_name = self.duplicate_name or name in found
             self.space()
             if self.take() != ":":
                 raise FormError("json_syntax")
@@ -120,17 +118,12 @@ class _Reader:
 
     def literal(self, first: str) -> Json:
         word, value = _LITERALS[first]
-        there = self.text[self.position : self.position + len(word)]
-        if there == word:
-            self.position += len(word)
-            return value
-        cut = word.startswith(there) and self.position + len(there) == len(self.text)
-        raise FormError("truncated" if cut else "json_syntax")
+        if not self.text.startswith(word, self.position):
+            raise FormError("json_syntax")
+        self.position += len(word)
+        return value
 
     def number(self) -> float:
-        cut = _NUMBER_CUT.match(self.text, self.position)
-        if cut is not None and cut.end() == len(self.text):
-            raise FormError("truncated")
         match = _NUMBER.match(self.text, self.position)
         if match is None:
             raise FormError("json_syntax")
@@ -146,7 +139,7 @@ class _Reader:
             self.position = plain.end()
             character = self.take()
             if character == '"':
-                return well_formed("".join(parts))
+                return _joined("".join(parts))
             if character != "\\":
                 raise FormError("json_syntax")
             parts.append(self.escape())
@@ -159,7 +152,6 @@ class _Reader:
             return _ESCAPES[character]
         digits = self.text[self.position : self.position + 4]
         if _HEX4.fullmatch(digits) is None:
-            cut = len(digits) < 4 and re.fullmatch("[0-9a-fA-F]*", digits) is not None
-            raise FormError("truncated" if cut else "json_syntax")
+            raise FormError("json_syntax")
         self.position += 4
         return chr(int(digits, 16))

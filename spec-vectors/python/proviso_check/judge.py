@@ -9,6 +9,8 @@ from . import jcs
 from .hop import Object
 from .jsontext import Json
 
+_MAX_HANDLES_TOLD = 16
+
 
 @dataclass(frozen=True)
 class Denial:
@@ -23,7 +25,10 @@ class Denial:
 
 @dataclass(frozen=True)
 class Invocation:
-    """What is asked. ``audience`` is the name of the service that checks."""
+    """What is asked. ``audience`` is the name of the service that checks.
+
+    Without an invoker or an audience it is in no set; an empty text is a text like any other.
+    """
 
     operation: str
     handles: Tuple[str, ...] = ()
@@ -52,9 +57,9 @@ def judge(
     if handles is not None:
         if not invocation.handles:
             deny("resource_denied", "resourceHandles", "the invocation names no resource")
-        for handle in invocation.handles:
-            if handle not in handles:
-                deny("resource_denied", "resourceHandles", "a resource is not in the set")
+        denied = [handle for handle in dict.fromkeys(invocation.handles) if handle not in handles]
+        for _ in denied[:_MAX_HANDLES_TOLD]:
+            deny("resource_denied", "resourceHandles", "a resource is not in the set")
     constraints: Any = hop.get("constraints", {})
     for argument, limit in constraints.items():
         for operator in _violations(argument, limit, invocation.arguments):

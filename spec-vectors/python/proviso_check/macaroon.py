@@ -11,8 +11,8 @@ from .limits import (
     MAX_DISCHARGES,
     FormError,
     check_identifier_size,
-    scan_hop,
 )
+from .nesting import scan_hop
 
 VID_LENGTH = 72
 SIGNATURE_LENGTH = 32

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Dict, List, Mapping, Sequence
+from typing import Any, Dict, List, Mapping, Sequence, Set
 
 from . import base64url
 from .hop import Object
@@ -24,20 +24,41 @@ def revocation_id(tag: bytes) -> str:
 
 
 def check_list(revocations: Mapping[str, Any]) -> None:
-    """Raise :class:`MalformedList` for a list with what this version does not know."""
-    trusted = revocations.get("trustedUntil")
-    if trusted is not None and not is_time(trusted):
-        raise MalformedList("trustedUntil is not a time")
-    entries = revocations.get("entries", [])
-    if not isinstance(entries, list):
+    """Raise :class:`MalformedList` for a list that is not as section 8 says."""
+    _check_names(revocations, {"version", "entries"}, {"trustedUntil"})
+    version = revocations["version"]
+    if isinstance(version, bool) or not isinstance(version, (int, float)):
+        raise MalformedList("version is not a number")
+    if version < 0 or version % 1 != 0:
+        raise MalformedList("version is not a whole number")
+    _check_times(revocations, "trustedUntil")
+    if not isinstance(revocations["entries"], list):
         raise MalformedList("entries is not an array")
-    for entry in entries:
-        if not isinstance(entry, dict) or entry.get("kind") not in _KINDS:
-            raise MalformedList("an entry of an unknown kind")
-        if not isinstance(entry.get("id"), str):
-            raise MalformedList("an entry without an id")
-        if entry["kind"] == "principal" and not is_time(entry.get("before")):
-            raise MalformedList("an entry of a principal without a time")
+    for entry in revocations["entries"]:
+        _check_entry(entry)
+
+
+def _check_entry(entry: Any) -> None:
+    if not isinstance(entry, dict) or entry.get("kind") not in _KINDS:
+        raise MalformedList("an entry of an unknown kind")
+    required = {"kind", "id", "at"}
+    if entry["kind"] == "principal":
+        required.add("before")
+    _check_names(entry, required, {"until", "reason"})
+    if not isinstance(entry["id"], str) or not isinstance(entry.get("reason", ""), str):
+        raise MalformedList("an id or a reason is not text")
+    _check_times(entry, "at", "before", "until")
+
+
+def _check_names(value: Mapping[str, Any], required: Set[str], optional: Set[str]) -> None:
+    if not required <= set(value) <= required | optional:
+        raise MalformedList("a member is missing, or has no place there")
+
+
+def _check_times(value: Mapping[str, Any], *names: str) -> None:
+    for name in names:
+        if name in value and not is_time(value[name]):
+            raise MalformedList(f"{name} is not a time")
 
 
 def revoked(
@@ -47,15 +68,13 @@ def revoked(
 
     An entry counts as long as it is in the list, also after its ``until``.
     """
-    entries: List[Dict[str, Any]] = revocations.get("entries", [])
-    links = {entry["id"] for entry in entries if entry["kind"] == "link"}
+    entries: List[Dict[str, Any]] = revocations["entries"]
+    links = [entry["id"] for entry in entries if entry["kind"] == "link"]
     denials: List[Denial] = []
     for index, chain in enumerate(tags):
         for link, tag in enumerate(chain):
-            if revocation_id(tag) in links:
-                denials.append(
-                    Denial("revoked", link, index or None, "link", "a link has been revoked")
-                )
+            denial = Denial("revoked", link, index or None, "link", "a link has been revoked")
+            denials.extend([denial] * links.count(revocation_id(tag)))
     for kind, value in (
         ("capability", identifier["id"]),
         ("key", identifier["kid"]),

@@ -142,7 +142,7 @@ class _Discharges:
         if not hmac.compare_digest(
             bind(self.token.root.signature, tags[-1]), discharge.signature
         ):
-            raise stop("discharge_mismatch")
+            raise SignatureError("discharge_mismatch", discharge=found + 1)
         self.tags[found] = tags
         self.parent[found] = current
         self.depth[found] = self.depth[current] + 1

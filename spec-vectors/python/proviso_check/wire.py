@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import List
+
 from . import base64url, wire_json, wire_v1, wire_v2
 from .limits import MAX_TEXT_UNITS, FormError, utf16_length
 from .macaroon import Macaroon, Token, make_token
@@ -22,23 +24,26 @@ def read_token(text: str) -> Token:
 
 
 def _read_base64(text: str) -> Token:
-    """Non-zero trailing bits are reported, unless the text shows itself to be cut short."""
-    decoded = base64url.decode_lenient(text)
+    """A fault at the end is reported, unless the bytes before it show a text that is cut short, or one
+    that never was a token."""
+    data, fault = base64url.decode_lenient(text)
     try:
-        token = make_token(_read_binary(decoded.data))
+        token = make_token(_read_binary(data))
     except FormError as error:
-        if decoded.trailing_bits and error.code != "truncated":
-            raise FormError("base64_trailing_bits") from None
+        if fault is not None and error.code not in ("truncated", "format_unknown"):
+            raise FormError(fault) from None
         raise
-    if decoded.trailing_bits:
-        raise FormError("base64_trailing_bits")
+    if fault is not None:
+        raise FormError(fault)
     return token
 
 
-def _read_binary(data: bytes) -> "list[Macaroon]":
+def _read_binary(data: bytes) -> List[Macaroon]:
     first = data[:1]
+    if first == b"":
+        raise FormError("truncated")
     if first == b"\x02":
         return wire_v2.read(data)
-    if first != b"" and first in b"0123456789abcdef":
+    if first in b"0123456789abcdef":
         return wire_v1.read(data)
     raise FormError("format_unknown")

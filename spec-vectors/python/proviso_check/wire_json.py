@@ -1,9 +1,13 @@
-"""The JSON forms of section 3."""
+"""The JSON forms of section 3.
+
+What is wrong is looked for in the order of that section, each kind in the whole text before the next:
+the text's end, its nesting, its syntax, names that occur twice, unknown names, types, and then the rest.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Dict, FrozenSet, List, Optional
+from typing import Any, Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Tuple
 
 from . import base64url
 from .jsontext import Json, parse
@@ -16,26 +20,80 @@ from .macaroon import (
     check_count,
     check_vid,
 )
+from .nesting import scan_token
 
-Object = Dict[str, Json]
+Object = Dict[str, Any]
 
-_V2_KEYS = frozenset(["v", "l", "i", "i64", "c", "s", "s64"])
-_V2_CAVEAT_KEYS = frozenset(["i", "i64", "v", "v64", "l"])
-_V1_KEYS = frozenset(["location", "identifier", "caveats", "signature"])
-_V1_CAVEAT_KEYS = frozenset(["cid", "vid", "cl"])
 _HEX = re.compile("[0-9a-fA-F]*")
+
+
+class _Names(NamedTuple):
+    """The member names of one form. ``others`` are those whose value need not be text."""
+
+    texts: FrozenSet[str]
+    caveats: str
+    others: FrozenSet[str]
+    caveat_texts: FrozenSet[str]
+
+
+_V2_NAMES = _Names(
+    frozenset(["l", "i", "i64", "s", "s64"]),
+    "c",
+    frozenset(["v"]),
+    frozenset(["i", "i64", "v", "v64", "l"]),
+)
+_V1_NAMES = _Names(
+    frozenset(["location", "identifier", "signature"]),
+    "caveats",
+    frozenset(),
+    frozenset(["cid", "vid", "cl"]),
+)
 
 
 def read(text: str) -> List[Macaroon]:
     """All macaroons of a JSON text. Raises :class:`FormError`."""
+    scan_token(text)
     value = parse(text, MAX_JSON_DEPTH)
-    elements = value if isinstance(value, list) else [value]
+    elements: List[Json] = value if isinstance(value, list) else [value]
     if not elements:
         raise FormError("empty")
     check_count(len(elements))
+    first = elements[0]
+    is_v1 = isinstance(first, dict) and ("identifier" in first or "signature" in first)
+    names = _V1_NAMES if is_v1 else _V2_NAMES
+    _check_names(elements, names)
+    objects = _typed(elements, names)
+    return [_v1(one) if is_v1 else _v2(one) for one in objects]
+
+
+def _objects(elements: List[Json], names: _Names) -> Iterator[Tuple[Object, FrozenSet[str]]]:
+    """Each object of the text, whatever else is there, with the names that it may have."""
+    for element in elements:
+        if isinstance(element, dict):
+            yield element, names.texts | names.others | {names.caveats}
+            caveats = element.get(names.caveats)
+            for caveat in caveats if isinstance(caveats, list) else []:
+                if isinstance(caveat, dict):
+                    yield caveat, names.caveat_texts
+
+
+def _check_names(elements: List[Json], names: _Names) -> None:
+    for value, known in _objects(elements, names):
+        if not known.issuperset(value):
+            raise FormError("json_unknown_key")
+
+
+def _typed(elements: List[Json], names: _Names) -> List[Object]:
+    """The elements, once every value of them is known to be of its type."""
     objects = [_object(element) for element in elements]
-    one = _v2 if "v" in objects[0] else _v1
-    return [one(element) for element in objects]
+    for one in objects:
+        _check_texts(one, names.texts)
+        caveats = one.get(names.caveats, [])
+        if not isinstance(caveats, list):
+            raise FormError("json_type")
+        for caveat in caveats:
+            _check_texts(_object(caveat), names.caveat_texts)
+    return objects
 
 
 def _object(value: Json) -> Object:
@@ -44,104 +102,96 @@ def _object(value: Json) -> Object:
     return value
 
 
-def _known(value: Object, keys: FrozenSet[str]) -> None:
-    if any(name not in keys for name in value):
-        raise FormError("json_unknown_key")
+def _check_texts(value: Object, names: FrozenSet[str]) -> None:
+    for name in names.intersection(value):
+        if not isinstance(value[name], str):
+            raise FormError("json_type")
 
 
-def _string(value: Json) -> str:
-    if not isinstance(value, str):
-        raise FormError("json_type")
-    return value
+def _encoded(value: Object, name: str) -> Optional[bytes]:
+    """A member as UTF-8, if it is there."""
+    if name not in value:
+        return None
+    try:
+        encoded: bytes = value[name].encode("utf-8")
+    except UnicodeEncodeError:  # a lone surrogate
+        raise FormError("utf8_invalid") from None
+    return encoded
 
 
-def _location(value: Object, name: str) -> Optional[str]:
-    """An optional location; an empty one reads as none."""
-    return (_string(value[name]) or None) if name in value else None
+def _text(value: Object, name: str) -> Optional[str]:
+    """A member as text, if it is there."""
+    encoded = _encoded(value, name)
+    return None if encoded is None else encoded.decode("utf-8")
 
 
-def _caveats(value: Object, name: str) -> List[Object]:
-    caveats = value.get(name, [])
-    if not isinstance(caveats, list):
-        raise FormError("json_type")
-    check_caveats(len(caveats))
-    return [_object(caveat) for caveat in caveats]
+def _base64(value: Object, name: str) -> Optional[bytes]:
+    """A member that is base64, if it is there."""
+    text = _text(value, name)
+    return None if text is None else base64url.decode(text)
 
 
-def _bytes(value: Object, name: str) -> Optional[bytes]:
+def _either(value: Object, name: str) -> Optional[bytes]:
     """A member that is text under ``name`` or base64 under ``name`` with ``64``."""
     name64 = name + "64"
     if name in value and name64 in value:
         raise FormError("json_both_encodings")
-    if name in value:
-        return _string(value[name]).encode("utf-8")
-    if name64 in value:
-        return base64url.decode(_string(value[name64]))
-    return None
+    return _encoded(value, name) if name in value else _base64(value, name64)
 
 
-def _required(value: Optional[bytes]) -> bytes:
-    if value is None:
+def _identifier(identifier: Optional[bytes]) -> bytes:
+    if identifier is None:
         raise FormError("field_missing")
-    return value
-
-
-def _identifier(value: Optional[bytes]) -> bytes:
-    identifier = _required(value)
     check_identifier_size(len(identifier))
     return identifier
 
 
-def _caveat(identifier: bytes, vid: Optional[bytes], location: Optional[str]) -> Caveat:
+def _caveat(identifier: Optional[bytes], vid: Optional[bytes], location: Optional[str]) -> Caveat:
+    """An empty location reads as none, but only a third-party caveat may have one."""
+    known = _identifier(identifier)
     if vid is not None:
         check_vid(vid)
     elif location is not None:
         raise FormError("first_party_location")
-    return Caveat(identifier, vid, location)
+    return Caveat(known, vid, location or None)
+
+
+def _caveats(value: Object, name: str) -> List[Object]:
+    caveats: List[Object] = value.get(name, [])
+    check_caveats(len(caveats))
+    return caveats
 
 
 def _v2(value: Object) -> Macaroon:
-    if "v" not in value:
-        raise FormError("field_missing")
-    version = value["v"]
-    if isinstance(version, bool) or not isinstance(version, float) or version != 2:
+    version = value.get("v", 2.0)
+    if not isinstance(version, float) or version != 2:
         raise FormError("json_version")
-    _known(value, _V2_KEYS)
-    location = _location(value, "l")
-    identifier = _identifier(_bytes(value, "i"))
-    caveats = []
-    for caveat in _caveats(value, "c"):
-        _known(caveat, _V2_CAVEAT_KEYS)
-        caveats.append(
-            _caveat(
-                _identifier(_bytes(caveat, "i")), _bytes(caveat, "v"), _location(caveat, "l")
-            )
-        )
-    signature = _required(_bytes(value, "s"))
+    location = _text(value, "l")
+    identifier = _identifier(_either(value, "i"))
+    caveats = [
+        _caveat(_either(caveat, "i"), _either(caveat, "v"), _text(caveat, "l"))
+        for caveat in _caveats(value, "c")
+    ]
+    signature = _either(value, "s")
+    if signature is None:
+        raise FormError("field_missing")
     if len(signature) != SIGNATURE_LENGTH:
         raise FormError("signature_length")
-    return Macaroon(identifier, signature, location, caveats)
-
-
-def _text(value: Object, name: str) -> Optional[bytes]:
-    return _string(value[name]).encode("utf-8") if name in value else None
+    return Macaroon(identifier, signature, location or None, caveats)
 
 
 def _v1(value: Object) -> Macaroon:
-    _known(value, _V1_KEYS)
-    location = _location(value, "location")
-    identifier = _identifier(_text(value, "identifier"))
-    caveats = []
-    for caveat in _caveats(value, "caveats"):
-        _known(caveat, _V1_CAVEAT_KEYS)
-        cid = _identifier(_text(caveat, "cid"))
-        vid = base64url.decode(_string(caveat["vid"])) if "vid" in caveat else None
-        caveats.append(_caveat(cid, vid, _location(caveat, "cl")))
-    if "signature" not in value:
+    location = _text(value, "location")
+    identifier = _identifier(_encoded(value, "identifier"))
+    caveats = [
+        _caveat(_encoded(caveat, "cid"), _base64(caveat, "vid"), _text(caveat, "cl"))
+        for caveat in _caveats(value, "caveats")
+    ]
+    signature = _text(value, "signature")
+    if signature is None:
         raise FormError("field_missing")
-    signature = _string(value["signature"])
     if _HEX.fullmatch(signature) is None:
         raise FormError("json_hex")
     if len(signature) != 2 * SIGNATURE_LENGTH:
         raise FormError("signature_length")
-    return Macaroon(identifier, bytes.fromhex(signature), location, caveats)
+    return Macaroon(identifier, bytes.fromhex(signature), location or None, caveats)

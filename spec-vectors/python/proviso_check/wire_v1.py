@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional
+from typing import List, NamedTuple, Optional, Tuple
 
 from .limits import FormError, check_identifier_size
 from .macaroon import (
@@ -15,7 +15,8 @@ from .macaroon import (
 )
 
 _HEX = frozenset(b"0123456789abcdef")
-_KEYS = frozenset([b"location", b"identifier", b"cid", b"vid", b"cl", b"signature"])
+_KEYS = ("location", "identifier", "cid", "vid", "cl", "signature")
+_START = b"location "  # what follows the first four digits of a macaroon
 _MINIMUM = 7
 
 
@@ -29,20 +30,24 @@ def read(data: bytes) -> List[Macaroon]:
     macaroons: List[Macaroon] = []
     position = 0
     while position < len(data):
-        if data[position] not in _HEX:
-            raise FormError("trailing_bytes" if macaroons else "packet_header")
+        if macaroons and not _starts(data, position):
+            raise FormError("trailing_bytes")
         check_count(len(macaroons) + 1)
         builder = _Builder()
         while not builder.done:
             packet, position = _packet(data, position)
-            if macaroons and builder.empty and packet.key != "location":
-                raise FormError("trailing_bytes")
             builder.add(packet)
         macaroons.append(builder.macaroon())
     return macaroons
 
 
-def _packet(data: bytes, position: int) -> "tuple[_Packet, int]":
+def _starts(data: bytes, position: int) -> bool:
+    """Whether, as far as the input goes, a macaroon starts at ``position``."""
+    start = data[position + 4 : position + 4 + len(_START)]
+    return data[position] in _HEX and _START.startswith(start)
+
+
+def _packet(data: bytes, position: int) -> Tuple[_Packet, int]:
     """The packet at ``position``, and where the next one starts."""
     header = data[position : position + 4]
     if any(byte not in _HEX for byte in header):
@@ -58,10 +63,23 @@ def _packet(data: bytes, position: int) -> "tuple[_Packet, int]":
     body = data[position + 4 : end]
     if body[-1:] != b"\n":
         raise FormError("packet_terminator")
-    key, space, value = body[:-1].partition(b" ")
+    name, space, value = body[:-1].partition(b" ")
+    key = name.decode("latin-1")
     if not space or key not in _KEYS:
         raise FormError("field_unknown")
-    return _Packet(key.decode("ascii"), value), end
+    return _Packet(key, value), end
+
+
+# After each key of one macaroon, the keys that may come next. The last one is the one that is expected
+# where none of them comes.
+_NEXT = {
+    "": ("location",),
+    "location": ("identifier",),
+    "identifier": ("cid", "signature"),
+    "cid": ("cid", "vid", "signature"),
+    "vid": ("cid", "cl", "signature"),
+    "cl": ("cid", "signature"),
+}
 
 
 class _Builder:
@@ -69,76 +87,63 @@ class _Builder:
 
     def __init__(self) -> None:
         self.done = False
-        self.empty = True
-        self._seen: List[str] = []  # the keys of the header, then those of the caveat being read
+        self._last = ""  # the key of the packet before
+        self._head: List[str] = []  # the keys of the head so far
+        self._caveat: List[str] = []  # the keys of the present caveat so far
         self._location: Optional[str] = None
-        self._identifier: Optional[bytes] = None
+        self._identifier = b""
         self._signature = b""
         self._caveats: List[Caveat] = []
 
     def add(self, packet: _Packet) -> None:
         key, value = packet
-        if not self.empty and key in ("location", "identifier"):
-            self._header_again(key)
-        self.empty = False
+        self._check_place(key)
+        self._last = key
+        if key in ("location", "identifier"):
+            self._head.append(key)
+        else:
+            self._caveat = [key] if key == "cid" else self._caveat + [key]
         getattr(self, "_add_" + key)(value)
 
-    def _header_again(self, key: str) -> None:
-        if key == "location":
-            # The first packet was either a location or, wrongly, something else.
-            raise FormError("field_duplicate" if self._location is not None else "field_order")
-        if self._identifier is not None:
+    def _check_place(self, key: str) -> None:
+        """Reject a key that can not follow the one before."""
+        allowed = _NEXT[self._last]
+        if key in allowed:
+            return
+        if key == "cl" and self._last == "cid":
+            raise FormError("first_party_location")
+        if key in self._head or key in self._caveat:
             raise FormError("field_duplicate")
+        before = _KEYS.index(key) < _KEYS.index(allowed[-1])
+        raise FormError("field_order" if before else "field_missing")
 
     def _add_location(self, value: bytes) -> None:
-        self._location = _text(value)
+        self._location = _text(value) or None
 
     def _add_identifier(self, value: bytes) -> None:
         check_identifier_size(len(value))
         self._identifier = value
 
-    def _require_header(self, otherwise: str) -> None:
-        if self._location is None or self._identifier is None:
-            raise FormError(otherwise)
-
     def _add_cid(self, value: bytes) -> None:
-        self._require_header("field_missing")
         check_caveats(len(self._caveats) + 1)
         check_identifier_size(len(value))
         self._caveats.append(Caveat(value))
-        self._seen = ["cid"]
 
     def _add_vid(self, value: bytes) -> None:
-        self._require_header("field_missing")
-        if "vid" in self._seen:
-            raise FormError("field_duplicate")
-        if self._seen != ["cid"]:
-            raise FormError("field_order")
         self._caveats[-1] = Caveat(self._caveats[-1].identifier, check_vid(value))
-        self._seen.append("vid")
 
     def _add_cl(self, value: bytes) -> None:
-        self._require_header("field_missing")
-        if "cl" in self._seen:
-            raise FormError("field_duplicate")
-        if "cid" not in self._seen:
-            raise FormError("field_order")
-        if "vid" not in self._seen:
-            raise FormError("first_party_location")
         last = self._caveats[-1]
         self._caveats[-1] = Caveat(last.identifier, last.vid, _text(value) or None)
-        self._seen.append("cl")
 
     def _add_signature(self, value: bytes) -> None:
-        self._require_header("field_missing")
         if len(value) != SIGNATURE_LENGTH:
             raise FormError("signature_length")
         self._signature = value
         self.done = True
 
     def macaroon(self) -> Macaroon:
-        assert self._identifier is not None
-        return Macaroon(self._identifier, self._signature, self._location or None, self._caveats)
+        return Macaroon(self._identifier, self._signature, self._location, self._caveats)
 
 
 def _text(value: bytes) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Tuple
 
-from .limits import MAX_BYTES, FormError, check_identifier_size
+from .limits import FormError, check_identifier_size
 from .macaroon import (
     SIGNATURE_LENGTH,
     VID_LENGTH,
@@ -20,8 +20,6 @@ EOS, LOCATION, IDENTIFIER, VID, SIGNATURE = 0, 1, 2, 4, 6
 
 def read(data: bytes) -> List[Macaroon]:
     """All macaroons of ``data``, which starts with the version byte. Raises :class:`FormError`."""
-    if len(data) > MAX_BYTES:
-        raise FormError("too_large")
     reader = _Reader(data)
     macaroons: List[Macaroon] = []
     while reader.position < len(data):
@@ -83,7 +81,7 @@ class _Reader:
             raise FormError("first_party_location")
         return Caveat(fields[IDENTIFIER], fields.get(VID), _text(fields.get(LOCATION)))
 
-    def section(self, allowed: tuple) -> Dict[int, bytes]:
+    def section(self, allowed: Tuple[int, ...]) -> Dict[int, bytes]:
         """Fields in ascending order of type up to and including the end of the section."""
         fields: Dict[int, bytes] = {}
         while True:
@@ -106,19 +104,14 @@ class _Reader:
             check_identifier_size(length)
         elif kind == VID and length != VID_LENGTH:
             raise FormError("vid_length")
-        elif kind == LOCATION and length == 0:
-            raise FormError("location_empty")
         content = self.take(length)
         if kind == LOCATION:
             _text(content)
         return content
 
     def signature(self) -> bytes:
-        kind = self.varint()
-        if kind == EOS:
+        if self.varint() != SIGNATURE:
             raise FormError("field_missing")
-        if kind != SIGNATURE:
-            raise FormError("field_unknown")
         length = self.varint()
         if length != SIGNATURE_LENGTH:
             raise FormError("signature_length")
@@ -126,8 +119,8 @@ class _Reader:
 
 
 def _text(content: Optional[bytes]) -> Optional[str]:
-    """A location: UTF-8, or absent."""
-    if content is None:
+    """A location: UTF-8, or absent. An empty one reads as none."""
+    if not content:
         return None
     try:
         return content.decode("utf-8")

@@ -1,0 +1,73 @@
+import type { TokenErrorCode } from "../src/bytes/token-error.js";
+import type { Denial, DenialCode } from "../src/capability/denial.js";
+import { EXIT, type ExitCode } from "./exit.js";
+
+const MALFORMED = "it was altered on the way, or is no macaroon; ask whoever gave it to you again";
+const TOO_LARGE = "no token of this kind is that large; check what you passed";
+
+const TOKEN_ADVICE: { readonly [Code in TokenErrorCode]?: string } = {
+  empty: "if it comes from a shell variable or a file, check that this is not empty",
+  truncated: "it was cut short; copy the whole token",
+  too_large: TOO_LARGE,
+  too_many_caveats: TOO_LARGE,
+  caveat_too_large: TOO_LARGE,
+  too_many_discharges: TOO_LARGE,
+  too_many_members: TOO_LARGE,
+  too_deep: TOO_LARGE,
+  format_unknown: "give the token itself, @FILE, or - for standard input",
+  base64_character: "give the token itself, @FILE, or - for standard input",
+  base64_whitespace: "it was broken over lines when it was copied; join them",
+  base64_padding: "it was cut short or joined with something; copy the whole token",
+  identifier_malformed: "proviso inspect shows any macaroon as it is",
+  has_discharges: "give the token alone, without its discharges",
+  utf8_invalid: "give the token as text: base64url or JSON",
+};
+
+/** What to do about a token that can not be read, by the code of its `TokenError`. */
+export function adviceForToken(code: string): string {
+  const advice = Object.entries(TOKEN_ADVICE).find(([known]) => known === code);
+  return advice?.[1] ?? MALFORMED;
+}
+
+const DENIAL_ADVICE: { readonly [Code in DenialCode]?: string } = {
+  foreign_issuer: "verify it where it was issued, or give that issuer's --home",
+  unknown_key: "ask the issuer for a new token; proviso keys list shows the keys that are left",
+  signature_mismatch: "do not trust it; ask whoever gave it to you for it again",
+  discharge_missing: "get the discharge from the third party and put it behind the token",
+  discharge_invalid: "get a fresh discharge from the third party, bound to this very token",
+  revoked: "ask whoever gave it to you for a new one",
+  revocation_stale: "refresh the revocation list, and try again",
+  caveat_malformed: "ask whoever narrowed the token to do it again, with proviso attenuate",
+  caveat_unknown: "ask whoever narrowed the token to do it again, with proviso attenuate",
+  expiry_missing: "ask the issuer for a token that expires",
+  expired: "ask for a new token",
+  not_yet_valid: "wait, or ask for a token that is valid now",
+  too_many_hops: "ask for a token that may be handed on further",
+};
+
+/** What to do about a refusal; `undefined` where the denial itself says all. */
+export function adviceForDenial({ code, rule = "" }: Denial): string | undefined {
+  if (code === "token_malformed" || code === "token_too_large") return adviceForToken(rule);
+  return DENIAL_ADVICE[code];
+}
+
+/** The exit code that a refusal ends with, by its first denial. */
+export function exitForDenial(code: DenialCode): ExitCode {
+  switch (code) {
+    case "token_malformed":
+    case "token_truncated":
+    case "token_too_large":
+      return EXIT.malformed;
+    case "foreign_issuer":
+    case "unknown_key":
+    case "signature_mismatch":
+    case "discharge_missing":
+    case "discharge_invalid":
+      return EXIT.notAuthentic;
+    case "revoked":
+    case "revocation_stale":
+      return EXIT.revoked;
+    default:
+      return EXIT.refused;
+  }
+}

@@ -1,0 +1,145 @@
+import { isJsonObject, type Json } from "../src/bytes/json.js";
+import type { Constraint, Operators } from "../src/caveats/hop.js";
+import { isScalar, type Scalar } from "../src/caveats/scalar.js";
+import { readValue, splitList } from "./argument-value.js";
+import { type CliError, usageError } from "./exit.js";
+import { quoted } from "./printable.js";
+
+/** A limit on one argument, as one `--arg` says it. */
+interface ArgumentLimit {
+  readonly name: string;
+  readonly limit: Constraint;
+}
+
+const FORMS =
+  "write it like amount<=1000, amount>=1, currency in USD,EUR, to=acc_456 or to not in acc_1,acc_2";
+const PAIR = "write it like amount=500 or to=acc_456";
+const OPERATOR = /<=|>=|!=|==|=|<|>|(?<!\s)\s+not\s+in(?=[\s[]|$)|(?<!\s)\s+in(?=[\s[]|$)/;
+
+/**
+ * Reads limits on arguments, all that are given for one argument together.
+ *
+ *     amount<=1000            at most
+ *     amount>=1               at least
+ *     currency in USD,EUR     one of
+ *     to not in acc_1,acc_2   none of
+ *     to=acc_456              exactly; or JSON, an object of operators included
+ *
+ * Values are JSON where they are JSON, else strings. A name with an operator in it is written as a
+ * JSON string.
+ *
+ * @throws CliError saying what to write instead.
+ */
+export function readLimits(texts: readonly string[]): { readonly [argument: string]: Constraint } {
+  const combined = new Map<string, Constraint>();
+  for (const text of texts) {
+    const { name, limit } = readLimit(text);
+    const known = combined.get(name);
+    combined.set(name, known === undefined ? limit : combine(text, known, limit));
+  }
+  return Object.fromEntries(combined);
+}
+
+/**
+ * Reads the arguments of an invocation, `NAME=VALUE` each.
+ *
+ * @throws CliError saying what to write instead.
+ */
+export function readArguments(texts: readonly string[]): { readonly [name: string]: Json } {
+  const values = new Map<string, Json>();
+  for (const text of texts) {
+    const { name, operator, rest } = splitExpression(text, PAIR);
+    if (operator !== "=") throw refuse(text, "an argument has one value", PAIR);
+    if (values.has(name)) throw refuse(text, "this argument is given twice");
+    values.set(name, valueFrom(text, rest));
+  }
+  return Object.fromEntries(values);
+}
+
+function readLimit(text: string): ArgumentLimit {
+  const { name, operator, rest } = splitExpression(text, FORMS);
+  switch (operator) {
+    case "<=":
+      return { name, limit: { max: numberFrom(text, rest) } };
+    case ">=":
+      return { name, limit: { min: numberFrom(text, rest) } };
+    case "in":
+      return { name, limit: { in: scalarsFrom(text, rest) } };
+    case "not in":
+      return { name, limit: { not_in: scalarsFrom(text, rest) } };
+    case "=":
+      return { name, limit: constraintFrom(text, valueFrom(text, rest)) };
+    case "<":
+    case ">":
+      throw refuse(text, `there is no ${operator}`, `use ${operator}=, which includes the number`);
+    case "!=":
+      throw refuse(text, "there is no !=", `write ${quoted(`${name} not in ${rest}`)}`);
+    default:
+      throw refuse(text, "there is no ==", "use one =");
+  }
+}
+
+function refuse(text: string, problem: string, hint?: string): CliError {
+  return usageError(`--arg ${quoted(text)}: ${problem}`, hint);
+}
+
+function splitExpression(
+  text: string,
+  forms: string,
+): { name: string; operator: string; rest: string } {
+  const quotedName = /^\s*("(?:[^"\\]|\\.)*")/.exec(text);
+  const start = quotedName?.[0].length ?? 0;
+  const found = OPERATOR.exec(text.slice(start));
+  if (found === null) throw refuse(text, "there is no operator", forms);
+  const from = start + found.index;
+  const bare = text.slice(0, from).trim();
+  const name = quotedName?.[1] === bare ? valueFrom(text, bare) : bare;
+  if (typeof name !== "string" || name === "") {
+    throw refuse(text, "the argument's name is missing", forms);
+  }
+  return {
+    name,
+    operator: found[0].trim().replace(/\s+/, " "),
+    rest: text.slice(from + found[0].length).trim(),
+  };
+}
+
+function valueFrom(text: string, part: string): Json {
+  const reading = readValue(part);
+  if (reading.ok) return reading.value;
+  throw refuse(text, reading.problem, reading.hint);
+}
+
+function numberFrom(text: string, part: string): number {
+  const value = valueFrom(text, part);
+  if (typeof value === "number") return value;
+  throw refuse(text, `${quoted(part)} is not a number`, "<= and >= compare numbers");
+}
+
+function scalarsFrom(text: string, part: string): Scalar[] {
+  const whole: Json = part.startsWith("[")
+    ? valueFrom(text, part)
+    : splitList(part).map((item) => valueFrom(text, item));
+  const scalars = Array.isArray(whole) ? whole.filter(isScalar) : [];
+  if (!Array.isArray(whole) || scalars.length === 0 || scalars.length < whole.length) {
+    const hint = "separate strings, numbers, true, false or null with commas";
+    throw refuse(text, "this is not a list of values", hint);
+  }
+  return scalars;
+}
+
+function constraintFrom(text: string, value: Json): Constraint {
+  if (isScalar(value)) return value;
+  // Its operators are checked when the hop is put into canonical form.
+  if (isJsonObject(value)) return value satisfies object as Operators;
+  throw refuse(text, "an argument is limited to one value, or by an object of operators", FORMS);
+}
+
+function combine(text: string, known: Constraint, added: Constraint): Constraint {
+  if (isScalar(known) || isScalar(added)) {
+    throw refuse(text, "this argument is given an exact value and another limit");
+  }
+  const twice = Object.keys(added).find((operator) => Object.hasOwn(known, operator));
+  if (twice === undefined) return { ...known, ...added };
+  throw refuse(text, `this argument is given ${quoted(twice)} twice`, "keep the one you mean");
+}

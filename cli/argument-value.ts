@@ -1,0 +1,83 @@
+import { duplicateKey, type Json } from "../src/bytes/json.js";
+
+/** A value typed at the command line, or why it can not be taken. */
+export type ValueReading =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly problem: string; readonly hint: string };
+
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+// A JSON text's strings, to be skipped, and its numbers.
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const LOOKS_LIKE_JSON = /^["{[]/;
+
+/**
+ * Reads a value: JSON if it is JSON, else the bare text as a string. Text that starts like a JSON
+ * string, object or array but is none is refused: it is nearly always a slip of quoting.
+ */
+export function readValue(text: string): ValueReading {
+  let value: Json;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    if (text === "") return refuse("the value is missing", 'write "" for the empty string');
+    if (!LOOKS_LIKE_JSON.test(text)) return { ok: true, value: text };
+    return refuse(
+      "the value starts like JSON but is not",
+      "put the whole expression in single quotes, or write the value as a JSON string",
+    );
+  }
+  const duplicate = duplicateKey(text);
+  if (duplicate !== undefined) {
+    return refuse(`${JSON.stringify(duplicate.key)} is given twice`, "keep the one you mean");
+  }
+  for (const [part] of text.matchAll(STRING_OR_NUMBER)) {
+    if (part.startsWith('"') || isExact(part)) continue;
+    return refuse(
+      `the number ${part} can not be held exactly`,
+      "write it in double quotes to pass it as a string",
+    );
+  }
+  // "-0" and "0" are one number, whose canonical form is 0.
+  return { ok: true, value: Object.is(value, -0) ? 0 : value };
+}
+
+function refuse(problem: string, hint: string): ValueReading {
+  return { ok: false, problem, hint };
+}
+
+/** Whether a JSON number's text means just the number that a double makes of it. */
+function isExact(text: string): boolean {
+  const held = Number(text);
+  if (!Number.isFinite(held)) return false;
+  const written = decimal(text);
+  const kept = decimal(JSON.stringify(held));
+  return written.digits === kept.digits && written.exponent === kept.exponent;
+}
+
+/** A decimal number as its significant digits and a power of ten, in the one shortest way. */
+function decimal(text: string): { digits: string; exponent: number } {
+  const [, whole = "", fraction = "", power = ""] = NUMBER.exec(text) ?? [];
+  const all = `${whole}${fraction.slice(1)}`.replace(/^0+/, "");
+  const digits = all.replace(/0+$/, "");
+  if (digits === "") return { digits: "0", exponent: 0 };
+  const exponent = Number(power.slice(1)) - Math.max(0, fraction.length - 1);
+  return { digits, exponent: exponent + all.length - digits.length };
+}
+
+/** Splits a list at its commas, leaving those inside double quotes alone. */
+export function splitList(text: string): string[] {
+  const items: string[] = [];
+  let start = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const character = text.charAt(i);
+    if (inString && character === "\\") i++;
+    else if (character === '"') inString = !inString;
+    else if (character === "," && !inString) {
+      items.push(text.slice(start, i).trim());
+      start = i + 1;
+    }
+  }
+  items.push(text.slice(start).trim());
+  return items;
+}

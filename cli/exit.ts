@@ -1,0 +1,77 @@
+/**
+ * How the program ends. Rules for all of the command line:
+ *
+ * - Data goes to standard output, talk to standard error.
+ * - Every error says what is wrong, what to do about it, and ends with its own exit code.
+ * - A refusal by `verify` and an unrelated pair in `diff` are answers, so they are data.
+ */
+export const EXIT = {
+  /** Done, or allowed. */
+  done: 0,
+  /** A rule refused it. */
+  refused: 1,
+  /** The command line is not right. */
+  usage: 2,
+  /** The token is not well formed. */
+  malformed: 3,
+  /** The token is not the issuer's own, or not what it is said to be. */
+  notAuthentic: 4,
+  /** Revoked, or the revocation list is too old to tell. */
+  revoked: 5,
+  /** No home, a file that can not be read, a locked store, a full disk. */
+  environment: 6,
+  /** A fault in this program. */
+  fault: 70,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export interface CliErrorInit {
+  /** Stable, for programs. */
+  readonly code: string;
+  readonly message: string;
+  readonly exitCode: ExitCode;
+  /** What to do about it. */
+  readonly hint?: string | undefined;
+  /** More for `--json`, as members of the error. */
+  readonly details?: { readonly [name: string]: unknown };
+}
+
+/** An error with the words and the exit code that the user is to see. */
+export class CliError extends Error {
+  override readonly name = "CliError";
+  readonly code: string;
+  readonly exitCode: ExitCode;
+  readonly hint: string | undefined;
+  readonly details: { readonly [name: string]: unknown };
+
+  constructor({ code, message, exitCode, hint, details = {} }: CliErrorInit) {
+    super(message);
+    this.code = code;
+    this.exitCode = exitCode;
+    this.hint = hint;
+    this.details = details;
+  }
+}
+
+/** An error in how the command was called. */
+export function usageError(message: string, hint?: string): CliError {
+  return new CliError({ code: "usage", message, exitCode: EXIT.usage, hint });
+}
+
+/** An error of the machine rather than of the command or the token. */
+export function environmentError(code: string, message: string, hint: string): CliError {
+  return new CliError({ code, message, exitCode: EXIT.environment, hint });
+}
+
+/**
+ * Runs a call into the library whose `TypeError` means that what the user asked for is not valid.
+ */
+export function asUsage<T>(call: () => T, hint?: string): T {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof TypeError) throw usageError(error.message, hint);
+    throw error;
+  }
+}

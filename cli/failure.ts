@@ -1,0 +1,77 @@
+import { CommanderError } from "commander";
+import { TokenError } from "../src/bytes/token-error.js";
+import { StorageError } from "../src/issuer/storage-error.js";
+import { adviceForToken } from "./advice.js";
+import { CliError, EXIT, type ExitCode } from "./exit.js";
+import { isErrno, say } from "./output.js";
+import { escapedJson, printable, withoutTokens } from "./printable.js";
+
+/** An error as the user sees it. */
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  readonly exitCode: ExitCode;
+  readonly details?: { readonly [name: string]: unknown };
+}
+
+/**
+ * Tells standard error what went wrong and what to do, and returns the exit code.
+ *
+ * @param command - The command that was called, for the hint where to read on: `proviso mint`.
+ */
+export function reportFailure(error: unknown, command: string, json: boolean): ExitCode {
+  const { details = {}, ...found } = failureOf(error);
+  const failure =
+    found.hint === undefined && found.exitCode === EXIT.usage
+      ? { ...found, hint: `${command} --help shows how it is used` }
+      : found;
+  if (json) {
+    say(escapedJson({ error: { ...failure, ...details } }));
+    return failure.exitCode;
+  }
+  say(`proviso: ${printable(failure.message)}`);
+  for (const line of linesFrom(details["problems"])) say(`  ${printable(line)}`);
+  if (failure.hint !== undefined) say(`hint: ${printable(failure.hint)}`);
+  return failure.exitCode;
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof CliError) {
+    const { code, hint, exitCode, details } = error;
+    // What was typed is quoted, and may be a token in the wrong place.
+    const message = exitCode === EXIT.usage ? withoutTokens(error.message) : error.message;
+    return { code, message, hint, exitCode, details };
+  }
+  if (error instanceof TokenError) {
+    const { code, message, offset } = error;
+    const details = offset === undefined ? {} : { offset };
+    return { code, message, hint: adviceForToken(code), exitCode: EXIT.malformed, details };
+  }
+  if (error instanceof StorageError) {
+    const { code, message, hint, path } = error;
+    return { code, message, hint, exitCode: EXIT.environment, details: { path } };
+  }
+  if (error instanceof CommanderError) return usageFailure(error);
+  if (isErrno(error)) {
+    const hint = "check the folder, its permissions and the space on the disk";
+    return { code: "system", message: error.message, hint, exitCode: EXIT.environment };
+  }
+  const message = `a fault in proviso itself: ${String(error)}`;
+  return { code: "fault", message, hint: "please report this", exitCode: EXIT.fault };
+}
+
+function usageFailure(error: CommanderError): Failure {
+  const shared = { code: "usage", exitCode: EXIT.usage };
+  if (error.code === "commander.help") return { ...shared, message: "a command is missing" };
+  const [first = "", ...rest] = error.message.split("\n");
+  const message = withoutTokens(first.replace(/^error: /, ""));
+  const suggestion = /^\(Did (.*)\)$/.exec(rest.join(" "))?.[1];
+  if (suggestion === undefined) return { ...shared, message };
+  return { ...shared, message, hint: withoutTokens(`did ${suggestion}`) };
+}
+
+function linesFrom(problems: unknown): string[] {
+  if (!Array.isArray(problems)) return [];
+  return problems.map((problem: { readonly message?: unknown }) => String(problem.message));
+}

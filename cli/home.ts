@@ -1,0 +1,169 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { DEFAULT_MAX_LIFETIME, LONGEST_LIFETIME } from "../src/capability/mint.js";
+import { createIssuer, type Issuer } from "../src/issuer/issuer.js";
+import type { Keyring } from "../src/issuer/keyring.js";
+import { readKeyringFile } from "../src/issuer/keyring-file.js";
+import { openRevocationStore } from "../src/issuer/open-store.js";
+import type { RevocationStore } from "../src/issuer/revocation-store.js";
+import { environmentError, usageError } from "./exit.js";
+import type { GlobalOptions } from "./global-options.js";
+import { isErrno } from "./output.js";
+
+/** The files of a home. */
+export interface HomePaths {
+  readonly folder: string;
+  readonly config: string;
+  readonly keyring: string;
+  readonly store: string;
+}
+
+/** What `config.json` holds. */
+export interface HomeConfig {
+  /** The issuer's name: it stands in every token. */
+  readonly issuer: string;
+  /** Seconds that a capability may live. */
+  readonly maxLifetime: number;
+}
+
+/** Everything that minting, checking and revoking need. */
+export interface OpenHome {
+  readonly paths: HomePaths;
+  readonly config: HomeConfig;
+  readonly keys: Keyring;
+  readonly store: RevocationStore;
+  readonly issuer: Issuer;
+}
+
+/** Where the home is: `--home`, which commander fills from `PROVISO_HOME` too, or the default. */
+export function homePaths({ home }: GlobalOptions): HomePaths {
+  if (home === "" && process.env["PROVISO_HOME"] !== "") {
+    throw usageError("--home is empty", "name a folder");
+  }
+  return pathsIn(
+    home === undefined || home === ""
+      ? defaultFolder(process.env, process.platform)
+      : resolve(home),
+  );
+}
+
+/** The paths of a home's files, wherever its folder is. */
+export function pathsIn(folder: string): HomePaths {
+  return {
+    folder,
+    config: join(folder, "config.json"),
+    keyring: join(folder, "keyring.json"),
+    store: join(folder, "store.db"),
+  };
+}
+
+function defaultFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
+  const user = homedir();
+  if (platform === "darwin") return join(user, "Library", "Application Support", "proviso");
+  if (platform === "win32") {
+    return join(env["LOCALAPPDATA"] || join(user, "AppData", "Local"), "proviso");
+  }
+  const data = env["XDG_DATA_HOME"];
+  // The XDG rules say to ignore a path that is not absolute.
+  return join(data?.startsWith("/") ? data : join(user, ".local", "share"), "proviso");
+}
+
+/** The files that a home lacks, by name; all of them if there is no folder. */
+export function missingFiles(paths: HomePaths): string[] {
+  const { config, keyring, store } = paths;
+  const files = { "config.json": config, "keyring.json": keyring, "store.db": store };
+  return Object.entries(files)
+    .filter(([, path]) => !existsSync(path))
+    .map(([name]) => name);
+}
+
+/**
+ * A home that is whole, with its configuration.
+ *
+ * @throws CliError `home_missing`, `home_incomplete`, `home_unreadable` or `config_malformed`.
+ */
+export function findHome(options: GlobalOptions): { paths: HomePaths; config: HomeConfig } {
+  const paths = homePaths(options);
+  const { folder } = paths;
+  if (!isFolder(folder)) {
+    throw environmentError(
+      "home_missing",
+      `there is no home at ${folder}`,
+      "proviso init makes one; --home or PROVISO_HOME names another",
+    );
+  }
+  const missing = missingFiles(paths);
+  if (missing.length > 0) {
+    throw environmentError(
+      "home_incomplete",
+      `the home at ${folder} is not whole: ${missing.join(" and ")} missing`,
+      missing.length === 3
+        ? "proviso init makes a home in an empty folder; --home or PROVISO_HOME names another"
+        : "restore it from a backup; to start afresh, move the folder away and run proviso init",
+    );
+  }
+  return { paths, config: readConfig(paths.config) };
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return false;
+    throw environmentError(
+      "home_unreadable",
+      `could not look into ${path}: ${error.message}`,
+      "check the permissions of the folders above it",
+    );
+  }
+}
+
+function readConfig(path: string): HomeConfig {
+  const hint = 'it holds {"issuer": NAME, "maxLifetime": SECONDS}; correct it or restore it';
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    if (!isErrno(error)) throw environmentError("config_malformed", `${path} is not JSON`, hint);
+    const message = `could not read ${path}: ${error.message}`;
+    throw environmentError("home_unreadable", message, "check its permissions");
+  }
+  const problem = (what: string): Error =>
+    environmentError("config_malformed", `${path}: ${what}`, hint);
+  if (typeof value !== "object" || value === null) throw problem("it is not an object");
+  const config: { issuer?: unknown; maxLifetime?: unknown } = value;
+  const { issuer, maxLifetime = DEFAULT_MAX_LIFETIME, ...others } = config;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw problem(`unknown member ${JSON.stringify(unknown)}`);
+  if (typeof issuer !== "string" || issuer === "") throw problem('"issuer" must be a name');
+  if (!isLifetime(maxLifetime)) {
+    throw problem(`"maxLifetime" must be 1 to ${LONGEST_LIFETIME} whole seconds`);
+  }
+  return { issuer, maxLifetime };
+}
+
+/** Whether a capability may be made to live so many seconds at most. */
+export function isLifetime(seconds: unknown): seconds is number {
+  return (
+    Number.isSafeInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= LONGEST_LIFETIME
+  );
+}
+
+/** Opens the home, hands it to `use`, and closes its store whatever happens. */
+export async function withHome<T>(
+  options: GlobalOptions,
+  use: (home: OpenHome) => T | Promise<T>,
+): Promise<T> {
+  const { paths, config } = findHome(options);
+  const keys = readKeyringFile(paths.keyring);
+  const store = await openRevocationStore(paths.store);
+  try {
+    const { issuer: name, maxLifetime } = config;
+    const issuer = createIssuer({ name, keys, revocations: store, maxLifetime });
+    return await use({ paths, config, keys, store, issuer });
+  } finally {
+    store.close();
+  }
+}

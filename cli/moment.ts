@@ -1,0 +1,75 @@
+import { parseTime } from "../src/caveats/time.js";
+import { usageError } from "./exit.js";
+import { quoted } from "./printable.js";
+
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60 * 1000,
+  h: 60 * 60 * 1000,
+  d: 24 * 60 * 60 * 1000,
+};
+
+const DURATION = /^(\d{1,9})([smhd])$/;
+const TIME =
+  /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(\.\d+)?(?:([Zz])|([+-])(\d{2}):(\d{2}))?$/;
+const EXAMPLES =
+  "give a duration such as 90s, 15m, 2h or 1d, or a time such as 2030-01-31T23:59:59Z";
+
+/**
+ * Reads a moment: a duration from now, or an RFC 3339 time with its zone.
+ *
+ * @param option - The option that it was given to.
+ * @throws CliError saying what to give instead.
+ */
+export function momentFrom(option: string, text: string, now: number): Date {
+  const refuse = (problem: string, hint = EXAMPLES): Error =>
+    usageError(`${option} ${quoted(text)}: ${problem}`, hint);
+  const seconds = readDuration(text);
+  let milliseconds: number;
+  if (seconds !== undefined) milliseconds = now + seconds * 1000;
+  else {
+    const match = TIME.exec(text);
+    if (match === null) throw refuse("this is neither a duration nor a time");
+    const [, date = "", clock = "", fraction = "", zulu, sign, hours = "", minutes = ""] = match;
+    if (zulu === undefined && sign === undefined) {
+      throw refuse("the time zone is missing", "add Z for UTC, or an offset such as +02:00");
+    }
+    const whole = parseTime(`${date}T${clock}Z`);
+    if (whole === undefined || Number(hours) > 23 || Number(minutes) > 59) {
+      throw refuse("there is no such time");
+    }
+    const offset = (Number(hours) * 60 + Number(minutes)) * 60 * 1000 * (sign === "-" ? -1 : 1);
+    // A fraction only decides towards which second the library rounds.
+    milliseconds = whole - offset + (/[1-9]/.test(fraction) ? 1 : 0);
+  }
+  const moment = new Date(milliseconds);
+  const year = moment.getUTCFullYear();
+  if (year >= 0 && year <= 9998) return moment;
+  throw refuse("that is beyond the years that a token can name");
+}
+
+/** Whole seconds of a duration such as `15m`; `undefined` if it is none. */
+export function readDuration(text: string): number | undefined {
+  const [, count, unit = ""] = DURATION.exec(text) ?? [];
+  const milliseconds = UNITS[unit];
+  return count === undefined || milliseconds === undefined
+    ? undefined
+    : (Number(count) * milliseconds) / 1000;
+}
+
+/** A span of time in words, rounded, in its one largest unit: `12 min`, `3 days`. */
+export function spanInWords(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+}
+
+/** When a time is, seen from now: `in 12 min` or `12 min ago`. */
+export function seenFromNow(time: string, now: number): string {
+  const moment = parseTime(time);
+  if (moment === undefined) return "at an unknown time";
+  return moment > now ? `in ${spanInWords(moment - now)}` : `${spanInWords(now - moment)} ago`;
+}

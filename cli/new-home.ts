@@ -1,0 +1,106 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { createKeyring, type Keyring } from "../src/issuer/keyring.js";
+import { createKeyringFile } from "../src/issuer/keyring-file.js";
+import { createPrivateFile, syncDirectoryOf, temporaryName } from "../src/issuer/new-file.js";
+import { createRevocationStore } from "../src/issuer/open-store.js";
+import { environmentError } from "./exit.js";
+import { type HomeConfig, type HomePaths, missingFiles, pathsIn } from "./home.js";
+import { isErrno } from "./output.js";
+
+const PRIVATE_FOLDER = 0o700;
+
+/**
+ * Makes a home: all of it in a folder beside the final place, which then takes its name. Whatever
+ * happens on the way, the place holds a whole home or what it held before.
+ *
+ * @throws CliError if there is something at that place already, or it can not be written.
+ * @throws StorageError if the keyring or the store can not be written.
+ */
+export async function createHome(wanted: HomePaths, config: HomeConfig): Promise<Keyring> {
+  refuseToOverwrite(wanted);
+  // A link to an empty folder stays a link; what it leads to becomes the home.
+  const folder = existsSync(wanted.folder) ? realpathSync(wanted.folder) : wanted.folder;
+  const building = pathsIn(temporaryName(folder));
+  try {
+    mkdirSync(dirname(folder), { recursive: true, mode: PRIVATE_FOLDER });
+    mkdirSync(building.folder, { mode: PRIVATE_FOLDER });
+    // The process may run under a mask that takes even the owner's rights away.
+    chmodSync(building.folder, PRIVATE_FOLDER);
+    const keyring = createKeyring();
+    createKeyringFile(building.keyring, keyring);
+    (await createRevocationStore(building.store)).close();
+    createPrivateFile(building.config, (fd) => {
+      writeFileSync(fd, `${JSON.stringify(config, undefined, 2)}\n`);
+    });
+    syncDirectoryOf(building.config);
+    renameSync(building.folder, folder);
+    syncDirectoryOf(folder);
+    return keyring;
+  } catch (error) {
+    rmSync(building.folder, { recursive: true, force: true });
+    throw failureOf(error, wanted);
+  }
+}
+
+function failureOf(error: unknown, wanted: HomePaths): unknown {
+  if (!isErrno(error) || error.name === "StorageError") return error;
+  if (error.code === "ENOTEMPTY" || error.code === "EEXIST" || error.code === "EPERM") {
+    // Someone else has just made one.
+    refuseToOverwrite(wanted);
+  }
+  return environmentError(
+    "home_unwritable",
+    `could not make a home at ${wanted.folder}: ${error.message}`,
+    "name another folder with --home, or make this one writable; nothing was left behind",
+  );
+}
+
+function refuseToOverwrite(paths: HomePaths): void {
+  const { folder } = paths;
+  const names = listFolder(folder);
+  if (names === undefined || names.length === 0) return;
+  const missing = missingFiles(paths);
+  if (missing.length === 0) {
+    throw environmentError(
+      "home_exists",
+      `there is a home at ${folder} already, and it is not overwritten`,
+      "use it as it is, or name another folder with --home",
+    );
+  }
+  if (missing.length < 3) {
+    throw environmentError(
+      "home_incomplete",
+      `there is a home at ${folder} that is not whole: ${missing.join(" and ")} missing`,
+      "restore it from a backup; to start afresh, move the folder away and run proviso init",
+    );
+  }
+  throw environmentError(
+    "folder_in_use",
+    `${folder} holds other things: ${names.slice(0, 3).join(", ")}${names.length > 3 ? ", ..." : ""}`,
+    "name an empty or a new folder with --home",
+  );
+}
+
+function listFolder(folder: string): string[] | undefined {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+    if (error.code === "ENOENT") return undefined;
+    throw environmentError(
+      "home_unreadable",
+      `could not look into ${folder}: ${error.message}`,
+      "name another folder with --home",
+    );
+  }
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { addExamples } from "./examples.js";
+
+const AFTER = `
+Exit codes:
+  0  done, or allowed
+  1  refused by a rule
+  2  the command line is not right
+  3  the token is malformed
+  4  the token is not authentic
+  5  revoked, or the revocation list is too old
+  6  the environment: no home, an unreadable file, a locked store, a full disk
+
+Environment:
+  PROVISO_HOME  the issuer's home folder; --home goes first. Without either it is
+                ~/.local/share/proviso (Linux, below XDG_DATA_HOME if that is set),
+                ~/Library/Application Support/proviso (macOS),
+                %LOCALAPPDATA%\\proviso (Windows)
+  NO_COLOR      no colours; FORCE_COLOR: colours also where there is no terminal
+
+A token is a bearer token: whoever has it can use it. @FILE and - keep it out of
+the shell's history and the list of processes.`;
+
+/** What the program is, for its own help. Verbs do without, so they do not load this. */
+export function describe(program: Command): void {
+  program
+    .description(
+      "Capabilities for agents: mint one, narrow it offline, check it, revoke any branch of it.",
+    )
+    .usage("<command> [options]")
+    .version(version(), "-V, --version", "show the version")
+    .helpCommand("help [command]", "show the help of a command");
+  addExamples(program, "The common path", [
+    "proviso init --issuer documents-agent",
+    "proviso mint --grant documents:read --op retrieve --op search > token",
+    "proviso attenuate @token --op retrieve --expires 5m > narrowed",
+    "proviso inspect @narrowed",
+    "proviso verify @narrowed --op retrieve",
+    "proviso revoke @narrowed --reason 'task done'",
+  ]);
+  program.addHelpText("after", AFTER);
+}
+
+function version(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  const content: unknown = JSON.parse(text);
+  const found =
+    typeof content === "object" && content !== null && "version" in content
+      ? content.version
+      : undefined;
+  return typeof found === "string" ? found : "unknown";
+}

@@ -1,0 +1,45 @@
+import { isatty } from "node:tty";
+
+/** Colours for one stream, or the text as it is where colours are not wanted. */
+export interface Paint {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+  yellow(text: string): string;
+}
+
+const STDOUT = 1;
+
+/**
+ * Colours only for a terminal. `NO_COLOR` (any value) and `TERM=dumb` turn them off, `FORCE_COLOR`
+ * turns them on where nothing has turned them off.
+ */
+export function stdoutPaint(env: NodeJS.ProcessEnv = process.env): Paint {
+  return paintIf(wantsColour(env, isatty(STDOUT)));
+}
+
+function wantsColour(env: NodeJS.ProcessEnv, terminal: boolean): boolean {
+  if (isSet(env["NO_COLOR"])) return false;
+  const forced = env["FORCE_COLOR"];
+  if (isSet(forced)) return forced !== "0" && forced !== "false";
+  return terminal && env["TERM"] !== "dumb";
+}
+
+function isSet(value: string | undefined): value is string {
+  return value !== undefined && value !== "";
+}
+
+function paintIf(colour: boolean): Paint {
+  const wrap =
+    (open: number, close: number) =>
+    (text: string): string =>
+      colour ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  return {
+    bold: wrap(1, 22),
+    dim: wrap(2, 22),
+    red: wrap(31, 39),
+    green: wrap(32, 39),
+    yellow: wrap(33, 39),
+  };
+}

@@ -1,0 +1,112 @@
+import { Command, CommanderError, Option } from "commander";
+import { EXIT } from "./exit.js";
+import { printData } from "./output.js";
+
+/** A file in `verbs/`. */
+interface VerbModule {
+  /** Adds the verb to the program. */
+  define(program: Command): void;
+}
+
+// Each verb is loaded only when it is asked for: narrowing a token needs no store.
+const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
+  init: () => import("./verbs/init.js"),
+  keys: () => import("./verbs/keys.js"),
+  mint: () => import("./verbs/mint.js"),
+  attenuate: () => import("./verbs/attenuate.js"),
+  inspect: () => import("./verbs/inspect.js"),
+  verify: () => import("./verbs/verify.js"),
+  diff: () => import("./verbs/diff.js"),
+  revoke: () => import("./verbs/revoke.js"),
+  revocations: () => import("./verbs/revocations.js"),
+  convert: () => import("./verbs/convert.js"),
+  vectors: () => import("./verbs/vectors.js"),
+  completion: () => import("./verbs/completion.js"),
+};
+
+/**
+ * Runs one command line and sets the exit code.
+ *
+ * @param args - What stands after the program's name.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const verb = verbIn(args);
+  try {
+    if (verb === "verify") await assertHelpAlone(args);
+    const program = await buildProgram(verb);
+    await program.parseAsync(args, { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === EXIT.done) return;
+    const { reportFailure } = await import("./failure.js");
+    const command = verb === undefined ? "proviso" : `proviso ${verb}`;
+    process.exitCode = reportFailure(error, command, args.includes("--json"));
+  }
+}
+
+// Exit code 0 of `verify` means allowed, so a "token" such as --help must not lead to it.
+async function assertHelpAlone(args: readonly string[]): Promise<void> {
+  if (!args.some((word) => word === "-h" || word === "--help") || args.length === 2) return;
+  const { usageError } = await import("./exit.js");
+  throw usageError(
+    "--help stands alone with verify",
+    "a token from somebody else belongs on standard input; proviso verify --help shows how",
+  );
+}
+
+/** The program with one verb, or with all of them. */
+async function buildProgram(verb?: string): Promise<Command> {
+  const program = new Command("proviso");
+  const globalOptions = [
+    new Option("--home <dir>", "the issuer's home folder").env("PROVISO_HOME"),
+    new Option("--json", "print one JSON document; errors too"),
+  ];
+  for (const option of globalOptions) program.addOption(option);
+  program
+    .exitOverride()
+    .configureOutput({
+      writeOut: printData,
+      // Errors are told by reportFailure, with their hint.
+      writeErr: () => {},
+      getOutHelpWidth: () => Math.min(process.stdout.columns ?? 80, 100),
+      getOutHasColors: () => false,
+    })
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: termOf,
+      visibleGlobalOptions: (command) => (command === program ? [] : globalOptions),
+    })
+    .helpOption("-h, --help", "show this help");
+  if (verb === undefined) await describeProgram(program);
+  const names = verb === undefined ? Object.keys(VERBS) : [verb];
+  for (const module of await Promise.all(names.map((name) => VERBS[name]?.()))) {
+    module?.define(program);
+  }
+  return program;
+}
+
+/** How a verb stands in the list: its name, and its arguments or the verbs below it. */
+function termOf(command: Command): string {
+  const below = command.commands.map((child) => child.name()).join("|");
+  const names = command.registeredArguments.map((argument) =>
+    argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+  );
+  return [command.name(), ...(below === "" ? names : [below])].join(" ");
+}
+
+async function describeProgram(program: Command): Promise<void> {
+  const { describe } = await import("./overview.js");
+  describe(program);
+}
+
+/** The verb that a command line names, if it is one and no help on the whole is asked for. */
+function verbIn(args: readonly string[]): string | undefined {
+  for (let i = 0; i < args.length; i++) {
+    const word = args[i] ?? "";
+    if (word === "--home") i++;
+    else if (word !== "--json" && !word.startsWith("--home=")) {
+      // Completion needs the others to complete them.
+      return Object.hasOwn(VERBS, word) && word !== "completion" ? word : undefined;
+    }
+  }
+  return undefined;
+}

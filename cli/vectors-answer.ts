@@ -1,0 +1,99 @@
+import type { CheckTest, ExpectedDenial, Vector, VerifyTest } from "./vectors-file.js";
+
+/** What an implementation says to a request, or why it said nothing that counts. */
+export type Answer =
+  | { readonly kind: "answer"; readonly value: { readonly [name: string]: unknown } }
+  | { readonly kind: Fault; readonly message: string };
+
+/** Ways of not answering: `stopped` and `silent` are the program's end and its silence. */
+export type Fault = "stopped" | "silent" | "garbage" | "not_run";
+
+export type Outcome =
+  | { readonly status: "passed" }
+  | { readonly status: "unsupported"; readonly reason: string }
+  | {
+      readonly status: "failed";
+      readonly expected: string;
+      readonly got: string;
+      readonly fault?: Fault;
+    };
+
+/** Compares an answer with what the vector expects. */
+export function judge({ test }: Vector, answer: Answer): Outcome {
+  const expected = expectedBy(test);
+  if (answer.kind !== "answer") {
+    return { status: "failed", expected, got: answer.message, fault: answer.kind };
+  }
+  const { value } = answer;
+  if (Object.hasOwn(value, "unsupported")) {
+    return { status: "unsupported", reason: String(value["unsupported"]) };
+  }
+  const got = answeredWith(value);
+  if (got === undefined) {
+    const message = `an answer that is none: ${JSON.stringify(value)}`;
+    return { status: "failed", expected, got: message, fault: "garbage" };
+  }
+  return got === expected ? { status: "passed" } : { status: "failed", expected, got };
+}
+
+/** An expectation as one line, which an answer must give too. */
+function expectedBy(test: VerifyTest | CheckTest): string {
+  switch (test.result) {
+    case "valid":
+      return valid(test.tags ?? []);
+    case "invalid":
+      return `invalid: ${"code" in test ? test.code : ""}`;
+    case "allowed":
+      return allowed("revocationIds" in test ? (test.revocationIds ?? []) : []);
+    case "refused":
+      return refused("denials" in test ? (test.denials ?? []) : []);
+  }
+}
+
+function answeredWith(value: { readonly [name: string]: unknown }): string | undefined {
+  const { result, tags, code, revocationIds, denials } = value;
+  if (result === "valid") return isTags(tags) ? valid(tags) : undefined;
+  if (result === "invalid") return typeof code === "string" ? `invalid: ${code}` : undefined;
+  if (result === "allowed") return isTexts(revocationIds) ? allowed(revocationIds) : undefined;
+  if (result === "refused") return isDenials(denials) ? refused(denials) : undefined;
+  return undefined;
+}
+
+function valid(tags: readonly (readonly string[])[]): string {
+  if (tags.length === 0) return "valid, no tags";
+  return `valid, tags ${tags.map((chain) => chain.join(" ")).join(" | ")}`;
+}
+
+function allowed(revocationIds: readonly string[]): string {
+  return `allowed, revocation ids ${revocationIds.join(" ")}`;
+}
+
+/** Denials as a set of code, hop and discharge. */
+function refused(denials: readonly ExpectedDenial[]): string {
+  const places = denials.map(({ code, hop, discharge }) => {
+    const inside = discharge === undefined ? "" : ` in discharge ${discharge}`;
+    return `${code}${hop === undefined ? "" : ` at ${hop}`}${inside}`;
+  });
+  return `refused: ${[...new Set(places)].sort().join(", ")}`;
+}
+
+function isTags(value: unknown): value is readonly (readonly string[])[] {
+  return Array.isArray(value) && value.every(isTexts);
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function isDenials(value: unknown): value is readonly ExpectedDenial[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isDenial);
+}
+
+function isDenial(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || !("code" in value)) return false;
+  const numbers = ["hop", "discharge"].map((name) => Reflect.get(value, name));
+  return (
+    typeof value.code === "string" &&
+    numbers.every((number) => number === undefined || Number.isSafeInteger(number))
+  );
+}

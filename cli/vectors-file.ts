@@ -1,0 +1,123 @@
+import { existsSync, readFileSync } from "node:fs";
+import { environmentError } from "./exit.js";
+
+/** One reason for a refusal, as far as conformance goes. */
+export interface ExpectedDenial {
+  readonly code: string;
+  readonly hop?: number;
+  readonly discharge?: number;
+}
+
+interface TestBase {
+  readonly tcId: number;
+  readonly comment: string;
+  readonly flags: readonly string[];
+  readonly token: string;
+  /** Of a token that is accepted: every tag. Of another: those that are known. */
+  readonly tags?: readonly (readonly string[])[];
+}
+
+/** A test of `macaroon.json`. */
+export interface VerifyTest extends TestBase {
+  readonly result: "valid" | "invalid";
+  readonly code?: string;
+}
+
+/** A test of `check.json`. */
+export interface CheckTest extends TestBase {
+  readonly now: string;
+  readonly invocation: { readonly operation: string };
+  readonly revocations?: object;
+  readonly result: "allowed" | "refused";
+  readonly denials?: readonly ExpectedDenial[];
+  readonly revocationIds?: readonly string[];
+}
+
+interface VerifyGroup {
+  readonly type: "verify";
+  readonly subject: string;
+  readonly key: string;
+  readonly tests: readonly VerifyTest[];
+}
+
+interface CheckGroup {
+  readonly type: "check";
+  readonly subject: string;
+  readonly issuer: string;
+  readonly keys: readonly { readonly kid: string; readonly k: string }[];
+  readonly tests: readonly CheckTest[];
+}
+
+interface VectorFile {
+  readonly testGroups: readonly (VerifyGroup | CheckGroup)[];
+}
+
+/** One test with all that is needed to run it. */
+export interface Vector {
+  readonly file: string;
+  readonly subject: string;
+  readonly test: VerifyTest | CheckTest;
+  /** What an implementation is asked (spec-vectors/README.md). */
+  readonly request: object;
+}
+
+const FILES = ["macaroon.json", "check.json"];
+const NO_REVOCATIONS = { version: 0, entries: [] };
+
+/**
+ * All vectors, in the order of the files.
+ *
+ * @param folder - Where the files are; the package's own unless given.
+ */
+export function readVectors(folder: URL = ownFolder()): Vector[] {
+  return FILES.flatMap((file) => {
+    const content: VectorFile = JSON.parse(readFileSync(new URL(file, folder), "utf8"));
+    return content.testGroups.flatMap((group): Vector[] =>
+      group.type === "verify"
+        ? group.tests.map((test) => ({
+            file,
+            subject: group.subject,
+            test,
+            request: { id: test.tcId, op: "verify", token: test.token, key: group.key },
+          }))
+        : group.tests.map((test) => ({
+            file,
+            subject: group.subject,
+            test,
+            request: checkRequest(group, test),
+          })),
+    );
+  });
+}
+
+function checkRequest({ issuer, keys }: CheckGroup, test: CheckTest): object {
+  const { tcId, token, now, invocation, revocations = NO_REVOCATIONS } = test;
+  return { id: tcId, op: "check", token, issuer, keys, now, revocations, invocation };
+}
+
+/** The vectors' folder: beside this file's own in the source tree, one higher in the package. */
+function ownFolder(): URL {
+  const found = ["../spec-vectors/", "../../spec-vectors/"]
+    .map((place) => new URL(place, import.meta.url))
+    .find((folder) => FILES.every((file) => existsSync(new URL(file, folder))));
+  if (found !== undefined) return found;
+  throw environmentError(
+    "vectors_missing",
+    "the conformance vectors are not where the package has them",
+    "install the package again: spec-vectors/ is part of it",
+  );
+}
+
+/**
+ * Whether any of `filters` is the vector's id or a part of its file's name, subject, flags or
+ * comment; without filters, every vector is wanted.
+ */
+export function isWanted({ file, subject, test }: Vector, filters: readonly string[]): boolean {
+  if (filters.length === 0) return true;
+  const texts = [file, subject, test.comment, ...test.flags].map((text) => text.toLowerCase());
+  return filters.some((filter) =>
+    /^\d+$/.test(filter)
+      ? test.tcId === Number(filter)
+      : texts.some((text) => text.includes(filter.toLowerCase())),
+  );
+}

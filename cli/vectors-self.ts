@@ -1,0 +1,76 @@
+import { decodeBase64 } from "../src/bytes/base64.js";
+import { TokenError } from "../src/bytes/token-error.js";
+import { CAPABILITY_LIMITS } from "../src/capability/limits.js";
+import { readToken } from "../src/capability/token.js";
+import type { Invocation } from "../src/caveats/invocation.js";
+import { parseTime } from "../src/caveats/time.js";
+import { createIssuer } from "../src/issuer/issuer.js";
+import { importKeyring } from "../src/issuer/keyring.js";
+import { RootKey } from "../src/macaroon/root-key.js";
+import { verifySignatures } from "../src/macaroon/signatures.js";
+import { RevocationList, type RevocationSnapshot } from "../src/revocation/list.js";
+
+export interface VerifyRequest {
+  readonly op: "verify";
+  readonly token: string;
+  readonly key: string;
+}
+
+export interface CheckRequest {
+  readonly op: "check";
+  readonly token: string;
+  readonly issuer: string;
+  readonly keys: readonly { readonly kid: string; readonly k: string }[];
+  readonly now: string;
+  readonly revocations: RevocationSnapshot;
+  readonly invocation: Invocation;
+}
+
+/** This package's own answer to a request of the protocol (spec-vectors/README.md). */
+export function answerHere(request: VerifyRequest | CheckRequest): {
+  readonly [name: string]: unknown;
+} {
+  return request.op === "verify" ? verify(request) : check(request);
+}
+
+function verify({ token, key }: VerifyRequest): { readonly [name: string]: unknown } {
+  try {
+    const [root, ...discharges] = readToken(token, CAPABILITY_LIMITS).macaroons;
+    const rootKey = new RootKey(decodeBase64(key));
+    const result = verifySignatures(root, rootKey, discharges, CAPABILITY_LIMITS.nesting);
+    if (!result.ok) return { result: "invalid", code: result.failure.code };
+    return { result: "valid", tags: result.chains.map(({ tags }) => tags.map(hex)) };
+  } catch (error) {
+    if (error instanceof TokenError) return { result: "invalid", code: error.code };
+    throw error;
+  }
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}
+
+function check(request: CheckRequest): { readonly [name: string]: unknown } {
+  const { token, issuer: name, keys, now, revocations, invocation } = request;
+  const time = parseTime(now) ?? Number.NaN;
+  const issuer = createIssuer({
+    name,
+    keys: importKeyring({
+      keys: keys.map(({ kid, k }, at) => ({
+        kty: "oct",
+        kid,
+        alg: "HS256",
+        key_ops: at === 0 ? ["sign", "verify"] : ["verify"],
+        iat: 0,
+        k,
+      })),
+    }),
+    revocations: new RevocationList(revocations),
+    clock: () => time,
+  });
+  const decision = issuer.authorize(token, invocation);
+  if (decision.allowed) {
+    return { result: "allowed", revocationIds: decision.capability.revocationIds };
+  }
+  return { result: "refused", denials: decision.denials };
+}

@@ -1,0 +1,91 @@
+import { isatty } from "node:tty";
+import type { Command } from "commander";
+import { type Attenuation, attenuate, createNonce } from "../../src/capability/attenuate.js";
+import type { HopInit } from "../../src/caveats/hop.js";
+import { addExamples } from "../examples.js";
+import { asUsage, CliError, EXIT, usageError } from "../exit.js";
+import type { GlobalOptions } from "../global-options.js";
+import { printJson, printLine, say } from "../output.js";
+import { addRestrictions, type RestrictionOptions, restrictionsFrom } from "../restrictions.js";
+import { readTokenArgument, TOKEN_HELP } from "../token-argument.js";
+
+interface Options extends RestrictionOptions, GlobalOptions {
+  readonly intersect?: boolean;
+  readonly nonce: boolean;
+}
+
+const STDERR = 2;
+
+export function define(program: Command): void {
+  const command = program
+    .command("attenuate")
+    .summary("narrow a token, offline")
+    .description(
+      "Narrows a token by one hop and prints the child token. The given token stays as it is. " +
+        "Needs no home, no key and no network.",
+    )
+    .argument("[token]", TOKEN_HELP);
+  addRestrictions(command, "when the child expires: a time, or a duration from now such as 5m")
+    .option("--intersect", "narrow silently to what the token still allows")
+    .option("--no-nonce", "leave out the random nonce that makes this child revocable on its own")
+    .action((token: string | undefined, _options: object, self: Command) =>
+      run(token, self.optsWithGlobals<Options>()),
+    );
+  addExamples(command, "Examples", [
+    "proviso attenuate @token --op retrieve --expires 5m > narrowed",
+    "proviso attenuate --arg 'amount<=1000' --arg 'currency in USD,EUR' < token",
+    "cat token | proviso attenuate --max-further-hops 0 --purpose 'summarise one report'",
+    "proviso attenuate @token --expires 30d --intersect",
+  ]);
+}
+
+async function run(argument: string | undefined, options: Options): Promise<void> {
+  const restrictions = await restrictionsFrom(options);
+  if (Object.keys(restrictions).length === 0 && !options.nonce) {
+    throw usageError(
+      "nothing to take away: no restriction is given",
+      "add one, such as --op or --expires; proviso attenuate --help lists them",
+    );
+  }
+  const hop: HopInit = options.nonce ? { ...restrictions, nonce: createNonce() } : restrictions;
+  const token = readTokenArgument(argument);
+  const intersect = options.intersect === true;
+  const result = asUsage(() => attenuate(token, hop, { intersect }));
+  if (!result.ok) throw refusal(result, intersect);
+  if (options.json !== true) {
+    printLine(result.token);
+    if (isatty(STDERR)) say(await summaryOf(result.token));
+    return;
+  }
+  const { inspect } = await import("../../src/capability/inspect.js");
+  const { grant, authority } = inspect(result.token);
+  printJson({
+    token: result.token,
+    id: grant?.id,
+    hop: result.hop,
+    expires: authority.expires,
+    revocationId: result.revocationId,
+  });
+}
+
+async function summaryOf(token: string): Promise<string> {
+  const { summaryLine } = await import("../summary.js");
+  return summaryLine(token);
+}
+
+function refusal(result: Extract<Attenuation, { ok: false }>, intersect: boolean): CliError {
+  const { problems } = result;
+  const unreadable = problems.some((problem) => problem.rule === "caveats");
+  const message = unreadable
+    ? "the token has a hop that can not be read"
+    : "this goes beyond what the token still allows";
+  const clippable = !intersect && problems.every((problem) => problem.value !== null);
+  const sealed = problems.some((problem) => problem.message.startsWith("the token is sealed"));
+  let hint: string | undefined;
+  if (unreadable) hint = "ask whoever narrowed it to do it again; proviso inspect shows the hop";
+  else if (sealed) hint = "use the token as it is, or ask its sender for one that can be narrowed";
+  else if (clippable) hint = "correct it, or add --intersect to narrow to what is left";
+  else hint = "proviso inspect shows what the token still allows";
+  const code = unreadable ? "unreadable_hop" : "overreach";
+  return new CliError({ code, message, exitCode: EXIT.refused, hint, details: { problems } });
+}

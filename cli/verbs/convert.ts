@@ -1,0 +1,43 @@
+import { type Command, Option } from "commander";
+import { type MacaroonFormat, readMacaroons } from "../../src/macaroon/read.js";
+import { writeMacaroons } from "../../src/macaroon/write.js";
+import { addExamples } from "../examples.js";
+import { asUsage } from "../exit.js";
+import type { GlobalOptions } from "../global-options.js";
+import { printJson, printLine } from "../output.js";
+import { escapedJson } from "../printable.js";
+import { readTokenArgument, TOKEN_HELP } from "../token-argument.js";
+
+const FORMATS: readonly MacaroonFormat[] = ["v1", "v2", "v1json", "v2json"];
+
+interface Options extends GlobalOptions {
+  readonly to: MacaroonFormat;
+}
+
+export function define(program: Command): void {
+  const command = program
+    .command("convert")
+    .summary("write a token in another form")
+    .description(
+      "Writes any macaroon, with its discharges, in the form another implementation reads. " +
+        "v1 and v2 are base64url of the binary form. Verifies nothing.",
+    )
+    .argument("[token]", TOKEN_HELP)
+    .addOption(
+      new Option("--to <format>", "the form to write").choices(FORMATS).makeOptionMandatory(),
+    )
+    .action((token: string | undefined, _options: object, self: Command) =>
+      run(token, self.optsWithGlobals<Options>()),
+    );
+  addExamples(command, "Examples", [
+    "proviso convert @token --to v2json > token.json",
+    "proviso convert --to v2 < token.json",
+  ]);
+}
+
+function run(argument: string | undefined, options: Options): void {
+  const { macaroons } = readMacaroons(readTokenArgument(argument));
+  const token = asUsage(() => writeMacaroons(macaroons, options.to), "try another form");
+  if (options.json === true) printJson({ format: options.to, token });
+  else printLine(/json$/.test(options.to) ? escapedJson(JSON.parse(token)) : token);
+}

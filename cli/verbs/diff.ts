@@ -1,0 +1,62 @@
+import type { Command } from "commander";
+import { diff, type TokenDiff } from "../../src/capability/diff.js";
+import { type Inspection, inspect } from "../../src/capability/inspect.js";
+import { addExamples } from "../examples.js";
+import { EXIT } from "../exit.js";
+import type { GlobalOptions } from "../global-options.js";
+import { printJson, printLine } from "../output.js";
+import { type Paint, stdoutPaint } from "../paint.js";
+import { printable, quoted } from "../printable.js";
+import { readTokenArguments } from "../token-argument.js";
+
+export function define(program: Command): void {
+  const command = program
+    .command("diff")
+    .summary("what was taken away between two tokens")
+    .description(
+      "Tells in words what a child token allows less than its parent. Needs no key; whether " +
+        "either is genuine only the issuer can tell. Exit code 4 if one is not from the other.",
+    )
+    .argument("<parent>", "the token as it was: the token, @FILE or -")
+    .argument("[child]", "the token narrowed from it: the token, @FILE or - (as when left out)")
+    .action((parent: string, child: string | undefined, _options: object, self: Command) =>
+      run(parent, child, self.optsWithGlobals<GlobalOptions>()),
+    );
+  addExamples(command, "Examples", [
+    "proviso diff @token @narrowed",
+    "proviso attenuate @token --op search | proviso diff @token -",
+  ]);
+}
+
+function run(parent: string, child: string | undefined, options: GlobalOptions): void {
+  const [before, after] = readTokenArguments(parent, child);
+  const result = diff(before, after);
+  if (!result.derived) process.exitCode = EXIT.notAuthentic;
+  if (options.json === true) printJson(result);
+  else printLine(render(result, inspect(before), inspect(after), stdoutPaint()).join("\n"));
+}
+
+function render(result: TokenDiff, before: Inspection, after: Inspection, paint: Paint): string[] {
+  if (!result.derived) return [`${paint.red("not related")}: ${printable(result.message)}`];
+  const { added, changes } = result;
+  const longer = after.links.length - before.links.length;
+  if (longer === 0) return ["Both are the same token."];
+  const lines = [`The second was narrowed from the first by ${hops(longer)}.`];
+  const unreadable = after.links
+    .slice(before.links.length)
+    .filter((link) => link.hop === undefined);
+  for (const { number, kind } of unreadable) {
+    const what = kind === "third-party" ? "needs a discharge" : "can not be read";
+    lines.push(paint.yellow(`  hop ${number} ${what}; proviso inspect shows it`));
+  }
+  for (const { purpose } of added) {
+    if (purpose !== undefined) lines.push(`  purpose: ${quoted(purpose)}`);
+  }
+  if (changes.length === 0 && unreadable.length === 0) lines.push("Nothing was taken away.");
+  for (const { message } of changes) lines.push(`  ${printable(message)}`);
+  return lines;
+}
+
+function hops(count: number): string {
+  return count === 1 ? "one hop" : `${count} hops`;
+}

@@ -1,0 +1,136 @@
+import type { Command } from "commander";
+import { type Inspection, inspect } from "../../src/capability/inspect.js";
+import { parseTime } from "../../src/caveats/time.js";
+import { type MacaroonText, readMacaroons } from "../../src/macaroon/read.js";
+import { writeMacaroons } from "../../src/macaroon/write.js";
+import { authorityRows, type Row } from "../authority-words.js";
+import { addExamples } from "../examples.js";
+import type { GlobalOptions } from "../global-options.js";
+import { seenFromNow } from "../moment.js";
+import { printJson, printLine } from "../output.js";
+import { type Paint, stdoutPaint } from "../paint.js";
+import { printable, quoted } from "../printable.js";
+import { readTokenArgument, TOKEN_HELP } from "../token-argument.js";
+import { rawText, renderLinks, renderRows } from "../tree.js";
+
+interface Options extends GlobalOptions {
+  readonly reveal?: boolean;
+}
+
+/** What makes a token usable, printed only on request. */
+interface Revealed {
+  /** The signature of the token's own macaroon, in hex. */
+  readonly signature: string;
+  readonly token: string;
+}
+
+export function define(program: Command): void {
+  const command = program
+    .command("inspect")
+    .summary("what a token says, unverified")
+    .description(
+      "Shows what a token says: its hops, what they leave together, time left, size, revocation " +
+        "id. Works on any macaroon, needs no home and no key, and verifies nothing.",
+    )
+    .argument("[token]", TOKEN_HELP)
+    .option("--reveal", "also print the signature and the token itself: keep the output secret")
+    .action((token: string | undefined, _options: object, self: Command) =>
+      run(token, self.optsWithGlobals<Options>()),
+    );
+  addExamples(command, "Examples", [
+    "proviso inspect @token",
+    "proviso inspect --json < token",
+    "proviso attenuate @token --op retrieve | proviso inspect",
+  ]);
+}
+
+function run(argument: string | undefined, options: Options): void {
+  const text = readTokenArgument(argument);
+  const now = Date.now();
+  const inspection = inspect(text, { now });
+  const revealed = options.reveal === true ? reveal(text) : undefined;
+  if (options.json !== true) {
+    printLine(render(inspection, revealed, stdoutPaint(), now).join("\n"));
+    return;
+  }
+  const { expires } = inspection.authority;
+  const end = expires === undefined ? undefined : parseTime(expires);
+  const secondsLeft = end === undefined ? undefined : Math.floor((end - now) / 1000);
+  printJson({ ...inspection, secondsLeft, ...revealed });
+}
+
+function reveal(text: string): Revealed {
+  const { macaroons }: MacaroonText = readMacaroons(text);
+  const signature = Buffer.from(macaroons[0].signature).toString("hex");
+  return { signature, token: writeMacaroons(macaroons, "v2") };
+}
+
+function render(
+  inspection: Inspection,
+  revealed: Revealed | undefined,
+  paint: Paint,
+  now: number,
+): string[] {
+  const { authority, discharges, warnings } = inspection;
+  const lines = [
+    `${paint.yellow("Nothing was verified.")} This is what the token says; only its issuer can tell`,
+    "whether it is genuine (proviso verify).",
+    "",
+    ...renderRows(headRows(inspection, now), paint),
+    "",
+    ...renderLinks(inspection, paint, now),
+  ];
+  for (const [at, discharge] of discharges.entries()) {
+    lines.push("", paint.bold(`discharge ${at + 1}`));
+    lines.push(...renderRows([["identifier", rawText(discharge.identifier)]], paint));
+    lines.push(...renderLinks(discharge, paint, now));
+  }
+  if (inspection.grant !== undefined) {
+    lines.push("", paint.bold("what all hops together leave"));
+    lines.push(...renderRows(authorityRows(authority, now), paint, "  "));
+  }
+  if (warnings.length > 0) lines.push("");
+  for (const { message } of warnings)
+    lines.push(`${paint.yellow("warning")}: ${printable(message)}`);
+  if (revealed !== undefined) {
+    lines.push("", paint.red("secret: whoever has this can use the token"));
+    lines.push(
+      ...renderRows(
+        [
+          ["signature", revealed.signature],
+          ["token", revealed.token],
+        ],
+        paint,
+      ),
+    );
+  }
+  return lines;
+}
+
+function headRows(inspection: Inspection, now: number): Row[] {
+  const { grant, authority, bytes, format, revocationId, identifier, location } = inspection;
+  const rows: Row[] = [];
+  if (grant === undefined) rows.push(["identifier", rawText(identifier)]);
+  else {
+    rows.push(["capability", printable(grant.id)], ["grant", quotedIfOdd(grant.grant)]);
+    if (grant.principal !== undefined) rows.push(["principal", quotedIfOdd(grant.principal)]);
+    rows.push(["issuer", `${quotedIfOdd(grant.iss)}, key ${quotedIfOdd(grant.kid)}`]);
+    rows.push(["issued", `${grant.issued} (${seenFromNow(grant.issued, now)})`]);
+    rows.push(["expires", timeLeft(authority.expires, now)]);
+  }
+  if (location !== undefined) rows.push(["location", quoted(location)]);
+  const size = format === "v2" ? `${bytes} bytes` : `${bytes} bytes as v2; this is ${format}`;
+  rows.push(["size", size], ["revocation id", revocationId]);
+  return rows;
+}
+
+function timeLeft(expires: string | undefined, now: number): string {
+  if (expires === undefined) return "no hop says when";
+  const when = seenFromNow(expires, now);
+  const past = when.endsWith("ago");
+  return `${when} (${expires})${past ? ": it has expired" : ""}`;
+}
+
+function quotedIfOdd(text: string): string {
+  return /^[\x21-\x7e]+$/.test(text) ? text : quoted(text);
+}

@@ -1,0 +1,132 @@
+import type { Command } from "commander";
+import { formatTime } from "../../src/caveats/time.js";
+import type { Keyring } from "../../src/issuer/keyring.js";
+import { readKeyringFile, replaceKeyringFile } from "../../src/issuer/keyring-file.js";
+import { openRevocationStore } from "../../src/issuer/open-store.js";
+import type { RevocationStore } from "../../src/issuer/revocation-store.js";
+import { addExamples } from "../examples.js";
+import { usageError } from "../exit.js";
+import type { GlobalOptions } from "../global-options.js";
+import { findHome } from "../home.js";
+import { printData, printJson, printLine, say } from "../output.js";
+import { printable } from "../printable.js";
+import { unknownKey } from "../unknown-key.js";
+
+const OLDEST = "$(proviso keys list | awk '/verifies/ { print $1; exit }')";
+
+export function define(program: Command): void {
+  const keys = program
+    .command("keys")
+    .summary("list, rotate, retire or export root keys")
+    .helpCommand(false)
+    .description("The keyring: one key mints new tokens, older ones still verify theirs.");
+  const list = keys
+    .command("list")
+    .description("Lists the keys, oldest first; shows no secret.")
+    .action((_options: object, self: Command) => show(self.optsWithGlobals<GlobalOptions>()));
+  const rotate = keys
+    .command("rotate")
+    .description("Makes a new key that mints from now on; the present ones go on verifying.")
+    .action((_options: object, self: Command) => renew(self.optsWithGlobals<GlobalOptions>()));
+  const retire = keys
+    .command("retire")
+    .description(
+      "Removes a key for good and revokes it: every token made under it is refused from then on.",
+    )
+    .argument("<kid>", "the key's id, from keys list")
+    .action((kid: string, _options: object, self: Command) =>
+      remove(kid, self.optsWithGlobals<GlobalOptions>()),
+    );
+  const exported = keys
+    .command("export")
+    .description("Prints a key with its secret as a JWK. Whoever has it can mint.")
+    .argument("<kid>", "the key's id, from keys list")
+    .action((kid: string, _options: object, self: Command) =>
+      reveal(kid, self.optsWithGlobals<GlobalOptions>()),
+    );
+  const listing = ["proviso keys list"];
+  const rotation = ["proviso keys rotate"];
+  const backup = [`proviso keys export "${OLDEST}" > backup.jwk`];
+  const retirement = [`proviso keys retire "${OLDEST}"`];
+  addExamples(list, "Examples", listing);
+  addExamples(rotate, "Examples", rotation);
+  addExamples(exported, "Examples", backup);
+  addExamples(retire, "Examples", [...rotation, ...retirement]);
+  addExamples(keys, "Examples", [...listing, ...rotation, ...backup, ...retirement]);
+}
+
+function show(options: GlobalOptions): void {
+  const { paths } = findHome(options);
+  const keyring = readKeyringFile(paths.keyring);
+  if (options.json === true) printJson({ keys: keyring.list() });
+  else printKeys(keyring);
+}
+
+async function renew(options: GlobalOptions): Promise<void> {
+  const keyring = await change(options, (present) => present.rotate());
+  const { kid } = keyring.minting;
+  if (options.json === true) printJson({ minting: kid, keys: keyring.list() });
+  else printLine(`${kid} mints from now on; the older keys go on verifying`);
+}
+
+async function remove(kid: string, options: GlobalOptions): Promise<void> {
+  const at = formatTime(Date.now());
+  // Entered into the list first, and on its own: services that have the key in memory refuse its
+  // tokens from then on, also if this process dies before the key is gone from the file.
+  await change(options, (present, store) => {
+    assertRetirable(kid, present);
+    store.add({ kind: "key", id: kid, at, reason: "retired" });
+    return present;
+  });
+  const keyring = await change(options, (present) => {
+    assertRetirable(kid, present);
+    return present.retire(kid);
+  });
+  if (options.json === true) printJson({ retired: kid, keys: keyring.list() });
+  else printLine(`${kid} is gone; every token made under it is refused from now on`);
+}
+
+function assertRetirable(kid: string, present: Keyring): void {
+  if (present.find(kid) === undefined) throw unknownKey(kid, present);
+  if (present.minting.kid !== kid) return;
+  throw usageError(
+    `${kid} is the key that mints, so it can not be retired yet`,
+    "proviso keys rotate first, then retire it",
+  );
+}
+
+function reveal(kid: string, options: GlobalOptions): void {
+  const { paths } = findHome(options);
+  const keyring = readKeyringFile(paths.keyring);
+  const jwk = keyring.exportJwkSet().keys.find((key) => key.kid === kid);
+  if (jwk === undefined) throw unknownKey(kid, keyring);
+  say("warning: this is the secret key; whoever has it can mint any token");
+  printData(`${JSON.stringify(jwk)}\n`);
+}
+
+/** Changes the key file with every other process that would change it waiting. */
+async function change(
+  options: GlobalOptions,
+  next: (present: Keyring, store: RevocationStore) => Keyring,
+): Promise<Keyring> {
+  const { paths } = findHome(options);
+  const store = await openRevocationStore(paths.store);
+  try {
+    return store.exclusively(() => {
+      const present = readKeyringFile(paths.keyring);
+      const changed = next(present, store);
+      if (changed !== present) replaceKeyringFile(paths.keyring, changed, present);
+      return changed;
+    });
+  } finally {
+    store.close();
+  }
+}
+
+function printKeys(keyring: Keyring): void {
+  const keys = keyring.list();
+  const width = Math.max(...keys.map(({ kid }) => printable(kid).length));
+  for (const { kid, mints, created } of keys) {
+    printLine(`${printable(kid).padEnd(width)}  ${mints ? "mints   " : "verifies"}  ${created}`);
+  }
+}

@@ -1,0 +1,102 @@
+import { isatty } from "node:tty";
+import type { Command } from "commander";
+import type { MintedCapability, MintRequest } from "../../src/capability/mint.js";
+import { emptyRules, meet } from "../../src/caveats/authority.js";
+import { parseTime } from "../../src/caveats/time.js";
+import { addExamples } from "../examples.js";
+import { asUsage, CliError, EXIT, usageError } from "../exit.js";
+import type { GlobalOptions } from "../global-options.js";
+import { type OpenHome, withHome } from "../home.js";
+import { printJson, printLine, say } from "../output.js";
+import {
+  addRestrictions,
+  type RestrictionOptions,
+  restrictionsFrom,
+  toText,
+} from "../restrictions.js";
+import { summaryLine } from "../summary.js";
+
+interface Options extends RestrictionOptions, GlobalOptions {
+  readonly grant: string;
+  readonly principal?: string;
+}
+
+const STDERR = 2;
+
+export function define(program: Command): void {
+  const command = program
+    .command("mint")
+    .summary("make a capability and print its token")
+    .description(
+      "Makes a capability and prints its token, alone. It lives for 15 minutes unless --expires " +
+        "says otherwise. What is not restricted is allowed.",
+    )
+    .requiredOption("--grant <grant>", "what is granted, such as documents:read", toText)
+    .option("--principal <user>", "the user on whose behalf", toText);
+  addRestrictions(
+    command,
+    "when it expires: a time such as 2030-01-31T23:59:59Z, or a duration from now such as 15m",
+  ).action((_options: object, self: Command) => run(self.optsWithGlobals<Options>()));
+  addExamples(command, "Examples", [
+    "proviso mint --grant documents:read --op retrieve --op search > token",
+    "proviso mint --grant documents:read --principal user_7 --op retrieve --resource rh_1 --expires 2h",
+    "proviso mint --grant payments:send --op pay --arg 'amount<=1000' --arg 'currency in USD,EUR'",
+    "proviso mint --grant documents:read --op retrieve --max-further-hops 0 --json",
+  ]);
+}
+
+async function run(options: Options): Promise<void> {
+  const { grant, principal } = options;
+  const restrictions = await restrictionsFrom(options);
+  const request: MintRequest = {
+    grant,
+    ...(principal === undefined ? {} : { principal }),
+    ...restrictions,
+  };
+  const minted = await withHome(options, (home) => mint(request, home));
+  if (options.json === true) {
+    const { token, id, issued, expires, revocationId, hop } = minted;
+    printJson({ token, id, grant, principal, issued, expires, revocationId, hop });
+    return;
+  }
+  printLine(minted.token);
+  if (isatty(STDERR)) say(summaryLine(minted.token));
+  if (minted.hop.operations === undefined) {
+    say("note: no operation is named, so the token allows every one; --op names them");
+  }
+}
+
+function mint(
+  request: MintRequest,
+  { issuer, keys, store, config, paths }: OpenHome,
+): MintedCapability {
+  const { maxLifetime } = config;
+  const { expires } = request;
+  const tooLong = expires instanceof Date && expires.getTime() > Date.now() + maxLifetime * 1000;
+  const hint = tooLong ? `"maxLifetime" in ${paths.config} sets the longest life` : undefined;
+  const minted = asUsage(() => issuer.mint(request), hint);
+  const empty = emptyRules(meet({}, minted.hop, 0));
+  if (empty.length > 0) {
+    throw usageError(
+      `these limits contradict each other (${empty.join(", ")}): nothing is allowed`,
+    );
+  }
+  // A token that is revoked before it is handed out helps nobody.
+  const [entry] = store.find({
+    links: [],
+    capability: minted.id,
+    key: keys.minting.kid,
+    issued: parseTime(minted.issued) ?? 0,
+    ...(request.principal === undefined ? {} : { principal: request.principal }),
+  });
+  if (entry === undefined) return minted;
+  const isKey = entry.kind === "key";
+  throw new CliError({
+    code: "revoked",
+    message: isKey
+      ? `the key that mints, ${entry.id}, is revoked`
+      : "the tokens of this principal were revoked within this second",
+    exitCode: EXIT.revoked,
+    hint: isKey ? "proviso keys rotate makes a new one" : "try again in a second",
+  });
+}

@@ -1,0 +1,165 @@
+import type { Command } from "commander";
+import { isCapabilityId } from "../../src/capability/identifier.js";
+import { inspect } from "../../src/capability/inspect.js";
+import { formatTime } from "../../src/caveats/time.js";
+import { latestExpiry } from "../../src/issuer/issuer.js";
+import { isRevocationId } from "../../src/revocation/id.js";
+import type { RevocationEntry } from "../../src/revocation/list.js";
+import { adviceForDenial, exitForDenial } from "../advice.js";
+import { addExamples } from "../examples.js";
+import { CliError, usageError } from "../exit.js";
+import type { GlobalOptions } from "../global-options.js";
+import { type OpenHome, withHome } from "../home.js";
+import { printJson, printLine, say } from "../output.js";
+import { printable } from "../printable.js";
+import { toText } from "../restrictions.js";
+import { readTokenArgument } from "../token-argument.js";
+import { unknownKey } from "../unknown-key.js";
+
+interface Options extends GlobalOptions {
+  readonly id?: string;
+  readonly capability?: string;
+  readonly principal?: string;
+  readonly key?: string;
+  readonly reason?: string;
+}
+
+/** What to enter into the list, and what dies with it. */
+interface Revocation {
+  readonly entry: RevocationEntry;
+  readonly effect: string;
+  readonly note?: string;
+  /** Why nothing is to be entered. */
+  readonly needless?: "revoked" | "expired";
+}
+
+export function define(program: Command): void {
+  const command = program
+    .command("revoke")
+    .summary("revoke a token, or more")
+    .description(
+      "Revokes exactly one of: a token with all that was narrowed from it, a revocation id, a " +
+        "capability, a principal's tokens up to now, or a key's. Revoking twice does no harm.",
+    )
+    .argument("[token]", "the token, @FILE, or - for standard input")
+    .option("--id <rv>", "a revocation id, as inspect shows it", toText)
+    .option("--capability <id>", "a capability's id, with all that was narrowed from it", toText)
+    .option("--principal <user>", "a user: all tokens issued for them up to now", toText)
+    .option("--key <kid>", "a key's id: all tokens made under it", toText)
+    .option("--reason <text>", "why; shown to nobody but you", toText)
+    .action((token: string | undefined, _options: object, self: Command) =>
+      run(token, self.optsWithGlobals<Options>()),
+    );
+  addExamples(command, "Examples", [
+    "proviso revoke @narrowed --reason 'task done'",
+    "proviso revoke --id \"$(proviso inspect @token | awk '/^revocation id/ { print $3 }')\"",
+    "proviso revoke --principal user_7",
+    "proviso revocations list",
+  ]);
+}
+
+async function run(argument: string | undefined, options: Options): Promise<void> {
+  checkOneTarget(argument, options);
+  const { id, capability, principal, key } = options;
+  const byName = id ?? capability ?? principal ?? key;
+  const token = byName === undefined ? readTokenArgument(argument) : undefined;
+  await withHome(options, (home) => {
+    const now = Date.now();
+    const revocation =
+      token === undefined ? fromName(options, home, now) : fromToken(token, options.reason, home);
+    const { entry, effect, note, needless } = revocation;
+    const already = home.store.exclusively(() => {
+      const found = home.store.list().some((known) => covers(known, entry));
+      if (!found && needless === undefined) home.store.add(entry);
+      return found || needless === "revoked";
+    });
+    const expired = needless === "expired";
+    if (options.json === true) {
+      printJson({ revoked: entry, already, expired, effect, note });
+      return;
+    }
+    if (expired && !already) {
+      printLine(printable(`nothing to revoke: the token expired at ${entry.until}`));
+      return;
+    }
+    const verb = already ? "already revoked" : "revoked";
+    printLine(printable(`${verb} ${entry.id}: ${effect}`));
+    if (note !== undefined) say(printable(`note: ${note}`));
+  });
+}
+
+function checkOneTarget(argument: string | undefined, options: Options): void {
+  const { id, capability, principal, key } = options;
+  const named = { "--id": id, "--capability": capability, "--principal": principal, "--key": key };
+  const given = Object.entries(named).filter(([, value]) => value !== undefined);
+  const count = given.length + (argument === undefined ? 0 : 1);
+  if (count > 1) {
+    const names = [...(argument === undefined ? [] : ["a token"]), ...given.map(([name]) => name)];
+    throw usageError(`revoke one thing at a time, not ${names.join(" and ")}`);
+  }
+  if (id !== undefined && !isRevocationId(id)) {
+    throw usageError(
+      "--id is not a revocation id",
+      "it is rv_ and 22 characters, as proviso inspect shows it",
+    );
+  }
+  if (capability !== undefined && !isCapabilityId(capability)) {
+    throw usageError(
+      "--capability is not a capability's id",
+      "it is cap_ and 16 characters or more, as proviso inspect shows it",
+    );
+  }
+}
+
+function fromToken(token: string, reason: string | undefined, { issuer }: OpenHome): Revocation {
+  const result = issuer.revocationOf(token, reason);
+  if (!result.ok) {
+    const { code, message } = result.denial;
+    const hint = adviceForDenial(result.denial);
+    throw new CliError({ code, message, exitCode: exitForDenial(code), hint });
+  }
+  const { entry, capability, needless } = result;
+  const whole = inspect(token).links.length <= 1;
+  const effect = whole
+    ? `the whole capability ${capability}, with everything narrowed from it`
+    : "this token and everything narrowed from it; its parent and its siblings live on";
+  return { entry, effect, ...(needless === undefined ? {} : { needless }) };
+}
+
+function fromName(options: Options, { keys }: OpenHome, now: number): Revocation {
+  const { id, capability, principal, key, reason } = options;
+  const at = formatTime(now);
+  const shared = { at, ...(reason === undefined ? {} : { reason }) };
+  const until = latestExpiry(now);
+  if (id !== undefined) {
+    const effect = "the token with this id and everything narrowed from it";
+    return { entry: { kind: "link", id, until, ...shared }, effect };
+  }
+  if (capability !== undefined) {
+    const effect = "the whole capability, with everything narrowed from it";
+    return { entry: { kind: "capability", id: capability, until, ...shared }, effect };
+  }
+  if (principal !== undefined) {
+    // Tokens carry whole seconds: the next second is after every token issued so far.
+    const before = formatTime(now + 1000);
+    const effect = `all tokens of this principal issued before ${before}; later ones are not`;
+    return { entry: { kind: "principal", id: principal, before, until, ...shared }, effect };
+  }
+  const kid = key ?? "";
+  if (keys.find(kid) === undefined) throw unknownKey(kid, keys);
+  const revocation = {
+    entry: { kind: "key", id: kid, ...shared },
+    effect: "all tokens made under this key",
+  } as const;
+  if (kid !== keys.minting.kid) return revocation;
+  const note = "this is the key that mints; run proviso keys rotate before you mint again";
+  return { ...revocation, note };
+}
+
+// Whether an entry that is there revokes all that another would, for as long. By names alone the
+// other one always lasts longer, so only what a token itself tells can be needless.
+function covers(known: RevocationEntry, entry: RevocationEntry): boolean {
+  if (known.kind !== entry.kind || known.id !== entry.id) return false;
+  if ((known.before ?? "") < (entry.before ?? "")) return false;
+  return known.until === undefined || (entry.until !== undefined && known.until >= entry.until);
+}

@@ -1,0 +1,124 @@
+import { isatty } from "node:tty";
+import type { Command } from "commander";
+import { addExamples } from "../examples.js";
+import { type CliError, EXIT, type ExitCode, environmentError, usageError } from "../exit.js";
+import type { GlobalOptions } from "../global-options.js";
+import { printJson, printLine } from "../output.js";
+import { stdoutPaint } from "../paint.js";
+import { collect } from "../restrictions.js";
+import { type Answer, judge } from "../vectors-answer.js";
+import { isWanted, readVectors, type Vector } from "../vectors-file.js";
+import { type Implementation, Program, splitCommand } from "../vectors-program.js";
+import { type Report, type Result, renderReport, reportFrom } from "../vectors-report.js";
+import { answerHere, type CheckRequest, type VerifyRequest } from "../vectors-self.js";
+
+interface Options extends GlobalOptions {
+  readonly impl?: string;
+  readonly filter?: readonly string[];
+  readonly timeout: number;
+}
+
+const STDERR = 2;
+const PROGRESS_EVERY = 10;
+const HERE = "this implementation";
+
+export function define(program: Command): void {
+  const vectors = program
+    .command("vectors")
+    .summary("run the conformance vectors")
+    .helpCommand(false)
+    .description("The specification's test cases, for this implementation or another one.");
+  const checking = vectors
+    .command("check")
+    .description(
+      "Runs every vector and compares the answers. Another implementation is any program that\n" +
+        "answers JSON lines as spec-vectors/README.md says, in any language.",
+    )
+    .option("--impl <command>", "the program to run; this implementation unless given")
+    .option(
+      "--filter <text>",
+      "only tests with this id, or this text in flag, subject or comment; repeat for more",
+      collect,
+    )
+    .option("--timeout <seconds>", "how long one answer may take", toSeconds, 10)
+    .action((_options: object, self: Command) => check(self.optsWithGlobals<Options>()));
+  for (const command of [vectors, checking]) {
+    addExamples(command, "Examples", [
+      "proviso vectors check",
+      "proviso vectors check --filter Revocation --filter StaleList",
+      "proviso vectors check --json > report.json",
+    ]);
+  }
+}
+
+async function check(options: Options): Promise<void> {
+  const wanted = readVectors().filter((vector) => isWanted(vector, options.filter ?? []));
+  if (wanted.length === 0) {
+    throw usageError("no test is left by --filter", "proviso vectors check lists all flags");
+  }
+  const implementation = implementationFrom(options);
+  const results = await runAll(wanted, implementation);
+  if (implementation.startError !== undefined) throw notStarted(implementation.startError);
+  const report = reportFrom(options.impl ?? HERE, results);
+  if (options.json === true) printJson(report);
+  else printLine(renderReport(report, stdoutPaint()).join("\n"));
+  process.exitCode = exitFrom(report);
+}
+
+function implementationFrom({ impl, timeout }: Options): Implementation {
+  if (impl === undefined) return here();
+  const command = splitCommand(impl);
+  if (command !== undefined) return new Program(command, { timeout: timeout * 1000 });
+  throw usageError("--impl is no command", 'for example --impl "python3 adapter.py"');
+}
+
+/** This package's own code, in this process. */
+function here(): Implementation {
+  return {
+    startError: undefined,
+    ask: async (request): Promise<Answer> => {
+      const value = answerHere(request as VerifyRequest | CheckRequest);
+      return { kind: "answer", value };
+    },
+    close: async () => {},
+  };
+}
+
+async function runAll(
+  wanted: readonly Vector[],
+  implementation: Implementation,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const showsProgress = isatty(STDERR);
+  try {
+    for (const vector of wanted) {
+      if (showsProgress && results.length % PROGRESS_EVERY === 0) {
+        process.stderr.write(`\r${results.length} of ${wanted.length} `);
+      }
+      results.push({ vector, outcome: judge(vector, await implementation.ask(vector.request)) });
+    }
+  } finally {
+    if (showsProgress) process.stderr.write("\r\u001b[K");
+    await implementation.close();
+  }
+  return results;
+}
+
+function exitFrom({ failures, passed }: Report): ExitCode {
+  if (failures.some(({ fault }) => fault === "stopped")) return EXIT.environment;
+  return failures.length > 0 || passed === 0 ? EXIT.refused : EXIT.done;
+}
+
+function notStarted(error: Error): CliError {
+  return environmentError(
+    "implementation_not_started",
+    `the program could not be started: ${error.message}`,
+    "check --impl: the program's name, and that it may be run",
+  );
+}
+
+function toSeconds(text: string): number {
+  const seconds = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && seconds > 0 && seconds <= 3600) return seconds;
+  throw usageError(`--timeout can not be ${text}`, "seconds, such as 10 or 0.5, at most 3600");
+}

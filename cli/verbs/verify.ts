@@ -1,0 +1,165 @@
+import type { Command } from "commander";
+import type { Decision, VerifiedCapability } from "../../src/capability/authorize.js";
+import type { Denial } from "../../src/capability/denial.js";
+import type { Invocation } from "../../src/caveats/invocation.js";
+import { shown, shownList } from "../../src/caveats/scalar.js";
+import { formatTime } from "../../src/caveats/time.js";
+import { adviceForDenial, exitForDenial } from "../advice.js";
+import { readArguments } from "../argument-expression.js";
+import type { Row } from "../authority-words.js";
+import { addExamples } from "../examples.js";
+import { EXIT } from "../exit.js";
+import type { GlobalOptions } from "../global-options.js";
+import { withHome } from "../home.js";
+import { momentFrom, seenFromNow } from "../moment.js";
+import { printJson, printLine } from "../output.js";
+import { type Paint, stdoutPaint } from "../paint.js";
+import { escapedJson, printable } from "../printable.js";
+import { collect, toText } from "../restrictions.js";
+import { readTokenArgument, TOKEN_HELP } from "../token-argument.js";
+import { renderRows } from "../tree.js";
+
+interface Options extends GlobalOptions {
+  readonly op: string;
+  readonly resource?: readonly string[];
+  readonly arg?: readonly string[];
+  readonly invoker?: string;
+  readonly audience?: string;
+  readonly at?: string;
+}
+
+export function define(program: Command): void {
+  const command = program
+    .command("verify")
+    .summary("check a token against an invocation")
+    .description(
+      "Checks a token of this home against an invocation: form, signatures, revocation, and every " +
+        "rule of every hop. Says allowed, or refused with every reason. Hand over a token that " +
+        "somebody else sent on standard input: a shell takes a word that starts with - or @ for " +
+        "an option or a file.",
+    )
+    .argument("[token]", TOKEN_HELP)
+    .requiredOption("--op <operation>", "the operation that is asked for", toText)
+    .option("--resource <handle>", "a resource that the call names; repeat for more", collect)
+    .option(
+      "--arg <name=value>",
+      "an argument of the call: JSON if it is JSON, else a string; repeat for more",
+      collect,
+    )
+    .option("--invoker <agent>", "the authenticated agent that makes the call", toText)
+    .option("--audience <service>", "the service that checks", toText)
+    .option(
+      "--at <when>",
+      "judge expiry by this moment instead of now: a time or a duration",
+      toText,
+    )
+    .action((token: string | undefined, _options: object, self: Command) =>
+      run(token, self.optsWithGlobals<Options>()),
+    );
+  addExamples(command, "Examples", [
+    "proviso verify @token --op retrieve",
+    "proviso verify --op retrieve --resource rh_1 --arg amount=500 --arg to=acc_456 < token",
+    "proviso verify @token --op retrieve --at 5m --json",
+    'proviso verify @token --op delete || echo "refused, exit code $?"',
+  ]);
+}
+
+async function run(argument: string | undefined, options: Options): Promise<void> {
+  const invocation = invocationFrom(options);
+  const token = readTokenArgument(argument);
+  const decision = await withHome(options, ({ issuer }) => issuer.authorize(token, invocation));
+  const exitCode = decision.allowed ? EXIT.done : exitForDenial(decision.denials[0].code);
+  process.exitCode = exitCode;
+  // What is judged by another moment than now says so: it is no answer about now.
+  const at = invocation.time === undefined ? undefined : formatTime(invocation.time.getTime());
+  if (options.json === true) {
+    printJson({ ...documentFrom(decision, exitCode), ...(at === undefined ? {} : { at }) });
+    return;
+  }
+  const lines = render(decision, stdoutPaint());
+  if (at !== undefined) lines.push(`  judged as of ${at}, not of now`);
+  printLine(lines.join("\n"));
+}
+
+function invocationFrom(options: Options): Invocation {
+  const { op, resource, arg = [], invoker, audience, at } = options;
+  return {
+    operation: op,
+    ...(resource === undefined ? {} : { resourceHandles: resource }),
+    arguments: readArguments(arg),
+    ...(invoker === undefined ? {} : { invoker }),
+    ...(audience === undefined ? {} : { audience }),
+    ...(at === undefined ? {} : { time: momentFrom("--at", at, Date.now()) }),
+  };
+}
+
+function documentFrom(decision: Decision, exitCode: number): object {
+  if (decision.allowed) return { ...decision, exitCode };
+  const denials = decision.denials.map((denial) => {
+    const hint = adviceForDenial(denial);
+    return hint === undefined ? denial : { ...denial, hint };
+  });
+  return { ...decision, denials, exitCode };
+}
+
+function render(decision: Decision, paint: Paint): string[] {
+  if (decision.allowed) {
+    return [
+      paint.green("allowed"),
+      ...renderRows(capabilityRows(decision.capability), paint, "  "),
+    ];
+  }
+  const { denials, capability } = decision;
+  const count = denials.length === 1 ? "one reason" : `${denials.length} reasons`;
+  const lines = [`${paint.red("refused")} for ${count}`];
+  for (const denial of denials) lines.push(...denialLines(denial, paint));
+  if (capability !== undefined) {
+    const { id, grant, principal } = capability;
+    const owner = principal === undefined ? "" : ` for ${principal}`;
+    lines.push(paint.dim(printable(`  capability ${id}, ${grant}${owner}`)));
+  }
+  return lines;
+}
+
+function capabilityRows(capability: VerifiedCapability): Row[] {
+  const { id, grant, principal, expires } = capability;
+  return [
+    ["capability", id],
+    ["grant", printable(grant)],
+    ...(principal === undefined ? [] : ([["principal", printable(principal)]] as const)),
+    ["expires", `${seenFromNow(expires, Date.now())} (${expires})`],
+  ];
+}
+
+function denialLines(denial: Denial, paint: Paint): string[] {
+  const { code, rule, message, expected, actual, nearest } = denial;
+  const place = [placeOf(denial), rule === undefined ? undefined : printable(rule)];
+  const where = place.filter((part) => part !== undefined).join(", ");
+  const lines = [`  ${paint.bold(code)}${where === "" ? "" : `  ${where}`}`];
+  lines.push(`    ${printable(message)}`);
+  // Most messages hold these already.
+  const rows = Object.entries({ expected, actual, nearest }).flatMap(([label, value]): Row[] =>
+    value === undefined || isSaid(message, value) ? [] : [[label, shortJson(value)]],
+  );
+  lines.push(...renderRows(rows, paint, "    "));
+  const hint = adviceForDenial(denial);
+  if (hint !== undefined) lines.push(`    hint: ${hint}`);
+  return lines;
+}
+
+function placeOf({ hop, discharge }: Denial): string | undefined {
+  const inside = discharge === undefined ? "" : `discharge ${discharge}, `;
+  if (hop === undefined) return discharge === undefined ? undefined : `discharge ${discharge}`;
+  return `${inside}${hop === 0 ? "the identifier" : `hop ${hop}`}`;
+}
+
+function isSaid(message: string, value: unknown): boolean {
+  return message.includes(Array.isArray(value) ? shownList(value) : shown(value));
+}
+
+const LONGEST_SHOWN = 300;
+
+function shortJson(value: unknown): string {
+  const text = escapedJson(value);
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text;
+}

@@ -1,0 +1,148 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { inspect, revocationId } from "../../src/index.js";
+import { Bench, document, MAIN, runProgram, TOKEN } from "./run.js";
+
+const bench = new Bench();
+let token = "";
+beforeAll(async () => {
+  await bench.init();
+  token = await bench.output(
+    ...["mint", "--grant", "documents:read", "--op", "retrieve", "--op", "search"],
+    ...["--arg", "amount<=1000"],
+  );
+  bench.write("token", `${token}\n`);
+});
+
+test("prints the child token, alone", async () => {
+  const { status, stdout, stderr } = await bench.run(["attenuate", token, "--op", "retrieve"]);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout.trimEnd()).toMatch(TOKEN);
+  const [, hop] = inspect(stdout.trimEnd()).links;
+  expect(hop?.hop).toEqual({
+    operations: ["retrieve"],
+    nonce: expect.stringMatching(/^[\w-]{16}$/),
+  });
+});
+
+test("--json tells of the child", async () => {
+  const child = await bench.json("attenuate", token, "--op", "retrieve", "--expires", "5m");
+  expect(child).toEqual({
+    status: 0,
+    token: expect.stringMatching(TOKEN),
+    id: inspect(token).grant?.id,
+    hop: { operations: ["retrieve"], expires: child["expires"], nonce: expect.any(String) },
+    expires: expect.stringMatching(/Z$/),
+    revocationId: revocationId(child["token"]),
+  });
+});
+
+test("needs no home, no key and no network", async () => {
+  const env = { PROVISO_HOME: "/nonexistent/home", HOME: undefined, XDG_DATA_HOME: undefined };
+  const [plain, traced] = await Promise.all([
+    runProgram(process.execPath, [MAIN, "attenuate", token, "--op", "retrieve"], { env }),
+    // A preloaded module refuses every socket and every file outside of the program's own.
+    runProgram(
+      process.execPath,
+      ["--import", `data:text/javascript,${encodeURIComponent(GUARD)}`, MAIN, "attenuate", token],
+      { env },
+    ),
+  ]);
+  expect(plain).toMatchObject({ status: 0, stderr: "" });
+  expect(traced).toMatchObject({ status: 0, stderr: "" });
+});
+
+const GUARD = `
+import net from "node:net";
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+net.Socket.prototype.connect = () => { throw new Error("network"); };
+for (const name of ["openSync", "readFileSync", "statSync", "existsSync", "mkdirSync"]) {
+  const real = fs[name];
+  fs[name] = (path, ...rest) => {
+    if (/nonexistent|keyring\\.json|store\\.db/.test(String(path))) throw new Error("home");
+    return real(path, ...rest);
+  };
+}
+syncBuiltinESMExports();
+`;
+
+test("twins differ by their nonce, and are the same without", async () => {
+  const narrow = ["attenuate", token, "--op", "retrieve"];
+  const [a, b, c, d, plain] = await Promise.all([
+    bench.output(...narrow),
+    bench.output(...narrow),
+    bench.output(...narrow, "--no-nonce"),
+    bench.output(...narrow, "--no-nonce"),
+    bench.output("attenuate", token),
+  ]);
+  expect(a).not.toBe(b);
+  expect(c).toBe(d);
+  expect(inspect(plain ?? "").links[1]?.hop).toEqual({ nonce: expect.any(String) });
+});
+
+test("nothing to append is a usage error", async () => {
+  const { status, stderr } = await bench.run(["attenuate", token, "--no-nonce"]);
+  expect(status).toBe(2);
+  expect(stderr).toContain("nothing to take away");
+});
+
+describe("what goes beyond the token", () => {
+  const wide = ["--op", "retreive", "--arg", "amount<=2000", "--expires", "2d"];
+
+  test("is refused with every reason, the nearest value and a way out", async () => {
+    const { status, stdout, stderr } = await bench.run(["attenuate", token, ...wide]);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toContain('did you mean "retrieve"?');
+    expect(stderr).toContain('"constraints.amount.max": 2000 goes beyond the token');
+    expect(stderr).toContain('"expires"');
+    expect(stderr).toContain("hint: correct it, or add --intersect to narrow to what is left");
+  });
+
+  test("is one JSON object on standard error", async () => {
+    const { status, stdout, stderr } = await bench.run(["attenuate", token, ...wide, "--json"]);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(document(stderr)["error"]).toMatchObject({
+      code: "overreach",
+      exitCode: 1,
+      hint: expect.stringContaining("--intersect"),
+      problems: [
+        { rule: "operations", value: "retreive", nearest: "retrieve" },
+        { rule: "constraints.amount.max", value: 2000, nearest: 1000 },
+        { rule: "expires" },
+      ],
+    });
+  });
+
+  test("is clipped with --intersect", async () => {
+    const args = ["--op", "search", "--op", "delete", "--arg", "amount<=2000", "--expires", "2d"];
+    const { hop, expires } = await bench.json("attenuate", token, ...args, "--intersect");
+    expect(hop).toMatchObject({ operations: ["search"], constraints: { amount: { max: 1000 } } });
+    expect(expires).toBe(inspect(token).authority.expires);
+  });
+
+  test("is refused with --intersect too if nothing would be left", async () => {
+    const run = await bench.run(["attenuate", token, "--op", "delete", "--intersect"]);
+    expect(run.status).toBe(1);
+    expect(run.stderr).toContain("hint: proviso inspect shows what the token still allows");
+  });
+});
+
+test("a sealed token stays as it is", async () => {
+  const sealed = await bench.output("attenuate", token, "--max-further-hops", "0");
+  const { status, stderr } = await bench.run(["attenuate", sealed, "--op", "search"]);
+  expect(status).toBe(1);
+  expect(stderr).toContain("the token is sealed");
+  expect(stderr).toContain("hint: use the token as it is");
+});
+
+test("a chain at its longest takes no further hop", async () => {
+  let last = token;
+  const { attenuate } = await import("../../src/index.js");
+  for (let at = 0; at < 31; at++) {
+    const child = attenuate(last, { purpose: `hop ${at}` });
+    if (child.ok) last = child.token;
+  }
+  const { status, stderr } = await bench.run(["attenuate", last]);
+  expect(status).toBe(3);
+  expect(stderr).toMatch(/more than 32|32 caveats/);
+});

@@ -1,0 +1,82 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, test } from "vitest";
+import { Bench, runProgram } from "./run.js";
+
+const bench = new Bench();
+const SHELLS = ["bash", "zsh", "fish"] as const;
+const VERBS = [
+  ...["attenuate", "completion", "convert", "diff", "init", "inspect", "keys", "mint"],
+  ...["revocations", "revoke", "vectors", "verify"],
+];
+
+beforeAll(async () => {
+  await Promise.all(
+    SHELLS.map(async (shell) => bench.write(shell, await bench.output("completion", shell))),
+  );
+  bench.write("token", "");
+});
+
+for (const shell of SHELLS) {
+  const installed = spawnSync(shell, ["-c", "true"]).status === 0;
+  if (!installed) {
+    process.stderr.write(
+      `cli: ${shell} is not installed, its completion is not tested; ` +
+        `get it with \`apt-get install ${shell}\` or run scripts/install-peers.sh\n`,
+    );
+  }
+
+  describe.runIf(installed)(shell, () => {
+    const driver = fileURLToPath(new URL(`./shells/complete.${shell}`, import.meta.url));
+    const flags = { bash: ["--norc"], zsh: ["-f"], fish: ["--no-config"] }[shell];
+
+    /** What the shell offers for each line. */
+    async function offers(...lines: readonly string[]): Promise<string[][]> {
+      const { status, stdout, stderr } = await runProgram(
+        shell,
+        [...flags, driver, bench.path(shell), ...lines],
+        { cwd: bench.folder, env: { HOME: bench.folder, TERM: "dumb" } },
+      );
+      expect(`${status} ${stderr}`).toBe("0 ");
+      const rows = stdout.replace(/\n$/, "").split("\n");
+      expect(rows).toHaveLength(lines.length);
+      return rows.map((row) => row.split(" ").filter((word) => word !== ""));
+    }
+
+    test("offers verbs, the verbs below them, options and fixed values", async () => {
+      const [verbs, m, keys, options, forms, z, after, none] = await offers(
+        "proviso ",
+        "proviso m",
+        "proviso keys ",
+        "proviso attenuate --",
+        "proviso convert --to ",
+        "proviso completion z",
+        "proviso --home keys revocations p",
+        "proviso mint --grant ",
+      );
+      expect(verbs).toEqual(expect.arrayContaining(VERBS));
+      expect(m).toEqual(["mint"]);
+      expect(keys?.sort()).toEqual(["export", "list", "retire", "rotate"]);
+      expect(options).toEqual(
+        expect.arrayContaining(["--op", "--arg", "--intersect", "--no-nonce", "--json", "--home"]),
+      );
+      expect(forms?.sort()).toEqual(["v1", "v1json", "v2", "v2json"]);
+      expect(z).toEqual(["zsh"]);
+      expect(after).toEqual(["prune"]);
+      expect(none).toEqual([]);
+    });
+
+    // Bash itself completes the file's name behind the @, at which it breaks words.
+    if (shell === "bash") return;
+    test("offers files behind @", async () => {
+      const [files] = await offers("proviso inspect @to");
+      expect(files?.map((name) => name.replace("@", ""))).toEqual(["token"]);
+    });
+  });
+}
+
+test("there is no completion for other shells", async () => {
+  const { status, stderr } = await bench.run(["completion", "tcsh"]);
+  expect(status).toBe(2);
+  expect(stderr).toContain("Allowed choices are bash, zsh, fish");
+});

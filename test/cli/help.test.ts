@@ -1,0 +1,77 @@
+import { chmodSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Bench, MAIN, runProgram } from "./run.js";
+
+const bench = new Bench();
+const VERBS = [
+  ...["init", "keys", "mint", "attenuate", "inspect", "verify", "diff", "revoke", "revocations"],
+  ...["convert", "completion", "keys list", "keys rotate", "keys export", "keys retire"],
+  ...["revocations list", "revocations prune", "vectors", "vectors check"],
+];
+
+async function help(verb: string): Promise<string> {
+  const words = verb === "" ? [] : verb.split(" ");
+  return bench.output(...words, "--help");
+}
+
+const examplesIn = (text: string): string[] =>
+  [...text.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = ""]) => line);
+
+test("the overview shows the common path, every verb, exit codes and environment", async () => {
+  const text = await help("");
+  for (const verb of VERBS.slice(0, 11)) expect(text).toMatch(new RegExp(`^  ${verb}\\b`, "m"));
+  expect(examplesIn(text).map((line) => line.split(" ")[1])).toEqual(
+    ["init", "mint", "attenuate", "inspect", "verify", "revoke"], // in this order
+  );
+  expect(text.match(/^ {2}[0-6] {2}\S/gm)).toHaveLength(7);
+  for (const name of ["PROVISO_HOME", "NO_COLOR"]) expect(text).toContain(name);
+});
+
+test("--version is the package's", async () => {
+  const path = new URL("../../package.json", import.meta.url);
+  const { version } = JSON.parse(readFileSync(path, "utf8"));
+  expect(await bench.output("--version")).toBe(version);
+});
+
+test("every verb explains itself: a description, every option, examples", async () => {
+  const texts = await Promise.all(VERBS.map(help));
+  for (const [at, text] of texts.entries()) {
+    const verb = VERBS[at] ?? "";
+    expect(text).toMatch(new RegExp(`^Usage: proviso ${verb}\\b.*\\n\\n[A-Z].*\\.\\n`, "s"));
+    expect(text).toMatch(/^Examples:$/m);
+    expect(examplesIn(text).length).toBeGreaterThan(0);
+    // An option's text stands beside it, or on the line below where the option is long.
+    for (const [line] of text.matchAll(/^ {2}-.*$/gm)) expect(line).toMatch(/ {2}\S.* {2,}\S/);
+    for (const line of text.split("\n")) {
+      if (!line.startsWith("  $")) expect(line.length, line).toBeLessThanOrEqual(80);
+      expect(line).not.toMatch(/!$/);
+    }
+  }
+  expect((await bench.run(["help", "mint"])).stdout).toBe(`${texts[VERBS.indexOf("mint")]}\n`);
+});
+
+test("all examples work, in the order in which they stand", async () => {
+  const bin = join(bench.folder, "bin");
+  mkdirSync(bin);
+  const shim = bench.write("bin/proviso", `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
+  chmodSync(shim, 0o755);
+  const texts = await Promise.all(["", ...VERBS].map(help));
+  const [overview = [], ...verbs] = texts.map(examplesIn);
+
+  const lines = [
+    ...overview,
+    // What was revoked stays revoked: the verbs' examples start from a fresh home.
+    "rm -rf home token narrowed",
+    ...verbs.flat(),
+  ];
+  const script = lines.map((line) => `echo '+' >&2\n${line}`).join("\n");
+  const { status, stderr } = await runProgram("sh", ["-euc", script], {
+    cwd: bench.folder,
+    env: { PROVISO_HOME: bench.home, PATH: `${bin}:${process.env["PATH"]}` },
+  });
+  const started = stderr.split("+\n").length - 1;
+  expect(`${status} after ${lines[started - 1]}: ${stderr.split("+\n").at(-1)}`).toMatch(/^0 /);
+  expect(started).toBe(lines.length);
+  expect(stderr).not.toContain("proviso:");
+});

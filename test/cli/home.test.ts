@@ -1,0 +1,247 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { Bench, document, MAIN, type Run, runProgram, temporaryFolder } from "./run.js";
+
+const FILES = ["config.json", "keyring.json", "store.db"];
+const VERBS = [
+  ["mint", "--grant", "g", "--op", "x"],
+  ["verify", "AgIB", "--op", "x"],
+  ["revoke", "--principal", "user_7"],
+  ["keys", "list"],
+  ["keys", "rotate"],
+  ["revocations", "list"],
+];
+
+/** Runs every verb that needs a home; none may get further than it. */
+async function everyVerb(bench: Bench): Promise<Run[]> {
+  const runs = await Promise.all(VERBS.map((args) => bench.run(args)));
+  for (const { status, stdout } of runs)
+    expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
+  return runs;
+}
+
+describe("init", () => {
+  test("makes a home that is its owner's alone", async () => {
+    const bench = new Bench();
+    const made = await bench.json("init", "--issuer", "documents-agent");
+    expect(made).toEqual({
+      status: 0,
+      home: bench.home,
+      issuer: "documents-agent",
+      kid: expect.stringMatching(/^key_/),
+      maxLifetime: 86_400,
+    });
+    expect(statSync(bench.home).mode & 0o777).toBe(0o700);
+    const names = readdirSync(bench.home);
+    expect(names).toEqual(expect.arrayContaining(FILES));
+    for (const name of names) expect(statSync(join(bench.home, name)).mode & 0o777).toBe(0o600);
+    expect(readdirSync(bench.folder)).toEqual(["home"]);
+  });
+
+  test("names the issuer after the host, and says so", async () => {
+    const bench = new Bench();
+    const { status, stdout, stderr } = await bench.run(["init"]);
+    expect(status).toBe(0);
+    expect(stdout).toContain(`Made a home at ${bench.home}\n  issuer    ${hostname()}\n`);
+    expect(stderr).toContain("The issuer is named after this host");
+  });
+
+  test("refuses to overwrite a home, and changes nothing", async () => {
+    const bench = new Bench();
+    await bench.init();
+    const before = bench.read("home/keyring.json");
+    const { status, stderr } = await bench.run(["init"]);
+    expect(status).toBe(6);
+    expect(stderr).toMatch(/there is a home at .* already, and it is not overwritten\nhint: /);
+    expect(bench.read("home/keyring.json")).toBe(before);
+  });
+
+  test.each(FILES)("refuses a home without %s, and changes nothing", async (name) => {
+    const bench = new Bench();
+    await bench.init();
+    rmSync(join(bench.home, name));
+    const left = readdirSync(bench.home);
+    const { status, stderr } = await bench.run(["init"]);
+    expect(status).toBe(6);
+    expect(stderr).toContain(`is not whole: ${name} missing\nhint: restore it from a backup`);
+    expect(readdirSync(bench.home)).toEqual(left);
+  });
+
+  test("refuses a folder with other things, takes an empty one and a link to one", async () => {
+    const bench = new Bench();
+    mkdirSync(bench.home);
+    writeFileSync(join(bench.home, "letter.txt"), "");
+    const used = await bench.run(["init", "--json"]);
+    expect(used.status).toBe(6);
+    expect(document(used.stderr)["error"]).toMatchObject({ code: "folder_in_use", exitCode: 6 });
+    rmSync(join(bench.home, "letter.txt"));
+    await bench.init();
+    const target = join(bench.folder, "target");
+    mkdirSync(target);
+    symlinkSync(target, join(bench.folder, "link"));
+    await bench.output("--home", "link", "init");
+    expect(readdirSync(target)).toEqual(expect.arrayContaining(FILES));
+  });
+
+  test("of several at once one wins, and the others leave nothing behind", async () => {
+    const bench = new Bench();
+    const runs = await Promise.all(Array.from({ length: 4 }, () => bench.run(["init"])));
+    expect(runs.map(({ status }) => status).sort()).toEqual([0, 6, 6, 6]);
+    expect(readdirSync(bench.folder)).toEqual(["home"]);
+    expect((await bench.run(["keys", "list"])).status).toBe(0);
+  });
+
+  test("a kill at any moment leaves a whole home or none", async () => {
+    const bench = new Bench();
+    const script = `node ${MAIN} init & sleep $1; kill -9 $!; wait`;
+    for (const seconds of ["0.05", "0.1", "0.13", "0.16", "0.2", "0.25"]) {
+      await runProgram("sh", ["-c", script, "sh", seconds], {
+        env: { PROVISO_HOME: bench.home },
+      });
+      if (!existsSync(bench.home)) continue;
+      expect(readdirSync(bench.home)).toEqual(expect.arrayContaining(FILES));
+      rmSync(bench.home, { recursive: true });
+    }
+    await bench.init();
+  });
+
+  test("a place that can not be written", async () => {
+    const bench = new Bench();
+    chmodSync(bench.folder, 0o555);
+    const { status, stderr } = await bench.run(["init"], { unprivileged: true });
+    chmodSync(bench.folder, 0o700);
+    expect(status).toBe(6);
+    expect(stderr).toContain("could not make a home");
+  });
+
+  test("a place below a file", async () => {
+    const bench = new Bench();
+    bench.write("file", "");
+    const { status, stderr } = await bench.run(["init", "--home", "file/home"]);
+    expect(status).toBe(6);
+    expect(stderr).toMatch(/^proviso: could not .*\nhint: name another folder with --home/);
+  });
+});
+
+describe("where the home is", () => {
+  test("--home, before or after the verb, goes before PROVISO_HOME", async () => {
+    const bench = new Bench();
+    await bench.output("init", "--home", "a", "--issuer", "a");
+    await bench.output("--home", "b", "init", "--issuer", "b");
+    expect(readdirSync(bench.folder).sort()).toEqual(["a", "b"]);
+    const { status, stderr } = await bench.run(["keys", "list"]);
+    expect(status).toBe(6);
+    expect(stderr).toBe(
+      `proviso: there is no home at ${bench.home}\n` +
+        "hint: proviso init makes one; --home or PROVISO_HOME names another\n",
+    );
+    expect((await bench.run(["keys", "list", "--home", ""])).status).toBe(2);
+  });
+
+  test.runIf(process.platform === "linux")("the platform's data folder otherwise", async () => {
+    const folder = temporaryFolder();
+    const init = (env: Record<string, string>): Promise<Run> =>
+      runProgram(process.execPath, [MAIN, "init", "--json"], { env });
+    const [home, data, relative] = await Promise.all([
+      init({ HOME: join(folder, "user") }),
+      init({ HOME: join(folder, "user"), XDG_DATA_HOME: join(folder, "data") }),
+      init({ HOME: join(folder, "other"), XDG_DATA_HOME: "data", PROVISO_HOME: "" }),
+    ]);
+    expect([home, data, relative].map(({ stdout }) => document(stdout)["home"])).toEqual([
+      join(folder, "user/.local/share/proviso"),
+      join(folder, "data/proviso"),
+      join(folder, "other/.local/share/proviso"),
+    ]);
+  });
+});
+
+describe("a home that can not be used ends every verb with 6", () => {
+  test.each<[string, (home: string) => void, RegExp]>([
+    [
+      "none",
+      (home) => rmSync(home, { recursive: true }),
+      /there is no home .*\nhint: proviso init/,
+    ],
+    ["half made", (home) => rmSync(join(home, "store.db")), /is not whole: store.db missing/],
+    ["config not JSON", (home) => writeFileSync(join(home, "config.json"), "{"), /is not JSON/],
+    [
+      "config with other members",
+      (home) => writeFileSync(join(home, "config.json"), '{"issuer":"a","isuer":"b"}'),
+      /unknown member "isuer"/,
+    ],
+    [
+      "config without a name",
+      (home) => writeFileSync(join(home, "config.json"), '{"maxLifetime":60}'),
+      /"issuer" must be a name/,
+    ],
+    [
+      "config with a life of a year",
+      (home) => writeFileSync(join(home, "config.json"), '{"issuer":"a","maxLifetime":31536000}'),
+      /"maxLifetime" must be 1 to 7776000 whole seconds/,
+    ],
+  ])("%s", async (_what, damage, message) => {
+    const bench = new Bench();
+    await bench.init();
+    damage(bench.home);
+    for (const { stderr } of await everyVerb(bench)) expect(stderr).toMatch(message);
+  });
+
+  const needKeys = VERBS.filter(([verb]) => verb !== "revocations");
+  test.each<[string, (path: string) => void, string, RegExp]>([
+    ["open to others", (path) => chmodSync(path, 0o644), "key_file_exposed", /chmod 600/],
+    ["not JSON", (path) => writeFileSync(path, "x"), "key_file_malformed", /backup/],
+    ["of no keys", (path) => writeFileSync(path, '{"keys":[]}'), "key_file_malformed", /backup/],
+  ])("a key file %s", async (_what, damage, code, hint) => {
+    const bench = new Bench();
+    await bench.init();
+    damage(join(bench.home, "keyring.json"));
+    const runs = await Promise.all(needKeys.map((args) => bench.run([...args, "--json"])));
+    for (const { status, stdout, stderr } of runs) {
+      expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
+      expect(document(stderr)["error"]).toMatchObject({
+        code,
+        exitCode: 6,
+        hint: expect.stringMatching(hint),
+        path: join(bench.home, "keyring.json"),
+      });
+    }
+  });
+
+  test("a store that is damaged, and one that is locked", async () => {
+    const bench = new Bench();
+    await bench.init();
+    const { default: Database } = await import("libsql");
+    const database = new Database(join(bench.home, "store.db"));
+    database.exec("BEGIN EXCLUSIVE");
+    const locked = await Promise.all([
+      bench.run(["revoke", "--principal", "user_7", "--json"]),
+      bench.run(["keys", "rotate", "--json"]),
+    ]);
+    database.exec("ROLLBACK");
+    database.close();
+    for (const { status, stdout, stderr } of locked) {
+      expect({ status, stdout }, stderr).toEqual({ status: 6, stdout: "" });
+      expect(document(stderr)["error"]).toMatchObject({ code: "store_locked" });
+    }
+    expect((await bench.run(["revocations", "list"])).stdout).toBe("Nothing is revoked.\n");
+
+    for (const name of readdirSync(bench.home)) {
+      if (name.startsWith("store.db"))
+        writeFileSync(join(bench.home, name), "not a database".repeat(999));
+    }
+    const { status, stderr } = await bench.run(["revocations", "list", "--json"]);
+    expect(status).toBe(6);
+    expect(document(stderr)["error"]).toMatchObject({ code: "store_corrupt" });
+  });
+});

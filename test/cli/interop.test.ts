@@ -1,0 +1,88 @@
+import { createRequire } from "node:module";
+import { beforeAll, describe, expect, test } from "vitest";
+import { createNonce, encodeHop } from "../../src/index.js";
+import { type PeerName, peerInstalled, startPeer } from "../interop/peers.js";
+import { Bench } from "./run.js";
+
+const bench = new Bench();
+let token = "";
+beforeAll(async () => {
+  await bench.init();
+  token = await bench.output(
+    ...["mint", "--grant", "documents:read", "--op", "retrieve", "--op", "search"],
+    ...["--arg", "amount<=1000", "--expires", "1h"],
+  );
+});
+
+/** A hop in canonical form. Its nonce keeps it from being revoked with another test's twin. */
+function newHop(): Uint8Array {
+  return encodeHop({
+    operations: ["retrieve"],
+    constraints: { amount: { max: 100 } },
+    purpose: "délégué à l'autre",
+    nonce: createNonce(),
+  });
+}
+
+/** Our verdicts on a token that someone else narrowed by such a hop. */
+async function checkNarrowed(narrowed: string): Promise<void> {
+  bench.write("narrowed", `${narrowed}\n`);
+  const verify = ["verify", "@narrowed", "--op"];
+  const [narrow, wider, more, parent, diff, shown] = await Promise.all([
+    bench.run([...verify, "retrieve", "--arg", "amount=50"]),
+    bench.run([...verify, "search", "--arg", "amount=50"]),
+    bench.run([...verify, "retrieve", "--arg", "amount=500"]),
+    bench.run(["verify", token, "--op", "search", "--arg", "amount=500"]),
+    bench.run(["diff", token, "@narrowed"]),
+    bench.run(["inspect", "@narrowed"]),
+  ]);
+  expect(narrow.stdout).toMatch(/^allowed\n/);
+  expect([narrow.status, wider.status, more.status, parent.status]).toEqual([0, 1, 1, 0]);
+  expect(wider.stdout).toContain("operation_denied  hop 2, operations");
+  expect(more.stdout).toContain("constraint_violated  hop 2, constraints.amount.max");
+  expect(diff.status).toBe(0);
+  expect(diff.stdout).toContain('operations: "search" taken away, "retrieve" left');
+  expect(shown.stdout).toContain('"délégué à l\'autre"');
+
+  // Revoking theirs leaves ours alone.
+  const revoked = await bench.run(["revoke", "@narrowed"]);
+  expect(revoked.status).toBe(0);
+  const after = await Promise.all([
+    bench.run([...verify, "retrieve", "--arg", "amount=50"]),
+    bench.run(["verify", token, "--op", "search", "--arg", "amount=500"]),
+  ]);
+  expect(after.map(({ status }) => status)).toEqual([5, 0]);
+}
+
+/** What npm `macaroon` has that is used here. */
+interface NpmMacaroon {
+  importMacaroon(json: unknown): {
+    addFirstPartyCaveat(caveat: Uint8Array | string): void;
+    exportJSON(): unknown;
+  };
+}
+
+test("npm macaroon narrows what the command minted, by its own interface", async () => {
+  const { importMacaroon }: NpmMacaroon = createRequire(import.meta.url)("macaroon");
+  const theirs = importMacaroon(JSON.parse(await bench.output("convert", token, "--to", "v2json")));
+  theirs.addFirstPartyCaveat(new TextDecoder().decode(newHop()));
+  await checkNarrowed(JSON.stringify(theirs.exportJSON()));
+});
+
+const narrowers: readonly [PeerName, readonly string[]][] = [
+  ["npm-macaroon", ["v2json"]],
+  ["pymacaroons", ["v1", "v2", "v1json", "v2json"]],
+];
+for (const [name, forms] of narrowers) {
+  describe.runIf(peerInstalled(name))(name, () => {
+    test.each(forms)("narrows it as %s", async (form) => {
+      const peer = startPeer(name);
+      try {
+        const converted = await bench.output("convert", token, "--to", form);
+        await checkNarrowed(await peer.append(converted, newHop()));
+      } finally {
+        await peer.close();
+      }
+    });
+  });
+}

@@ -1,0 +1,90 @@
+import { beforeAll, expect, test } from "vitest";
+import { Bench, document } from "./run.js";
+
+const bench = new Bench();
+beforeAll(() => bench.init());
+
+const VERIFY = ["--op", "retrieve"];
+const mint = (): Promise<string> => bench.output("mint", "--grant", "g", ...VERIFY);
+
+test("a key's life: it mints, it verifies, it is retired", async () => {
+  const old = await mint();
+  const [first] = (await bench.json("keys", "list"))["keys"];
+  expect(await bench.output("keys", "list")).toMatch(
+    /^key_\S+ {2}mints {5}\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+  );
+
+  const early = await bench.run(["keys", "retire", first.kid]);
+  expect(early).toMatchObject({ status: 2, stdout: "" });
+  expect(early.stderr).toContain("hint: proviso keys rotate first, then retire it");
+
+  const rotated = await bench.json("keys", "rotate");
+  expect(rotated).toMatchObject({
+    minting: expect.stringMatching(/^key_/),
+    keys: [
+      { kid: first.kid, mints: false },
+      { kid: rotated["minting"], mints: true },
+    ],
+  });
+  const fresh = await mint();
+  const before = await Promise.all(
+    [old, fresh].map((token) => bench.run(["verify", token, ...VERIFY])),
+  );
+  expect(before.map(({ status }) => status)).toEqual([0, 0]);
+
+  const retired = await bench.run(["keys", "retire", first.kid]);
+  expect(retired.stdout).toBe(
+    `${first.kid} is gone; every token made under it is refused from now on\n`,
+  );
+  const after = await Promise.all(
+    [old, fresh].map((token) => bench.run(["verify", token, ...VERIFY])),
+  );
+  expect(after.map(({ status }) => status)).toEqual([4, 0]);
+  expect(after[0]?.stdout).toContain("unknown_key");
+  expect(after[0]?.stdout).toContain("hint: ask the issuer for a new token");
+});
+
+test("an unknown key is a usage error with the nearest", async () => {
+  const { keys } = await bench.json("keys", "list");
+  const kid: string = keys[0].kid;
+  const typo = `${kid.slice(0, -1)}${kid.endsWith("x") ? "y" : "x"}`;
+  for (const verb of ["retire", "export"]) {
+    const { status, stdout, stderr } = await bench.run(["keys", verb, typo]);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toBe(`proviso: there is no key ${typo}\nhint: did you mean ${kid}?\n`);
+  }
+});
+
+test("only export shows a secret, with a warning", async () => {
+  const secrets: string[] = JSON.parse(bench.read("home/keyring.json")).keys.map(
+    ({ k }: { k: string }) => k,
+  );
+  const { keys } = await bench.json("keys", "list");
+  const token = await mint();
+  const runs = await Promise.all([
+    bench.run(["keys", "list"]),
+    bench.run(["keys", "list", "--json"]),
+    bench.run(["keys", "retire", keys[0].kid]),
+    bench.run(["keys", "export", "nobody"]),
+    bench.run(["inspect", token, "--reveal", "--json"]),
+    bench.run(["verify", token, ...VERIFY, "--json"]),
+    bench.run(["init", "--json"]),
+  ]);
+  for (const { stdout, stderr } of runs) {
+    for (const k of secrets) expect(stdout + stderr).not.toContain(k);
+  }
+  const exported = await bench.run(["keys", "export", keys[0].kid]);
+  expect(document(exported.stdout)).toMatchObject({ kty: "oct", kid: keys[0].kid, k: secrets[0] });
+  expect(exported.stderr).toBe(
+    "warning: this is the secret key; whoever has it can mint any token\n",
+  );
+});
+
+test("two processes rotate at once, and no key is lost", async () => {
+  const before: unknown[] = (await bench.json("keys", "list"))["keys"];
+  const runs = await Promise.all(Array.from({ length: 4 }, () => bench.run(["keys", "rotate"])));
+  expect(runs.map(({ status, stderr }) => `${status}${stderr}`)).toEqual(["0", "0", "0", "0"]);
+  const { keys } = await bench.json("keys", "list");
+  expect(keys).toHaveLength(before.length + 4);
+  expect(keys.filter(({ mints }: { mints: boolean }) => mints)).toHaveLength(1);
+});

@@ -1,0 +1,135 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect } from "vitest";
+
+/** The built command, as it is published. */
+export const MAIN: string = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+
+if (!existsSync(MAIN)) {
+  throw new Error("dist/cli/main.js is missing; these tests run the built command: npm run build");
+}
+
+const NOBODY = 65534;
+
+export interface Run {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  /** What is piped in; standard input is empty otherwise. */
+  readonly input?: string | Uint8Array;
+  readonly env?: { readonly [name: string]: string | undefined };
+  readonly cwd?: string;
+  /** Run as nobody, to whom permissions apply, where the tests run as root. */
+  readonly unprivileged?: boolean;
+}
+
+/** Runs a program to its end. */
+export function runProgram(
+  command: string,
+  args: readonly string[],
+  { input = "", env = {}, cwd, unprivileged = false }: RunOptions = {},
+): Promise<Run> {
+  // Nothing of the tests' own environment that would change colours or the home.
+  const { PATH } = process.env;
+  return new Promise((resolve, reject) => {
+    const user = unprivileged && process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+    const allEnv = { PATH, HOME: "/nonexistent", ...env };
+    const child = spawn(command, args, { cwd, env: allEnv, ...user });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
+    child.on("error", reject);
+    child.on("close", (status) => {
+      const text = (chunks: Buffer[]): string => Buffer.concat(chunks).toString("utf8");
+      resolve({ status, stdout: text(stdout), stderr: text(stderr) });
+    });
+    // A program that never reads its input closes it first.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input);
+  });
+}
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder that is gone when the test file is done. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "proviso-cli-"));
+  folders.push(folder);
+  return folder;
+}
+
+/** One home, and `proviso` run with it. */
+export class Bench {
+  readonly folder: string = temporaryFolder();
+  readonly home: string = join(this.folder, "home");
+
+  /** Runs `proviso` in the folder, with this home. */
+  run(args: readonly string[], options: RunOptions = {}): Promise<Run> {
+    return runProgram(process.execPath, [MAIN, ...args], {
+      cwd: this.folder,
+      ...options,
+      env: { PROVISO_HOME: this.home, ...options.env },
+    });
+  }
+
+  /** Runs `proviso`, which must succeed, and returns its output without the line's end. */
+  async output(...args: readonly string[]): Promise<string> {
+    const { status, stdout, stderr } = await this.run(args);
+    expect(`${status} ${stderr}`, args.join(" ")).toMatch(/^0 /);
+    return stdout.trimEnd();
+  }
+
+  /** Runs `proviso ... --json` and returns its exit code and its one document. */
+  async json(...args: readonly string[]): Promise<Document> {
+    const { status, stdout } = await this.run([...args, "--json"]);
+    return { ...document(stdout), status };
+  }
+
+  async init(...args: readonly string[]): Promise<void> {
+    await this.output("init", "--issuer", "documents-agent", ...args);
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  write(name: string, content: string | Uint8Array): string {
+    const path = this.path(name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  read(name: string): string {
+    return readFileSync(this.path(name), "utf8");
+  }
+}
+
+/** A JSON object of which each test looks at the members it knows. */
+// biome-ignore lint/suspicious/noExplicitAny: matchers check what is in it.
+export type Document = Record<string, any>;
+
+/** The one JSON document that a text is. */
+export function document(text: string): Document {
+  expect(text).toMatch(/^\{.*\}\n$/s);
+  const value: Document = JSON.parse(text);
+  return value;
+}
+
+/** A token as `proviso mint` prints it. */
+export const TOKEN: RegExp = /^[A-Za-z0-9_-]{100,}$/;
+
+/** The signature of a v2 token without discharges, in every form in which it could leak. */
+export function signatureForms(token: string): string[] {
+  const signature = Buffer.from(token, "base64url").subarray(-32);
+  return [signature.toString("hex"), signature.toString("base64url"), signature.toString("base64")];
+}

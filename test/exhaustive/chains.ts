@@ -1,0 +1,68 @@
+import { type Authority, meet } from "../../src/caveats/authority.js";
+import type { Hop } from "../../src/caveats/hop.js";
+import { HOPS, INVOCATIONS } from "./universe.js";
+import { both, everything, judged, nothing, type Verdict } from "./verdicts.js";
+
+// Every chain of up to three hops of the small universe, against every invocation at once. The judge
+// fills the table below; a chain allows what all of its hops allow.
+
+export const LONGEST = 3;
+/** Milliseconds; generous, as the machine may be busy with other things. */
+export const PATIENCE = 300_000;
+export const TABLE: readonly (readonly Verdict[])[] = HOPS.map((hop) =>
+  Array.from({ length: LONGEST }, (_, furtherLinks) => judged(hop, furtherLinks)),
+);
+
+/** A chain on the way to its length: hops by number, what they allow, and their meet. */
+export interface Walk {
+  readonly hops: readonly number[];
+  readonly allowed: Verdict;
+  readonly authority: Authority;
+}
+
+const START: Walk = { hops: [], allowed: everything(), authority: {} };
+
+/** One hop more, in a chain that will have `length` hops. */
+function step(walk: Walk, at: number, length: number, into: Verdict): Walk {
+  const furtherLinks = length - walk.hops.length - 1;
+  return {
+    hops: [...walk.hops, at],
+    allowed: both(walk.allowed, TABLE[at]?.[furtherLinks] ?? nothing(), into),
+    authority: meet(walk.authority, hopAt(at), furtherLinks),
+  };
+}
+
+/** A hop by its number. */
+export function hopAt(at: number): Hop {
+  return HOPS[at] ?? {};
+}
+
+/** Calls `visit` with every chain of just `length` hops. The verdict it sees is used again. */
+export function everyChain(length: number, visit: (chain: Walk) => void): void {
+  const scratch = Array.from({ length: length + 1 }, nothing);
+  const go = (walk: Walk): void => {
+    const into = scratch[walk.hops.length] ?? nothing();
+    if (walk.hops.length === length) visit(walk);
+    else for (let at = 0; at < HOPS.length; at++) go(step(walk, at, length, into));
+  };
+  go(START);
+}
+
+/** Chains in words, for failures: the first few of them. */
+export class Findings {
+  readonly #first: string[] = [];
+  add(chain: readonly number[], why: string): void {
+    if (this.#first.length < 5) this.#first.push(`${why}: ${JSON.stringify(chain.map(hopAt))}`);
+  }
+  get first(): readonly string[] {
+    return this.#first;
+  }
+}
+
+export function report(what: string, chains: number): void {
+  const cases = (chains * INVOCATIONS.length).toLocaleString("en");
+  console.log(`${what}: ${chains.toLocaleString("en")} chains, ${cases} cases`);
+}
+
+/** How many chains there are. */
+export const ALL: number = HOPS.length + HOPS.length ** 2 + HOPS.length ** 3;

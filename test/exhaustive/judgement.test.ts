@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { judgeHop } from "../../src/caveats/judge.js";
+import { allows } from "./model.js";
+import { combinations, INVOCATIONS } from "./universe.js";
+
+// The table of the other tests is filled by the judge; here the judge itself is held against the rules
+// as the specification has them, for hops of any number of keys at once.
+
+test("the judge allows what the specification allows, whatever keys a hop has", () => {
+  const hops = combinations((at, of) => at === 0 || at === of - 1);
+  const wrong: string[] = [];
+  let cases = 0;
+  for (const [at, hop] of hops.entries()) {
+    const furtherLinks = at % 4;
+    for (const asked of INVOCATIONS) {
+      cases++;
+      const allowed = judgeHop(hop, asked, furtherLinks).length === 0;
+      if (allowed !== allows(hop, asked, furtherLinks) && wrong.length < 5) {
+        wrong.push(JSON.stringify({ hop, asked, furtherLinks, allowed }));
+      }
+    }
+  }
+  const count = (of: number): string => of.toLocaleString("en");
+  console.log(
+    `the judge against the specification: ${count(hops.length)} hops, ${count(cases)} cases`,
+  );
+  expect(wrong).toEqual([]);
+  expect(cases).toBe(hops.length * INVOCATIONS.length);
+});

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { meetOf } from "../../src/caveats/authority.js";
+import { domainOf, limitFrom } from "../../src/caveats/domain.js";
+import type { Constraint, Hop, Operators } from "../../src/caveats/hop.js";
+import { clip, overreaches } from "../../src/caveats/narrowing.js";
+import { allowsValue, leftOf, limitNarrows } from "./model.js";
+import { subsets } from "./universe.js";
+import { isIn } from "./verdicts.js";
+
+// One argument, and every limit that can be written with two numbers and a text: all lists, all
+// exclusions and all bounds, in every combination; then every pair of those limits.
+
+const NAMED = ["a", 1, 2];
+const LISTS = [undefined, ...subsets(NAMED).filter((list) => list.length > 0)];
+const BOUNDS = [undefined, 1, 2];
+
+const LIMITS: readonly Constraint[] = [
+  ...NAMED,
+  ...LISTS.flatMap((listed) =>
+    LISTS.flatMap((excluded) =>
+      BOUNDS.flatMap((min) => BOUNDS.map((max) => operators(listed, excluded, min, max))),
+    ),
+  ).filter((limit) => Object.keys(limit).length > 0),
+];
+
+function operators(
+  listed: readonly (string | number)[] | undefined,
+  excluded: readonly (string | number)[] | undefined,
+  min: number | undefined,
+  max: number | undefined,
+): Operators {
+  return {
+    ...(listed === undefined ? {} : { in: listed }),
+    ...(max === undefined ? {} : { max }),
+    ...(min === undefined ? {} : { min }),
+    ...(excluded === undefined ? {} : { not_in: excluded }),
+  };
+}
+
+// Values inside, outside and between those named, and of every type.
+const PROBES: readonly unknown[] = [0, 1, 1.5, 2, 3, "a", "b", "1", "", null, true, false, [1], {}];
+
+function hopWith(x: Constraint): Hop {
+  return { constraints: { x } };
+}
+
+test("two limits on one argument meet in what both allow, and the lint knows what they leave", () => {
+  const wrong: string[] = [];
+  let pairs = 0;
+  const check = (holds: boolean, why: string, ...limits: Constraint[]): void => {
+    if (!holds && wrong.length < 5) wrong.push(`${why}: ${JSON.stringify(limits)}`);
+  };
+  for (const first of LIMITS) {
+    const parent = meetOf([[hopWith(first)]]);
+    for (const second of LIMITS) {
+      pairs++;
+      const x = meetOf([[hopWith(first), hopWith(second)]]).constraints?.["x"] ?? { types: [] };
+      const allowed = PROBES.map(
+        (value) => allowsValue(first, value) && allowsValue(second, value),
+      );
+      check(
+        PROBES.every((value, at) => isIn(x, value) === allowed[at]),
+        "the meet",
+        first,
+        second,
+      );
+      const { something } = leftOf([first, second]);
+      check(x.types.length > 0 === something, "what is left", first, second);
+      const limit = limitFrom(x);
+      const said = limit === undefined ? [] : PROBES.map((value) => allowsValue(limit, value));
+      if (something) check(said.join() === allowed.join(), "the limit it says", first, second);
+
+      const accepted = overreaches(parent, hopWith(second)).length === 0;
+      check(accepted === limitNarrows([first], second), "the lint", first, second);
+      const clipped = clip(parent, hopWith(second)).constraints?.["x"];
+      if (clipped === undefined || !something) continue;
+      const left = PROBES.map((value) => allowsValue(first, value) && allowsValue(clipped, value));
+      check(left.join() === allowed.join(), "the clipped limit", first, second);
+      check(limitNarrows([first], clipped), "a clipped limit overreaches", first, second);
+    }
+  }
+  const cases = (pairs * PROBES.length).toLocaleString("en");
+  console.log(`limits: ${pairs.toLocaleString("en")} pairs, ${cases} cases`);
+  expect(wrong).toEqual([]);
+  expect(pairs).toBe(LIMITS.length ** 2);
+}, 300_000);
+
+test("one limit is the domain of what it allows", () => {
+  const wrong = LIMITS.filter((limit) => {
+    const domain = domainOf(limit);
+    return PROBES.some((value) => isIn(domain, value) !== allowsValue(limit, value));
+  });
+  expect(wrong).toEqual([]);
+});

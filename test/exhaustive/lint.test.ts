@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { overreaches } from "../../src/caveats/narrowing.js";
+import { ALL, everyChain, Findings, hopAt, LONGEST, PATIENCE, report } from "./chains.js";
+import { narrows } from "./model.js";
+import { HOPS } from "./universe.js";
+
+// All chains of up to three hops again: one or two of a token, and the one to append.
+
+test(
+  "the lint accepts exactly what narrows",
+  () => {
+    const findings = new Findings();
+    let chains = 0;
+    let accepted = 0;
+    for (let length = 0; length < LONGEST; length++) {
+      everyChain(length, ({ hops, authority }) => {
+        const chain = hops.map(hopAt);
+        for (const [at, hop] of HOPS.entries()) {
+          chains++;
+          const accepts = overreaches(authority, hop).length === 0;
+          if (accepts) accepted++;
+          if (accepts !== narrows(chain, hop)) {
+            findings.add([...hops, at], accepts ? "wrongly accepted" : "wrongly refused");
+          }
+        }
+      });
+    }
+    report(`the lint (accepting ${accepted.toLocaleString("en")})`, chains);
+    expect(findings.first).toEqual([]);
+    expect(chains).toBe(ALL);
+  },
+  PATIENCE,
+);

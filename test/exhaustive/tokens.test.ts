@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import type { Hop } from "../../src/caveats/hop.js";
+import { encodeHop } from "../../src/caveats/write-hop.js";
+import { attenuate } from "../../src/index.js";
+import { createIssuer, createKeyring, RevocationList } from "../../src/issuer/index.js";
+import { addFirstPartyCaveat, macaroonToText, parseMacaroon } from "../../src/macaroon/index.js";
+import { allows, narrows } from "./model.js";
+import { HOPS, INSTANTS, INVOCATIONS, RESTRICTIONS } from "./universe.js";
+
+// The other tests ask the judge, the meet and the lint directly. Here the same chains are real tokens:
+// minted, extended by their holder, and checked whole.
+
+const NOW = Date.parse(INSTANTS[0] ?? "");
+const FIRST_HOP: Hop = { expires: "2030-01-01T00:10:00Z" };
+const SOME: readonly Hop[] = [
+  ...Object.values(RESTRICTIONS).flatMap((hops) => hops[Math.floor(hops.length / 2)] ?? []),
+  { constraints: { amount: { not_in: [2] } } },
+  { maxFurtherHops: 0 },
+  HOPS[HOPS.length - 2] ?? {},
+];
+const EVERY = 8;
+
+const issuer = createIssuer({
+  name: "documents-agent",
+  keys: createKeyring(),
+  revocations: new RevocationList(),
+  clock: () => NOW,
+});
+const minted = issuer.mint({ grant: "documents:read", ...FIRST_HOP });
+
+/** The token with a hop more, whatever the lint thinks of it. */
+function extended(token: string, hop: Hop): string {
+  return macaroonToText(addFirstPartyCaveat(parseMacaroon(token), encodeHop(hop)));
+}
+
+test("a token allows what every hop of its chain allows, and attenuates if a hop narrows it", () => {
+  const wrong: string[] = [];
+  let tokens = 0;
+  let calls = 0;
+  const check = (token: string, chain: readonly Hop[]): void => {
+    tokens++;
+    for (const [at, { time, ...asked }] of INVOCATIONS.entries()) {
+      if (at % EVERY !== tokens % EVERY) continue;
+      calls++;
+      const { allowed } = issuer.authorize(token, { ...asked, time: new Date(time) });
+      const links = chain.map((hop, place) =>
+        allows(hop, { ...asked, time }, chain.length - place - 1),
+      );
+      if (allowed !== links.every((one) => one)) wrong.push(JSON.stringify({ chain, asked, time }));
+    }
+    for (const hop of SOME) {
+      if (attenuate(token, hop).ok !== narrows(chain, hop)) {
+        wrong.push(JSON.stringify({ chain, hop }));
+      }
+    }
+    if (chain.length === 4) return;
+    for (const hop of SOME) check(extended(token, hop), [...chain, hop]);
+  };
+  check(minted.token, [minted.hop]);
+  const count = (of: number): string => of.toLocaleString("en");
+  console.log(`whole tokens: ${count(tokens)}, ${count(calls)} calls`);
+  expect(wrong.slice(0, 5)).toEqual([]);
+  expect(tokens).toBe(1 + SOME.length + SOME.length ** 2 + SOME.length ** 3);
+});

@@ -1,0 +1,124 @@
+import type { Constraint, Hop } from "../../src/caveats/hop.js";
+import type { CheckedInvocation } from "../../src/caveats/invocation.js";
+
+// A world small enough to be walked through to the end: two operations, two handles, two arguments of
+// three values, three instants.
+
+const OPERATIONS: readonly string[] = ["get", "put"];
+const HANDLES: readonly string[] = ["rh_1", "rh_2"];
+/** The arguments and their values. The second has values of two types, as exclusions tell types apart. */
+const VALUES: Readonly<Record<string, readonly (number | string)[]>> = {
+  amount: [1, 2, 3],
+  to: ["a", "b", 1],
+};
+const [EARLY, MIDDLE, LATE] = [
+  "2030-01-01T00:00:00Z",
+  "2030-01-01T00:00:01Z",
+  "2030-01-01T00:00:02Z",
+] as const;
+export const INSTANTS: readonly string[] = [EARLY, MIDDLE, LATE];
+
+/** All that can be left out of, or kept in, a list. */
+export function subsets<T>(items: readonly T[]): T[][] {
+  return items.reduce<T[][]>((all, item) => all.concat(all.map((one) => [...one, item])), [[]]);
+}
+
+/** Every invocation there is: any operation, handles and instant; each argument missing or any value. */
+export const INVOCATIONS: readonly CheckedInvocation[] = OPERATIONS.flatMap((operation) =>
+  subsets(HANDLES).flatMap((resourceHandles) =>
+    argumentsGiven().flatMap((given) =>
+      INSTANTS.map((time) => ({ operation, resourceHandles, arguments: given, time })),
+    ),
+  ),
+);
+
+function argumentsGiven(): { [name: string]: unknown }[] {
+  return Object.entries(VALUES).reduce<{ [name: string]: unknown }[]>(
+    (all, [name, values]) =>
+      all.concat(all.flatMap((given) => values.map((value) => ({ ...given, [name]: value })))),
+    [{}],
+  );
+}
+
+const AMOUNT_LIMITS: readonly Constraint[] = [
+  2,
+  "2",
+  { max: 1 },
+  { max: 2 },
+  { min: 2 },
+  { min: 3 },
+  { max: 2, min: 2 },
+  { max: 1, min: 2 },
+  { in: [1, 2] },
+  { in: [1, 3] },
+  { in: [2, 3] },
+  { in: ["x", 2] },
+  { not_in: [2] },
+  { not_in: [1, 3] },
+  { max: 2, not_in: [1] },
+  { in: [1, 2], min: 2 },
+];
+
+const TO_LIMITS: readonly Constraint[] = [
+  "a",
+  1,
+  { max: 1 },
+  { in: ["a", "b"] },
+  { in: ["a", 1] },
+  { not_in: ["a"] },
+  { not_in: [1] },
+  { not_in: ["a", 1] },
+  { not_in: ["a", "b"] },
+  { not_in: [null] },
+  { not_in: [false, true] },
+];
+
+/** Every restriction of one key that the chains are made of. */
+export const RESTRICTIONS: Readonly<Record<string, readonly Hop[]>> = {
+  operations: [["get"], ["put"], ["get", "put"]].map((operations) => ({ operations })),
+  resourceHandles: [["rh_1"], ["rh_2"], ["rh_1", "rh_2"]].map((set) => ({ resourceHandles: set })),
+  amount: AMOUNT_LIMITS.map((amount) => ({ constraints: { amount } })),
+  to: TO_LIMITS.map((to) => ({ constraints: { to } })),
+  expires: INSTANTS.map((expires) => ({ expires })),
+  notBefore: INSTANTS.map((notBefore) => ({ notBefore })),
+  maxFurtherHops: [0, 1, 2].map((maxFurtherHops) => ({ maxFurtherHops })),
+};
+
+/** Both hops in one. They must not restrict the same thing. */
+function joined(a: Hop, b: Hop): Hop {
+  const both = { ...a, ...b };
+  if (a.constraints === undefined || b.constraints === undefined) return both;
+  return { ...both, constraints: { ...a.constraints, ...b.constraints } };
+}
+
+// Of each key the restrictions that stand for the others where hops have several keys.
+const PAIRED = Object.values(RESTRICTIONS).map((hops) =>
+  hops.filter((_, at) => at === 0 || at === hops.length - 1),
+);
+
+/**
+ * The hops of which chains are made: every restriction alone, then pairs of different keys, then hops
+ * of all keys.
+ */
+export const HOPS: readonly Hop[] = [
+  ...Object.values(RESTRICTIONS).flat(),
+  ...PAIRED.flatMap((hops, at) =>
+    PAIRED.slice(at + 1).flatMap((others) =>
+      hops.flatMap((hop) => others.map((other) => joined(hop, other))),
+    ),
+  ),
+  ...[0, 1].map((which) =>
+    PAIRED.map((hops) => hops[which] ?? {}).reduce<Hop>((whole, hop) => joined(whole, hop), {}),
+  ),
+];
+
+/** Hops of any number of keys, each with a few of its restrictions or none: every combination. */
+export function combinations(keep: (at: number, of: number) => boolean): Hop[] {
+  return Object.values(RESTRICTIONS).reduce<Hop[]>(
+    (all, hops) => {
+      const some = hops.filter((_, at) => keep(at, hops.length));
+      return all.concat(all.flatMap((hop) => some.map((other) => joined(hop, other))));
+    },
+    [{}],
+  );
+}

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import {
+  type Caveat,
+  Macaroon,
+  macaroonToBytes,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { join } from "./byte-mutations.js";
+import { ASKED, CORPUS, FORMATS, hex, issuer, type Presented, SAMPLES } from "./corpus.js";
+import { isGenuine } from "./no-op.js";
+
+// Every damage of a kind, one by one, to whole capabilities of every form; see tokens.test.ts for damage
+// of all kinds at random.
+
+/** Allowed, refused, or allowed because nothing that is signed was touched. */
+function outcome(text: string): "refused" | "allowed" | "no-op" {
+  if (!issuer.authorize(text, ASKED).allowed) return "refused";
+  return isGenuine(text) ? "no-op" : "allowed";
+}
+
+function outcomes(texts: Iterable<string>): Record<ReturnType<typeof outcome>, number> {
+  const counts = { refused: 0, allowed: 0, "no-op": 0 };
+  for (const text of texts) counts[outcome(text)]++;
+  return counts;
+}
+
+function* cuts(text: string): Generator<string> {
+  for (let length = 0; length < text.length; length++) yield text.slice(0, length);
+}
+
+function* flips(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const flipped = bytes.slice();
+    flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    yield flipped;
+  }
+}
+
+describe.each(FORMATS)("a capability in form %s", (format) => {
+  const texts = SAMPLES.filter((sample) => sample.format === format).map(({ text }) => text);
+  const padded = texts.map((text) => text + "=".repeat((4 - (text.length % 4)) % 4));
+  const isJson = format.endsWith("json");
+
+  test("cut at any character is refused", () => {
+    for (const text of texts) {
+      expect(outcomes(cuts(text))).toEqual({ refused: text.length, allowed: 0, "no-op": 0 });
+    }
+    if (isJson) return;
+    // Less padding than there should be is refused, no padding at all is another spelling.
+    for (const text of padded) expect(outcomes(cuts(text)).allowed).toBe(0);
+  });
+
+  test("with any bit of its text flipped is refused, or says the same", () => {
+    for (const text of texts) {
+      const bytes = new TextEncoder().encode(text);
+      const changed = [...flips(bytes)].map((one) => Buffer.from(one).toString("latin1"));
+      const counts = outcomes(changed);
+      expect(counts.allowed).toBe(0);
+      // Letters of a location, and in v1json the case of hexadecimal digits.
+      expect(counts["no-op"]).toBeLessThan(changed.length / 40);
+    }
+  });
+
+  test("with any byte left out or doubled is refused, or says the same", () => {
+    for (const text of texts) {
+      const without = [...text].map((_, at) => text.slice(0, at) + text.slice(at + 1));
+      const twice = [...text].map((_, at) => text.slice(0, at + 1) + text.slice(at));
+      expect(outcomes([...without, ...twice]).allowed).toBe(0);
+    }
+  });
+});
+
+test.each(["v1", "v2"] as const)("with any bit of its %s bytes flipped it is refused", (form) => {
+  for (const presented of CORPUS) {
+    const bytes = join(...presented.map((one) => macaroonToBytes(one, form)));
+    const texts = [...flips(bytes)].map((one) => Buffer.from(one).toString("base64url"));
+    const hints = presented.flatMap(({ location = "", caveats }) => [
+      location,
+      ...caveats.map((one) => (one.kind === "third-party" ? (one.location ?? "") : "")),
+    ]);
+    const counts = outcomes(texts);
+    expect(counts.allowed).toBe(0);
+    // Seven bits of each ASCII character of a location, and no others, may change.
+    expect(counts["no-op"]).toBeLessThanOrEqual(hints.join("").length * 7);
+  }
+});
+
+/** The same with other caveats in one of its macaroons, and the signatures as they were. */
+function withCaveats(from: Presented, which: number, caveats: readonly Caveat[]): Presented {
+  const [first, ...others] = from.map((one, at) => {
+    const { identifier, signature, location } = one;
+    return at === which ? new Macaroon({ identifier, signature, location, caveats }) : one;
+  });
+  return [first ?? from[0], ...others];
+}
+
+/** Every list that comes of leaving one item out, having it twice, or swapping it with a different one. */
+function* rearranged<T>(items: readonly T[], same: (a: T, b: T) => boolean): Generator<T[]> {
+  for (const [at, item] of items.entries()) {
+    yield items.filter((_, other) => other !== at);
+    yield [...items.slice(0, at), item, ...items.slice(at)];
+    for (const [other, earlier] of items.slice(0, at).entries()) {
+      if (same(item, earlier)) continue;
+      const swapped = [...items];
+      swapped[at] = earlier;
+      swapped[other] = item;
+      yield swapped;
+    }
+  }
+}
+
+function everyForm(changed: Presented): Set<string> {
+  return new Set(FORMATS.map((format) => outcome(writeMacaroons(changed, format))));
+}
+
+test("with any link left out, doubled or swapped with another it is refused", () => {
+  let tried = 0;
+  const same = (a: Caveat, b: Caveat): boolean => hex(a.identifier) === hex(b.identifier);
+  for (const presented of CORPUS) {
+    for (const [which, { caveats }] of presented.entries()) {
+      for (const links of rearranged(caveats, same)) {
+        tried++;
+        expect(everyForm(withCaveats(presented, which, links))).toEqual(new Set(["refused"]));
+      }
+    }
+  }
+  expect(tried).toBeGreaterThan(50);
+});
+
+test("with a discharge left out or doubled it is refused; their order says nothing", () => {
+  for (const presented of CORPUS) {
+    const [root, ...discharges] = presented;
+    for (const others of rearranged(discharges, () => false)) {
+      const expected = others.length === discharges.length ? "no-op" : "refused";
+      expect(everyForm([root, ...others])).toEqual(new Set([expected]));
+    }
+    const [first, ...others] = discharges;
+    if (first !== undefined)
+      expect(everyForm([first, root, ...others])).toEqual(new Set(["refused"]));
+  }
+});

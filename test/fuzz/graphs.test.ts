@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import type { Decision } from "../../src/issuer/index.js";
+import {
+  addThirdPartyCaveat,
+  bindDischarge,
+  createMacaroon,
+  type Macaroon,
+  parseMacaroon,
+  RootKey,
+  verifyMacaroon,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { ASKED, FORMATS, issuer, type Presented } from "./corpus.js";
+
+// Discharges that need discharges, in shapes that make other implementations take exponential time or
+// overflow their stack. All of it ends at a cap or at the first discharge that is met twice.
+
+const secret = new TextEncoder().encode("shared by all third parties");
+const KEY = new RootKey(secret);
+const nonce = new Uint8Array(24);
+
+function needing(macaroon: Macaroon, ...names: readonly string[]): Macaroon {
+  return names.reduce(
+    (one, identifier) => addThirdPartyCaveat(one, { key: secret, identifier, nonce }),
+    macaroon,
+  );
+}
+
+type Graph = Iterable<readonly [name: string, needs: readonly string[]]>;
+
+/** `bare` with a need for `start`, and bound discharges that need each other as `graph` says. */
+function presented(bare: Macaroon, start: readonly string[], graph: Graph): Presented {
+  const root = needing(bare, ...start);
+  const discharges = [...graph].map(([identifier, needs]) =>
+    bindDischarge(root, needing(createMacaroon(KEY, { identifier }), ...needs)),
+  );
+  return [root, ...discharges];
+}
+
+function refusal(decision: Decision): string {
+  if (decision.allowed) return "allowed";
+  const [{ code, rule }] = decision.denials;
+  return `${code} ${rule}`;
+}
+
+/** `levels` levels of two discharges, each of which needs both of the next level. */
+function* ladder(levels: number): Generator<[string, string[]]> {
+  for (let level = 0; level < levels; level++) {
+    const next = level + 1 < levels ? [`l${level + 1}`, `r${level + 1}`] : [];
+    yield [`l${level}`, next];
+    yield [`r${level}`, next];
+  }
+}
+
+function* line(length: number): Generator<[string, string[]]> {
+  for (let at = 0; at < length; at++) yield [`${at}`, at + 1 < length ? [`${at + 1}`] : []];
+}
+
+// What takes exponential time does not end within the patience of a test; what ends at once has a
+// hundred times the time it needs.
+const AT_ONCE = 5000;
+
+function atOnce<T>(run: () => T): T {
+  const started = performance.now();
+  const result = run();
+  expect(performance.now() - started).toBeLessThan(AT_ONCE);
+  return result;
+}
+
+describe.each(FORMATS)("discharges in form %s", (format) => {
+  const bare = parseMacaroon(issuer.mint({ grant: "g" }).token);
+  const answer = (start: readonly string[], graph: Graph): string => {
+    const text = writeMacaroons(presented(bare, start, graph), format);
+    return refusal(atOnce(() => issuer.authorize(text, ASKED)));
+  };
+
+  test("that need themselves are cyclic", () => {
+    expect(answer(["a"], [["a", ["a"]]])).toBe("discharge_invalid discharge_cyclic");
+    expect(answer(["a"], [["a", Array<string>(9).fill("a")]])).toBe(
+      "discharge_invalid discharge_cyclic",
+    );
+    const three: [string, string[]][] = [
+      ["a", ["b"]],
+      ["b", ["c"]],
+      ["c", ["a", "b", "c"]],
+    ];
+    expect(answer(["a"], three)).toBe("discharge_invalid discharge_cyclic");
+  });
+
+  test("that are needed twice are refused when they are met again", () => {
+    expect(answer(["l0", "r0"], ladder(4))).toBe("discharge_invalid discharge_reused");
+    expect(answer(["a", "a"], [["a", []]])).toBe("discharge_invalid discharge_reused");
+  });
+
+  test("in a line end at the cap on nesting", () => {
+    expect(answer(["0"], line(4))).toBe("allowed");
+    expect(answer(["0"], line(5))).toBe("discharge_invalid discharge_too_deep");
+    expect(answer(["0"], line(8))).toBe("discharge_invalid discharge_too_deep");
+  });
+
+  test("in great number end at a cap before anything is verified", () => {
+    expect(answer(["0"], line(9))).toBe("token_too_large too_many_discharges");
+    expect(answer(["0"], line(5000))).toBe("token_too_large too_large");
+    expect(answer(["l0", "r0"], ladder(2500))).toBe("token_too_large too_large");
+  });
+});
+
+describe("with the caps taken away", () => {
+  const limits = { discharges: 10_000, bytes: 2 ** 27, nesting: 10_000 };
+  const verdict = (start: readonly string[], graph: Graph): string => {
+    const bare = createMacaroon(KEY, { identifier: "root" });
+    const [root, ...discharges] = presented(bare, start, graph);
+    const result = atOnce(() =>
+      verifyMacaroon(root, KEY, { discharges, check: () => true, limits }),
+    );
+    return result.ok ? "ok" : (result.failures[0]?.code ?? "");
+  };
+
+  test("a ladder of 2,500 levels ends at the first discharge that is met twice", () => {
+    expect(verdict(["l0", "r0"], ladder(2500))).toBe("discharge_reused");
+  });
+
+  test("a line of 5,000 is followed to its end, and does not overflow the stack", () => {
+    expect(verdict(["0"], line(5000))).toBe("ok");
+  });
+});

@@ -1,0 +1,172 @@
+import { describe, expect, test } from "vitest";
+import { readArguments, readLimits } from "../../cli/argument-expression.js";
+import { readHop } from "../../src/caveats/read-hop.js";
+import { inspect } from "../../src/index.js";
+import { readMacaroons } from "../../src/macaroon/index.js";
+import { ASKED, issuer } from "./corpus.js";
+
+// Time is linear in the size of the input. What is quadratic takes 64 times as long for 8 times the
+// input, what is linear 8 times; half way between, counted in powers, is well over 20. The least of
+// several measurements counts, and only if three rounds agree that it is too long is it a failure.
+
+const SIZES = [8 * 1024, 64 * 1024] as const;
+const TOO_LONG = 24;
+const ROUNDS = 3;
+
+/** Runs it whatever it throws; that it throws only what it may is for the other tests to show. */
+function attempt(run: () => unknown): void {
+  try {
+    run();
+  } catch {
+    return;
+  }
+}
+
+/** Milliseconds of one run, the least of several that together take a while. */
+function leastTime(run: () => unknown): number {
+  let least = Number.POSITIVE_INFINITY;
+  let whole = 0;
+  for (let runs = 0; (runs < 5 || whole < 40) && whole < 1000; runs++) {
+    const started = performance.now();
+    attempt(run);
+    const took = performance.now() - started;
+    least = Math.min(least, took);
+    whole += took;
+  }
+  return least;
+}
+
+function growth(make: (size: number) => string, read: (input: string) => unknown): number {
+  const [small, large] = SIZES.map(make) as [string, string];
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < ROUNDS && best > TOO_LONG; round++) {
+    const base = Math.max(
+      leastTime(() => read(small)),
+      // Below this a clock's grain and a call's overhead are most of what is measured.
+      0.02,
+    );
+    best = Math.min(best, leastTime(() => read(large)) / base);
+  }
+  return best;
+}
+
+function base64(bytes: Buffer): string {
+  return bytes.toString("base64url");
+}
+
+function filled(start: number[], rest: number[], size: number): string {
+  const bytes = Buffer.alloc(size, Uint8Array.from(rest));
+  bytes.set(start);
+  return base64(bytes);
+}
+
+const repeated = (piece: string, size: number): string =>
+  piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
+
+const names = (size: number): string[] =>
+  Array.from({ length: size / 10 }, (_, at) => `m${`${at}`.padStart(6, "0")}`);
+
+// Each makes a hostile text of about the size asked for.
+const TEXTS: Readonly<Record<string, (size: number) => string>> = {
+  "a number without an end": (size) => filled([2, 2], [0xff], size),
+  "empty caveats": (size) => filled([2, 2, 1, 97, 0], [2, 0, 0], size),
+  "third-party caveats cut short": (size) =>
+    filled([2, 2, 1, 97, 0], [1, 1, 97, 2, 1, 97, 4], size),
+  zeros: (size) => filled([2, 2, 1, 97], [0], size),
+  "whole macaroons": (size) => {
+    const one = Buffer.from("AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA", "base64url");
+    return base64(Buffer.concat(Array<Buffer>(Math.ceil(size / one.length)).fill(one)));
+  },
+  "hops of long sets": (size) => {
+    const hop = JSON.stringify({ operations: names(4000) });
+    const caveats = Array.from({ length: size / 4096 }, () => ({ i: hop }));
+    return JSON.stringify({ v: 2, i: "a", c: caveats, s64: "A".repeat(43) });
+  },
+  "a hop of a longer set": (size) => {
+    const hop = JSON.stringify({ operations: names(Math.min(size / 4, 16_000)) });
+    return JSON.stringify({ v: 2, i: "a", c: [{ i: hop }, { i: hop }], s64: "A".repeat(43) });
+  },
+  "v1 packets": (size) =>
+    base64(Buffer.from(`000elocation \n0010identifier \n${repeated("0009cid \n", size)}`)),
+  "v1 digits": (size) => base64(Buffer.from(repeated("f", size))),
+  A: (size) => repeated("A", size),
+  "=": (size) => `Ag${repeated("=", size)}`,
+  "white space": (size) => repeated(" ", size),
+  "white space, then JSON": (size) => `${repeated(" \n", size)}{}`,
+  "open arrays": (size) => repeated("[", size),
+  "open objects": (size) => repeated('{"c":', size),
+  "closed arrays": (size) => repeated("[", size / 2) + repeated("]", size / 2),
+  commas: (size) => `[${repeated(",", size)}]`,
+  backslashes: (size) => `{"i":"${repeated("\\\\", size)}"}`,
+  quotes: (size) => `{${repeated('"', size)}}`,
+  escapes: (size) => `{"i":"${repeated("\\u0041", Math.floor(size / 6) * 6)}"}`,
+  "one member many times": (size) => `{${repeated('"i":1,', Math.floor(size / 6) * 6)}"i":1}`,
+  "different members": (size) =>
+    `{${Array.from({ length: size / 12 }, (_, at) => `"m${at}":1`).join()},"v":2}`,
+  "a long number": (size) => `{"v":${repeated("1", size)}}`,
+  "a long exponent": (size) => `{"v":1e${repeated("9", size)}}`,
+  "caveats in JSON": (size) =>
+    `{"v":2,"i":"a","c":[${repeated('{"i":"{"},', Math.floor(size / 10) * 10)}{}]}`,
+  "macaroons in JSON": (size) => `[${repeated("{},", Math.floor(size / 3) * 3)}{}]`,
+  "lone surrogates": (size) => `{"i":"${repeated("\ud800", size)}"}`,
+};
+
+describe("reading a token takes time in proportion to its size", () => {
+  test.each(Object.entries(TEXTS))("%s", (_, make) => {
+    expect(growth(make, (text) => readMacaroons(text))).toBeLessThan(TOO_LONG);
+    expect(growth(make, (text) => issuer.authorize(text, ASKED))).toBeLessThan(TOO_LONG);
+    expect(growth(make, (text) => inspect(text))).toBeLessThan(TOO_LONG);
+  });
+});
+
+const HOPS: Readonly<Record<string, (size: number) => string>> = {
+  "a long set": (size) => `{"operations":${JSON.stringify(names(size))}}`,
+  "a long set out of order": (size) => `{"operations":${JSON.stringify(names(size).reverse())}}`,
+  "a long list": (size) => `{"constraints":{"a":{"in":${JSON.stringify(names(size))}}}}`,
+  "many arguments": (size) =>
+    `{"constraints":{${names(size / 2)
+      .map((name) => `"${name}":{"max":1}`)
+      .join()}}}`,
+  "unknown keys": (size) =>
+    `{${names(size / 2)
+      .map((name) => `"${name}":1`)
+      .join()}}`,
+  "wrong operators": (size) =>
+    `{"constraints":{"a":{${names(size / 2)
+      .map((name) => `"${name}":1`)
+      .join()}}}}`,
+  "a long key": (size) => `{"${repeated("operations", size)}":1}`,
+  "a long text": (size) => `{"purpose":"${repeated("a", size)}"}`,
+  "deep arrays": (size) => `{"purpose":${repeated("[", size / 2)}${repeated("]", size / 2)}}`,
+  "a long number": (size) => `{"maxFurtherHops":${repeated("1", size)}}`,
+  digits: (size) => `{"expires":"${repeated("2030-01-01T00:00:00", size)}"}`,
+};
+
+describe("reading a hop takes time in proportion to its size", () => {
+  test.each(Object.entries(HOPS))("%s", (_, make) => {
+    const encoder = new TextEncoder();
+    expect(growth(make, (text) => readHop(encoder.encode(text)))).toBeLessThan(TOO_LONG);
+  });
+});
+
+const EXPRESSIONS: Readonly<Record<string, (size: number) => string>> = {
+  "white space": (size) => `a${repeated(" ", size)}b`,
+  "white space around in": (size) => `a${repeated(" ", size)}in${repeated(" ", size)}b`,
+  not: (size) => `a${repeated(" not", size)}`,
+  quotes: (size) => repeated('"', size),
+  backslashes: (size) => `"${repeated("\\\\", size)}`,
+  commas: (size) => `a in ${repeated(",", size)}`,
+  values: (size) => `a in ${repeated("b,", size)}c`,
+  "a long number": (size) => `a=${repeated("1", size)}`,
+  zeros: (size) => `a=1${repeated("0", size)}.${repeated("0", size)}1`,
+  numbers: (size) => `a in [${repeated("1,", size)}1]`,
+  operators: (size) => repeated("=", size),
+  "open arrays": (size) => `a=${repeated("[", size)}`,
+};
+
+describe("reading an expression takes time in proportion to its size", () => {
+  test.each(Object.entries(EXPRESSIONS))("%s", (_, make) => {
+    expect(growth(make, (text) => readLimits([text]))).toBeLessThan(TOO_LONG);
+    expect(growth(make, (text) => readArguments([text]))).toBeLessThan(TOO_LONG);
+  });
+});

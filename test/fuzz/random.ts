@@ -1,0 +1,101 @@
+import { test } from "vitest";
+
+// Everything here is drawn from one seed, which is printed. To repeat a run:
+//
+//     PROVISO_FUZZ_SEED=123 npx vitest run test/fuzz
+//     PROVISO_FUZZ_SEED=123 PROVISO_FUZZ_RUNS=10000000 npx vitest run test/fuzz
+
+/** How the inputs of a run are shared out. */
+const SHARES = {
+  "binary tokens": 0.26,
+  "JSON tokens": 0.2,
+  "random text": 0.12,
+  hops: 0.16,
+  "hops in tokens": 0.06,
+  identifiers: 0.06,
+  calls: 0.04,
+  expressions: 0.06,
+  "lists and keys": 0.04,
+};
+
+export type Target = keyof typeof SHARES;
+
+const RUNS = whole("PROVISO_FUZZ_RUNS", 240_000);
+const SEED = whole("PROVISO_FUZZ_SEED", Date.now() % 2 ** 31);
+
+function whole(name: string, otherwise: number): number {
+  const given = process.env[name];
+  if (given === undefined || given === "") return otherwise;
+  const value = Number(given);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new TypeError(`${name} must be a whole number above 0, not ${given}`);
+}
+
+/** Random choices that are the same for the same seed (mulberry32). */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** A whole number from 0 up to, not including, `limit`. */
+  below(limit: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
+  }
+
+  /** True once in `times`. */
+  once(times: number): boolean {
+    return this.below(times) === 0;
+  }
+
+  pick<T>(items: readonly [T, ...T[]] | readonly T[]): T {
+    const item = items[this.below(items.length)];
+    if (item === undefined && items.length === 0) throw new TypeError("nothing to pick from");
+    return item as T;
+  }
+
+  bytes(length: number): Uint8Array {
+    return Uint8Array.from({ length }, () => this.below(256));
+  }
+
+  /** `length` times whatever `make` gives. */
+  many<T>(length: number, make: () => T): T[] {
+    return Array.from({ length }, make);
+  }
+}
+
+/**
+ * A test of `check` with this target's share of the run's inputs, each of which can be repeated alone.
+ * What `check` says became of each input is counted and printed.
+ */
+export function fuzz(target: Target, check: (random: Random) => string): void {
+  const runs = Math.ceil(RUNS * SHARES[target]);
+  test(`${target}: ${count(runs)} inputs`, { timeout: 0 }, () => {
+    const outcomes = new Map<string, number>();
+    for (let input = 0; input < runs; input++) {
+      try {
+        const seed = Math.imul(SEED, 0x9e37_79b1) ^ Math.imul(input + 1, 0x85eb_ca6b);
+        const outcome = check(new Random(seed));
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      } catch (error) {
+        const message = `${target}, PROVISO_FUZZ_SEED=${SEED}, input ${input}: ${String(error)}`;
+        throw new Error(message, { cause: error });
+      }
+    }
+    const most = [...outcomes].sort(([, a], [, b]) => b - a).slice(0, 12);
+    const told = most.map(([outcome, times]) => `${outcome} ${count(times)}`).join(", ");
+    console.log(`${target}: ${count(runs)} inputs, PROVISO_FUZZ_SEED=${SEED}\n  ${told}`);
+  });
+}
+
+function count(of: number): string {
+  return of.toLocaleString("en");
+}
+
+/** What the targets get together, which must be the whole run. */
+export const SHARED_OUT: number = Object.values(SHARES).reduce((sum, share) => sum + share, 0);

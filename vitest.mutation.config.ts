@@ -1,0 +1,17 @@
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+
+// For `npm run test:mutation`, which mutates one folder of src at a time: that folder's own unit tests,
+// which are quick and always the same. Tests that start programs, draw at random or enumerate would be
+// run again for every one of some thousand mutants.
+const folder = process.env["PROVISO_MUTATE"] ?? "{bytes,macaroon,caveats,capability}";
+
+const config: ViteUserConfig = defineConfig({
+  test: {
+    include: [`test/${folder}/**/*.test.ts`],
+    exclude: ["test/**/*.property.test.ts", "test/macaroon/fuzz.test.ts"],
+    testTimeout: 20_000,
+    reporters: ["default"],
+  },
+});
+
+export default config;
