@@ -98,20 +98,19 @@ function v2Field(random: Random, { name, data }: Field): Uint8Array {
 
 /** A LEB128 number; once in a while longer than needed, or another one. */
 function length(random: Random, value: number): Uint8Array {
-  const rare = random.below(400);
+  const rare = random.below(100);
   let rest = rare === 0 ? value + random.pick([-1, 1, 128, 2 ** 14, 2 ** 21, 2 ** 27]) : value;
   const bytes: number[] = [];
   for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
-  bytes.push(rest & 0x7f);
-  if (rare === 1) bytes.push(...[0x80, 0x80, 0x80, 0].slice(random.below(4)));
-  return Uint8Array.from(bytes);
+  if (rare !== 1) return Uint8Array.of(...bytes, rest & 0x7f);
+  return Uint8Array.of(...bytes, rest | 0x80, ...[0x80, 0x80, 0].slice(random.below(3)));
 }
 
 function packet(random: Random, { name, data }: Field): Uint8Array {
   const body = join(utf8.encode(`${name} `), data, utf8.encode("\n"));
-  const off = random.once(400) ? random.pick([-4, -1, 1, 16]) : 0;
+  const off = random.once(100) ? random.pick([-4, -1, 1, 16]) : 0;
   const size = Math.max(0, body.length + 4 + off)
     .toString(16)
     .padStart(4, "0");
-  return join(utf8.encode(random.once(400) ? size.toUpperCase() : size), body);
+  return join(utf8.encode(random.once(100) ? size.toUpperCase() : size), body);
 }
