@@ -2,7 +2,7 @@
 // Loading the command's seventy small modules one by one took half of its start-up time; bundled, it
 // loads three or four (docs/performance.md).
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -18,7 +18,8 @@ const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"
 });
 if (status !== 0) process.exit(status ?? 1);
 
-await build({
+const { metafile } = await build({
+  metafile: true,
   absWorkingDir: root,
   entryPoints: ["cli/main.ts"],
   outdir: "dist/cli",
@@ -38,3 +39,20 @@ await build({
   },
   logLevel: "warning",
 });
+
+// What is bundled keeps its licence.
+const bundled = new Set(
+  Object.keys(metafile.inputs).flatMap(
+    (file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [],
+  ),
+);
+const notices = [...bundled].sort().map((name) => {
+  const folder = new URL(`../node_modules/${name}/`, import.meta.url);
+  const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+  if (licence === undefined) throw new Error(`${name} is bundled, but has no licence file`);
+  return `${name}\n\n${readFileSync(new URL(licence, folder), "utf8").trim()}\n`;
+});
+writeFileSync(
+  new URL("../dist/cli/THIRD-PARTY-NOTICES.txt", import.meta.url),
+  notices.join(`\n${"-".repeat(72)}\n\n`),
+);
