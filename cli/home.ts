@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DEFAULT_MAX_LIFETIME, LONGEST_LIFETIME } from "../src/capability/mint.js";
@@ -93,6 +93,7 @@ export function findHome(options: GlobalOptions): { paths: HomePaths; config: Ho
       "proviso init makes one; --home or PROVISO_HOME names another",
     );
   }
+  assertReadable(folder);
   const missing = missingFiles(paths);
   if (missing.length > 0) {
     throw environmentError(
@@ -104,6 +105,19 @@ export function findHome(options: GlobalOptions): { paths: HomePaths; config: Ho
     );
   }
   return { paths, config: readConfig(paths.config) };
+}
+
+// What may not be looked into must not pass for empty: init would be the wrong advice.
+function assertReadable(folder: string): void {
+  try {
+    accessSync(folder, constants.R_OK | constants.X_OK);
+  } catch {
+    throw environmentError(
+      "home_unreadable",
+      `this user may not look into the home at ${folder}`,
+      "run this as the user it belongs to, or name another home with --home",
+    );
+  }
 }
 
 function isFolder(path: string): boolean {

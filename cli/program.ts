@@ -33,8 +33,14 @@ export async function run(args: readonly string[]): Promise<void> {
   const verb = verbIn(args);
   try {
     if (verb === "verify") await assertHelpAlone(args);
+    if (args[0] === "help") await assertVerb(args[1]);
     const program = await buildProgram(verb);
-    await program.parseAsync(args, { from: "user" });
+    try {
+      await program.parseAsync(args, { from: "user" });
+    } catch (error) {
+      const { realCause } = await import("./unknown-option.js");
+      throw realCause(error, program, args);
+    }
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === EXIT.done) return;
     const { reportFailure } = await import("./failure.js");
@@ -51,6 +57,16 @@ async function assertHelpAlone(args: readonly string[]): Promise<void> {
     "--help stands alone with verify",
     "a token from somebody else belongs on standard input; proviso verify --help shows how",
   );
+}
+
+// Help on a verb that there is not would otherwise be an error without words.
+async function assertVerb(word: string | undefined): Promise<void> {
+  if (word === undefined || word.startsWith("-") || Object.hasOwn(VERBS, word)) return;
+  const { usageError } = await import("./exit.js");
+  const { nearest } = await import("../src/caveats/nearest.js");
+  const near = nearest(word, Object.keys(VERBS));
+  const hint = near === undefined ? "proviso --help shows the commands" : `did you mean ${near}?`;
+  throw usageError(`unknown command '${word.slice(0, 40)}'`, hint);
 }
 
 /** The program with one verb, or with all of them. */
@@ -81,6 +97,8 @@ async function buildProgram(verb?: string): Promise<Command> {
   for (const module of await Promise.all(names.map((name) => VERBS[name]?.()))) {
     module?.define(program);
   }
+  const { refuseRepeats } = await import("./repeats.js");
+  refuseRepeats(program);
   return program;
 }
 

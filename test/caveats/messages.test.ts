@@ -59,6 +59,25 @@ describe("why a hop does not allow a call", () => {
     expect(failure?.message).toBe('no resource handle is given; allowed: "a"');
   });
 
+  test("an argument that is no scalar is only named", () => {
+    const had = [[], {}, null].map((n) => {
+      const [failure] = judgeHop({ constraints: { n: 1 } }, asked({ arguments: { n } }), 0);
+      return failure?.message;
+    });
+    expect(had).toEqual([
+      'argument "n" must be 1; it is an array',
+      'argument "n" must be 1; it is an object',
+      'argument "n" must be 1; it is null',
+    ]);
+  });
+
+  test("of very many handles that are refused only the first are told", () => {
+    const resourceHandles = Array.from({ length: 500 }, (_, at) => `rh_${at}`);
+    const told = judgeHop({ resourceHandles: ["other"] }, asked({ resourceHandles }), 0);
+    expect(told.map(({ actual }) => actual)).toEqual(resourceHandles.slice(0, told.length));
+    expect(told.length).toBeLessThan(resourceHandles.length);
+  });
+
   test("names nothing nearest where nothing is near", () => {
     for (const hop of [{ resourceHandles: ["other"] }, { constraints: { n: { in: ["a"] } } }]) {
       const [failure] = failures(hop);
@@ -78,6 +97,7 @@ describe("why a caveat is not a hop", () => {
     ['"expires" must be a time such as 2026-01-31T23:59:59Z, not 1', '{"expires":1}'],
     ['unknown key "colour" in a hop', '{"colour":1}'],
     ['reserved key "cnf" in a hop', '{"cnf":1}'],
+    ['reserved key "handover" in a hop', '{"handover":1}'],
     ['"constraints.a.max" must be a number, not "1"', '{"constraints":{"a":{"max":"1"}}}'],
     [
       '"constraints.a.in" must be a non-empty array of values, strictly ascending by their canonical text, not [1,{}]',
@@ -123,6 +143,15 @@ describe("why a program's hop can not be written", () => {
     ["a hop must be an object", "get"],
     ['"purpose" can not be written: it is nested too deep, or in itself', { purpose: nested }],
     ['"purpose" must be a string, not ["b","a"]', { purpose: ["b", "a"] }],
+    // Only what is a limit is put in order; what is wrong is told as it was given.
+    [
+      '"purpose" must be a string, not {"a":{"in":["b","a"]}}',
+      { purpose: { a: { in: ["b", "a"] } } },
+    ],
+    [
+      '"constraints.a.in" must be a non-empty array of values, strictly ascending by their canonical text, not [{},"a"]',
+      { constraints: { a: { in: [{}, "a"] } } },
+    ],
     [
       '"operations" can not be written: undefined has no JSON form',
       { operations: { a: undefined } },

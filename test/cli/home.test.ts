@@ -125,6 +125,18 @@ describe("init", () => {
     expect(stderr).toContain("could not make a home");
   });
 
+  test("a home that this user may not look into is not taken for an empty folder", async () => {
+    const bench = new Bench();
+    await bench.init();
+    chmodSync(bench.folder, 0o755);
+    if (process.getuid?.() !== 0) chmodSync(bench.home, 0o000);
+    const { status, stderr } = await bench.run(["mint", "--grant", "g"], { unprivileged: true });
+    chmodSync(bench.home, 0o700);
+    expect(status).toBe(6);
+    expect(stderr).toContain("may not look into the home");
+    expect(stderr).not.toContain("init");
+  });
+
   test("a place below a file", async () => {
     const bench = new Bench();
     bench.write("file", "");

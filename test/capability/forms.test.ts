@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import { diff, inspect, type TokenDiff } from "../../src/index.js";
+import { createIssuer, type RevocationSource } from "../../src/issuer/index.js";
+import {
+  addThirdPartyCaveat,
+  bindDischarge,
+  createMacaroon,
+  macaroonToText,
+  parseMacaroon,
+  RootKey,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { issuer, needing, TOKEN, withIdentifier } from "./made.js";
+import { append, codes, denials, fixture, GET, mint, NOW, narrow, utf8 } from "./support.js";
+
+// What these functions give down to the last member: nothing undefined where there is nothing to say.
+
+function keysOf(value: object | undefined): string[] {
+  return Object.keys(value ?? {}).sort();
+}
+
+describe("without a principal nothing says so", () => {
+  test("minted, allowed and refused capabilities", () => {
+    expect(keysOf(issuer.mint({ grant: "g" }))).not.toContain("principal");
+    const allowed = issuer.authorize(TOKEN, GET);
+    expect(allowed.allowed).toBe(true);
+    expect(keysOf(allowed.capability)).not.toContain("principal");
+    const refused = issuer.authorize(TOKEN, { operation: "list" });
+    expect(keysOf(refused.capability)).toEqual(["grant", "id", "revocationIds"]);
+  });
+
+  test("the question to a revocation list", () => {
+    const asked: object[] = [];
+    const revocations: RevocationSource = {
+      find: (query) => {
+        asked.push(query);
+        return [];
+      },
+      isCurrent: () => true,
+    };
+    const { keys } = fixture();
+    const one = createIssuer({ name: "agent", keys, revocations, clock: () => NOW });
+    one.authorize(mint(one), GET);
+    one.authorize(mint(one, { principal: "user:alice" }), GET);
+    expect(asked.map(keysOf)).toEqual([
+      ["capability", "issued", "key", "links"],
+      ["capability", "issued", "key", "links", "principal"],
+    ]);
+  });
+});
+
+test("a denial that concerns no link names none", () => {
+  const key = new RootKey(utf8("third"));
+  const root = parseMacaroon(needing(TOKEN, "a"));
+  const wrong = bindDischarge(root, createMacaroon(new RootKey(utf8("x")), { identifier: "a" }));
+  const [mismatch] = denials(issuer.authorize(writeMacaroons([root, wrong], "v2"), GET));
+  expect(keysOf(mismatch)).toEqual(["code", "discharge", "message", "rule"]);
+  expect(mismatch).toMatchObject({ rule: "discharge_mismatch", discharge: 1 });
+  const [missing] = denials(issuer.authorize(macaroonToText(root), GET));
+  expect(keysOf(missing)).toEqual(["code", "hop", "message", "rule"]);
+  const spare = bindDischarge(root, createMacaroon(key, { identifier: "b" }));
+  const many = writeMacaroons([root, ...Array<typeof spare>(9).fill(spare)], "v2");
+  expect(codes(issuer.authorize(many, GET))).toEqual(["token_too_large"]);
+});
+
+describe("limits are inclusive, and measured on hops only", () => {
+  test.each<[string, string, () => string]>([
+    ["an identifier of 2,048 bytes", "token_malformed", () => withIdentifier("x".repeat(2048))],
+    ["an identifier of 2,049 bytes", "token_too_large", () => withIdentifier("x".repeat(2049))],
+    ["a deep third-party caveat", "discharge_missing", () => needing(TOKEN, "{[[[[[")],
+    ["a deep caveat that is no object", "caveat_unknown", () => append(TOKEN, "[[[[[")],
+    ["a deep hop", "token_too_large", () => append(TOKEN, "{[[[[")],
+  ])("%s: %s", (_, code, make) => {
+    expect(codes(issuer.authorize(make(), GET))).toEqual([code]);
+  });
+});
+
+describe("an inspection", () => {
+  test("has no member for what is not there", () => {
+    const generic = inspect(withIdentifier("a"), { now: NOW });
+    expect(keysOf(generic)).not.toContain("grant");
+    expect(keysOf(generic)).not.toContain("location");
+    const bytes = macaroonToText(
+      createMacaroon(new RootKey(utf8("k")), { identifier: Uint8Array.of(255), location: "here" }),
+    );
+    expect(inspect(bytes, { now: NOW }).location).toBe("here");
+    expect(inspect(bytes, { now: NOW }).identifier).toStrictEqual({ base64url: "_w" });
+  });
+
+  test("tells where to ask for a discharge, if the caveat does", () => {
+    const asked = { key: utf8("third"), identifier: "a" };
+    const parent = parseMacaroon(TOKEN);
+    const there = addThirdPartyCaveat(parent, { ...asked, location: "https://who.example" });
+    const links = [needing(TOKEN, "a"), macaroonToText(there)].map((one) => inspect(one).links[1]);
+    expect(keysOf(links[0])).toEqual(["kind", "number", "raw"]);
+    expect(links[1]?.location).toBe("https://who.example");
+  });
+
+  test("tells every problem of a link", () => {
+    const { warnings } = inspect(append(TOKEN, '{"colour":1,"purpose":2}'), { now: NOW });
+    expect(warnings.map(({ message }) => message)).toEqual([
+      'link 2 would be refused: unknown key "colour" in a hop; "purpose" must be a string, not 2',
+    ]);
+  });
+});
+
+describe("what was taken away by links that are no hops", () => {
+  const changes = (result: TokenDiff): unknown => (result.derived ? result.changes : result.reason);
+
+  test("a third-party caveat, and a caveat that can not be read", () => {
+    const third = diff(TOKEN, needing(TOKEN, "a"));
+    expect(changes(third)).toEqual([
+      {
+        rule: "link 2",
+        after: "third-party",
+        message: "link 2: a discharge from a third party is needed now",
+      },
+    ]);
+    const unreadable = diff(TOKEN, append(narrow(TOKEN, { purpose: "a" }), "{}"));
+    expect(changes(unreadable)).toMatchObject([
+      { rule: "link 3", message: "link 3 can not be read, so every check refuses the child" },
+    ]);
+    expect(unreadable.derived && unreadable.added).toStrictEqual([{ purpose: "a" }]);
+  });
+
+  test("nothing by those that both have, nor by words", () => {
+    const parent = needing(narrow(TOKEN, { constraints: { n: 1 } }), "a");
+    expect(changes(diff(parent, narrow(parent, { purpose: "b" })))).toStrictEqual([]);
+    expect(changes(diff(parent, parent))).toStrictEqual([]);
+  });
+
+  test("links of two kinds are two branches, though they say the same", () => {
+    const hop = '{"purpose":"a"}';
+    const [one, other] = [append(TOKEN, hop), needing(TOKEN, hop)];
+    expect(changes(diff(one, other))).toBe("not_a_descendant");
+    expect(changes(diff(other, one))).toBe("not_a_descendant");
+    // Two caveats for the same third party have their own keys.
+    expect(changes(diff(other, needing(TOKEN, hop)))).toBe("not_a_descendant");
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import { Bench } from "./run.js";
+
+const bench = new Bench();
+
+describe("an option that has one value is not given two", () => {
+  test.each([
+    ["verify", "x", "--op", "delete", "--op", "retrieve"],
+    ["verify", "x", "--op", "a", "--invoker", "a", "--invoker", "b"],
+    ["mint", "--grant", "a", "--grant", "b"],
+    ["mint", "--grant", "a", "--expires", "1h", "--expires", "2m"],
+    ["attenuate", "x", "--purpose", "a", "--purpose", "b"],
+    ["convert", "x", "--to", "v1", "--to", "v2"],
+    ["revoke", "--id", "a", "--id", "b"],
+    ["mint", "--home", "a", "--home", "b", "--grant", "g"],
+  ])("%s %s %s ...", async (...args) => {
+    const { status, stdout, stderr } = await bench.run(args);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^proviso: --[a-z]+ is given twice\n/);
+  });
+
+  test("but one that is collected is", async () => {
+    await bench.init();
+    await bench.output("mint", "--grant", "g", "--op", "a", "--op", "b");
+  });
+});
+
+describe("what is misspelt is named, with the nearest", () => {
+  test.each([
+    [["mint", "--grnt", "x"], "unknown option '--grnt'", "did you mean --grant?"],
+    [["help", "mnt"], "unknown command 'mnt'", "did you mean mint?"],
+    [["frobnicate"], "unknown command 'frobnicate'", "proviso --help"],
+  ])("%j", async (args, message, hint) => {
+    const { status, stderr } = await bench.run(args);
+    expect(status).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(hint);
+  });
+});
+
+describe("a token can not ask verify for help, and so for exit code 0", () => {
+  test.each([
+    ["--help", "--op", "x"],
+    ["-h", "--op", "x", "--json"],
+    ["-V", "--op", "x"],
+    ["--version", "--op", "x"],
+  ])("%s", async (...args) => {
+    expect((await bench.run(["verify", ...args])).status).toBe(2);
+  });
+
+  test("alone it is help", async () => {
+    expect((await bench.run(["verify", "--help"])).status).toBe(0);
+  });
+});
