@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { isErrno } from "./output.js";
+import { escapedJson } from "./printable.js";
 import type { Answer, Fault } from "./vectors-answer.js";
 
 /** Another implementation, which answers one request after the other. */
@@ -67,7 +68,8 @@ export class Program implements Implementation {
       return fault("garbage", `said something before it was asked: ${shown(run.lines[0] ?? "")}`);
     }
     // What goes wrong here shows as the end of the program.
-    run.child.stdin.write(`${JSON.stringify(request)}\n`, () => {});
+    // Escaped, since some take U+2028 for the end of a line, Node's readline from version 24 on.
+    run.child.stdin.write(`${escapedJson(request)}\n`, () => {});
     const line = await this.#line(run);
     if (typeof line !== "string") return line;
     return readAnswer(line, request);

@@ -197,7 +197,11 @@ class DrivenPeer implements Peer {
   async #ask(request: object): Promise<Record<string, unknown>> {
     const line = await new Promise<string>((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
-      this.#child.stdin?.write(`${JSON.stringify(request)}\n`);
+      // Node's readline takes U+2028 and U+2029 for ends of lines from version 24 on.
+      const line = JSON.stringify(request)
+        .replace(/\u2028/g, "\\u2028")
+        .replace(/\u2029/g, "\\u2029");
+      this.#child.stdin?.write(`${line}\n`);
     });
     const answer: Record<string, unknown> = JSON.parse(line);
     if (answer["ok"] !== true) throw new Error(`the peer refused: ${String(answer["error"])}`);

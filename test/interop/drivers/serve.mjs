@@ -13,6 +13,9 @@ export async function serve(operations) {
     } catch (error) {
       answer = { ok: false, error: String(error?.message ?? error) };
     }
-    process.stdout.write(`${JSON.stringify(answer)}\n`);
+    const output = JSON.stringify(answer)
+      .replace(/\u2028/g, "\\u2028")
+      .replace(/\u2029/g, "\\u2029");
+    process.stdout.write(`${output}\n`);
   }
 }
