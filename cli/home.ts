@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, readFileSync, type Stats, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DEFAULT_MAX_LIFETIME, LONGEST_LIFETIME } from "../src/capability/mint.js";
@@ -7,7 +7,7 @@ import type { Keyring } from "../src/issuer/keyring.js";
 import { readKeyringFile } from "../src/issuer/keyring-file.js";
 import { openRevocationStore } from "../src/issuer/open-store.js";
 import type { RevocationStore } from "../src/issuer/revocation-store.js";
-import { environmentError, usageError } from "./exit.js";
+import { type CliError, environmentError, usageError } from "./exit.js";
 import type { GlobalOptions } from "./global-options.js";
 import { isErrno } from "./output.js";
 
@@ -69,24 +69,31 @@ function defaultFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): strin
   return join(data?.startsWith("/") ? data : join(user, ".local", "share"), "proviso");
 }
 
-/** The files that a home lacks, by name; all of them if there is no folder. */
+/**
+ * The files that a home lacks, by name; all of them if there is no folder.
+ *
+ * @throws CliError `home_unreadable` if it can not be told.
+ */
 export function missingFiles(paths: HomePaths): string[] {
   const { config, keyring, store } = paths;
   const files = { "config.json": config, "keyring.json": keyring, "store.db": store };
   return Object.entries(files)
-    .filter(([, path]) => !existsSync(path))
+    .filter(([, path]) => look(path) === undefined)
     .map(([name]) => name);
 }
 
 /**
  * A home that is whole, with its configuration.
  *
- * @throws CliError `home_missing`, `home_incomplete`, `home_unreadable` or `config_malformed`.
+ * @throws CliError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or
+ *   `config_malformed`.
  */
 export function findHome(options: GlobalOptions): { paths: HomePaths; config: HomeConfig } {
   const paths = homePaths(options);
   const { folder } = paths;
-  if (!isFolder(folder)) {
+  const found = look(folder);
+  if (found?.isDirectory() === false) throw notFolder(folder);
+  if (found === undefined) {
     throw environmentError(
       "home_missing",
       `there is no home at ${folder}`,
@@ -111,27 +118,36 @@ export function findHome(options: GlobalOptions): { paths: HomePaths; config: Ho
 function assertReadable(folder: string): void {
   try {
     accessSync(folder, constants.R_OK | constants.X_OK);
-  } catch {
-    throw environmentError(
-      "home_unreadable",
-      `this user may not look into the home at ${folder}`,
-      "run this as the user it belongs to, or name another home with --home",
-    );
+  } catch (error) {
+    throw isErrno(error) ? unreadableHome(folder, error) : error;
   }
 }
 
-function isFolder(path: string): boolean {
+/** What is at a path, if anything is. */
+function look(path: string): Stats | undefined {
   try {
-    return statSync(path).isDirectory();
+    return statSync(path);
   } catch (error) {
     if (!isErrno(error)) throw error;
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return false;
-    throw environmentError(
-      "home_unreadable",
-      `could not look into ${path}: ${error.message}`,
-      "check the permissions of the folders above it",
-    );
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+    throw unreadableHome(path, error);
   }
+}
+
+/** A file, or anything else, stands where the home's folder is to be. */
+export function notFolder(path: string): CliError {
+  const hint = "name a folder with --home or PROVISO_HOME";
+  return environmentError("home_not_folder", `${path} is a file, not a folder`, hint);
+}
+
+/** The home's folder, or a file of it, is there but can not be read. */
+export function unreadableHome(path: string, { code, message }: NodeJS.ErrnoException): CliError {
+  const forbidden = code === "EACCES" || code === "EPERM";
+  return environmentError(
+    "home_unreadable",
+    forbidden ? `${path} may not be read by this user` : `could not read ${path}: ${message}`,
+    "run this as the user it belongs to, or name another folder with --home",
+  );
 }
 
 function readConfig(path: string): HomeConfig {
@@ -141,8 +157,7 @@ function readConfig(path: string): HomeConfig {
     value = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
     if (!isErrno(error)) throw environmentError("config_malformed", `${path} is not JSON`, hint);
-    const message = `could not read ${path}: ${error.message}`;
-    throw environmentError("home_unreadable", message, "check its permissions");
+    throw unreadableHome(path, error);
   }
   const problem = (what: string): Error =>
     environmentError("config_malformed", `${path}: ${what}`, hint);

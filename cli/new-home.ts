@@ -14,7 +14,14 @@ import { createKeyringFile } from "../src/issuer/keyring-file.js";
 import { createPrivateFile, syncDirectoryOf, temporaryName } from "../src/issuer/new-file.js";
 import { createRevocationStore } from "../src/issuer/open-store.js";
 import { environmentError } from "./exit.js";
-import { type HomeConfig, type HomePaths, missingFiles, pathsIn } from "./home.js";
+import {
+  type HomeConfig,
+  type HomePaths,
+  missingFiles,
+  notFolder,
+  pathsIn,
+  unreadableHome,
+} from "./home.js";
 import { isErrno } from "./output.js";
 
 const PRIVATE_FOLDER = 0o700;
@@ -97,10 +104,8 @@ function listFolder(folder: string): string[] | undefined {
   } catch (error) {
     if (!isErrno(error)) throw error;
     if (error.code === "ENOENT") return undefined;
-    throw environmentError(
-      "home_unreadable",
-      `could not look into ${folder}: ${error.message}`,
-      "name another folder with --home",
-    );
+    throw error.code === "ENOTDIR" && existsSync(folder)
+      ? notFolder(folder)
+      : unreadableHome(folder, error);
   }
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { HopInit } from "../src/caveats/hop.js";
+import { usageError } from "./exit.js";
 
 /** What `mint` and `attenuate` can take away, as it was typed. */
 export interface RestrictionOptions {
@@ -79,6 +80,22 @@ async function timesFrom({
     ...(expires === undefined ? {} : { expires: momentFrom("--expires", expires, now) }),
     ...(notBefore === undefined ? {} : { notBefore: momentFrom("--not-before", notBefore, now) }),
   };
+}
+
+/**
+ * Makes a token, and names the flags if what they say does not fit into it.
+ *
+ * @param what - What the flags say, as the start of a sentence.
+ * @param flags - Those that can be shortened.
+ */
+export function withinSize<T>(call: () => T, what: string, flags: string): T {
+  try {
+    return call();
+  } catch (error) {
+    const size =
+      error instanceof Error && /^a caveat has (\d+ bytes; .*)$/.exec(error.message)?.[1];
+    throw size ? usageError(`${what} take ${size}`, `shorten ${flags} or the lists`) : error;
+  }
 }
 
 /** Collects the values of a repeated option. */

@@ -1,8 +1,8 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { isatty } from "node:tty";
 import { TokenError } from "../src/bytes/token-error.js";
 import { decodeUtf8 } from "../src/bytes/utf8.js";
-import { environmentError, usageError } from "./exit.js";
+import { CliError, EXIT, environmentError, usageError } from "./exit.js";
 import { isErrno, pause, say } from "./output.js";
 import { withoutTokens } from "./printable.js";
 
@@ -12,6 +12,16 @@ const STDIN = 0;
 const MAX_BYTES = 1024 * 1024;
 const RETRY_MILLISECONDS = 10;
 
+/** Why a file can not be read and what to do, by the code of the system's error. */
+const UNREADABLE: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
+  ENOENT: ["there is no such file", "check the name"],
+  ENOTDIR: ["a part of its path is not a folder", "check the name"],
+  EACCES: ["it may not be read by this user", "check its permissions"],
+  EPERM: ["it may not be read by this user", "check its permissions"],
+  EISDIR: ["it is a folder", "name a file in it"],
+  ENAMETOOLONG: ["the name is too long", "give a token as it is, without @"],
+};
+
 /** How a token argument is explained in every verb's help. */
 export const TOKEN_HELP = "the token, @FILE, or - for standard input (as when it is left out)";
 
@@ -20,7 +30,7 @@ export const TOKEN_HELP = "the token, @FILE, or - for standard input (as when it
  * and where the argument is left out. White space around what a file or standard input holds is
  * dropped; a token given as such is taken as it is.
  *
- * @throws CliError if there is nothing to read or it can not be read.
+ * @throws CliError if there is nothing to read, it can not be read, or it plainly is something else.
  * @throws TokenError if what was read is not text, or too long for any token.
  */
 export function readTokenArgument(argument: string | undefined, what = "token"): string {
@@ -32,12 +42,72 @@ export function readTokenArgument(argument: string | undefined, what = "token"):
   }
   if (argument === undefined || argument === "-") {
     if (isatty(STDIN)) say(`Reading the ${what} from the terminal; end it with Ctrl-D.`);
-    return textFrom(readWhole(STDIN, "standard input"));
+    return asToken(textFrom(readWhole(STDIN, "standard input")));
   }
-  if (!argument.startsWith("@")) return argument;
+  if (!argument.startsWith("@")) {
+    if (!isFile(argument)) return asToken(argument);
+    throw notToken(
+      "this is the name of a file, not a token",
+      `there is a file ${argument}: write @${argument}`,
+    );
+  }
   const path = argument.slice(1);
   if (path === "") throw usageError("@ is not followed by the name of a file", "write @FILE");
-  return textFrom(readFile(path));
+  return namingSource(argument, () => asToken(textFrom(readFile(path))));
+}
+
+/**
+ * Runs a call that reads the token which an argument stands for, and names the file in its error.
+ *
+ * @param otherwise - What to name if the token is not from a file; nothing unless given.
+ */
+export function namingSource<T>(
+  argument: string | undefined,
+  call: () => T,
+  otherwise?: string,
+): T {
+  try {
+    return call();
+  } catch (error) {
+    const source = argument?.startsWith("@") ? nameOf(argument.slice(1)) : otherwise;
+    if (source === undefined) throw error;
+    if (error instanceof TokenError) {
+      throw new TokenError(error.code, `${source}: ${error.message}`, error.offset);
+    }
+    if (!(error instanceof CliError && error.exitCode === EXIT.malformed)) throw error;
+    throw notToken(`${source}: ${error.message}`, error.hint);
+  }
+}
+
+// What is often taken for a token, since it holds one.
+function asToken(text: string): string {
+  if (/^bearer\s/i.test(text)) {
+    throw notToken("this is a header's value, not a token alone", "drop the word Bearer");
+  }
+  if (text.startsWith("{") && holdsToken(text)) {
+    throw notToken("this is JSON that holds a token", 'take its "token" member');
+  }
+  return text;
+}
+
+function holdsToken(text: string): boolean {
+  try {
+    return Object.hasOwn(JSON.parse(text), "token");
+  } catch {
+    return false;
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function notToken(message: string, hint: string | undefined): CliError {
+  return new CliError({ code: "format_unknown", message, exitCode: EXIT.malformed, hint });
 }
 
 /**
@@ -106,14 +176,11 @@ function readSome(fd: number, chunk: Buffer, name: string): number {
 }
 
 function unreadable(path: string, error: NodeJS.ErrnoException): Error {
-  const why: Readonly<Record<string, string>> = {
-    ENOENT: "there is no such file",
-    EACCES: "it may not be read",
-    EISDIR: "it is a folder",
-    ENAMETOOLONG: "the name is too long; a token is given without @",
-  };
   const code = error.code ?? "it failed";
-  const reason = why[code] ?? code;
-  const name = path.split("/").map(withoutTokens).join("/");
-  return environmentError("unreadable_file", `could not read ${name}: ${reason}`, "check the name");
+  const [reason, hint] = UNREADABLE[code] ?? [code, "check the file"];
+  return environmentError("unreadable_file", `could not read ${nameOf(path)}: ${reason}`, hint);
+}
+
+function nameOf(path: string): string {
+  return path.split("/").map(withoutTokens).join("/");
 }

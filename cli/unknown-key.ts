@@ -4,6 +4,7 @@ import { type CliError, usageError } from "./exit.js";
 
 /** A key id that the keyring does not have. */
 export function unknownKey(kid: string, keyring: Keyring): CliError {
+  if (kid === "") return usageError("the key's id is empty", "proviso keys list shows the ids");
   const near = nearest(
     kid,
     keyring.list().map((key) => key.kid),

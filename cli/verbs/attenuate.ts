@@ -1,13 +1,23 @@
 import { isatty } from "node:tty";
 import type { Command } from "commander";
-import { type Attenuation, attenuate, createNonce } from "../../src/capability/attenuate.js";
+import {
+  type Attenuation,
+  attenuate,
+  createNonce,
+  revocationId,
+} from "../../src/capability/attenuate.js";
 import type { HopInit } from "../../src/caveats/hop.js";
 import { addExamples } from "../examples.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
 import { printJson, printLine, say } from "../output.js";
-import { addRestrictions, type RestrictionOptions, restrictionsFrom } from "../restrictions.js";
-import { readTokenArgument, TOKEN_HELP } from "../token-argument.js";
+import {
+  addRestrictions,
+  type RestrictionOptions,
+  restrictionsFrom,
+  withinSize,
+} from "../restrictions.js";
+import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
 
 interface Options extends RestrictionOptions, GlobalOptions {
   readonly intersect?: boolean;
@@ -50,7 +60,12 @@ async function run(argument: string | undefined, options: Options): Promise<void
   const hop: HopInit = options.nonce ? { ...restrictions, nonce: createNonce() } : restrictions;
   const token = readTokenArgument(argument);
   const intersect = options.intersect === true;
-  const result = asUsage(() => attenuate(token, hop, { intersect }));
+  const result = namingSource(argument, () => {
+    // The token by itself first: what is wrong with it is no fault of the restrictions.
+    revocationId(token);
+    const narrow = (): Attenuation => asUsage(() => attenuate(token, hop, { intersect }));
+    return withinSize(narrow, "the restrictions", "--purpose");
+  });
   if (!result.ok) throw refusal(result, intersect);
   if (options.json !== true) {
     printLine(result.token);

@@ -6,7 +6,7 @@ import { asUsage } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
 import { printJson, printLine } from "../output.js";
 import { escapedJson } from "../printable.js";
-import { readTokenArgument, TOKEN_HELP } from "../token-argument.js";
+import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
 
 const FORMATS: readonly MacaroonFormat[] = ["v1", "v2", "v1json", "v2json"];
 
@@ -36,7 +36,8 @@ export function define(program: Command): void {
 }
 
 function run(argument: string | undefined, options: Options): void {
-  const { macaroons } = readMacaroons(readTokenArgument(argument));
+  const text = readTokenArgument(argument);
+  const { macaroons } = namingSource(argument, () => readMacaroons(text));
   const token = asUsage(() => writeMacaroons(macaroons, options.to), "try another form");
   if (options.json === true) printJson({ format: options.to, token });
   else printLine(/json$/.test(options.to) ? escapedJson(JSON.parse(token)) : token);

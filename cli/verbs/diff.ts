@@ -7,7 +7,7 @@ import type { GlobalOptions } from "../global-options.js";
 import { printJson, printLine } from "../output.js";
 import { type Paint, stdoutPaint } from "../paint.js";
 import { printable, quoted } from "../printable.js";
-import { readTokenArguments } from "../token-argument.js";
+import { namingSource, readTokenArguments } from "../token-argument.js";
 
 export function define(program: Command): void {
   const command = program
@@ -30,10 +30,12 @@ export function define(program: Command): void {
 
 function run(parent: string, child: string | undefined, options: GlobalOptions): void {
   const [before, after] = readTokenArguments(parent, child);
+  const whole = namingSource(parent, () => inspect(before), "the parent");
+  const narrowed = namingSource(child, () => inspect(after), "the child");
   const result = diff(before, after);
   if (!result.derived) process.exitCode = EXIT.notAuthentic;
   if (options.json === true) printJson(result);
-  else printLine(render(result, inspect(before), inspect(after), stdoutPaint()).join("\n"));
+  else printLine(render(result, whole, narrowed, stdoutPaint()).join("\n"));
 }
 
 function render(result: TokenDiff, before: Inspection, after: Inspection, paint: Paint): string[] {

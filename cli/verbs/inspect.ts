@@ -10,7 +10,7 @@ import { seenFromNow } from "../moment.js";
 import { printJson, printLine } from "../output.js";
 import { type Paint, stdoutPaint } from "../paint.js";
 import { printable, quoted } from "../printable.js";
-import { readTokenArgument, TOKEN_HELP } from "../token-argument.js";
+import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
 import { rawText, renderLinks, renderRows } from "../tree.js";
 
 interface Options extends GlobalOptions {
@@ -47,7 +47,7 @@ export function define(program: Command): void {
 function run(argument: string | undefined, options: Options): void {
   const text = readTokenArgument(argument);
   const now = Date.now();
-  const inspection = inspect(text, { now });
+  const inspection = namingSource(argument, () => inspect(text, { now }));
   const revealed = options.reveal === true ? reveal(text) : undefined;
   if (options.json !== true) {
     printLine(render(inspection, revealed, stdoutPaint(), now).join("\n"));

@@ -13,6 +13,7 @@ import {
   type RestrictionOptions,
   restrictionsFrom,
   toText,
+  withinSize,
 } from "../restrictions.js";
 import { summaryLine } from "../summary.js";
 
@@ -74,7 +75,11 @@ function mint(
   const { expires } = request;
   const tooLong = expires instanceof Date && expires.getTime() > Date.now() + maxLifetime * 1000;
   const hint = tooLong ? `"maxLifetime" in ${paths.config} sets the longest life` : undefined;
-  const minted = asUsage(() => issuer.mint(request), hint);
+  const minted = withinSize(
+    () => asUsage(() => issuer.mint(request), hint),
+    "the grant and its restrictions",
+    "--grant, --principal, --purpose",
+  );
   const empty = emptyRules(meet({}, minted.hop, 0));
   if (empty.length > 0) {
     throw usageError(

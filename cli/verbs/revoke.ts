@@ -1,3 +1,4 @@
+import { isatty } from "node:tty";
 import type { Command } from "commander";
 import { isCapabilityId } from "../../src/capability/identifier.js";
 import { inspect } from "../../src/capability/inspect.js";
@@ -11,7 +12,7 @@ import { CliError, usageError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
 import { type OpenHome, withHome } from "../home.js";
 import { printJson, printLine, say } from "../output.js";
-import { printable } from "../printable.js";
+import { printable, quoted } from "../printable.js";
 import { toText } from "../restrictions.js";
 import { readTokenArgument } from "../token-argument.js";
 import { unknownKey } from "../unknown-key.js";
@@ -32,6 +33,8 @@ interface Revocation {
   /** Why nothing is to be entered. */
   readonly needless?: "revoked" | "expired";
 }
+
+const STDIN = 0;
 
 export function define(program: Command): void {
   const command = program
@@ -62,7 +65,7 @@ async function run(argument: string | undefined, options: Options): Promise<void
   checkOneTarget(argument, options);
   const { id, capability, principal, key } = options;
   const byName = id ?? capability ?? principal ?? key;
-  const token = byName === undefined ? readTokenArgument(argument) : undefined;
+  const token = byName === undefined ? readTarget(argument) : undefined;
   await withHome(options, (home) => {
     const now = Date.now();
     const revocation =
@@ -88,6 +91,14 @@ async function run(argument: string | undefined, options: Options): Promise<void
   });
 }
 
+/** The token to revoke, where nothing is named in another way. */
+function readTarget(argument: string | undefined): string {
+  if (argument !== undefined) return readTokenArgument(argument);
+  const token = isatty(STDIN) ? "" : readTokenArgument(argument);
+  if (token !== "") return token;
+  throw usageError("name one: a token, --id, --capability, --principal or --key");
+}
+
 function checkOneTarget(argument: string | undefined, options: Options): void {
   const { id, capability, principal, key } = options;
   const named = { "--id": id, "--capability": capability, "--principal": principal, "--key": key };
@@ -99,13 +110,13 @@ function checkOneTarget(argument: string | undefined, options: Options): void {
   }
   if (id !== undefined && !isRevocationId(id)) {
     throw usageError(
-      "--id is not a revocation id",
+      `--id ${quoted(id)} is not a revocation id`,
       "it is rv_ and 22 characters, as proviso inspect shows it",
     );
   }
   if (capability !== undefined && !isCapabilityId(capability)) {
     throw usageError(
-      "--capability is not a capability's id",
+      `--capability ${quoted(capability)} is not a capability's id`,
       "it is cap_ and 16 characters or more, as proviso inspect shows it",
     );
   }

@@ -8,7 +8,7 @@ import { adviceForDenial, exitForDenial } from "../advice.js";
 import { readArguments } from "../argument-expression.js";
 import type { Row } from "../authority-words.js";
 import { addExamples } from "../examples.js";
-import { EXIT } from "../exit.js";
+import { EXIT, usageError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
 import { withHome } from "../home.js";
 import { momentFrom, seenFromNow } from "../moment.js";
@@ -39,7 +39,7 @@ export function define(program: Command): void {
         "an option or a file.",
     )
     .argument("[token]", TOKEN_HELP)
-    .requiredOption("--op <operation>", "the operation that is asked for", toText)
+    .requiredOption("--op <operation>", "the operation that is asked for", toOperation)
     .option("--resource <handle>", "a resource that the call names; repeat for more", collect)
     .option(
       "--arg <name=value>",
@@ -79,6 +79,11 @@ async function run(argument: string | undefined, options: Options): Promise<void
   const lines = render(decision, stdoutPaint());
   if (at !== undefined) lines.push(`  judged as of ${at}, not of now`);
   printLine(lines.join("\n"));
+}
+
+function toOperation(value: string, known: string | undefined): string {
+  if (known === undefined) return toText(value);
+  throw usageError("--op is given twice; one operation per check", "check each one by itself");
 }
 
 function invocationFrom(options: Options): Invocation {

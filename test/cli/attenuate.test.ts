@@ -127,6 +127,20 @@ describe("what goes beyond the token", () => {
   });
 });
 
+test("restrictions that do not fit into a token name the flags", async () => {
+  const purpose = ["--purpose", "x".repeat(3000)];
+  const [narrowed, minted] = await Promise.all([
+    bench.run(["attenuate", "@token", ...purpose]),
+    bench.run(["mint", "--grant", "g", ...purpose]),
+  ]);
+  for (const { status, stdout, stderr } of [narrowed, minted]) {
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toMatch(
+      /restrictions take \d+ bytes; at most 2048 are allowed\nhint: shorten .*--purpose or the lists\n/,
+    );
+  }
+});
+
 test("a sealed token stays as it is", async () => {
   const sealed = await bench.output("attenuate", token, "--max-further-hops", "0");
   const { status, stderr } = await bench.run(["attenuate", sealed, "--op", "search"]);

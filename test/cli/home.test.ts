@@ -133,8 +133,41 @@ describe("init", () => {
     const { status, stderr } = await bench.run(["mint", "--grant", "g"], { unprivileged: true });
     chmodSync(bench.home, 0o700);
     expect(status).toBe(6);
-    expect(stderr).toContain("may not look into the home");
+    expect(stderr).toContain(`${bench.home} may not be read by this user`);
     expect(stderr).not.toContain("init");
+  });
+
+  test("of which this user may list the files only, or may not read one", async () => {
+    const bench = new Bench();
+    await bench.init();
+    chmodSync(bench.folder, 0o755);
+    const messages = async (): Promise<string> => {
+      const runs = await Promise.all(
+        ["init", "keys list"].map((line) => bench.run(line.split(" "), { unprivileged: true })),
+      );
+      for (const { status } of runs) expect(status).toBe(6);
+      return runs.map(({ stderr }) => stderr).join("");
+    };
+    chmodSync(bench.home, 0o744);
+    if (process.getuid?.() !== 0) chmodSync(bench.home, 0o400);
+    expect(await messages()).toMatch(/(.* may not be read by this user\nhint: run this as.*\n){2}/);
+    chmodSync(bench.home, 0o755);
+    chmodSync(join(bench.home, "config.json"), process.getuid?.() === 0 ? 0o600 : 0);
+    expect(await messages()).toMatch(/config\.json may not be read by this user\nhint: run this/);
+    chmodSync(bench.home, 0o700);
+  });
+
+  test("a place that is a file", async () => {
+    const bench = new Bench();
+    bench.write("file", "");
+    for (const verb of ["init", "keys list"]) {
+      const { status, stderr } = await bench.run([...verb.split(" "), "--home", "file"]);
+      expect(status).toBe(6);
+      expect(stderr).toBe(
+        `proviso: ${bench.path("file")} is a file, not a folder\n` +
+          "hint: name a folder with --home or PROVISO_HOME\n",
+      );
+    }
   });
 
   test("a place below a file", async () => {
@@ -142,7 +175,7 @@ describe("init", () => {
     bench.write("file", "");
     const { status, stderr } = await bench.run(["init", "--home", "file/home"]);
     expect(status).toBe(6);
-    expect(stderr).toMatch(/^proviso: could not .*\nhint: name another folder with --home/);
+    expect(stderr).toMatch(/^proviso: could not .*\nhint: .*name another folder with --home/);
   });
 });
 

@@ -55,6 +55,14 @@ test("an unknown key is a usage error with the nearest", async () => {
   }
 });
 
+test("an empty key id is said to be empty", async () => {
+  for (const verb of ["retire", "export"]) {
+    const { status, stderr } = await bench.run(["keys", verb, ""]);
+    expect(status).toBe(2);
+    expect(stderr).toBe("proviso: the key's id is empty\nhint: proviso keys list shows the ids\n");
+  }
+});
+
 test("only export shows a secret, with a warning", async () => {
   const secrets: string[] = JSON.parse(bench.read("home/keyring.json")).keys.map(
     ({ k }: { k: string }) => k,

@@ -98,11 +98,13 @@ test("by key: the minting key's note says to rotate, and mint refuses until then
 
 describe("what can not be revoked", () => {
   test.each<[readonly string[], number, RegExp]>([
-    [["--id", "rv_1"], 2, /--id is not a revocation id\nhint: it is rv_ and 22 characters/],
-    [["--capability", "cap_1"], 2, /--capability is not a capability's id/],
+    [["--id", "rv_1"], 2, /--id "rv_1" is not a revocation id\nhint: it is rv_ and 22 characters/],
+    [["--capability", "cap_1"], 2, /--capability "cap_1" is not a capability's id/],
     [["--key", "key_1"], 2, /there is no key key_1\nhint: proviso keys list shows them/],
     [["--principal", "a", "--key", "b"], 2, /one thing at a time, not --principal and --key/],
     [["AgIB", "--principal", "a"], 2, /one thing at a time, not a token and --principal/],
+    [[], 2, /name one: a token, --id, --capability, --principal or --key\nhint: /],
+    [["-"], 3, /the token is empty/],
     [["AgIBYQ"], 3, /ends/],
     [[FOREIGN()], 3, /not a capability/],
   ])("%j", async (args, expected, message) => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Bench } from "./run.js";
 
@@ -56,6 +56,66 @@ describe("nothing to read", () => {
     expect(stderr).toMatch(message);
     expect({ status, stdout }).toEqual({ status: expected, stdout: "" });
   });
+});
+
+describe("what is often taken for a token", () => {
+  const hint = async (args: readonly string[], input = ""): Promise<string> => {
+    const { status, stdout, stderr } = await bench.run(args, { input });
+    expect({ status, stdout }).toEqual({ status: 3, stdout: "" });
+    expect(stderr).not.toContain(token.slice(-43));
+    return stderr.split("hint: ")[1] ?? "";
+  };
+
+  test("a header's value", async () => {
+    const expected = "drop the word Bearer\n";
+    expect(await hint(["verify", `Bearer ${token}`, "--op", "retrieve"])).toBe(expected);
+    expect(await hint(["inspect"], `bearer ${token}\n`)).toBe(expected);
+  });
+
+  test("the name of a file", async () => {
+    bench.write("task.token", token);
+    expect(await hint(["verify", "task.token", "--op", "retrieve"])).toBe(
+      "there is a file task.token: write @task.token\n",
+    );
+  });
+
+  test("what --json prints", async () => {
+    expect(await hint(["inspect"], JSON.stringify({ token, id: "cap_1" }))).toBe(
+      'take its "token" member\n',
+    );
+  });
+});
+
+test("an error names the file that the token is from", async () => {
+  bench.write("broken", token.slice(0, -8));
+  bench.write("header", `Bearer ${token}`);
+  const named = async (...args: string[]): Promise<string> => {
+    const { status, stderr } = await bench.run(args);
+    expect(status).toBe(3);
+    return stderr;
+  };
+  expect(await named("diff", "@token", "@broken")).toMatch(/^proviso: broken: /);
+  expect(await named("diff", "@header", "@broken")).toMatch(/^proviso: header: .*\nhint: drop/);
+  expect(await named("diff", token, "AgIB")).toMatch(/^proviso: the child: /);
+  expect(await named("inspect", "@broken")).toMatch(/^proviso: broken: /);
+  expect(await named("attenuate", "@broken")).toMatch(/^proviso: broken: /);
+  expect(await named("convert", "@broken", "--to", "v1")).toMatch(/^proviso: broken: /);
+});
+
+test("a file that can not be read has the hint that helps", async () => {
+  const secret = bench.write("secret", token);
+  chmodSync(bench.folder, 0o755);
+  chmodSync(secret, process.getuid?.() === 0 ? 0o600 : 0);
+  const [forbidden, absent, long] = await Promise.all([
+    bench.run(["inspect", "@secret"], { unprivileged: true }),
+    bench.run(["inspect", "@nothing"]),
+    bench.run(["inspect", `@${"x".repeat(300)}`]),
+  ]);
+  expect(forbidden.stderr).toContain(
+    "could not read secret: it may not be read by this user\nhint: check its permissions\n",
+  );
+  expect(absent.stderr).toContain("there is no such file\nhint: check the name\n");
+  expect(long.stderr).toContain("the name is too long\nhint: give a token as it is, without @\n");
 });
 
 test("input without end and input that is not text are refused", async () => {

@@ -16,7 +16,14 @@ describe("an option that has one value is not given two", () => {
   ])("%s %s %s ...", async (...args) => {
     const { status, stdout, stderr } = await bench.run(args);
     expect([status, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(/^proviso: --[a-z]+ is given twice\n/);
+    expect(stderr).toMatch(/^proviso: --[a-z]+ is given twice[;\n]/);
+  });
+
+  test("verify says what to do instead", async () => {
+    const { stderr } = await bench.run(["verify", "x", "--op", "delete", "--op", "retrieve"]);
+    expect(stderr).toBe(
+      "proviso: --op is given twice; one operation per check\nhint: check each one by itself\n",
+    );
   });
 
   test("but one that is collected is", async () => {

@@ -1,0 +1,183 @@
+import { describe, expect, test } from "vitest";
+import { encodeBase64url } from "../../src/bytes/base64.js";
+import {
+  addFirstPartyCaveat,
+  addThirdPartyCaveat,
+  bindDischarge,
+  createMacaroon,
+  type Macaroon,
+  macaroonsFromBytes,
+  macaroonToBytes,
+  RootKey,
+  readMacaroons,
+  type VerifyFailure,
+  verifyMacaroon,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { concat, extendSignature, FIELD, field, packet, V1_HEAD, VID, v1, v2 } from "./raw.js";
+import { contents, rejection, utf8 } from "./support.js";
+
+const key = new RootKey(utf8("root key"));
+const secret = utf8("shared");
+const bare = createMacaroon(key, { identifier: "id" });
+const check = (): boolean => true;
+
+function needing(macaroon: Macaroon, ...names: readonly string[]): Macaroon {
+  return names.reduce(
+    (one, identifier) => addThirdPartyCaveat(one, { key: secret, identifier }),
+    macaroon,
+  );
+}
+
+function discharge(root: Macaroon, name: string, ...needs: readonly string[]): Macaroon {
+  const own = createMacaroon(new RootKey(secret), { identifier: name });
+  return bindDischarge(root, needing(own, ...needs));
+}
+
+describe("why signatures do not hold, in words", () => {
+  const failure = (
+    root: Macaroon,
+    ...discharges: readonly Macaroon[]
+  ): VerifyFailure | undefined => {
+    const result = verifyMacaroon(root, key, { discharges, check });
+    return result.ok ? undefined : result.failures[0];
+  };
+  const first = addFirstPartyCaveat(bare, "a");
+  const root = needing(first, "x");
+  const twice = needing(first, "x", "x");
+  const deep = needing(bare, "0");
+  const line = Array.from({ length: 17 }, (_, at) => discharge(deep, `${at}`, `${at + 1}`));
+
+  test.each<[string, () => VerifyFailure | undefined]>([
+    [
+      "the signature does not match this key",
+      () => failure(createMacaroon(new RootKey(secret), { identifier: "i" })),
+    ],
+    ["no discharge was presented for caveat 2", () => failure(root)],
+    [
+      "two discharges have one identifier",
+      () => failure(root, discharge(root, "x"), discharge(root, "x")),
+    ],
+    [
+      "discharge 2 discharges no caveat",
+      () => failure(root, discharge(root, "x"), discharge(root, "y")),
+    ],
+    [
+      "discharge 1 has a wrong signature, or is not bound to this macaroon",
+      () => failure(root, discharge(twice, "x")),
+    ],
+    [
+      "discharge 1 needs itself, directly or through others",
+      () => failure(root, discharge(root, "x", "x")),
+    ],
+    ["discharge 1 is needed by more than one caveat", () => failure(twice, discharge(twice, "x"))],
+    ["discharges are nested more than 16 deep", () => failure(deep, ...line)],
+  ])("%s", (message, run) => {
+    expect(run()?.message).toBe(message);
+  });
+
+  test("the key of caveat 1 can not be unsealed", () => {
+    // Appended by a holder who made the verification id up: the signature holds.
+    const signature = extendSignature(bare.signature, VID, "x");
+    const caveat = [field(FIELD.identifier, "x"), field(FIELD.vid, VID)];
+    const bytes = v2([field(FIELD.identifier, "id")], [caveat], field(FIELD.signature, signature));
+    const [made] = macaroonsFromBytes(bytes).macaroons;
+    expect(failure(made, discharge(made, "x"))?.message).toBe(
+      "the key of caveat 1 can not be unsealed",
+    );
+  });
+
+  test("a failure that concerns no caveat names none", () => {
+    expect(Object.keys(failure(root, discharge(twice, "x")) ?? {}).sort()).toEqual([
+      "code",
+      "macaroon",
+      "message",
+    ]);
+  });
+
+  test("options are not optional", () => {
+    expect(() => verifyMacaroon(bare, key, undefined as never)).toThrow("options.check must be");
+  });
+});
+
+test.each(["v1", "v2"] as const)(
+  "what was read from %s bytes stays as it is when they change",
+  (form) => {
+    const macaroon = needing(addFirstPartyCaveat(bare, "a"), "x");
+    const bytes = macaroonToBytes(macaroon, form);
+    const [read] = macaroonsFromBytes(bytes).macaroons;
+    bytes.fill(0xff);
+    expect(contents(read)).toEqual(contents(macaroon));
+  },
+);
+
+describe("limits", () => {
+  test("hold for bytes as for text", () => {
+    const bytes = macaroonToBytes(bare, "v2");
+    expect(rejection(() => macaroonsFromBytes(bytes, { bytes: bytes.length - 1 })).code).toBe(
+      "too_large",
+    );
+    expect(macaroonsFromBytes(bytes, { bytes: bytes.length }).macaroons).toHaveLength(1);
+  });
+
+  test("that do not exist are misuse", () => {
+    expect(() => readMacaroons("", { caveat: 1 } as object)).toThrow(
+      'unknown limit "caveat"; there are bytes, caveats, caveatBytes, discharges, nesting',
+    );
+  });
+
+  test("a packet's length has digits and the letters a to f, and nothing beside them in ASCII", () => {
+    // Characters that come out between 0 and 15, or together as a length, if they are only subtracted.
+    for (const header of ["00Wf", "00`f", "000_", "03/f", "0/0f"]) {
+      const bytes = concat(header, "location l\n", "x".repeat(200));
+      expect(
+        rejection(() => macaroonsFromBytes(bytes)),
+        header,
+      ).toEqual({ code: "packet_header", offset: 0 });
+    }
+  });
+});
+
+describe("text", () => {
+  test("bytes are written as text where they are text", () => {
+    const text = writeMacaroons([addFirstPartyCaveat(bare, Uint8Array.of(255))], "v2json");
+    expect(text).toMatch(/^\{"v":2,"i":"id","c":\[\{"i64":"_w"\}\],"s64":"[\w-]{43}"\}$/);
+  });
+
+  test("one macaroon is written as an object, two as an array", () => {
+    for (const format of ["v1json", "v2json"] as const) {
+      expect(writeMacaroons([bare], format)).toMatch(/^\{.*\}$/);
+      expect(writeMacaroons([bare, bare], format)).toMatch(/^\[\{.*\},\{.*\}\]$/);
+    }
+  });
+
+  test("a format that is none is told as such, though the last character has bits to spare", () => {
+    expect(rejection(() => readMacaroons(`${encodeBase64url(Uint8Array.of(3))}AAB`)).code).toBe(
+      "format_unknown",
+    );
+    expect(rejection(() => readMacaroons("AgIBYQAB")).code).toBe("truncated");
+  });
+
+  test("a v1 location that is not UTF-8 is named", () => {
+    const bad = concat(
+      packet("location", Uint8Array.of(255)),
+      packet("identifier", "i"),
+      v1().slice(V1_HEAD.length),
+    );
+    expect(() => macaroonsFromBytes(bad)).toThrow("the location is not UTF-8 (at 0)");
+    const vid = new Uint8Array(72);
+    const cl = v1(packet("cid", "c"), packet("vid", vid), packet("cl", Uint8Array.of(255)));
+    expect(() => macaroonsFromBytes(cl)).toThrow("a caveat's location is not UTF-8");
+  });
+
+  test("in v1 JSON too, what is no object or has an unknown member is named", () => {
+    const signature = "0".repeat(64);
+    const read = (value: object): unknown => readMacaroons(JSON.stringify(value));
+    expect(() => read({ identifier: "i", signature, x: 1 })).toThrow(
+      'the macaroon has an unknown member "x"',
+    );
+    expect(() => read({ identifier: "i", signature, caveats: [1] })).toThrow(
+      "a caveat is not a JSON object",
+    );
+  });
+});
