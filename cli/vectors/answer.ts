@@ -47,6 +47,8 @@ function expectedBy(test: VerifyTest | CheckTest): string {
       return allowed("revocationIds" in test ? (test.revocationIds ?? []) : []);
     case "refused":
       return refused("denials" in test ? (test.denials ?? []) : []);
+    case "misuse":
+      return "misuse";
   }
 }
 
@@ -56,6 +58,7 @@ function answeredWith(value: { readonly [name: string]: unknown }): string | und
   if (result === "invalid") return typeof code === "string" ? `invalid: ${code}` : undefined;
   if (result === "allowed") return isTexts(revocationIds) ? allowed(revocationIds) : undefined;
   if (result === "refused") return isDenials(denials) ? refused(denials) : undefined;
+  if (result === "misuse") return "misuse";
   return undefined;
 }
 

@@ -26,9 +26,11 @@ export interface VerifyTest extends TestBase {
 /** A test of `check.json`. */
 export interface CheckTest extends TestBase {
   readonly now: string;
+  /** The grants that the issuer knows; without it, it does not know them. */
+  readonly grants?: readonly object[];
   readonly invocation: { readonly operation: string };
   readonly revocations?: object;
-  readonly result: "allowed" | "refused";
+  readonly result: "allowed" | "refused" | "misuse";
   readonly denials?: readonly ExpectedDenial[];
   readonly revocationIds?: readonly string[];
 }
@@ -62,6 +64,8 @@ export interface Vector {
 }
 
 const FILES = ["macaroon.json", "check.json"];
+/** The version of what an implementation is asked, and answers; it stands in every request. */
+const PROTOCOL = 2;
 const NO_REVOCATIONS = { version: 0, entries: [] };
 
 /**
@@ -78,7 +82,7 @@ export function readVectors(folder: URL = ownFolder()): Vector[] {
             file,
             subject: group.subject,
             test,
-            request: { id: test.tcId, op: "verify", token: test.token, key: group.key },
+            request: verifyRequest(group, test),
           }))
         : group.tests.map((test) => ({
             file,
@@ -90,9 +94,24 @@ export function readVectors(folder: URL = ownFolder()): Vector[] {
   });
 }
 
+function verifyRequest({ key }: VerifyGroup, { tcId, token }: VerifyTest): object {
+  return { id: tcId, protocol: PROTOCOL, op: "verify", token, key };
+}
+
 function checkRequest({ issuer, keys }: CheckGroup, test: CheckTest): object {
-  const { tcId, token, now, invocation, revocations = NO_REVOCATIONS } = test;
-  return { id: tcId, op: "check", token, issuer, keys, now, revocations, invocation };
+  const { tcId, token, now, grants, invocation, revocations = NO_REVOCATIONS } = test;
+  return {
+    id: tcId,
+    protocol: PROTOCOL,
+    op: "check",
+    token,
+    issuer,
+    keys,
+    now,
+    revocations,
+    ...(grants === undefined ? {} : { grants }),
+    invocation,
+  };
 }
 
 /** The vectors' folder: beside this file's own in the source tree, one higher in the package. */

@@ -1,10 +1,11 @@
 import { decodeBase64 } from "../../src/bytes/base64.js";
 import { TokenError } from "../../src/bytes/token-error.js";
+import type { Decision } from "../../src/capability/authorize.js";
 import { CAPABILITY_LIMITS } from "../../src/capability/limits.js";
 import { readToken } from "../../src/capability/token.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import { parseTime } from "../../src/caveats/time.js";
-import { createIssuer } from "../../src/issuer/issuer.js";
+import { createIssuer, type IssuerOptions } from "../../src/issuer/issuer.js";
 import { importKeyring } from "../../src/issuer/keyring.js";
 import { RootKey } from "../../src/macaroon/root-key.js";
 import { verifySignatures } from "../../src/macaroon/signatures.js";
@@ -23,7 +24,14 @@ export interface CheckRequest {
   readonly keys: readonly { readonly kid: string; readonly k: string }[];
   readonly now: string;
   readonly revocations: RevocationSnapshot;
-  readonly invocation: Invocation;
+  readonly grants?: IssuerOptions["grants"];
+  readonly invocation: AskedInvocation;
+}
+
+/** An invocation as the protocol writes it. */
+interface AskedInvocation extends Omit<Invocation, "time"> {
+  readonly argumentsText?: string;
+  readonly time?: string;
 }
 
 /** This package's own answer to a request of the protocol (spec-vectors/README.md). */
@@ -51,7 +59,7 @@ function hex(bytes: Uint8Array): string {
 }
 
 function check(request: CheckRequest): { readonly [name: string]: unknown } {
-  const { token, issuer: name, keys, now, revocations, invocation } = request;
+  const { token, issuer: name, keys, now, revocations, grants } = request;
   const time = parseTime(now) ?? Number.NaN;
   const issuer = createIssuer({
     name,
@@ -67,10 +75,26 @@ function check(request: CheckRequest): { readonly [name: string]: unknown } {
     }),
     revocations: new RevocationList(revocations),
     clock: () => time,
+    ...(grants === undefined ? {} : { grants }),
   });
-  const decision = issuer.authorize(token, invocation);
+  const invocation = invocationFrom(request.invocation);
+  let decision: Decision;
+  try {
+    decision = issuer.authorize(token, invocation);
+  } catch (error) {
+    if (error instanceof TypeError) return { result: "misuse", message: error.message };
+    throw error;
+  }
   if (decision.allowed) {
     return { result: "allowed", revocationIds: decision.capability.revocationIds };
   }
   return { result: "refused", denials: decision.denials };
+}
+
+function invocationFrom({ argumentsText, time, ...rest }: AskedInvocation): Invocation {
+  return {
+    ...rest,
+    ...(argumentsText === undefined ? {} : { arguments: JSON.parse(argumentsText) }),
+    ...(time === undefined ? {} : { time: new Date(parseTime(time) ?? Number.NaN) }),
+  };
 }

@@ -6,6 +6,8 @@ import { bytes, type Data, hash2, hex, hmac, seal, sha256 } from "./bytes.js";
 export interface Third {
   readonly cid: Data;
   readonly caveatKey: Data;
+  /** The key that is sealed; derived from `caveatKey` unless given. */
+  readonly firstKey?: Uint8Array;
   readonly location?: string;
   /** Derived from the identifier unless given, so that every run gives the same bytes. */
   readonly nonce?: Uint8Array;
@@ -64,7 +66,7 @@ function chainFrom(firstKey: Uint8Array, identifier: Data, links: readonly Link[
 function caveatOf(link: Link, tag: Uint8Array): BuiltCaveat {
   if (typeof link === "string" || link instanceof Uint8Array) return { cid: bytes(link) };
   const nonce = link.nonce ?? sha256("nonce", link.cid).slice(0, 24);
-  const vid = seal(tag, nonce, derive(link.caveatKey));
+  const vid = seal(tag, nonce, firstKeyOf(link));
   return { cid: bytes(link.cid), vid, location: link.location };
 }
 
@@ -74,7 +76,11 @@ function nextTag(tag: Uint8Array, { cid, vid }: BuiltCaveat): Uint8Array {
 
 /** A discharge of `third`, not bound yet. */
 export function dischargeOf(of: Third, links: readonly Link[] = []): Built {
-  return chainFrom(derive(of.caveatKey), of.cid, links);
+  return chainFrom(firstKeyOf(of), of.cid, links);
+}
+
+function firstKeyOf({ firstKey, caveatKey }: Third): Uint8Array {
+  return firstKey ?? derive(caveatKey);
 }
 
 /** The discharge as it is presented with `root`. */

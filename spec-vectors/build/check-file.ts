@@ -2,6 +2,7 @@ import {
   type CheckSubject,
   type CheckTest,
   type Entry,
+  GRANT,
   ISSUER,
   KEY_A,
   NOW,
@@ -20,7 +21,7 @@ const SIGNATURES = /^(signature_mismatch|discharge_)/;
 /** The contents of `check.json`. */
 export function checkFile(subjects: readonly CheckSubject[]): VectorFile {
   const header = [
-    "Check a capability against an invocation: form, issuer and key, signatures, revocation, rules.",
+    "Check a capability against an invocation: form, issuer and key, signatures, revocation, grant, rules.",
     "The specification is docs/spec.md; README.md tells how to use this file.",
   ];
   let tcId = FIRST_ID;
@@ -54,27 +55,51 @@ function byIssuer(tests: readonly CheckTest[]): [Issuer, CheckTest[]][] {
 }
 
 function contentOf(test: CheckTest): object {
-  const { comment, flags, setup, token, chains, denials } = test;
+  const { comment, flags, setup, token, chains } = test;
   const [root, ...discharges] = chains;
   if (root === undefined) throw new Error(`no token in "${comment}"`);
   const links = shown(root);
   const tags = knownTags(test);
-  const asked = { operation: "retrieve", ...setup.ask };
   return {
     comment,
     flags,
     ...(links === undefined ? {} : { links }),
     token,
     now: setup.now ?? NOW,
-    invocation: asked,
+    ...(setup.grants === undefined ? {} : { grants: setup.grants }),
+    invocation: invocationOf(test, root),
     ...(setup.revocations === undefined
       ? {}
       : { revocations: list(setup.revocations(root, discharges)) }),
-    ...(denials.length === 0
-      ? { result: "allowed", revocationIds: root.tags.map(revocationId) }
-      : { result: "refused", denials: denials.map(denialFrom) }),
+    ...resultOf(test, root),
     ...(tags.length === 0 ? {} : { tags }),
   };
+}
+
+function invocationOf({ setup: { ask = {} } }: CheckTest, root: Built): object {
+  const { operation = "retrieve", grant = ownGrant(root), ...rest } = ask;
+  return { operation, ...(grant === null ? {} : { grant }), ...rest };
+}
+
+/** The grant that a token's identifier has, or the usual one where it has none. */
+function ownGrant({ identifier }: Built): string {
+  try {
+    const { grant } = JSON.parse(Buffer.from(identifier).toString());
+    return typeof grant === "string" && grant !== "" ? grant : GRANT;
+  } catch {
+    return GRANT;
+  }
+}
+
+function resultOf({ result, denials }: CheckTest, root: Built): object {
+  switch (result) {
+    case "allowed":
+      return { result, revocationIds: root.tags.map(revocationId) };
+    case "refused":
+      return { result, denials: denials.map(denialFrom) };
+    case "misuse":
+      return { result };
+  }
 }
 
 /** The links as text, for people. Left out where one is not text, or long. */
@@ -90,9 +115,9 @@ function shown({ identifier, caveats }: Built): string[] | undefined {
 }
 
 /** Tags that a checker computes on its way to the result. */
-function knownTags({ chains, denials }: CheckTest): string[][] {
+function knownTags({ chains, result, denials }: CheckTest): string[][] {
   const [first = ""] = denials;
-  if (BEFORE_SIGNATURES.test(first)) return [];
+  if (result === "misuse" || BEFORE_SIGNATURES.test(first)) return [];
   return (SIGNATURES.test(first) ? chains.slice(0, 1) : chains).map(hexTags);
 }
 

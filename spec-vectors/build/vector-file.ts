@@ -5,6 +5,8 @@ export interface VectorFile {
   readonly specification: string;
   readonly specificationVersion: number;
   readonly schema: string;
+  /** Of the files' shape. Raised by each change that a reader of the files has to follow. */
+  readonly schemaVersion: number;
   readonly header: readonly string[];
   readonly numberOfTests: number;
   /** The flags that the file's tests carry. */
@@ -24,6 +26,7 @@ export function fileOf(header: readonly string[], testGroups: readonly Group[]):
     specification: "docs/spec.md",
     specificationVersion: 1,
     schema: "vectors.schema.json",
+    schemaVersion: 2,
     header,
     numberOfTests: tests.length,
     notes: Object.fromEntries(notes),

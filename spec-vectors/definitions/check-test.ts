@@ -6,6 +6,8 @@ import type { Flag } from "./notes.js";
 /** What all tests have that do not say otherwise. */
 export const ISSUER = "documents-agent";
 export const NOW = "2026-01-01T00:30:00Z";
+/** The grant of the tokens, and the one that invocations act under. */
+export const GRANT = "documents:read";
 export const ID =
   '{"grant":"documents:read","id":"cap_AAAAAAAAAAAAAAAA","iss":"documents-agent","issued":"2026-01-01T00:00:00Z","kid":"key_a","principal":"user:alice","v":1}';
 /** The issuer's hop: it expires in half an hour, and allows everything. */
@@ -29,10 +31,22 @@ export type JsonValue =
 
 export interface Ask {
   readonly operation?: string;
+  /** The token's own unless given; `null` leaves it out. */
+  readonly grant?: string | readonly string[] | null;
   readonly resourceHandles?: readonly string[];
   readonly arguments?: { readonly [name: string]: JsonValue };
+  /** The arguments as JSON text, for what a parser and a writer would change on the way. */
+  readonly argumentsText?: string;
   readonly invoker?: string;
   readonly audience?: string;
+  /** The moment to judge hops by. */
+  readonly time?: string;
+}
+
+/** A grant that the issuer knows, with its operations. */
+export interface KnownGrant {
+  readonly id: string;
+  readonly operations: readonly string[];
 }
 
 export interface Entry {
@@ -70,6 +84,8 @@ export interface Setup {
   readonly ask?: Ask;
   readonly issuer?: string;
   readonly keys?: readonly Key[];
+  /** The grants that the issuer knows; without it, it knows none of them. */
+  readonly grants?: readonly KnownGrant[];
   readonly now?: string;
   readonly revocations?: (token: Built, discharges: readonly Built[]) => Revocations;
 }
@@ -81,7 +97,8 @@ export interface CheckTest {
   readonly setup: Setup;
   readonly token: string;
   readonly chains: readonly Built[];
-  /** As `code`, `code@hop` or `code@hop/discharge`; none if allowed. */
+  readonly result: "allowed" | "refused" | "misuse";
+  /** Of a refused one, as `code`, `code@hop` or `code@hop/discharge`. */
   readonly denials: readonly string[];
 }
 
@@ -93,7 +110,12 @@ export interface CheckSubject {
 }
 
 export function allowed(comment: string, flags: Flag | readonly Flag[], setup: Setup): CheckTest {
-  return test(comment, flags, setup, []);
+  return test(comment, flags, setup, "allowed");
+}
+
+/** A call that no checker may answer with a decision. */
+export function misuse(comment: string, flags: Flag | readonly Flag[], setup: Setup): CheckTest {
+  return test(comment, flags, setup, "misuse");
 }
 
 export function refused(
@@ -102,19 +124,20 @@ export function refused(
   setup: Setup,
   ...denials: readonly [string, ...string[]]
 ): CheckTest {
-  return test(comment, flags, setup, denials);
+  return test(comment, flags, setup, "refused", denials);
 }
 
 function test(
   comment: string,
   flags: Flag | readonly Flag[],
   setup: Setup,
-  denials: readonly string[],
+  result: CheckTest["result"],
+  denials: readonly string[] = [],
 ): CheckTest {
   const chains = present(setup);
   const written = write(setup.form ?? "v2", chains);
   const token = setup.text?.(written) ?? written;
-  return { comment, flags: [flags].flat(), setup, token, chains, denials };
+  return { comment, flags: [flags].flat(), setup, token, chains, result, denials };
 }
 
 function present(setup: Setup): Built[] {

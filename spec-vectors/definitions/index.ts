@@ -1,28 +1,39 @@
+import { absentValues } from "./absent-values.js";
 import { base64Texts } from "./base64.js";
 import { canonicalForm } from "./canonical.js";
+import { capacity } from "./capacity.js";
 import type { CheckSubject } from "./check-test.js";
 import { scalars } from "./constraints.js";
 import { delegation } from "./delegation.js";
 import { dischargeGraphs } from "./discharge-graphs.js";
+import { dischargeOrder } from "./discharge-order.js";
 import { discharges } from "./discharges.js";
 import { escalation } from "./escalation.js";
 import { forgedChains } from "./forged.js";
+import { grantMisuse, grantSteps } from "./grant-steps.js";
+import { grants, knownGrants } from "./grants.js";
 import { hopLimits } from "./hop-limits.js";
+import { identifierLimits } from "./identifier-limits.js";
 import { identifiers, keys } from "./identifiers.js";
 import { jsonEncodings } from "./json-encodings.js";
 import { jsonForms } from "./json-forms.js";
 import { jsonMembers } from "./json-members.js";
+import { jsonStarts } from "./json-starts.js";
 import { knownAnswers } from "./known-answers.js";
 import { lists } from "./lists.js";
 import { macaroonLimits } from "./macaroon-limits.js";
 import type { MacaroonSubject } from "./macaroon-test.js";
+import { moments } from "./moments.js";
+import { namesInOrder } from "./names-in-order.js";
 import { order } from "./order.js";
 import { ranges } from "./ranges.js";
 import { revocationEntries } from "./revocation-entries.js";
+import { revocationPlaces } from "./revocation-places.js";
 import { revocations } from "./revocations.js";
 import { sets } from "./sets.js";
 import { signatures } from "./signatures.js";
 import { thirdParty } from "./third-party.js";
+import { thirdPartyOrder } from "./third-party-order.js";
 import { thirdPartyRefused } from "./third-party-refused.js";
 import { times } from "./times.js";
 import { example, tokens } from "./tokens.js";
@@ -48,6 +59,9 @@ export const MACAROON_SUBJECTS: readonly MacaroonSubject[] = [
   hopLimits,
   discharges,
   dischargeGraphs,
+  identifierLimits,
+  jsonStarts,
+  dischargeOrder,
 ];
 
 /** What `check.json` holds, in order. */
@@ -69,4 +83,14 @@ export const CHECK_SUBJECTS: readonly CheckSubject[] = [
   thirdParty,
   thirdPartyRefused,
   order,
+  grants,
+  knownGrants,
+  grantSteps,
+  grantMisuse,
+  moments,
+  capacity,
+  revocationPlaces,
+  namesInOrder,
+  absentValues,
+  thirdPartyOrder,
 ];

@@ -10,17 +10,16 @@ import {
 import { jsonV2, writeV2 } from "../build/forms.js";
 import { as, KEY, type Presented, text } from "./macaroon-test.js";
 
-export const BIG: string = "x".repeat(2048);
+/** The longest caveat. */
+export const BIG: string = "x".repeat(8192);
+/** The longest identifier of a macaroon. */
+export const LONGEST_ID: string = "i".repeat(2048);
 const THIRDS: readonly Third[] = Array.from({ length: 9 }, (_, at) => third(`ask ${at}`));
 
-/** A macaroon of exactly `size` bytes in the v2 binary form, `rest` included. */
-export function sized(size: number, before: readonly string[], rest: readonly Built[] = []): Built {
-  const others = rest.reduce((sum, one) => sum + writeV2(one).length, 0);
-  for (let filler = 2048; filler > 0; filler--) {
-    const built = chain(KEY, "id", [...before, "x".repeat(filler)]);
-    if (writeV2(built).length + others === size) return built;
-  }
-  throw new Error(`no macaroon of ${size} bytes`);
+/** A macaroon of exactly `size` bytes in the v2 binary form. */
+export function sized(size: number, before: readonly string[]): Built {
+  const [built] = filled(size, (filler) => [chain(KEY, "id", [...before, filler])]);
+  return built as Built;
 }
 
 export function caveats(count: number): string[] {
@@ -37,13 +36,23 @@ export function asking(count: number): Built[] {
 /** A macaroon and a discharge that together have `size` bytes. */
 export function together(size: number): Built[] {
   const [ask] = THIRDS as [Third];
-  for (let filler = 2048; filler > 0; filler--) {
-    const root = chain(KEY, "id", [ask, BIG, BIG]);
-    const discharge = bind(root, dischargeOf(ask, [BIG, "x".repeat(filler)]));
-    const all = [root, discharge];
-    if (all.reduce((sum, one) => sum + writeV2(one).length, 0) === size) return all;
+  return filled(size, (filler) => {
+    const root = chain(KEY, "id", [ask, "x".repeat(5000)]);
+    return [root, bind(root, dischargeOf(ask, [filler]))];
+  });
+}
+
+/** Macaroons of exactly `size` bytes together, for some text that `make` puts into them. */
+export function filled(size: number, make: (filler: string) => Built[]): Built[] {
+  const bytesOf = (all: readonly Built[]): number =>
+    all.reduce((sum, one) => sum + writeV2(one).length, 0);
+  // A length takes up to two bytes more than that of an empty field.
+  const most = size - bytesOf(make(""));
+  for (let length = most; length > most - 3; length--) {
+    const all = make("x".repeat(length));
+    if (bytesOf(all) === size) return all;
   }
-  throw new Error(`no pair of ${size} bytes`);
+  throw new Error(`no macaroons of ${size} bytes`);
 }
 
 /** A JSON text padded with spaces to `length` UTF-16 code units. */
@@ -68,13 +77,12 @@ export function array(count: number): string {
   return `[${Array.from({ length: count }, (_, at) => `"${at}"`).join()}]`;
 }
 
-export function discharged(ask: Third): Built[] {
-  const root = chain(KEY, "id", [ask]);
+export function discharged(ask: Third, identifier = "id"): Built[] {
+  const root = chain(KEY, identifier, [ask]);
   return [root, bind(root, dischargeOf(ask))];
 }
 
-export function withDischarge(links: readonly string[]): Built[] {
-  const [ask] = THIRDS as [Third];
+export function withDischarge(links: readonly string[], ask: Third = third("ask 0")): Built[] {
   const root = chain(KEY, "id", [ask]);
   return [root, bind(root, dischargeOf(ask, links))];
 }

@@ -55,6 +55,8 @@ export type Flag =
   | "Revocation"
   | "RevocationTree"
   | "StaleList"
+  | "Grant"
+  | "Misuse"
   | "OrderOfSteps"
   | "AllReported"
   | "NpmMacaroonBug"
@@ -145,6 +147,14 @@ export const NOTES: Readonly<Record<Flag, Note>> = {
     "Revoking a link refuses all that descends from it, and neither its parent nor its siblings.",
   ),
   StaleList: note("MISSING_STEP", "A revocation list that is no longer to be trusted."),
+  Grant: note(
+    "AUTH_BYPASS",
+    "A token's grant is one that the service acts under, and has the operation, whatever the hops say.",
+  ),
+  Misuse: note(
+    "AUTH_BYPASS",
+    "A call that does not say under which grant the service acts. It gets no decision, whatever the token is.",
+  ),
   OrderOfSteps: note(
     "INFORMATION_LEAK",
     "Steps in the specified order: nothing of a token's contents is told before its signatures hold.",

@@ -98,7 +98,7 @@ export const example: CheckSubject = {
 };
 
 const ASK = third("ask");
-const BIG = `{"purpose":"${"x".repeat(2034)}"}`;
+const BIG = `{"purpose":"${"x".repeat(8178)}"}`;
 const members = (count: number): string =>
   `{"operations":[${Array.from({ length: count }, (_, at) => `"${String(at).padStart(3, "0")}"`).join()}]}`;
 const long = (text: string): string => text.slice(0, -1);
@@ -175,19 +175,14 @@ export const tokens: CheckSubject = {
       { links: [EXPIRES, ...Array<string>(32).fill('{"purpose":"x"}')] },
       "token_too_large",
     ),
-    allowed("a hop of 2,048 bytes", "Limit", { links: [EXPIRES, BIG] }),
+    allowed("a hop of 8,192 bytes", "Limit", { links: [EXPIRES, BIG] }),
     refused(
-      "a hop of 2,049 bytes",
+      "a hop of 8,193 bytes",
       "Limit",
       { links: [EXPIRES, BIG.replace("x", "xx")] },
       "token_too_large",
     ),
-    refused(
-      "four hops of 2,048 bytes",
-      "Limit",
-      { links: [EXPIRES, BIG, BIG, BIG, BIG] },
-      "token_too_large",
-    ),
+    refused("two hops of 8,192 bytes", "Limit", { links: [EXPIRES, BIG, BIG] }, "token_too_large"),
     refused(
       "an identifier of 2,049 bytes",
       ["Limit", "Identifier"],

@@ -147,7 +147,8 @@ export const EXPLANATIONS: Readonly<Record<PeerName, readonly Explanation[]>> = 
     LIMITLESS,
     {
       kind: "crashes",
-      expected: ["discharge_cyclic"],
+      // Missing, where it looks into the cycle before it looks at the next caveat.
+      expected: ["discharge_cyclic", "discharge_missing"],
       why: "Follows discharges by recursion until the stack overflows (`RecursionError`); a native stack would have ended the process.",
     },
     {

@@ -69,6 +69,7 @@ const ENDLESS: Vector = {
   },
   request: {
     id: 0,
+    protocol: 2,
     op: "verify",
     key: "",
     token: Buffer.concat([Buffer.of(2, 2), Buffer.alloc(2 ** 20, 0xff)]).toString("base64url"),

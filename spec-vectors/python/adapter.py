@@ -6,16 +6,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, FrozenSet, List, Optional
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from proviso_check import Invocation, Refused, Valid, check, verify  # noqa: E402
+from proviso_check import Invocation, Misuse, Refused, Valid, check, verify  # noqa: E402
 from proviso_check import base64url  # noqa: E402
 from proviso_check.limits import FormError  # noqa: E402
 from proviso_check.revocation import MalformedList  # noqa: E402
 from proviso_check.signatures import Unsupported  # noqa: E402
 from proviso_check.times import is_time  # noqa: E402
+
+
+PROTOCOL = 2
 
 
 class BadRequest(Exception):
@@ -49,21 +52,68 @@ def _secret(value: str) -> bytes:
         raise BadRequest(f"a key is not base64url: {error.code}") from None
 
 
+def _texts(value: Dict[str, Any], name: str) -> List[str]:
+    texts = value.get(name, [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise BadRequest(f"{name} is not an array of text")
+    return [_joined(text) for text in texts]
+
+
+def _time(value: Dict[str, Any], name: str) -> str:
+    time = _text(value, name)
+    if not is_time(time):
+        raise BadRequest(f"{name} is not a time")
+    return time
+
+
+def _arguments(value: Dict[str, Any]) -> Dict[str, Any]:
+    arguments = value.get("arguments", {})
+    if "argumentsText" in value:
+        arguments = json.loads(
+            value["argumentsText"], parse_int=float, parse_constant=_no_constant
+        )
+    if not isinstance(arguments, dict):
+        raise BadRequest("the arguments are not an object")
+    return arguments
+
+
+def _acting(value: Dict[str, Any]) -> Optional[FrozenSet[str]]:
+    if "grant" not in value:
+        return None
+    grant = value["grant"]
+    return frozenset(_texts(value, "grant") if isinstance(grant, list) else [_text(value, "grant")])
+
+
 def _invocation(request: Dict[str, Any]) -> Invocation:
     value = request.get("invocation")
     if not isinstance(value, dict):
         raise BadRequest("invocation is not an object")
-    handles = value.get("resourceHandles") or []
-    arguments = value.get("arguments")
-    if not isinstance(handles, list) or not all(isinstance(handle, str) for handle in handles):
-        raise BadRequest("resourceHandles is not an array of text")
     return Invocation(
         _text(value, "operation"),
-        tuple(handles),
-        arguments if isinstance(arguments, dict) else {},  # anything else has no named arguments
+        tuple(_texts(value, "resourceHandles")),
+        _arguments(value),
         _optional_text(value, "invoker"),
         _optional_text(value, "audience"),
+        _acting(value),
+        _time(value, "time") if "time" in value else None,
     )
+
+
+def _objects(request: Dict[str, Any], name: str) -> List[Dict[str, Any]]:
+    value = request.get(name)
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise BadRequest(f"{name} is not an array of objects")
+    return value
+
+
+def _known_grants(request: Dict[str, Any]) -> Optional[Dict[str, FrozenSet[str]]]:
+    if "grants" not in request:
+        return None
+    grants = _objects(request, "grants")
+    known = {_text(one, "id"): frozenset(_texts(one, "operations")) for one in grants}
+    if len(known) != len(grants):
+        raise BadRequest("two grants have one id")
+    return known
 
 
 def answer_verify(request: Dict[str, Any]) -> Dict[str, Any]:
@@ -76,23 +126,21 @@ def answer_verify(request: Dict[str, Any]) -> Dict[str, Any]:
 
 def answer_check(request: Dict[str, Any]) -> Dict[str, Any]:
     """The operation ``check``."""
-    keys = request.get("keys")
-    if not isinstance(keys, list) or not all(isinstance(key, dict) for key in keys):
-        raise BadRequest("keys is not an array of objects")
     revocations = request.get("revocations", {"version": 0, "entries": []})
     if not isinstance(revocations, dict):
         raise BadRequest("revocations is not an object")
-    now = _text(request, "now")
-    if not is_time(now):
-        raise BadRequest("now is not a time")
-    result = check(
-        _text(request, "token"),
-        _invocation(request),
-        _text(request, "issuer"),
-        {_text(key, "kid"): _secret(_text(key, "k")) for key in keys},
-        revocations,
-        now,
-    )
+    try:
+        result = check(
+            _text(request, "token"),
+            _invocation(request),
+            _text(request, "issuer"),
+            {_text(key, "kid"): _secret(_text(key, "k")) for key in _objects(request, "keys")},
+            revocations,
+            _time(request, "now"),
+            _known_grants(request),
+        )
+    except Misuse as misuse:
+        return {"result": "misuse", "message": str(misuse)}
     if not isinstance(result, Refused):
         return {"result": "allowed", "revocationIds": list(result.revocation_ids)}
     denials: List[Dict[str, Any]] = []
@@ -116,6 +164,8 @@ def answer(line: bytes) -> Dict[str, Any]:
         identity = request.get("id")
         if isinstance(identity, float):
             identity = int(identity) if identity.is_integer() else None
+        if request.get("protocol") != PROTOCOL:
+            raise BadRequest(f"this is protocol {PROTOCOL}")
         operations = {"verify": answer_verify, "check": answer_check}
         operation = operations.get(str(request.get("op")))
         if operation is None:

@@ -147,13 +147,15 @@ class KnownAnswers(unittest.TestCase):
 class Example(unittest.TestCase):
     def decide(self, token: str, revocations: Optional[Dict[str, Any]] = None, **change: Any) -> Any:
         asked: Dict[str, Any] = {
-            "operation": "retrieve", "resourceHandles": ["rh_1"], "arguments": {"amount": 1000}, **change,
+            "operation": "retrieve", "grant": "documents:read", "resourceHandles": ["rh_1"],
+            "arguments": {"amount": 1000}, **change,
         }
         request = {
-            "id": 1, "op": "check", "token": token, "issuer": "documents-agent",
+            "id": 1, "protocol": 2, "op": "check", "token": token, "issuer": "documents-agent",
             "keys": [{"kid": "key_example", "k": base64url.encode(ROOT)}],
-            "now": asked.pop("now", "2026-01-01T00:30:00Z"),
-            "revocations": revocations or {"version": 0, "entries": []}, "invocation": asked,
+            "now": asked.pop("now", "2026-01-01T00:30:00Z"), **asked.pop("knowing", {}),
+            "revocations": revocations or {"version": 0, "entries": []},
+            "invocation": {name: value for name, value in asked.items() if value is not None},
         }
         answer = adapter.answer(json.dumps(request).encode())
         if answer.get("result") != "refused":
@@ -175,6 +177,40 @@ class Example(unittest.TestCase):
         self.assertEqual(self.decide(EXAMPLE, now="2026-01-01T01:00:00Z"), {("expired", 1, None)})
         self.assertEqual(self.decide(EXAMPLE[:-1]), {("token_truncated", None, None)})
         self.assertEqual(self.decide("!" + EXAMPLE), {("token_malformed", None, None)})
+
+        other = self.decide(EXAMPLE, grant="documents:write")
+        self.assertEqual(other, {("grant_denied", None, None)})
+
+    def test_grant(self) -> None:
+        denied = {("grant_denied", None, None)}
+        read, write = ({"id": "documents:" + name, "operations": [name, "list"]} for name in ("read", "write"))
+        both = {"grants": [read, write]}
+        token = text(minted(derive_key(ROOT), LINKS[0], Caveat(b'{"expires":"2026-01-01T01:00:00Z"}')))
+        for knows, grant, operation, expected in (
+            ({}, "documents:read", "anything", "allowed"), ({}, ["documents:read", "x"], "anything", "allowed"),
+            ({}, "documents", "read", denied), ({}, ["x", "y"], "read", denied), ({}, [], "read", "misuse"),
+            (both, "documents:read", "list", "allowed"), (both, "documents:read", "write", denied),
+            (both, "documents:write", "list", denied), (both, "documents:admin", "read", "misuse"),
+            (both, ["documents:read", "documents:admin"], "read", "misuse"), (both, [], "read", "misuse"),
+            (both, None, "read", "allowed"), (both, None, "write", denied), (both, None, "list", "misuse"),
+            (both, None, "anything", "misuse"), ({}, None, "read", "misuse"), ({"grants": []}, None, "read", "misuse"),
+        ):
+            asked = {"operation": operation, "knowing": knows, "grant": grant}
+            decided = self.decide(token, **asked)
+            found = decided["result"] if isinstance(decided, dict) else decided
+            self.assertEqual(found, expected, (knows, grant, operation))
+            if expected == "misuse":
+                self.assertEqual(self.decide("", **asked)["result"], "misuse")
+
+    def test_moments(self) -> None:
+        def at(time: str, until: str) -> Any:
+            found = self.decide(EXAMPLE, {"version": 1, "trustedUntil": until, "entries": []}, time=time)
+            return found["result"] if isinstance(found, dict) else {code for code, _, _ in found}
+
+        self.assertEqual(at("2026-01-01T00:10:00Z", "2026-01-01T00:30:01Z"), "allowed")
+        self.assertEqual(at("2026-01-01T00:10:00Z", "2026-01-01T00:30:00Z"), {"revocation_stale"})
+        self.assertEqual(at("2026-01-01T00:40:00Z", "2026-01-01T00:35:00Z"), {"revocation_stale"})
+        self.assertEqual(at("2026-01-01T01:00:00Z", "2026-01-01T02:00:00Z"), {"expired"})
 
     def test_revocation(self) -> None:
         def entries(*found: Dict[str, Any], **more: Any) -> Dict[str, Any]:
@@ -212,15 +248,18 @@ class Example(unittest.TestCase):
             changed = bytearray(raw)
             for _ in range(chance.randint(1, 3)):
                 changed[chance.randrange(len(changed))] = chance.randrange(256)
-            result = check(base64url.encode(bytes(changed)), Invocation("x"), "documents-agent",
+            asked = Invocation("x", grants=frozenset(["documents:read"]))
+            result = check(base64url.encode(bytes(changed)), asked, "documents-agent",
                            {"key_example": ROOT}, {"version": 0, "entries": []}, "2026-01-01T00:30:00Z")
             self.assertNotIsInstance(result, Allowed)
-        for line in (b"", b"\xff", b"[1]", b"{}", b"[" * 100_000, b'{"id":1,"op":"verify","token":NaN}',
-                     b'{"id":1,"op":"check","token":"\\ud800"}'):
+        for line in (b"", b"\xff", b"[1]", b"{}", b"[" * 100_000, b'{"id":1,"protocol":2,"op":"verify","token":NaN}',
+                     b'{"id":1,"protocol":2,"op":"check","token":"\\ud800"}',
+                     b'{"id":1,"op":"verify","token":"AgEO","key":""}'):
             self.assertIn("unsupported", adapter.answer(line))
         self.assertEqual(verify("\ud800", ROOT), Invalid("base64_character"))
         self.assertEqual(verify("[" * 30_000, ROOT), Invalid("truncated"))
         self.assertEqual(verify("[" * 16_000 + "]" * 16_000, ROOT), Invalid("too_deep"))
+        self.assertEqual(verify("[" * 20_480 + "]" * 20_481, ROOT), Invalid("too_large"))
 
 
 if __name__ == "__main__":

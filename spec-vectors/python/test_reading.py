@@ -43,7 +43,7 @@ class Forms(unittest.TestCase):
         for token, code in {
             "": "empty", "A": "truncated", " " + EXAMPLE: "base64_whitespace", "A.AA": "base64_character",
             "+A-A": "base64_mixed", EXAMPLE + "=": "base64_padding", "AA=A": "base64_padding",
-            "AwAA": "format_unknown", "AwAAA": "format_unknown", "AwB": "format_unknown", "AgJ": "truncated", "A" * 32_769: "too_large", "\U0001F600" * 16_385: "too_large",
+            "AwAA": "format_unknown", "AwAAA": "format_unknown", "AwB": "format_unknown", "AgJ": "truncated", "A" * 40_961: "too_large", "\U0001F600" * 20_481: "too_large",
             EXAMPLE + "A": "truncated", EXAMPLE + "Ag": "truncated", EXAMPLE + "AB": "base64_trailing_bits",
             EXAMPLE + "AA": "trailing_bytes", EXAMPLE + "AAAA": "trailing_bytes",
             '{"v":2,"i":"x","s64":"AB"}': "base64_trailing_bits", '{"v":"2"}': "json_version", "{": "truncated",
@@ -52,10 +52,15 @@ class Forms(unittest.TestCase):
             '{"v":NaN}': "json_syntax", '{"identifier":"\\ud800"}': "utf8_invalid", "[[[[[": "truncated", "[[[[[]]]]]": "too_deep",
             '{"identifier":"","signature":"0g"}': "json_hex", "{} x": "json_syntax",
             '{"identifier":"","signature":"00"}': "signature_length", '{"v":01}': "json_syntax",
-            '{"identifier":"","v":2}': "json_unknown_key", '{"v":null}': "json_version", '{"c":[null]}': "json_type",
-            '{"i":"","c":[{"i":"","l":""}]}': "first_party_location", '{"i":"\\ud800","i":"": ]}': "json_syntax",
-            '{"identifier":"","caveats":[{"cid":"","cl":""}]}': "first_party_location", '{"c":5,"x":1}': "json_unknown_key",
-            '[{"v":2,"x":1},{"v":2,"v":2}]': "json_duplicate_key", '{"c":[{"l":1}],"i":""}': "json_type",
+            '{"identifier":"","v":2}': "json_unknown_key", '{"v":null}': "json_version", '{"c":[null],"i":"","s64":"%s"}' % ("A" * 43): "json_type",
+            "\ufeff{}": "base64_character", "\f{}": "base64_whitespace", '[{"i":"x"},{"identifier":"y"}]': "field_missing",
+            '[{"i":"x","s64":"%s"},{"identifier":"y"}]' % ("A" * 43): "json_unknown_key",
+            '{"i":"%s","c":[1],"s64":"%s"}' % ("x" * 2049, "A" * 43): "caveat_too_large",
+            '{"identifier":"%s","caveats":[{}],"signature":"%s"}' % ("x" * 2049, "0" * 64): "caveat_too_large",
+            '{"i":"","s64":"%s","c":[{"i":"","l":""}]}' % ("A" * 43): "first_party_location", '{"i":"\\ud800","i":"": ]}': "json_syntax",
+            '{"identifier":"","signature":"%s","caveats":[{"cid":"","cl":""}]}' % ("0" * 64): "first_party_location", '{"c":5,"x":1}': "json_unknown_key",
+            '[{"v":2,"x":1},{"v":2,"v":2}]': "json_duplicate_key", '{"c":[{"l":1}],"i":"","s64":"%s"}' % ("A" * 43): "json_type",
+            '{"c":[{"l":1}],"i":""}': "field_missing",
             '{"i":"","s64":"%s"}' % ("A" * 43): None, '{"v":20e-1,"i":"","s64":"%s"}' % ("A" * 43): None,
         }.items():
             self.assertEqual(code_of(token), code, token[:60])
@@ -73,8 +78,11 @@ class Forms(unittest.TestCase):
             b"\2" + i + b"\0\0" + packed((1, b"l")): "field_missing", b"\2" + i + b"\0\0\7": "field_missing",
             b"\2" + i + b"\0" + i + b"\4\0": "vid_length", b"\2" + i + b"\0\0\6\x1f": "signature_length",
             b"\2" + i + b"\0\0" + s + b"\3": "trailing_bytes", b"\2" + i + b"\0" + (i + b"\0") * 33: "too_many_caveats",
-            b"\2\2\x81\x10": "caveat_too_large", (b"\2" + i + b"\0\0" + s) * 10: "too_many_discharges",
-            b"\2" + i + b"\0" + (packed((2, b"x" * 2048)) + b"\0") * 4 + b"\0" + s: "too_large",
+            b"\2" + packed((2, b"i" * 2049)) + b"\0": "caveat_too_large", b"\2\2\x81\x10": "truncated",
+            b"\2" + packed((2, b"i" * 2049)): "truncated", b"\2" + packed((2, b"i" * 2048)) + b"\0": "truncated",
+            b"\2" + i + b"\0" + packed((2, b"x" * 8193)) + b"\0": "caveat_too_large",
+            b"\2" + i + b"\0" + packed((2, b"x" * 8192)) + b"\0\0" + s: None, (b"\2" + i + b"\0\0" + s) * 10: "too_many_discharges",
+            b"\2" + i + b"\0" + (packed((2, b"x" * 5200)) + b"\0") * 2 + b"\0" + s: "too_large",
         }.items():
             self.assertEqual(code_of(data), code, data[:60])
 
@@ -93,6 +101,9 @@ class Forms(unittest.TestCase):
             head + sig + cid: "trailing_bytes", head: "truncated",
             head + cid + vid + cl + cid + vid + cl + sig: None, head + cid + vid + cl + vid: "field_duplicate",
             head + cl: "field_order", head[:14] + cid: "field_missing", head + sig + b"0": "truncated",
+            packets((b"location", b""), (b"identifier", b"i" * 2049)): "caveat_too_large",
+            packets((b"location", b""), (b"identifier", b"i" * 2049))[:-1]: "truncated",
+            head + packets((b"cid", b"c" * 8193)): "caveat_too_large", head + packets((b"cid", b"c" * 8192)) + sig: None,
             head + sig + b"fZZZlocat": "packet_header", head + sig + b"0000locatx": "trailing_bytes",
         }.items():
             self.assertEqual(code_of(data), code, data[:60])

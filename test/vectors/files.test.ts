@@ -17,6 +17,7 @@ const DENIAL_CODES: Readonly<Record<DenialCode, true>> = {
   discharge_invalid: true,
   revoked: true,
   revocation_stale: true,
+  grant_denied: true,
   caveat_malformed: true,
   caveat_unknown: true,
   expiry_missing: true,
@@ -143,4 +144,19 @@ test("tests that are refused for several reasons say so", () => {
     ({ denials = [], flags }) => denials.length > 1 && !flags.includes("AllReported"),
   );
   expect(silent.map(({ tcId, comment }) => `${tcId} ${comment}`)).toEqual([]);
+});
+
+test("every call has a grant, is of an issuer that knows its grants, or is misuse", () => {
+  const silent = checkTests.filter(
+    ({ invocation, grants, result }) =>
+      !("grant" in invocation) && grants === undefined && result !== "misuse",
+  );
+  expect(silent.map(({ tcId }) => tcId)).toEqual([]);
+});
+
+test("at least 25 tests are about the grant", () => {
+  const about = checkTests.filter(({ flags }) =>
+    flags.some((flag) => flag === "Grant" || flag === "Misuse"),
+  );
+  expect(about.length).toBeGreaterThanOrEqual(25);
 });

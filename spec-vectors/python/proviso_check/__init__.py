@@ -1,12 +1,15 @@
 """A strict checker of proviso capabilities, version 1, written from ``docs/spec.md`` alone.
 
-The two entry points never raise on any token:
+The two entry points never raise because of a token:
 
 * :func:`proviso_check.check.check` decides about a capability and an invocation;
 * :func:`proviso_check.check.verify` reads a generic macaroon and verifies its signatures.
 """
 
 from .check import Allowed, Invalid, Refused, Valid, check, verify
+from .grant import Misuse
 from .judge import Denial, Invocation
 
-__all__ = ["Allowed", "Denial", "Invalid", "Invocation", "Refused", "Valid", "check", "verify"]
+__all__ = [
+    "Allowed", "Denial", "Invalid", "Invocation", "Misuse", "Refused", "Valid", "check", "verify",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, List, Mapping, Optional, Tuple, Union
 
+from .grant import KnownGrants, acting_grants, judge_grant
 from .hop import read_hop, read_identifier
 from .judge import Denial, Invocation, judge
 from .limits import TOO_LARGE_CODES, FormError
@@ -58,9 +59,16 @@ def check(
     keys: Mapping[str, bytes],
     revocations: Mapping[str, Any],
     now: str,
+    grants: Optional[KnownGrants] = None,
 ) -> Union[Allowed, Refused]:
-    """Section 7. Raises only for a revocation list that is malformed, never for a token."""
+    """Section 7. ``now`` is the checker's clock; ``grants`` are those that the issuer knows.
+
+    Raises :class:`Misuse` for an invocation without a grant that the service could act under, and
+    :class:`MalformedList` for such a list: before it looks at the token, and never because of it.
+    """
+    acting = acting_grants(invocation, grants)
     check_list(revocations)
+    moment = now if invocation.time is None else invocation.time
     try:
         token = read_token(token_text)
     except FormError as error:
@@ -77,8 +85,10 @@ def check(
         tags = verify_signatures(token, key)
     except SignatureError as error:
         return _refused(_signature_denial(error))
-    denials = revoked(revocations, tags, identifier, now)
-    denials.extend(_rules(token, invocation, now))
+    # Times order as their texts do.
+    denials = revoked(revocations, tags, identifier, max(now, moment))
+    denials.extend(judge_grant(str(identifier["grant"]), invocation.operation, acting, grants))
+    denials.extend(_rules(token, invocation, moment))
     if denials:
         return Refused(tuple(denials))
     return Allowed(tuple(revocation_id(tag) for tag in tags[0]))
@@ -104,7 +114,7 @@ def _signature_denial(error: SignatureError) -> Denial:
 
 
 def _rules(token: Token, invocation: Invocation, now: str) -> List[Denial]:
-    """Step 5: every first-party caveat of every macaroon, in order."""
+    """Step 6: every first-party caveat of every macaroon, in order."""
     denials: List[Denial] = []
     expires = False
     for index, macaroon in enumerate((token.root,) + token.discharges):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, FrozenSet, List, Optional, Tuple
 
 from . import jcs
 from .hop import Object
@@ -27,7 +27,9 @@ class Denial:
 class Invocation:
     """What is asked. ``audience`` is the name of the service that checks.
 
-    Without an invoker or an audience it is in no set; an empty text is a text like any other.
+    Without an invoker or an audience it is in no set; an empty text is a text like any other. ``grants``
+    are those under which the service acts. ``time`` is the moment to judge hops by, the checker's clock
+    if there is none.
     """
 
     operation: str
@@ -35,6 +37,8 @@ class Invocation:
     arguments: Dict[str, Any] = field(default_factory=dict)
     invoker: Optional[str] = None
     audience: Optional[str] = None
+    grants: Optional[FrozenSet[str]] = None
+    time: Optional[str] = None
 
 
 def judge(

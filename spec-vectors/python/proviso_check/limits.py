@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-MAX_TEXT_UNITS = 32_768
-MAX_BYTES = 8_192
+MAX_TEXT_UNITS = 40_960
+MAX_BYTES = 10_240
 MAX_CAVEATS = 32
+MAX_CAVEAT_BYTES = 8_192
 MAX_IDENTIFIER_BYTES = 2_048
 MAX_DISCHARGES = 8
 MAX_DISCHARGE_DEPTH = 4
@@ -30,7 +31,13 @@ def utf16_length(text: str) -> int:
     return len(text) + sum(1 for character in text if ord(character) > 0xFFFF)
 
 
-def check_identifier_size(size: int) -> None:
-    """Bound an identifier, or a caveat's identifier, before its bytes are looked at."""
-    if size > MAX_IDENTIFIER_BYTES:
+def check_identifier(identifier: bytes) -> None:
+    """Bound a macaroon's identifier, once it has been read."""
+    if len(identifier) > MAX_IDENTIFIER_BYTES:
+        raise FormError("caveat_too_large")
+
+
+def check_caveat(identifier: bytes) -> None:
+    """Bound a caveat's identifier, once it has been read."""
+    if len(identifier) > MAX_CAVEAT_BYTES:
         raise FormError("caveat_too_large")

@@ -10,7 +10,6 @@ from .limits import (
     MAX_CAVEATS,
     MAX_DISCHARGES,
     FormError,
-    check_identifier_size,
 )
 from .nesting import scan_hop
 
@@ -89,15 +88,15 @@ def check_caveats(caveats: int) -> None:
 
 
 def make_token(macaroons: List[Macaroon]) -> Token:
-    """Apply the limits that every form shares, then make a token. Nothing is hashed before this."""
-    check_count(len(macaroons))
+    """Apply the limits that are left once all macaroons have been read, then make a token.
+
+    Their number, that of their caveats and the sizes of identifiers were bounded on the way. Nothing is
+    hashed before this.
+    """
     if sum(v2_size(macaroon) for macaroon in macaroons) > MAX_BYTES:
         raise FormError("too_large")
     for macaroon in macaroons:
-        check_identifier_size(len(macaroon.identifier))
-        check_caveats(len(macaroon.caveats))
         for caveat in macaroon.caveats:
-            check_identifier_size(len(caveat.identifier))
             if caveat.vid is None:
                 scan_hop(caveat.identifier)
     return Token(macaroons[0], tuple(macaroons[1:]))

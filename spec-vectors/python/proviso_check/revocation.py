@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Dict, List, Mapping, Sequence, Set
+from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 
 from . import base64url
 from .hop import Object
@@ -66,15 +66,18 @@ def revoked(
 ) -> List[Denial]:
     """Step 4 of section 7. ``tags`` are the token's, then each discharge's before binding.
 
-    An entry counts as long as it is in the list, also after its ``until``.
+    An entry counts as long as it is in the list, also after its ``until``. It gives one denial, at the
+    first place that has its tag.
     """
     entries: List[Dict[str, Any]] = revocations["entries"]
-    links = [entry["id"] for entry in entries if entry["kind"] == "link"]
-    denials: List[Denial] = []
+    places: Dict[str, Tuple[int, int]] = {}
     for index, chain in enumerate(tags):
         for link, tag in enumerate(chain):
-            denial = Denial("revoked", link, index or None, "link", "a link has been revoked")
-            denials.extend([denial] * links.count(revocation_id(tag)))
+            places.setdefault(revocation_id(tag), (index, link))
+    denials: List[Denial] = []
+    links = [entry["id"] for entry in entries if entry["kind"] == "link"]
+    for index, link in sorted(places[name] for name in links if name in places):
+        denials.append(Denial("revoked", link, index or None, "link", "a link has been revoked"))
     for kind, value in (
         ("capability", identifier["id"]),
         ("key", identifier["kid"]),

@@ -1,17 +1,17 @@
 """The JSON forms of section 3.
 
-What is wrong is looked for in the order of that section, each kind in the whole text before the next:
-the text's end, its nesting, its syntax, names that occur twice, unknown names, types, and then the rest.
+The text's end, its nesting, its syntax and names that occur twice are looked for in the whole text first.
+Then its objects are read one after the other, and of each its own members before its caveats.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional
 
 from . import base64url
 from .jsontext import Json, parse
-from .limits import MAX_JSON_DEPTH, FormError, check_identifier_size
+from .limits import MAX_JSON_DEPTH, FormError, check_caveat, check_identifier
 from .macaroon import (
     SIGNATURE_LENGTH,
     Caveat,
@@ -28,26 +28,16 @@ _HEX = re.compile("[0-9a-fA-F]*")
 
 
 class _Names(NamedTuple):
-    """The member names of one form. ``others`` are those whose value need not be text."""
+    """The member names of an object. ``others`` are those whose value need not be text."""
 
     texts: FrozenSet[str]
-    caveats: str
-    others: FrozenSet[str]
-    caveat_texts: FrozenSet[str]
+    others: FrozenSet[str] = frozenset()
 
 
-_V2_NAMES = _Names(
-    frozenset(["l", "i", "i64", "s", "s64"]),
-    "c",
-    frozenset(["v"]),
-    frozenset(["i", "i64", "v", "v64", "l"]),
-)
-_V1_NAMES = _Names(
-    frozenset(["location", "identifier", "signature"]),
-    "caveats",
-    frozenset(),
-    frozenset(["cid", "vid", "cl"]),
-)
+_V2 = _Names(frozenset(["l", "i", "i64", "s", "s64"]), frozenset(["v", "c"]))
+_V2_CAVEAT = _Names(frozenset(["i", "i64", "v", "v64", "l"]))
+_V1 = _Names(frozenset(["location", "identifier", "signature"]), frozenset(["caveats"]))
+_V1_CAVEAT = _Names(frozenset(["cid", "vid", "cl"]))
 
 
 def read(text: str) -> List[Macaroon]:
@@ -60,52 +50,19 @@ def read(text: str) -> List[Macaroon]:
     check_count(len(elements))
     first = elements[0]
     is_v1 = isinstance(first, dict) and ("identifier" in first or "signature" in first)
-    names = _V1_NAMES if is_v1 else _V2_NAMES
-    _check_names(elements, names)
-    objects = _typed(elements, names)
-    return [_v1(one) if is_v1 else _v2(one) for one in objects]
+    return [_v1(one) if is_v1 else _v2(one) for one in elements]
 
 
-def _objects(elements: List[Json], names: _Names) -> Iterator[Tuple[Object, FrozenSet[str]]]:
-    """Each object of the text, whatever else is there, with the names that it may have."""
-    for element in elements:
-        if isinstance(element, dict):
-            yield element, names.texts | names.others | {names.caveats}
-            caveats = element.get(names.caveats)
-            for caveat in caveats if isinstance(caveats, list) else []:
-                if isinstance(caveat, dict):
-                    yield caveat, names.caveat_texts
-
-
-def _check_names(elements: List[Json], names: _Names) -> None:
-    for value, known in _objects(elements, names):
-        if not known.issuperset(value):
-            raise FormError("json_unknown_key")
-
-
-def _typed(elements: List[Json], names: _Names) -> List[Object]:
-    """The elements, once every value of them is known to be of its type."""
-    objects = [_object(element) for element in elements]
-    for one in objects:
-        _check_texts(one, names.texts)
-        caveats = one.get(names.caveats, [])
-        if not isinstance(caveats, list):
-            raise FormError("json_type")
-        for caveat in caveats:
-            _check_texts(_object(caveat), names.caveat_texts)
-    return objects
-
-
-def _object(value: Json) -> Object:
+def _object(value: Json, names: _Names) -> Object:
+    """A value as an object that has none but these members, the texts among them texts."""
     if not isinstance(value, dict):
         raise FormError("json_type")
-    return value
-
-
-def _check_texts(value: Object, names: FrozenSet[str]) -> None:
-    for name in names.intersection(value):
+    if not (names.texts | names.others).issuperset(value):
+        raise FormError("json_unknown_key")
+    for name in names.texts.intersection(value):
         if not isinstance(value[name], str):
             raise FormError("json_type")
+    return value
 
 
 def _encoded(value: Object, name: str) -> Optional[bytes]:
@@ -139,16 +96,24 @@ def _either(value: Object, name: str) -> Optional[bytes]:
     return _encoded(value, name) if name in value else _base64(value, name64)
 
 
-def _identifier(identifier: Optional[bytes]) -> bytes:
-    if identifier is None:
+def _present(value: Optional[Any]) -> Any:
+    if value is None:
         raise FormError("field_missing")
-    check_identifier_size(len(identifier))
-    return identifier
+    return value
+
+
+def _caveats(value: Object, name: str) -> List[Json]:
+    caveats = value.get(name, [])
+    if not isinstance(caveats, list):
+        raise FormError("json_type")
+    check_caveats(len(caveats))
+    return caveats
 
 
 def _caveat(identifier: Optional[bytes], vid: Optional[bytes], location: Optional[str]) -> Caveat:
     """An empty location reads as none, but only a third-party caveat may have one."""
-    known = _identifier(identifier)
+    known: bytes = _present(identifier)
+    check_caveat(known)
     if vid is not None:
         check_vid(vid)
     elif location is not None:
@@ -156,42 +121,41 @@ def _caveat(identifier: Optional[bytes], vid: Optional[bytes], location: Optiona
     return Caveat(known, vid, location or None)
 
 
-def _caveats(value: Object, name: str) -> List[Object]:
-    caveats: List[Object] = value.get(name, [])
-    check_caveats(len(caveats))
-    return caveats
+def _v2_caveat(value: Json) -> Caveat:
+    caveat = _object(value, _V2_CAVEAT)
+    return _caveat(_either(caveat, "i"), _either(caveat, "v"), _text(caveat, "l"))
 
 
-def _v2(value: Object) -> Macaroon:
+def _v1_caveat(value: Json) -> Caveat:
+    caveat = _object(value, _V1_CAVEAT)
+    return _caveat(_encoded(caveat, "cid"), _base64(caveat, "vid"), _text(caveat, "cl"))
+
+
+def _v2(element: Json) -> Macaroon:
+    value = _object(element, _V2)
     version = value.get("v", 2.0)
     if not isinstance(version, float) or version != 2:
         raise FormError("json_version")
+    caveats = _caveats(value, "c")
     location = _text(value, "l")
-    identifier = _identifier(_either(value, "i"))
-    caveats = [
-        _caveat(_either(caveat, "i"), _either(caveat, "v"), _text(caveat, "l"))
-        for caveat in _caveats(value, "c")
-    ]
-    signature = _either(value, "s")
-    if signature is None:
-        raise FormError("field_missing")
+    identifier = _present(_either(value, "i"))
+    signature = _present(_either(value, "s"))
     if len(signature) != SIGNATURE_LENGTH:
         raise FormError("signature_length")
-    return Macaroon(identifier, signature, location or None, caveats)
+    check_identifier(identifier)
+    return Macaroon(identifier, signature, location or None, [_v2_caveat(one) for one in caveats])
 
 
-def _v1(value: Object) -> Macaroon:
+def _v1(element: Json) -> Macaroon:
+    value = _object(element, _V1)
+    caveats = _caveats(value, "caveats")
     location = _text(value, "location")
-    identifier = _identifier(_encoded(value, "identifier"))
-    caveats = [
-        _caveat(_encoded(caveat, "cid"), _base64(caveat, "vid"), _text(caveat, "cl"))
-        for caveat in _caveats(value, "caveats")
-    ]
-    signature = _text(value, "signature")
-    if signature is None:
-        raise FormError("field_missing")
-    if _HEX.fullmatch(signature) is None:
+    identifier = _present(_encoded(value, "identifier"))
+    digits = _present(_text(value, "signature"))
+    if _HEX.fullmatch(digits) is None:
         raise FormError("json_hex")
-    if len(signature) != 2 * SIGNATURE_LENGTH:
+    if len(digits) != 2 * SIGNATURE_LENGTH:
         raise FormError("signature_length")
-    return Macaroon(identifier, bytes.fromhex(signature), location or None, caveats)
+    check_identifier(identifier)
+    signature = bytes.fromhex(digits)
+    return Macaroon(identifier, signature, location or None, [_v1_caveat(one) for one in caveats])

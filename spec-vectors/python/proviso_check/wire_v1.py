@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import List, NamedTuple, Optional, Tuple
 
-from .limits import FormError, check_identifier_size
+from .limits import FormError, check_caveat, check_identifier
 from .macaroon import (
     SIGNATURE_LENGTH,
     Caveat,
@@ -121,12 +121,12 @@ class _Builder:
         self._location = _text(value) or None
 
     def _add_identifier(self, value: bytes) -> None:
-        check_identifier_size(len(value))
+        check_identifier(value)
         self._identifier = value
 
     def _add_cid(self, value: bytes) -> None:
         check_caveats(len(self._caveats) + 1)
-        check_identifier_size(len(value))
+        check_caveat(value)
         self._caveats.append(Caveat(value))
 
     def _add_vid(self, value: bytes) -> None:

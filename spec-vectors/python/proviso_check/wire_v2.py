@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Dict, List, Optional, Tuple
 
-from .limits import FormError, check_identifier_size
+from .limits import FormError, check_caveat, check_identifier
 from .macaroon import (
     SIGNATURE_LENGTH,
     VID_LENGTH,
@@ -62,6 +62,7 @@ class _Reader:
 
     def macaroon(self) -> Macaroon:
         header = self.section((LOCATION, IDENTIFIER))
+        check_identifier(header[IDENTIFIER])
         caveats: List[Caveat] = []
         while True:
             if self.position >= len(self.data):
@@ -77,6 +78,7 @@ class _Reader:
 
     def caveat(self) -> Caveat:
         fields = self.section((LOCATION, IDENTIFIER, VID))
+        check_caveat(fields[IDENTIFIER])
         if LOCATION in fields and VID not in fields:
             raise FormError("first_party_location")
         return Caveat(fields[IDENTIFIER], fields.get(VID), _text(fields.get(LOCATION)))
@@ -100,9 +102,7 @@ class _Reader:
 
     def content(self, kind: int) -> bytes:
         length = self.varint()
-        if kind == IDENTIFIER:
-            check_identifier_size(length)
-        elif kind == VID and length != VID_LENGTH:
+        if kind == VID and length != VID_LENGTH:
             raise FormError("vid_length")
         content = self.take(length)
         if kind == LOCATION:

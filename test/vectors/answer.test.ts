@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import { judge } from "../../cli/vectors/answer.js";
+import type { Vector } from "../../cli/vectors/file.js";
+import { checkTests, VECTORS } from "./support.js";
+
+function withResult(result: string): Vector {
+  const found = VECTORS.find((vector) => vector.test.result === result);
+  if (found === undefined) throw new Error(`no vector is ${result}`);
+  return found;
+}
+
+describe("misuse", () => {
+  const refusal = { id: 1, result: "refused", denials: [{ code: "grant_denied" }] };
+
+  test("passes where it is expected, whatever else the answer says", () => {
+    const value = { id: 1, result: "misuse", message: "no grant", denials: [] };
+    expect(judge(withResult("misuse"), { kind: "answer", value })).toEqual({ status: "passed" });
+  });
+
+  test.each([
+    ["refused: grant_denied", refusal],
+    ["allowed, revocation ids rv_1", { id: 1, result: "allowed", revocationIds: ["rv_1"] }],
+  ])("is no answer that is %s", (got, value) => {
+    const outcome = judge(withResult("misuse"), { kind: "answer", value });
+    expect(outcome).toEqual({ status: "failed", expected: "misuse", got });
+  });
+
+  test.each(["allowed", "refused", "valid", "invalid"])("fails where %s is expected", (result) => {
+    const value = { id: 1, result: "misuse" };
+    const outcome = judge(withResult(result), { kind: "answer", value });
+    expect(outcome).toMatchObject({ status: "failed", got: "misuse" });
+  });
+});
+
+describe("requests", () => {
+  test("all say which version of the protocol they are in", () => {
+    const versions = VECTORS.map(({ request }) => Reflect.get(request, "protocol"));
+    expect([...new Set(versions)]).toEqual([2]);
+  });
+
+  test("carry known grants where a test has them, and nowhere else", () => {
+    const asked = VECTORS.flatMap(({ request }) => {
+      const grants: unknown = Reflect.get(request, "grants");
+      return grants === undefined ? [] : [grants];
+    });
+    expect(asked).toEqual(
+      checkTests.flatMap(({ grants }) => (grants === undefined ? [] : [grants])),
+    );
+    expect(asked.length).toBeGreaterThan(25);
+  });
+
+  test("have the arguments once: as JSON, or as text", () => {
+    const asked = checkTests.map(({ invocation }) =>
+      ["arguments", "argumentsText"].filter((name) => name in invocation),
+    );
+    expect(asked.filter((names) => names.length > 1)).toEqual([]);
+    expect(asked.filter(([name]) => name === "argumentsText").length).toBeGreaterThan(5);
+  });
+});
