@@ -50,10 +50,12 @@ async function start(home, ledger) {
   const revocations = new RevocationList();
   const tasks = await openTaskStore(join(home, `tasks-${Math.random()}.db`));
   const agent = await createIssuingAgent({
-    issuer: createIssuer({ name: "bench", keys: createKeyring(), revocations }),
+    issuer: createIssuer({
+      ...{ name: "bench", keys: createKeyring(), revocations },
+      grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell", "wind"] }],
+    }),
     revocations,
     ledger,
-    grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell", "wind"] }],
     policy: new PolicyTable({
       rules: [{ principal: "alice", grant: "clock:read", operations: "*" }],
     }),

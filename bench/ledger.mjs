@@ -62,7 +62,11 @@ async function cost(operation, settle = () => {}) {
 /** @param {number} at */
 function authorize(at) {
   const { token, handle } = tokens[at % TOKENS] ?? { token: "", handle: "" };
-  const decision = issuer.authorize(token, { operation: "retrieve", resourceHandles: [handle] });
+  const decision = issuer.authorize(token, {
+    grant: "documents:read",
+    operation: "retrieve",
+    resourceHandles: [handle],
+  });
   if (!decision.allowed) throw new Error("refused");
   return { capability: decision.capability, handle };
 }

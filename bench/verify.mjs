@@ -96,7 +96,7 @@ for (const hop of [{ operations: ["get"] }, { resourceHandles: ["rh_1"] }]) {
   if (!result.ok) throw new Error("not narrowed");
   token = result.token;
 }
-const invocation = { operation: "get", resourceHandles: ["rh_1"] };
+const invocation = { grant: "g", operation: "get", resourceHandles: ["rh_1"] };
 const whole = [];
 const narrowing = [];
 for (let round = 0; round < ROUNDS; round++) {

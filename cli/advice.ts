@@ -37,6 +37,7 @@ const DENIAL_ADVICE: { readonly [Code in DenialCode]?: string } = {
   discharge_invalid: "get a fresh discharge from the third party, bound to this very token",
   revoked: "ask whoever gave it to you for a new one",
   revocation_stale: "refresh the revocation list, and try again",
+  grant_denied: "ask for a token of the grant that this service acts under",
   caveat_malformed: "ask whoever narrowed the token to do it again, with proviso attenuate",
   caveat_unknown: "ask whoever narrowed the token to do it again, with proviso attenuate",
   expiry_missing: "ask the issuer for a token that expires",
@@ -48,6 +49,9 @@ const DENIAL_ADVICE: { readonly [Code in DenialCode]?: string } = {
 /** What to do about a refusal; `undefined` where the denial itself says all. */
 export function adviceForDenial({ code, rule = "" }: Denial): string | undefined {
   if (code === "token_malformed" || code === "token_too_large") return adviceForToken(rule);
+  if (code === "grant_denied" && rule === "operations") {
+    return "ask for a token of a grant that has the operation";
+  }
   return DENIAL_ADVICE[code];
 }
 

@@ -1,9 +1,11 @@
 import type { Authority } from "../src/caveats/authority.js";
 import type { Domain } from "../src/caveats/domain.js";
 import type { Constraint, Hop } from "../src/caveats/hop.js";
+import type { KeyWords } from "../src/caveats/hop-rule.js";
+import { HOP_RULES, overHop } from "../src/caveats/hop-rules.js";
 import type { Scalar } from "../src/caveats/scalar.js";
 import { seenFromNow } from "./moment.js";
-import { escapedJson, printable, quoted } from "./printable.js";
+import { escapedJson, quoted } from "./printable.js";
 
 /** A label and what stands beside it. Every text is safe to show. */
 export type Row = readonly [label: string, text: string];
@@ -12,60 +14,34 @@ const BARE = /^[A-Za-z0-9_.:/@*+-]+$/;
 
 /** What one hop says, row by row. */
 export function hopRows(hop: Hop, now: number): Row[] {
-  const { purpose, nonce, maxFurtherHops, constraints = {}, ...shared } = hop;
-  const rows: Row[] = [];
-  if (purpose !== undefined) rows.push(["purpose", quoted(purpose)]);
-  rows.push(...setRows(shared));
-  for (const [argument, limit] of Object.entries(constraints)) {
-    rows.push(["argument", limitText(argument, limit)]);
-  }
-  rows.push(...timeRows(shared, now));
-  if (maxFurtherHops !== undefined) {
-    rows.push(["further hops", maxFurtherHops === 0 ? "none" : `at most ${maxFurtherHops}`]);
-  }
-  if (nonce !== undefined) rows.push(["nonce", printable(nonce)]);
-  return rows;
+  return overHop(hop, (rule, value) => rowsOf(rule.label, rule.words(value), now)).flat();
 }
 
-/** What all hops together leave, row by row; sets that no hop limits are shown as "any". */
+/** What all hops together leave, row by row. */
 export function authorityRows(authority: Authority, now: number): Row[] {
-  const { constraints = {}, furtherHops, operations = "any", ...rest } = authority;
-  const rows: Row[] = [
-    ...(operations === "any" ? ([["operations", "any"]] as const) : setRows({ operations })),
-    ...setRows(rest),
-  ];
-  for (const [argument, domain] of Object.entries(constraints)) {
-    rows.push(["argument", domainText(argument, domain)]);
-  }
-  rows.push(...timeRows(authority, now));
-  if (furtherHops !== undefined) {
-    rows.push(["further hops", furtherHops <= 0 ? "none" : `at most ${furtherHops}`]);
-  }
-  return rows;
+  const rows = Object.values(HOP_RULES).flatMap((rule) => {
+    const left = rule.left(authority);
+    return left === undefined ? [] : rowsOf(rule.label, left, now);
+  });
+  const { label } = HOP_RULES.operations;
+  return authority.operations === undefined ? [[label, "any of its grant"], ...rows] : rows;
 }
 
-type Sets = Pick<Hop, "operations" | "resourceHandles" | "audience" | "invokers">;
-
-function setRows(sets: Sets): Row[] {
-  const rows: Row[] = [];
-  const add = (label: string, set: readonly string[] | undefined): void => {
-    if (set !== undefined) rows.push([label, set.length === 0 ? "nothing" : list(set)]);
-  };
-  add("operations", sets.operations);
-  add("resources", sets.resourceHandles);
-  add("audience", sets.audience);
-  add("invokers", sets.invokers);
-  return rows;
-}
-
-function timeRows(times: Pick<Hop, "expires" | "notBefore">, now: number): Row[] {
-  const rows: Row[] = [];
-  const { expires, notBefore } = times;
-  if (notBefore !== undefined) {
-    rows.push(["not before", `${notBefore} (${seenFromNow(notBefore, now)})`]);
+function rowsOf(label: string, words: KeyWords, now: number): Row[] {
+  switch (words.kind) {
+    case "set":
+      return [[label, words.items.length === 0 ? "nothing" : list(words.items)]];
+    case "time":
+      return [[label, `${words.time} (${seenFromNow(words.time, now)})`]];
+    case "limits":
+      return Object.entries(words.limits).map(([name, limit]) => [label, limitText(name, limit)]);
+    case "domains":
+      return Object.entries(words.domains).map(([name, left]) => [label, domainText(name, left)]);
+    case "count":
+      return [[label, words.count <= 0 ? "none" : `at most ${words.count}`]];
+    case "text":
+      return [[label, quoted(words.text)]];
   }
-  if (expires !== undefined) rows.push(["expires", `${expires} (${seenFromNow(expires, now)})`]);
-  return rows;
 }
 
 /** A limit in the words of `--arg`. */

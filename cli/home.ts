@@ -2,6 +2,7 @@ import { accessSync, constants, readFileSync, type Stats, statSync } from "node:
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DEFAULT_MAX_LIFETIME, LONGEST_LIFETIME } from "../src/capability/mint.js";
+import { type Grant, grantsById } from "../src/issuer/grant.js";
 import { createIssuer, type Issuer } from "../src/issuer/issuer.js";
 import type { Keyring } from "../src/issuer/keyring.js";
 import { readKeyringFile } from "../src/issuer/keyring-file.js";
@@ -25,7 +26,12 @@ export interface HomeConfig {
   readonly issuer: string;
   /** Seconds that a capability may live. */
   readonly maxLifetime: number;
+  /** The grants and their operations, where the home lists them. */
+  readonly grants?: readonly HomeGrant[];
 }
+
+/** A grant as a home lists it. */
+export type HomeGrant = Pick<Grant, "id" | "operations">;
 
 /** Everything that minting, checking and revoking need. */
 export interface OpenHome {
@@ -151,7 +157,9 @@ export function unreadableHome(path: string, { code, message }: NodeJS.ErrnoExce
 }
 
 function readConfig(path: string): HomeConfig {
-  const hint = 'it holds {"issuer": NAME, "maxLifetime": SECONDS}; correct it or restore it';
+  const hint =
+    'it holds {"issuer": NAME, "maxLifetime": SECONDS, "grants": [{"id": GRANT, "operations": [...]}]}, ' +
+    "grants if you like; correct it or restore it";
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(path, "utf8"));
@@ -162,15 +170,32 @@ function readConfig(path: string): HomeConfig {
   const problem = (what: string): Error =>
     environmentError("config_malformed", `${path}: ${what}`, hint);
   if (typeof value !== "object" || value === null) throw problem("it is not an object");
-  const config: { issuer?: unknown; maxLifetime?: unknown } = value;
-  const { issuer, maxLifetime = DEFAULT_MAX_LIFETIME, ...others } = config;
+  const config: { issuer?: unknown; maxLifetime?: unknown; grants?: unknown } = value;
+  const { issuer, maxLifetime = DEFAULT_MAX_LIFETIME, grants, ...others } = config;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw problem(`unknown member ${JSON.stringify(unknown)}`);
   if (typeof issuer !== "string" || issuer === "") throw problem('"issuer" must be a name');
   if (!isLifetime(maxLifetime)) {
     throw problem(`"maxLifetime" must be 1 to ${LONGEST_LIFETIME} whole seconds`);
   }
-  return { issuer, maxLifetime };
+  if (grants === undefined) return { issuer, maxLifetime };
+  try {
+    return { issuer, maxLifetime, grants: homeGrants(grants) };
+  } catch (error) {
+    throw error instanceof TypeError ? problem(error.message) : error;
+  }
+}
+
+/** @throws TypeError naming the field that is wrong. */
+function homeGrants(value: unknown): readonly HomeGrant[] {
+  // `grantsById` looks at every member.
+  const grants = grantsById(value as readonly Grant[]);
+  return [...grants.values()].map(({ id, operations, ...others }, at) => {
+    const [unknown] = Object.keys(others);
+    if (operations.length === 0) throw new TypeError(`grants[${at}].operations: there must be one`);
+    if (unknown === undefined) return { id, operations };
+    throw new TypeError(`grants[${at}].${unknown}: unknown member; there are id and operations`);
+  });
 }
 
 /** Whether a capability may be made to live so many seconds at most. */
@@ -189,8 +214,8 @@ export async function withHome<T>(
   const keys = readKeyringFile(paths.keyring);
   const store = await openRevocationStore(paths.store);
   try {
-    const { issuer: name, maxLifetime } = config;
-    const issuer = createIssuer({ name, keys, revocations: store, maxLifetime });
+    const { issuer: name, ...others } = config;
+    const issuer = createIssuer({ name, keys, revocations: store, ...others });
     return await use({ paths, config, keys, store, issuer });
   } finally {
     store.close();

@@ -1,15 +1,7 @@
-import { parseTime } from "../src/caveats/time.js";
+import { parseTime, readDuration } from "../src/caveats/time.js";
 import { usageError } from "./exit.js";
 import { quoted } from "./printable.js";
 
-const UNITS: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60 * 1000,
-  h: 60 * 60 * 1000,
-  d: 24 * 60 * 60 * 1000,
-};
-
-const DURATION = /^(\d{1,9})([smhd])$/;
 const TIME =
   /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(\.\d+)?(?:([Zz])|([+-])(\d{2}):(\d{2}))?$/;
 const EXAMPLES =
@@ -46,15 +38,6 @@ export function momentFrom(option: string, text: string, now: number): Date {
   const year = moment.getUTCFullYear();
   if (year >= 0 && year <= 9998) return moment;
   throw refuse("that is beyond the years that a token can name");
-}
-
-/** Whole seconds of a duration such as `15m`; `undefined` if it is none. */
-export function readDuration(text: string): number | undefined {
-  const [, count, unit = ""] = DURATION.exec(text) ?? [];
-  const milliseconds = UNITS[unit];
-  return count === undefined || milliseconds === undefined
-    ? undefined
-    : (Number(count) * milliseconds) / 1000;
 }
 
 /** A span of time in words, rounded, in its one largest unit: `12 min`, `3 days`. */

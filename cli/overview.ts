@@ -38,7 +38,7 @@ export function describe(program: Command): void {
     "proviso mint --grant documents:read --op retrieve --op search > token",
     "proviso attenuate @token --op retrieve --expires 5m > narrowed",
     "proviso inspect @narrowed",
-    "proviso verify @narrowed --op retrieve",
+    "proviso verify @narrowed --grant documents:read --op retrieve",
     "proviso revoke @narrowed --reason 'task done'",
   ]);
   program.addHelpText("after", AFTER);

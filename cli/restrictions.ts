@@ -1,85 +1,78 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { HopInit } from "../src/caveats/hop.js";
+import type { Flag } from "../src/caveats/hop-rule.js";
+import { HOP_KEYS, HOP_RULES, type HopKey } from "../src/caveats/hop-rules.js";
+import { readDuration } from "../src/caveats/time.js";
 import { usageError } from "./exit.js";
 
-/** What `mint` and `attenuate` can take away, as it was typed. */
-export interface RestrictionOptions {
-  readonly op?: readonly string[];
-  readonly resource?: readonly string[];
-  readonly arg?: readonly string[];
-  readonly audience?: readonly string[];
-  readonly invoker?: readonly string[];
-  readonly expires?: string;
-  readonly notBefore?: string;
-  readonly maxFurtherHops?: number;
-  readonly purpose?: string;
+/** What the flags of the restrictions were given, by the name that commander has for each. */
+export type RestrictionOptions = object;
+
+/** How a verb takes restrictions. */
+interface Restrictions {
+  /** The keys whose flags it has; all that have one unless given. */
+  readonly keys?: readonly HopKey[];
+  /** What a flag means for this verb, where the table's words do not do. */
+  readonly help?: { readonly [Key in HopKey]?: string };
+}
+
+/** Adds the flags of the restrictions to a verb: one for each key of a hop that has a flag. */
+export function addRestrictions(command: Command, { keys, help = {} }: Restrictions = {}): Command {
+  for (const [key, { kind, form, help: words }] of flagsOf(keys)) {
+    command.addOption(withParser(new Option(form, help[key] ?? words), kind));
+  }
+  return command;
+}
+
+function withParser(option: Option, kind: Flag["kind"]): Option {
+  if (kind === "count") return option.argParser(toCount);
+  // `refuseRepeats` knows an option that may be repeated by its `collect`.
+  return kind === "list" || kind === "limits"
+    ? option.argParser(collect)
+    : option.argParser(toText);
+}
+
+function flagsOf(keys: readonly HopKey[] = HOP_KEYS): readonly (readonly [HopKey, Flag])[] {
+  return keys.flatMap((key) => {
+    const { flag } = HOP_RULES[key];
+    return flag === undefined ? [] : [[key, flag] as const];
+  });
 }
 
 /**
- * Adds the flags of the restrictions to a verb.
- *
- * @param expires - What `--expires` means for this verb.
- */
-export function addRestrictions(command: Command, expires: string): Command {
-  return command
-    .option("--op <operation>", "an operation that stays allowed; repeat for more", collect)
-    .option("--resource <handle>", "a resource that stays allowed; repeat for more", collect)
-    .option(
-      "--arg <expr>",
-      "a limit on an argument, such as 'amount<=1000', 'amount>=1', 'currency in USD,EUR', " +
-        "to=acc_456 or 'to not in acc_1,acc_2'; repeat for more",
-      collect,
-    )
-    .option("--audience <service>", "a service that may accept the token; repeat for more", collect)
-    .option("--invoker <agent>", "an agent that may use the token; repeat for more", collect)
-    .option("--expires <when>", expires, toText)
-    .option("--not-before <when>", "not valid until then: a time, or a duration from now", toText)
-    .option(
-      "--max-further-hops <count>",
-      "how often the token may be narrowed after this; 0 seals it",
-      toCount,
-    )
-    .option("--purpose <text>", "why, in your own words; kept for the audit trail", toText);
-}
-
-/**
- * The options as a hop. The readers are loaded only for what was given: a plain narrowing starts
- * faster without them.
+ * The options as a hop. The readers are loaded only for what was given: a plain attenuation starts
+ * faster without them. Durations stay as they are, since the library reads them; `moments` turns them
+ * into times.
  *
  * @throws CliError if an expression or a time is not understood.
  */
-export async function restrictionsFrom(options: RestrictionOptions): Promise<HopInit> {
-  const { op, resource, arg, audience, invoker, maxFurtherHops, purpose } = options;
-  return {
-    ...(op === undefined ? {} : { operations: op }),
-    ...(resource === undefined ? {} : { resourceHandles: resource }),
-    ...(arg === undefined ? {} : { constraints: await constraintsFrom(arg) }),
-    ...(await timesFrom(options)),
-    ...(audience === undefined ? {} : { audience }),
-    ...(invoker === undefined ? {} : { invokers: invoker }),
-    ...(maxFurtherHops === undefined ? {} : { maxFurtherHops }),
-    ...(purpose === undefined ? {} : { purpose }),
-  };
+export async function restrictionsFrom(
+  options: RestrictionOptions,
+  { moments = false }: { readonly moments?: boolean } = {},
+): Promise<HopInit> {
+  const given = new Map(Object.entries(options));
+  const hop: { [key: string]: unknown } = {};
+  for (const [key, { kind, form }] of flagsOf()) {
+    const option = new Option(form);
+    const value: unknown = given.get(option.attributeName());
+    if (value === undefined) continue;
+    if (kind === "limits" && Array.isArray(value)) hop[key] = await limitsFrom(value);
+    else if (kind === "moment")
+      hop[key] = await timeFrom(option.long ?? key, String(value), moments);
+    else hop[key] = value;
+  }
+  return hop;
 }
 
-async function constraintsFrom(
-  expressions: readonly string[],
-): Promise<NonNullable<HopInit["constraints"]>> {
+async function limitsFrom(expressions: readonly string[]): Promise<unknown> {
   const { readLimits } = await import("./argument-expression.js");
   return readLimits(expressions);
 }
 
-async function timesFrom({
-  expires,
-  notBefore,
-}: RestrictionOptions): Promise<Pick<HopInit, "expires" | "notBefore">> {
-  if (expires === undefined && notBefore === undefined) return {};
+async function timeFrom(option: string, text: string, moments: boolean): Promise<string | Date> {
   const { momentFrom } = await import("./moment.js");
-  const now = Date.now();
-  return {
-    ...(expires === undefined ? {} : { expires: momentFrom("--expires", expires, now) }),
-    ...(notBefore === undefined ? {} : { notBefore: momentFrom("--not-before", notBefore, now) }),
-  };
+  const moment = momentFrom(option, text, Date.now());
+  return moments || readDuration(text) === undefined ? moment : text;
 }
 
 /**
@@ -92,9 +85,14 @@ export function withinSize<T>(call: () => T, what: string, flags: string): T {
   try {
     return call();
   } catch (error) {
-    const size =
-      error instanceof Error && /^a caveat has (\d+ bytes; .*)$/.exec(error.message)?.[1];
-    throw size ? usageError(`${what} take ${size}`, `shorten ${flags} or the lists`) : error;
+    const [, over, size] =
+      (error instanceof Error &&
+        /^(a caveat|the token) has (\d+ bytes; .*)$/.exec(error.message)) ||
+      [];
+    if (size === undefined) throw error;
+    const message =
+      over === "a caveat" ? `${what} take ${size}` : `with ${what} the token has ${size}`;
+    throw usageError(message, `shorten ${flags} or the lists`);
   }
 }
 
@@ -110,7 +108,7 @@ export function toText(value: string): string {
 }
 
 /** Reads a small whole number. */
-export function toCount(text: string): number {
+function toCount(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Give a whole number, such as 0 or 2.");
 }

@@ -204,7 +204,7 @@ async function run(url) {
       "delete_document",
       { resourceHandle: digest },
       forSummarizer,
-      "operation_denied",
+      "grant_denied",
     ],
     [
       "search everything",

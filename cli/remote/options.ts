@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { readDuration } from "../../src/caveats/time.js";
 import type { GlobalOptions } from "../global-options.js";
-import { readDuration } from "../moment.js";
 import { toText } from "../restrictions.js";
 
 /** What every verb understands that reads an agent's card. */

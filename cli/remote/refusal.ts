@@ -33,6 +33,7 @@ const CALL_ADVICE: { readonly [Code in AnyDenialCode]?: string } = {
   caveat_unknown: NARROWED_BADLY,
   expired: NEW_TOKEN,
   not_yet_valid: "wait, or ask for a token that is valid now",
+  grant_denied: "ask for a token of a grant that has this operation: proviso request --grant",
   operation_denied: "ask for a token with this operation: proviso request --op",
   resource_denied: "use a handle that the token still allows; proviso inspect shows them",
 };

@@ -1,12 +1,12 @@
 import { dirname, resolve } from "node:path";
+import { readDuration } from "../../src/caveats/time.js";
 import type { Mode } from "../../src/issuer/agent/gate.js";
-import type { Grant } from "../../src/issuer/agent/grant.js";
 import type { PolicyDefinition } from "../../src/issuer/agent/policy-table.js";
+import type { Grant } from "../../src/issuer/grant.js";
 import type { FixedToken } from "../../src/issuer/principals/fixed-tokens.js";
 import type { PublicJwkSet } from "../../src/issuer/principals/jwt-options.js";
 import type { SqliteCollection } from "../../src/issuer/resources/sqlite-schema.js";
 import { CliError, EXIT } from "../exit.js";
-import { readDuration } from "../moment.js";
 import { readJsonFile } from "./json.js";
 import { type ConfigProblem, schemaProblems } from "./schema.js";
 

@@ -17,7 +17,7 @@ import { keepHouse } from "./housekeeping.js";
 import { listeningError } from "./listen.js";
 import { followPolicy, type PolicyTerms, type ReadPolicy, readPolicy } from "./policy.js";
 import { openResources } from "./resources.js";
-import { addressOf, homeFor, type RunOptions } from "./settings.js";
+import { addressOf, assertSameGrants, homeFor, type RunOptions } from "./settings.js";
 import { checkTogether, loadSkills } from "./skills.js";
 import { newLog, warn, warnOfLedger } from "./talk.js";
 
@@ -89,14 +89,16 @@ async function open(
     configFolder: folder,
   });
   opened.push(() => module.close?.());
-  const terms = checkTogether(read, policy, module);
+  const { grants, terms } = checkTogether(read, policy, module);
+  assertSameGrants(read, paths.config, issued.grants, grants);
 
   const metrics = new AgentMetrics(revocationGauge(store));
-  const issuer = createIssuer({ name: issued.issuer, keys, revocations: store, maxLifetime });
+  const { issuer: issuerName } = issued;
+  const issuer = createIssuer({ name: issuerName, keys, revocations: store, maxLifetime, grants });
   const agent = await asConfig(read, () =>
     createIssuingAgent({
       ...{ issuer, revocations: store, ledger, lifetime, mode: config.mode ?? "require" },
-      ...{ grants: config.grants, skills: module.skills, policy: policy.table },
+      ...{ skills: module.skills, policy: policy.table },
       ...(resources === undefined ? {} : { resources: resources.source }),
       ...(config.maxHandles === undefined ? {} : { maxHandles: config.maxHandles }),
       recordValues: config.ledger?.values ?? [],

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
-import { findHome, type HomeConfig, type HomePaths } from "../home.js";
-import { readDuration, spanInWords } from "../moment.js";
+import { readDuration } from "../../src/caveats/time.js";
+import { findHome, type HomeConfig, type HomeGrant, type HomePaths } from "../home.js";
+import { spanInWords } from "../moment.js";
 import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
 
 /** What goes before the configuration. */
@@ -46,6 +47,33 @@ export function homeFor({ config, file, folder }: ReadConfig, options: RunOption
     throw invalidConfig(file, [problemAt("lifetime", what)]);
   }
   return { ...home, lifetime, maxLifetime };
+}
+
+/**
+ * Refuses a home that lists other grants than the configuration: what it mints and checks with the
+ * command would not be what the agent does.
+ *
+ * @throws CliError `config_invalid` naming each grant that differs.
+ */
+export function assertSameGrants(
+  { file }: ReadConfig,
+  homeFile: string,
+  listed: readonly HomeGrant[] | undefined,
+  offered: readonly HomeGrant[],
+): void {
+  if (listed === undefined) return;
+  const wordsOf = (grants: readonly HomeGrant[]): Map<string, string> =>
+    new Map(grants.map(({ id, operations }) => [id, [...new Set(operations)].sort().join(", ")]));
+  const home = wordsOf(listed);
+  const here = wordsOf(offered);
+  const ids = new Set([...here.keys(), ...home.keys()]);
+  const problems = [...ids].flatMap((id) => {
+    const [mine, theirs] = [here.get(id), home.get(id)];
+    if (mine === theirs) return [];
+    const what = `"${id}" has ${mine ?? "no place"} here, and ${theirs ?? "no place"} in ${homeFile}`;
+    return [problemAt("grants", `${what}; make them agree, or leave "grants" out of the home`)];
+  });
+  if (problems.length > 0) throw invalidConfig(file, problems);
 }
 
 function secondsIn(text: string | undefined): number | undefined {

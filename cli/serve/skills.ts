@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { checkGrants } from "../../src/issuer/agent/grant.js";
+import { expandGrants, type KnownGrant } from "../../src/issuer/agent/grant.js";
 import { checkSkills } from "../../src/issuer/agent/skill.js";
 import type { AgentModuleContext, AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { type CliError, environmentError } from "../exit.js";
@@ -61,18 +61,19 @@ function reason(error: unknown): string {
 /**
  * Checks what grants, policy and skills say of each other.
  *
- * @returns What a policy can speak of.
+ * @returns The grants as the issuer takes them, and what a policy can speak of.
  * @throws CliError `config_invalid` with all that is wrong.
  */
 export function checkTogether(
   { config, file }: ReadConfig,
   { definition, source }: ReadPolicy,
   { skills }: AgentSkills,
-): PolicyTerms {
+): { readonly grants: readonly KnownGrant[]; readonly terms: PolicyTerms } {
   const problems: ConfigProblem[] = [];
+  let grants: readonly KnownGrant[] = [];
   try {
     checkSkills(skills);
-    checkGrants(config.grants, skills);
+    grants = expandGrants(config.grants, skills);
   } catch (error) {
     problems.push(problemFrom(error));
   }
@@ -83,5 +84,5 @@ export function checkTogether(
   const unknown = unknownTerms(definition, terms, source === undefined ? "policy." : "");
   refuseConfig(file, source === undefined ? [...problems, ...unknown] : problems);
   if (source !== undefined) refuseConfig(source.file, unknown);
-  return terms;
+  return { grants, terms };
 }

@@ -1,25 +1,14 @@
 import { isatty } from "node:tty";
 import type { Command } from "commander";
-import {
-  type Attenuation,
-  attenuate,
-  createNonce,
-  revocationId,
-} from "../../src/capability/attenuate.js";
-import type { HopInit } from "../../src/caveats/hop.js";
+import { type Attenuation, attenuate, revocationId } from "../../src/capability/attenuate.js";
 import { addExamples } from "../examples.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
 import { printJson, printLine, say } from "../output.js";
-import {
-  addRestrictions,
-  type RestrictionOptions,
-  restrictionsFrom,
-  withinSize,
-} from "../restrictions.js";
+import { addRestrictions, restrictionsFrom, withinSize } from "../restrictions.js";
 import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
 
-interface Options extends RestrictionOptions, GlobalOptions {
+interface Options extends GlobalOptions {
   readonly intersect?: boolean;
   readonly nonce: boolean;
 }
@@ -35,7 +24,11 @@ export function define(program: Command): void {
         "Needs no home, no key and no network.",
     )
     .argument("[token]", TOKEN_HELP);
-  addRestrictions(command, "when the child expires: a time, or a duration from now such as 5m")
+  addRestrictions(command, {
+    help: {
+      expires: "when the child expires: a time, or a duration such as 5m, at most so long from now",
+    },
+  })
     .option("--intersect", "narrow silently to what the token still allows")
     .option("--no-nonce", "leave out the random nonce that makes this child revocable on its own")
     .action((token: string | undefined, _options: object, self: Command) =>
@@ -57,13 +50,13 @@ async function run(argument: string | undefined, options: Options): Promise<void
       "add one, such as --op or --expires; proviso attenuate --help lists them",
     );
   }
-  const hop: HopInit = options.nonce ? { ...restrictions, nonce: createNonce() } : restrictions;
   const token = readTokenArgument(argument);
   const intersect = options.intersect === true;
   const result = namingSource(argument, () => {
     // The token by itself first: what is wrong with it is no fault of the restrictions.
     revocationId(token);
-    const narrow = (): Attenuation => asUsage(() => attenuate(token, hop, { intersect }));
+    const narrow = (): Attenuation =>
+      asUsage(() => attenuate(token, restrictions, { intersect, nonce: options.nonce }));
     return withinSize(narrow, "the restrictions", "--purpose");
   });
   if (!result.ok) throw refusal(result, intersect);

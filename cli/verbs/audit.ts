@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { nearest } from "../../src/caveats/nearest.js";
-import { formatTime } from "../../src/caveats/time.js";
+import { formatTime, readDuration } from "../../src/caveats/time.js";
 import type { LedgerEventKind, LedgerQuery } from "../../src/issuer/ledger/event.js";
 import type { LedgerReader } from "../../src/issuer/ledger/ledger-reader.js";
 import { type LedgerChoice, withLedger } from "../audit/ledger.js";
@@ -8,7 +8,7 @@ import { historyLines, historyOf } from "../audit/tree.js";
 import { countWords, eventLine } from "../audit/words.js";
 import { addExamples } from "../examples.js";
 import { type CliError, usageError } from "../exit.js";
-import { momentFrom, readDuration } from "../moment.js";
+import { momentFrom } from "../moment.js";
 import { printJson, printLine, say } from "../output.js";
 import { stdoutPaint } from "../paint.js";
 import { printable } from "../printable.js";

@@ -1,18 +1,24 @@
 import { hostname } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_MAX_LIFETIME } from "../../src/capability/mint.js";
+import { readDuration } from "../../src/caveats/time.js";
+import { grantsById } from "../../src/issuer/grant.js";
 import { addExamples } from "../examples.js";
+import { asUsage, usageError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
-import { homePaths, isLifetime } from "../home.js";
-import { readDuration, spanInWords } from "../moment.js";
+import { type HomeGrant, homePaths, isLifetime } from "../home.js";
+import { spanInWords } from "../moment.js";
 import { createHome } from "../new-home.js";
 import { printJson, printLine, say } from "../output.js";
 import { printable, quoted } from "../printable.js";
-import { toText } from "../restrictions.js";
+import { collect, toText } from "../restrictions.js";
+
+const GRANT_FORM = "write it like documents:read=retrieve,search";
 
 interface Options extends GlobalOptions {
   readonly issuer?: string;
   readonly maxLifetime: number;
+  readonly grant?: readonly string[];
 }
 
 export function define(program: Command): void {
@@ -32,21 +38,30 @@ export function define(program: Command): void {
         .argParser(toLifetime)
         .default(DEFAULT_MAX_LIFETIME, "24h"),
     )
+    .option(
+      "--grant <grant=operations>",
+      "a grant with its operations, such as documents:read=retrieve,search; repeat for more",
+      collect,
+    )
     .action((_options: object, self: Command) => run(self.optsWithGlobals<Options>()));
   addExamples(command, "Examples", [
     "proviso init --issuer documents-agent",
     "proviso init --home ./other-home --issuer billing-agent --max-lifetime 8h",
+    "proviso init --home ./listed-home --issuer documents-agent --grant documents:read=retrieve,search --grant documents:write=update",
   ]);
 }
 
 async function run(options: Options): Promise<void> {
   const paths = homePaths(options);
   const issuer = options.issuer ?? hostname();
-  const { maxLifetime } = options;
-  const keyring = await createHome(paths, { issuer, maxLifetime });
+  const { maxLifetime, grant } = options;
+  const grants = grant?.map(grantFrom);
+  if (grants !== undefined) asUsage(() => grantsById(grants), GRANT_FORM);
+  const listed = grants === undefined ? {} : { grants };
+  const keyring = await createHome(paths, { issuer, maxLifetime, ...listed });
   const { kid } = keyring.minting;
   if (options.json === true) {
-    printJson({ home: paths.folder, issuer, kid, maxLifetime });
+    printJson({ home: paths.folder, issuer, kid, maxLifetime, ...listed });
     return;
   }
   if (options.issuer === undefined) {
@@ -56,6 +71,25 @@ async function run(options: Options): Promise<void> {
   printLine(`  issuer    ${quoted(issuer).slice(1, -1)}`);
   printLine(`  key       ${kid}`);
   printLine(`  lifetime  ${spanInWords(maxLifetime * 1000)} at most`);
+  for (const { id, operations } of grants ?? []) {
+    printLine(`  grant     ${printable(id)}: ${operations.map(printable).join(", ")}`);
+  }
+}
+
+/** Reads `GRANT=OPERATION,OPERATION`. @throws CliError */
+function grantFrom(text: string): HomeGrant {
+  const at = text.indexOf("=");
+  const operations = text
+    .slice(at + 1)
+    .split(",")
+    .map((operation) => operation.trim());
+  if (at < 1 || operations.includes("")) {
+    throw usageError(
+      `--grant ${quoted(text)}: this is not a grant with its operations`,
+      GRANT_FORM,
+    );
+  }
+  return { id: text.slice(0, at), operations: [...new Set(operations)] };
 }
 
 function toLifetime(text: string): number {

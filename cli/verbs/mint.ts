@@ -1,25 +1,20 @@
 import { isatty } from "node:tty";
 import type { Command } from "commander";
 import type { MintedCapability, MintRequest } from "../../src/capability/mint.js";
-import { emptyRules, meet } from "../../src/caveats/authority.js";
-import { parseTime } from "../../src/caveats/time.js";
+import { emptyRules, meet } from "../../src/caveats/meet.js";
+import { parseTime, readDuration } from "../../src/caveats/time.js";
 import { addExamples } from "../examples.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
 import { type OpenHome, withHome } from "../home.js";
 import { printJson, printLine, say } from "../output.js";
-import {
-  addRestrictions,
-  type RestrictionOptions,
-  restrictionsFrom,
-  toText,
-  withinSize,
-} from "../restrictions.js";
+import { addRestrictions, restrictionsFrom, toText, withinSize } from "../restrictions.js";
 import { summaryLine } from "../summary.js";
 
-interface Options extends RestrictionOptions, GlobalOptions {
+interface Options extends GlobalOptions {
   readonly grant: string;
   readonly principal?: string;
+  readonly anyOp?: boolean;
 }
 
 const STDERR = 2;
@@ -30,14 +25,18 @@ export function define(program: Command): void {
     .summary("make a capability and print its token")
     .description(
       "Makes a capability and prints its token, alone. It lives for 15 minutes unless --expires " +
-        "says otherwise. What is not restricted is allowed.",
+        "says otherwise. Name its operations with --op: without it, the token has those that the " +
+        "home lists for the grant. What is not restricted otherwise is allowed.",
     )
     .requiredOption("--grant <grant>", "what is granted, such as documents:read", toText)
-    .option("--principal <user>", "the user on whose behalf", toText);
-  addRestrictions(
-    command,
-    "when it expires: a time such as 2030-01-31T23:59:59Z, or a duration from now such as 15m",
-  ).action((_options: object, self: Command) => run(self.optsWithGlobals<Options>()));
+    .option("--principal <user>", "the user on whose behalf", toText)
+    .option("--any-op", "allow every operation, now and in future, instead of naming them");
+  addRestrictions(command, {
+    help: {
+      expires:
+        "when it expires: a time such as 2030-01-31T23:59:59Z, or a duration from now such as 15m",
+    },
+  }).action((_options: object, self: Command) => run(self.optsWithGlobals<Options>()));
   addExamples(command, "Examples", [
     "proviso mint --grant documents:read --op retrieve --op search > token",
     "proviso mint --grant documents:read --principal user_7 --op retrieve --resource rh_1 --expires 2h",
@@ -47,11 +46,12 @@ export function define(program: Command): void {
 }
 
 async function run(options: Options): Promise<void> {
-  const { grant, principal } = options;
+  const { grant, principal, anyOp } = options;
   const restrictions = await restrictionsFrom(options);
   const request: MintRequest = {
     grant,
     ...(principal === undefined ? {} : { principal }),
+    ...(anyOp === undefined ? {} : { anyOperation: anyOp }),
     ...restrictions,
   };
   const minted = await withHome(options, (home) => mint(request, home));
@@ -62,9 +62,6 @@ async function run(options: Options): Promise<void> {
   }
   printLine(minted.token);
   if (isatty(STDERR)) say(summaryLine(minted.token));
-  if (minted.hop.operations === undefined) {
-    say("note: no operation is named, so the token allows every one; --op names them");
-  }
 }
 
 function mint(
@@ -72,8 +69,21 @@ function mint(
   { issuer, keys, store, config, paths }: OpenHome,
 ): MintedCapability {
   const { maxLifetime } = config;
-  const { expires } = request;
-  const tooLong = expires instanceof Date && expires.getTime() > Date.now() + maxLifetime * 1000;
+  const { expires, operations, anyOperation } = request;
+  if (operations !== undefined && anyOperation === true) {
+    throw usageError("--op and --any-op exclude each other", "give one of them");
+  }
+  if (operations === undefined && anyOperation === undefined && issuer.grants === undefined) {
+    throw usageError(
+      "no operation is named, and this home does not list its grants",
+      "name operations with --op, or allow every one with --any-op; " +
+        `a list of the grants goes into "grants" in ${paths.config}`,
+    );
+  }
+  const now = Date.now();
+  const seconds = typeof expires === "string" ? readDuration(expires) : undefined;
+  const end = expires instanceof Date ? expires.getTime() : now + (seconds ?? 0) * 1000;
+  const tooLong = end > now + maxLifetime * 1000;
   const hint = tooLong ? `"maxLifetime" in ${paths.config} sets the longest life` : undefined;
   const minted = withinSize(
     () => asUsage(() => issuer.mint(request), hint),

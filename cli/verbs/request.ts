@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Json } from "../../src/bytes/json.js";
-import type { Hop, HopInit } from "../../src/caveats/hop.js";
+import type { HopInit } from "../../src/caveats/hop.js";
+import { REQUESTED_KEYS, type Requested } from "../../src/caveats/hop-rules.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 import type { CapabilityQuery } from "../../src/protocols/a2a/client/capability-client.js";
 import { addExamples } from "../examples.js";
@@ -15,15 +16,9 @@ import { readFilters } from "../remote/filter.js";
 import { type ReceivedCapabilities, readReceived, receivedLines } from "../remote/granted.js";
 import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/options.js";
 import { refusedDetails, refusedLine, requestRefusal } from "../remote/refusal.js";
-import {
-  collect,
-  type RestrictionOptions,
-  restrictionsFrom,
-  toCount,
-  toText,
-} from "../restrictions.js";
+import { addRestrictions, collect, restrictionsFrom, toText } from "../restrictions.js";
 
-interface Options extends RemoteOptions, Omit<RestrictionOptions, "resource"> {
+interface Options extends RemoteOptions {
   readonly grant: readonly string[];
   readonly collection?: string;
   readonly filter?: readonly string[];
@@ -50,19 +45,11 @@ export function define(program: Command): void {
       "which resources in it, such as department=finance, 'year>=2024', 'date<=2025-12-31' or " +
         "'department in finance,legal'; repeat for more",
       collect,
-    )
-    .option("--op <operation>", "an operation that is needed; repeat for more", collect)
-    .option("--arg <expr>", "a limit on an argument, as in proviso mint; repeat for more", collect)
-    .option("--invoker <agent>", "an agent that may use the token; repeat for more", collect)
-    .option("--audience <service>", "a service that may accept the token; repeat for more", collect)
-    .option("--expires <when>", "until when: a time, or a duration from now such as 15m", toText)
-    .option("--not-before <when>", "not valid until then: a time, or a duration from now", toText)
-    .option(
-      "--max-further-hops <count>",
-      "how often the token may be narrowed; 0 seals it",
-      toCount,
-    )
-    .option("--purpose <text>", "why, in your own words; kept for the audit trail", toText);
+    );
+  addRestrictions(command, {
+    keys: REQUESTED_KEYS,
+    help: { expires: "until when: a time, or a duration from now such as 15m" },
+  });
   addRemoteOptions(command).action((url: string, _options: object, self: Command) =>
     run(url, self.optsWithGlobals<Options>()),
   );
@@ -91,8 +78,8 @@ async function queryFrom(options: Options): Promise<CapabilityQuery> {
   if (collection === undefined && filter !== undefined) {
     throw usageError("--filter needs --collection", "name the collection that it is about");
   }
-  const restrictions: HopInit = await restrictionsFrom(options);
-  const hop: Hop =
+  const restrictions: HopInit = await restrictionsFrom(options, { moments: true });
+  const hop: Requested =
     Object.keys(restrictions).length === 0 ? {} : asUsage(() => normalizeHop(restrictions));
   if (collection === undefined) return { grants: grant, ...hop };
   const only = filter === undefined ? {} : { filter: readFilters(filter) };

@@ -9,7 +9,7 @@ import { denialLines, refusedLine } from "../denial-lines.js";
 import { addExamples } from "../examples.js";
 import { EXIT, usageError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
-import { withHome } from "../home.js";
+import { type OpenHome, withHome } from "../home.js";
 import { momentFrom, seenFromNow } from "../moment.js";
 import { printJson, printLine } from "../output.js";
 import { type Paint, stdoutPaint } from "../paint.js";
@@ -20,6 +20,7 @@ import { renderRows } from "../tree.js";
 
 interface Options extends GlobalOptions {
   readonly op: string;
+  readonly grant?: readonly string[];
   readonly resource?: readonly string[];
   readonly arg?: readonly string[];
   readonly invoker?: string;
@@ -32,13 +33,19 @@ export function define(program: Command): void {
     .command("verify")
     .summary("check a token against an invocation")
     .description(
-      "Checks a token of this home against an invocation: form, signatures, revocation, and every " +
-        "rule of every hop. Says allowed, or refused with every reason. Hand over a token that " +
+      "Checks a token of this home against an invocation: form, signatures, revocation, grant, and " +
+        "every rule of every hop. Says allowed, or refused with every reason. Hand over a token that " +
         "somebody else sent on standard input: a shell takes a word that starts with - or @ for " +
         "an option or a file.",
     )
     .argument("[token]", TOKEN_HELP)
     .requiredOption("--op <operation>", "the operation that is asked for", toOperation)
+    .option(
+      "--grant <grant>",
+      "the grant under which the service acts; repeat where it acts under several. May be left " +
+        "out where the home lists its grants and one alone has the operation",
+      collect,
+    )
     .option("--resource <handle>", "a resource that the call names; repeat for more", collect)
     .option(
       "--arg <name=value>",
@@ -56,17 +63,17 @@ export function define(program: Command): void {
       run(token, self.optsWithGlobals<Options>()),
     );
   addExamples(command, "Examples", [
-    "proviso verify @token --op retrieve",
-    "proviso verify --op retrieve --resource rh_1 --arg amount=500 --arg to=acc_456 < token",
-    "proviso verify @token --op retrieve --at 5m --json",
-    'proviso verify @token --op delete || echo "refused, exit code $?"',
+    "proviso verify @token --grant documents:read --op retrieve",
+    "proviso verify --grant documents:read --op retrieve --resource rh_1 --arg amount=500 --arg to=acc_456 < token",
+    "proviso verify @token --grant documents:read --op retrieve --at 5m --json",
+    'proviso verify @token --grant documents:read --op delete || echo "refused, exit code $?"',
   ]);
 }
 
 async function run(argument: string | undefined, options: Options): Promise<void> {
   const invocation = invocationFrom(options);
   const token = readTokenArgument(argument);
-  const decision = await withHome(options, ({ issuer }) => issuer.authorize(token, invocation));
+  const decision = await withHome(options, (home) => authorize(token, invocation, home));
   const exitCode = decision.allowed ? EXIT.done : exitForDenial(decision.denials[0].code);
   process.exitCode = exitCode;
   // What is judged by another moment than now says so: it is no answer about now.
@@ -80,14 +87,31 @@ async function run(argument: string | undefined, options: Options): Promise<void
   printLine(lines.join("\n"));
 }
 
+function authorize(token: string, invocation: Invocation, { issuer, paths }: OpenHome): Decision {
+  if (invocation.grant === undefined && issuer.grants === undefined) {
+    throw usageError(
+      "--grant is missing, and this home does not list its grants",
+      `name the grant that the service acts under; a list of the grants goes into "grants" in ${paths.config}`,
+    );
+  }
+  try {
+    return issuer.authorize(token, invocation);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const message = error.message.replace(/^invocation\.grant must say/, "--grant must say");
+    throw usageError(message, "--grant names the grant that the service acts under");
+  }
+}
+
 function toOperation(value: string, known: string | undefined): string {
   if (known === undefined) return toText(value);
   throw usageError("--op is given twice; one operation per check", "check each one by itself");
 }
 
 function invocationFrom(options: Options): Invocation {
-  const { op, resource, arg = [], invoker, audience, at } = options;
+  const { op, grant, resource, arg = [], invoker, audience, at } = options;
   return {
+    ...(grant === undefined ? {} : { grant }),
     operation: op,
     ...(resource === undefined ? {} : { resourceHandles: resource }),
     arguments: readArguments(arg),

@@ -1,23 +1,32 @@
 import { encodeBase64url } from "../bytes/base64.js";
 import { TokenError } from "../bytes/token-error.js";
-import { meetOf } from "../caveats/authority.js";
+import { withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
-import { clip, type Overreach, overreaches } from "../caveats/narrowing.js";
-import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
+import type { Overreach } from "../caveats/hop-rule.js";
+import { meetOf } from "../caveats/meet.js";
+import { clip, overreaches } from "../caveats/narrowing.js";
+import { canonicalHop } from "../caveats/write-hop.js";
 import { addFirstPartyCaveat } from "../macaroon/chain.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { macaroonToText } from "../macaroon/write.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { decodeIdentifier } from "./identifier.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
-import { overCapabilityLimits, readLinks, readToken } from "./token.js";
+import { assertHopFits, overCapabilityLimits, readLinks, readToken } from "./token.js";
 
 export interface AttenuateOptions {
+  /**
+   * `false` leaves out the random nonce: children with equal hops are then the same token, and revoking
+   * one revokes the other.
+   */
+  readonly nonce?: boolean;
   /**
    * Clip the hop to what the token still allows instead of refusing it. What would leave nothing is
    * refused all the same.
    */
   readonly intersect?: boolean;
+  /** The moment that durations start from, in milliseconds since 1970; now unless given. */
+  readonly now?: number;
 }
 
 /** A narrowed token, or every reason why the hop was not appended. */
@@ -32,11 +41,12 @@ export type Attenuation =
     }
   | { readonly ok: false; readonly problems: readonly Overreach[] };
 
+const OPTIONS = ["nonce", "intersect", "now"];
 const NONCE_BYTES = 12;
 
 /**
- * A nonce for a hop: two children of one token with equal restrictions are the same token, and are
- * revoked together, unless a nonce makes them distinct.
+ * A nonce for a hop: it makes the hop distinct from others that say the same. {@link attenuate} adds one
+ * by itself.
  *
  * @example
  * ```ts
@@ -53,12 +63,14 @@ export function createNonce(): string {
  * Narrows a token by one hop: one HMAC, no key, no network. The given token stays as it is.
  *
  * The result allows what the token allows *and* the hop allows; no hop can widen it. As a lint
- * against mistakes, a hop that names something the token does not allow is refused.
+ * against mistakes, a hop that names something the token does not allow is refused. The hop gets a
+ * random `nonce` unless it has one, so that each child can be revoked alone. `expires` may be a duration
+ * such as `5m`, "at most five minutes from now".
  *
  * @param token - The token, in any of the four forms, without discharges.
  * @returns The child token as base64url of v2 binary, or what the hop names in excess.
  * @throws TokenError if the token is malformed, not a capability, or would exceed a limit.
- * @throws TypeError if `hop` is not a valid hop.
+ * @throws TypeError if `hop` is not a valid hop or an option is not known.
  *
  * @example
  * ```ts
@@ -83,6 +95,15 @@ export function attenuate(
   hop: HopInit,
   options: AttenuateOptions = {},
 ): Attenuation {
+  const { nonce = true, intersect = false, now = Date.now() } = options;
+  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
+  if (unknown !== undefined) {
+    throw new TypeError(`unknown option "${unknown}"; there are ${OPTIONS.join(", ")}`);
+  }
+  for (const [name, value] of Object.entries({ nonce, intersect })) {
+    if (typeof value !== "boolean") throw new TypeError(`options.${name} must be a boolean`);
+  }
+  if (!Number.isFinite(now)) throw new TypeError("options.now must be milliseconds since 1970");
   const parent = readSingle(token);
   const links = readLinks(parent);
   const unreadable: Overreach[] = [];
@@ -103,20 +124,26 @@ export function attenuate(
     link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,
   );
   const authority = meetOf([hops]);
-  const wanted = normalizeHop(hop);
-  const appended = options.intersect === true ? normalizeHop(clip(authority, wanted)) : wanted;
-  const problems = overreaches(authority, appended);
-  if (problems.length > 0) return { ok: false, problems };
-
-  const child = addFirstPartyCaveat(parent, encodeHop(appended));
+  const init = withNonce(withoutDurations(hop, now, authority), nonce);
+  // The limits first: comparing much with much is work.
+  const wanted = canonicalHop(init, (bytes) => assertHopFits(bytes, CAPABILITY_LIMITS)).hop;
+  const appended = canonicalHop(intersect ? clip(authority, wanted) : wanted);
+  const child = addFirstPartyCaveat(parent, appended.bytes);
   const over = overCapabilityLimits([child], CAPABILITY_LIMITS);
   if (over !== undefined) throw over;
+  const problems = overreaches(authority, appended.hop);
+  if (problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
     token: macaroonToText(child),
-    hop: appended,
+    hop: appended.hop,
     revocationId: revocationIdOf(partsOf(child).signature),
   };
+}
+
+function withNonce(init: HopInit, wanted: boolean): HopInit {
+  if (!wanted || typeof init !== "object" || init === null || Array.isArray(init)) return init;
+  return Object.hasOwn(init, "nonce") ? init : { ...init, nonce: createNonce() };
 }
 
 /** A token that is a capability, and not followed by discharges. */

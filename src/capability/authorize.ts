@@ -1,7 +1,9 @@
-import { type Authority, type Link, meetOf } from "../caveats/authority.js";
+import type { Authority, Link } from "../caveats/authority.js";
 import type { Hop } from "../caveats/hop.js";
 import { type CheckedInvocation, checkInvocation, type Invocation } from "../caveats/invocation.js";
 import { judgeHop } from "../caveats/judge.js";
+import { meetOf } from "../caveats/meet.js";
+import { suggestions } from "../caveats/nearest.js";
 import { parseTime } from "../caveats/time.js";
 import type { RevocationEntry, RevocationQuery, RevocationSource } from "../revocation/list.js";
 import {
@@ -11,12 +13,15 @@ import {
   authenticate,
 } from "./authenticate.js";
 import type { Denial, DenialCode } from "./denial.js";
+import { type GrantOperations, grantDenials, grantsInForce } from "./grants.js";
 
 /** What a check rests on. */
 export interface CheckContext extends AuthenticationContext {
   readonly revocations: RevocationSource;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** The issuer's grants and their operations, where it knows them. */
+  readonly grants?: GrantOperations | undefined;
   /** The name this service goes by in `audience`, where an invocation names none. */
   readonly audience?: string | undefined;
 }
@@ -72,28 +77,35 @@ export type Decision =
  * The whole check of a token against an invocation (docs/spec.md, section 7). A bad token is a
  * decision, never an exception.
  *
- * @param counts - Which denials by hops count; all unless given.
- * @throws TypeError if the token is not a string or the invocation has a wrong shape.
+ * @throws TypeError if the token is not a string, the invocation has a wrong shape, or it leaves open
+ *   under which grant the service acts.
  */
-export function checkToken(
-  text: string,
-  invocation: Invocation,
-  context: CheckContext,
-  counts: (code: DenialCode) => boolean = () => true,
-): Decision {
+export function checkToken(text: string, invocation: Invocation, context: CheckContext): Decision {
   const asked = checkInvocation(invocation, context.clock);
+  const { grants } = context;
+  const inForce = grantsInForce(asked, grants);
+  return judge(text, asked, context, (token, by) => [
+    ...grantDenials(token.identifier.grant, by.operation, inForce, grants),
+    ...hopDenials(token, by),
+  ]);
+}
+
+/** Authenticates a token, looks up its revocation, and joins what `rules` finds. */
+function judge(
+  text: string,
+  given: CheckedInvocation,
+  context: CheckContext,
+  rules: (token: AuthenticToken, asked: CheckedInvocation) => readonly Denial[],
+): Decision {
   const authentication = authenticate(text, context);
   if (!authentication.ok) return { allowed: false, denials: [authentication.denial] };
 
   const { token } = authentication;
-  const withAudience =
-    asked.audience === undefined && context.audience !== undefined
-      ? { ...asked, audience: context.audience }
-      : asked;
-  const [first, ...more] = [
-    ...revocationDenials(token, context),
-    ...hopDenials(token, withAudience).filter(({ code }) => counts(code)),
-  ];
+  const asked =
+    given.audience === undefined && context.audience !== undefined
+      ? { ...given, audience: context.audience }
+      : given;
+  const [first, ...more] = [...revocationDenials(token, asked, context), ...rules(token, asked)];
   if (first === undefined) return { allowed: true, capability: verifiedCapability(token) };
   return { allowed: false, denials: [first, ...more], capability: refusedCapability(token) };
 }
@@ -108,21 +120,35 @@ const CALL_CODES: readonly DenialCode[] = [
 /** Who presents a token, to which service, and when. */
 export type Presentation = Pick<Invocation, "invoker" | "audience" | "time">;
 
+const PRESENTATION = ["invoker", "audience", "time"];
+
 /**
- * Whether a token is good for anything at all: the whole check but for the rules on operation,
- * handles and arguments. What it allows is in the `authority` of the answer, for display and for
+ * Whether a token is good for anything at all: the whole check but for its grant and the rules on
+ * operation, handles and arguments. What it allows is in the `authority` of the answer, for display and for
  * choosing; only {@link checkToken} allows a call.
  *
  * @throws TypeError if the token is not a string or the presentation has a wrong shape.
  */
 export function checkStanding(text: string, by: Presentation, context: CheckContext): Decision {
-  const noCall = (code: DenialCode): boolean => !CALL_CODES.includes(code);
-  return checkToken(text, { ...by, operation: "" }, context, noCall);
+  const unknown = Object.keys(by).find((name) => !PRESENTATION.includes(name));
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `unknown member "${unknown}" of a presentation; there are ${PRESENTATION.join(", ")}`,
+    );
+  }
+  const asked = checkInvocation({ ...by, operation: "" }, context.clock);
+  return judge(text, asked, context, (token, presentation) =>
+    hopDenials(token, presentation).filter(({ code }) => !CALL_CODES.includes(code)),
+  );
 }
 
-function revocationDenials(token: AuthenticToken, context: CheckContext): Denial[] {
-  const { revocations } = context;
-  const now = context.clock();
+function revocationDenials(
+  token: AuthenticToken,
+  { moment }: CheckedInvocation,
+  { revocations, clock }: CheckContext,
+): Denial[] {
+  // A check for a later moment relies on the list until then.
+  const now = Math.max(clock(), moment);
   const entries = revocations.find(revocationQueryFor(token));
   const denials = entries.map((entry) => revokedDenial(entry, token.chains));
   if (revocations.isCurrent(now) !== true) {
@@ -135,7 +161,7 @@ function revocationDenials(token: AuthenticToken, context: CheckContext): Denial
 /** What to ask a revocation list about a token. */
 export function revocationQueryFor({ identifier, chains }: AuthenticToken): RevocationQuery {
   return {
-    links: chains.flatMap((chain) => chain.revocationIds),
+    links: [...new Set(chains.flatMap((chain) => chain.revocationIds))],
     capability: identifier.id,
     key: identifier.kid,
     issued: parseTime(identifier.issued) ?? Number.NEGATIVE_INFINITY,
@@ -164,14 +190,17 @@ function revokedDenial(entry: RevocationEntry, chains: readonly AuthenticChain[]
 
 function hopDenials(token: AuthenticToken, asked: CheckedInvocation): Denial[] {
   const denials: Denial[] = [];
+  const suggest = suggestions();
   for (const [index, { links }] of token.chains.entries()) {
-    const discharge = index === 0 ? {} : { discharge: index };
     for (const [at, link] of links.entries()) {
       if (link.kind === "third-party") continue;
       const found = link.reading.ok
-        ? judgeHop(link.reading.hop, asked, links.length - at - 1)
+        ? judgeHop(link.reading.hop, asked, links.length - at - 1, suggest)
         : link.reading.problems;
-      for (const failure of found) denials.push({ ...failure, hop: at + 1, ...discharge });
+      for (const failure of found) {
+        const denial = { ...failure, hop: at + 1 };
+        denials.push(index === 0 ? denial : { ...denial, discharge: index });
+      }
     }
   }
   if (hopsOf(token.chains[0]).every((hop) => hop?.expires === undefined)) {

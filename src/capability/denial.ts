@@ -1,6 +1,6 @@
 import type { Json } from "../bytes/json.js";
 import type { TokenErrorCode } from "../bytes/token-error.js";
-import type { RuleCode } from "../caveats/judge.js";
+import type { RuleCode } from "../caveats/hop-rule.js";
 
 /** Every reason for which a capability is refused. Stable, and part of the specification. */
 export type DenialCode =
@@ -14,6 +14,7 @@ export type DenialCode =
   | "discharge_invalid"
   | "revoked"
   | "revocation_stale"
+  | "grant_denied"
   | "caveat_malformed"
   | "caveat_unknown"
   | "expiry_missing"

@@ -1,9 +1,12 @@
 import { equalBytes } from "@noble/ciphers/utils.js";
 import { canonicalJson, type Json } from "../bytes/json.js";
-import { type Authority, meetOf } from "../caveats/authority.js";
+import type { Authority } from "../caveats/authority.js";
+import { constraintRule } from "../caveats/constraints-rule.js";
 import { type Domain, isEmpty, limitFrom } from "../caveats/domain.js";
 import type { Hop } from "../caveats/hop.js";
-import { constraintRule } from "../caveats/read-hop.js";
+import type { KeyWords } from "../caveats/hop-rule.js";
+import { HOP_KEYS, HOP_RULES, type HopKey } from "../caveats/hop-rules.js";
+import { meetOf } from "../caveats/meet.js";
 import { shown, shownList } from "../caveats/scalar.js";
 import { nextTag } from "../macaroon/chain.js";
 import { type Caveat, type Macaroon, partsOf } from "../macaroon/macaroon.js";
@@ -37,8 +40,6 @@ export type TokenDiff =
       readonly reason: "other_capability" | "not_a_descendant" | "signature_mismatch";
       readonly message: string;
     };
-
-const SETS = ["operations", "resourceHandles", "audience", "invokers"] as const;
 
 /**
  * Tells what was taken away between a token and one narrowed from it. Whoever holds both can prove
@@ -118,49 +119,54 @@ function same(a: Caveat, b: Caveat | undefined): boolean {
 }
 
 function changesBetween(before: Authority, after: Authority): AuthorityChange[] {
-  const changes: AuthorityChange[] = [];
-  for (const rule of SETS) {
-    const change = setChange(rule, before[rule], after[rule]);
-    if (change !== undefined) changes.push(change);
+  return HOP_KEYS.flatMap((key) => {
+    const now = HOP_RULES[key].left(after);
+    return now === undefined ? [] : changesOf(key, HOP_RULES[key].left(before), now);
+  });
+}
+
+function changesOf(key: HopKey, before: KeyWords | undefined, after: KeyWords): AuthorityChange[] {
+  if (after.kind === "set") {
+    return setChange(key, before?.kind === "set" ? before.items : undefined, after.items);
   }
-  for (const [argument, domain] of Object.entries(after.constraints ?? {})) {
-    const known = before.constraints ?? {};
+  if (after.kind !== "domains") return valueChange(key, scalarOf(before), scalarOf(after));
+  const known = before?.kind === "domains" ? before.domains : {};
+  return Object.entries(after.domains).flatMap(([argument, domain]) => {
     const earlier = Object.hasOwn(known, argument) ? known[argument] : undefined;
-    const change = valueChange(constraintRule(argument), limitOf(earlier), limitOf(domain));
-    if (change !== undefined) changes.push(change);
-  }
-  for (const rule of ["expires", "notBefore", "furtherHops"] as const) {
-    const change = valueChange(rule, before[rule], after[rule]);
-    if (change !== undefined) changes.push(change);
-  }
-  return changes;
+    return valueChange(constraintRule(argument), limitOf(earlier), limitOf(domain));
+  });
+}
+
+function scalarOf(words: KeyWords | undefined): Json | undefined {
+  if (words?.kind === "time") return words.time;
+  return words?.kind === "count" ? words.count : undefined;
 }
 
 function setChange(
   rule: string,
   before: readonly string[] | undefined,
-  after: readonly string[] | undefined,
-): AuthorityChange | undefined {
-  if (after === undefined) return undefined;
+  after: readonly string[],
+): AuthorityChange[] {
   if (before === undefined) {
-    return { rule, after, message: `${rule}: any, now only ${shownList(after)}` };
+    return [{ rule, after, message: `${rule}: any, now only ${shownList(after)}` }];
   }
   const removed = before.filter((item) => !after.includes(item));
-  if (removed.length === 0) return undefined;
+  if (removed.length === 0) return [];
   const message = `${rule}: ${shownList(removed)} taken away, ${shownList(after)} left`;
-  return { rule, before, after, removed, message };
+  return [{ rule, before, after, removed, message }];
 }
 
 function valueChange(
   rule: string,
   before: Json | undefined,
   after: Json | undefined,
-): AuthorityChange | undefined {
-  if (after === undefined) return undefined;
-  if (before !== undefined && canonicalJson(before) === canonicalJson(after)) return undefined;
-  if (before === undefined)
-    return { rule, after, message: `${rule}: no limit, now ${shown(after)}` };
-  return { rule, before, after, message: `${rule}: ${shown(before)}, now ${shown(after)}` };
+): AuthorityChange[] {
+  if (after === undefined) return [];
+  if (before === undefined) {
+    return [{ rule, after, message: `${rule}: no limit, now ${shown(after)}` }];
+  }
+  if (canonicalJson(before) === canonicalJson(after)) return [];
+  return [{ rule, before, after, message: `${rule}: ${shown(before)}, now ${shown(after)}` }];
 }
 
 function limitOf(domain: Domain | undefined): Json | undefined {

@@ -1,9 +1,11 @@
 import { encodeBase64url } from "../bytes/base64.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
-import { type Authority, meetOf } from "../caveats/authority.js";
+import type { Authority } from "../caveats/authority.js";
 import type { Hop } from "../caveats/hop.js";
-import { type HopProblem, readHop } from "../caveats/read-hop.js";
+import type { HopProblem } from "../caveats/hop-rule.js";
+import { meetOf } from "../caveats/meet.js";
+import { readHop } from "../caveats/read-hop.js";
 import { binaryV2Length } from "../macaroon/binary-v2.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { type MacaroonFormat, readMacaroons } from "../macaroon/read.js";

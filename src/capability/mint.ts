@@ -1,5 +1,8 @@
 import { encodeBase64url } from "../bytes/base64.js";
+import { withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
+import { nearest } from "../caveats/nearest.js";
+import { shown, shownList } from "../caveats/scalar.js";
 import { formatTime } from "../caveats/time.js";
 import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
 import { addFirstPartyCaveat, createMacaroon } from "../macaroon/chain.js";
@@ -7,6 +10,7 @@ import { partsOf } from "../macaroon/macaroon.js";
 import type { RootKey } from "../macaroon/root-key.js";
 import { macaroonToText } from "../macaroon/write.js";
 import { revocationIdOf } from "../revocation/id.js";
+import { type GrantOperations, unknownGrant } from "./grants.js";
 import { encodeIdentifier, type Identifier } from "./identifier.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
 import { overCapabilityLimits } from "./token.js";
@@ -33,6 +37,11 @@ export interface MintRequest extends HopInit {
   readonly grant: string;
   /** The user on whose behalf. */
   readonly principal?: string;
+  /**
+   * Every operation, present and future, is meant. Without it and without `operations`, the operations
+   * of the grant are written into the hop; an issuer that does not know them refuses.
+   */
+  readonly anyOperation?: boolean;
 }
 
 /** A fresh capability. */
@@ -64,6 +73,8 @@ export interface MintContext {
   readonly random: (length: number) => Uint8Array;
   /** Seconds. */
   readonly maxLifetime: number;
+  /** The issuer's grants and their operations, where it knows them. */
+  readonly grants?: GrantOperations | undefined;
 }
 
 /**
@@ -73,8 +84,11 @@ export interface MintContext {
  * @throws TypeError if the request is not valid or lives longer than the issuer allows.
  */
 export function mintToken(request: MintRequest, id: string, context: MintContext): IssuedToken {
-  const { grant, principal, ...restrictions } = request;
+  // Own members only, each read once: what is checked is what is written.
+  const own: MintRequest = Object.assign(Object.create(null), request);
+  const { grant, principal, anyOperation, ...given } = own;
   const now = context.clock();
+  const restrictions = withoutDurations({ ...given, ...operationsFor(own, context.grants) }, now);
   const issued = formatTime(now);
   const lifetime = Math.min(DEFAULT_LIFETIME, context.maxLifetime) * 1000;
   const hop = normalizeHop({
@@ -112,6 +126,33 @@ export function mintToken(request: MintRequest, id: string, context: MintContext
     hop,
   };
   return { capability, identifier: new TextDecoder().decode(written) };
+}
+
+/** The operations that the issuer's hop names: those asked for, or all that the grant has. */
+function operationsFor(
+  { grant, operations, anyOperation = false }: MintRequest,
+  grants: GrantOperations | undefined,
+): Pick<HopInit, "operations"> {
+  if (typeof anyOperation !== "boolean") throw new TypeError("anyOperation must be a boolean");
+  if (anyOperation && operations !== undefined) {
+    throw new TypeError("operations and anyOperation exclude each other; give one of them");
+  }
+  const known = grants?.get(grant);
+  if (grants !== undefined && known === undefined) throw unknownGrant(String(grant), grants);
+  if (anyOperation) return {};
+  if (operations === undefined && known === undefined) {
+    throw new TypeError(
+      "operations must be named, since this issuer does not know its grants; anyOperation: true allows every one",
+    );
+  }
+  if (known === undefined) return {};
+  for (const operation of Array.isArray(operations) ? operations : []) {
+    if (known.includes(operation)) continue;
+    const near = nearest(operation, known);
+    const hint = near === undefined ? `it has ${shownList(known)}` : `did you mean ${shown(near)}?`;
+    throw new TypeError(`the grant ${shown(grant)} has no operation ${shown(operation)}; ${hint}`);
+  }
+  return operations === undefined ? { operations: known } : {};
 }
 
 /**

@@ -35,25 +35,40 @@ function overHopLimits(
   limits: CapabilityLimits,
 ): TokenError | undefined {
   for (const macaroon of macaroons) {
-    const { identifier, caveats } = partsOf(macaroon);
-    if (identifier.length > limits.caveatBytes) {
-      return caveatTooLarge(identifier.length, limits.caveatBytes);
-    }
-    for (const [at, caveat] of caveats.entries()) {
+    for (const [at, caveat] of partsOf(macaroon).caveats.entries()) {
       if (caveat.kind !== "first-party") continue;
-      const text = decodeUtf8(caveat.identifier);
-      if (text === undefined || !text.startsWith("{")) continue;
-      const outline = outlineJson(text);
-      if (outline.depth > HOP_DEPTH) {
-        return new TokenError("too_deep", `hop ${at + 1} is nested more than ${HOP_DEPTH} deep`);
-      }
-      if (outline.members > limits.setMembers) {
-        const message = `hop ${at + 1} has a set of more than ${limits.setMembers} members`;
-        return new TokenError("too_many_members", message);
-      }
+      const over = overHopShape(caveat.identifier, `hop ${at + 1}`, limits);
+      if (over !== undefined) return over;
     }
   }
   return undefined;
+}
+
+function overHopShape(
+  caveat: Uint8Array,
+  what: string,
+  limits: CapabilityLimits,
+): TokenError | undefined {
+  const text = decodeUtf8(caveat);
+  if (text === undefined || !text.startsWith("{")) return undefined;
+  const outline = outlineJson(text);
+  if (outline.depth > HOP_DEPTH) {
+    return new TokenError("too_deep", `${what} is nested more than ${HOP_DEPTH} deep`);
+  }
+  if (outline.members <= limits.setMembers) return undefined;
+  const message = `${what} has a set of more than ${limits.setMembers} members`;
+  return new TokenError("too_many_members", message);
+}
+
+/**
+ * Holds one hop to the limits before it is parsed or compared.
+ *
+ * @throws TokenError `caveat_too_large`, `too_deep` or `too_many_members`.
+ */
+export function assertHopFits(caveat: Uint8Array, limits: CapabilityLimits): void {
+  if (caveat.length > limits.caveatBytes) throw caveatTooLarge(caveat.length, limits.caveatBytes);
+  const over = overHopShape(caveat, "the hop", limits);
+  if (over !== undefined) throw over;
 }
 
 /** One link of a chain: a caveat, read as a hop if it is one. */

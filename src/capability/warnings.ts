@@ -1,4 +1,4 @@
-import { emptyRules } from "../caveats/authority.js";
+import { emptyRules } from "../caveats/meet.js";
 import { parseTime } from "../caveats/time.js";
 import type { Inspection } from "./inspect.js";
 
@@ -47,7 +47,7 @@ export function warningsFor(
   warnings.push(...timeWarnings(inspection, now));
   const { authority, links, discharges } = inspection;
   if (authority.operations === undefined) {
-    const message = "no hop names operations, so every operation is allowed";
+    const message = "no hop names operations, so every operation of its grant is allowed";
     warnings.push({ code: "no_operations", message });
   }
   const empty = emptyRules(authority);

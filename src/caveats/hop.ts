@@ -42,24 +42,17 @@ export interface Hop {
   readonly nonce?: string;
 }
 
-/** A hop as a program writes it: sets in any order, times also as `Date`. */
+/**
+ * A hop as a program writes it: sets in any order; times also as `Date`, with a fraction of a second
+ * as `Date.prototype.toISOString` writes it, or, where a token is minted or attenuated, as a duration
+ * from now: `90s`, `15m`, `2h` or `1d`.
+ */
 export interface HopInit extends Omit<Hop, "expires" | "notBefore"> {
-  /** A `Date` is rounded down to the second. */
+  /**
+   * A `Date` is rounded down to the second. A duration means "at most so long from now": attenuating
+   * lowers it to what is left.
+   */
   readonly expires?: string | Date;
   /** A `Date` is rounded up to the second. */
   readonly notBefore?: string | Date;
 }
-
-/** Every key a hop may have, in the order in which a checker reports them. */
-export const HOP_KEYS: readonly (keyof Hop)[] = [
-  "operations",
-  "resourceHandles",
-  "constraints",
-  "expires",
-  "notBefore",
-  "audience",
-  "invokers",
-  "maxFurtherHops",
-  "purpose",
-  "nonce",
-];

@@ -2,6 +2,12 @@ import { formatTime } from "./time.js";
 
 /** What is being asked of a capability. */
 export interface Invocation {
+  /**
+   * The grant, or several, under which the service acts: a token of any other grant is refused. May
+   * be left out only where the issuer knows its grants and exactly one has the operation; a service
+   * that takes the operation from the network names it.
+   */
+  readonly grant?: string | readonly string[];
   readonly operation: string;
   /** Every resource handle that the call names, wherever in its arguments it stands. */
   readonly resourceHandles?: readonly string[];
@@ -16,14 +22,18 @@ export interface Invocation {
 }
 
 /** An invocation whose shape has been checked, with the moment in whole seconds as text. */
-export interface CheckedInvocation extends Omit<Invocation, "time"> {
+export interface CheckedInvocation extends Omit<Invocation, "time" | "grant"> {
+  /** At least one; absent if the invocation does not say. */
+  readonly grants?: readonly string[];
   /** Each once. */
   readonly resourceHandles: readonly string[];
   readonly arguments: { readonly [name: string]: unknown };
   readonly time: string;
+  /** The same moment in milliseconds since 1970. */
+  readonly moment: number;
 }
 
-const KEYS = ["operation", "resourceHandles", "arguments", "invoker", "audience", "time"];
+const KEYS = ["grant", "operation", "resourceHandles", "arguments", "invoker", "audience", "time"];
 
 /**
  * Checks the shape of an invocation that a program built.
@@ -49,6 +59,11 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
   if (!Array.isArray(handles)) {
     throw new TypeError("invocation.resourceHandles must be an array of strings");
   }
+  if (!Object.hasOwn(own, "grant") && "grant" in invocation) {
+    // Passed over, it could let another grant be taken.
+    throw new TypeError("invocation.grant must be the invocation's own member");
+  }
+  const grants = own.grant === undefined ? undefined : grantsFrom(own.grant);
   const distinct = new Set<string>();
   for (let i = 0; i < handles.length; i++) {
     const handle: unknown = handles[i];
@@ -70,14 +85,26 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
   if (time !== undefined && (!(time instanceof Date) || Number.isNaN(time.getTime()))) {
     throw new TypeError("invocation.time must be a valid Date");
   }
+  const moment = time === undefined ? now() : Date.prototype.getTime.call(time);
   return {
+    ...(grants === undefined ? {} : { grants }),
     operation,
     resourceHandles: [...distinct],
     arguments: args,
-    time: formatTime(time === undefined ? now() : Date.prototype.getTime.call(time)),
+    time: formatTime(moment),
+    moment,
     ...(invoker === undefined ? {} : { invoker }),
     ...(audience === undefined ? {} : { audience }),
   };
+}
+
+function grantsFrom(grant: string | readonly string[]): readonly string[] {
+  const given: readonly unknown[] = Array.isArray(grant) ? Array.from(grant) : [grant];
+  const grants = given.filter((one) => typeof one === "string");
+  if (grants.length !== given.length || grants.length === 0) {
+    throw new TypeError("invocation.grant must be a grant, or an array of at least one");
+  }
+  return [...new Set(grants)];
 }
 
 function withoutPrototype<T extends object>(value: T): T {

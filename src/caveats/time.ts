@@ -1,4 +1,7 @@
 const FORM = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
+const WITH_FRACTION = /^(.{19})\.(\d{1,9})Z$/;
+const DURATION = /^(\d{1,9})([smhd])$/;
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /**
  * Milliseconds since 1970 of a time in the one form allowed, `YYYY-MM-DDTHH:MM:SSZ`; `undefined`
@@ -22,4 +25,24 @@ export function formatTime(milliseconds: number): string {
   const text = time.toISOString();
   if (text.length !== 24) throw new TypeError(`the year of ${text} does not have four digits`);
   return `${text.slice(0, 19)}Z`;
+}
+
+/**
+ * Milliseconds since 1970 of a time in the one form allowed or, as `Date.prototype.toISOString`
+ * writes it, with a fraction of a second; `undefined` for anything else. Any fraction counts as one
+ * millisecond: it only decides to which second the moment is rounded.
+ */
+export function parseMoment(text: unknown): number | undefined {
+  if (typeof text !== "string") return undefined;
+  const [, seconds, fraction = ""] = WITH_FRACTION.exec(text) ?? [];
+  if (seconds === undefined) return parseTime(text);
+  const whole = parseTime(`${seconds}Z`);
+  return whole === undefined ? undefined : whole + (/[1-9]/.test(fraction) ? 1 : 0);
+}
+
+/** Whole seconds of a duration such as `90s`, `15m`, `2h` or `1d`; `undefined` for anything else. */
+export function readDuration(text: string): number | undefined {
+  const [, count, unit = ""] = DURATION.exec(text) ?? [];
+  const seconds = UNIT_SECONDS[unit];
+  return count === undefined || seconds === undefined ? undefined : Number(count) * seconds;
 }

@@ -39,10 +39,10 @@ export interface FollowOptions extends KeyringOptions {
  * createKeyringFile(path, old);
  * const keys = followKeyringFile(path, { refreshEvery: 0 });
  * const issuer = createIssuer({ name: "a", keys, revocations: new RevocationList() });
- * const { token } = issuer.mint({ grant: "g" });
+ * const { token } = issuer.mint({ grant: "g", operations: ["get"] });
  *
  * replaceKeyringFile(path, old.rotate().retire(old.minting.kid), old);
- * const refused = issuer.authorize(token, { operation: "get" });
+ * const refused = issuer.authorize(token, { grant: "g", operation: "get" });
  * refused.allowed ? "" : refused.denials[0].code; // => "unknown_key"
  * ```
  */

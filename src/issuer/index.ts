@@ -23,7 +23,7 @@ export {
 } from "../revocation/list.js";
 export type { Admission, AdmittedCapability } from "./agent/admission.js";
 export type { Clearance, Mode, Refusal, SkillInvocation } from "./agent/gate.js";
-export { checkGrants, type Grant, type KnownGrant } from "./agent/grant.js";
+export { expandGrants, type KnownGrant } from "./agent/grant.js";
 export type { GrantedCapability, NamedHandle } from "./agent/issuance.js";
 export {
   createIssuingAgent,
@@ -50,6 +50,7 @@ export type {
 } from "./agent/refusal.js";
 export type { Skill, SkillCall, SkillReach } from "./agent/skill.js";
 export { type FollowOptions, followKeyringFile } from "./follow-keyring.js";
+export type { Grant } from "./grant.js";
 export { isHandle } from "./handle.js";
 export {
   type CapabilityDraft,

@@ -26,9 +26,16 @@ import {
 import type { Invocation } from "../caveats/invocation.js";
 import { formatTime } from "../caveats/time.js";
 import type { RevocationEntry, RevocationSource } from "../revocation/list.js";
+import { type Grant, grantsById, operationsOf } from "./grant.js";
 import { Keyring, randomBytes } from "./keyring.js";
 
 export interface IssuerOptions {
+  /**
+   * The grants and their operations. With them, an operation outside a token's grant is refused
+   * whatever its hops say, and minting without `operations` writes the grant's into the hop. Without
+   * them, every invocation names the grant it acts under.
+   */
+  readonly grants?: readonly Grant[];
   /** The issuer's name: it stands in every token, and tokens with another name are refused. */
   readonly name: string;
   /**
@@ -74,6 +81,7 @@ export interface CapabilityDraft {
 }
 
 const OPTIONS = [
+  "grants",
   "name",
   "keys",
   "revocations",
@@ -102,6 +110,8 @@ export class Issuer {
   readonly name: string;
   /** Seconds that a capability may live. */
   readonly maxLifetime: number;
+  /** By id; absent if the issuer does not know its grants. */
+  readonly grants: ReadonlyMap<string, Grant> | undefined;
   readonly #keys: () => Keyring;
   readonly #context: CheckContext;
   readonly #random: (length: number) => Uint8Array;
@@ -127,13 +137,15 @@ export class Issuer {
     this.name = name;
     this.#keys = keys instanceof Keyring ? () => keys : keys;
     this.maxLifetime = maxLifetime;
+    this.grants = options.grants === undefined ? undefined : grantsById(options.grants);
     this.#random = options.random ?? randomBytes;
     this.#context = {
       issuer: name,
       keys: { find: (kid) => this.#keys().find(kid) },
       revocations,
       limits: capabilityLimits(options.limits),
-      clock: options.clock ?? Date.now,
+      clock: checkedClock(options.clock ?? Date.now),
+      grants: this.grants === undefined ? undefined : operationsOf(this.grants),
       audience,
     };
   }
@@ -162,11 +174,13 @@ export class Issuer {
    * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
    * const { capability } = issuer.issue((draft) => ({
    *   grant: "documents:read",
+   *   operations: ["retrieve"],
    *   resourceHandles: [draft.handle("reports/q1.md")],
    * }));
    * const [handle = ""] = capability.hop.resourceHandles ?? [];
    *
    * const decision = issuer.authorize(capability.token, {
+   *   grant: "documents:read",
    *   operation: "retrieve",
    *   resourceHandles: [handle],
    * });
@@ -183,6 +197,7 @@ export class Issuer {
       clock: this.#context.clock,
       random: this.#random,
       maxLifetime: this.maxLifetime,
+      grants: this.#context.grants,
     });
   }
 
@@ -254,10 +269,11 @@ export class Issuer {
 
   /**
    * Checks a token against an invocation: limits and form, issuer and key, every signature,
-   * revocation, then every rule of every hop. Nothing else needs to be called, and a bad token is a
-   * refusal, never an exception.
+   * revocation, the grant, then every rule of every hop. Nothing else needs to be called, and a bad
+   * token is a refusal, never an exception.
    *
-   * @throws TypeError if the token is not a string or the invocation has a wrong shape.
+   * @throws TypeError if the token is not a string, the invocation has a wrong shape, or leaves open
+   *   under which grant the service acts; the message names the candidates.
    * @throws StorageError if `keys` follows a key file that can not be read: nothing is allowed then.
    */
   authorize(token: string, invocation: Invocation): Decision {
@@ -295,6 +311,15 @@ export class Issuer {
   }
 }
 
+/** A clock that answers something else than a number must not be compared with times. */
+function checkedClock(clock: () => number): () => number {
+  return () => {
+    const now: unknown = clock();
+    if (typeof now === "number" && Number.isFinite(now)) return now;
+    throw new TypeError("clock must give milliseconds since 1970, as a finite number");
+  };
+}
+
 /**
  * The latest moment at which a token that exists at `now`, in milliseconds since 1970, can expire,
  * however its issuer was configured: `until` when a revocation entry can go.
@@ -320,11 +345,13 @@ export function latestExpiry(now: number): string {
  * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
  *
  * const revocations = new RevocationList();
- * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
+ * const grants = [{ id: "documents:read", operations: ["retrieve", "search"] }];
+ * const keys = createKeyring();
+ * const issuer = createIssuer({ name: "documents-agent", keys, revocations, grants });
  * const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve"] });
  *
  * issuer.authorize(token, { operation: "retrieve" }).allowed; // => true
- * const refused = issuer.authorize(token, { operation: "delete" });
+ * const refused = issuer.authorize(token, { operation: "search" });
  * refused.allowed ? [] : refused.denials.map((denial) => denial.code); // => ["operation_denied"]
  *
  * const revocation = issuer.revocationOf(token, "task done");

@@ -31,7 +31,8 @@ import { loadDriver } from "./sqlite-driver.js";
  *
  * const revocation = issuer.revocationOf(token);
  * if (revocation.ok) revocations.add(revocation.entry);
- * issuer.authorize(token, { operation: "retrieve" }).allowed; // => false
+ * const asked = { grant: "documents:read", operation: "retrieve" };
+ * issuer.authorize(token, asked).allowed; // => false
  * revocations.version; // => 1
  * revocations.close();
  * ```

@@ -3,7 +3,7 @@ import { TokenError } from "../bytes/token-error.js";
 import { encodeUtf8 } from "../bytes/utf8.js";
 import { firstPartyLocation, textField, vidLength } from "./binary-v2.js";
 import { TAG_LENGTH } from "./hmac.js";
-import { caveatTooLarge, type MacaroonLimits, tooManyCaveats } from "./limits.js";
+import { caveatTooLarge, type MacaroonLimits, tooManyCaveats, withinIdentifier } from "./limits.js";
 import { type Caveat, Macaroon, partsOf } from "./macaroon.js";
 import { VID_LENGTH } from "./third-party.js";
 
@@ -25,7 +25,10 @@ interface Packet {
 /** Reads one v1 binary macaroon and leaves the cursor behind it. All bytes are copied. */
 export function readBinaryV1(cursor: Cursor, limits: MacaroonLimits): Macaroon {
   const location = expect(readPacket(cursor), "location", []);
-  const identifier = expect(readPacket(cursor), "identifier", ["location"]);
+  const identifier = withinIdentifier(
+    expect(readPacket(cursor), "identifier", ["location"]).value,
+    limits,
+  );
   const caveats: Caveat[] = [];
   let seen: readonly Key[] = ["location", "identifier"];
   let packet = readPacket(cursor);
@@ -52,7 +55,7 @@ export function readBinaryV1(cursor: Cursor, limits: MacaroonLimits): Macaroon {
   }
   return new Macaroon({
     location: textField(location.value, "the location", location.at) || undefined,
-    identifier: identifier.value.slice(),
+    identifier: identifier.slice(),
     caveats,
     signature: signature.value.slice(),
   });

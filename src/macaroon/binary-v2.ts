@@ -2,7 +2,7 @@ import { type Cursor, varintLength, writeVarint } from "../bytes/cursor.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8, encodeUtf8 } from "../bytes/utf8.js";
 import { TAG_LENGTH } from "./hmac.js";
-import { caveatTooLarge, type MacaroonLimits, tooManyCaveats } from "./limits.js";
+import { caveatTooLarge, type MacaroonLimits, tooManyCaveats, withinIdentifier } from "./limits.js";
 import { type Caveat, Macaroon, partsOf } from "./macaroon.js";
 import { VID_LENGTH } from "./third-party.js";
 
@@ -30,7 +30,7 @@ export function readBinaryV2(cursor: Cursor, limits: MacaroonLimits): Macaroon {
     throw new TokenError("format_unknown", `a macaroon can not start with byte ${version}`, start);
   }
   const head = readSection(cursor, [LOCATION, IDENTIFIER]);
-  const identifier = required(head, IDENTIFIER, cursor.offset);
+  const identifier = withinIdentifier(required(head, IDENTIFIER, cursor.offset), limits);
   const location = readLocation(head, start);
   const caveats: Caveat[] = [];
   while (cursor.peek() !== END) {

@@ -6,7 +6,7 @@ import { decodeUtf8, encodeUtf8 } from "../bytes/utf8.js";
 import { TAG_LENGTH } from "./hmac.js";
 import { present, readArray, readObject, readText } from "./json-fields.js";
 import { caveatFrom, signatureLength } from "./json-v2.js";
-import { type MacaroonLimits, tooManyCaveats } from "./limits.js";
+import { type MacaroonLimits, tooManyCaveats, withinIdentifier } from "./limits.js";
 import { type Caveat, Macaroon, partsOf } from "./macaroon.js";
 
 const MEMBERS = ["location", "identifier", "caveats", "signature"];
@@ -19,7 +19,10 @@ export function readJsonV1(value: Json, limits: MacaroonLimits): Macaroon {
   if (caveats.length > limits.caveats) throw tooManyCaveats(limits.caveats);
   return new Macaroon({
     location: readText(object, "location") || undefined,
-    identifier: encodeUtf8(present(readText(object, "identifier"), "identifier")),
+    identifier: withinIdentifier(
+      encodeUtf8(present(readText(object, "identifier"), "identifier")),
+      limits,
+    ),
     caveats: caveats.map((caveat) => readCaveat(caveat, limits)),
     signature: readHex(present(readText(object, "signature"), "signature")),
   });

@@ -5,7 +5,7 @@ import { decodeUtf8 } from "../bytes/utf8.js";
 import { firstPartyLocation, vidLength } from "./binary-v2.js";
 import { TAG_LENGTH } from "./hmac.js";
 import { present, readArray, readBytes, readObject, readText } from "./json-fields.js";
-import { caveatTooLarge, type MacaroonLimits, tooManyCaveats } from "./limits.js";
+import { caveatTooLarge, type MacaroonLimits, tooManyCaveats, withinIdentifier } from "./limits.js";
 import { type Caveat, Macaroon, partsOf } from "./macaroon.js";
 import { VID_LENGTH } from "./third-party.js";
 
@@ -24,7 +24,7 @@ export function readJsonV2(value: Json, limits: MacaroonLimits): Macaroon {
   if (signature.length !== TAG_LENGTH) throw signatureLength(signature.length);
   return new Macaroon({
     location: readText(object, "l") || undefined,
-    identifier: present(readBytes(object, "i"), "i"),
+    identifier: withinIdentifier(present(readBytes(object, "i"), "i"), limits),
     caveats: caveats.map((caveat) => readCaveat(caveat, limits)),
     signature,
   });

@@ -6,6 +6,8 @@ export interface MacaroonLimits {
   readonly bytes: number;
   /** Caveats of one macaroon. */
   readonly caveats: number;
+  /** Bytes of the macaroon's own identifier. */
+  readonly identifierBytes: number;
   /** Bytes of one caveat's identifier. */
   readonly caveatBytes: number;
   /** Discharges presented with a macaroon. */
@@ -27,6 +29,7 @@ export interface MacaroonLimits {
 export const MACAROON_LIMITS: MacaroonLimits = /* @__PURE__ */ Object.freeze({
   bytes: 65536,
   caveats: 256,
+  identifierBytes: 16384,
   caveatBytes: 16384,
   discharges: 64,
   nesting: 16,
@@ -59,6 +62,17 @@ export function tooManyCaveats(limit: number): TokenError {
 
 export function caveatTooLarge(size: number, limit: number): TokenError {
   const message = `a caveat has ${size} bytes; at most ${limit} are allowed`;
+  return new TokenError("caveat_too_large", message);
+}
+
+/** @throws TokenError `caveat_too_large` if a macaroon's identifier exceeds its limit. */
+export function withinIdentifier(identifier: Uint8Array, limits: MacaroonLimits): Uint8Array {
+  if (identifier.length <= limits.identifierBytes) return identifier;
+  throw identifierTooLarge(identifier.length, limits.identifierBytes);
+}
+
+export function identifierTooLarge(size: number, limit: number): TokenError {
+  const message = `the identifier has ${size} bytes; at most ${limit} are allowed`;
   return new TokenError("caveat_too_large", message);
 }
 

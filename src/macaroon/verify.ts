@@ -3,6 +3,7 @@ import { binaryV2Length } from "./binary-v2.js";
 import {
   caveatTooLarge,
   completeLimits,
+  identifierTooLarge,
   MACAROON_LIMITS,
   type MacaroonLimits,
   tooLarge,
@@ -93,11 +94,14 @@ export function overLimits(
   if (macaroons.length - 1 > limits.discharges) return tooManyDischarges(limits.discharges);
   let size = 0;
   for (const macaroon of macaroons) {
-    const { caveats } = partsOf(macaroon);
+    const { identifier, caveats } = partsOf(macaroon);
+    if (identifier.length > limits.identifierBytes) {
+      return identifierTooLarge(identifier.length, limits.identifierBytes);
+    }
     if (caveats.length > limits.caveats) return tooManyCaveats(limits.caveats);
-    for (const { identifier } of caveats) {
-      if (identifier.length > limits.caveatBytes) {
-        return caveatTooLarge(identifier.length, limits.caveatBytes);
+    for (const caveat of caveats) {
+      if (caveat.identifier.length > limits.caveatBytes) {
+        return caveatTooLarge(caveat.identifier.length, limits.caveatBytes);
       }
     }
     size += binaryV2Length(macaroon);

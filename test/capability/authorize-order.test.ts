@@ -19,7 +19,7 @@ describe("nothing is said of a token's contents before its signatures hold", () 
   if (revocation.ok) revocations.add(revocation.entry);
 
   test("with them, everything is", () => {
-    expect(codes(issuer.authorize(token, { operation: "delete" }))).toEqual([
+    expect(codes(issuer.authorize(token, { grant: "files", operation: "delete" }))).toEqual([
       "revoked",
       "operation_denied",
       "expired",
@@ -28,7 +28,7 @@ describe("nothing is said of a token's contents before its signatures hold", () 
   });
 
   test.each<[string, string, string]>([
-    ["too large", append(token, "x".repeat(3000)), "token_too_large"],
+    ["too large", append(token, "x".repeat(8193)), "token_too_large"],
     ["cut short", token.slice(0, -8), "token_truncated"],
     ["altered", altered(token), "signature_mismatch"],
     [
@@ -47,7 +47,7 @@ describe("nothing is said of a token's contents before its signatures hold", () 
       "foreign_issuer",
     ],
   ])("a token that is %s is that and nothing more", (_, text, code) => {
-    const decision = issuer.authorize(text, { operation: "delete" });
+    const decision = issuer.authorize(text, { grant: "files", operation: "delete" });
     expect(codes(decision)).toEqual([code]);
     expect(decision).not.toHaveProperty("capability");
   });
@@ -66,6 +66,7 @@ describe("revocation and rules are both reported", () => {
 
   test("in that order, with everything that revokes the token", () => {
     const decision = issuer.authorize(minted.token, {
+      grant: "files",
       operation: "put",
       time: new Date(NOW + 3_600_000),
     });

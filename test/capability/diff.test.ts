@@ -91,7 +91,7 @@ describe("what was taken away", () => {
       "further hops",
       { maxFurtherHops: 5 },
       { purpose: "x" },
-      [{ rule: "furtherHops", before: 5, after: 4, message: "furtherHops: 5, now 4" }],
+      [{ rule: "maxFurtherHops", before: 5, after: 4, message: "maxFurtherHops: 5, now 4" }],
     ],
   ])("%s", (_, first, second, expected) => {
     const parent = narrow(token, { purpose: "parent", ...first });

@@ -12,7 +12,7 @@ import {
   RootKey,
 } from "../../src/macaroon/index.js";
 import { RevocationList } from "../../src/revocation/list.js";
-import { fixture, mint } from "./support.js";
+import { fixture, GET, mint } from "./support.js";
 
 // What a caller's objects can do to a check: inherited members, getters, shared memory, huge lists.
 
@@ -21,11 +21,9 @@ describe("an invocation counts by its own members, each read once", () => {
   const bound = mint(issuer, { invokers: ["admin"] });
 
   test("what it inherits does not count", () => {
-    const inherited: Invocation = Object.create({ operation: "get", invoker: "admin" });
+    const inherited: Invocation = Object.create({ ...GET, invoker: "admin" });
     expect(() => issuer.authorize(bound, inherited)).toThrow(TypeError);
-    const half: Invocation = Object.assign(Object.create({ invoker: "admin" }), {
-      operation: "get",
-    });
+    const half: Invocation = Object.assign(Object.create({ invoker: "admin" }), GET);
     expect(issuer.authorize(bound, half).allowed).toBe(false);
   });
 
@@ -40,7 +38,7 @@ describe("an invocation counts by its own members, each read once", () => {
       },
     };
     const token = narrowed.ok ? narrowed.token : "";
-    expect(issuer.authorize(token, { operation: "get", arguments: args }).allowed).toBe(false);
+    expect(issuer.authorize(token, { ...GET, arguments: args }).allowed).toBe(false);
     expect(looks).toBe(1);
   });
 
@@ -48,7 +46,7 @@ describe("an invocation counts by its own members, each read once", () => {
     const token = mint(issuer, { resourceHandles: ["rh_ok"] });
     const handles = ["rh_secret"];
     handles[Symbol.iterator] = ["rh_ok"][Symbol.iterator].bind(["rh_ok"]);
-    const invocation = { operation: "get", resourceHandles: handles };
+    const invocation = { ...GET, resourceHandles: handles };
     expect(issuer.authorize(token, invocation).allowed).toBe(false);
   });
 });
@@ -59,14 +57,14 @@ describe("work and words are bounded, whatever a call brings", () => {
   test("of many wrong handles, 16 a hop are told", () => {
     const token = mint(issuer, { resourceHandles: ["rh_1"] });
     const resourceHandles = Array.from({ length: 20_000 }, (_, i) => `rh_wrong_${i}`);
-    const decision = issuer.authorize(token, { operation: "get", resourceHandles });
+    const decision = issuer.authorize(token, { ...GET, resourceHandles });
     expect(decision.allowed ? 0 : decision.denials.length).toBe(16);
   });
 
   test("a long argument is not repeated in messages", () => {
     const token = mint(issuer, { constraints: { text: { in: ["a"], max: 1, not_in: ["b"] } } });
     const text = "x".repeat(1_000_000);
-    const decision = issuer.authorize(token, { operation: "get", arguments: { text } });
+    const decision = issuer.authorize(token, { ...GET, arguments: { text } });
     const words = decision.allowed ? "" : decision.denials.map(({ message }) => message).join("");
     expect(words.length).toBeGreaterThan(0);
     expect(words.length).toBeLessThan(1000);
@@ -135,7 +133,7 @@ describe("revoking what is dead already", () => {
     let now = Date.parse("2026-01-01T00:00:00Z");
     const options = { name: "a", keys: createKeyring(), revocations: new RevocationList() };
     const issuer = createIssuer({ ...options, clock: () => now });
-    const { token } = issuer.mint({ grant: "g" });
+    const { token } = issuer.mint({ grant: "g", operations: ["get"] });
     now += 3_600_000;
     expect(issuer.revocationOf(token)).toMatchObject({ ok: true, needless: "expired" });
   });

@@ -60,7 +60,11 @@ describe("why a token is refused", () => {
       "the token was made under a key that this issuer does not have, or has retired",
       () => withIdentifier(canonical({ ...PARTS, kid: "other" })),
     ],
-    ["a caveat has 2049 bytes; at most 2048 are allowed", () => withIdentifier("x".repeat(2049))],
+    [
+      "the identifier has 2049 bytes; at most 2048 are allowed",
+      () => withIdentifier("x".repeat(2049)),
+    ],
+    ["a caveat has 8193 bytes; at most 8192 are allowed", () => append(TOKEN, "x".repeat(8193))],
     ["hop 2 is nested more than 4 deep", () => append(TOKEN, "{[[[[")],
     [
       "hop 2 has a set of more than 256 members",
@@ -73,7 +77,11 @@ describe("why a token is refused", () => {
 
   test.each(["capability", "key", "principal"] as const)("this token's %s is revoked", (kind) => {
     const one = fixture();
-    const { token, id } = one.issuer.mint({ grant: "g", principal: "user:alice" });
+    const { token, id } = one.issuer.mint({
+      grant: "files",
+      operations: ["get"],
+      principal: "user:alice",
+    });
     const ids = { capability: id, key: one.keys.minting.kid, principal: "user:alice" };
     const at = "2030-01-01T00:00:00Z";
     const before = kind === "principal" ? { before: "2030-01-02T00:00:00Z" } : {};
@@ -136,13 +144,13 @@ describe("how two tokens relate", () => {
     ]);
     const first = diff(TOKEN, limited);
     expect(first.derived ? first.changes.map((change) => change.message) : []).toEqual([
-      'audience: any, now only "mail"',
       'constraints.n: no limit, now {"max":9}',
+      'audience: any, now only "mail"',
     ]);
     const less = diff(TOKEN, child);
     expect(less.derived ? less.changes.map((change) => change.message) : []).toEqual([
       'operations: "put" taken away, "get" left',
-      "furtherHops: no limit, now 0",
+      "maxFurtherHops: no limit, now 0",
     ]);
   });
 });

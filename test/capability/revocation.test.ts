@@ -59,7 +59,7 @@ describe("a revoked token is refused, and told what was revoked", () => {
 
   test("a capability", () => {
     const { issuer, revocations } = fixture();
-    const minted = issuer.mint({ grant: "files" });
+    const minted = issuer.mint({ grant: "files", operations: ["get"] });
     revocations.add({ kind: "capability", id: minted.id, at: AT });
     expect(denials(issuer.authorize(narrow(minted.token, { purpose: "x" }), GET))).toEqual([
       {
@@ -113,7 +113,7 @@ describe("a revocation list that is too old", () => {
     expect(check(NOW)).toEqual(["revocation_stale"]);
   });
 
-  test("is judged by the issuer's clock, whatever moment the call names", () => {
+  test("is judged by the issuer's clock where the call names an earlier moment", () => {
     const revocations = new RevocationList({ version: 1, trustedUntil, entries: [] });
     const { issuer } = fixture({ revocations });
     const decision = issuer.authorize(mint(issuer), { ...GET, time: new Date(NOW - 1000) });
@@ -124,6 +124,31 @@ describe("a revocation list that is too old", () => {
         message: "the revocation list is too old to be relied on; refresh it and ask again",
       },
     ]);
+  });
+
+  test("is judged by the call's moment where that is later than the clock", () => {
+    const until = "2030-01-01T00:05:00Z";
+    const revocations = new RevocationList({ version: 1, trustedUntil: until, entries: [] });
+    const { issuer } = fixture({ revocations });
+    const at = (milliseconds: number): string[] =>
+      codes(issuer.authorize(mint(issuer), { ...GET, time: new Date(NOW + milliseconds) }));
+    expect(at(0)).toEqual([]);
+    expect(at(299_999)).toEqual([]);
+    expect(at(300_000)).toEqual(["revocation_stale"]);
+    const standing = issuer.standing(mint(issuer), { time: new Date(NOW + 300_000) });
+    expect(codes(standing)).toEqual(["revocation_stale"]);
+  });
+
+  test.each<[string, unknown]>([
+    ["a text", "yes"],
+    ["1", 1],
+    ["an object", {}],
+    ["a promise of true", Promise.resolve(true)],
+    ["nothing", undefined],
+  ])("is one whose source answers %s instead of true", (_, answer) => {
+    const source = { find: () => [], isCurrent: () => answer };
+    const { issuer } = fixture({ revocations: source as unknown as RevocationList });
+    expect(codes(issuer.authorize(mint(issuer), GET))).toEqual(["revocation_stale"]);
   });
 
   test("still refuses what it knows to be revoked", () => {

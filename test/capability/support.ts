@@ -3,7 +3,7 @@ import type { Denial } from "../../src/capability/denial.js";
 import type { MintRequest } from "../../src/capability/mint.js";
 import type { HopInit } from "../../src/caveats/hop.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
-import { attenuate, TokenError } from "../../src/index.js";
+import { type AttenuateOptions, attenuate, TokenError } from "../../src/index.js";
 import type { Issuer, IssuerOptions, Keyring } from "../../src/issuer/index.js";
 import { createIssuer, createKeyring, RevocationList } from "../../src/issuer/index.js";
 import { addFirstPartyCaveat, macaroonToText, parseMacaroon } from "../../src/macaroon/index.js";
@@ -11,7 +11,12 @@ import { NOW } from "../caveats/support.js";
 
 export { misuse, NOW, utf8 } from "../caveats/support.js";
 
-export const GET: Invocation = { operation: "get" };
+export const GET: Invocation = { grant: "files", operation: "get" };
+
+/** A token of the grant that allows every operation: what an issuer mints only if asked by name. */
+export function mintOpen(issuer: Issuer, request: Partial<MintRequest> = {}): string {
+  return issuer.mint({ grant: "files", anyOperation: true, ...request }).token;
+}
 
 export interface Fixture {
   readonly issuer: Issuer;
@@ -38,8 +43,8 @@ export function mint(issuer: Issuer, request: Partial<MintRequest> = {}): string
 }
 
 /** The child that `attenuate` makes; a refusal is an error here. */
-export function narrow(token: string, hop: HopInit): string {
-  const child = attenuate(token, hop);
+export function narrow(token: string, hop: HopInit, options: AttenuateOptions = {}): string {
+  const child = attenuate(token, hop, options);
   if (!child.ok) throw new Error(child.problems.map(({ message }) => message).join("; "));
   return child.token;
 }

@@ -94,6 +94,7 @@ const argumentValue: fc.Arbitrary<unknown> = fc.oneof(
 /** A call that names most of what there is to name. */
 export const invocation: fc.Arbitrary<Invocation> = fc
   .record({
+    grant: fc.constant("files"),
     operation: fc.constantFrom(...NAMES),
     resourceHandles: fc.oneof(
       { weight: 4, arbitrary: fc.subarray(NAMES, { minLength: 1, maxLength: 2 }) },

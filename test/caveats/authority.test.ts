@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Authority, emptyRules, type Link, meetOf } from "../../src/caveats/authority.js";
+import type { Authority, Link } from "../../src/caveats/authority.js";
+import { emptyRules, meetOf } from "../../src/caveats/meet.js";
 
 describe("what a chain of hops leaves", () => {
   test.each<[string, Link[], Authority]>([

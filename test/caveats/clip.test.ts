@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { meetOf } from "../../src/caveats/authority.js";
 import type { Constraint, Hop } from "../../src/caveats/hop.js";
+import { meetOf } from "../../src/caveats/meet.js";
 import { clip, overreaches } from "../../src/caveats/narrowing.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 

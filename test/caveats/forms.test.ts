@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { emptyRules } from "../../src/caveats/authority.js";
 import { allows, type Domain, domainOf, limitFrom, meetDomains } from "../../src/caveats/domain.js";
 import type { Constraint } from "../../src/caveats/hop.js";
 import { checkInvocation } from "../../src/caveats/invocation.js";
+import { emptyRules } from "../../src/caveats/meet.js";
 import { nearest } from "../../src/caveats/nearest.js";
 import { shown } from "../../src/caveats/scalar.js";
 import { formatTime, parseTime } from "../../src/caveats/time.js";
@@ -81,12 +81,12 @@ describe("what is empty", () => {
 });
 
 describe("times", () => {
-  test("beyond the year 9999 are none, and can not be written", () => {
+  test("beyond the year 9999 are none, and cannot be written", () => {
     expect(parseTime("+010000-01-01T00:00:00Z")).toBeUndefined();
     expect(misuse(() => formatTime(Date.UTC(10_000, 0)))).toContain("does not have four digits");
   });
 
-  test("that are none can not be written", () => {
+  test("that are none cannot be written", () => {
     expect(misuse(() => formatTime(Number.NaN))).toBe("not a moment in time");
   });
 });
@@ -96,6 +96,7 @@ describe("a checked invocation", () => {
     const checked = checkInvocation({ operation: "get" }, () => NOW);
     expect(Object.keys(checked).sort()).toEqual([
       "arguments",
+      "moment",
       "operation",
       "resourceHandles",
       "time",
@@ -107,7 +108,7 @@ describe("a checked invocation", () => {
 
   test("names the members it may have", () => {
     expect(misuse(() => asked({ operations: ["get"] } as object))).toBe(
-      'unknown member "operations" in an invocation; it may have operation, resourceHandles, arguments, invoker, audience, time',
+      'unknown member "operations" in an invocation; it may have grant, operation, resourceHandles, arguments, invoker, audience, time',
     );
   });
 });

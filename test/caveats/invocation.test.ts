@@ -12,6 +12,7 @@ test("an invocation is completed", () => {
     resourceHandles: [],
     arguments: {},
     time: "2030-01-01T00:00:00Z",
+    moment: Date.parse("2030-01-01T00:00:00Z"),
   });
 });
 

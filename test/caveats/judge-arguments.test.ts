@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Constraint } from "../../src/caveats/hop.js";
-import { judgeHop, type RuleFailure } from "../../src/caveats/judge.js";
+import type { RuleFailure } from "../../src/caveats/hop-rule.js";
+import { judgeHop } from "../../src/caveats/judge.js";
 import { asked } from "./support.js";
 
 function failures(limit: Constraint, given: { readonly [name: string]: unknown }): RuleFailure[] {

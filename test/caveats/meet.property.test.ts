@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { emptyRules, meetOf } from "../../src/caveats/authority.js";
 import type { Hop } from "../../src/caveats/hop.js";
 import { checkInvocation, type Invocation } from "../../src/caveats/invocation.js";
 import { judgeHop } from "../../src/caveats/judge.js";
+import { emptyRules, meetOf } from "../../src/caveats/meet.js";
 import { clip, overreaches } from "../../src/caveats/narrowing.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { anyHop, independentHop, invocation } from "./arbitraries.js";

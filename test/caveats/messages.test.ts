@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { meetOf } from "../../src/caveats/authority.js";
 import type { Hop } from "../../src/caveats/hop.js";
-import { judgeHop, type RuleFailure } from "../../src/caveats/judge.js";
+import type { RuleFailure } from "../../src/caveats/hop-rule.js";
+import { judgeHop } from "../../src/caveats/judge.js";
+import { meetOf } from "../../src/caveats/meet.js";
 import { overreaches } from "../../src/caveats/narrowing.js";
 import { readHop } from "../../src/caveats/read-hop.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
@@ -135,13 +136,13 @@ describe("why a hop overreaches", () => {
   });
 });
 
-describe("why a program's hop can not be written", () => {
+describe("why a program's hop cannot be written", () => {
   const nested: unknown[] = [];
   nested.push(nested);
 
   test.each<[string, unknown]>([
     ["a hop must be an object", "get"],
-    ['"purpose" can not be written: it is nested too deep, or in itself', { purpose: nested }],
+    ['"purpose" cannot be written: it is nested too deep, or in itself', { purpose: nested }],
     ['"purpose" must be a string, not ["b","a"]', { purpose: ["b", "a"] }],
     // Only what is a limit is put in order; what is wrong is told as it was given.
     [
@@ -153,7 +154,7 @@ describe("why a program's hop can not be written", () => {
       { constraints: { a: { in: [{}, "a"] } } },
     ],
     [
-      '"operations" can not be written: undefined has no JSON form',
+      '"operations" cannot be written: undefined has no JSON form',
       { operations: { a: undefined } },
     ],
     ['"constraints" must be an object with at least one argument, not "x"', { constraints: "x" }],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { meetOf } from "../../src/caveats/authority.js";
 import type { Hop } from "../../src/caveats/hop.js";
+import { meetOf } from "../../src/caveats/meet.js";
 import { clip, overreaches } from "../../src/caveats/narrowing.js";
 
 const JAN_1 = "2030-01-01T00:00:00Z";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { meetOf } from "../../src/caveats/authority.js";
 import type { Hop } from "../../src/caveats/hop.js";
-import { type Overreach, overreaches } from "../../src/caveats/narrowing.js";
+import type { Overreach } from "../../src/caveats/hop-rule.js";
+import { meetOf } from "../../src/caveats/meet.js";
+import { overreaches } from "../../src/caveats/narrowing.js";
 
 /** What the lint says of appending the last of `hops` to the others. */
 function lint(...hops: readonly Hop[]): readonly Overreach[] {
@@ -97,7 +98,7 @@ describe("a hop beyond the token is refused", () => {
     [
       "another handle",
       [{ resourceHandles: ["rh_1"] }, { resourceHandles: ["rh_2"] }],
-      { rule: "resourceHandles", value: "rh_2", nearest: "rh_1" },
+      { rule: "resourceHandles", value: "rh_2", allowed: ["rh_1"] },
     ],
     [
       "an exact value beyond a bound",
@@ -239,7 +240,23 @@ describe("a hop beyond the token is refused", () => {
     ]);
   });
 
-  test("but a contradiction that was there before is not the hop's", () => {
-    expect(lint({ invokers: ["a"] }, { invokers: ["b"] }, { operations: ["x"] })).toEqual([]);
+  test.each<[string, Hop[], string]>([
+    ["sets without a common member", [{ invokers: ["a"] }, { invokers: ["b"] }], "invokers"],
+    [
+      "an argument without values",
+      [{ constraints: { n: 1 } }, { constraints: { n: 2 } }],
+      "constraints.n",
+    ],
+    [
+      "an end before the start",
+      [{ expires: "2030-01-01T00:00:00Z" }, { notBefore: "2030-01-01T00:00:00Z" }],
+      "notBefore",
+    ],
+  ])("and any hop, even words, on a token that allows nothing already: %s", (_, hops, rule) => {
+    for (const hop of [{ operations: ["x"] }, { purpose: "why" }, { maxFurtherHops: 9 }]) {
+      expect(lint(...hops, hop)).toEqual([
+        { rule, value: null, allowed: null, message: `"${rule}" would leave nothing` },
+      ]);
+    }
   });
 });

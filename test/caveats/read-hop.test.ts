@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { HOP_KEYS } from "../../src/caveats/hop.js";
+import { HOP_KEYS } from "../../src/caveats/hop-rules.js";
 import { readHop } from "../../src/caveats/read-hop.js";
 import { problemsIn, utf8 } from "./support.js";
 

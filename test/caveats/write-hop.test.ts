@@ -78,15 +78,11 @@ describe("misuse is a TypeError that names the key", () => {
     ["a text for a set", { operations: "a" }, '"operations" must be a non-empty array of strings'],
     ["an empty set", { invokers: [] }, '"invokers" must be a non-empty array of strings'],
     ["numbers in a set", { audience: [1] }, '"audience" must be a non-empty array of strings'],
-    ["a hole in a set", { audience: new Array(2) }, '"audience" can not be written'],
-    ["a lone surrogate in a set", { operations: ["\ud800"] }, '"operations" can not be written'],
-    ["a lone surrogate in a purpose", { purpose: "\udc00" }, '"purpose" can not be written'],
-    ["an invalid Date", { expires: new Date("never") }, '"expires" can not be written'],
-    [
-      "a Date past 9999",
-      { notBefore: new Date(253402300799001) },
-      '"notBefore" can not be written',
-    ],
+    ["a hole in a set", { audience: new Array(2) }, '"audience" cannot be written'],
+    ["a lone surrogate in a set", { operations: ["\ud800"] }, '"operations" cannot be written'],
+    ["a lone surrogate in a purpose", { purpose: "\udc00" }, '"purpose" cannot be written'],
+    ["an invalid Date", { expires: new Date("never") }, '"expires" cannot be written'],
+    ["a Date past 9999", { notBefore: new Date(253402300799001) }, '"notBefore" cannot be written'],
     ["a time in words", { expires: "tomorrow" }, '"expires" must be a time such as'],
     ["a fraction of a hop", { maxFurtherHops: 0.5 }, '"maxFurtherHops" must be a whole number'],
     ["a short nonce", { nonce: "x" }, '"nonce" must be 16 base64url characters'],
@@ -100,12 +96,12 @@ describe("misuse is a TypeError that names the key", () => {
     [
       "an infinite bound",
       { constraints: { a: { max: Number.POSITIVE_INFINITY } } },
-      '"constraints" can not be written',
+      '"constraints" cannot be written',
     ],
-    ["NaN", { constraints: { a: Number.NaN } }, '"constraints" can not be written'],
-    ["a bigint", { constraints: { a: { in: [1n] } } }, '"constraints" can not be written'],
-    ["a function", { constraints: { a: () => 1 } }, '"constraints" can not be written'],
-    ["a cycle", { constraints: { a: cyclic } }, '"constraints" can not be written'],
+    ["NaN", { constraints: { a: Number.NaN } }, '"constraints" cannot be written'],
+    ["a bigint", { constraints: { a: { in: [1n] } } }, '"constraints" cannot be written'],
+    ["a function", { constraints: { a: () => 1 } }, '"constraints" cannot be written'],
+    ["a cycle", { constraints: { a: cyclic } }, '"constraints" cannot be written'],
   ])("%s", (_, init, message) => {
     expect(misuse(() => written(init))).toContain(message);
   });

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
+import { expandGrants } from "../../src/issuer/agent/grant.js";
+import type { Grant } from "../../src/issuer/grant.js";
 import {
   createFixedTokens,
   createIssuer,
@@ -56,6 +58,27 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   "notes/milk.md": "---\ntitle: Milk\n---\nBuy milk.\n",
 };
 
+const GRANTS: readonly Grant[] = [
+  {
+    id: "documents:read",
+    description: "Read documents",
+    operations: ["retrieve", "list", "fail"],
+  },
+  {
+    id: "documents:write",
+    description: "Change documents",
+    operations: ["delete"],
+    requires: ["documents:read"],
+    attenuable: false,
+  },
+  {
+    id: "documents:archive",
+    description: "The old archive",
+    operations: ["*"],
+    legacy: true,
+  },
+];
+
 /** Starts a documents agent: grants to read, to write, and a legacy one, for alice. */
 export async function startAgent(choices: AgentChoices = {}): Promise<RunningAgent> {
   const path = mkdtempSync(join(tmpdir(), "proviso-agent-"));
@@ -69,30 +92,14 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   const tasks = await openTaskStore(join(path, "tasks.db"));
   const revocations = new RevocationList();
   const { mode, ...server } = choices;
+  const skills = skillsOver(folder);
   const agent = await createIssuingAgent({
-    issuer: createIssuer({ name: "documents-agent", keys: createKeyring(), revocations }),
-    ...{ revocations, ledger, resources: folder, skills: skillsOver(folder), lifetime: 900 },
+    issuer: createIssuer({
+      ...{ name: "documents-agent", keys: createKeyring(), revocations },
+      grants: expandGrants(GRANTS, skills),
+    }),
+    ...{ revocations, ledger, resources: folder, skills, lifetime: 900 },
     ...(mode === undefined ? {} : { mode }),
-    grants: [
-      {
-        id: "documents:read",
-        description: "Read documents",
-        operations: ["retrieve", "list", "fail"],
-      },
-      {
-        id: "documents:write",
-        description: "Change documents",
-        operations: ["delete"],
-        requires: ["documents:read"],
-        attenuable: false,
-      },
-      {
-        id: "documents:archive",
-        description: "The old archive",
-        operations: ["*"],
-        legacy: true,
-      },
-    ],
     policy: new PolicyTable({
       rules: [
         { principal: "alice", grant: "documents:read", operations: "*" },

@@ -66,6 +66,18 @@ for (const shell of SHELLS) {
       expect(none).toEqual([]);
     });
 
+    test("offers the flags of grants: where one is named, where several are, and any", async () => {
+      const [mint, verify, init] = await offers(
+        "proviso mint --",
+        "proviso verify --",
+        "proviso init --",
+      );
+      expect(mint).toEqual(expect.arrayContaining(["--grant", "--any-op", "--op", "--purpose"]));
+      expect(verify).toEqual(expect.arrayContaining(["--grant", "--op"]));
+      expect(verify).not.toContain("--any-op");
+      expect(init).toEqual(expect.arrayContaining(["--grant", "--issuer"]));
+    });
+
     // Bash itself completes the file's name behind the @, at which it breaks words.
     if (shell === "bash") return;
     test("offers files behind @", async () => {

@@ -16,7 +16,7 @@ import { Bench, document, MAIN, type Run, runProgram, temporaryFolder } from "./
 const FILES = ["config.json", "keyring.json", "store.db"];
 const VERBS = [
   ["mint", "--grant", "g", "--op", "x"],
-  ["verify", "AgIB", "--op", "x"],
+  ["verify", "AgIB", "--grant", "g", "--op", "x"],
   ["revoke", "--principal", "user_7"],
   ["keys", "list"],
   ["keys", "rotate"],
@@ -130,7 +130,9 @@ describe("init", () => {
     await bench.init();
     chmodSync(bench.folder, 0o755);
     if (process.getuid?.() !== 0) chmodSync(bench.home, 0o000);
-    const { status, stderr } = await bench.run(["mint", "--grant", "g"], { unprivileged: true });
+    const { status, stderr } = await bench.run(["mint", "--grant", "g", "--op", "x"], {
+      unprivileged: true,
+    });
     chmodSync(bench.home, 0o700);
     expect(status).toBe(6);
     expect(stderr).toContain(`${bench.home} may not be read by this user`);

@@ -27,12 +27,13 @@ function newHop(): Uint8Array {
 /** Our verdicts on a token that someone else narrowed by such a hop. */
 async function checkNarrowed(narrowed: string): Promise<void> {
   bench.write("narrowed", `${narrowed}\n`);
-  const verify = ["verify", "@narrowed", "--op"];
+  const whole = ["verify", token, "--grant", "documents:read"];
+  const verify = ["verify", "@narrowed", "--grant", "documents:read", "--op"];
   const [narrow, wider, more, parent, diff, shown] = await Promise.all([
     bench.run([...verify, "retrieve", "--arg", "amount=50"]),
     bench.run([...verify, "search", "--arg", "amount=50"]),
     bench.run([...verify, "retrieve", "--arg", "amount=500"]),
-    bench.run(["verify", token, "--op", "search", "--arg", "amount=500"]),
+    bench.run([...whole, "--op", "search", "--arg", "amount=500"]),
     bench.run(["diff", token, "@narrowed"]),
     bench.run(["inspect", "@narrowed"]),
   ]);
@@ -49,7 +50,7 @@ async function checkNarrowed(narrowed: string): Promise<void> {
   expect(revoked.status).toBe(0);
   const after = await Promise.all([
     bench.run([...verify, "retrieve", "--arg", "amount=50"]),
-    bench.run(["verify", token, "--op", "search", "--arg", "amount=500"]),
+    bench.run([...whole, "--op", "search", "--arg", "amount=500"]),
   ]);
   expect(after.map(({ status }) => status)).toEqual([5, 0]);
 }

@@ -129,14 +129,20 @@ describe("refused, with every reason", () => {
     const [plain, json] = await Promise.all([invoke(args), invoke([...args, "--json"])]);
     expect([plain.status, plain.stdout, json.status, json.stdout]).toEqual([1, "", 1, ""]);
     expect(plain.stderr).toMatch(
-      /^refused for 3 reasons\n {2}operation_denied {2}hop 1, operations\n {4}operation "delete" is not allowed; allowed: .*\n {4}hint: .*proviso request --op\n {2}resource_denied {2}hop 1, resourceHandles\n/,
+      /^refused for 4 reasons\n {2}grant_denied {2}operations\n {4}the grant "documents:read" does not have the operation "delete"; it has .*\n {4}hint: ask for a token of a grant that has this operation: proviso request --grant\n {2}operation_denied {2}hop 1, operations\n {4}operation "delete" is not allowed; allowed: .*\n {4}hint: .*proviso request --op\n {2}resource_denied {2}hop 1, resourceHandles\n/,
     );
     expect(plain.stderr).toMatch(
       /^ {2}arguments_invalid {2}arguments\n .*"force"\n {4}hint: proviso card/m,
     );
     expect(document(json.stderr)["error"]).toMatchObject({
-      ...{ code: "operation_denied", exitCode: 1 },
+      ...{ code: "grant_denied", exitCode: 1 },
       denials: [
+        {
+          code: "grant_denied",
+          rule: "operations",
+          expected: ["retrieve", "list", "fail"],
+          actual: "delete",
+        },
         {
           code: "operation_denied",
           hop: 1,
@@ -160,7 +166,7 @@ describe("refused, with every reason", () => {
   test("with the exit codes of verify", async () => {
     const foreign = new Bench();
     await foreign.output("init", "--issuer", "someone-else");
-    const other = await foreign.output("mint", "--grant", "documents:read");
+    const other = await foreign.output("mint", "--grant", "documents:read", "--any-op");
     const stale = attenuate(token, { expires: new Date(Date.now() - 60_000) }, { intersect: true });
     const forged = `${token.slice(0, -5)}${token.at(-5) === "A" ? "B" : "A"}${token.slice(-4)}`;
     const cases: [string, number, string, RegExp][] = [

@@ -4,8 +4,8 @@ import { Bench, document } from "./run.js";
 const bench = new Bench();
 beforeAll(() => bench.init());
 
-const VERIFY = ["--op", "retrieve"];
-const mint = (): Promise<string> => bench.output("mint", "--grant", "g", ...VERIFY);
+const VERIFY = ["--grant", "g", "--op", "retrieve"];
+const mint = (): Promise<string> => bench.output("mint", ...VERIFY);
 
 test("a key's life: it mints, it verifies, it is retired", async () => {
   const old = await mint();

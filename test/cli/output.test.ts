@@ -23,12 +23,12 @@ test("every verb's --json is one document on standard output", async () => {
   const runs = await Promise.all(
     [
       ["keys", "list"],
-      ["mint", "--grant", "g"],
+      ["mint", "--grant", "g", "--any-op"],
       ["attenuate", token],
       ["inspect", token],
-      ["verify", token, "--op", "retrieve"],
-      ["verify", token, "--op", "delete"],
-      ["verify", "AgIB", "--op", "delete"],
+      ["verify", token, "--grant", "documents:read", "--op", "retrieve"],
+      ["verify", token, "--grant", "documents:read", "--op", "delete"],
+      ["verify", "AgIB", "--grant", "documents:read", "--op", "delete"],
       ["diff", token, child],
       ["diff", child, token],
       ["revoke", child],
@@ -120,7 +120,7 @@ describe("output that can not be written", () => {
 describe("a token in the wrong place is not repeated", () => {
   test.each([
     [["TOKEN"]],
-    [["mint", "--grant", "g", "--expires", "TOKEN"]],
+    [["mint", "--grant", "g", "--op", "x", "--expires", "TOKEN"]],
     [["convert", "AgIB", "--to", "TOKEN"]],
     [["keys", "retire", "TOKEN"]],
     [["revoke", "--id", "TOKEN"]],
@@ -128,7 +128,7 @@ describe("a token in the wrong place is not repeated", () => {
     [["inspect", "TOKEN", "--TOKEN"]],
     [["completion", "TOKEN"]],
     [["inspect", "@TOKEN"]],
-    [["mint", "--grant", "g", "--arg", "TOKEN"]],
+    [["mint", "--grant", "g", "--op", "x", "--arg", "TOKEN"]],
     [["mint", "--grant", "g", "--max-further-hops", "TOKEN"]],
   ])("%j", async (args) => {
     const typed = args.map((word) => word.replace("TOKEN", token));

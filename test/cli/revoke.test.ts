@@ -5,10 +5,10 @@ import { Bench } from "./run.js";
 const bench = new Bench();
 beforeAll(() => bench.init());
 
-const OP = ["--op", "retrieve"];
-const mint = (...args: string[]): Promise<string> =>
-  bench.output("mint", "--grant", "documents:read", ...OP, ...args);
-const narrow = (token: string): Promise<string> => bench.output("attenuate", token, ...OP);
+const OP = ["--grant", "documents:read", "--op", "retrieve"];
+const mint = (...args: string[]): Promise<string> => bench.output("mint", ...OP, ...args);
+const narrow = (token: string): Promise<string> =>
+  bench.output("attenuate", token, "--op", "retrieve");
 
 /** The exit codes with which each token is verified. */
 async function verified(...tokens: readonly string[]): Promise<(number | null)[]> {
@@ -50,10 +50,7 @@ test("a token as it was minted is the whole capability", async () => {
 });
 
 test("by revocation id and by capability", async () => {
-  const [one, two] = await Promise.all([
-    bench.json("mint", "--grant", "g", ...OP),
-    bench.json("mint", "--grant", "g", ...OP),
-  ]);
+  const [one, two] = await Promise.all([bench.json("mint", ...OP), bench.json("mint", ...OP)]);
   const child = await narrow(one["token"]);
   expect((await bench.run(["revoke", "--id", revocationId(child)])).status).toBe(0);
   expect(await verified(one["token"], child, two["token"])).toEqual([0, 5, 0]);
@@ -79,18 +76,18 @@ test("by principal: all tokens so far, none from the next second on", async () =
 test("by key: the minting key's note says to rotate, and mint refuses until then", async () => {
   const own = new Bench();
   await own.init();
-  const token = await own.output("mint", "--grant", "g", ...OP);
+  const token = await own.output("mint", ...OP);
   const { keys } = await own.json("keys", "list");
   const { kid } = keys[0];
   const revoked = await own.run(["revoke", "--key", kid]);
   expect(revoked.status).toBe(0);
   expect(revoked.stderr).toMatch(/^note: this is the key that mints; run proviso keys rotate/);
   expect((await own.run(["verify", token, ...OP])).status).toBe(5);
-  const minted = await own.run(["mint", "--grant", "g", ...OP]);
+  const minted = await own.run(["mint", ...OP]);
   expect(minted).toMatchObject({ status: 5, stdout: "" });
   expect(minted.stderr).toContain("hint: proviso keys rotate makes a new one");
   await own.output("keys", "rotate");
-  const fresh = await own.output("mint", "--grant", "g", ...OP);
+  const fresh = await own.output("mint", ...OP);
   expect((await own.run(["verify", fresh, ...OP])).status).toBe(0);
   const { entries } = await own.json("revocations", "list");
   expect(entries).toEqual([{ kind: "key", id: kid, at: expect.any(String) }]);
@@ -139,8 +136,8 @@ test("the list, and pruning it", async () => {
   const own = new Bench();
   await own.init();
   expect(await own.output("revocations", "list")).toBe("Nothing is revoked.");
-  const short = await own.output("mint", "--grant", "g", ...OP, "--expires", "2s");
-  const long = await own.output("mint", "--grant", "g", ...OP);
+  const short = await own.output("mint", ...OP, "--expires", "8s");
+  const long = await own.output("mint", ...OP);
   await own.output("revoke", short, "--reason", "line\nbreak\u001b");
   await own.output("revoke", long);
   const list = await own.output("revocations", "list");

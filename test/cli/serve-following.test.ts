@@ -56,7 +56,9 @@ test("what the agent itself revokes is known to other commands", async () => {
   const { body } = await rpc("a2a/capabilities/revoke", { token });
   const id = textAt(body, "result", "revocationId");
   expect(await bench.output("revocations", "list")).toContain(id);
-  expect((await bench.run(["verify", token, "--op", "wait"])).status).toBe(5);
+  expect((await bench.run(["verify", token, "--grant", "notes:wait", "--op", "wait"])).status).toBe(
+    5,
+  );
 });
 
 test("a policy file is followed; one that is broken leaves the policy as it was, and is told", async () => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 test("a token is itself, @FILE, - or standard input", async () => {
-  const verify = ["--op", "retrieve"];
+  const verify = ["--grant", "documents:read", "--op", "retrieve"];
   const runs = await Promise.all([
     bench.run(["verify", token, ...verify]),
     bench.run(["verify", "@token", ...verify]),
@@ -27,7 +27,14 @@ test("a token is itself, @FILE, - or standard input", async () => {
 });
 
 test("white space around a token given as such is not dropped", async () => {
-  const { status, stdout } = await bench.run(["verify", ` ${token}`, "--op", "retrieve"]);
+  const { status, stdout } = await bench.run([
+    "verify",
+    ` ${token}`,
+    "--grant",
+    "documents:read",
+    "--op",
+    "retrieve",
+  ]);
   expect(status).toBe(3);
   expect(stdout).toContain("base64_whitespace");
 });
@@ -135,7 +142,9 @@ describe("converting", () => {
     expect(format).toBe(form);
     const { stdout } = await bench.run(["convert", "--to", "v2"], { input: `${converted}\n` });
     expect(stdout).toBe(`${token}\n`);
-    const verified = await bench.run(["verify", "--op", "retrieve"], { input: converted });
+    const verified = await bench.run(["verify", "--grant", "documents:read", "--op", "retrieve"], {
+      input: converted,
+    });
     expect(verified.status).toBe(0);
   });
 

@@ -27,8 +27,23 @@ describe("an option that has one value is not given two", () => {
   });
 
   test("but one that is collected is", async () => {
-    await bench.init();
-    await bench.output("mint", "--grant", "g", "--op", "a", "--op", "b");
+    await bench.init("--grant", "g=a,b", "--grant", "h=c");
+    const mint = [
+      "mint",
+      "--grant",
+      "g",
+      "--op",
+      "a",
+      "--op",
+      "b",
+      "--arg",
+      "n<=5",
+      "--arg",
+      "n>=1",
+    ];
+    const token = await bench.output(...mint);
+    const grants = ["--grant", "g", "--grant", "h"];
+    await bench.output("verify", token, "--op", "a", ...grants, "--arg", "n=1", "--arg", "m=1");
   });
 });
 

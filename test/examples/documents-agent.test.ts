@@ -98,7 +98,7 @@ test("request, attenuate offline, SendMessage, GetTask; and the same after a res
     for (const [call, code] of [
       [callOf("retrieve_document", { resourceHandle: other }), "resource_denied"],
       [callOf("list_documents", {}), "operation_denied"],
-      [callOf("delete_document", { resourceHandle: handle }), "operation_denied"],
+      [callOf("delete_document", { resourceHandle: handle }), "grant_denied"],
     ] as const) {
       expect(refusalOf(await failureOf(narrow.sendMessage(call)))?.code).toBe(code);
     }

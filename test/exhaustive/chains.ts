@@ -1,5 +1,6 @@
-import { type Authority, meet } from "../../src/caveats/authority.js";
+import type { Authority } from "../../src/caveats/authority.js";
 import type { Hop } from "../../src/caveats/hop.js";
+import { meet } from "../../src/caveats/meet.js";
 import { HOPS, INVOCATIONS } from "./universe.js";
 import { both, everything, judged, nothing, type Verdict } from "./verdicts.js";
 

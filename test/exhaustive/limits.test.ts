@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { meetOf } from "../../src/caveats/authority.js";
 import { domainOf, limitFrom } from "../../src/caveats/domain.js";
 import type { Constraint, Hop, Operators } from "../../src/caveats/hop.js";
+import { meetOf } from "../../src/caveats/meet.js";
 import { clip, overreaches } from "../../src/caveats/narrowing.js";
 import { allowsValue, leftOf, limitNarrows } from "./model.js";
 import { subsets } from "./universe.js";

@@ -90,12 +90,24 @@ function uncommonNumber(least: number, greatest: number): number {
   return low + (high - low) * 0.378_123;
 }
 
-/** Section 9: whether appending `hop` to `chain` only narrows it, that is, does not overreach. */
+/**
+ * Section 9: whether appending `hop` to `chain` only narrows it, that is, does not overreach, and
+ * something is left by all of them together.
+ */
 export function narrows(chain: readonly Hop[], hop: Hop): boolean {
+  const whole = [...chain, hop];
   for (const key of ["operations", "resourceHandles", "audience", "invokers"] as const) {
     for (const member of hop[key] ?? []) {
       if (chain.some((earlier) => earlier[key] && !earlier[key].includes(member))) return false;
     }
+    const sets = whole.flatMap((one) => (one[key] === undefined ? [] : [one[key]]));
+    const [first = []] = sets;
+    if (sets.length > 0 && !first.some((one) => sets.every((set) => set.includes(one))))
+      return false;
+  }
+  const limited = new Set(whole.flatMap((one) => Object.keys(one.constraints ?? {})));
+  for (const argument of limited) {
+    if (!leftOf(whole.flatMap((one) => one.constraints?.[argument] ?? [])).something) return false;
   }
   for (const [argument, limit] of Object.entries(hop.constraints ?? {})) {
     const limits = chain.flatMap((one) => one.constraints?.[argument] ?? []);
@@ -122,8 +134,7 @@ function timesNarrow(chain: readonly Hop[], hop: Hop): boolean {
     return false;
   if (notBefore !== undefined && chain.some((one) => one.notBefore && one.notBefore > notBefore))
     return false;
-  // A contradiction that was there before is not this hop's.
-  return !contradictory([...chain, hop]) || contradictory(chain);
+  return !contradictory([...chain, hop]);
 }
 
 function contradictory(hops: readonly Hop[]): boolean {

@@ -27,7 +27,10 @@ export function subsets<T>(items: readonly T[]): T[][] {
 export const INVOCATIONS: readonly CheckedInvocation[] = OPERATIONS.flatMap((operation) =>
   subsets(HANDLES).flatMap((resourceHandles) =>
     argumentsGiven().flatMap((given) =>
-      INSTANTS.map((time) => ({ operation, resourceHandles, arguments: given, time })),
+      INSTANTS.map((time) => {
+        const moment = Date.parse(time);
+        return { operation, resourceHandles, arguments: given, time, moment };
+      }),
     ),
   ),
 );

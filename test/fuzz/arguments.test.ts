@@ -82,6 +82,7 @@ describe("wrong arguments are refused, and with the error that is documented", (
   fuzz("calls", (random) => {
     const call = object([
       ["operation", random.once(6) ? anyValue(random) : "get"],
+      ["grant", random.once(6) ? anyValue(random) : "documents:read"],
       ...random.many(random.below(3), () => {
         const names = [
           "resourceHandles",
@@ -98,7 +99,10 @@ describe("wrong arguments are refused, and with the error that is documented", (
     const checked = refusingWith(TypeError, () =>
       issuer.authorize(token, call as unknown as Invocation),
     );
-    refusingWith(TypeError, () => issuer.mint({ grant: "g", ...(nearlyHop(random) as object) }));
+    const open = random.once(2) ? { anyOperation: random.once(9) ? anyValue(random) : true } : {};
+    refusingWith(TypeError, () =>
+      issuer.mint({ grant: "g", ...(nearlyHop(random) as object), ...(open as object) }),
+    );
     refusingWith(TypeError, () => normalizeHop(anyValue(random) as object));
     return checked;
   });

@@ -34,6 +34,7 @@ export const issuer: Issuer = createIssuer({
 
 /** Every token of the corpus allows this. */
 export const ASKED: Invocation = {
+  grant: "documents:read",
   operation: "get",
   resourceHandles: ["rh_1"],
   arguments: { amount: 7, to: "acc_ä" },
@@ -46,7 +47,7 @@ type Format = (typeof FORMATS)[number];
 export type Presented = readonly [Macaroon, ...Macaroon[]];
 
 function chain(first: HopInit, ...hops: readonly HopInit[]): Macaroon {
-  let { token } = issuer.mint({ grant: "documents:read", ...first });
+  let { token } = issuer.mint({ grant: "documents:read", operations: ["get", "put"], ...first });
   for (const hop of hops) {
     const narrowed = attenuate(token, hop);
     if (!narrowed.ok) throw new TypeError(narrowed.problems.map((one) => one.message).join());

@@ -129,6 +129,7 @@ describe("an issuer's handles", () => {
     const first = ring.keys.minting.kid;
     const { capability } = issuerWith(ring).issue((draft) => ({
       grant: "g",
+      operations: ["get"],
       resourceHandles: [draft.handle("reports/q1.md")],
     }));
     const [handle = ""] = capability.hop.resourceHandles ?? [];

@@ -219,16 +219,20 @@ describe("adding, finding and pruning", () => {
     const { path, store } = await newStore();
     const keys = createKeyring();
     const issuer = createIssuer({ name: "a", keys, revocations: store });
-    const { token } = issuer.mint({ grant: "documents:read" });
+    const { token } = issuer.mint({ grant: "documents:read", operations: ["read"] });
     const revocation = issuer.revocationOf(token, "task done");
-    expect(issuer.authorize(token, { operation: "read" }).allowed).toBe(true);
+    expect(issuer.authorize(token, { grant: "documents:read", operation: "read" }).allowed).toBe(
+      true,
+    );
     if (!revocation.ok) throw new Error("the token is the issuer's own");
     store.add(revocation.entry);
-    expect(issuer.authorize(token, { operation: "read" }).allowed).toBe(false);
+    expect(issuer.authorize(token, { grant: "documents:read", operation: "read" }).allowed).toBe(
+      false,
+    );
     store.close();
     const revocations = await openRevocationStore(path);
     const later = createIssuer({ name: "a", keys, revocations });
-    const decision = later.authorize(token, { operation: "read" });
+    const decision = later.authorize(token, { grant: "documents:read", operation: "read" });
     expect(decision.allowed ? [] : decision.denials.map(({ code }) => code)).toEqual(["revoked"]);
     expect(revocations.list()).toEqual([revocation.entry]);
     revocations.close();
@@ -401,8 +405,8 @@ describe("exclusively", () => {
 describe("a file that goes away", () => {
   function denials(store: RevocationStore): string[] {
     const issuer = createIssuer({ name: "a", keys: createKeyring(), revocations: store });
-    const { token } = issuer.mint({ grant: "documents:read" });
-    const decision = issuer.authorize(token, { operation: "read" });
+    const { token } = issuer.mint({ grant: "documents:read", operations: ["read"] });
+    const decision = issuer.authorize(token, { grant: "documents:read", operation: "read" });
     return decision.allowed ? [] : decision.denials.map(({ code }) => code);
   }
 

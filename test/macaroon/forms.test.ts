@@ -122,7 +122,7 @@ describe("limits", () => {
 
   test("that do not exist are misuse", () => {
     expect(() => readMacaroons("", { caveat: 1 } as object)).toThrow(
-      'unknown limit "caveat"; there are bytes, caveats, caveatBytes, discharges, nesting',
+      'unknown limit "caveat"; there are bytes, caveats, identifierBytes, caveatBytes, discharges, nesting',
     );
   });
 

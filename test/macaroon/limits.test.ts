@@ -54,6 +54,18 @@ const CASES: readonly Case[] = [
     code: "caveat_too_large",
   },
   {
+    about: "bytes of the identifier",
+    macaroons: [createMacaroon(key, { identifier: "five!" })],
+    limits: { identifierBytes: 5 },
+    code: "caveat_too_large",
+  },
+  {
+    about: "bytes of a discharge's identifier",
+    macaroons: [start, createMacaroon(key, { identifier: "five!" })],
+    limits: { identifierBytes: 5 },
+    code: "caveat_too_large",
+  },
+  {
     about: "discharges",
     macaroons: [start, start, start],
     limits: { discharges: 2 },
@@ -72,6 +84,7 @@ describe("limits", () => {
     expect(MACAROON_LIMITS).toEqual({
       bytes: 65536,
       caveats: 256,
+      identifierBytes: 16384,
       caveatBytes: 16384,
       discharges: 64,
       nesting: 16,
@@ -192,6 +205,30 @@ describe("limits", () => {
       about: "a caveat that is too long, in v1 JSON",
       from: JSON.stringify({ identifier: "i", caveats: [{ cid: "cc" }, "rubbish"] }),
       limits: { caveatBytes: 1 },
+      code: "caveat_too_large",
+    },
+    {
+      about: "an identifier that is too long, in v2",
+      from: concat(2, field(2, "ii"), 0, "rubbish"),
+      limits: { identifierBytes: 1 },
+      code: "caveat_too_large",
+    },
+    {
+      about: "an identifier that is too long, in v1",
+      from: concat(packet("location", ""), packet("identifier", "ii"), "rubbish"),
+      limits: { identifierBytes: 1 },
+      code: "caveat_too_large",
+    },
+    {
+      about: "an identifier that is too long, in v2 JSON",
+      from: JSON.stringify({ i: "ii", s64: "A".repeat(43), c: ["rubbish"] }),
+      limits: { identifierBytes: 1 },
+      code: "caveat_too_large",
+    },
+    {
+      about: "an identifier that is too long, in v1 JSON",
+      from: JSON.stringify({ identifier: "ii", caveats: ["rubbish"], signature: "rubbish" }),
+      limits: { identifierBytes: 1 },
       code: "caveat_too_large",
     },
   ];

@@ -39,8 +39,8 @@ it("attenuates and inspects without any of Node's globals or modules", async () 
   const result = runWithoutNode(code, { token });
   expect(result).toMatchObject({ operations: "get" });
   const { narrowed } = result as { narrowed: string };
-  expect(issuer.authorize(narrowed, { operation: "get" }).allowed).toBe(true);
-  expect(issuer.authorize(narrowed, { operation: "put" }).allowed).toBe(false);
+  expect(issuer.authorize(narrowed, { grant: "g", operation: "get" }).allowed).toBe(true);
+  expect(issuer.authorize(narrowed, { grant: "g", operation: "put" }).allowed).toBe(false);
 });
 
 it("verifies generic macaroons there too", async () => {

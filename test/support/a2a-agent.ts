@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { pino } from "pino";
+import { expandGrants } from "../../src/issuer/agent/grant.js";
 import {
   type Authenticator,
   createFixedTokens,
@@ -109,16 +110,17 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const metrics = new AgentMetrics(() => ({
     ...{ size: revocations.list().length, version: revocations.version, age: revocations.age },
   }));
+  const skills = skillsOver(folder, (skill) => ran.push(skill));
   const issuer = createIssuer({
     name: name ?? "documents-agent",
     keys: followKeyringFile(join(home, "keyring.json")),
     revocations,
     clock,
+    grants: expandGrants(GRANTS, skills),
   });
   const agent = await createIssuingAgent({
     ...{ issuer, revocations, policy, ledger, clock },
-    grants: GRANTS,
-    skills: skillsOver(folder, (skill) => ran.push(skill)),
+    skills,
     resources: folder,
     observe: (observation) => metrics.decided(observation),
     ...(mode === undefined ? {} : { mode }),

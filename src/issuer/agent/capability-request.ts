@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
-import { HOP_KEYS, type HopInit } from "../../caveats/hop.js";
+import type { HopInit } from "../../caveats/hop.js";
+import { REQUESTED_KEYS } from "../../caveats/hop-rules.js";
 import { parseTime } from "../../caveats/time.js";
 import { encodeHop, normalizeHop } from "../../caveats/write-hop.js";
 import { readResourceQuery } from "../resources/filter.js";
@@ -27,15 +28,12 @@ export type CapabilityRequestReading =
   | { readonly ok: false; readonly problem: RequestProblem };
 
 const OWN = ["grants", "resourceQuery"];
-// Handles are what a request is to find out; a nonce is for those who narrow.
-const RESTRICTIONS: readonly string[] = HOP_KEYS.filter(
-  (key) => !["resourceHandles", "nonce"].includes(key),
-);
+const RESTRICTIONS: readonly string[] = REQUESTED_KEYS;
 const MEMBERS = [...OWN, ...RESTRICTIONS];
 const MOST_GRANTS = 16;
 const LONGEST_PURPOSE = 512;
-/** Of a hop, as docs/spec.md has it. */
-const MOST_BYTES = 2048;
+/** Of the restrictions, as a hop: handles are to fit beside them. */
+const MAX_BYTES = 2048;
 
 /**
  * Reads a request for capabilities as it came over the network: `grants`, `resourceQuery`, and any
@@ -91,14 +89,14 @@ function readRestrictions(value: JsonObject): ReturnType<typeof normalizeHop> | 
   if (given.length === 0) return {};
   try {
     // Before any other work on them; repeats, which a set as it is sent may have, will go.
-    if (JSON.stringify(given).length > 4 * MOST_BYTES) {
-      return `the restrictions must take at most ${MOST_BYTES} bytes`;
+    if (JSON.stringify(given).length > 4 * MAX_BYTES) {
+      return `the restrictions must take at most ${MAX_BYTES} bytes`;
     }
     // Of unknown shape until `normalizeHop` has looked at every member.
     const hop = normalizeHop(Object.fromEntries(given) as HopInit);
     const size = encodeHop(hop).length;
-    if (size <= MOST_BYTES) return hop;
-    return `the restrictions take ${size} bytes, and ${MOST_BYTES} is the limit`;
+    if (size <= MAX_BYTES) return hop;
+    return `the restrictions take ${size} bytes, and ${MAX_BYTES} is the limit`;
   } catch (error) {
     if (error instanceof TypeError) return error.message;
     if (error instanceof RangeError) return "the restrictions are nested too deep";

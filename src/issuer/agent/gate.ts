@@ -135,6 +135,7 @@ export class Gate {
     const named = handlesIn(invocation.arguments);
     const left = this.#handlesLeft(skill, token, invoker);
     const decision = issuer.authorize(token, {
+      grant: [...grants.keys()],
       operation: skill.operation,
       resourceHandles: [...named, ...left],
       arguments: invocation.arguments,
@@ -156,14 +157,8 @@ export class Gate {
     }
     const grant = grants.get(capability.grant);
     const { principal } = capability;
-    if (
-      grant === undefined ||
-      principal === undefined ||
-      !grant.operations.includes(skill.operation)
-    ) {
-      const why =
-        principal === undefined ? "it names no principal" : "its grant does not offer this now";
-      const message = `the capability was not issued for this agent's present grants: ${why}`;
+    if (grant === undefined || principal === undefined) {
+      const message = "the capability was not issued by this agent: it names no principal";
       return refusal([{ code: "policy_denied", rule: "grant", message }, ...invalid()], capability);
     }
     const limited = capability.authority.resourceHandles;

@@ -1,41 +1,21 @@
+import { type Grant, grantsById } from "../grant.js";
 import { assertMembers, meant, texts } from "./definition.js";
 import type { Skill } from "./skill.js";
 
-/** What an issuing agent offers to whoever asks. */
-export interface Grant {
-  /** Such as `documents:read`. */
-  readonly id: string;
-  readonly description: string;
-  /** The operations it can give, each of them one of a skill; `["*"]` for all that skills have. */
-  readonly operations: readonly string[];
-  /** Whether holders may narrow its capabilities and pass them on; unless given, if it is not legacy. */
-  readonly attenuable?: boolean;
-  /**
-   * A wrapper around something that knows no capabilities: it may be asked for without saying which
-   * resources, and is marked wherever it is used.
-   */
-  readonly legacy?: boolean;
-  /** Grants that have to be asked for together with this one. */
-  readonly requires?: readonly string[];
-}
-
-/** A grant whose operations are all named. */
-export interface KnownGrant extends Required<Grant> {
-  /** Whether it was given as `["*"]`. */
-  readonly everything: boolean;
-}
+/** A grant as an issuing agent offers it: all of it is said. */
+export type KnownGrant = Required<Grant>;
 
 const MEMBERS = ["id", "description", "operations", "attenuable", "legacy", "requires"];
-const ID = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * Checks the grants of an agent against its skills.
+ * Grants as an issuer takes them, checked against an agent's skills: the `["*"]` of a legacy grant
+ * becomes all operations that the skills have.
  *
  * @throws TypeError naming the field that is wrong, such as `grants[1].operations[0]`.
  *
  * @example
  * ```ts
- * import { checkGrants } from "proviso/issuer";
+ * import { expandGrants } from "proviso/issuer";
  *
  * const skill = {
  *   id: "read_note",
@@ -46,71 +26,69 @@ const ID = /^[\x21-\x7e]{1,128}$/;
  *   input: { type: "object" },
  *   run: async () => null,
  * };
+ * const old = { id: "notes:admin", description: "All", operations: ["*"], legacy: true };
+ * expandGrants([old], [skill])[0]?.operations; // => ["read"]
+ *
  * const grants = [{ id: "notes:read", description: "Read notes", operations: ["reed"] }];
  * try {
- *   checkGrants(grants, [skill]);
+ *   expandGrants(grants, [skill]);
  * } catch (error) {
  *   String(error); // => 'TypeError: grants[0].operations[0]: no skill has the operation "reed"; did you mean "read"?'
  * }
  * ```
  */
-export function checkGrants(
+export function expandGrants(
   grants: readonly Grant[],
   skills: readonly Skill[],
-): ReadonlyMap<string, KnownGrant> {
-  if (!Array.isArray(grants) || grants.length === 0) {
-    throw new TypeError("grants: there must be at least one");
-  }
+): readonly KnownGrant[] {
   const operations = [...new Set(skills.map((skill) => skill.operation))].sort();
-  const known = new Map<string, KnownGrant>();
-  for (const [at, grant] of grants.entries()) {
-    const checked = checkGrant(grant, `grants[${at}]`, operations);
-    if (known.has(checked.id)) throw new TypeError(`grants[${at}].id: "${checked.id}" is taken`);
-    known.set(checked.id, checked);
-  }
-  for (const [at, { id, requires }] of [...known.values()].entries()) {
+  const expanded = Array.isArray(grants)
+    ? grants.map((grant, at) => withoutStar(grant, `grants[${at}]`, operations))
+    : grants;
+  const known = [...grantsById(expanded).values()].map((grant, at) =>
+    checkGrant(grant, `grants[${at}]`, operations),
+  );
+  const ids = known.map(({ id }) => id);
+  for (const [at, { id, requires }] of known.entries()) {
     for (const [place, other] of requires.entries()) {
       const where = `grants[${at}].requires[${place}]`;
-      if (other === id) throw new TypeError(`${where}: a grant can not require itself`);
-      if (!known.has(other)) {
-        throw new TypeError(
-          `${where}: there is no grant "${other}"${meant(other, [...known.keys()])}`,
-        );
+      if (other === id) throw new TypeError(`${where}: a grant cannot require itself`);
+      if (!ids.includes(other)) {
+        throw new TypeError(`${where}: there is no grant "${other}"${meant(other, ids)}`);
       }
     }
   }
   return known;
 }
 
-function checkGrant(grant: Grant, where: string, known: readonly string[]): KnownGrant {
-  if (typeof grant !== "object" || grant === null) throw new TypeError(`${where}: not an object`);
+function withoutStar(grant: Grant, where: string, all: readonly string[]): Grant {
+  const operations: unknown = grant?.operations;
+  if (!Array.isArray(operations) || !operations.includes("*")) return grant;
+  if (operations.length > 1 || grant.legacy !== true) {
+    throw new TypeError(`${where}.operations: "*" stands alone, and only in a legacy grant`);
+  }
+  return { ...grant, operations: all };
+}
+
+function checkGrant(grant: Grant, where: string, all: readonly string[]): KnownGrant {
   assertMembers(grant, MEMBERS, where);
   const { id, description, operations, legacy = false, requires = [] } = grant;
   const { attenuable = !legacy } = grant;
-  if (typeof id !== "string" || !ID.test(id)) {
-    throw new TypeError(`${where}.id: must be 1 to 128 printable ASCII characters without spaces`);
-  }
   if (typeof description !== "string" || description === "") {
     throw new TypeError(`${where}.description: must be a text`);
   }
   if (typeof attenuable !== "boolean")
     throw new TypeError(`${where}.attenuable: must be a boolean`);
   if (typeof legacy !== "boolean") throw new TypeError(`${where}.legacy: must be a boolean`);
-  const named = texts(operations, `${where}.operations`);
-  if (named.length === 0) throw new TypeError(`${where}.operations: there must be at least one`);
-  const everything = named.includes("*");
-  if (everything && (named.length > 1 || !legacy)) {
-    throw new TypeError(`${where}.operations: "*" stands alone, and only in a legacy grant`);
+  if (operations.length === 0) {
+    throw new TypeError(`${where}.operations: there must be at least one`);
   }
-  for (const [at, operation] of named.entries()) {
-    if (everything || known.includes(operation)) continue;
+  for (const [at, operation] of operations.entries()) {
+    if (all.includes(operation)) continue;
     throw new TypeError(
-      `${where}.operations[${at}]: no skill has the operation "${operation}"${meant(operation, known)}`,
+      `${where}.operations[${at}]: no skill has the operation "${operation}"${meant(operation, all)}`,
     );
   }
-  return {
-    ...{ id, description, attenuable, legacy, everything },
-    operations: everything ? known : named,
-    requires: texts(requires, `${where}.requires`),
-  };
+  const required = texts(requires, `${where}.requires`);
+  return { ...{ id, description, operations, attenuable, legacy }, requires: required };
 }

@@ -1,3 +1,4 @@
+import { CAPABILITY_LIMITS } from "../../capability/limits.js";
 import type { MintedCapability } from "../../capability/mint.js";
 import type { HopInit } from "../../caveats/hop.js";
 import { formatTime, parseTime } from "../../caveats/time.js";
@@ -40,9 +41,7 @@ export const LEGACY_NOTICE: string =
   "wraps a service that knows no capabilities: not limited to resources named in advance; prefer " +
   "another grant";
 
-/** What a hop of an issuer may take, as docs/spec.md has it. */
-const HOP_BYTES = 2048;
-const HOP_MEMBERS = 256;
+const { caveatBytes: HOP_BYTES, setMembers: HOP_MEMBERS } = CAPABILITY_LIMITS;
 
 /** Capabilities as handed out, and as kept. */
 export interface Issuance {

@@ -1,6 +1,6 @@
 import type { Json } from "../../bytes/json.js";
 import type { Hop, HopInit } from "../../caveats/hop.js";
-import type { Overreach } from "../../caveats/narrowing.js";
+import type { Overreach } from "../../caveats/hop-rule.js";
 import type { RevocationEntry } from "../../revocation/list.js";
 import type { Issuer } from "../issuer.js";
 import type { AuthorityKind, Ledger } from "../ledger/event.js";
@@ -9,6 +9,7 @@ import type { ResourceSource } from "../resources/resource.js";
 import { type Admission, admit } from "./admission.js";
 import { compileArgumentChecks } from "./arguments.js";
 import { readCapabilityRequest } from "./capability-request.js";
+import { assertMembers } from "./definition.js";
 import {
   type Clearance,
   Gate,
@@ -17,7 +18,7 @@ import {
   type Refusal,
   type SkillInvocation,
 } from "./gate.js";
-import { checkGrants, type Grant, type KnownGrant } from "./grant.js";
+import { expandGrants, type KnownGrant } from "./grant.js";
 import { type GrantedCapability, issueOffers } from "./issuance.js";
 import {
   attenuatePresented,
@@ -33,10 +34,10 @@ import type { AgentDenials, RefusedGrant, RequestProblem } from "./refusal.js";
 import { checkSkills, type Skill } from "./skill.js";
 
 export interface IssuingAgentOptions {
+  /** Its grants are the agent's: each has a description, and operations that skills have. */
   readonly issuer: Issuer;
   /** Where revocations go: the store or list that the issuer looks them up in. */
   readonly revocations: { add(entry: RevocationEntry): void };
-  readonly grants: readonly Grant[];
   readonly skills: readonly Skill[];
   readonly policy: Policy;
   /** Absent for an agent without resources. */
@@ -275,6 +276,21 @@ export class IssuingAgent {
   }
 }
 
+const OPTIONS = [
+  "issuer",
+  "revocations",
+  "skills",
+  "policy",
+  "resources",
+  "ledger",
+  "mode",
+  "audience",
+  "lifetime",
+  "maxHandles",
+  "recordValues",
+  "observe",
+  "clock",
+];
 const DEFAULT_LIFETIME = 15 * 60;
 const MOST_HANDLES = 256;
 const NEVER: AbortSignal = new AbortController().signal;
@@ -301,10 +317,14 @@ const NEVER: AbortSignal = new AbortController().signal;
  * const revocations = new RevocationList();
  * const ledger = await openLedger(join(mkdtempSync(join(tmpdir(), "proviso-")), "ledger.db"));
  * const agent = await createIssuingAgent({
- *   issuer: createIssuer({ name: "clock-agent", keys: createKeyring(), revocations }),
+ *   issuer: createIssuer({
+ *     name: "clock-agent",
+ *     keys: createKeyring(),
+ *     revocations,
+ *     grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell"] }],
+ *   }),
  *   revocations,
  *   ledger,
- *   grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell"] }],
  *   policy: new PolicyTable({
  *     rules: [{ principal: "alice", grant: "clock:read", operations: ["tell"] }],
  *   }),
@@ -334,6 +354,7 @@ const NEVER: AbortSignal = new AbortController().signal;
  * ```
  */
 export async function createIssuingAgent(options: IssuingAgentOptions): Promise<IssuingAgent> {
+  assertMembers(options, OPTIONS, "options");
   const { issuer, mode = "require" } = options;
   const lifetime = options.lifetime ?? Math.min(DEFAULT_LIFETIME, issuer.maxLifetime);
   if (!["advertise", "prefer", "require"].includes(mode)) {
@@ -346,6 +367,10 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
   if (!Number.isSafeInteger(maxHandles) || maxHandles < 1 || maxHandles > MOST_HANDLES) {
     throw new TypeError(`maxHandles: must be 1 to ${MOST_HANDLES}`);
   }
+  if (issuer.grants === undefined) {
+    throw new TypeError("issuer: must know its grants: createIssuer({ grants: […] })");
+  }
+  const grants = expandGrants([...issuer.grants.values()], options.skills);
   const skills = checkSkills(options.skills);
   return new IssuingAgent(
     { ...options, lifetime, maxHandles },
@@ -353,7 +378,7 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
       issuer,
       mode,
       audience: options.audience ?? issuer.name,
-      grants: checkGrants(options.grants, options.skills),
+      grants: new Map(grants.map((grant) => [grant.id, grant])),
       skills,
       checks: await compileArgumentChecks(options.skills),
       policy: options.policy,

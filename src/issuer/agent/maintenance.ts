@@ -1,5 +1,5 @@
 import { TokenError } from "../../bytes/token-error.js";
-import { attenuate, createNonce } from "../../capability/attenuate.js";
+import { attenuate } from "../../capability/attenuate.js";
 import { type DenialCode, tokenDenialCode } from "../../capability/denial.js";
 import type { Authority } from "../../caveats/authority.js";
 import type { HopInit } from "../../caveats/hop.js";
@@ -44,7 +44,7 @@ export function attenuatePresented(
   const resolved = tokenOf(presented, caller, context);
   if ("denial" in resolved) return { ok: false, denials: [resolved.denial] };
   try {
-    const narrowed = attenuate(resolved.token, { nonce: createNonce(), ...hop });
+    const narrowed = attenuate(resolved.token, hop);
     return narrowed.ok ? { ...narrowed, id: found.id } : narrowed;
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;

@@ -25,7 +25,10 @@ import { LEDGER } from "./schema.js";
  * const ledger = await openLedger(join(mkdtempSync(join(tmpdir(), "proviso-")), "ledger.db"));
  * const revocations = new RevocationList();
  * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
- * const { capability, identifier } = issuer.issue(() => ({ grant: "documents:read" }));
+ * const { capability, identifier } = issuer.issue(() => ({
+ *   grant: "documents:read",
+ *   operations: ["retrieve"],
+ * }));
  *
  * const { id, expires } = capability;
  * const who = { principal: "alice", invoker: "assistant" };

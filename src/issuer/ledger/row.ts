@@ -1,4 +1,5 @@
 import { decodeUtf8, encodeUtf8 } from "../../bytes/utf8.js";
+import { CAPABILITY_LIMITS } from "../../capability/limits.js";
 import type { Hop } from "../../caveats/hop.js";
 import { readHop } from "../../caveats/read-hop.js";
 import { encodeHop } from "../../caveats/write-hop.js";
@@ -7,13 +8,14 @@ import type { AuthorityKind, LedgerEvent, LedgerEventKind, LedgerHop } from "./e
 
 /** Most characters of one text; of a longer one the start is kept, and an ellipsis. */
 const LONGEST_TEXT = 1024;
-/** Most bytes of a hop, as docs/spec.md has it. */
-const LONGEST_HOP = 2048;
-/** Most members of a list, and most characters in all of them. */
-const MOST_MEMBERS = 256;
+/** Most bytes of a hop, members of a list, and links of a token. */
+const {
+  caveatBytes: LONGEST_HOP,
+  setMembers: MOST_MEMBERS,
+  caveats: MOST_HOPS,
+} = CAPABILITY_LIMITS;
+/** Most characters in all members of a list. */
 const LONGEST_LIST = 16_384;
-/** Most links of a token, as well. */
-const MOST_HOPS = 32;
 
 /** An event as it is written. Texts are JSON strings, which keep what SQLite would not. */
 export interface EventRow {

@@ -42,10 +42,11 @@ export interface AdvertisedGrant {
 
 /** The grants of an agent, as advertised. */
 function advertisedGrants(agent: IssuingAgent): readonly AdvertisedGrant[] {
+  const all = new Set([...agent.skills.values()].map(({ operation }) => operation));
   return [...agent.grants.values()].map((grant) => ({
     id: grant.id,
     description: grant.description,
-    operations: grant.everything ? ["*"] : grant.operations,
+    operations: grant.legacy && grant.operations.length === all.size ? ["*"] : grant.operations,
     attenuable: grant.attenuable,
     ...(grant.legacy ? ({ legacy: true, notice: LEGACY_NOTICE } as const) : {}),
     ...(grant.requires.length === 0 ? {} : { requires: grant.requires }),

@@ -8,8 +8,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Grant } from "../../../src/issuer/agent/grant.js";
 import type { Skill } from "../../../src/issuer/agent/skill.js";
+import type { Grant } from "../../../src/issuer/grant.js";
 import { openFolder } from "../../../src/issuer/resources/folder.js";
 import type { ResourceFolder } from "../../../src/issuer/resources/resource-folder.js";
 import {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../../src/bytes/json.js";
-import type { Grant } from "../../../src/issuer/agent/grant.js";
 import type { PolicyRule } from "../../../src/issuer/agent/policy-table.js";
 import type { Skill } from "../../../src/issuer/agent/skill.js";
+import type { Grant } from "../../../src/issuer/grant.js";
 import type { ResourceSource } from "../../../src/issuer/resources/resource.js";
 import type { Service } from "./people.js";
 

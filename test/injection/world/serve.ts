@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Mode } from "../../../src/issuer/agent/gate.js";
+import { expandGrants } from "../../../src/issuer/agent/grant.js";
 import { createIssuingAgent } from "../../../src/issuer/agent/issuing-agent.js";
 import { PolicyTable } from "../../../src/issuer/agent/policy-table.js";
 import { createIssuer } from "../../../src/issuer/issuer.js";
@@ -55,12 +56,12 @@ export async function serve(
   const tasks = await openTaskStore(join(home, "tasks.db"), { clock });
   const issuer = createIssuer({
     ...{ name, revocations, clock, maxLifetime: LONGEST },
+    grants: expandGrants(holdings.grants, holdings.skills),
     keys: createKeyring({ clock }),
   });
   const agent = await createIssuingAgent({
     ...{ issuer, revocations, ledger, mode, clock },
     ...(holdings.source === undefined ? {} : { resources: holdings.source }),
-    grants: holdings.grants,
     skills: holdings.skills,
     policy: new PolicyTable({ rules: holdings.rules }),
   });

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import Database from "libsql";
 import type { Json } from "../../../src/bytes/json.js";
-import type { Grant } from "../../../src/issuer/agent/grant.js";
 import type { Skill, SkillCall } from "../../../src/issuer/agent/skill.js";
+import type { Grant } from "../../../src/issuer/grant.js";
 import { openSqliteResources } from "../../../src/issuer/resources/sqlite.js";
 import type { SqliteCollection } from "../../../src/issuer/resources/sqlite-schema.js";
 import {

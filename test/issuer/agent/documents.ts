@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Grant } from "../../../src/issuer/agent/grant.js";
 import type { PolicyDefinition } from "../../../src/issuer/agent/policy-table.js";
 import type { Skill } from "../../../src/issuer/agent/skill.js";
+import type { Grant } from "../../../src/issuer/grant.js";
 import type { Resource } from "../../../src/issuer/resources/resource.js";
 import type { ResourceFolder } from "../../../src/issuer/resources/resource-folder.js";
 

@@ -144,6 +144,7 @@ describe("each reason of the agent's own, and no skill runs", () => {
     clock.now += 3_600_000;
     const outcome = await call(agent, "update", { document: "x", text: 7 }, [one]);
     expect(codes(outcome)).toEqual([
+      "grant_denied",
       "operation_denied",
       "resource_denied",
       "expired",
@@ -179,24 +180,25 @@ describe("what a capability does not hold", () => {
     ]);
     expect(await of("")).toEqual(["token_malformed"]);
     expect(await of(one.token.slice(0, -4))).toEqual(["token_truncated"]);
-    expect(await of(append(one.token, `{"purpose":"${"x".repeat(3000)}"}`))).toEqual([
+    expect(await of(append(one.token, `{"purpose":"${"x".repeat(8193)}"}`))).toEqual([
       "token_too_large",
     ]);
     expect(await of(`${one.token.slice(0, -4)}AAAA`)).toEqual(["signature_mismatch"]);
+    const granted = { grant: "documents:read", operations: ["retrieve"] };
     const foreign = createIssuer({
       name: "other",
       keys: createKeyring(),
       revocations,
       clock: () => clock.now,
     });
-    expect(await of(foreign.mint({ grant: "documents:read" }).token)).toEqual(["foreign_issuer"]);
+    expect(await of(foreign.mint(granted).token)).toEqual(["foreign_issuer"]);
     const same = createIssuer({
       name: "documents-agent",
       keys: createKeyring(),
       revocations,
       clock: () => clock.now,
     });
-    expect(await of(same.mint({ grant: "documents:read" }).token)).toEqual(["unknown_key"]);
+    expect(await of(same.mint(granted).token)).toEqual(["unknown_key"]);
     const revocation = issuer.revocationOf(one.token);
     if (revocation.ok) revocations.add(revocation.entry);
     expect(await of(one.token)).toEqual(["revoked"]);

@@ -2,10 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
 import type { Scalar } from "../../../src/caveats/scalar.js";
+import { expandGrants } from "../../../src/issuer/agent/grant.js";
 import type { GrantedCapability } from "../../../src/issuer/agent/issuance.js";
 import { createIssuingAgent, type IssuingAgent } from "../../../src/issuer/agent/issuing-agent.js";
 import { type PolicyRule, PolicyTable } from "../../../src/issuer/agent/policy-table.js";
 import type { Skill } from "../../../src/issuer/agent/skill.js";
+import { createIssuer } from "../../../src/issuer/issuer.js";
 import type { Resource, ResourceFilter } from "../../../src/issuer/resources/resource.js";
 import { item, Shelf } from "./shelf.js";
 import { ALICE, type World, world } from "./support.js";
@@ -172,9 +174,13 @@ async function agentOf(
     { id: "write", description, operations: write, attenuable: false },
     { id: "all", description, operations: ["*"], legacy: true },
   ];
-  const { issuer, revocations, ledger, clock } = parts;
+  const { keys, revocations, ledger, clock } = parts;
+  const issuer = createIssuer({
+    ...{ name: "documents-agent", keys: () => keys.ring, revocations, clock: () => clock.now },
+    grants: expandGrants(grants, SKILLS),
+  });
   const agent = await createIssuingAgent({
-    ...{ issuer, revocations, ledger, grants, skills: SKILLS, policy: new PolicyTable({ rules }) },
+    ...{ issuer, revocations, ledger, skills: SKILLS, policy: new PolicyTable({ rules }) },
     ...{ resources: new Shelf(ITEMS, ["a", "b"]), clock: () => clock.now },
   });
   return {

@@ -112,7 +112,7 @@ describe("observers are told of every decision, and of nobody", () => {
     });
     expect(told).toEqual([
       ...["issuance allowed", "invocation allowed capability", "invocation allowed ambient"],
-      ...["invocation refused operation_denied", "issuance refused invalid_request"],
+      ...["invocation refused grant_denied", "issuance refused invalid_request"],
       "revocation allowed",
     ]);
   });

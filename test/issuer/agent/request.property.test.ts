@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
-import { HOP_KEYS } from "../../../src/caveats/hop.js";
+import { HOP_KEYS } from "../../../src/caveats/hop-rules.js";
 import { ALICE, problem, type World, world } from "./support.js";
 
 // Requests as they come over the network: whatever JSON can say, and never an exception.

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
 import { compileArgumentChecks, handlesIn } from "../../../src/issuer/agent/arguments.js";
 import { checkSkills, type Skill } from "../../../src/issuer/agent/skill.js";
+import type { Grant } from "../../../src/issuer/grant.js";
 import { createIssuer } from "../../../src/issuer/issuer.js";
 import { createKeyring } from "../../../src/issuer/keyring.js";
 import { RevocationList } from "../../../src/revocation/list.js";
@@ -119,10 +120,35 @@ describe("options of an agent", () => {
     await expect(world(options)).rejects.toThrow(message);
   });
 
-  test("an issuer whose capabilities live for less than a quarter of an hour is no mistake", async () => {
+  test.each<[string, object[] | undefined, RegExp]>([
+    ["does not know its grants", undefined, /^issuer: must know its grants/],
+    [
+      "has a grant without a description",
+      [{ id: "clock:read", operations: ["tell"] }],
+      /^grants\[0\]\.description: must be a text/,
+    ],
+    [
+      "has an operation that no skill has",
+      [{ id: "clock:read", description: "Time", operations: ["tel"] }],
+      /^grants\[0\]\.operations\[0\]: no skill has the operation "tel"; did you mean "tell"\?/,
+    ],
+  ])("wrong: an issuer that %s", async (_, grants, message) => {
     const { again } = await world();
     const revocations = new RevocationList();
-    const issuer = createIssuer({ name: "a", keys: createKeyring(), revocations, maxLifetime: 60 });
+    const issuer = createIssuer({
+      ...{ name: "a", keys: createKeyring(), revocations },
+      ...(grants === undefined ? {} : { grants: grants as unknown as readonly Grant[] }),
+    });
+    await expect(again({ issuer, revocations })).rejects.toThrow(message);
+  });
+
+  test("an issuer whose capabilities live for less than a quarter of an hour is no mistake", async () => {
+    const { again, issuer: known } = await world();
+    const revocations = new RevocationList();
+    const issuer = createIssuer({
+      ...{ name: "a", keys: createKeyring(), revocations, maxLifetime: 60 },
+      grants: [...(known.grants?.values() ?? [])],
+    });
     const agent = await again({ issuer, revocations, clock: Date.now });
     const outcome = await agent.request(
       { principal: "alice", invoker: "assistant" },

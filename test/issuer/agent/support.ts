@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
+import { expandGrants } from "../../../src/issuer/agent/grant.js";
 import type { GrantedCapability } from "../../../src/issuer/agent/issuance.js";
 import {
   createIssuingAgent,
@@ -13,6 +14,8 @@ import {
 import { type PolicyDefinition, PolicyTable } from "../../../src/issuer/agent/policy-table.js";
 import type { PresentedCapability } from "../../../src/issuer/agent/presented.js";
 import type { RequestProblem } from "../../../src/issuer/agent/refusal.js";
+import type { Skill } from "../../../src/issuer/agent/skill.js";
+import type { Grant } from "../../../src/issuer/grant.js";
 import { createIssuer, type Issuer } from "../../../src/issuer/issuer.js";
 import { createKeyring, type Keyring } from "../../../src/issuer/keyring.js";
 import type { LedgerFile } from "../../../src/issuer/ledger/ledger-file.js";
@@ -46,10 +49,15 @@ export interface World {
   readonly clock: { now: number };
   readonly keys: { ring: Keyring };
   /** The same parts under other options: the agent after a change of its configuration. */
-  again(options: Partial<IssuingAgentOptions>): Promise<IssuingAgent>;
+  again(options: AgentChoices): Promise<IssuingAgent>;
 }
 
-export interface WorldOptions extends Partial<IssuingAgentOptions> {
+interface AgentChoices extends Partial<IssuingAgentOptions> {
+  /** Unless given, those of the documents; an issuer that knows them is made for the agent. */
+  readonly grants?: readonly Grant[];
+}
+
+export interface WorldOptions extends AgentChoices {
   readonly rules?: PolicyDefinition;
 }
 
@@ -64,18 +72,26 @@ export async function world({ rules = POLICY, ...options }: WorldOptions = {}): 
   const revocations = new RevocationList();
   const ledger = await openLedger(join(directory, "ledger.db"), { clock: now });
   onTestFinished(() => ledger.close());
-  const issuer = createIssuer({
-    ...{ name: "documents-agent", keys: () => keys.ring, revocations, clock: now },
-  });
   const folder = await openFolder(root);
   const policy = new PolicyTable(rules);
   const ran: string[] = [];
+  const issuerOf = (grants: readonly Grant[], skills: readonly Skill[]): Issuer =>
+    createIssuer({
+      ...{ name: "documents-agent", keys: () => keys.ring, revocations, clock: now },
+      grants: expandGrants(grants, skills),
+    });
+  const { grants = GRANTS, skills = documentSkills(folder, ran), ...others } = options;
+  const issuer = issuerOf(grants, skills);
   const parts: IssuingAgentOptions = {
-    ...{ issuer, revocations, ledger, policy, resources: folder, clock: now },
-    ...{ grants: GRANTS, skills: documentSkills(folder, ran), ...options },
+    ...{ issuer, revocations, ledger, policy, resources: folder, clock: now, skills },
+    ...others,
   };
-  const again = (more: Partial<IssuingAgentOptions>): Promise<IssuingAgent> =>
-    createIssuingAgent({ ...parts, ...more });
+  const again = ({ grants: present, ...more }: AgentChoices): Promise<IssuingAgent> =>
+    createIssuingAgent({
+      ...parts,
+      ...(present === undefined ? {} : { issuer: issuerOf(present, more.skills ?? skills) }),
+      ...more,
+    });
   const agent = await again({});
   return { agent, issuer, policy, revocations, ledger, folder, root, ran, clock, keys, again };
 }

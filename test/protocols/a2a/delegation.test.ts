@@ -111,10 +111,10 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
       expect.objectContaining({ title: "First quarter" }),
       ["resource_denied"],
       ["operation_denied"],
-      ["operation_denied", "resource_denied"],
-      ["operation_denied", "resource_denied"],
-      ["operation_denied"],
-      ["operation_denied", "resource_denied"],
+      ["grant_denied", "operation_denied", "resource_denied"],
+      ["grant_denied", "operation_denied", "resource_denied"],
+      ["grant_denied", "operation_denied"],
+      ["grant_denied", "operation_denied", "resource_denied"],
     ]);
     expect(agent.ran.slice(before)).toEqual(["retrieve_document"]);
     const events = agent.ledger.list({ capability: read.id, kind: "invocation" });
@@ -202,7 +202,7 @@ describe("a task that starts tasks", () => {
         { ...{ title: "First quarter", text: expect.any(String) } },
         ["resource_denied"],
         ["operation_denied"],
-        ["operation_denied", "resource_denied"],
+        ["grant_denied", "operation_denied", "resource_denied"],
       ],
     ]);
     // What it passed on is one hop further, and was used by another agent of the same user.

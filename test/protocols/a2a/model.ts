@@ -78,10 +78,21 @@ export function operationsLeft(link: Link): readonly string[] {
   return left;
 }
 
+/** The operations of the agent's grants. */
+const GRANTS: readonly (readonly string[])[] = [["retrieve", "search"], ["pay"]];
+
+/** Whether the grant that a path begins with has the operation. */
+function isGranted([root]: readonly Link[], operation: string): boolean {
+  const named = root?.operations ?? [];
+  const grant = GRANTS.find((all) => named.every((one) => all.includes(one)));
+  return grant?.includes(operation) === true;
+}
+
 /** What must come of a call with a token whose signatures hold. */
 export function expected(link: Link, call: ModelCall): Expected {
   const path = pathOf(link);
   const codes = new Set<string>();
+  if (!isGranted(path, call.operation)) codes.add("grant_denied");
   for (const { operations, documents, invokers, most } of path) {
     if (operations !== undefined && !operations.includes(call.operation))
       codes.add("operation_denied");

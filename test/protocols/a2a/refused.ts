@@ -111,7 +111,7 @@ export const REFUSED: readonly Refused[] = [
   },
   {
     about: "a skill of another grant",
-    codes: ["operation_denied", "resource_denied"],
+    codes: ["grant_denied", "operation_denied", "resource_denied"],
     skill: "pay",
     given: () => ({ amount: 1, to: "bob" }),
   },

@@ -1,7 +1,7 @@
 import { type Message, Role, type Task } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
-import type { Constraint } from "../../../caveats/hop.js";
+import type { Requested } from "../../../caveats/hop-rules.js";
 import type { GrantedCapability } from "../../../issuer/agent/issuance.js";
 import type { Introspection } from "../../../issuer/agent/maintenance.js";
 import type { RefusedGrant } from "../../../issuer/agent/refusal.js";
@@ -12,18 +12,9 @@ import { dataPart } from "../parts.js";
 import { withCapability } from "./interceptor.js";
 
 /** What to ask an issuing agent for. */
-export interface CapabilityQuery {
+export interface CapabilityQuery extends Requested {
   readonly grants: readonly string[];
-  readonly purpose?: string;
   readonly resourceQuery?: ResourceQuery;
-  readonly operations?: readonly string[];
-  readonly constraints?: { readonly [argument: string]: Constraint };
-  /** `YYYY-MM-DDTHH:MM:SSZ` */
-  readonly expires?: string;
-  readonly notBefore?: string;
-  readonly invokers?: readonly string[];
-  readonly audience?: readonly string[];
-  readonly maxFurtherHops?: number;
 }
 
 /** What an issuing agent granted. */
@@ -70,10 +61,14 @@ export interface SkillAnswer {
  * const ledger = await openLedger(join(folder, "ledger.db"));
  * const tasks = await openTaskStore(join(folder, "tasks.db"));
  * const agent = await createIssuingAgent({
- *   issuer: createIssuer({ name: "clock-agent", keys: createKeyring(), revocations }),
+ *   issuer: createIssuer({
+ *     name: "clock-agent",
+ *     keys: createKeyring(),
+ *     revocations,
+ *     grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell"] }],
+ *   }),
  *   revocations,
  *   ledger,
- *   grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell"] }],
  *   policy: new PolicyTable({
  *     rules: [{ principal: "alice", grant: "clock:read", operations: "*" }],
  *   }),

@@ -49,14 +49,14 @@ const agent = await createIssuingAgent({
     name: "restarting-agent",
     keys: followKeyringFile(at("keyring.json")),
     revocations,
+    grants: [
+      { id: "documents:read", description: "Read", operations: ["retrieve"] },
+      { id: "work:do", description: "Wait", operations: ["wait"] },
+    ],
   }),
   revocations,
   ledger,
   resources: folder,
-  grants: [
-    { id: "documents:read", description: "Read", operations: ["retrieve"] },
-    { id: "work:do", description: "Wait", operations: ["wait"] },
-  ],
   policy: new PolicyTable({ rules: [{ principal: "alice", grant: "*", operations: "*" }] }),
   skills: [
     {

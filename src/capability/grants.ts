@@ -1,0 +1,73 @@
+import type { CheckedInvocation } from "../caveats/invocation.js";
+import { nearest } from "../caveats/nearest.js";
+import { shown, shownList } from "../caveats/scalar.js";
+import type { Denial } from "./denial.js";
+
+/** The grants that an issuer knows, each with its operations. */
+export type GrantOperations = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * The grants under which a service acts: those that the invocation names or, where it names none, the
+ * one known grant that has the operation.
+ *
+ * @throws TypeError if that leaves it open, or names a grant that is not known: a check that does not
+ *   know what the service acts under must not allow anything.
+ */
+export function grantsInForce(
+  { grants, operation }: CheckedInvocation,
+  known: GrantOperations | undefined,
+): readonly string[] {
+  if (grants !== undefined) {
+    for (const grant of grants) if (known?.has(grant) === false) throw unknownGrant(grant, known);
+    return grants;
+  }
+  if (known === undefined) {
+    throw new TypeError(
+      'invocation.grant must say under which grant this service acts, such as "documents:read": ' +
+        "this issuer does not know its grants",
+    );
+  }
+  const having = [...known.keys()].filter((grant) => known.get(grant)?.includes(operation));
+  const [only, ...more] = having;
+  if (only !== undefined && more.length === 0) return [only];
+  const why =
+    only === undefined
+      ? `no grant has the operation ${shown(operation)}; there are ${shownList([...known.keys()])}`
+      : `the operation ${shown(operation)} belongs to ${shownList(having)}`;
+  throw new TypeError(`invocation.grant must say under which grant this service acts: ${why}`);
+}
+
+/** The error about a grant that an issuer does not know. */
+export function unknownGrant(grant: string, known: GrantOperations): TypeError {
+  const names = [...known.keys()];
+  const near = nearest(grant, names);
+  const hint =
+    near === undefined ? `there are ${shownList(names)}` : `did you mean ${shown(near)}?`;
+  return new TypeError(`this issuer has no grant ${shown(grant)}; ${hint}`);
+}
+
+/**
+ * Why a token's grant does not allow an invocation: it is none of those in force, or does not have the
+ * operation, whatever the hops say (docs/spec.md, section 7).
+ *
+ * @param grant - The token's own.
+ */
+export function grantDenials(
+  grant: string,
+  operation: string,
+  inForce: readonly string[],
+  known: GrantOperations | undefined,
+): Denial[] {
+  const denials: Denial[] = [];
+  const code = "grant_denied";
+  if (!inForce.includes(grant)) {
+    const message = `the token is for ${shown(grant)}, and this call is under ${shownList(inForce)}`;
+    denials.push({ code, rule: "grant", expected: inForce, actual: grant, message });
+  }
+  const operations = known?.get(grant);
+  if (operations !== undefined && !operations.includes(operation)) {
+    const message = `the grant ${shown(grant)} does not have the operation ${shown(operation)}; it has ${shownList(operations)}`;
+    denials.push({ code, rule: "operations", expected: operations, actual: operation, message });
+  }
+  return denials;
+}

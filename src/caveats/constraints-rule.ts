@@ -1,0 +1,115 @@
+import { isJsonObject, type Json } from "../bytes/json.js";
+import { canonicalLimit } from "./canonical-order.js";
+import { argumentOverreaches, intersectLimit } from "./constraint-narrowing.js";
+import { type Domain, domainOf, isEmpty, meetDomains } from "./domain.js";
+import type { Hop } from "./hop.js";
+import {
+  type HopProblem,
+  type HopRule,
+  type Suggest,
+  unknownName,
+  wrongValue,
+} from "./hop-rule.js";
+import { judgeArgument } from "./judge-argument.js";
+import { isScalar, shown } from "./scalar.js";
+
+type Constraints = NonNullable<Hop["constraints"]>;
+
+const OPERATORS = ["in", "max", "min", "not_in"];
+
+/** `constraints`: limits on the arguments of a call, by name. */
+export const CONSTRAINTS: HopRule<Constraints> = {
+  label: "argument",
+  flag: {
+    kind: "limits",
+    form: "--arg <expr>",
+    help:
+      "a limit on an argument, such as 'amount<=1000', 'amount>=1', 'currency in USD,EUR', " +
+      "to=acc_456 or 'to not in acc_1,acc_2'; repeat for more",
+  },
+  *problems(value, suggest) {
+    if (!isJsonObject(value) || Object.keys(value).length === 0) {
+      yield wrongValue("constraints", "an object with at least one argument", value);
+      return;
+    }
+    for (const [argument, limit] of Object.entries(value))
+      yield* limitProblems(argument, limit, suggest);
+  },
+  canonical(value) {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    const limits = Object.entries(value);
+    return Object.fromEntries(limits.map(([name, limit]) => [name, canonicalLimit(limit)]));
+  },
+  *failures(limits, asked, _furtherLinks, suggest) {
+    for (const [argument, limit] of Object.entries(limits)) {
+      yield* judgeArgument(constraintRule(argument), argument, limit, asked.arguments, suggest);
+    }
+  },
+  meet({ constraints = {} }, limits) {
+    const merged = new Map(Object.entries(constraints));
+    for (const [argument, limit] of Object.entries(limits)) {
+      const before = merged.get(argument);
+      const own = domainOf(limit);
+      merged.set(argument, before === undefined ? own : meetDomains(before, own));
+    }
+    return { constraints: Object.fromEntries(merged) };
+  },
+  *empty({ constraints = {} }) {
+    for (const [argument, domain] of Object.entries(constraints)) {
+      if (isEmpty(domain)) yield `constraints.${argument}`;
+    }
+  },
+  *overreaches(limits, { constraints }, suggest) {
+    for (const [argument, limit] of Object.entries(limits)) {
+      const domain = domainNamed(constraints, argument);
+      yield* argumentOverreaches(constraintRule(argument), limit, domain, suggest);
+    }
+  },
+  intersect(limits, { constraints }) {
+    const entries = Object.entries(limits);
+    return Object.fromEntries(
+      entries.map(([name, limit]) => [name, intersectLimit(limit, domainNamed(constraints, name))]),
+    );
+  },
+  words: (limits) => ({ kind: "limits", limits }),
+  left: ({ constraints: domains }) =>
+    domains === undefined ? undefined : { kind: "domains", domains },
+};
+
+/** How a limit on an argument is called in denials: `constraints.amount`. */
+export function constraintRule(argument: string): string {
+  return /^[\w-]+$/.test(argument) ? `constraints.${argument}` : `constraints[${shown(argument)}]`;
+}
+
+function domainNamed(
+  domains: { readonly [argument: string]: Domain } = {},
+  argument: string,
+): Domain | undefined {
+  return Object.hasOwn(domains, argument) ? domains[argument] : undefined;
+}
+
+function* limitProblems(argument: string, limit: Json, suggest: Suggest): Iterable<HopProblem> {
+  const rule = constraintRule(argument);
+  if (isScalar(limit)) return;
+  if (!isJsonObject(limit) || Object.keys(limit).length === 0) {
+    yield wrongValue(rule, "a value, or an object with at least one operator", limit);
+    return;
+  }
+  for (const [operator, operand] of Object.entries(limit)) {
+    const name = `${rule}.${operator}`;
+    if (!OPERATORS.includes(operator)) {
+      yield unknownName(operator, name, OPERATORS, "unknown operator", suggest);
+    } else if (operator === "min" || operator === "max") {
+      if (typeof operand !== "number") yield wrongValue(name, "a number", operand);
+    } else if (!isScalarList(operand)) {
+      const expected = "a non-empty array of values, strictly ascending by their canonical text";
+      yield wrongValue(name, expected, operand);
+    }
+  }
+}
+
+function isScalarList(value: Json | undefined): boolean {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isScalar)) return false;
+  const texts = value.map((item) => JSON.stringify(item));
+  return texts.every((text, i) => i === 0 || (texts[i - 1] ?? "") < text);
+}

@@ -1,0 +1,37 @@
+import type { Authority } from "./authority.js";
+import type { HopInit } from "./hop.js";
+import { parseTime, readDuration } from "./time.js";
+
+/**
+ * A hop whose durations are moments. `expires` as a duration means "at most so long from now", so it
+ * is lowered to what `authority` leaves, and `notBefore` raised to it; times stay as they are, and so
+ * does what nothing is left for.
+ *
+ * @param now - Milliseconds since 1970.
+ */
+export function withoutDurations(init: HopInit, now: number, authority: Authority = {}): HopInit {
+  if (typeof init !== "object" || init === null || Array.isArray(init)) return init;
+  const { expires, notBefore } = init;
+  const end = momentFrom(expires, now);
+  const start = momentFrom(notBefore, now);
+  return {
+    ...init,
+    ...(end === undefined ? {} : { expires: earlier(end, authority.expires, now) }),
+    ...(start === undefined ? {} : { notBefore: later(start, authority.notBefore) }),
+  };
+}
+
+function momentFrom(time: string | Date | undefined, now: number): number | undefined {
+  const seconds = typeof time === "string" ? readDuration(time) : undefined;
+  return seconds === undefined ? undefined : now + seconds * 1000;
+}
+
+function earlier(moment: number, bound: string | undefined, now: number): Date {
+  const most = bound === undefined ? undefined : parseTime(bound);
+  return new Date(most === undefined || most <= now ? moment : Math.min(moment, most));
+}
+
+function later(moment: number, bound: string | undefined): Date {
+  const least = bound === undefined ? undefined : parseTime(bound);
+  return new Date(Math.max(moment, least ?? moment));
+}

@@ -1,0 +1,107 @@
+import { CONSTRAINTS } from "./constraints-rule.js";
+import type { Hop } from "./hop.js";
+import type { HopRule } from "./hop-rule.js";
+import { MAX_FURTHER_HOPS } from "./link-rule.js";
+import { NONCE_RULE, PURPOSE } from "./note-rule.js";
+import { setRule } from "./set-rule.js";
+import { EXPIRES, NOT_BEFORE } from "./time-rule.js";
+
+/** The name of one key that a hop may have. */
+export type HopKey = keyof Hop;
+
+type HopValue<Key extends HopKey> = Required<Hop>[Key];
+
+/**
+ * The one table of hop keys, in the order in which a checker reports them. It is exhaustive over the
+ * keys of `Hop`, and each entry over what a key needs: a key that is declared but not judged does not
+ * compile. Readers, checks, meets, lints, words, flags and requests are derived from it.
+ */
+export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
+  operations: setRule("operations", {
+    code: "operation_denied",
+    label: "operations",
+    noun: "operation",
+    flag: {
+      kind: "list",
+      form: "--op <operation>",
+      help: "an operation that stays allowed; repeat for more",
+    },
+    named: ({ operation }) => [operation],
+  }),
+  resourceHandles: setRule("resourceHandles", {
+    code: "resource_denied",
+    label: "resources",
+    noun: "resource handle",
+    flag: {
+      kind: "list",
+      form: "--resource <handle>",
+      help: "a resource that stays allowed; repeat for more",
+    },
+    opaque: true,
+    named: ({ resourceHandles }) => resourceHandles,
+  }),
+  constraints: CONSTRAINTS,
+  expires: EXPIRES,
+  notBefore: NOT_BEFORE,
+  audience: setRule("audience", {
+    code: "audience_denied",
+    label: "audience",
+    noun: "audience",
+    flag: {
+      kind: "list",
+      form: "--audience <service>",
+      help: "a service that may accept the token; repeat for more",
+    },
+    named: ({ audience }) => (audience === undefined ? [] : [audience]),
+  }),
+  invokers: setRule("invokers", {
+    code: "invoker_denied",
+    label: "invokers",
+    noun: "invoker",
+    flag: {
+      kind: "list",
+      form: "--invoker <agent>",
+      help: "an agent that may use the token; repeat for more",
+    },
+    named: ({ invoker }) => (invoker === undefined ? [] : [invoker]),
+  }),
+  maxFurtherHops: MAX_FURTHER_HOPS,
+  purpose: PURPOSE,
+  nonce: NONCE_RULE,
+};
+
+/** Every key a hop may have, in the order in which a checker reports them. */
+export const HOP_KEYS: readonly HopKey[] = Object.keys(HOP_RULES) as HopKey[];
+
+// Handles are what a request is to find out, and a nonce is for those who attenuate.
+const NOT_REQUESTED = ["resourceHandles", "nonce"] as const;
+
+/** What a request for a capability may state of a hop. */
+export type Requested = Omit<Hop, (typeof NOT_REQUESTED)[number]>;
+
+/** The keys of {@link Requested}. */
+export const REQUESTED_KEYS: readonly HopKey[] = HOP_KEYS.filter(
+  (key) => !NOT_REQUESTED.some((own) => own === key),
+);
+
+/** Whether `name` is a key that a hop may have. */
+export function isHopKey(name: string): name is HopKey {
+  return Object.hasOwn(HOP_RULES, name);
+}
+
+/**
+ * Calls `visit` for each key that the hop has, in the table's order, and joins what it returns.
+ */
+export function overHop<Result>(
+  hop: Hop,
+  visit: <Value>(rule: HopRule<Value>, value: Value, key: HopKey) => Result,
+): Result[] {
+  const results: Result[] = [];
+  const own: { readonly [Key in HopKey]?: HopValue<Key> } = hop;
+  const at = <Key extends HopKey>(key: Key): void => {
+    const value: HopValue<Key> | undefined = own[key];
+    if (value !== undefined) results.push(visit<HopValue<Key>>(HOP_RULES[key], value, key));
+  };
+  for (const key of HOP_KEYS) at(key);
+  return results;
+}

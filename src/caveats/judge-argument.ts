@@ -1,0 +1,88 @@
+import type { Json } from "../bytes/json.js";
+import type { Constraint, Operators } from "./hop.js";
+import type { RuleFailure, Suggest } from "./hop-rule.js";
+import { type Scalar, scalarType, shown, shownList } from "./scalar.js";
+
+/**
+ * Judges the arguments of a call by the limit on one of them: every operator that is not met.
+ *
+ * @param rule - What the limit is called in denials.
+ */
+export function* judgeArgument(
+  rule: string,
+  argument: string,
+  limit: Constraint,
+  given: { readonly [name: string]: unknown },
+  suggest: Suggest,
+): Iterable<RuleFailure> {
+  const present = Object.hasOwn(given, argument);
+  const value = present ? given[argument] : undefined;
+  const violated = (name: string, { expected, must, near }: OperatorFailure): RuleFailure => ({
+    code: "constraint_violated",
+    rule: name,
+    expected,
+    message: `argument ${shown(argument)} ${must}; ${present ? `it is ${shownArgument(value)}` : "it is missing"}`,
+    ...(present ? { actual: value } : {}),
+    ...(near === undefined ? {} : { nearest: near }),
+  });
+  if (limit === null || typeof limit !== "object") {
+    if (present && value === limit) return;
+    yield violated(rule, { expected: limit, must: `must be ${shown(limit)}`, near: limit });
+    return;
+  }
+  for (const operator of ["in", "max", "min", "not_in"] as const) {
+    const failure = judgeOperator(limit, operator, value, suggest);
+    if (failure !== undefined) yield violated(`${rule}.${operator}`, failure);
+  }
+}
+
+interface OperatorFailure {
+  readonly expected: Json;
+  readonly must: string;
+  readonly near?: Json | undefined;
+}
+
+function judgeOperator(
+  limit: Operators,
+  operator: keyof Operators,
+  value: unknown,
+  suggest: Suggest,
+): OperatorFailure | undefined {
+  const { min, max, in: listed, not_in: excluded } = limit;
+  if (operator === "max" && max !== undefined) {
+    if (scalarType(value) === "number" && Number(value) <= max) return undefined;
+    return { expected: max, must: `must be a number of at most ${max}`, near: max };
+  }
+  if (operator === "min" && min !== undefined) {
+    if (scalarType(value) === "number" && Number(value) >= min) return undefined;
+    return { expected: min, must: `must be a number of at least ${min}`, near: min };
+  }
+  if (operator === "in" && listed !== undefined) {
+    if (listed.some((allowed) => allowed === value)) return undefined;
+    const texts = listed.filter((item) => typeof item === "string");
+    const near = suggest(value, texts);
+    return { expected: listed, must: `must be one of ${shownList(listed)}`, near };
+  }
+  if (operator === "not_in" && excluded !== undefined) {
+    return judgeExclusion(excluded, value);
+  }
+  return undefined;
+}
+
+// A value of a type that no member has is refused too: a service that reads "7" and 7 alike could
+// otherwise be led past the exclusion.
+function judgeExclusion(excluded: readonly Scalar[], value: unknown): OperatorFailure | undefined {
+  const type = scalarType(value);
+  const types = [...new Set(excluded.map(scalarType))];
+  if (type === undefined || !types.includes(type)) {
+    return { expected: excluded, must: `must be of type ${types.join(" or ")}` };
+  }
+  if (!excluded.some((item) => item === value)) return undefined;
+  return { expected: excluded, must: `must not be one of ${shownList(excluded)}` };
+}
+
+// Arguments may be of any size, so what is not a scalar is only named.
+function shownArgument(value: unknown): string {
+  if (typeof value !== "object" || value === null) return shown(value);
+  return Array.isArray(value) ? "an array" : "an object";
+}

@@ -1,0 +1,44 @@
+import { beyond, type HopRule, wrongValue } from "./hop-rule.js";
+
+/** `maxFurtherHops`: no more than that many links follow the hop. */
+export const MAX_FURTHER_HOPS: HopRule<number> = {
+  label: "further hops",
+  flag: {
+    kind: "count",
+    form: "--max-further-hops <count>",
+    help: "how often the token may be attenuated after this; 0 seals it",
+  },
+  *problems(value) {
+    if (!Number.isSafeInteger(value) || Number(value) < 0) {
+      yield wrongValue("maxFurtherHops", "a whole number of at least 0", value);
+    }
+  },
+  canonical: (value) => value,
+  *failures(most, _asked, furtherLinks) {
+    if (furtherLinks <= most) return;
+    yield {
+      code: "too_many_hops",
+      rule: "maxFurtherHops",
+      expected: most,
+      actual: furtherLinks,
+      message: `${furtherLinks} links follow this hop, which allows ${most}`,
+    };
+  },
+  meet({ furtherHops }, most, furtherLinks) {
+    const left = most - furtherLinks;
+    return { furtherHops: Math.min(left, furtherHops ?? left) };
+  },
+  *empty({ furtherHops }) {
+    if (furtherHops !== undefined && furtherHops < 0) yield "maxFurtherHops";
+  },
+  *overreaches(most, { furtherHops }) {
+    if (furtherHops === undefined || furtherHops < 1 || most <= furtherHops - 1) return;
+    const left = furtherHops - 1;
+    yield beyond("maxFurtherHops", most, left, `after this hop at most ${left} may follow`, left);
+  },
+  intersect: (most, { furtherHops }) =>
+    furtherHops !== undefined && furtherHops > 0 ? Math.min(most, furtherHops - 1) : most,
+  words: (count) => ({ kind: "count", count }),
+  left: ({ furtherHops }) =>
+    furtherHops === undefined ? undefined : { kind: "count", count: furtherHops },
+};

@@ -1,0 +1,40 @@
+import type { Json } from "../bytes/json.js";
+import { type Flag, type HopRule, wrongValue } from "./hop-rule.js";
+
+const NONCE = /^[A-Za-z0-9_-]{16}$/;
+
+/** `purpose`: why a hop was made; never judged. */
+export const PURPOSE: HopRule<string> = {
+  ...noteRule("purpose", "a string", () => true),
+  flag: {
+    kind: "text",
+    form: "--purpose <text>",
+    help: "why, in your own words; kept for the audit trail",
+  } satisfies Flag,
+};
+
+/** `nonce`: tells apart hops that are otherwise equal; never judged. */
+export const NONCE_RULE: HopRule<string> = noteRule("nonce", "16 base64url characters", (text) =>
+  NONCE.test(text),
+);
+
+function noteRule(
+  key: "purpose" | "nonce",
+  expected: string,
+  fits: (text: string) => boolean,
+): HopRule<string> {
+  return {
+    label: key,
+    *problems(value: Json) {
+      if (typeof value !== "string" || !fits(value)) yield wrongValue(key, expected, value);
+    },
+    canonical: (value) => value,
+    *failures() {},
+    meet: () => ({}),
+    *empty() {},
+    *overreaches() {},
+    intersect: (value) => value,
+    words: (text) => ({ kind: "text", text }),
+    left: () => undefined,
+  };
+}

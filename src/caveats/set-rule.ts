@@ -1,0 +1,95 @@
+import type { Json } from "../bytes/json.js";
+import { sortedSet } from "./canonical-order.js";
+import {
+  beyond,
+  didYouMean,
+  type Flag,
+  type HopRule,
+  type RuleCode,
+  type RuleFailure,
+  wrongValue,
+} from "./hop-rule.js";
+import type { CheckedInvocation } from "./invocation.js";
+import { shown, shownList } from "./scalar.js";
+
+type SetKey = "operations" | "resourceHandles" | "audience" | "invokers";
+
+// The caller chooses how many handles it names, so cap how many are reported.
+const MAX_REPORTED = 16;
+
+/** What tells one set from another. */
+export interface SetKind {
+  readonly code: RuleCode;
+  readonly label: string;
+  /** What a member is called. */
+  readonly noun: string;
+  readonly flag: Flag;
+  /** Whether members are noise to people, so that none resembles another. */
+  readonly opaque?: boolean;
+  /** The values that an invocation names; each must be in the set, and there must be one. */
+  named(asked: CheckedInvocation): readonly string[];
+}
+
+/** The rule of a key whose value is a set of strings: what an invocation names is in the set. */
+export function setRule(key: SetKey, kind: SetKind): HopRule<readonly string[]> {
+  const { code, label, noun, flag, opaque = false } = kind;
+  return {
+    label,
+    flag,
+    *problems(value) {
+      if (!isSet(value)) {
+        yield wrongValue(key, "a non-empty array of strings, strictly ascending", value);
+      }
+    },
+    canonical: (value) => (Array.isArray(value) ? sortedSet(value) : value),
+    *failures(allowed, asked, _furtherLinks, suggest) {
+      const named = kind.named(asked);
+      const refused: string[] = [];
+      for (const one of named) {
+        if (!allowed.includes(one) && refused.push(one) === MAX_REPORTED) break;
+      }
+      if (named.length > 0 && refused.length === 0) return;
+      const list = shownList(allowed);
+      if (named.length === 0) {
+        const message = `no ${noun} is given; allowed: ${list}`;
+        yield { code, rule: key, expected: allowed, message };
+      }
+      for (const actual of refused) {
+        const near = opaque ? undefined : suggest(actual, allowed);
+        const message = `${noun} ${shown(actual)} is not allowed; allowed: ${list}${didYouMean(near)}`;
+        const found: RuleFailure = { code, rule: key, expected: allowed, actual, message };
+        yield near === undefined ? found : { ...found, nearest: near };
+      }
+    },
+    meet: (authority, value) => ({
+      [key]: authority[key]?.filter((item) => value.includes(item)) ?? value,
+    }),
+    *empty(authority) {
+      if (authority[key]?.length === 0) yield key;
+    },
+    *overreaches(value, authority, suggest) {
+      const allowed = authority[key];
+      if (allowed === undefined) return;
+      const list = shownList(allowed);
+      for (const item of value) {
+        if (allowed.includes(item)) continue;
+        const near = opaque ? undefined : suggest(item, allowed);
+        yield beyond(key, item, allowed, `still allowed: ${list}${didYouMean(near)}`, near);
+      }
+    },
+    intersect(value, authority) {
+      const left = value.filter((item) => authority[key]?.includes(item) ?? true);
+      return left.length > 0 ? left : value;
+    },
+    words: (items) => ({ kind: "set", items }),
+    left(authority) {
+      const items = authority[key];
+      return items === undefined ? undefined : { kind: "set", items };
+    },
+  };
+}
+
+function isSet(value: Json): boolean {
+  if (!Array.isArray(value) || value.length === 0) return false;
+  return value.every((item, i) => typeof item === "string" && (i === 0 || value[i - 1] < item));
+}

@@ -1,0 +1,86 @@
+import { beyond, type HopRule, wrongValue } from "./hop-rule.js";
+import { formatTime, parseMoment, parseTime } from "./time.js";
+
+const TIME = "a time such as 2026-01-31T23:59:59Z";
+
+// Times in canonical form order as text, and a moment's fraction of a second changes nothing: a hop
+// speaks of whole seconds.
+
+/** `expires`: an invocation happens before it. */
+export const EXPIRES: HopRule<string> = {
+  ...timeRule("expires", 0),
+  label: "expires",
+  flag: {
+    kind: "moment",
+    form: "--expires <when>",
+    help: "when it ends: a time, or a duration from now",
+  },
+  *failures(expires, { time }) {
+    if (time < expires) return;
+    const message = `expired at ${expires}; it is ${time}`;
+    yield { code: "expired", rule: "expires", expected: expires, actual: time, message };
+  },
+  meet: ({ expires }, value) => ({
+    expires: expires !== undefined && expires < value ? expires : value,
+  }),
+  *overreaches(value, { expires }) {
+    if (expires === undefined || value <= expires) return;
+    yield beyond("expires", value, expires, `it expires at ${expires}`, expires);
+  },
+  intersect: (value, { expires }) => (expires !== undefined && value > expires ? expires : value),
+};
+
+/** `notBefore`: an invocation does not happen before it. */
+export const NOT_BEFORE: HopRule<string> = {
+  ...timeRule("notBefore", 999),
+  label: "not before",
+  flag: {
+    kind: "moment",
+    form: "--not-before <when>",
+    help: "not valid until then: a time, or a duration from now",
+  },
+  *failures(notBefore, { time }) {
+    if (time >= notBefore) return;
+    const message = `not valid before ${notBefore}; it is ${time}`;
+    yield { code: "not_yet_valid", rule: "notBefore", expected: notBefore, actual: time, message };
+  },
+  meet: ({ notBefore }, value) => ({
+    notBefore: notBefore !== undefined && notBefore > value ? notBefore : value,
+  }),
+  *empty({ expires, notBefore }) {
+    if (expires !== undefined && notBefore !== undefined && notBefore >= expires) yield "notBefore";
+  },
+  *overreaches(value, { notBefore }) {
+    if (notBefore === undefined || value >= notBefore) return;
+    yield beyond("notBefore", value, notBefore, `it is not valid before ${notBefore}`, notBefore);
+  },
+  intersect: (value, { notBefore }) =>
+    notBefore !== undefined && value < notBefore ? notBefore : value,
+};
+
+type TimeKey = "expires" | "notBefore";
+type Shared = "problems" | "canonical" | "empty" | "words" | "left";
+
+/**
+ * @param roundUp - Milliseconds added before a moment is cut to the second, so that what is left out
+ *   never widens.
+ */
+function timeRule(key: TimeKey, roundUp: number): Pick<HopRule<string>, Shared> {
+  return {
+    *problems(value) {
+      if (typeof value !== "string" || parseTime(value) === undefined) {
+        yield wrongValue(key, TIME, value);
+      }
+    },
+    canonical(value) {
+      const moment = value instanceof Date ? value.getTime() : parseMoment(value);
+      return moment === undefined ? value : formatTime(moment + roundUp);
+    },
+    *empty() {},
+    words: (time) => ({ kind: "time", time }),
+    left(authority) {
+      const time = authority[key];
+      return time === undefined ? undefined : { kind: "time", time };
+    },
+  };
+}

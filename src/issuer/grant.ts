@@ -1,0 +1,67 @@
+import type { GrantOperations } from "../capability/grants.js";
+
+/** What an issuer offers: a name for a set of operations, under which it mints. */
+export interface Grant {
+  /** Such as `documents:read`: 1 to 128 printable ASCII characters without spaces. */
+  readonly id: string;
+  /** The operations it can give. */
+  readonly operations: readonly string[];
+  /** For those who choose among grants; an issuing agent requires it. */
+  readonly description?: string;
+  /** Whether holders may attenuate its capabilities; unless given, if it is not legacy. */
+  readonly attenuable?: boolean;
+  /**
+   * A wrapper around something that knows no capabilities: it may be asked for without saying which
+   * resources, and is marked wherever it is used.
+   */
+  readonly legacy?: boolean;
+  /** Grants that have to be asked for together with this one. */
+  readonly requires?: readonly string[];
+}
+
+const ID = /^[\x21-\x7e]{1,128}$/;
+
+/**
+ * Grants by id.
+ *
+ * @throws TypeError naming the field that is wrong, such as `grants[1].operations`.
+ */
+export function grantsById(grants: readonly Grant[]): ReadonlyMap<string, Grant> {
+  if (!Array.isArray(grants) || grants.length === 0) {
+    throw new TypeError("grants: there must be at least one");
+  }
+  const known = new Map<string, Grant>();
+  for (const [at, grant] of grants.entries()) {
+    const where = `grants[${at}]`;
+    if (typeof grant !== "object" || grant === null) throw new TypeError(`${where}: not an object`);
+    const { id, operations } = grant;
+    if (typeof id !== "string" || !ID.test(id)) {
+      throw new TypeError(
+        `${where}.id: must be 1 to 128 printable ASCII characters without spaces`,
+      );
+    }
+    if (known.has(id)) throw new TypeError(`${where}.id: "${id}" is taken`);
+    assertOperations(operations, `${where}.operations`);
+    known.set(id, Object.freeze({ ...grant, operations: Object.freeze([...operations]) }));
+  }
+  return known;
+}
+
+function assertOperations(operations: unknown, where: string): void {
+  if (!Array.isArray(operations)) throw new TypeError(`${where}: must be an array of texts`);
+  for (const [at, operation] of operations.entries()) {
+    if (typeof operation !== "string" || operation === "") {
+      throw new TypeError(`${where}[${at}]: must be a text`);
+    }
+    if (operation === "*") {
+      throw new TypeError(
+        `${where}[${at}]: "*" is no operation; write out those that the grant has`,
+      );
+    }
+  }
+}
+
+/** The part of the grants that checks rest on. */
+export function operationsOf(grants: ReadonlyMap<string, Grant>): GrantOperations {
+  return new Map([...grants].map(([id, { operations }]) => [id, operations]));
+}

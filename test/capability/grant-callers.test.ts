@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import type { Invocation } from "../../src/caveats/invocation.js";
+import { createKeyring } from "../../src/issuer/index.js";
+import { codes, denials, fixture, mintOpen, misuse } from "./support.js";
+
+// What a service's objects can do to the grant of an invocation: getters, prototypes, lists that lie.
+
+const keys = createKeyring();
+const { issuer: blind } = fixture({ keys });
+const { issuer: knowing } = fixture({
+  keys,
+  grants: [
+    { id: "files", operations: ["get", "put"] },
+    { id: "mail:send", operations: ["send"] },
+  ],
+});
+const files = mintOpen(blind);
+const weather = mintOpen(blind, { grant: "weather:read" });
+
+describe("of a grant in an invocation, nothing but texts counts, and it is read once", () => {
+  const list = (value: unknown): string =>
+    misuse(() => blind.authorize(files, { operation: "get", grant: value as string }));
+  const WRONG = "invocation.grant must be a grant, or an array of at least one";
+
+  test.each<[string, unknown]>([
+    ["an empty list", []],
+    ["a number", 7],
+    ["null", null],
+    ["true", true],
+    ["a set", new Set(["files"])],
+    ["a String", Object("files")],
+    ["what only looks like a list", { 0: "files", length: 1 }],
+    ["what only reads like a text", { toString: () => "files" }],
+    ["a list with a hole", Object.assign(Array(2), { 1: "files" })],
+    ["a list with a number", ["files", 7]],
+    ["a list in a list", [["files"]]],
+    [
+      "a list that says it has nothing",
+      Object.assign(["files"], { [Symbol.iterator]: () => [].values() }),
+    ],
+  ])("%s is misuse", (_, value) => {
+    expect(list(value)).toBe(WRONG);
+  });
+
+  test("undefined is no grant", () => {
+    expect(list(undefined)).toMatch(/^invocation\.grant must say under which grant/);
+  });
+
+  test("what it inherits does not count", () => {
+    const inherited: Invocation = Object.assign(Object.create({ grant: "files" }), {
+      operation: "get",
+    });
+    expect(misuse(() => blind.authorize(files, inherited))).toBe(
+      "invocation.grant must be the invocation's own member",
+    );
+  });
+
+  test("an inherited one is misuse where the issuer would choose another by itself", () => {
+    class Sending {
+      readonly operation = "put";
+      get grant(): string {
+        return "mail:send";
+      }
+    }
+    // Exactly one grant has the operation, and it is not the one that the service names.
+    expect(misuse(() => knowing.authorize(files, new Sending()))).toMatch(/grant/);
+  });
+
+  test("a getter that changes its mind is taken at its first word", () => {
+    let looks = 0;
+    const asked = {
+      operation: "get",
+      get grant(): string {
+        looks++;
+        return looks === 1 ? "mail:send" : "files";
+      },
+    };
+    expect(codes(blind.authorize(files, asked))).toEqual(["grant_denied"]);
+    expect(looks).toBe(1);
+  });
+
+  test("a list that grows while it is read grows nothing after", () => {
+    const grants = ["mail:send"];
+    const asked = {
+      grant: grants,
+      get operation(): string {
+        return "get";
+      },
+      get arguments(): object {
+        grants.push("files");
+        return {};
+      },
+    } as Invocation;
+    const decision = blind.authorize(weather, asked);
+    expect(codes(decision)).toEqual(["grant_denied"]);
+    grants.push("weather:read");
+    expect(denials(decision)[0]?.expected).not.toContain("weather:read");
+  });
+});

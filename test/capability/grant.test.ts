@@ -1,0 +1,219 @@
+import { describe, expect, test } from "vitest";
+import type { Invocation } from "../../src/caveats/invocation.js";
+import type { Grant } from "../../src/issuer/index.js";
+import { createKeyring, RevocationList } from "../../src/issuer/index.js";
+import { append, codes, denials, fixture, mint, mintOpen, misuse, NOW, narrow } from "./support.js";
+
+// The grant under which a service acts is part of the check: a token of another grant is refused, and
+// where the issuer knows its grants, so is what a token's own grant does not have.
+
+const GRANTS: readonly Grant[] = [
+  { id: "files", operations: ["get", "put"] },
+  { id: "weather:read", operations: ["get", "forecast"] },
+  { id: "mail:send", operations: ["send"] },
+];
+
+const keys = createKeyring();
+const { issuer: blind } = fixture({ keys });
+const { issuer: knowing } = fixture({ keys, grants: GRANTS });
+const files = mintOpen(blind);
+const weather = mintOpen(blind, { grant: "weather:read" });
+
+describe("an issuer that does not know its grants allows what the invocation's grant and the hops allow", () => {
+  test.each<[string, string, Invocation["grant"], string[]]>([
+    ["its own grant", files, "files", []],
+    ["its own in a list of one", files, ["files"], []],
+    ["its own among several", files, ["weather:read", "files"], []],
+    ["another grant", weather, "files", ["grant_denied"]],
+    ["several others", weather, ["files", "mail:send"], ["grant_denied"]],
+    ["another case", files, "Files", ["grant_denied"]],
+    ["more letters", files, "files ", ["grant_denied"]],
+    ["a part of it", weather, "weather", ["grant_denied"]],
+    ["a star", files, "*", ["grant_denied"]],
+    ["an inherited name", files, "toString", ["grant_denied"]],
+  ])("%s", (_, token, grant, expected) => {
+    const asked = { ...(grant === undefined ? {} : { grant }), operation: "get" };
+    expect(codes(blind.authorize(token, asked))).toEqual(expected);
+  });
+
+  test("a denial names the grants asked for and the token's, and no hop", () => {
+    expect(denials(blind.authorize(weather, { grant: ["files", "a"], operation: "get" }))).toEqual([
+      {
+        code: "grant_denied",
+        rule: "grant",
+        expected: ["files", "a"],
+        actual: "weather:read",
+        message: 'the token is for "weather:read", and this call is under "files", "a"',
+      },
+    ]);
+  });
+
+  test("without a grant nothing is allowed: that is misuse, whatever the token", () => {
+    for (const token of [files, weather, "noise", ""]) {
+      expect(misuse(() => blind.authorize(token, { operation: "get" }))).toBe(
+        'invocation.grant must say under which grant this service acts, such as "documents:read": this issuer does not know its grants',
+      );
+    }
+  });
+});
+
+describe("an issuer that knows its grants", () => {
+  test("refuses an operation outside the token's grant whatever the hops say", () => {
+    expect(denials(knowing.authorize(files, { grant: "files", operation: "delete" }))).toEqual([
+      {
+        code: "grant_denied",
+        rule: "operations",
+        expected: ["get", "put"],
+        actual: "delete",
+        message: 'the grant "files" does not have the operation "delete"; it has "get", "put"',
+      },
+    ]);
+  });
+
+  test("refuses it although a hop names it: no hop widens", () => {
+    const wider = append(files, '{"operations":["delete","get"]}');
+    expect(codes(knowing.authorize(wider, { grant: "files", operation: "delete" }))).toEqual([
+      "grant_denied",
+    ]);
+    expect(codes(knowing.authorize(wider, { grant: "files", operation: "get" }))).toEqual([]);
+    const minted = mint(blind, { operations: ["delete"] });
+    expect(codes(knowing.authorize(minted, { grant: "files", operation: "delete" }))).toEqual([
+      "grant_denied",
+    ]);
+  });
+
+  test("tells both reasons where both hold", () => {
+    const decision = knowing.authorize(weather, { grant: "mail:send", operation: "send" });
+    expect(denials(decision).map(({ code, rule }) => [code, rule])).toEqual([
+      ["grant_denied", "grant"],
+      ["grant_denied", "operations"],
+    ]);
+  });
+
+  test("needs no grant in the invocation where exactly one has the operation", () => {
+    expect(codes(knowing.authorize(files, { operation: "put" }))).toEqual([]);
+    expect(codes(knowing.authorize(weather, { operation: "forecast" }))).toEqual([]);
+    expect(
+      denials(knowing.authorize(weather, { operation: "put" })).map(({ rule }) => rule),
+    ).toEqual(["grant", "operations"]);
+  });
+
+  test.each<[string, Invocation, string]>([
+    [
+      "an operation of two grants",
+      { operation: "get" },
+      'invocation.grant must say under which grant this service acts: the operation "get" belongs to "files", "weather:read"',
+    ],
+    [
+      "an operation of none",
+      { operation: "delete" },
+      'invocation.grant must say under which grant this service acts: no grant has the operation "delete"; there are "files", "weather:read", "mail:send"',
+    ],
+    [
+      "a grant that it does not have",
+      { grant: "fils", operation: "get" },
+      'this issuer has no grant "fils"; did you mean "files"?',
+    ],
+    [
+      "one that it does not have beside one that it has",
+      { grant: ["files", "calendar"], operation: "get" },
+      'this issuer has no grant "calendar"; there are "files", "weather:read", "mail:send"',
+    ],
+    [
+      "a grant by an inherited name",
+      { grant: "constructor", operation: "get" },
+      'this issuer has no grant "constructor"; there are "files", "weather:read", "mail:send"',
+    ],
+  ])("takes for misuse, naming the candidates: %s", (_, invocation, message) => {
+    for (const token of [files, "noise"]) {
+      expect(misuse(() => knowing.authorize(token, invocation))).toBe(message);
+    }
+  });
+
+  test("refuses the capabilities of a grant that is gone, or lost the operation", () => {
+    const fewer = fixture({ keys, grants: [{ id: "weather:read", operations: ["forecast"] }] });
+    const at = (token: string): string[] =>
+      codes(fewer.issuer.authorize(token, { grant: "weather:read", operation: "get" }));
+    expect(at(files)).toEqual(["grant_denied"]);
+    expect(at(weather)).toEqual(["grant_denied"]);
+  });
+
+  test("copies them: what becomes of the definitions later changes nothing", () => {
+    const operations = ["get"];
+    const grants = [{ id: "files", operations }];
+    const { issuer } = fixture({ keys, grants });
+    operations.push("delete");
+    grants.push({ id: "weather:read", operations: ["get"] });
+    expect(codes(issuer.authorize(files, { operation: "delete", grant: "files" }))).toEqual([
+      "grant_denied",
+    ]);
+    expect(codes(issuer.authorize(files, { operation: "get" }))).toEqual([]);
+    const inside = issuer.grants?.get("files")?.operations as string[];
+    expect(() => inside.push("delete")).toThrow(TypeError);
+  });
+});
+
+describe("where the grant stands among the reasons", () => {
+  const at = "2030-01-01T00:00:00Z";
+
+  test("after revocation and a stale list, before every hop", () => {
+    const revocations = new RevocationList({ version: 1, trustedUntil: at, entries: [] });
+    const { issuer } = fixture({ keys, grants: GRANTS, revocations });
+    const minted = blind.issue(() => ({ grant: "files", operations: ["get"] })).capability;
+    const entries = [{ kind: "capability", id: minted.id, at } as const];
+    revocations.replace({ version: 2, trustedUntil: at, entries });
+    const token = append(append(minted.token, '{"expires":"2029-01-01T00:00:00Z"}'), "?");
+    const decision = issuer.authorize(token, { grant: "mail:send", operation: "send" });
+    expect(denials(decision).map(({ code, rule, hop }) => [code, rule, hop])).toEqual([
+      ["revoked", "capability", undefined],
+      ["revocation_stale", "trustedUntil", undefined],
+      ["grant_denied", "grant", undefined],
+      ["grant_denied", "operations", undefined],
+      ["operation_denied", "operations", 1],
+      ["expired", "expires", 2],
+      ["caveat_unknown", undefined, 3],
+    ]);
+    for (const denial of denials(decision).slice(2, 4)) expect(denial).not.toHaveProperty("hop");
+  });
+
+  test.each<[string, string, string]>([
+    ["altered", `${weather.slice(0, -4)}AAAA`, "signature_mismatch"],
+    [
+      "someone else's",
+      mint(fixture({ name: "other", keys }).issuer, { grant: "a" }),
+      "foreign_issuer",
+    ],
+    ["under another key", mint(fixture({ keys: createKeyring() }).issuer), "unknown_key"],
+    ["cut short", weather.slice(0, -8), "token_truncated"],
+    ["too large", append(weather, "x".repeat(8193)), "token_too_large"],
+  ])("nothing is said of the grant of a token that is %s", (_, token, code) => {
+    for (const issuer of [blind, knowing]) {
+      const decision = issuer.authorize(token, { grant: "mail:send", operation: "send" });
+      expect(codes(decision)).toEqual([code]);
+      expect(JSON.stringify(decision)).not.toContain("weather");
+    }
+  });
+
+  test("a refusal by the grant says whose capability it was", () => {
+    const decision = knowing.authorize(weather, { grant: "files", operation: "put" });
+    expect(decision).toMatchObject({ allowed: false, capability: { grant: "weather:read" } });
+  });
+});
+
+describe("without any grant", () => {
+  test.each([["knows", knowing] as const, ["does not know", blind] as const])(
+    "an issuer that %s its grants says whether a token stands, and revokes it",
+    (_, issuer) => {
+      for (const token of [files, weather, mintOpen(blind, { grant: "gone" })]) {
+        expect(codes(issuer.standing(token))).toEqual([]);
+        expect(issuer.revocationOf(token)).toMatchObject({ ok: true });
+      }
+    },
+  );
+
+  test("attenuating and inspecting ask for none", () => {
+    const child = narrow(weather, { operations: ["get"] });
+    const call = { grant: "weather:read", operation: "get", time: new Date(NOW) };
+    expect(codes(knowing.authorize(child, call))).toEqual([]);
+  });
+});

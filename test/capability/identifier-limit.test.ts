@@ -1,0 +1,76 @@
+import { describe, expect, test } from "vitest";
+import { inspect } from "../../src/index.js";
+import {
+  bindDischarge,
+  createMacaroon,
+  parseMacaroon,
+  RootKey,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { canonical, issuer, needing, PARTS, TOKEN, withIdentifier } from "./made.js";
+import { append, codes, denials, fixture, GET, mint, NOW, utf8 } from "./support.js";
+
+// An identifier that is too long is reported where it stands, before what is wrong behind it.
+
+const FORMATS = ["v1", "v2", "v1json", "v2json"] as const;
+const TOO_LONG = "x".repeat(2049);
+
+describe.each(FORMATS)("in form %s", (format) => {
+  const written = (token: string): string => writeMacaroons([parseMacaroon(token)], format);
+  const reason = (text: string): unknown => {
+    const [first, ...others] = denials(issuer.authorize(text, GET));
+    expect(others).toEqual([]);
+    return [first?.code, first?.rule, first?.message];
+  };
+  const IDENTIFIER = [
+    "token_too_large",
+    "caveat_too_large",
+    "the identifier has 2049 bytes; at most 2048 are allowed",
+  ];
+
+  test("an identifier over the limit is that", () => {
+    expect(reason(written(withIdentifier(TOO_LONG)))).toEqual(IDENTIFIER);
+  });
+
+  test("before a caveat that is too long, and before too many of them", () => {
+    const long = withIdentifier(TOO_LONG);
+    expect(reason(written(append(long, "x".repeat(8193))))).toEqual(IDENTIFIER);
+    const many = Array<string>(33).fill('{"purpose":"a"}').reduce(append, long);
+    // JSON counts its caveats before it looks at any member.
+    const first = reason(written(many)) as string[];
+    expect(["caveat_too_large", "too_many_caveats"]).toContain(first[1]);
+  });
+
+  test("before a fault that follows it", () => {
+    const text = written(withIdentifier(TOO_LONG));
+    if (format.endsWith("json")) return;
+    const bytes = Buffer.from(text, "base64url");
+    const cut = bytes.subarray(0, bytes.length - 8).toString("base64url");
+    expect(reason(cut)).toEqual(IDENTIFIER);
+  });
+
+  test("one of 2,048 bytes is read", () => {
+    const [, rule] = reason(written(withIdentifier("x".repeat(2048)))) as string[];
+    expect(rule).toBe("identifier_malformed");
+  });
+
+  test("a discharge's identifier counts like any other", () => {
+    const root = parseMacaroon(needing(TOKEN, "a"));
+    const discharge = createMacaroon(new RootKey(utf8("third")), { identifier: TOO_LONG });
+    const text = writeMacaroons([root, bindDischarge(root, discharge)], format);
+    expect(reason(text)).toEqual(IDENTIFIER);
+  });
+});
+
+test("no issuer mints one, an issuer may lower the limit, and a holder is warned", () => {
+  expect(() => mint(issuer, { grant: "g".repeat(2048) })).toThrow(
+    /^the identifier has \d+ bytes; at most 2048 are allowed$/,
+  );
+  const low = fixture({ limits: { identifierBytes: 64 } });
+  expect(codes(low.issuer.authorize(mint(low.issuer), GET))).toEqual(["token_too_large"]);
+  const over = withIdentifier(canonical({ ...PARTS, grant: "g".repeat(2048) }));
+  const [warning] = inspect(over, { now: NOW }).warnings.filter(
+    ({ code }) => code === "over_limit",
+  );
+  expect(warning?.message).toMatch(/the identifier has \d+ bytes; at most 2048 are allowed$/);
+});

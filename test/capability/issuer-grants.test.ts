@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest";
+import type { Grant } from "../../src/issuer/index.js";
+import { codes, fixture, misuse } from "./support.js";
+
+const FILES: Grant = { id: "files", operations: ["get", "put"] };
+
+describe("grants of an issuer", () => {
+  test.each<[string, unknown, string]>([
+    ["no list", { files: ["get"] }, "grants: there must be at least one"],
+    ["null", null, "grants: there must be at least one"],
+    ["an empty list", [], "grants: there must be at least one"],
+    ["no grant", [null], "grants[0]: not an object"],
+    ["an id with a space", [{ id: "a b", operations: ["get"] }], "grants[0].id: must be 1 to 128"],
+    ["a long id", [{ id: "a".repeat(129), operations: ["get"] }], "grants[0].id: must be 1 to 128"],
+    ["an id that is no text", [{ id: 7, operations: ["get"] }], "grants[0].id: must be 1 to 128"],
+    ["an id twice", [FILES, FILES], 'grants[1].id: "files" is taken'],
+    [
+      "operations that are no list",
+      [{ id: "a", operations: "get" }],
+      "grants[0].operations: must be",
+    ],
+    [
+      "an empty operation",
+      [{ id: "a", operations: [""] }],
+      "grants[0].operations[0]: must be a text",
+    ],
+    ["a number", [{ id: "a", operations: ["get", 1] }], "grants[0].operations[1]: must be a text"],
+    ["a star", [{ id: "a", operations: ["*"] }], '"*" is no operation; write out those'],
+  ])("%s: a TypeError that names the place", (_, grants, message) => {
+    expect(misuse(() => fixture({ grants: grants as Grant[] }))).toContain(message);
+  });
+
+  test("an id of 128 characters", () => {
+    const id = "a".repeat(128);
+    const { issuer } = fixture({ grants: [{ id, operations: ["get"] }] });
+    const { token } = issuer.mint({ grant: id });
+    expect(codes(issuer.authorize(token, { operation: "get" }))).toEqual([]);
+  });
+
+  test("a name that objects inherit is a grant like any other", () => {
+    const grants = [{ id: "__proto__", operations: ["constructor"] }];
+    const { issuer } = fixture({ grants });
+    const { token } = issuer.mint({ grant: "__proto__" });
+    expect(codes(issuer.authorize(token, { operation: "constructor" }))).toEqual([]);
+    expect(codes(issuer.authorize(token, { grant: "__proto__", operation: "toString" }))).toEqual([
+      "grant_denied",
+      "operation_denied",
+    ]);
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import { overreaches } from "../../src/caveats/narrowing.js";
+import { readHop } from "../../src/caveats/read-hop.js";
+import { attenuate, inspect } from "../../src/index.js";
+import { append, codes, fixture, GET, mint, mintOpen, tokenError, utf8 } from "./support.js";
+
+// Caps before work: what is too large is refused as that, before it is compared with anything, and of
+// what is wrong only the first 16 are told.
+
+const { issuer } = fixture();
+const token = mint(issuer);
+const MOST = 16;
+
+const many = (count: number, name = "v"): string[] =>
+  Array.from({ length: count }, (_, at) => `${name}${at}`);
+
+function limitsOn(count: number, limit: object): { [argument: string]: object } {
+  return Object.fromEntries(many(count, "argument_").map((name) => [name, limit]));
+}
+
+describe("a hop over a limit is that and nothing more", () => {
+  const long = "x".repeat(1000);
+  const large = { constraints: limitsOn(242, { in: [long] }) };
+
+  test("242 kB of limits, in attenuate: no lint, no list of problems", () => {
+    expect(JSON.stringify(large).length).toBeGreaterThan(242_000);
+    const parent = mint(issuer, { constraints: limitsOn(100, { max: 1 }) });
+    const run = (): unknown => attenuate(parent, large);
+    expect(tokenError(run)).toBe("caveat_too_large");
+    expect(tokenError(() => attenuate(parent, large, { intersect: true }))).toBe(
+      "caveat_too_large",
+    );
+    try {
+      run();
+    } catch (error) {
+      expect(String(error).length).toBeLessThan(200);
+    }
+  });
+
+  test("also one that is wrong besides, which would be a TypeError", () => {
+    const wrong = { operations: many(10_000), expires: "someday" };
+    expect(tokenError(() => attenuate(token, wrong))).toBe("caveat_too_large");
+  });
+
+  test.each<[string, object, string]>([
+    ["too many members", { operations: many(257) }, "too_many_members"],
+    ["too many bytes", { purpose: "x".repeat(8192) }, "caveat_too_large"],
+    ["too deep", { constraints: { a: { in: [[[[1]]]] } } }, "too_deep"],
+  ])("%s, on a token that allows none of it", (_, hop, code) => {
+    expect(tokenError(() => attenuate(token, hop))).toBe(code);
+  });
+
+  test("the nonce that attenuate adds counts", () => {
+    const purpose = "x".repeat(8192 - '{"purpose":""}'.length);
+    expect(tokenError(() => attenuate(token, { purpose }))).toBe("caveat_too_large");
+    expect(tokenError(() => attenuate(token, { purpose }, { nonce: false }))).toBe("accepted");
+  });
+
+  test("clipping that makes a hop too large is refused as well", () => {
+    const values = (from: number): string[] => many(150, `${from}`);
+    const parent = mint(issuer, { constraints: { a: { not_in: values(1) } } });
+    const hop = { constraints: { a: { not_in: values(2) } } };
+    expect(tokenError(() => attenuate(parent, hop))).toBe("accepted");
+    expect(tokenError(() => attenuate(parent, hop, { intersect: true }))).toBe("too_many_members");
+  });
+});
+
+describe("at most 16 problems are told", () => {
+  test("of members beyond the token", () => {
+    const refused = attenuate(token, { operations: many(256) });
+    expect(refused.ok || refused.problems.length).toBe(MOST);
+  });
+
+  test("of members and limits together, the first ones", () => {
+    const parent = mint(issuer, { invokers: ["a"], constraints: limitsOn(90, { max: 1 }) });
+    const refused = attenuate(parent, {
+      operations: ["delete"],
+      constraints: limitsOn(90, { max: 2, min: 2 }),
+      invokers: many(90),
+    });
+    const rules = refused.ok ? [] : refused.problems.map(({ rule }) => rule.split(".")[0]);
+    expect(rules).toEqual(["operations", ...Array<string>(15).fill("constraints")]);
+  });
+
+  test("of a sealed token with all that goes beyond it", () => {
+    const sealed = append(token, '{"maxFurtherHops":0}');
+    const refused = attenuate(sealed, { operations: many(256) });
+    expect(refused.ok || refused.problems.length).toBeLessThanOrEqual(MOST);
+    expect(refused.ok || refused.problems.some(({ rule }) => rule === "maxFurtherHops")).toBe(true);
+  });
+
+  test("of arguments of which nothing is left", () => {
+    const hop = (value: number): string => {
+      const limits = many(200, "a")
+        .sort()
+        .map((name) => [name, value]);
+      return JSON.stringify({ constraints: Object.fromEntries(limits) });
+    };
+    const nothing = append(append(mintOpen(issuer), hop(1)), hop(2));
+    const refused = attenuate(nothing, { purpose: "why" });
+    expect(refused.ok || refused.problems.length).toBeLessThanOrEqual(MOST);
+  });
+
+  test("by the lint on its own", () => {
+    expect(overreaches({ operations: ["a"] }, { operations: many(5000) })).toHaveLength(MOST);
+  });
+
+  test("of a caveat that is no hop, in every answer about it", () => {
+    const names = many(200, "k").sort();
+    const caveat = JSON.stringify(Object.fromEntries(names.map((name) => [name, 1])));
+    const reading = readHop(utf8(caveat));
+    expect(reading.ok || reading.problems.length).toBe(MOST);
+    const broken = append(token, caveat);
+    expect(codes(issuer.authorize(broken, GET))).toEqual(Array(MOST).fill("caveat_unknown"));
+    expect(inspect(broken).links[1]?.problems).toHaveLength(MOST);
+    const refused = attenuate(broken, { purpose: "why" });
+    expect(refused.ok || refused.problems.length).toBe(MOST);
+  });
+
+  test("exactly 16 are all told, and 17 are cut", () => {
+    const told = (count: number): unknown => {
+      const refused = attenuate(token, { operations: many(count) });
+      return refused.ok || refused.problems.length;
+    };
+    expect([told(15), told(16), told(17)]).toEqual([15, 16, 16]);
+  });
+});

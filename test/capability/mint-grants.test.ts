@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest";
+import type { MintRequest } from "../../src/capability/mint.js";
+import { inspect } from "../../src/index.js";
+import { codes, fixture, misuse, NOW } from "./support.js";
+
+// Minting without operations must not give every operation by omission.
+
+const GRANTS = [
+  { id: "files", operations: ["put", "get"] },
+  { id: "weather:read", operations: ["forecast"] },
+];
+const { issuer: blind } = fixture();
+const { issuer: knowing } = fixture({ grants: GRANTS });
+
+describe("without operations", () => {
+  test("an issuer that does not know its grants refuses", () => {
+    expect(misuse(() => blind.mint({ grant: "files" }))).toBe(
+      "operations must be named, since this issuer does not know its grants; anyOperation: true allows every one",
+    );
+    expect(misuse(() => blind.mint({ grant: "files", anyOperation: false }))).toMatch(
+      /^operations/,
+    );
+  });
+
+  test("one that knows them writes the grant's into its hop, in canonical order", () => {
+    const { hop, token } = knowing.mint({ grant: "files" });
+    expect(hop.operations).toEqual(["get", "put"]);
+    expect(inspect(token).authority.operations).toEqual(["get", "put"]);
+    expect(inspect(token, { now: NOW }).warnings).toEqual([]);
+    expect(codes(knowing.authorize(token, { grant: "files", operation: "put" }))).toEqual([]);
+  });
+
+  test("what was written stays when the grant gets more", () => {
+    const { keys } = fixture();
+    const { token } = fixture({ keys, grants: GRANTS }).issuer.mint({ grant: "weather:read" });
+    const grants = [{ id: "weather:read", operations: ["forecast", "alerts"] }];
+    const { issuer: later } = fixture({ keys, grants });
+    expect(codes(later.authorize(token, { operation: "alerts" }))).toEqual(["operation_denied"]);
+  });
+
+  test("issuing does the same", () => {
+    expect(misuse(() => blind.issue(() => ({ grant: "files" })))).toMatch(/^operations must be/);
+    const { capability } = knowing.issue(() => ({ grant: "files" }));
+    expect(capability.hop.operations).toEqual(["get", "put"]);
+  });
+});
+
+describe("every operation", () => {
+  test("has to be asked for by name, and is then in no hop", () => {
+    for (const issuer of [blind, knowing]) {
+      const { hop, token } = issuer.mint({ grant: "files", anyOperation: true });
+      expect(hop).not.toHaveProperty("operations");
+      const { warnings } = inspect(token, { now: NOW });
+      expect(warnings.map(({ code }) => code)).toEqual(["no_operations"]);
+    }
+  });
+
+  test("is still no more than a known grant has", () => {
+    const { token } = knowing.mint({ grant: "files", anyOperation: true });
+    expect(codes(knowing.authorize(token, { grant: "files", operation: "get" }))).toEqual([]);
+    expect(codes(knowing.authorize(token, { grant: "files", operation: "delete" }))).toEqual([
+      "grant_denied",
+    ]);
+  });
+
+  test("and named ones exclude each other", () => {
+    const both = { grant: "files", operations: ["get"], anyOperation: true };
+    expect(misuse(() => blind.mint(both))).toBe(
+      "operations and anyOperation exclude each other; give one of them",
+    );
+  });
+
+  test.each([1, "true", {}, null])("is not asked for by %o", (anyOperation) => {
+    const request = { grant: "files", anyOperation } as unknown as MintRequest;
+    expect(misuse(() => blind.mint(request))).toBe("anyOperation must be a boolean");
+  });
+});
+
+describe("an issuer that knows its grants mints no others, and nothing beyond them", () => {
+  test.each<[string, object, string]>([
+    [
+      "a misspelt grant",
+      { grant: "file" },
+      'this issuer has no grant "file"; did you mean "files"?',
+    ],
+    [
+      "an unknown grant",
+      { grant: "calendar", anyOperation: true },
+      'this issuer has no grant "calendar"; there are "files", "weather:read"',
+    ],
+    ["no grant", {}, 'this issuer has no grant "undefined"; there are'],
+    [
+      "an operation of another grant",
+      { grant: "files", operations: ["get", "forecast"] },
+      'the grant "files" has no operation "forecast"; it has "put", "get"',
+    ],
+    [
+      "a misspelt operation",
+      { grant: "files", operations: ["gut"] },
+      'the grant "files" has no operation "gut"; did you mean "',
+    ],
+    ["no operation at all", { grant: "files", operations: [] }, '"operations" must be a non-empty'],
+    ["operations that are no list", { grant: "files", operations: "get" }, '"operations" must be'],
+  ])("%s", (_, request, message) => {
+    expect(misuse(() => knowing.mint(request as MintRequest))).toContain(message);
+  });
+});
+
+describe("what a request inherits is not taken for what it says", () => {
+  test("inherited operations: refused, or in the hop, never a token of every operation", () => {
+    class Reading {
+      readonly grant = "files";
+      get operations(): string[] {
+        return ["get"];
+      }
+    }
+    for (const issuer of [blind, knowing]) {
+      let operations: readonly string[] | undefined = [];
+      try {
+        ({ operations } = issuer.mint(new Reading()).hop);
+      } catch (error) {
+        expect(error).toBeInstanceOf(TypeError);
+      }
+      // Not undefined, which would be every operation.
+      expect(operations).toBeDefined();
+    }
+  });
+
+  test("an inherited anyOperation allows nothing by itself", () => {
+    const request: MintRequest = Object.assign(Object.create({ anyOperation: true }), {
+      grant: "files",
+    });
+    expect(misuse(() => blind.mint(request))).toMatch(/^operations must be named/);
+  });
+
+  test("operations that change between looks are checked as they are written", () => {
+    let looks = 0;
+    const request = {
+      grant: "files",
+      get operations(): string[] {
+        looks++;
+        return looks === 1 ? ["delete"] : ["get"];
+      },
+    };
+    let operations: readonly string[] = [];
+    try {
+      operations = knowing.mint(request).hop.operations ?? ["everything"];
+    } catch (error) {
+      expect(error).toBeInstanceOf(TypeError);
+    }
+    for (const operation of operations) expect(["get", "put"]).toContain(operation);
+  });
+});

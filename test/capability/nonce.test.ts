@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import type { AttenuateOptions } from "../../src/index.js";
+import { attenuate, inspect, revocationId } from "../../src/index.js";
+import { codes, fixture, GET, mint, misuse, narrow } from "./support.js";
+
+const { issuer, revocations } = fixture();
+const token = mint(issuer);
+const NONCE = "AAAAAAAAAAAAAAAA";
+
+describe("attenuate adds a nonce", () => {
+  test("of 16 base64url characters, and another each time", () => {
+    const nonces = Array.from({ length: 100 }, () => {
+      const child = attenuate(token, { operations: ["get"] });
+      return child.ok ? child.hop.nonce : undefined;
+    });
+    expect(new Set(nonces).size).toBe(100);
+    for (const nonce of nonces) expect(nonce).toMatch(/^[\w-]{16}$/);
+  });
+
+  test("so that revoking one of two sub-agents leaves the other alive", () => {
+    const [one, two] = [
+      narrow(token, { operations: ["get"] }),
+      narrow(token, { operations: ["get"] }),
+    ];
+    expect(revocationId(one)).not.toBe(revocationId(two));
+    const revocation = issuer.revocationOf(one);
+    if (revocation.ok) revocations.add(revocation.entry);
+    expect(codes(issuer.authorize(one, GET))).toEqual(["revoked"]);
+    expect(codes(issuer.authorize(two, GET))).toEqual([]);
+  });
+
+  test("also where the hop says nothing else: a child that can be revoked alone", () => {
+    const child = attenuate(token, {});
+    expect(child).toMatchObject({ ok: true, hop: { nonce: expect.stringMatching(/^[\w-]{16}$/) } });
+    expect(child.ok && Object.keys(child.hop)).toEqual(["nonce"]);
+  });
+
+  test("when clipping too", () => {
+    const child = attenuate(token, { operations: ["get", "delete"] }, { intersect: true });
+    expect(child).toMatchObject({
+      ok: true,
+      hop: { operations: ["get"], nonce: expect.any(String) },
+    });
+  });
+
+  test("but keeps the one that the hop has, and changes no object that it was given", () => {
+    const hop = { operations: ["get"], nonce: NONCE };
+    const [one, two] = [attenuate(token, hop), attenuate(token, hop)];
+    expect(one).toEqual(two);
+    expect(one.ok && one.hop.nonce).toBe(NONCE);
+    const bare = { operations: ["get"] };
+    attenuate(token, bare);
+    expect(bare).toEqual({ operations: ["get"] });
+  });
+
+  test("and does not take one that is inherited, undefined or wrong for the hop's own", () => {
+    const inherited = Object.assign(Object.create({ nonce: NONCE }), { operations: ["get"] });
+    const child = attenuate(token, inherited);
+    expect(child.ok && child.hop.nonce).not.toBe(NONCE);
+    expect(misuse(() => attenuate(token, { nonce: undefined } as object))).toContain("undefined");
+    expect(misuse(() => attenuate(token, { nonce: "short" }))).toContain('"nonce" must be');
+  });
+});
+
+describe("nonce: false", () => {
+  test("leaves it out: equal hops make the same token", () => {
+    const child = narrow(token, { operations: ["get"] }, { nonce: false });
+    expect(child).toBe(narrow(token, { operations: ["get"] }, { nonce: false }));
+    expect(inspect(child).links[1]?.hop).toEqual({ operations: ["get"] });
+  });
+
+  test("keeps the one that the hop has", () => {
+    const child = narrow(token, { nonce: NONCE }, { nonce: false });
+    expect(inspect(child).links[1]?.hop).toEqual({ nonce: NONCE });
+  });
+});
+
+test("an option that does not exist is misuse: a misspelt one must not be ignored", () => {
+  const misspelt = { nonces: false } as AttenuateOptions;
+  expect(misuse(() => attenuate(token, { operations: ["get"] }, misspelt))).toBe(
+    'unknown option "nonces"; there are nonce, intersect, now',
+  );
+});

@@ -1,0 +1,139 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Hop } from "../../src/caveats/hop.js";
+import {
+  HOP_KEYS,
+  HOP_RULES,
+  type HopKey,
+  isHopKey,
+  overHop,
+} from "../../src/caveats/hop-rules.js";
+import { judgeHop } from "../../src/caveats/judge.js";
+import { meetOf } from "../../src/caveats/meet.js";
+import { overreaches } from "../../src/caveats/narrowing.js";
+import { readHop } from "../../src/caveats/read-hop.js";
+import { encodeHop, normalizeHop } from "../../src/caveats/write-hop.js";
+import { anyHop, invocation } from "./arbitraries.js";
+import { asked, misuse, NOW, problemsIn } from "./support.js";
+
+// One table says everything of a key; here, that the readers and judges ask it and nothing else.
+
+/** A hop of every key there is: it does not compile without all of them. */
+const WHOLE: Required<Hop> = {
+  operations: ["get"],
+  resourceHandles: ["rh_1"],
+  constraints: { n: 1 },
+  expires: "2030-01-01T00:00:00Z",
+  notBefore: "2030-01-01T00:00:00Z",
+  audience: ["here"],
+  invokers: ["agent"],
+  maxFurtherHops: 0,
+  purpose: "why",
+  nonce: "AAAAAAAAAAAAAAAA",
+};
+
+/** The first member of a rule, as in `constraints.n.max`. */
+const keyOf = (rule: string): string => rule.split(/[.[]/)[0] ?? "";
+
+/** The keys of what was found, each once, in the order in which they were reported. */
+const keysIn = (found: readonly { readonly rule: string }[]): string[] => [
+  ...new Set(found.map(({ rule }) => keyOf(rule))),
+];
+
+const inTableOrder = (keys: readonly string[]): readonly string[] =>
+  HOP_KEYS.filter((key) => keys.includes(key));
+
+describe("the table of keys", () => {
+  test("has every key of a hop, and is the list of them", () => {
+    expect([...HOP_KEYS].sort()).toEqual(Object.keys(WHOLE).sort());
+    expect(Object.keys(HOP_RULES)).toEqual(HOP_KEYS);
+    expect(HOP_KEYS.every(isHopKey)).toBe(true);
+    expect(["__proto__", "toString", "constructor", "operation", ""].some(isHopKey)).toBe(false);
+  });
+
+  test("has a name for each key, and flags that are distinct", () => {
+    const rules = Object.values(HOP_RULES);
+    const labels = rules.map(({ label }) => label);
+    expect(new Set(labels).size).toBe(labels.length);
+    const forms = rules.flatMap(({ flag }) => (flag === undefined ? [] : [flag.form]));
+    expect(new Set(forms.map((form) => form.split(" ")[0])).size).toBe(forms.length);
+    for (const form of forms) expect(form).toMatch(/^--[a-z-]+ <[a-z]+>$/);
+    // The command sets only the nonce by itself.
+    expect(HOP_KEYS.filter((key) => HOP_RULES[key].flag === undefined)).toEqual(["nonce"]);
+  });
+
+  test.each(HOP_KEYS)("knows a right %s from a wrong one, in reader and writer alike", (key) => {
+    expect(problemsIn(JSON.stringify({ [key]: WHOLE[key] }))).toEqual([]);
+    expect(normalizeHop({ [key]: WHOLE[key] })).toEqual({ [key]: WHOLE[key] });
+    for (const wrong of [null, true, {}, [], -1, [1]]) {
+      expect(problemsIn(JSON.stringify({ [key]: wrong })), JSON.stringify(wrong)).toEqual([
+        `caveat_malformed ${key}`,
+      ]);
+      expect(misuse(() => normalizeHop({ [key]: wrong }))).toContain(`"${key}"`);
+    }
+  });
+
+  test("a key is judged, or is one of the two that only tell", () => {
+    const call = asked({ operation: "put", arguments: {}, time: new Date(NOW) });
+    const after = { ...WHOLE, notBefore: "2030-01-01T00:00:01Z" };
+    const rules = keysIn(judgeHop(after, call, 1));
+    expect(rules).toEqual(HOP_KEYS.filter((key) => !["purpose", "nonce"].includes(key)));
+  });
+});
+
+describe("over random hops", () => {
+  test("each key that a hop has is visited once, in the table's order", () => {
+    fc.assert(
+      fc.property(anyHop, (hop) => {
+        const visited = overHop<[HopKey, unknown]>(hop, (rule, value, key) => {
+          expect(HOP_RULES[key]).toBe(rule);
+          return [key, value];
+        });
+        expect(Object.fromEntries(visited)).toEqual(hop);
+        expect(visited.map(([key]) => key)).toEqual(inTableOrder(Object.keys(hop)));
+      }),
+    );
+  });
+
+  test("failures and overreaches come in the table's order, of keys that the hop has", () => {
+    let failed = 0;
+    let beyond = 0;
+    fc.assert(
+      fc.property(anyHop, anyHop, invocation, (one, hop, call) => {
+        const failures = keysIn(judgeHop(hop, asked(call), 1));
+        failed += failures.length;
+        expect(failures).toEqual(inTableOrder(failures));
+        for (const key of failures) expect(hop).toHaveProperty(key);
+        const found = keysIn(overreaches(meetOf([[one]]), hop));
+        beyond += found.length;
+        // A sealed token, or nothing left, is told with all else.
+        const told = found.filter((key) => key !== "maxFurtherHops");
+        expect(told).toEqual(inTableOrder(told));
+      }),
+      { numRuns: 1000 },
+    );
+    expect(Math.min(failed, beyond)).toBeGreaterThan(200);
+  });
+
+  test("a hop is judged as its keys are, each alone", () => {
+    fc.assert(
+      fc.property(anyHop, invocation, fc.nat(3), (hop, call, further) => {
+        const alone = overHop(hop, (_, value, key) =>
+          judgeHop({ [key]: value }, asked(call), further),
+        ).flat();
+        expect(judgeHop(hop, asked(call), further).map(({ rule }) => rule)).toEqual(
+          alone.map(({ rule }) => rule),
+        );
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("what is written is read back, key by key", () => {
+    fc.assert(
+      fc.property(anyHop, (hop) => {
+        expect(readHop(encodeHop(hop))).toEqual({ ok: true, hop });
+      }),
+    );
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import { judgeHop } from "../../src/caveats/judge.js";
+import { overreaches } from "../../src/caveats/narrowing.js";
+import { nearest, suggestions } from "../../src/caveats/nearest.js";
+import { encodeHop } from "../../src/caveats/write-hop.js";
+import { append, denials, fixture, GET, mint } from "../capability/support.js";
+import { asked } from "./support.js";
+
+// Comparing a text with a name costs the product of their lengths, one more each. An answer may spend
+// 8,192 of those; what is left unsuggested is refused all the same.
+
+const WORK = 8192;
+const cost = (text: string, names: readonly string[]): number =>
+  names.reduce((sum, name) => sum + (text.length + 1) * (name.length + 1), 0);
+
+describe("the suggestions of one answer", () => {
+  test("end when their work is spent, and stay ended", () => {
+    const names = ["retrieve", "search"];
+    const each = cost("retreive", names);
+    const suggest = suggestions(3 * each);
+    const found = Array.from({ length: 5 }, () => suggest("retreive", names));
+    expect(found).toEqual(["retrieve", "retrieve", "retrieve", undefined, undefined]);
+    expect(suggest("a", ["b"])).toBeUndefined();
+  });
+
+  test("that would cost more than is left are not made", () => {
+    const names = ["retrieve"];
+    expect(suggestions(cost("retreive", names))("retreive", names)).toBe("retrieve");
+    expect(suggestions(cost("retreive", names) - 1)("retreive", names)).toBeUndefined();
+  });
+
+  test("have 8,192 unless said otherwise", () => {
+    const long = "x".repeat(63);
+    const names = [`${long}y`];
+    const text = `${long}z`;
+    const most = Math.floor(WORK / cost(text, names));
+    const suggest = suggestions();
+    const found = Array.from({ length: most + 1 }, () => suggest(text, names));
+    expect(found.filter((near) => near !== undefined)).toHaveLength(most);
+  });
+
+  test("cost nothing for what no name resembles: long texts, and what is no text", () => {
+    const suggest = suggestions(cost("retreive", ["retrieve"]));
+    expect(suggest("x".repeat(65), ["retrieve"])).toBeUndefined();
+    expect(suggest(7, ["retrieve"])).toBeUndefined();
+    expect(suggest("retreive", ["retrieve"])).toBe("retrieve");
+  });
+
+  test("one on its own has no such bound", () => {
+    const names = Array.from({ length: 64 }, (_, at) => `${at}`.padStart(64, "x"));
+    const text = "y".padStart(64, "x");
+    expect(cost(text, names)).toBeGreaterThan(WORK);
+    expect(nearest(text, names)).toBeDefined();
+    expect(suggestions()(text, names)).toBeUndefined();
+  });
+});
+
+describe("the bound is one for all hops, arguments and members of an answer", () => {
+  const names = Array.from({ length: 20 }, (_, at) => `operation_number_${at}`);
+  const text = "operation_number_x";
+
+  test("in authorize", () => {
+    const { issuer } = fixture();
+    const few = names.slice(0, 4);
+    const hop = encodeHop({ operations: few });
+    const token = Array.from({ length: 30 }).reduce<string>(
+      (one) => append(one, hop),
+      mint(issuer),
+    );
+    const found = denials(issuer.authorize(token, { ...GET, operation: text }));
+    expect(found).toHaveLength(31);
+    const near = found.filter((denial) => denial.nearest !== undefined);
+    // The issuer's hop, "get" and "put", is first and resembles nothing; its work counts.
+    expect(near).toHaveLength(Math.floor((WORK - cost(text, ["get", "put"])) / cost(text, few)));
+    // Those that have no suggestion are denials like the others.
+    expect(new Set(found.map(({ code }) => code))).toEqual(new Set(["operation_denied"]));
+  });
+
+  test("in one hop's arguments", () => {
+    const limits = Object.fromEntries(names.map((name) => [name, { in: names }]));
+    const given = Object.fromEntries(names.map((name) => [name, text]));
+    const found = judgeHop({ constraints: limits }, asked({ arguments: given }), 0);
+    expect(found).toHaveLength(names.length);
+    const near = found.filter((failure) => failure.nearest !== undefined);
+    expect(near.length).toBe(Math.floor(WORK / cost(text, names)));
+  });
+
+  test("in the lint", () => {
+    const wrong = Array.from({ length: 16 }, (_, at) => `operation_number_x${at}`);
+    const found = overreaches({ operations: names }, { operations: wrong });
+    const near = found.filter((problem) => problem.nearest !== undefined);
+    expect(found).toHaveLength(16);
+    expect(near.length).toBeLessThan(16);
+    expect(near.length).toBeGreaterThan(0);
+  });
+});
+
+describe("handles are noise to people", () => {
+  const hop = { resourceHandles: ["rh_AAAAAAAAAAAAAAAAAAAAAB"] };
+  const near = "rh_AAAAAAAAAAAAAAAAAAAAAA";
+
+  test("so none resembles another, in denials and in the lint", () => {
+    const [failure] = judgeHop(hop, asked({ resourceHandles: [near] }), 0);
+    expect(failure).toMatchObject({ rule: "resourceHandles", actual: near });
+    expect(failure).not.toHaveProperty("nearest");
+    expect(failure?.message).not.toContain("did you mean");
+    const [problem] = overreaches(hop, { resourceHandles: [near] });
+    expect(problem).toMatchObject({ rule: "resourceHandles", value: near });
+    expect(problem).not.toHaveProperty("nearest");
+    expect(problem?.message).not.toContain("did you mean");
+  });
+
+  test("and they spend nothing of the answer's suggestions", () => {
+    const many = Array.from({ length: 200 }, (_, at) => `rh_${`${at}`.padStart(22, "A")}`);
+    const call = asked({ resourceHandles: [near], invoker: "agent-b" });
+    const found = judgeHop({ resourceHandles: many, invokers: ["agent-a"] }, call, 0);
+    expect(found.at(-1)).toMatchObject({ rule: "invokers", nearest: "agent-a" });
+  });
+});

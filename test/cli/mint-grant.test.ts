@@ -1,0 +1,100 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { inspect } from "../../src/index.js";
+import { Bench, document } from "./run.js";
+
+/** A home that does not list its grants, and one that does. */
+const plain = new Bench();
+const listed = new Bench();
+beforeAll(() =>
+  Promise.all([
+    plain.init(),
+    listed.init("--grant", "documents:read=search,list,retrieve", "--grant", "documents:write=put"),
+  ]),
+);
+
+/** The error of a command line that is not right: no token was made. */
+async function refusal(bench: Bench, ...args: readonly string[]): Promise<Record<string, unknown>> {
+  const { status, stdout, stderr } = await bench.run(["mint", ...args, "--json"]);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  const { code, message, hint } = document(stderr)["error"];
+  expect(code).toBe("usage");
+  return { message, hint };
+}
+
+describe("without --op", () => {
+  test("the grant's operations are written into the hop, where the home lists them", async () => {
+    const { status, stdout, stderr } = await listed.run(["mint", "--grant", "documents:read"]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const [first] = inspect(stdout.trim()).links;
+    expect(first?.hop?.operations).toEqual(["list", "retrieve", "search"]);
+    const { hop } = await listed.json("mint", "--grant", "documents:write", "--arg", "n<=1");
+    expect(hop).toMatchObject({ operations: ["put"], constraints: { n: { max: 1 } } });
+  });
+
+  test("a home that does not list them refuses, and says what to do", async () => {
+    expect(await refusal(plain, "--grant", "documents:read", "--resource", "rh_1")).toEqual({
+      message: "no operation is named, and this home does not list its grants",
+      hint:
+        "name operations with --op, or allow every one with --any-op; " +
+        `a list of the grants goes into "grants" in ${plain.home}/config.json`,
+    });
+  });
+
+  test.each<[string, Bench]>([
+    ["does not list its grants", plain],
+    ["lists its grants", listed],
+  ])("--any-op names none, in a home that %s", async (_what, bench) => {
+    const token = await bench.output("mint", "--grant", "documents:read", "--any-op");
+    expect(Object.keys(inspect(token).links[0]?.hop ?? {})).toEqual(["expires"]);
+    const shown = await bench.output("inspect", token);
+    expect(shown).toMatch(/^ {2}operations {2}any of its grant$/m);
+    expect(shown).toContain("warning: no hop names operations");
+  });
+
+  test("what --any-op leaves open the home's list still limits", async () => {
+    const token = await listed.output("mint", "--grant", "documents:read", "--any-op");
+    const verify = (op: string): ReturnType<Bench["json"]> =>
+      listed.json("verify", token, "--grant", "documents:read", "--op", op);
+    expect(await verify("search")).toMatchObject({ status: 0, allowed: true });
+    expect(await verify("put")).toMatchObject({
+      status: 1,
+      denials: [{ code: "grant_denied", rule: "operations" }],
+    });
+  });
+});
+
+describe("with --op", () => {
+  test("those that are named are written, and no others", async () => {
+    const { hop } = await listed.json("mint", "--grant", "documents:read", "--op", "list");
+    expect(hop.operations).toEqual(["list"]);
+  });
+
+  test("what the grant does not have is refused, with the nearest", async () => {
+    const asked = ["--grant", "documents:read", "--op", "list", "--op"];
+    expect((await refusal(listed, ...asked, "retreive"))["message"]).toBe(
+      'the grant "documents:read" has no operation "retreive"; did you mean "retrieve"?',
+    );
+    expect((await refusal(listed, ...asked, "put"))["message"]).toBe(
+      'the grant "documents:read" has no operation "put"; it has "search", "list", "retrieve"',
+    );
+  });
+
+  test("--any-op is refused beside it, in any home", async () => {
+    for (const bench of [plain, listed]) {
+      const asked = ["--grant", "documents:read", "--any-op", "--op", "list"];
+      expect(await refusal(bench, ...asked)).toEqual({
+        message: "--op and --any-op exclude each other",
+        hint: "give one of them",
+      });
+    }
+  });
+});
+
+test("a grant that the home does not list is refused, with the nearest", async () => {
+  for (const operations of [[], ["--op", "list"], ["--any-op"]]) {
+    expect((await refusal(listed, "--grant", "documents:reed", ...operations))["message"]).toBe(
+      'this issuer has no grant "documents:reed"; did you mean "documents:read"?',
+    );
+  }
+  await plain.output("mint", "--grant", "documents:reed", "--op", "list");
+});
