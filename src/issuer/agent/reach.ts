@@ -1,5 +1,11 @@
 import type { Resource, ResourceSource } from "../resources/resource.js";
-import { type Permission, permitsCollection, permitsOperation, permitsResource } from "./policy.js";
+import {
+  isAbout,
+  type Permission,
+  permitsCollection,
+  permitsOperation,
+  permitsResource,
+} from "./policy.js";
 import type { AgentDenial } from "./refusal.js";
 import { type Skill, targetOf } from "./skill.js";
 
@@ -114,6 +120,7 @@ async function everything(
 ): Promise<ReadonlyMap<string, Resource>> {
   const found = new Map<string, Resource>();
   for (const collection of (await source?.collections()) ?? []) {
+    if (!isAbout(standing.permissions, collection)) continue;
     for (const resource of await inside(collection, targetOf(skill), source)) {
       if (!permitsResource(standing.permissions, skill.operation, resource)) continue;
       const handle = standing.seal(resource.name);
