@@ -36,6 +36,8 @@ const MOST_GRANTS = 16;
 const LONGEST_PURPOSE = 512;
 /** Of a hop, as docs/spec.md has it. */
 const MOST_BYTES = 2048;
+/** Of a resource query, which is kept as long as the capabilities that it leads to. */
+const LONGEST_QUERY = 16_384;
 
 /**
  * Reads a request for capabilities as it came over the network: `grants`, `resourceQuery`, and any
@@ -66,6 +68,10 @@ export function readCapabilityRequest(value: Json, now: number): CapabilityReque
   if (reading?.ok === false) {
     const { code, message, path, known } = reading.problem;
     return { ok: false, problem: { code, message, path: `resourceQuery.${path}`, known } };
+  }
+  if (reading !== undefined && JSON.stringify(reading.query).length > LONGEST_QUERY) {
+    const message = `the resource query must take at most ${LONGEST_QUERY} characters of JSON`;
+    return invalid("resourceQuery", message);
   }
   const hop = readRestrictions(value);
   if (typeof hop === "string") return invalid("params", hop);

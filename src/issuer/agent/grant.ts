@@ -17,15 +17,20 @@ export interface Grant {
   readonly legacy?: boolean;
   /** Grants that have to be asked for together with this one. */
   readonly requires?: readonly string[];
+  /**
+   * Whether, at each call, resources must still match the query of the request that named them. Unless
+   * given, they must where the principal's policy under this grant has conditions on fields.
+   */
+  readonly recheck?: boolean;
 }
 
 /** A grant whose operations are all named. */
-export interface KnownGrant extends Required<Grant> {
+export interface KnownGrant extends Required<Omit<Grant, "recheck">>, Pick<Grant, "recheck"> {
   /** Whether it was given as `["*"]`. */
   readonly everything: boolean;
 }
 
-const MEMBERS = ["id", "description", "operations", "attenuable", "legacy", "requires"];
+const MEMBERS = ["id", "description", "operations", "attenuable", "legacy", "requires", "recheck"];
 const ID = /^[\x21-\x7e]{1,128}$/;
 
 /**
@@ -85,7 +90,7 @@ export function checkGrants(
 function checkGrant(grant: Grant, where: string, known: readonly string[]): KnownGrant {
   if (typeof grant !== "object" || grant === null) throw new TypeError(`${where}: not an object`);
   assertMembers(grant, MEMBERS, where);
-  const { id, description, operations, legacy = false, requires = [] } = grant;
+  const { id, description, operations, legacy = false, requires = [], recheck } = grant;
   const { attenuable = !legacy } = grant;
   if (typeof id !== "string" || !ID.test(id)) {
     throw new TypeError(`${where}.id: must be 1 to 128 printable ASCII characters without spaces`);
@@ -96,6 +101,9 @@ function checkGrant(grant: Grant, where: string, known: readonly string[]): Know
   if (typeof attenuable !== "boolean")
     throw new TypeError(`${where}.attenuable: must be a boolean`);
   if (typeof legacy !== "boolean") throw new TypeError(`${where}.legacy: must be a boolean`);
+  if (recheck !== undefined && typeof recheck !== "boolean") {
+    throw new TypeError(`${where}.recheck: must be a boolean`);
+  }
   const named = texts(operations, `${where}.operations`);
   if (named.length === 0) throw new TypeError(`${where}.operations: there must be at least one`);
   const everything = named.includes("*");
@@ -112,5 +120,6 @@ function checkGrant(grant: Grant, where: string, known: readonly string[]): Know
     ...{ id, description, attenuable, legacy, everything },
     operations: everything ? known : named,
     requires: texts(requires, `${where}.requires`),
+    ...(recheck === undefined ? {} : { recheck }),
   };
 }
