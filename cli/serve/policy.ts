@@ -95,10 +95,11 @@ export function unknownTerms(
 }
 
 /**
- * Puts a policy file in force whenever it changes. A file that is not right leaves the policy as it
- * was.
+ * Puts a policy file in force whenever it changes: within {@link INTERVAL} and the time it takes to read.
+ * A file that is not right leaves the policy as it was.
  *
- * @param tell - Takes what happened, for the operator; `ok` is false where the old policy stays.
+ * @param tell - Takes what happened, for the operator, once for each change; `ok` is false where the
+ *   old policy stays.
  */
 export function followPolicy(
   table: PolicyTable,
@@ -113,8 +114,8 @@ export function followPolicy(
   let looking = false;
 
   const look = async (): Promise<void> => {
-    const stamp = stampOf(file);
-    if (stamp !== "" && stamp === seen) return;
+    const { stamp, settled } = stateOf(file);
+    if (settled && stamp === seen) return;
     const { definition, text } = await readPolicyFile(file);
     if (text !== inForce) {
       refuseConfig(file, unknownTerms(definition, terms, ""));
@@ -122,16 +123,17 @@ export function followPolicy(
       tell(`${file}: the new policy is in force`, true);
     } else if (told !== "") tell(`${file}: it is again the policy that is in force`, true);
     inForce = text;
-    [seen, complaint, told] = [stamp, "", ""];
+    [seen, complaint, told] = [settled ? stamp : "", "", ""];
   };
   const refuse = (error: unknown): void => {
     const message = messageOf(error, file);
+    const problem = `${stateOf(file).stamp} ${message}`;
     // An editor may be in the middle of writing: only what lasts is told, and once.
-    if (message === complaint && message !== told) {
+    if (problem === complaint && problem !== told) {
       tell(`${message}; the policy stays as it was`, false);
-      told = message;
+      told = problem;
     }
-    complaint = message;
+    complaint = problem;
   };
   const timer = setInterval(() => {
     if (looking) return;
@@ -146,12 +148,18 @@ export function followPolicy(
   return { stop: () => clearInterval(timer) };
 }
 
-/** What changes with the file; empty if it changed so lately that this can not be told. */
-function stampOf(path: string): string {
-  const stat: BigIntStats | undefined = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (stat === undefined) return "";
-  if (Date.now() - Number(stat.ctimeMs) <= SETTLED) return "";
-  return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join();
+/** What changes with a file, and whether a further change is sure to show in it. */
+function stateOf(path: string): { readonly stamp: string; readonly settled: boolean } {
+  let stat: BigIntStats | undefined;
+  try {
+    stat = statSync(path, { bigint: true });
+  } catch {
+    // Reading the file tells why.
+    return { stamp: "", settled: false };
+  }
+  const { dev, ino, size, mtimeNs, ctimeNs, ctimeMs } = stat;
+  const settled = Date.now() - Number(ctimeMs) > SETTLED;
+  return { stamp: [dev, ino, size, mtimeNs, ctimeNs].join(), settled };
 }
 
 function messageOf(error: unknown, file: string): string {

@@ -57,12 +57,13 @@ class FolderIndex {
 
   /** @param {readonly Resource[]} resources */
   async #updateAll(resources) {
-    const versions = this.#index.versions();
     for (const resource of resources) {
       const { name } = resource;
       const version = this.#versionOf(name);
       if (version === undefined) this.#index.remove(name);
-      else if (version === "" || version !== versions.get(name)) await this.#put(resource, version);
+      else if (version === "" || version !== this.#index.versionOf(name)) {
+        await this.#put(resource, version);
+      }
     }
   }
 
@@ -102,10 +103,13 @@ class FolderIndex {
 }
 
 /**
- * Whether an error of the folder's concerns this item alone: gone, too large, or not to be read.
+ * Whether an error of the folder's says that there is no text to find here: the item is gone, too large,
+ * or not UTF-8. Where the system itself has failed, the error has a cause, and says nothing of the kind.
  *
  * @param {unknown} error
  */
 function isOfOneItem(error) {
-  return error instanceof Error && "code" in error && String(error.code).startsWith("item_");
+  if (!(error instanceof Error && "code" in error)) return false;
+  if (error.code === "item_unreadable") return error.cause === undefined;
+  return error.code === "item_missing" || error.code === "item_too_large";
 }

@@ -22,9 +22,11 @@ export interface SearchIndex {
   remove(name: string): void;
   /** The version of every document in the index, by name. */
   versions(): ReadonlyMap<string, string>;
+  /** The version of one document, `undefined` if it is not in the index. */
+  versionOf(name: string): string | undefined;
   /**
    * Finds documents, those with most of the query's terms first. The answer is the same as that of an
-   * index in which there are no documents but those named.
+   * index in which there are no documents but those named, and takes as long.
    *
    * @param query - Words, `"phrases"`, `beginn*`; any text is a query, and without a word finds nothing.
    * @param names - The documents to look at, and no others. Names that are not in the index are ignored.
@@ -37,7 +39,8 @@ export interface SearchIndex {
 }
 
 /**
- * Opens an index, and makes it if the file is not there. Only its owner may read the file.
+ * Opens an index, and makes it if the file is not there. Only its owner may read the file. One of an
+ * earlier version is emptied: its documents have to be put again.
  *
  * @throws Error if the file can not be opened, or is something else than an index of this version:
  *   an index can be removed and is made again.

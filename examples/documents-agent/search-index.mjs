@@ -1,41 +1,52 @@
-// A full-text index over documents: SQLite's FTS5 through libsql, in a file of its own.
+// A full-text index over documents, in an SQLite file of its own, through libsql.
 //
-// Whoever searches names the documents that it may see, and SQL looks at no others. Ranking is done
-// here rather than by FTS5's bm25(), which counts words in all documents: the rank of a document that
-// may be seen would tell how often a word occurs in those that may not.
+// Whoever searches names the documents that it may see, and no others are looked at: words are kept by
+// document, not documents by word as in FTS5, whose searches take longer for each document that has the
+// word. Ranking counts the documents that may be seen alone: how rare a word is in all of them would
+// tell of the others.
 import { closeSync, openSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import Database from "libsql";
 import { readQuery } from "./search-query.mjs";
+import { Words } from "./search-words.mjs";
 
 /** @import { SearchIndex } from "./search-index.mjs" */
+/** @import { Term } from "./search-query.mjs" */
 
 /** Most matches of one search. */
 const MOST_MATCHES = 100;
 
 /** "prvi" and the version of the tables: tells an index from other SQLite files. */
-const FORMAT = 0x70727601;
-const SNIPPET_WORDS = 32;
+const FORMAT = 0x70727602;
+/** With a table of FTS5; what is in it is made again from the documents. */
+const FORMER_FORMAT = 0x70727601;
 /** Okapi BM25: how fast more of the same word stops to count, and how much length counts. */
 const K1 = 1.2;
 const B = 0.75;
 /** What a word in the title counts for, compared with one in the text. */
 const TITLE_WEIGHT = 4;
+/** Sorts after every word that goes on. */
+const LAST = "\u{10ffff}";
 
 const SCHEMA = `
   BEGIN IMMEDIATE;
+  DROP TABLE IF EXISTS documents;
+  DROP TABLE IF EXISTS texts;
   CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     version TEXT NOT NULL,
-    words INTEGER NOT NULL
+    words INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL
   ) STRICT;
-  CREATE VIRTUAL TABLE texts USING fts5(
-    title,
-    text,
-    tokenize = 'porter unicode61 remove_diacritics 2'
-  );
+  CREATE TABLE postings (
+    document INTEGER NOT NULL,
+    word TEXT NOT NULL,
+    places TEXT NOT NULL,
+    PRIMARY KEY (document, word)
+  ) STRICT, WITHOUT ROWID;
   PRAGMA application_id = ${FORMAT};
   COMMIT;
 `;
@@ -45,26 +56,15 @@ const CONTENT = `
   FROM sqlite_schema
 `;
 
-const ALLOWED = "documents.name IN (SELECT value FROM json_each(?2))";
-
-/** Each allowed document with the term, and how often it has it. */
-const OCCURRENCES = `
-  SELECT documents.id AS id, documents.name AS name, documents.words AS words,
-    length(highlight(texts, 0, char(1), '')) - length(texts.title) AS in_title,
-    length(highlight(texts, 1, char(1), '')) - length(texts.text) AS in_text
-  FROM texts JOIN documents ON documents.id = texts.rowid
-  WHERE texts MATCH ?1 AND ${ALLOWED}
+// Each of these goes from what is named to its rows by key.
+const ALLOWED = `
+  SELECT documents.id AS id, documents.name AS name, documents.words AS words
+  FROM json_each(?) AS named CROSS JOIN documents ON documents.name = named.value
 `;
-
-const SNIPPET = `
-  SELECT snippet(texts, 1, '', '', '…', ${SNIPPET_WORDS}) AS snippet
-  FROM texts JOIN documents ON documents.id = texts.rowid
-  WHERE texts MATCH ?1 AND ${ALLOWED} AND documents.id = ?3
-`;
-
-const EXTENT = `
-  SELECT count(*) AS documents, total(words) AS words
-  FROM documents WHERE name IN (SELECT value FROM json_each(?))
+const HAVING = `
+  SELECT postings.document AS id, postings.places AS places
+  FROM json_each(?1) AS allowed CROSS JOIN postings
+    ON postings.document = allowed.value AND postings.word BETWEEN ?2 AND ?3
 `;
 
 /**
@@ -79,7 +79,7 @@ export function openIndex(file) {
   try {
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
     const [row = {}] = rows(connection.prepare(CONTENT));
-    if (row["tables"] === 0) connection.exec(SCHEMA);
+    if (row["tables"] === 0 || row["format"] === FORMER_FORMAT) connection.exec(SCHEMA);
     else if (row["format"] !== FORMAT) {
       throw new Error(
         `${file}: not a search index of this version; remove it, and it is made again`,
@@ -92,8 +92,15 @@ export function openIndex(file) {
   }
 }
 
+/**
+ * Where a phrase begins in a document: in its title, and in its text.
+ *
+ * @typedef {readonly [readonly number[], readonly number[]]} Places
+ */
+
 /** @implements {SearchIndex} */
 class SqliteIndex {
+  #words = new Words();
   #connection;
   #sql;
 
@@ -101,18 +108,22 @@ class SqliteIndex {
   constructor(connection) {
     this.#connection = connection;
     this.#sql = {
-      extent: connection.prepare(EXTENT),
-      occurrences: connection.prepare(OCCURRENCES),
-      snippet: connection.prepare(SNIPPET),
+      allowed: connection.prepare(ALLOWED),
+      having: connection.prepare(HAVING),
       versions: connection.prepare("SELECT name, version FROM documents"),
-      idOf: connection.prepare("SELECT id FROM documents WHERE name = ?"),
+      byName: connection.prepare("SELECT id, version FROM documents WHERE name = ?"),
+      byId: connection.prepare("SELECT title, text FROM documents WHERE id = ?"),
       putDocument: connection.prepare(`
-        INSERT INTO documents (name, version, words) VALUES (?, ?, ?)
-        ON CONFLICT (name) DO UPDATE SET version = excluded.version, words = excluded.words
+        INSERT INTO documents (name, version, words, title, text) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (name) DO UPDATE SET version = excluded.version, words = excluded.words,
+          title = excluded.title, text = excluded.text
       `),
-      putText: connection.prepare("INSERT INTO texts (rowid, title, text) VALUES (?, ?, ?)"),
+      putPostings: connection.prepare(`
+        INSERT INTO postings (document, word, places)
+        SELECT ?1, value ->> 0, value -> 1 FROM json_each(?2)
+      `),
       removeDocument: connection.prepare("DELETE FROM documents WHERE id = ?"),
-      removeText: connection.prepare("DELETE FROM texts WHERE rowid = ?"),
+      removePostings: connection.prepare("DELETE FROM postings WHERE document = ?"),
     };
   }
 
@@ -122,23 +133,25 @@ class SqliteIndex {
       throw new TypeError("a name must be a well-formed text without NUL");
     }
     // What libsql and SQLite do not keep is no word either.
-    const [heading, body] = [title, text].map((part) => part.toWellFormed().replaceAll("\0", " "));
+    const clean = (/** @type {string} */ part) => part.toWellFormed().replaceAll("\0", " ");
+    const [heading, body] = [clean(title), clean(text)];
     const words = `${heading} ${body}`.match(/[\p{L}\p{N}\p{Co}]+/gu)?.length ?? 0;
+    const places = this.#words.placesIn(heading, body);
     this.#write(() => {
-      this.#sql.putDocument.run(name, version, words);
-      const id = this.#idOf(name);
-      this.#sql.removeText.run(id);
-      this.#sql.putText.run(id, heading, body);
+      this.#sql.putDocument.run(name, version, words, heading, body);
+      const id = Number(this.#find(name)?.["id"]);
+      this.#sql.removePostings.run(id);
+      this.#sql.putPostings.run(id, places);
     });
   }
 
   /** @type {SearchIndex["remove"]} */
   remove(name) {
-    const id = this.#idOf(name);
-    if (id === undefined) return;
+    const row = this.#find(name);
+    if (row === undefined) return;
     this.#write(() => {
-      this.#sql.removeText.run(id);
-      this.#sql.removeDocument.run(id);
+      this.#sql.removePostings.run(Number(row["id"]));
+      this.#sql.removeDocument.run(Number(row["id"]));
     });
   }
 
@@ -149,24 +162,30 @@ class SqliteIndex {
     );
   }
 
+  /** @type {SearchIndex["versionOf"]} */
+  versionOf(name) {
+    const row = this.#find(name);
+    return row === undefined ? undefined : String(row["version"]);
+  }
+
   /** @type {SearchIndex["search"]} */
   search(query, names, limit = 10) {
     if (!Number.isInteger(limit) || limit < 1 || limit > MOST_MATCHES) {
       throw new TypeError(`limit must be an integer from 1 to ${MOST_MATCHES}, not ${limit}`);
     }
     const terms = readQuery(query);
-    const allowed = JSON.stringify(names);
-    const any = terms.join(" OR ");
-    return this.#ranked(terms, allowed)
+    return this.#ranked(terms, names)
       .slice(0, limit)
       .map(({ id, name, rank }) => {
-        const [row = {}] = rows(this.#sql.snippet, any, allowed, id);
-        return { name, snippet: String(row["snippet"]).replace(/\s+/gu, " ").trim(), rank };
+        const [row = {}] = rows(this.#sql.byId, id);
+        const found = this.#words.snippetOf(String(row["title"]), String(row["text"]), terms);
+        return { name, snippet: found.replace(/\s+/gu, " ").trim(), rank };
       });
   }
 
   /** @type {SearchIndex["close"]} */
   close() {
+    this.#words.close();
     this.#connection.close();
   }
 
@@ -174,43 +193,109 @@ class SqliteIndex {
    * The allowed documents that have a term, best first. Only allowed documents count for how rare a
    * term is and how long a document is.
    *
-   * @param {readonly string[]} terms
-   * @param {string} allowed - Names, as JSON.
+   * @param {readonly Term[]} terms
+   * @param {readonly string[]} names
    */
-  #ranked(terms, allowed) {
-    const [extent = {}] = rows(this.#sql.extent, allowed);
-    const documents = Number(extent["documents"]);
-    const averageWords = Math.max(1, Number(extent["words"]) / documents);
-    /** @type {Map<number, { id: number, name: string, terms: number, rank: number }>} */
-    const found = new Map();
-    for (const term of terms) {
-      const having = rows(this.#sql.occurrences, term, allowed);
-      const rarity = Math.log(1 + (documents - having.length + 0.5) / (having.length + 0.5));
-      for (const row of having) {
-        const id = Number(row["id"]);
-        const match = found.get(id) ?? { id, name: String(row["name"]), terms: 0, rank: 0 };
-        const times = TITLE_WEIGHT * Number(row["in_title"]) + Number(row["in_text"]);
-        const length = 1 - B + (B * Number(row["words"])) / averageWords;
+  #ranked(terms, names) {
+    const allowed = new Map(
+      rows(this.#sql.allowed, JSON.stringify(names)).map(({ id, name, words }) => [
+        Number(id),
+        { id: Number(id), name: String(name), words: Number(words), terms: 0, rank: 0 },
+      ]),
+    );
+    let words = 0;
+    for (const document of allowed.values()) words += document.words;
+    const averageWords = Math.max(1, words / allowed.size);
+    const sequences = this.#words.sequencesOf(terms.map(({ phrase }) => phrase));
+    for (const [at, sequence] of sequences.entries()) {
+      const having = this.#having(sequence, terms[at]?.prefix === true, [...allowed.keys()]);
+      const rarity = Math.log(1 + (allowed.size - having.size + 0.5) / (having.size + 0.5));
+      for (const [id, [inTitle, inText]] of having) {
+        const match = allowed.get(id);
+        if (match === undefined) continue;
+        const times = TITLE_WEIGHT * inTitle.length + inText.length;
+        const length = 1 - B + (B * match.words) / averageWords;
         match.rank += (rarity * times * (K1 + 1)) / (times + K1 * length);
         match.terms += 1;
-        found.set(id, match);
       }
     }
-    return [...found.values()].sort(
-      (a, b) => b.terms - a.terms || b.rank - a.rank || (a.name < b.name ? -1 : 1),
-    );
+    return [...allowed.values()]
+      .filter((document) => document.terms > 0)
+      .sort((a, b) => b.terms - a.terms || b.rank - a.rank || (a.name < b.name ? -1 : 1));
+  }
+
+  /**
+   * Where a phrase begins in each of some documents; those that do not have it are left out.
+   *
+   * @param {readonly string[]} words
+   * @param {boolean} prefix - Whether the last of them may go on.
+   * @param {readonly number[]} ids
+   * @returns {ReadonlyMap<number, Places>}
+   */
+  #having(words, prefix, ids) {
+    /** @type {ReadonlyMap<number, Places>} */
+    let begun = new Map();
+    for (const [at, word] of words.entries()) {
+      const goesOn = prefix && at === words.length - 1;
+      const left = at === 0 ? ids : [...begun.keys()];
+      const next = this.#placesOf(word, goesOn, left);
+      begun = at === 0 ? next : following(begun, next, at);
+    }
+    return begun;
+  }
+
+  /**
+   * Where a word stands in each of some documents.
+   *
+   * @param {string} word
+   * @param {boolean} goesOn - Whether longer words that begin with it count too.
+   * @param {readonly number[]} ids
+   */
+  #placesOf(word, goesOn, ids) {
+    /** @type {Map<number, Places>} */
+    const found = new Map();
+    const last = goesOn ? `${word}${LAST}` : word;
+    for (const row of rows(this.#sql.having, JSON.stringify(ids), word, last)) {
+      const id = Number(row["id"]);
+      const [title, text] = found.get(id) ?? [[], []];
+      /** @type {Places} */
+      const [inTitle, inText] = JSON.parse(String(row["places"]));
+      found.set(id, [title.concat(inTitle), text.concat(inText)]);
+    }
+    return found;
   }
 
   /** @param {string} name */
-  #idOf(name) {
-    const [row] = rows(this.#sql.idOf, name);
-    return row === undefined ? undefined : Number(row["id"]);
+  #find(name) {
+    return rows(this.#sql.byName, name)[0];
   }
 
   /** @param {() => void} change - Done as a whole or not at all. */
   #write(change) {
     this.#connection.transaction(change).immediate();
   }
+}
+
+/**
+ * Where phrases that have begun go on with another word.
+ *
+ * @param {ReadonlyMap<number, Places>} begun
+ * @param {ReadonlyMap<number, Places>} places - Of that word.
+ * @param {number} at - Its place in the phrase, from 0.
+ */
+function following(begun, places, at) {
+  /** @type {Map<number, Places>} */
+  const kept = new Map();
+  for (const [id, [title, text]] of begun) {
+    const [inTitle, inText] = places.get(id) ?? [[], []];
+    const [nextInTitle, nextInText] = [new Set(inTitle), new Set(inText)];
+    const inBoth = /** @type {const} */ ([
+      title.filter((place) => nextInTitle.has(place + at)),
+      text.filter((place) => nextInText.has(place + at)),
+    ]);
+    if (inBoth.some(({ length }) => length > 0)) kept.set(id, inBoth);
+  }
+  return kept;
 }
 
 /**

@@ -6,12 +6,21 @@ export const LONGEST_QUERY = 1000;
 const MOST_TERMS = 16;
 
 /**
+ * A word or a phrase that is looked for.
+ *
+ * @typedef {object} Term
+ * @property {string} phrase - Its words, with whatever stands between them.
+ * @property {boolean} prefix - Whether its last word may go on.
+ * @property {string} expression - The same for FTS5, never a wrong one.
+ */
+
+/**
  * Reads a query: words, `"phrases in quotes"`, and beginnings of words with a star, such as `capab*`.
  * Everything else is punctuation: FTS5's own operators, columns and brackets are words like others.
  *
  * @param {string} query - Only its first {@link LONGEST_QUERY} characters and {@link MOST_TERMS} terms
  *   count. A quote that is not closed runs to the end.
- * @returns {string[]} One FTS5 expression for each term, never a wrong one; none if there is no word.
+ * @returns {Term[]} None if there is no word.
  */
 export function readQuery(query) {
   const text = query
@@ -19,12 +28,15 @@ export function readQuery(query) {
     .toWellFormed()
     // libsql hands a text over only up to its first NUL, which would leave a quote open.
     .replaceAll("\0", " ");
-  const terms = new Set();
+  /** @type {Map<string, Term>} */
+  const terms = new Map();
   for (const [term] of text.matchAll(/"[^"]*(?:"\*?|$)|[^\s"]+/gu)) {
-    const words = term.replaceAll('"', " ").replace(/\*+$/u, "").trim();
-    if (!/[\p{L}\p{N}\p{Co}]/u.test(words)) continue;
+    const phrase = term.replaceAll('"', " ").replace(/\*+$/u, "").trim();
+    if (!/[\p{L}\p{N}\p{Co}]/u.test(phrase)) continue;
+    const prefix = term.endsWith("*");
     // Within double quotes, FTS5 knows no syntax but the quote itself, and there is none left.
-    terms.add(`"${words}"${term.endsWith("*") ? " *" : ""}`);
+    const expression = `"${phrase}"${prefix ? " *" : ""}`;
+    terms.set(expression, { phrase, prefix, expression });
   }
-  return [...terms].slice(0, MOST_TERMS);
+  return [...terms.values()].slice(0, MOST_TERMS);
 }

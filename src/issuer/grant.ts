@@ -17,6 +17,11 @@ export interface Grant {
   readonly legacy?: boolean;
   /** Grants that have to be asked for together with this one. */
   readonly requires?: readonly string[];
+  /**
+   * Whether, at each call, resources must still match the query of the request that named them. Unless
+   * given, they must where the principal's policy under this grant has conditions on fields.
+   */
+  readonly recheck?: boolean;
 }
 
 const ID = /^[\x21-\x7e]{1,128}$/;

@@ -284,7 +284,7 @@ export class Issuer {
    * The entry that revokes a presented token and all that descends from it; add it to a list or
    * store. Whoever presents a token may have it revoked, so only its signatures are checked. For a
    * token that is revoked already, or has expired, adding is needless, and says so: otherwise one
-   * holder could fill the list with the children of a dead token.
+   * holder could fill the list with the children of a dead token. A revoked discharge does not count.
    *
    * @throws TypeError if the token is not a string.
    */
@@ -306,7 +306,9 @@ export class Issuer {
   }
 
   #needless(token: AuthenticToken, { until }: RevocationEntry, now: number): TokenState {
-    if (this.#context.revocations.find(revocationQueryFor(token)).length > 0) return "revoked";
+    // Another discharge may take a revoked one's place: only the token's own links count.
+    const query = { ...revocationQueryFor(token), links: token.chains[0].revocationIds };
+    if (this.#context.revocations.find(query).length > 0) return "revoked";
     return until !== undefined && until <= formatTime(now) ? "expired" : undefined;
   }
 }

@@ -1,11 +1,14 @@
 import type { Identifier } from "../../src/index.js";
 import type { Issuer } from "../../src/issuer/index.js";
 import {
+  addFirstPartyCaveat,
   addThirdPartyCaveat,
   createMacaroon,
   macaroonToText,
   parseMacaroon,
+  RootKey,
 } from "../../src/macaroon/index.js";
+import { revocationIdOf } from "../../src/revocation/id.js";
 import { fixture, mint, utf8 } from "./support.js";
 
 // Tokens that no issuer mints.
@@ -27,6 +30,17 @@ export const PARTS: Identifier = {
 export function needing(token: string, identifier: string): string {
   const macaroon = addThirdPartyCaveat(parseMacaroon(token), { key: utf8("third"), identifier });
   return macaroonToText(macaroon);
+}
+
+/** A discharge of such a caveat with hops of its own, and the revocation id of its last link. */
+export function answering(
+  identifier: string,
+  ...hops: readonly string[]
+): { readonly discharge: string; readonly revocationId: string } {
+  const bare = createMacaroon(new RootKey(utf8("third")), { identifier });
+  const macaroon = hops.reduce(addFirstPartyCaveat, bare);
+  const revocationId = revocationIdOf(macaroon.signature);
+  return { discharge: macaroonToText(macaroon), revocationId };
 }
 
 /** A genuine macaroon with this identifier and no caveats. */

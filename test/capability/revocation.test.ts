@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { bindDischarges, revocationId } from "../../src/index.js";
 import { createKeyring, type RevocationEntry, RevocationList } from "../../src/issuer/index.js";
+import { answering, needing } from "./made.js";
 import { append, codes, denials, fixture, GET, mint, NOW, narrow } from "./support.js";
 
 const AT = "2030-01-01T00:00:00Z";
@@ -158,6 +160,56 @@ describe("a revocation list that is too old", () => {
     const revocations = new RevocationList({ version: 1, trustedUntil, entries });
     const { issuer } = fixture({ keys, revocations });
     expect(codes(issuer.authorize(token, GET))).toEqual(["revoked", "revocation_stale"]);
+  });
+});
+
+describe("a source that does not say plainly that it is current refuses", () => {
+  test.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["null", null],
+    ["1", 1],
+    ["a text", "yes"],
+    ["an object", {}],
+    ["a promise", Promise.resolve(true)],
+  ])("%s", (_, answered) => {
+    const isCurrent = (): boolean => answered as boolean;
+    const { issuer } = fixture({ revocations: { find: () => [], isCurrent } });
+    const token = mint(issuer);
+    expect(codes(issuer.authorize(token, GET))).toEqual(["revocation_stale"]);
+    expect(codes(issuer.standing(token))).toEqual(["revocation_stale"]);
+  });
+});
+
+describe("a token presented with a discharge", () => {
+  const first = answering("q1", '{"purpose":"first"}', '{"operations":["get"]}');
+  const second = answering("q1", '{"purpose":"second"}');
+
+  test.each(["link", "identifier"])(
+    "whose %s is revoked already is not revoked itself",
+    (which) => {
+      const { issuer, revocations } = fixture();
+      const token = needing(mint(issuer), "q1");
+      const presented = bindDischarges(token, [first.discharge]);
+      const id = which === "link" ? first.revocationId : answering("q1").revocationId;
+      revocations.add({ kind: "link", id, at: AT });
+      expect(codes(issuer.authorize(presented, GET))).toEqual(["revoked"]);
+      const revocation = issuer.revocationOf(presented);
+      expect(revocation).toMatchObject({ ok: true, entry: { id: revocationId(token) } });
+      expect(revocation).not.toHaveProperty("needless");
+    },
+  );
+
+  test("stays revoked with another discharge, and says so then", () => {
+    const { issuer, revocations } = fixture();
+    const token = needing(mint(issuer), "q1");
+    const [presented, another] = [first, second].map(({ discharge }) =>
+      bindDischarges(token, [discharge]),
+    );
+    revocations.add({ kind: "link", id: first.revocationId, at: AT });
+    expect(codes(issuer.authorize(another ?? "", GET))).toEqual([]);
+    revocations.add(entryFor(issuer, presented ?? ""));
+    expect(codes(issuer.authorize(another ?? "", GET))).toEqual(["revoked"]);
+    expect(issuer.revocationOf(another ?? "")).toMatchObject({ ok: true, needless: "revoked" });
   });
 });
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { revocationId } from "../../src/index.js";
+import { bindDischarges, revocationId } from "../../src/index.js";
+import { answering, needing } from "../capability/made.js";
 import { Bench } from "./run.js";
 
 const bench = new Bench();
@@ -47,6 +48,23 @@ test("a token as it was minted is the whole capability", async () => {
   const { stdout } = await bench.run(["revoke", parent]);
   expect(stdout).toMatch(/^revoked rv_\S+: the whole capability cap_\S+, with everything/);
   expect(await verified(parent, child)).toEqual([5, 5]);
+});
+
+test("a token with a discharge that is revoked already is revoked all the same", async () => {
+  const token = needing(await mint(), "q1");
+  const dead = answering("q1", '{"purpose":"first"}');
+  const [presented, another] = [dead, answering("q1", '{"purpose":"second"}')].map(
+    ({ discharge }) => bindDischarges(token, [discharge]),
+  );
+  expect(await bench.json("revoke", "--id", dead.revocationId)).toMatchObject({ status: 0 });
+  expect(await verified(presented ?? "", another ?? "")).toEqual([5, 0]);
+  const revoked = await bench.run(["revoke", presented ?? ""]);
+  expect(revoked).toMatchObject({ status: 0, stderr: "" });
+  expect(revoked.stdout).toContain(`revoked ${revocationId(token)}: `);
+  expect(revoked.stdout).not.toContain("already");
+  expect(await verified(presented ?? "", another ?? "")).toEqual([5, 5]);
+  const again = await bench.run(["revoke", another ?? ""]);
+  expect(again.stdout).toContain(`already revoked ${revocationId(token)}: `);
 });
 
 test("by revocation id and by capability", async () => {

@@ -1,8 +1,19 @@
 import { renameSync, rmSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
+import { handlesIn } from "../../src/issuer/agent/arguments.js";
 import { at, textAt } from "../protocols/a2a/callers.js";
 import { Bench, type Document } from "./run.js";
-import { CONFIG, eventually, NOTES, POLICY, serve, sleep, WAIT, writeAgent } from "./serving.js";
+import {
+  CONFIG,
+  eventually,
+  NOTES,
+  POLICY,
+  type Serving,
+  serve,
+  sleep,
+  WAIT,
+  writeAgent,
+} from "./serving.js";
 
 // What changes while the agent runs: its keys, its revocations and its policy, each by others.
 
@@ -61,21 +72,25 @@ test("what the agent itself revokes is known to other commands", async () => {
   );
 });
 
+/** Puts a policy file in the place of the one before, as editors do. */
+function writePolicy(policy: Document | string): void {
+  bench.write("policy.new", typeof policy === "string" ? policy : JSON.stringify(policy));
+  renameSync(bench.path("policy.new"), bench.path("policy.json"));
+}
+
+/** Serves with a policy in a file of its own. */
+function serveWithPolicy(policy: Document): Promise<Serving> {
+  writePolicy(policy);
+  return serve(bench, { ...CONFIG, policy: "policy.json" });
+}
+
 test("a policy file is followed; one that is broken leaves the policy as it was, and is told", async () => {
-  const write = (policy: Document | string): void => {
-    // As editors do: another file takes its place.
-    bench.write("policy.new", typeof policy === "string" ? policy : JSON.stringify(policy));
-    renameSync(bench.path("policy.new"), bench.path("policy.json"));
-  };
-  write(POLICY);
-  const { running, capability, outcome, rpc } = await serve(bench, {
-    ...{ ...CONFIG, policy: "policy.json" },
-  });
+  const { running, capability, outcome, rpc } = await serveWithPolicy(POLICY);
   const token = await capability(WAIT);
   expect(await outcome("wait", WAITING, token)).toBe("allowed");
 
   // Taken away: the capability is there, and no longer enough.
-  write({ rules: [POLICY["rules"][0]] });
+  writePolicy({ rules: [POLICY["rules"][0]] });
   await running.says(/policy\.json: the new policy is in force\n/, "stderr");
   expect(await outcome("wait", WAITING, token)).toBe("policy_denied");
 
@@ -87,7 +102,7 @@ test("a policy file is followed; one that is broken leaves the policy as it was,
     ],
     [{ rules: [{ group: "x", grant: "*", operations: "*" }] }, /WARNING: .*no group "x"/],
   ] as const) {
-    write(broken);
+    writePolicy(broken);
     await running.says(told, "stderr");
     expect(await outcome("wait", WAITING, token)).toBe("policy_denied");
     const { body } = await rpc("a2a/capabilities/request", { ...NOTES, purpose: "p" });
@@ -103,4 +118,33 @@ test("a policy file is followed; one that is broken leaves the policy as it was,
   await eventually(async () => (await outcome("wait", WAITING, token)) === "allowed");
   running.child.kill("SIGTERM");
   expect(await running.ended).toBe(0);
+});
+
+test("a policy file that stays broken is told of once, and again when it is changed", async () => {
+  const { running, outcome, capability } = await serveWithPolicy(POLICY);
+  const token = await capability(WAIT);
+  const warnings = (): number =>
+    running.stderr.match(/^WARNING: .*policy\.json:1:2: /gm)?.length ?? 0;
+  for (const count of [1, 2]) {
+    writePolicy("{");
+    await eventually(async () => warnings() === count);
+    await sleep(800);
+    expect(warnings()).toBe(count);
+  }
+  expect(await outcome("wait", WAITING, token)).toBe("allowed");
+});
+
+test("a grant can have the query of its request asked again at each call", async () => {
+  const [read, wait]: Document[] = CONFIG["grants"];
+  const { capability, outcome } = await serve(bench, {
+    ...{ ...CONFIG, grants: [{ ...read, recheck: true }, wait] },
+  });
+  const filter = { year: { min: 2025 } };
+  const token = await capability({ ...NOTES, resourceQuery: { collection: "notes", filter } });
+  const note = handlesIn(await bench.json("inspect", token))[0] ?? "";
+  expect(await outcome("read_note", { note }, token)).toBe("allowed");
+  bench.write("notes-folder/notes/milk.md", "---\ntitle: Milk\nyear: 2020\n---\nBuy milk.\n");
+  expect(await outcome("read_note", { note }, token)).toBe("policy_denied");
+  bench.write("notes-folder/notes/milk.md", "---\ntitle: Milk\nyear: 2026\n---\nBuy milk.\n");
+  expect(await outcome("read_note", { note }, token)).toBe("allowed");
 });

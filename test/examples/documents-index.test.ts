@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import Database from "libsql";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { openIndex, type SearchIndex } from "../../examples/documents-agent/search-index.mjs";
 import { temporaryDirectory } from "./support.js";
 
@@ -129,6 +129,15 @@ describe("FTS5's own syntax has no meaning", () => {
   });
 });
 
+/** A step that begins with what is named, or goes from there to rows by their key. */
+const BY_KEY =
+  /^(?:SCAN (?:named|allowed) VIRTUAL TABLE .*|SEARCH (?:documents|postings) USING .*\((?:name|rowid|document)=\?.*)$/;
+
+/** Rows of a statement, of the type that the test knows them to have. */
+function plain<Row>(rows: readonly unknown[]): Row[] {
+  return JSON.parse(JSON.stringify(rows));
+}
+
 describe("only the documents named", () => {
   test("no other is found, whatever is asked", () => {
     const index = newIndex(LIBRARY);
@@ -160,6 +169,101 @@ describe("only the documents named", () => {
       { numRuns: 100 },
     );
   });
+
+  test("and no other's rows are looked at: every statement goes from what is named by key", () => {
+    const asked = new Set<string>();
+    const prepare = Database.prototype.prepare;
+    vi.spyOn(Database.prototype, "prepare").mockImplementation(function (
+      this: Database.Database,
+      sql,
+    ) {
+      const statement = prepare.call(this, sql);
+      const { all } = statement;
+      statement.all = (...values: unknown[]) => {
+        asked.add(sql);
+        return Reflect.apply(all, statement, values);
+      };
+      return statement;
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    const file = temporaryFile();
+    const index = openIndex(file);
+    onTestFinished(() => index.close());
+    for (const [name, text] of Object.entries(LIBRARY)) index.put(name, "A title", text);
+    asked.clear();
+    expect(found(index, 'revenue capab* "root key"', ["a", "b"])).toEqual(["a", "b"]);
+    expect(index.versionOf("a")).toBe("");
+
+    const database = new Database(file);
+    onTestFinished(() => void database.close());
+    const own = [...asked].filter((sql) => /\b(?:documents|postings)\b/.test(sql));
+    expect(own).toHaveLength(4);
+    for (const sql of own) {
+      const plan: { readonly detail: string }[] = plain(
+        database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(),
+      );
+      for (const { detail } of plan) expect(detail, sql).toMatch(BY_KEY);
+    }
+  });
+});
+
+describe("words are found as FTS5 finds them", () => {
+  test("whatever is in the texts and in the query", () => {
+    const database = new Database(":memory:");
+    onTestFinished(() => void database.close());
+    database.exec(
+      "CREATE VIRTUAL TABLE texts USING fts5(title, text, tokenize = 'porter unicode61 remove_diacritics 2')",
+    );
+    const put = database.prepare("INSERT INTO texts (rowid, title, text) VALUES (?, ?, ?)");
+    const ask = database.prepare(
+      "SELECT rowid AS at FROM texts WHERE texts MATCH ? ORDER BY rowid",
+    );
+    const index = newIndex();
+    const words = [
+      "revenue",
+      "Revenues",
+      "Ruhe",
+      "über",
+      "uber",
+      "co-op",
+      "x1",
+      "straße",
+      "日本",
+      "i",
+    ];
+    const text = fc
+      .array(fc.oneof(fc.constantFrom(...words), fc.string({ unit: "grapheme", maxLength: 4 })), {
+        maxLength: 12,
+      })
+      .map((all) => all.join(" ").replaceAll("\0", " ").toWellFormed());
+    const phrase = fc
+      .array(fc.constantFrom(...words), { minLength: 1, maxLength: 3 })
+      .map((all) => `"${all.join(" ")}"`);
+    const term = fc.tuple(fc.oneof(phrase, fc.constantFrom("rev", "u", "co", "日")), fc.boolean());
+    let matched = 0;
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(text, text), { maxLength: 6 }),
+        term,
+        (texts, [asked, goesOn]) => {
+          database.exec("DELETE FROM texts");
+          for (const name of index.versions().keys()) index.remove(name);
+          for (const [at, [title, body]] of texts.entries()) {
+            put.run(at, title, body);
+            index.put(`${at}`, title, body);
+          }
+          const quoted = `"${asked.replaceAll('"', "")}"`;
+          const rows: { readonly at: number }[] = plain(ask.all(`${quoted}${goesOn ? " *" : ""}`));
+          const expected = rows.map(({ at }) => `${at}`);
+          matched += expected.length;
+          const names = texts.map((_text, at) => `${at}`);
+          expect(found(index, `${quoted}${goesOn ? "*" : ""}`, names).sort()).toEqual(expected);
+        },
+      ),
+      { numRuns: 300 },
+    );
+    expect(matched).toBeGreaterThan(100);
+  });
 });
 
 describe("updates", () => {
@@ -184,13 +288,12 @@ describe("updates", () => {
     expect(found(index, "quo*")).toEqual(["b"]);
     index.close();
     const database = new Database(file);
-    const vocabulary = "CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'texts', 'row')";
-    database.exec(vocabulary);
-    expect(database.prepare("SELECT term FROM temp.terms ORDER BY term").all()).toEqual([
-      { term: "b" },
-      { term: "quoll" },
-      { term: "titl" },
+    expect(database.prepare("SELECT word FROM postings ORDER BY word").all()).toEqual([
+      { word: "b" },
+      { word: "quoll" },
+      { word: "titl" },
     ]);
+    expect(database.prepare("SELECT name FROM documents").all()).toEqual([{ name: "b" }]);
     database.close();
   });
 
@@ -213,6 +316,26 @@ describe("updates", () => {
     expect(found(after, "revenue")).toEqual(["a"]);
     if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
     after.close();
+  });
+
+  test("an index of the version before is emptied, and can be used", () => {
+    const file = temporaryFile();
+    const database = new Database(file);
+    database.exec(`
+      CREATE TABLE documents (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, version TEXT, words INTEGER);
+      CREATE VIRTUAL TABLE texts USING fts5(title, text);
+      INSERT INTO documents VALUES (1, 'a', '7', 2);
+      INSERT INTO texts (rowid, title, text) VALUES (1, 'Title', 'quokka');
+      PRAGMA application_id = 1886549505;
+    `);
+    database.close();
+    for (const text of ["quokka", "quoll"]) {
+      const index = openIndex(file);
+      expect(index.versions().size).toBe(text === "quokka" ? 0 : 1);
+      index.put("a", "Title", text);
+      expect(found(index, text)).toEqual(["a"]);
+      index.close();
+    }
   });
 
   test("another SQLite file is not touched, and neither is a file of something else", () => {

@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { handleOf, newAgent } from "./support.js";
 
@@ -63,8 +63,8 @@ describe("reading", () => {
 
 describe("the index follows the folder", () => {
   test("changes from outside are seen by the next search", async () => {
-    const { path, run, update } = await small();
-    expect(await update()).toBe(2);
+    const { path, run, followed } = await small();
+    expect(await followed.update()).toBe(2);
     const search = async (query: string) => run("search_documents", [Q1, Q2], { query });
     // A change within the same instant and of the same length, as far as times tell.
     writeFileSync(join(path, Q2), "No head, but quince.\n");
@@ -75,7 +75,7 @@ describe("the index follows the folder", () => {
     });
     rmSync(join(path, Q2));
     expect(await search("quince")).toEqual({ matches: [] });
-    expect(await update()).toBe(1);
+    expect(await followed.update()).toBe(1);
   });
 
   test("a file that can not be read is not found, and does not keep others from it", async () => {
@@ -85,6 +85,29 @@ describe("the index follows the folder", () => {
     const found = await run("search_documents", [Q1, Q2], { query: "apples" });
     expect(found).toMatchObject({ matches: [{ displayName: "First" }] });
   });
+
+  test.runIf(process.platform !== "win32")(
+    "what the system does not let be read fails a search, and is found again afterwards",
+    async () => {
+      const { path, folder, followed } = await small();
+      const found = await folder.find({ collection: "letters" });
+      const resources = found.ok ? found.resources : [];
+      const search = (): Promise<string[]> =>
+        followed.search("apples", resources).then((all) => all.map(({ name }) => name).sort());
+      expect(await search()).toEqual([Q1, Q2]);
+      for (const open of [dirname(path), path, join(path, "letters")]) chmodSync(open, 0o755);
+      chmodSync(join(path, Q1), 0);
+      const root = process.getuid?.() === 0;
+      if (root) process.seteuid?.(65534);
+      try {
+        await expect(search()).rejects.toMatchObject({ code: "item_unreadable" });
+      } finally {
+        if (root) process.seteuid?.(0);
+      }
+      chmodSync(join(path, Q1), 0o600);
+      expect(await search()).toEqual([Q1, Q2]);
+    },
+  );
 });
 
 describe("writing", () => {

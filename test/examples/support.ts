@@ -2,7 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import { followFolder } from "../../examples/documents-agent/followed-index.mjs";
+import {
+  type FollowedIndex,
+  followFolder,
+} from "../../examples/documents-agent/followed-index.mjs";
 import { openIndex } from "../../examples/documents-agent/search-index.mjs";
 import { documentSkills } from "../../examples/documents-agent/skills.mjs";
 import type { Json } from "../../src/bytes/json.js";
@@ -17,7 +20,7 @@ type Arguments = { readonly [name: string]: Json };
 export interface Agent {
   readonly path: string;
   readonly folder: ResourceFolder;
-  update(): Promise<number>;
+  readonly followed: FollowedIndex;
   /** Runs a skill whose arguments pass its schema, within reach of the resources of these names. */
   run(skill: string, names: readonly string[], values?: Arguments): Promise<Json>;
 }
@@ -52,7 +55,7 @@ export async function newAgent(fill: (path: string) => void): Promise<Agent> {
   return {
     path,
     folder,
-    update: () => followed.update(),
+    followed,
     async run(id, names, values = {}) {
       const skill = skills.find((one) => one.id === id);
       expect(checks.get(id)?.(values)).toEqual([]);

@@ -34,6 +34,8 @@ const MOST_GRANTS = 16;
 const LONGEST_PURPOSE = 512;
 /** Of the restrictions, as a hop: handles are to fit beside them. */
 const MAX_BYTES = 2048;
+/** Of a resource query, which is kept as long as the capabilities that it leads to. */
+const MAX_QUERY_LENGTH = 16_384;
 
 /**
  * Reads a request for capabilities as it came over the network: `grants`, `resourceQuery`, and any
@@ -64,6 +66,10 @@ export function readCapabilityRequest(value: Json, now: number): CapabilityReque
   if (reading?.ok === false) {
     const { code, message, path, known } = reading.problem;
     return { ok: false, problem: { code, message, path: `resourceQuery.${path}`, known } };
+  }
+  if (reading !== undefined && JSON.stringify(reading.query).length > MAX_QUERY_LENGTH) {
+    const message = `the resource query must take at most ${MAX_QUERY_LENGTH} characters of JSON`;
+    return invalid("resourceQuery", message);
   }
   const hop = readRestrictions(value);
   if (typeof hop === "string") return invalid("params", hop);

@@ -15,6 +15,7 @@ import {
   unknownCapability,
 } from "./presented.js";
 import { reachOf } from "./reach.js";
+import { queryAskedAgain } from "./recheck.js";
 import { type AgentDenial, type AgentDenials, missingCapability } from "./refusal.js";
 import type { Skill } from "./skill.js";
 
@@ -127,7 +128,7 @@ export class Gate {
     invocation: SkillInvocation,
     invalid: () => readonly AgentDenial[],
   ): Promise<Clearance | Refusal> {
-    const { issuer, audience, grants, policy, resources: source } = this.#context;
+    const { issuer, audience, grants, policy, ledger, resources: source } = this.#context;
     const resolved = tokenOf(presented, caller, this.#context);
     if ("denial" in resolved) return refusal([resolved.denial]);
     const { token } = resolved;
@@ -162,6 +163,7 @@ export class Gate {
       return refusal([{ code: "policy_denied", rule: "grant", message }, ...invalid()], capability);
     }
     const limited = capability.authority.resourceHandles;
+    const permissions = await policy.permissions(principal, grant.id);
     const { resources, denials } = await reachOf(
       skill,
       named,
@@ -169,7 +171,8 @@ export class Gate {
         open: (handle) => issuer.openHandle(capability, handle),
         seal: (name) => issuer.sealHandle(capability, name),
         ...(limited === undefined ? {} : { limited }),
-        permissions: await policy.permissions(principal, grant.id),
+        permissions,
+        query: queryAskedAgain(capability.id, grant, permissions, ledger),
       },
       source,
     );

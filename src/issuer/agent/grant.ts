@@ -3,9 +3,9 @@ import { assertMembers, meant, texts } from "./definition.js";
 import type { Skill } from "./skill.js";
 
 /** A grant as an issuing agent offers it: all of it is said. */
-export type KnownGrant = Required<Grant>;
+export type KnownGrant = Required<Omit<Grant, "recheck">> & Pick<Grant, "recheck">;
 
-const MEMBERS = ["id", "description", "operations", "attenuable", "legacy", "requires"];
+const MEMBERS = ["id", "description", "operations", "attenuable", "legacy", "requires", "recheck"];
 
 /**
  * Grants as an issuer takes them, checked against an agent's skills: the `["*"]` of a legacy grant
@@ -72,7 +72,7 @@ function withoutStar(grant: Grant, where: string, all: readonly string[]): Grant
 
 function checkGrant(grant: Grant, where: string, all: readonly string[]): KnownGrant {
   assertMembers(grant, MEMBERS, where);
-  const { id, description, operations, legacy = false, requires = [] } = grant;
+  const { id, description, operations, legacy = false, requires = [], recheck } = grant;
   const { attenuable = !legacy } = grant;
   if (typeof description !== "string" || description === "") {
     throw new TypeError(`${where}.description: must be a text`);
@@ -80,6 +80,9 @@ function checkGrant(grant: Grant, where: string, all: readonly string[]): KnownG
   if (typeof attenuable !== "boolean")
     throw new TypeError(`${where}.attenuable: must be a boolean`);
   if (typeof legacy !== "boolean") throw new TypeError(`${where}.legacy: must be a boolean`);
+  if (recheck !== undefined && typeof recheck !== "boolean") {
+    throw new TypeError(`${where}.recheck: must be a boolean`);
+  }
   if (operations.length === 0) {
     throw new TypeError(`${where}.operations: there must be at least one`);
   }
@@ -90,5 +93,6 @@ function checkGrant(grant: Grant, where: string, all: readonly string[]): KnownG
     );
   }
   const required = texts(requires, `${where}.requires`);
-  return { ...{ id, description, operations, attenuable, legacy }, requires: required };
+  const known = { id, description, operations, attenuable, legacy, requires: required };
+  return recheck === undefined ? known : { ...known, recheck };
 }

@@ -73,6 +73,7 @@ export function issueOffers(
   if (problem !== undefined) return problem;
   const granted: GrantedCapability[] = [];
   const kept: IssuedCapability[] = [];
+  const query = request.resourceQuery && JSON.stringify(request.resourceQuery);
   for (const offer of offers) {
     const over = tooMany(offer, context.maxHandles);
     if (over !== undefined) return over;
@@ -97,6 +98,7 @@ export function issueOffers(
       principal: caller.principal,
       invoker: caller.invoker,
       expires: capability.expires,
+      ...(query === undefined || offer.resources === undefined ? {} : { query }),
     });
   }
   return { granted, kept };

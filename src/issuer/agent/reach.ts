@@ -1,5 +1,12 @@
-import type { Resource, ResourceSource } from "../resources/resource.js";
-import { type Permission, permitsCollection, permitsOperation, permitsResource } from "./policy.js";
+import type { Resource, ResourceQuery, ResourceSource } from "../resources/resource.js";
+import {
+  isAbout,
+  type Permission,
+  permitsCollection,
+  permitsOperation,
+  permitsResource,
+} from "./policy.js";
+import { stillMatches } from "./recheck.js";
 import type { AgentDenial } from "./refusal.js";
 import { type Skill, targetOf } from "./skill.js";
 
@@ -13,6 +20,8 @@ export interface Standing {
   readonly limited?: readonly string[];
   /** What the policy allows at this moment. */
   readonly permissions: readonly Permission[];
+  /** What resources must match beside; anything unless given. */
+  readonly query?: ResourceQuery | undefined;
 }
 
 // Whoever makes a call chooses how many handles it names; nothing runs after the first wrong one.
@@ -102,8 +111,12 @@ async function resolve(
     const message = `${skill.id} takes the handle of ${target === "item" ? "an item" : "a collection"}`;
     return { code: "handle_invalid", ...about, expected: target, message };
   }
-  if (permitsResource(standing.permissions, skill.operation, resource)) return resource;
-  return { ...policyDenial(skill.operation), actual: handle };
+  if (!permitsResource(standing.permissions, skill.operation, resource)) {
+    return { ...policyDenial(skill.operation), actual: handle };
+  }
+  if (standing.query === undefined || stillMatches(standing.query, resource)) return resource;
+  const message = "what the handle stands for no longer matches the query it was granted for";
+  return { code: "policy_denied", rule: "query", actual: handle, message };
 }
 
 /** All that the policy allows, for an authority that is not limited to handles. */
@@ -114,6 +127,7 @@ async function everything(
 ): Promise<ReadonlyMap<string, Resource>> {
   const found = new Map<string, Resource>();
   for (const collection of (await source?.collections()) ?? []) {
+    if (!isAbout(standing.permissions, collection)) continue;
     for (const resource of await inside(collection, targetOf(skill), source)) {
       if (!permitsResource(standing.permissions, skill.operation, resource)) continue;
       const handle = standing.seal(resource.name);

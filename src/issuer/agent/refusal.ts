@@ -12,7 +12,8 @@ import type { QueryProblem } from "../resources/resource.js";
  * - `handle_invalid`: a handle was not sealed for this capability, stands for another kind of
  *   resource than the skill takes, or the skill needs one and none is given.
  * - `resource_gone`: what the handle stands for is not there any more.
- * - `policy_denied`: the principal's policy does not, or no longer, allow it.
+ * - `policy_denied`: the principal's policy does not, or no longer, allow it; with the rule `query`, the
+ *   resource no longer matches the query that the capability was issued by.
  */
 export type AgentDenialCode =
   | "capability_missing"

@@ -59,6 +59,8 @@ export interface IssuedCapability {
   readonly invoker: string;
   /** `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly expires: string;
+  /** The JSON of the resource query that it was issued by; absent if it names no resources of one. */
+  readonly query?: string;
 }
 
 /** Which lines of the ledger. All that is given must hold. */

@@ -72,8 +72,8 @@ export class LedgerTables {
   }
 
   keep(issued: IssuedCapability): void {
-    const { id, identifier, hop, principal, invoker, expires } = issued;
-    const body = JSON.stringify({ id, identifier, hop, principal, invoker, expires });
+    const { id, identifier, hop, principal, invoker, expires, query } = issued;
+    const body = JSON.stringify({ id, identifier, hop, principal, invoker, expires, query });
     this.#statements().keep.run(JSON.stringify(id), expires, body);
   }
 
@@ -98,6 +98,7 @@ export class LedgerTables {
       principal: this.#text(body, "principal"),
       invoker: this.#text(body, "invoker"),
       expires: this.#text(body, "expires"),
+      ...(field(body, "query") === undefined ? {} : { query: this.#text(body, "query") }),
     };
   }
 

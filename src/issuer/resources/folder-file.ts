@@ -13,12 +13,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createPrivateFile, removeAbandoned, syncDirectoryOf, temporaryName } from "../new-file.js";
+import { errorCode } from "../storage-error.js";
 
 /** Milliseconds after which a further change of a file is sure to show in its times. */
 const SETTLED = 2000;
 // Not blocking: opening a named pipe would wait for its writer. Windows has neither.
 const FLAGS: number =
   constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+const ABSENT: readonly string[] = ["ENOENT", "ENOTDIR", "ELOOP"];
 
 /** A file that is open for reading. */
 export interface OpenFile {
@@ -34,11 +37,15 @@ export interface OpenFile {
 
 /**
  * Opens a regular file that is really at `path`, with no symbolic link on the way, and hands it to
- * `use`; `undefined` if there is none. Throws what the system does if it can not be read.
+ * `use`; `undefined` if there is none. Throws what the system does if it cannot be read.
  */
 export function withFile<T>(path: string, use: (file: OpenFile) => T): T | undefined {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
-  const fd = openSync(path, FLAGS);
+  const fd = orAbsent(() =>
+    lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+      ? openSync(path, FLAGS)
+      : undefined,
+  );
+  if (fd === undefined) return undefined;
   try {
     const stat = fstatSync(fd, { bigint: true });
     const there = lstatSync(path, { bigint: true, throwIfNoEntry: false });
@@ -57,12 +64,21 @@ export function withFile<T>(path: string, use: (file: OpenFile) => T): T | undef
   }
 }
 
-/** Whether a path has no symbolic link in it, and is spelled as it is on disk. */
+/** Whether a path leads to something, has no symbolic link in it, and is spelled as it is on disk. */
 export function isReal(path: string): boolean {
+  return orAbsent(() => realpathSync.native(path)) === path;
+}
+
+/**
+ * What `look` finds, or `undefined` where the system says that nothing is there, or only a link. Every
+ * other failure is thrown: it says nothing about what is there.
+ */
+export function orAbsent<T>(look: () => T): T | undefined {
   try {
-    return realpathSync.native(path) === path;
-  } catch {
-    return false;
+    return look();
+  } catch (error) {
+    if (ABSENT.includes(errorCode(error))) return undefined;
+    throw error;
   }
 }
 

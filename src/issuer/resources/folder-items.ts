@@ -2,7 +2,7 @@ import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode } from "../storage-error.js";
 import { LONGEST_RESOURCE_NAME } from "./field-value.js";
-import { isReal, withFile } from "./folder-file.js";
+import { isReal, orAbsent, withFile } from "./folder-file.js";
 import { isSegment, isTextFile, readFolderName } from "./folder-names.js";
 import { type FrontMatterReader, HEAD_BYTES } from "./front-matter.js";
 import type { Resource } from "./resource.js";
@@ -60,7 +60,7 @@ export class FolderItems {
   /**
    * Every item of a collection that is there, ascending by name.
    *
-   * @throws ResourceError `source_too_large`.
+   * @throws ResourceError `source_too_large`, `source_unreadable` or `item_unreadable`.
    */
   all(collection: string): Resource[] {
     const names = this.#names(collection).sort();
@@ -71,7 +71,11 @@ export class FolderItems {
     return names.flatMap((name) => this.#item(name, collection) ?? []);
   }
 
-  /** The item or collection of that name, as it is now. */
+  /**
+   * The item or collection of that name, as it is now.
+   *
+   * @throws ResourceError `item_unreadable`, or for a collection as {@link FolderItems.collections}.
+   */
   get(name: string): Resource | undefined {
     const read = readFolderName(name);
     const collection = read?.segments[0];
@@ -98,10 +102,7 @@ export class FolderItems {
         return { signature, settled, resource: { ...about, displayName, fields } };
       });
     } catch (error) {
-      const code = errorCode(error);
-      if (code === "ENOENT") return undefined;
-      this.#tell(name, `it can not be read, ${code}`);
-      return { ...about, displayName: fileName, fields: {} };
+      throw new ResourceError("item_unreadable", name, errorCode(error), error);
     }
     if (found === undefined) this.#known.delete(name);
     else this.#known.set(name, found);
@@ -135,11 +136,9 @@ export class FolderItems {
   #entries(folder: string): Dirent[] {
     const path = join(this.#options.root, folder);
     try {
-      return isReal(path) ? readdirSync(path, { withFileTypes: true }) : [];
+      return orAbsent(() => (isReal(path) ? readdirSync(path, { withFileTypes: true }) : [])) ?? [];
     } catch (error) {
-      const code = errorCode(error);
-      if (code !== "ENOENT") this.#tell(folder, `it can not be listed, ${code}`);
-      return [];
+      throw new ResourceError("source_unreadable", path, errorCode(error), error);
     }
   }
 

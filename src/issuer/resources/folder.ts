@@ -31,13 +31,14 @@ export interface FolderOptions {
  * null; a date is the text as written. Lists and objects are no fields, and neither are integers
  * beyond 2^53. `title` is what callers see, and the file's name where there is none. A file whose
  * front matter is not sound, or has an alias or a tag, has no fields at all, so that it meets no
- * condition; `onProblem` is told.
+ * condition; `onProblem` is told. A file or folder that the system does not let this process read is
+ * an error of every query that would have to look at it, and never an answer.
  *
  * Everything is read synchronously: this is for some thousands of files.
  *
  * @throws TypeError on wrong options.
- * @throws ResourceError `source_missing`, `source_unreadable`, `source_too_large`, or
- *   `source_unavailable` if yaml is not installed.
+ * @throws ResourceError `source_missing`, `source_unreadable`, `source_too_large`, `item_unreadable`,
+ *   or `source_unavailable` if yaml is not installed.
  *
  * @example
  * ```ts
@@ -73,7 +74,9 @@ export async function openFolder(
   try {
     root = realpathSync.native(path);
   } catch (error) {
-    throw new ResourceError("source_missing", path, errorCode(error), error);
+    const reason = errorCode(error);
+    const code = reason === "ENOENT" ? "source_missing" : "source_unreadable";
+    throw new ResourceError(code, path, reason, error);
   }
   const items = new FolderItems({ root, readFrontMatter, maxFiles, onProblem });
   // What is wrong is best known at the start.

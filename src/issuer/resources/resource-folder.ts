@@ -50,7 +50,12 @@ export class ResourceFolder implements ResourceSource {
     return this.#items.collections();
   }
 
-  /** Items of one collection, ascending by name. Every field that some item has can be filtered on. */
+  /**
+   * Items of one collection, ascending by name. Every field that some item has can be filtered on.
+   *
+   * @throws ResourceError `source_missing`, `source_unreadable`, `source_too_large`, or
+   *   `item_unreadable`.
+   */
   async find({ collection, filter = {} }: ResourceQuery): Promise<QueryResult> {
     const collections = this.#items.collections();
     if (!collections.includes(collection)) {
@@ -63,7 +68,12 @@ export class ResourceFolder implements ResourceSource {
     return { ok: true, resources: items.filter((item) => matches(item, filter)) };
   }
 
-  /** The item or collection of that name; `undefined` for every name that leads nowhere in here. */
+  /**
+   * The item or collection of that name; `undefined` for every name that leads nowhere in here.
+   *
+   * @throws ResourceError `item_unreadable`, or for a collection `source_missing` or
+   *   `source_unreadable`.
+   */
   async get(name: string): Promise<Resource | undefined> {
     return this.#items.get(name);
   }

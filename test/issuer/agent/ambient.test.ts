@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Mode } from "../../../src/issuer/agent/gate.js";
+import type { ResourceSource } from "../../../src/issuer/resources/resource.js";
 import { append } from "../../capability/support.js";
 import { ALICE, BOB, call, codes, grantedOne, result, world } from "./support.js";
 
@@ -35,6 +36,24 @@ describe("ambient authority", () => {
     policy.replace({ rules: [] });
     expect(codes(await call(agent, "list", {}))).toEqual(["policy_denied"]);
     expect(codes(await call(agent, "tell", {}))).toEqual(["policy_denied"]);
+  });
+
+  test("looks into no collection that the policy is not about", async () => {
+    const { again, folder } = await world();
+    const looked: string[] = [];
+    const resources: ResourceSource = {
+      collections: () => folder.collections(),
+      get: (name) => folder.get(name),
+      nameOfCollection: (collection) => folder.nameOfCollection(collection),
+      find(query) {
+        looked.push(query.collection);
+        return folder.find(query);
+      },
+    };
+    const agent = await again({ mode: "prefer", resources });
+    expect(codes(await call(agent, "list", {}))).toEqual(["allowed"]);
+    expect(codes(await call(agent, "list", {}, [], BOB))).toEqual(["allowed"]);
+    expect(looked).toEqual(["reports", "letters"]);
   });
 
   test("has handles of its own, which are noise to another principal and in a capability", async () => {

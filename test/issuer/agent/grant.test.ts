@@ -72,6 +72,7 @@ describe("a mistake names its field", () => {
       [{ ...READ, attenuable: "no" }],
       "grants[0].attenuable: must be a boolean",
     ],
+    ["recheck as text", [{ ...READ, recheck: "no" }], "grants[0].recheck: must be a boolean"],
     ["legacy as a number", [{ ...READ, legacy: 1 }], "grants[0].legacy: must be a boolean"],
     [
       "operations as text",

@@ -1,9 +1,10 @@
-import { execFileSync } from "node:child_process";
-import { chmodSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, linkSync, mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { root as isRoot, posix, temporaryDirectory } from "../support.js";
-import { folderWith, found, namesFound, opened, put, resourceError } from "./support.js";
+import { openFolder } from "../../../src/issuer/resources/folder.js";
+import { child, root as isRoot, posix, temporaryDirectory } from "../support.js";
+import { folderWith, namesFound, opened, put, resourceError } from "./support.js";
 
 const SECRET = "---\ntitle: secret\n---\nThe password is x.\n";
 
@@ -139,35 +140,85 @@ describe("a file that can not be used does not take the others down", () => {
     const { folder } = await opened(root);
     expect(namesFound(await folder.find({ collection: "r" }))).toEqual(["r/ok.md"]);
   });
+});
 
-  test.runIf(posix)("one that may not be read has no fields, and is told of", async () => {
-    const root = folderWith({
-      "r/a.md": "---\nyear: 1\n---\n",
-      "r/sub/b.md": "",
-      "r/c.md": SECRET,
-    });
-    for (const path of [dirname(root), root, join(root, "r")]) chmodSync(path, 0o755);
-    chmodSync(join(root, "r/c.md"), 0);
-    chmodSync(join(root, "r/sub"), 0);
+describe.runIf(posix)("what the system does not let be read is an error, never an answer", () => {
+  /** Runs as a user to whom permissions apply. */
+  async function withoutPrivileges(root: string, work: () => Promise<void>): Promise<void> {
+    for (const path of [dirname(root), root, join(root, "r"), join(root, "s")]) {
+      chmodSync(path, 0o755);
+    }
     try {
       if (isRoot) process.seteuid?.(65534);
-      const { folder, problems } = await opened(root);
-      const items = found(await folder.find({ collection: "r" }));
-      expect(items.map(({ displayName, fields }) => [displayName, fields])).toEqual([
-        ["a.md", { year: 1 }],
-        ["c.md", {}],
-      ]);
-      expect(problems).toEqual([
-        expect.stringMatching(/r.sub: it can not be listed, EACCES$/),
-        expect.stringMatching(/r.c\.md: it can not be read, EACCES$/),
-      ]);
-      expect((await resourceError(() => folder.readText("r/c.md"))).code).toBe("item_unreadable");
-      const error = await resourceError(() => folder.create("r", "new.md", "x"));
-      if (isRoot) expect(error.code).toBe("item_unwritable");
+      await work();
     } finally {
       if (isRoot) process.seteuid?.(0);
-      chmodSync(join(root, "r/sub"), 0o755);
-      rmSync(root, { recursive: true });
     }
+  }
+
+  test("a file, where it would have to be looked at; others can still be", async () => {
+    const files = { "r/a.md": "---\nyear: 1\n---\n", "r/c.md": SECRET, "s/b.md": "text" };
+    const root = folderWith(files);
+    const { folder, problems } = await opened(root);
+    chmodSync(join(root, "r/c.md"), 0);
+    await withoutPrivileges(root, async () => {
+      for (const look of [
+        () => folder.find({ collection: "r" }),
+        () => folder.get("r/c.md"),
+        () => folder.readText("r/c.md"),
+        () => openFolder(root),
+      ]) {
+        const error = await resourceError(look);
+        expect([error.code, error.subject]).toEqual(["item_unreadable", "r/c.md"]);
+        expect(error.message).toContain("(EACCES)");
+      }
+      expect((await folder.get("r/a.md"))?.fields).toEqual({ year: 1 });
+      expect(namesFound(await folder.find({ collection: "s" }))).toEqual(["s/b.md"]);
+      if (!isRoot) return;
+      expect((await resourceError(() => folder.create("r", "new.md", "x"))).code).toBe(
+        "item_unwritable",
+      );
+    });
+    expect(problems).toEqual([]);
+  });
+
+  test.each([
+    ["listed", 0o300],
+    ["entered", 0o600],
+  ])("a folder that may not be %s", async (_, mode) => {
+    const root = folderWith({ "r/a.md": "", "r/sub/b.md": SECRET, "s/c.md": "" });
+    const { folder } = await opened(root);
+    const own = isRoot ? mode >> 6 : mode;
+    chmodSync(join(root, "r/sub"), own);
+    try {
+      await withoutPrivileges(root, async () => {
+        const error = await resourceError(() => folder.find({ collection: "r" }));
+        expect(error.code).toMatch(/^(source|item)_unreadable$/);
+        expect((await folder.get("r/a.md"))?.displayName).toBe("a.md");
+        expect(namesFound(await folder.find({ collection: "s" }))).toEqual(["s/c.md"]);
+      });
+    } finally {
+      chmodSync(join(root, "r/sub"), 0o755);
+    }
+  });
+
+  test("all of it, while there are no file descriptors left", () => {
+    const root = folderWith({
+      "reports/open.md": "---\ntitle: Open\nconfidential: false\n---\nText.\n",
+      "reports/secret.md": "---\ntitle: Secret\nconfidential: true\n---\nText.\n",
+    });
+    const { status, stdout, stderr } = spawnSync(
+      "bash",
+      ["-c", 'ulimit -n 512; exec "$@"', "bash", process.execPath, child("exhaust"), root],
+      { encoding: "utf8" },
+    );
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const answers = { get: "Open", find: ["Open"], text: true, list: ["Open"], retrieve: true };
+    const error = "ResourceError: EMFILE";
+    expect(JSON.parse(stdout)).toEqual({
+      before: answers,
+      exhausted: { get: error, find: error, text: error, list: error, retrieve: error },
+      after: answers,
+    });
   });
 });

@@ -3,7 +3,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
+import { formatTime } from "../../../src/caveats/time.js";
+import { bindDischarges, revocationId } from "../../../src/index.js";
 import { ERROR_CODES, ERROR_DOMAIN, EXTENSION_URI } from "../../../src/protocols/a2a/index.js";
+import { answering, needing } from "../../capability/made.js";
 import { CALLERS, startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { at, quietConsole, rpc, textAt } from "./callers.js";
 
@@ -114,6 +117,31 @@ test("ids alone are for the party they were issued to", async () => {
   expect((await rpc(agent, "alice", "a2a/skill/invoke", mixed)).body).toMatchObject(
     denied("capability_unknown"),
   );
+});
+
+test("a token is revoked, though it comes with a discharge that is revoked already", async () => {
+  const token = needing((await capability()).token, "q1");
+  const dead = answering("q1", '{"purpose":"first"}');
+  const [presented = "", another = ""] = [dead, answering("q1", '{"purpose":"second"}')].map(
+    ({ discharge }) => bindDischarges(token, [discharge]),
+  );
+  const now = formatTime(Date.now());
+  agent.revocations.add({ kind: "link", id: dead.revocationId, at: now });
+  const call = async (one: string): Promise<Json> => {
+    const params = { skill: "wait", arguments: { milliseconds: 0 }, token: one };
+    return (await rpc(agent, "alice", "a2a/skill/invoke", params)).body;
+  };
+  expect(await call(presented)).toMatchObject(denied("revoked"));
+  expect(await call(another)).toHaveProperty("result");
+
+  const revoke = async (one: string): Promise<Json> =>
+    at((await rpc(agent, "alice", "a2a/capabilities/revoke", { token: one })).body, "result");
+  const id = { revoked: true, revocationId: revocationId(token) };
+  const answer = await revoke(presented);
+  expect(answer).toMatchObject(id);
+  expect(answer).not.toHaveProperty("already");
+  expect(await call(another)).toMatchObject(denied("revoked"));
+  expect(await revoke(another)).toMatchObject({ ...id, already: "revoked" });
 });
 
 test("an id is good for as long as the capability lives", async () => {

@@ -1,0 +1,204 @@
+// A token at each limit of the specification, with one call that it allows and two that it refuses: by
+// names that nearly match, for which there may be a suggestion, and by names that are too long for one.
+import { bindDischarges, CAPABILITY_LIMITS, encodeHop } from "proviso";
+import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+import {
+  addFirstPartyCaveat,
+  addThirdPartyCaveat,
+  createMacaroon,
+  macaroonToBytes,
+  macaroonToText,
+  parseMacaroon,
+  RootKey,
+} from "proviso/macaroon";
+
+/** @import { HopInit } from "proviso" */
+/** @import { Invocation } from "proviso/issuer" */
+/** What is called with which token: allowed, refused nearly, and refused by far. */
+/** @typedef {[what: string, token: string, calls: readonly Invocation[]]} Case */
+
+const { bytes, caveats, caveatBytes, discharges, setMembers } = CAPABILITY_LIMITS;
+export const GRANT = "documents:read";
+/** Longer than any name for which there is a suggestion. */
+export const FAR = "x".repeat(200);
+const THIRD = new Uint8Array(32).fill(3);
+
+export const revocations = new RevocationList();
+export const issuer = createIssuer({ name: "bench", keys: createKeyring(), revocations });
+const minted = mint(["get"]);
+const under = knowsGrants() ? { grant: GRANT } : {};
+
+/** @param {readonly string[]} operations */
+function mint(operations) {
+  return issuer.mint({ grant: GRANT, operations }).token;
+}
+
+/** Whether an invocation says under which grant it is made. */
+function knowsGrants() {
+  try {
+    issuer.authorize(minted, { operation: "get", ...{ grant: GRANT } });
+    return true;
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Every invocation of this benchmark.
+ * @param {Partial<Invocation>} more
+ * @returns {Invocation}
+ */
+function call(more) {
+  return { operation: "get", ...under, ...more };
+}
+
+/** @param {{ readonly [name: string]: unknown }} given */
+function given(given) {
+  return call({ arguments: given });
+}
+
+/** @param {readonly string[]} resourceHandles */
+function naming(resourceHandles) {
+  return call({ resourceHandles });
+}
+
+/**
+ * A token with another hop, without the holder's lint.
+ * @param {string} token
+ * @param {HopInit} hop
+ */
+export function narrow(token, hop) {
+  return macaroonToText(addFirstPartyCaveat(parseMacaroon(token), encodeHop(hop)));
+}
+
+/** As many of the same hop as fit into a token. @param {HopInit} hop */
+function deep(hop) {
+  let macaroon = parseMacaroon(minted);
+  while (macaroon.caveats.length < caveats) {
+    const longer = addFirstPartyCaveat(macaroon, encodeHop(hop));
+    if (macaroonToBytes(longer, "v2").length > bytes) break;
+    macaroon = longer;
+  }
+  return { links: macaroon.caveats.length, token: macaroonToText(macaroon) };
+}
+
+/**
+ * As many different names as a hop may have, and as fit into it.
+ * @param {string} start
+ * @param {number} length
+ * @param {(names: string[]) => HopInit} hop
+ */
+export function fill(start, length, hop) {
+  const name = (/** @type {number} */ at) =>
+    `${start}${String(at).padStart(length - start.length, "0")}`;
+  /** @type {string[]} */
+  let names = [];
+  while (names.length < setMembers) {
+    const more = [...names, name(names.length)];
+    if (encodeHop(hop(more)).length > caveatBytes) break;
+    names = more;
+  }
+  return names;
+}
+
+/** @template T @param {readonly string[]} names @param {T} value */
+function each(names, value) {
+  return Object.fromEntries(names.map((name) => [name, value]));
+}
+
+/** A token with as many discharges as it may have, each with a hop. @param {HopInit} hop */
+function discharged(hop) {
+  const questions = Array.from({ length: discharges }, (_, at) => `question ${at}`);
+  const needing = questions.reduce(
+    (macaroon, identifier) => addThirdPartyCaveat(macaroon, { key: THIRD, identifier }),
+    parseMacaroon(minted),
+  );
+  const answers = questions.map((identifier) => {
+    const bare = createMacaroon(new RootKey(THIRD), { identifier });
+    return macaroonToText(addFirstPartyCaveat(bare, encodeHop(hop)));
+  });
+  return bindDischarges(macaroonToText(needing), answers);
+}
+
+/** @returns {Case[]} */
+export function cases() {
+  const expires = "2099-01-01T00:00:00Z";
+  const short = fill("o", 4, (operations) => ({ operations, expires }));
+  const long = fill("o", 64, (operations) => ({ operations, expires }));
+  const handles = fill("rh_", 25, (resourceHandles) => ({ resourceHandles }));
+  const wrong = handles.map((handle) => handle.replace("rh_0", "rh_9"));
+  const exact = fill("a", 5, (names) => ({ constraints: each(names, "value") }));
+  const bounds = { min: 1, max: 9 };
+  const bounded = fill("a", 5, (names) => ({ constraints: each(names, bounds) }));
+  const values = fill("v", 24, (all) => ({ constraints: { a: { not_in: all } } }));
+  const [value = "", large] = [values.at(-1), "x".repeat(1000)];
+  const one = { constraints: { a: "value" } };
+  const argument = ["value", "valeu", FAR].map((a) => given({ a }));
+  const [ones, sets] = [deep(one), deep({ operations: [...short.slice(0, 32), "get"].sort() })];
+  const [listed, often] = [
+    narrow(minted, { resourceHandles: handles }),
+    deep({ resourceHandles: handles }),
+  ];
+  const limited = (/** @type {HopInit["constraints"]} */ limits = {}) =>
+    narrow(minted, { constraints: limits });
+  const operations = (/** @type {string[]} */ ...names) =>
+    names.map((operation) => call({ operation }));
+  return [
+    ["2 links", narrow(minted, one), argument],
+    [`${ones.links} links`, ones.token, argument],
+    [`${sets.links} links of 33 operations`, sets.token, operations("get", "gte", FAR)],
+    [`${short.length} operations`, mint(short), operations(short.at(-1) ?? "", "o99X", FAR)],
+    [
+      `${long.length} operations, 64 characters each`,
+      mint(long),
+      operations(long.at(-1) ?? "", `${"o".padEnd(62, "0")}XX`, FAR),
+    ],
+    [
+      `${handles.length} handles of ${handles.length}`,
+      listed,
+      [handles, wrong, wrong.map((handle) => handle + FAR)].map(naming),
+    ],
+    [
+      `${often.links} links of ${handles.length} handles`,
+      often.token,
+      [handles, wrong, wrong.map((handle) => handle + FAR)].map(naming),
+    ],
+    [
+      `${handles.length} handles, one of them wrong`,
+      listed,
+      [handles[0], wrong[0], FAR].map((last = "") => naming([...handles.slice(1), last])),
+    ],
+    [
+      `${exact.length} arguments`,
+      limited(each(exact, "value")),
+      ["value", "valeu", FAR].map((a) => given(each(exact, a))),
+    ],
+    [
+      `${bounded.length} arguments between bounds`,
+      limited(each(bounded, bounds)),
+      [5, 50, "x"].map((a) => given(each(bounded, a))),
+    ],
+    [
+      `an argument in a list of ${values.length}`,
+      limited({ a: { in: values } }),
+      [value, value.replace("v0", "v9"), FAR].map((a) => given({ a })),
+    ],
+    [
+      `an argument not in a list of ${values.length}`,
+      limited({ a: { not_in: values } }),
+      ["other", value, 7].map((a) => given({ a })),
+    ],
+    [
+      "arguments of 256 KiB",
+      limited({ a: large }),
+      [large, `${large}x`, FAR].map((a) => given({ a, b: "x".repeat(1 << 18) })),
+    ],
+    [
+      "an argument of 256 KiB where one of 1,000 is allowed",
+      limited({ a: large }),
+      [large, "x".repeat(1 << 18), "y".repeat(1 << 18)].map((a) => given({ a })),
+    ],
+    [`${discharges} discharges`, discharged(one), argument],
+  ];
+}

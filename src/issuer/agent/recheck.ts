@@ -1,0 +1,36 @@
+import type { Ledger } from "../ledger/event.js";
+import { matches, readResourceQuery } from "../resources/filter.js";
+import type { Resource, ResourceQuery } from "../resources/resource.js";
+import type { KnownGrant } from "./grant.js";
+import type { Permission } from "./policy.js";
+
+/**
+ * The query that a capability was issued by, where its resources must still match it: if the grant
+ * says so, or if it says nothing and the policy has conditions on fields. A capability that no request
+ * led to, or one without a query, has none.
+ *
+ * @param id - The capability's.
+ * @throws StorageError if the ledger cannot be read.
+ */
+export function queryAskedAgain(
+  id: string,
+  { recheck }: KnownGrant,
+  permissions: readonly Permission[],
+  ledger: Ledger,
+): ResourceQuery | undefined {
+  const asked = recheck ?? permissions.some(({ resources }) => resources.filter !== undefined);
+  const kept = asked ? ledger.issued(id)?.query : undefined;
+  if (kept === undefined) return undefined;
+  const reading = readResourceQuery(JSON.parse(kept));
+  if (reading.ok) return reading.query;
+  throw new TypeError(`the query that ${id} was issued by: ${reading.problem.message}`);
+}
+
+/** Whether a resource is what a query names: an item that matches, or the collection itself. */
+export function stillMatches(
+  { collection, filter = {} }: ResourceQuery,
+  resource: Resource,
+): boolean {
+  if (resource.collection !== collection) return false;
+  return resource.kind === "collection" || matches(resource, filter);
+}
