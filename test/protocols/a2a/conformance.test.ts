@@ -9,10 +9,12 @@ import {
   authorized,
   BINDINGS,
   type BindingName,
+  callOf,
   clientOf,
   quietConsole,
   request,
   send,
+  taskIn,
   textAt,
 } from "./callers.js";
 
@@ -45,6 +47,10 @@ function messageWith(parts: Json, more: { readonly [name: string]: Json } = {}):
 }
 
 const WORDS: Json = [{ text: "hello" }];
+
+function rpcBody(message: Json): string {
+  return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });
+}
 
 /** Sends a message over a binding; streaming if `stream`. */
 function sendMessage(
@@ -142,6 +148,17 @@ describe.each(BINDINGS)("over %s", (binding) => {
       });
       expect(answer.text).toContain("TASK_STATE_COMPLETED");
     }
+  });
+
+  test("bytes that are not UTF-8 are read as U+FFFD", async () => {
+    const message = messageWith([{ text: "caf?" }]);
+    const body = binding === "JSON-RPC" ? rpcBody(message) : JSON.stringify({ message });
+    const bytes = new Uint8Array(Buffer.from(body));
+    bytes[body.indexOf("caf?") + 3] = 0xe9;
+    const rest = `${agent.server.restUrl}/message:send`;
+    const url = binding === "JSON-RPC" ? agent.server.rpcUrl : rest;
+    const answer = await send(url, { method: "POST", headers: headersWith(), body: bytes });
+    expect(answer.text).toContain('{"said":"caf\ufffd"}');
   });
 
   test("application/a2a+json is HTTP+JSON's own type, and no JSON-RPC", async () => {
@@ -312,5 +329,29 @@ describe.each(BINDINGS)("over %s", (binding) => {
       expect("artifacts" in Object(at(listed.body, ...path, "tasks", 0))).toBe(includeArtifacts);
       expect(at(listed.body, ...path, "nextPageToken")).toEqual(expect.any(String));
     }
+  });
+
+  test("every stream of a task has the same events, whichever of them ends", async () => {
+    const alice = await clientOf(agent, binding, "alice", token);
+    const configuration = {
+      ...{ acceptedOutputModes: [], historyLength: undefined, returnImmediately: true },
+      taskPushNotificationConfig: undefined,
+    };
+    const call = { ...callOf("wait", { milliseconds: 1000 }), configuration };
+    const { id } = taskIn(await alice.sendMessage(call));
+    const follow = async (most: number): Promise<readonly unknown[]> => {
+      const events: unknown[] = [];
+      for await (const { payload } of alice.resubscribeTask({ tenant: "", id })) {
+        events.push(payload);
+        if (events.length === most) break;
+      }
+      return events;
+    };
+    const [first, second, left] = await Promise.all([follow(9), follow(9), follow(1)]);
+    expect(first).toEqual(second);
+    expect(first.map((event) => Object(event).$case)).toEqual([
+      ...["task", "artifactUpdate", "statusUpdate"],
+    ]);
+    expect(left).toEqual(first.slice(0, 1));
   });
 });
