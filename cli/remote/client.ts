@@ -113,7 +113,7 @@ function skillRejects({ name }: RemoteCard, message: string): CliError {
     code: "call_rejected",
     message: `${name}: ${message.slice(0, 300)}`,
     exitCode: EXIT.refused,
-    hint: "it was allowed, but the skill can not work with these arguments",
+    hint: "it was allowed, but the skill cannot work with these arguments",
   });
 }
 

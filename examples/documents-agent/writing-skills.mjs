@@ -137,14 +137,14 @@ function slug(title) {
   return plain === "" ? "document" : plain;
 }
 
-/** What a folder says of a text that it does not take, and who wrote the text is to know. */
+/** What a folder says of a text that it does not take, and its writer may know. */
 const MISTAKES = new Map([
   ["text_invalid", "the text has half of a surrogate pair"],
   ["item_too_large", "the document would be larger than this agent keeps one"],
 ]);
 
 /**
- * What writing comes to, with a text that can not be kept told to the caller who gave it.
+ * What writing comes to; a text that cannot be kept is the mistake of the caller who gave it.
  *
  * @template T
  * @param {Promise<T>} writing

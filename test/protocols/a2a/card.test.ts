@@ -90,7 +90,7 @@ test("If-Modified-Since counts where no If-None-Match does", async () => {
   expect(await statusOf({ "If-Modified-Since": before, "If-None-Match": etag })).toBe(304);
 });
 
-test("its two representations are told apart", async () => {
+test("its two representations have different tags", async () => {
   const [plain, named] = [await card(), await card(NAMED)];
   const etag = plain.headers.get("etag") ?? "";
   expect(named.headers.get("etag")).toMatch(/^"[\w-]+"$/);

@@ -28,7 +28,7 @@ import {
   textAt,
 } from "./callers.js";
 
-// What callers get wrong is told to them as theirs, and is no failure of the agent.
+// The agent reports a caller's mistake as the caller's, not as its own failure.
 
 const CHOOSY = { mistake: 'the amount must be "round": 7 is not' };
 
