@@ -90,6 +90,7 @@ export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promi
     if (error instanceof RemoteFault || error instanceof CliError) throw error;
     const message = error instanceof Error ? error.message : String(error);
     if (message.startsWith("the skill failed")) throw skillFailed(card, message);
+    if (message.startsWith("the skill rejects the call")) throw skillRejects(card, message);
     throw environmentError(
       "answer_malformed",
       `the answer of ${card.name} is not what A2A 1.0 says: ${message.slice(0, 300)}`,
@@ -104,6 +105,15 @@ function skillFailed({ name }: RemoteCard, message: string): CliError {
     message: `${name}: ${message.slice(0, 300)}`,
     exitCode: EXIT.environment,
     hint: "it was allowed, and failed within the agent; whoever runs it can find out why",
+  });
+}
+
+function skillRejects({ name }: RemoteCard, message: string): CliError {
+  return new CliError({
+    code: "call_rejected",
+    message: `${name}: ${message.slice(0, 300)}`,
+    exitCode: EXIT.refused,
+    hint: "it was allowed, but the skill cannot work with these arguments",
   });
 }
 

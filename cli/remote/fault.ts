@@ -8,6 +8,8 @@ export class RemoteFault extends Error {
   /** `google.rpc.ErrorInfo`: what programs tell errors apart by. */
   readonly reason: string | undefined;
   readonly metadata: JsonObject;
+  /** `google.protobuf.Struct`: what ErrorInfo's metadata can hold only as texts. */
+  readonly struct: JsonObject;
   /** The header `WWW-Authenticate`. */
   readonly challenge: string | undefined;
   /** The header `Retry-After`. */
@@ -18,6 +20,7 @@ export class RemoteFault extends Error {
     this.status = status;
     this.reason = error.reason;
     this.metadata = error.metadata;
+    this.struct = error.struct;
     this.challenge = headers.get("WWW-Authenticate") ?? undefined;
     this.retryAfter = headers.get("Retry-After") ?? undefined;
   }
@@ -27,9 +30,11 @@ interface ErrorBody {
   readonly message: string;
   readonly reason: string | undefined;
   readonly metadata: JsonObject;
+  readonly struct: JsonObject;
 }
 
 const LONGEST_MESSAGE = 1000;
+const STRUCT = "type.googleapis.com/google.protobuf.Struct";
 
 /**
  * The error that an answer is, in JSON-RPC's form or in that of `google.rpc.Status`; `undefined` if it
@@ -42,18 +47,20 @@ export function faultIn(response: Response, body: Json | undefined): RemoteFault
   const error = body !== undefined && isJsonObject(body) ? body["error"] : undefined;
   if (error !== undefined && error !== null) {
     const found = isJsonObject(error) ? error : {};
-    const info = infoIn(found["data"]) ?? infoIn(found["details"]) ?? {};
-    const { reason, metadata = {} } = info;
+    const details = [found["data"] ?? [], found["details"] ?? []].flat().filter(isJsonObject);
+    const { reason, metadata = {} } = details.find((one) => one["reason"] !== undefined) ?? {};
+    const { value: struct = {} } = details.find((one) => one["@type"] === STRUCT) ?? {};
     const told = {
       message: textIn(found["message"]) ?? "it gives no reason",
       reason: textIn(reason),
       metadata: isJsonObject(metadata) ? metadata : {},
+      struct: isJsonObject(struct) ? struct : {},
     };
     return new RemoteFault(statusOf(status, found["code"]), told, headers);
   }
   if (response.ok) return undefined;
   const message = `HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}`;
-  return new RemoteFault(status, { message, reason: undefined, metadata: {} }, headers);
+  return new RemoteFault(status, { message, reason: undefined, metadata: {}, struct: {} }, headers);
 }
 
 // JSON-RPC answers within HTTP 200; the codes of the extension end in the status (docs/a2a.md).
@@ -62,12 +69,6 @@ function statusOf(status: number, code: Json | undefined): number {
   const own = -code - 31000;
   if (own >= 400 && own < 600) return own;
   return code === -32602 || code === -32600 || code === -32700 ? 400 : 500;
-}
-
-function infoIn(list: Json | undefined): JsonObject | undefined {
-  if (!Array.isArray(list)) return undefined;
-  const infos: readonly Json[] = list;
-  return infos.filter(isJsonObject).find((info) => info["reason"] !== undefined);
 }
 
 function textIn(value: Json | undefined): string | undefined {

@@ -67,21 +67,24 @@ const LONGEST = 1000;
 const DEEPEST = 16;
 
 /** The reasons for which an agent refuses a call; none if the error is about something else. */
-export function denialsIn({ metadata }: RemoteFault): readonly ShownDenial[] {
-  return objectsIn(parsed(metadata["denials"])).map((denial): ShownDenial => {
-    const { hop, discharge, capability, rule, expected, actual, nearest } = denial;
-    return {
-      code: cut(textIn(denial["code"]) ?? "refused"),
-      message: cut(textIn(denial["message"]) ?? "it gives no reason"),
-      ...(typeof hop === "number" ? { hop } : {}),
-      ...(typeof discharge === "number" ? { discharge } : {}),
-      ...(typeof capability === "number" ? { capability } : {}),
-      ...(typeof rule === "string" ? { rule: cut(rule) } : {}),
-      ...(expected === undefined ? {} : { expected }),
-      ...(actual === undefined ? {} : { actual }),
-      ...(nearest === undefined ? {} : { nearest }),
-    };
-  });
+export function denialsIn({ struct, metadata }: RemoteFault): readonly ShownDenial[] {
+  // An older agent has them as a text alone.
+  return objectsIn(shallow(struct["denials"]) ?? parsed(metadata["denials"])).map(
+    (denial): ShownDenial => {
+      const { hop, discharge, capability, rule, expected, actual, nearest } = denial;
+      return {
+        code: cut(textIn(denial["code"]) ?? "refused"),
+        message: cut(textIn(denial["message"]) ?? "it gives no reason"),
+        ...(typeof hop === "number" ? { hop } : {}),
+        ...(typeof discharge === "number" ? { discharge } : {}),
+        ...(typeof capability === "number" ? { capability } : {}),
+        ...(typeof rule === "string" ? { rule: cut(rule) } : {}),
+        ...(expected === undefined ? {} : { expected }),
+        ...(actual === undefined ? {} : { actual }),
+        ...(nearest === undefined ? {} : { nearest }),
+      };
+    },
+  );
 }
 
 /** What to do about one reason; `undefined` where it says all itself. */
@@ -211,11 +214,14 @@ function adviceIn(advice: { readonly [code: string]: string }, code: string): st
 function parsed(text: Json | undefined): Json | undefined {
   if (typeof text !== "string") return undefined;
   try {
-    const value: Json = JSON.parse(text);
-    return isDeeperThan(value, DEEPEST) ? undefined : value;
+    return shallow(JSON.parse(text));
   } catch {
     return undefined;
   }
+}
+
+function shallow(value: Json | undefined): Json | undefined {
+  return value === undefined || isDeeperThan(value, DEEPEST) ? undefined : value;
 }
 
 function cut(text: string): string {

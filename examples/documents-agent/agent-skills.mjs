@@ -46,18 +46,18 @@ export default async function documentsAgent({ resources, resourcesPath, home })
  */
 export async function answerInWords(task) {
   const query = task.text.trim().slice(0, LONGEST_QUERY);
-  if (query === "") return { message: "say in words what to look for in the documents" };
+  if (query === "") {
+    return task.answer("input-required", "say in words what to look for in the documents");
+  }
   const found = await call(task, "search_documents", { query, limit: MATCHES });
-  if ("refused" in found) return found;
+  if ("refusal" in found) return found.refusal;
   /** @type {readonly JsonObject[]} */
   const matches = Array.isArray(found.result["matches"]) ? found.result["matches"] : [];
   const resourceHandle = matches[0]?.["resourceHandle"];
   if (resourceHandle === undefined) return { message: "nothing was found", matches };
-  const best = await call(task, "retrieve_document", {
-    resourceHandle,
-    maxCharacters: QUOTED_CHARACTERS,
-  });
-  if ("refused" in best) return { matches, ...best };
+  const quoted = { resourceHandle, maxCharacters: QUOTED_CHARACTERS };
+  const best = await call(task, "retrieve_document", quoted, { matches });
+  if ("refusal" in best) return best.refusal;
   const { displayName = null, text } = best.result;
   const beginning = String(text).split("\n").slice(0, QUOTED_LINES).join("\n");
   return { message: `best match: ${String(displayName)}`, matches, displayName, text: beginning };
@@ -67,13 +67,15 @@ export async function answerInWords(task) {
  * @param {TaskCall} task
  * @param {string} skill
  * @param {JsonObject} given
+ * @param {JsonObject} [known] - What the caller gets even if the skill is refused.
  */
-async function call(task, skill, given) {
+async function call(task, skill, given, known = {}) {
   /** @type {InvocationOutcome} */
   const outcome = await task.invoke(skill, given);
   if (!outcome.ok) {
-    const reasons = outcome.denials.map(({ code, message }) => ({ code, message }));
-    return { message: `${skill} is not allowed to this task`, refused: reasons };
+    const refused = outcome.denials.map(({ code, message }) => ({ code, message }));
+    const why = `${skill} is not allowed to this task`;
+    return { refusal: task.answer("rejected", why, { ...known, refused }) };
   }
   // Each of the agent's own skills gives an object.
   return { result: /** @type {JsonObject} */ (outcome.result) };

@@ -1,5 +1,6 @@
 // What documents:write is made of: create, update, delete.
 import { randomBytes } from "node:crypto";
+import { SkillInputError } from "proviso/issuer";
 import { splitFrontMatter, writeFrontMatter } from "./front-matter.mjs";
 import { HANDLE, named } from "./reach.mjs";
 
@@ -47,11 +48,11 @@ export function writingSkills({ folder }) {
         const fields = { ...scalars(call.arguments["fields"]), title, createdBy: call.principal };
         const file = `${writeFrontMatter(fields)}\n${lines(call.arguments["text"])}`;
         try {
-          await folder.create(collection, `${slug(title)}.md`, file);
+          await kept(folder.create(collection, `${slug(title)}.md`, file));
         } catch (error) {
-          if (!isTaken(error)) throw error;
+          if (codeOf(error) !== "item_exists") throw error;
           const another = randomBytes(6).toString("hex");
-          await folder.create(collection, `${slug(title)}-${another}.md`, file);
+          await kept(folder.create(collection, `${slug(title)}-${another}.md`, file));
         }
         return { displayName: title, collection, fields };
       },
@@ -76,7 +77,7 @@ export function writingSkills({ folder }) {
         // head keeps the text from bringing its own.
         const head = splitFrontMatter(await folder.readText(name)).head || writeFrontMatter({});
         const separated = head.endsWith("\n") ? head : `${head}\n`;
-        await folder.writeText(name, `${separated}\n${lines(call.arguments["text"])}`);
+        await kept(folder.writeText(name, `${separated}\n${lines(call.arguments["text"])}`));
         return { displayName, updated: true };
       },
     },
@@ -136,7 +137,28 @@ function slug(title) {
   return plain === "" ? "document" : plain;
 }
 
+/** What a folder says of a text that it does not take, and its writer may know. */
+const MISTAKES = new Map([
+  ["text_invalid", "the text has half of a surrogate pair"],
+  ["item_too_large", "the document would be larger than this agent keeps one"],
+]);
+
+/**
+ * What writing comes to; a text that cannot be kept is the mistake of the caller who gave it.
+ *
+ * @template T
+ * @param {Promise<T>} writing
+ */
+async function kept(writing) {
+  try {
+    return await writing;
+  } catch (error) {
+    const mistake = MISTAKES.get(codeOf(error));
+    throw mistake === undefined ? error : new SkillInputError(mistake);
+  }
+}
+
 /** @param {unknown} error */
-function isTaken(error) {
-  return error instanceof Error && "code" in error && error.code === "item_exists";
+function codeOf(error) {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

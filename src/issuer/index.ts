@@ -48,7 +48,7 @@ export type {
   RequestProblemCode,
   TakenBy,
 } from "./agent/refusal.js";
-export type { Skill, SkillCall, SkillReach } from "./agent/skill.js";
+export { type Skill, type SkillCall, SkillInputError, type SkillReach } from "./agent/skill.js";
 export { type FollowOptions, followKeyringFile } from "./follow-keyring.js";
 export type { Grant } from "./grant.js";
 export { isHandle } from "./handle.js";

@@ -111,6 +111,56 @@ describe("answers that are no grant", () => {
     }
   });
 
+  test("reasons as data go before reasons as a text", async () => {
+    const denial = { code: "expired", message: "it has expired", hop: 2, rule: "expires" };
+    const info = { reason: "denied", domain: "capabilities.proviso", metadata: { denials: "[]" } };
+    const struct = {
+      "@type": "type.googleapis.com/google.protobuf.Struct",
+      value: { denials: [denial, { code: "revoked", message: NASTY }] },
+    };
+    const refusing = (data: unknown) =>
+      answering(200, (id) => ({
+        jsonrpc: "2.0",
+        id,
+        error: { code: -31403, message: "no", data },
+      }));
+    const invoke = async (url: string, ...args: string[]) =>
+      bench.run([
+        "invoke",
+        url,
+        "list_documents",
+        "--ambient",
+        "--access-token",
+        "@access",
+        ...args,
+      ]);
+    const url = await refusing([info, struct]);
+    const { status, stderr } = await invoke(url);
+    expect(stderr).toMatch(/^refused for 2 reasons\n {2}expired {2}hop 2, expires\n/);
+    expect(stderr).not.toMatch(UNSAFE);
+    expect(status).toBe(1);
+    const json = await invoke(url, "--json");
+    expect(document(json.stderr)["error"]).toMatchObject({
+      denials: [denial, { code: "revoked" }],
+    });
+    // Nothing walks down as deep as an agent likes.
+    let deep: unknown = "x";
+    for (let depth = 0; depth < 30; depth++) deep = [deep];
+    const value = { denials: [{ ...denial, expected: deep }] };
+    expect((await invoke(await refusing([info, { ...struct, value }]))).stderr).not.toContain("[[");
+  });
+
+  test("a skill's word on what it was given", async () => {
+    const parts = [{ text: "the text is too long" }];
+    const message = { messageId: "m", role: "ROLE_AGENT", parts };
+    const task = { id: "t", status: { state: "TASK_STATE_REJECTED", message } };
+    const url = await answering(200, (id) => ({ jsonrpc: "2.0", id, result: { task } }));
+    const args = ["invoke", url, "list_documents", "--ambient", "--access-token", "@access"];
+    const { status, stderr } = await bench.run(args);
+    expect(stderr).toContain("the skill rejects the call: the text is too long\nhint: ");
+    expect(status).toBe(1);
+  });
+
   test("nothing in names of resources or refusals makes a terminal act", async () => {
     const { stdout: token } = await bench.run([
       "request",

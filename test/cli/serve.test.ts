@@ -38,7 +38,11 @@ describe("what it says", () => {
     const { body } = await send(`${url}/.well-known/agent-card.json`);
     expect(body).toMatchObject({
       ...{ name: "Notes agent", description: "Reads notes", version: "2.1.0" },
-      capabilityGrants: [{ id: "notes:read" }, { id: "notes:wait" }],
+      capabilities: {
+        extensions: [
+          { params: { capabilityGrants: [{ id: "notes:read" }, { id: "notes:wait" }] } },
+        ],
+      },
     });
     running.child.kill("SIGTERM");
     expect(await running.ended).toBe(0);

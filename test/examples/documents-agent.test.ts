@@ -9,6 +9,7 @@ import type { Json } from "../../src/bytes/json.js";
 import { attenuate, createNonce } from "../../src/index.js";
 import { refusalOf, withCapability } from "../../src/protocols/a2a/client/index.js";
 import type { TaskCall } from "../../src/protocols/a2a/index.js";
+import { TaskAnswer } from "../../src/protocols/a2a/task-answer.js";
 import { type Document, document, MAIN, runProgram } from "../cli/run.js";
 import { Running, sleep } from "../cli/serving.js";
 import {
@@ -206,8 +207,9 @@ test("the module needs a folder of documents", async () => {
 test("words: nothing to look for, nothing found, and not allowed", async () => {
   const calls: string[] = [];
   const taskWith = (text: string, allowed: readonly string[]): TaskCall => ({
-    ...{ taskId: "t", text, data: [], caller: { principal: "alice", invoker: "a" } },
+    ...{ taskId: "t", text, data: [], earlier: [], caller: { principal: "alice", invoker: "a" } },
     ...{ capabilities: [], delegate: () => [], signal: new AbortController().signal },
+    answer: (state, message, data) => new TaskAnswer(state, message, data),
     async invoke(skill) {
       calls.push(skill);
       if (!allowed.includes(skill)) {
@@ -219,16 +221,19 @@ test("words: nothing to look for, nothing found, and not allowed", async () => {
     },
   });
   const refused = [{ code: "operation_denied", message: "no" }];
-  expect(await answerInWords(taskWith("  ", []))).toEqual({
-    message: "say in words what to look for in the documents",
+  expect(await answerInWords(taskWith("  ", []))).toMatchObject({
+    ...{ state: "input-required", message: "say in words what to look for in the documents" },
   });
   expect(calls).toEqual([]);
-  expect(await answerInWords(taskWith("x", []))).toMatchObject({ refused });
+  expect(await answerInWords(taskWith("x", []))).toMatchObject({
+    ...{ state: "rejected", message: "search_documents is not allowed to this task" },
+    data: { refused },
+  });
   const search = ["search_documents"];
   expect(await answerInWords(taskWith("nothing", search))).toEqual({
     ...{ message: "nothing was found", matches: [] },
   });
   expect(await answerInWords(taskWith("x", search))).toMatchObject({
-    ...{ matches: [{ resourceHandle: "rh_1" }], refused },
+    ...{ state: "rejected", data: { matches: [{ resourceHandle: "rh_1" }], refused } },
   });
 });

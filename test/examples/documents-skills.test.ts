@@ -134,6 +134,26 @@ describe("writing", () => {
     expect(search).toMatchObject({ matches: [{ displayName: 'Größe: "1"' }] });
   });
 
+  test("a document that is larger than the folder keeps is its writer's mistake", async () => {
+    const { path, run } = await newAgent(smallLibrary, { maxTextBytes: 1000 });
+    const create = { resourceHandle: handleOf("letters/"), title: "Long", text: "x".repeat(1000) };
+    const update = { resourceHandle: handleOf(Q1), text: "x".repeat(1000) };
+    for (const [skill, name, values] of [
+      ["create_document", "letters/", create],
+      ["update_document", Q1, update],
+    ] as const) {
+      await expect(run(skill, [name], values)).rejects.toMatchObject({
+        ...{ name: "SkillInputError", message: expect.stringContaining("larger than") },
+      });
+    }
+    expect(readdirSync(join(path, "letters")).sort()).toEqual(["q1.md", "q2.md"]);
+    // What is wrong with the folder itself is not.
+    rmSync(join(path, Q1));
+    await expect(run("update_document", [Q1], { ...update, text: "x" })).rejects.toThrow();
+    const failure = run("update_document", [Q2], { ...update, text: "x" });
+    await expect(failure).rejects.not.toMatchObject({ name: "SkillInputError" });
+  });
+
   test("a title leads nowhere", async () => {
     const { path, run } = await small();
     const resourceHandle = handleOf("letters/");

@@ -10,7 +10,7 @@ import { openIndex } from "../../examples/documents-agent/search-index.mjs";
 import { documentSkills } from "../../examples/documents-agent/skills.mjs";
 import type { Json } from "../../src/bytes/json.js";
 import { compileArgumentChecks } from "../../src/issuer/agent/arguments.js";
-import { openFolder } from "../../src/issuer/resources/folder.js";
+import { type FolderOptions, openFolder } from "../../src/issuer/resources/folder.js";
 import type { Resource } from "../../src/issuer/resources/resource.js";
 import type { ResourceFolder } from "../../src/issuer/resources/resource-folder.js";
 
@@ -38,11 +38,15 @@ export function temporaryDirectory(): string {
 }
 
 /** @param fill - Makes the folder. */
-export async function newAgent(fill: (path: string) => void): Promise<Agent> {
+export async function newAgent(
+  fill: (path: string) => void,
+  options: Pick<FolderOptions, "maxTextBytes"> = {},
+): Promise<Agent> {
   const directory = temporaryDirectory();
   const path = join(directory, "documents");
   fill(path);
   const folder = await openFolder(path, {
+    ...options,
     onProblem(message) {
       throw new Error(message);
     },

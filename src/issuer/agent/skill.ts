@@ -40,8 +40,32 @@ export interface Skill {
    * `resource-handle`.
    */
   readonly input: { readonly [keyword: string]: Json };
-  /** Does it. What it throws is told to nobody but the log. */
+  /**
+   * Does it. What it throws goes into the log and no further, but for a {@link SkillInputError}, whose
+   * message is for the caller.
+   */
   run(call: SkillCall): Promise<Json>;
+}
+
+/**
+ * What a skill throws because of what its caller gave, where the schema cannot say it: a text that is
+ * too long to be kept, say. The caller gets the message.
+ *
+ * @example
+ * ```ts
+ * import { SkillInputError } from "proviso/issuer";
+ *
+ * const error = new SkillInputError("the text has more than 1,048,576 bytes");
+ * error.name; // => "SkillInputError"
+ * ```
+ */
+export class SkillInputError extends Error {
+  override readonly name = "SkillInputError";
+}
+
+/** Tells by the name: a module of skills may have another copy of this package. */
+export function isSkillInputError(error: unknown): error is SkillInputError {
+  return error instanceof Error && error.name === "SkillInputError";
 }
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;

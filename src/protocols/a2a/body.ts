@@ -85,6 +85,7 @@ export function answerFault(
 ): void {
   const codes = why.info.metadata["codes"];
   if (codes !== undefined) res.setHeader(DENIAL_HEADER, codes);
+  if (why.retryAfter !== undefined) res.setHeader("Retry-After", String(why.retryAfter));
   if (binding === "rest") {
     res.status(why.status).type("application/a2a+json").json(restBody(why));
     return;

@@ -38,6 +38,8 @@ export interface Call {
   leave?: Leave;
   /** Gives back the slot that the caller's work has taken. */
   release?: () => void;
+  /** Lets the next message into the task that this one continues. */
+  settled?: () => void;
 }
 
 // Beside the context rather than in its state, where nothing tells one value's type from another's.

@@ -54,8 +54,8 @@ export function authentication(
     } catch (error) {
       onFailure(error, "authentication");
       const message = "callers can not be authenticated at the moment; try again soon";
-      res.setHeader("Retry-After", "5");
-      answerFault(res, binding, fault(ERROR_CODES.unavailable, message, "unavailable"), id);
+      const why = fault(ERROR_CODES.unavailable, message, "unavailable");
+      answerFault(res, binding, { ...why, retryAfter: 5 }, id);
       return;
     }
     if (found.ok) {
@@ -80,9 +80,8 @@ export function rateLimiter(limit: RateLimit): (binding: Binding) => RequestHand
       if (!(error instanceof RateLimiterRes)) throw error;
       const seconds = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
       const message = `more than ${limit.requests} requests in ${limit.seconds} s; wait ${seconds} s`;
-      res.setHeader("Retry-After", String(seconds));
-      const id: unknown = req.body?.id;
-      answerFault(res, binding, fault(ERROR_CODES.rateLimited, message, "rate_limited"), id);
+      const why = fault(ERROR_CODES.rateLimited, message, "rate_limited");
+      answerFault(res, binding, { ...why, retryAfter: seconds }, req.body?.id);
       return;
     }
     next();

@@ -5,6 +5,7 @@ import { LEGACY_NOTICE } from "../../issuer/agent/issuance.js";
 import type { IssuingAgent } from "../../issuer/agent/issuing-agent.js";
 import type { Authenticator } from "../../issuer/principals/caller.js";
 import { CAPABILITY_HEADER, EXTENSION_URI, METHODS } from "./extension.js";
+import { INPUT_MODES } from "./parts.js";
 
 /** What an agent says of itself. */
 export interface CardOptions {
@@ -82,12 +83,10 @@ export function agentCard(
           description: `Task-scoped capabilities that holders narrow offline; ${MODE_NOTICES[mode]}.`,
           required: mode === "require",
           params: {
+            ...proposedMembers(agent),
             issuer: agent.issuer.name,
             mode,
-            capabilitiesRequired: mode === "require",
-            ambientAuthority: mode === "require" ? "refused" : "accepted",
             notice: MODE_NOTICES[mode],
-            capabilityGrants: advertisedGrants(agent),
             tokenFormat: "proviso/1",
             maxLifetimeSeconds: agent.issuer.maxLifetime,
             methods: Object.values(METHODS),
@@ -100,7 +99,7 @@ export function agentCard(
     },
     securitySchemes: { bearer: securityScheme(authenticator) },
     securityRequirements: [{ schemes: { bearer: { list: [] } } }],
-    defaultInputModes: ["application/json", "text/plain"],
+    defaultInputModes: [...INPUT_MODES],
     defaultOutputModes: ["application/json"],
     skills: [...agent.skills.values()].map(
       (skill): AgentSkill => ({
@@ -118,16 +117,32 @@ export function agentCard(
   };
 }
 
-/** The card as it is served: A2A's own JSON, with the SEP's top-level members. */
-export function cardJson(card: AgentCard, agent: IssuingAgent): string {
+/** The card as it is served, in its two representations. */
+export interface CardTexts {
+  /** A2A's members alone: what lies at the top of a card is A2A's to say. */
+  readonly plain: string;
+  /** With the SEP's three members at the top too, for requests that name the extension. */
+  readonly extended: string;
+}
+
+/** The card as it is served. */
+export function cardTexts(card: AgentCard, agent: IssuingAgent): CardTexts {
   const written = AgentCard.toJSON(card);
   const base = typeof written === "object" && written !== null ? written : {};
-  return JSON.stringify({
-    ...base,
+  return {
+    plain: JSON.stringify(base),
+    extended: JSON.stringify({ ...base, ...proposedMembers(agent) }),
+  };
+}
+
+/** The members that the SEP adds to the card. */
+function proposedMembers(agent: IssuingAgent): object {
+  const required = agent.mode === "require";
+  return {
     capabilityGrants: advertisedGrants(agent),
-    capabilitiesRequired: agent.mode === "require",
-    ambientAuthority: agent.mode === "require" ? "refused" : "accepted",
-  });
+    capabilitiesRequired: required,
+    ambientAuthority: required ? "refused" : "accepted",
+  };
 }
 
 /** What a caller needs to know to call each skill: its operation and its schema. */

@@ -13,6 +13,7 @@ import {
 import { ERROR_CODES, ERROR_DOMAIN } from "./extension.js";
 
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
+const STRUCT = "type.googleapis.com/google.protobuf.Struct";
 const MOST_DENIALS = 32;
 
 /** A `google.rpc.ErrorInfo`: what clients tell errors apart by. */
@@ -31,6 +32,10 @@ export interface Fault {
   readonly status: number;
   readonly message: string;
   readonly info: ErrorInfo;
+  /** What ErrorInfo can hold only as a text: sent beside it, as a `google.protobuf.Struct`. */
+  readonly value?: { readonly [name: string]: unknown };
+  /** Seconds after which to try again, as the header `Retry-After` says. */
+  readonly retryAfter?: number;
 }
 
 /** Which of A2A's bindings a request came by. */
@@ -40,11 +45,12 @@ export type Binding = "jsonrpc" | "rest";
 export function denialFault(denials: AgentDenials): Fault {
   const [{ code, message }] = denials;
   const more = denials.length === 1 ? "" : ` (and ${denials.length - 1} more)`;
-  return fault(ERROR_CODES.denied, `refused: ${code}: ${message}${more}`, code, {
+  const told = denials.slice(0, MOST_DENIALS);
+  const why = fault(ERROR_CODES.denied, `refused: ${code}: ${message}${more}`, code, {
     codes: codesOf(denials).join(","),
-    // A map of strings, as ErrorInfo has it; each denial is there whole.
-    denials: JSON.stringify(denials.slice(0, MOST_DENIALS)),
+    denials: JSON.stringify(told),
   });
+  return { ...why, value: { denials: told } };
 }
 
 /** A request for capabilities that is not granted. */
@@ -71,21 +77,25 @@ function statusOf(code: number): number {
   return status >= 400 && status < 600 ? status : 500;
 }
 
-/** The denials in an error's data, as a client finds them; empty if it is about something else. */
+/**
+ * The denials in an error's data, as a client finds them: in its Struct or, of an older agent, as the
+ * text in its ErrorInfo. Empty if the error is about something else.
+ */
 export function denialsIn(data: unknown): readonly AgentDenial[] {
-  const infos = Array.isArray(data) ? data : [];
-  for (const info of infos) {
-    if (typeof info !== "object" || info === null || info.domain !== ERROR_DOMAIN) continue;
-    const denials: unknown = info.metadata?.denials;
-    if (typeof denials !== "string") continue;
-    try {
-      const parsed: unknown = JSON.parse(denials);
-      if (Array.isArray(parsed)) return parsed.filter(isDenial);
-    } catch {
-      return [];
-    }
+  const details = Array.isArray(data) ? data : [];
+  const info = details.find((detail) => detail?.domain === ERROR_DOMAIN);
+  if (info === undefined) return [];
+  const struct = details.find((detail) => detail?.["@type"] === STRUCT);
+  const denials: unknown = struct?.value?.denials ?? parsed(info.metadata?.denials);
+  return Array.isArray(denials) ? denials.filter(isDenial) : [];
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return typeof text === "string" ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
   }
-  return [];
 }
 
 function isDenial(value: unknown): value is AgentDenial {
@@ -100,21 +110,39 @@ export function thrownFault(from: Fault, binding: Binding): Error {
       ? new RestUnsupportedOperationError({ statusCode: status, message })
       : new JsonRpcUnsupportedOperationError({ envelopeCode: code, message });
   faults.set(error, from);
+  faults.set(info, from);
   // The SDK asks an error for its ErrorInfo; its own classes know only A2A's domain.
   return Object.assign(error, { toErrorInfo: () => info });
 }
 
 const faults = new WeakMap<object, Fault>();
 
-/** What the SDK's handlers threw, as a fault; whatever it is, nothing of it is shown but A2A's own. */
+/** The fault of an error from {@link thrownFault}, found by the error itself or by its ErrorInfo. */
+export function knownFault(of: unknown): Fault | undefined {
+  return typeof of === "object" && of !== null ? faults.get(of) : undefined;
+}
+
+/** What the SDK's handlers threw, as a fault; of other errors, only A2A's own are shown. */
 export function faultFrom(error: unknown): Fault {
-  const known = typeof error === "object" && error !== null ? faults.get(error) : undefined;
+  const known = knownFault(error);
   if (known !== undefined) return known;
   if (!(error instanceof A2AError)) return fault(-32603, "internal error", "internal_error");
   const { code, message } = toJsonRpcError(error);
   const { reason, domain } = error.toErrorInfo();
   const info: ErrorInfo = { "@type": ERROR_INFO, reason, domain, metadata: {} };
-  return { code, status: statusOf(code), message, info };
+  return { code, status: a2aStatus(reason) ?? 400, message, info };
+}
+
+/** A2A 1.0, section 5.4, as far as it is not 400: the SDK sends 400 for two of these. */
+const A2A_STATUS: Readonly<Record<string, number>> = {
+  TASK_NOT_FOUND: 404,
+  TASK_NOT_CANCELABLE: 409,
+  CONTENT_TYPE_NOT_SUPPORTED: 415,
+};
+
+/** The HTTP status of one of A2A's own errors, by its reason; `undefined` where the SDK has it right. */
+export function a2aStatus(reason: string | undefined): number | undefined {
+  return reason === undefined ? undefined : A2A_STATUS[reason];
 }
 
 const REST_STATUS: Readonly<Record<number, string>> = {
@@ -123,6 +151,7 @@ const REST_STATUS: Readonly<Record<number, string>> = {
   403: "PERMISSION_DENIED",
   404: "NOT_FOUND",
   413: "RESOURCE_EXHAUSTED",
+  415: "INVALID_ARGUMENT",
   422: "FAILED_PRECONDITION",
   429: "RESOURCE_EXHAUSTED",
   500: "INTERNAL",
@@ -131,18 +160,19 @@ const REST_STATUS: Readonly<Record<number, string>> = {
 };
 
 /** The body of an error in HTTP+JSON: a `google.rpc.Status`. */
-export function restBody({ status, message, info }: Fault): object {
-  const name = REST_STATUS[status] ?? "INTERNAL";
-  return { error: { code: status, status: name, message, details: [info] } };
-}
-
-/** The name of an HTTP status in `google.rpc.Code`. */
-export function restStatusName(status: number): string | undefined {
-  return REST_STATUS[status];
+export function restBody(why: Fault): object {
+  const { status: code, message } = why;
+  const status = REST_STATUS[code] ?? "INTERNAL";
+  return { error: { code, status, message, details: detailsOf(why) } };
 }
 
 /** The body of an error in JSON-RPC. */
-export function jsonRpcBody({ code, message, info }: Fault, id: unknown): object {
+export function jsonRpcBody(why: Fault, id: unknown): object {
+  const { code, message } = why;
   const known = typeof id === "string" || typeof id === "number" ? id : null;
-  return { jsonrpc: "2.0", id: known, error: { code, message, data: [info] } };
+  return { jsonrpc: "2.0", id: known, error: { code, message, data: detailsOf(why) } };
+}
+
+function detailsOf({ info, value }: Fault): readonly object[] {
+  return value === undefined ? [info] : [info, { "@type": STRUCT, value }];
 }

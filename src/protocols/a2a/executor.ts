@@ -11,18 +11,28 @@ import { attenuate, createNonce } from "../../capability/attenuate.js";
 import type { HopInit } from "../../caveats/hop.js";
 import { LEGACY_NOTICE } from "../../issuer/agent/issuance.js";
 import type { InvocationOutcome, IssuingAgent } from "../../issuer/agent/issuing-agent.js";
+import { isSkillInputError } from "../../issuer/agent/skill.js";
 import type { AuthorityKind } from "../../issuer/ledger/event.js";
 import type { Caller } from "../../issuer/principals/caller.js";
 import { callOf, type Leave } from "./call-context.js";
 import { within } from "./deadline.js";
 import { EXTENSION_URI } from "./extension.js";
 import { dataPart, textPart } from "./parts.js";
+import {
+  TaskAnswer,
+  type TaskAnswerState,
+  type TaskTurn,
+  taskStateOf,
+  turnsBefore,
+} from "./task-answer.js";
 
 /** A message in words, and what the agent may do about it: no more than the caller may. */
 export interface TaskCall {
   readonly taskId: string;
   readonly text: string;
   readonly data: readonly Json[];
+  /** What was said in this task before, oldest first; empty in a new one. */
+  readonly earlier: readonly TaskTurn[];
   readonly caller: Caller;
   /** The capabilities that came with it; none where authority is ambient. */
   readonly capabilities: readonly { readonly id: string; readonly grant: string }[];
@@ -35,12 +45,20 @@ export interface TaskCall {
    * @throws TypeError if the hop is not valid.
    */
   delegate(hop: HopInit): readonly { readonly id: string; readonly token: string }[];
+  /**
+   * What a runner gives back in the place of a result: why the task is not done, or what it waits for.
+   * After `input-required` and `auth-required` the caller goes on with a message that names the task.
+   *
+   * @param message - For the caller.
+   * @param data - The same for programs, such as the denials of a refused skill.
+   */
+  answer(state: TaskAnswerState, message: string, data?: Json): TaskAnswer;
   /** Aborted when the task is cancelled or takes too long. */
   readonly signal: AbortSignal;
 }
 
-/** Makes sense of messages in words. */
-export type TaskRunner = (task: TaskCall) => Promise<Json>;
+/** Makes sense of messages in words: what it gives back completes the task, but for an answer. */
+export type TaskRunner = (task: TaskCall) => Promise<Json | TaskAnswer>;
 
 export interface ExecutorOptions {
   readonly agent: IssuingAgent;
@@ -62,7 +80,7 @@ export class CapabilityExecutor implements AgentExecutor {
 
   execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
     const { taskId, contextId, context, userMessage } = request;
-    const { leave, caller, release } = callOf(context);
+    const { leave, caller, release, settled } = callOf(context);
     if (leave === undefined) throw new TypeError("nothing has given leave to this request");
     const cancelled = new AbortController();
     this.#running.set(taskId, cancelled);
@@ -76,16 +94,20 @@ export class CapabilityExecutor implements AgentExecutor {
       metadata: { [EXTENSION_URI]: marksOf(leave, this.#options.agent) },
     };
     bus.publish(AgentEvent.task(task));
-    const finish = (state: TaskState, text?: string): void => {
-      const message = text === undefined ? undefined : agentMessage(text, task);
+    const finish = (state: TaskState, text?: string, data?: Json): void => {
+      const message = text === undefined ? undefined : agentMessage(text, data, task);
       const status = { state, message, timestamp: now() };
       bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status, metadata: {} }));
     };
-    const work = this.#run(leave, caller, taskId, signal);
+    const work = this.#run(leave, caller, request, signal);
     // Also if nobody waits any more: what does not stop takes up its place until it does.
     work.then(release, release);
     try {
       const result = await within(signal, work);
+      if (result instanceof TaskAnswer) {
+        finish(taskStateOf(result), result.message, result.data);
+        return;
+      }
       const artifact = artifactOf(result);
       const last = { append: false, lastChunk: true, metadata: {} };
       bus.publish(AgentEvent.artifactUpdate({ taskId, contextId, artifact, ...last }));
@@ -93,12 +115,15 @@ export class CapabilityExecutor implements AgentExecutor {
     } catch (error) {
       if (cancelled.signal.aborted) finish(TaskState.TASK_STATE_CANCELED, "cancelled");
       else if (signal.aborted) finish(TaskState.TASK_STATE_FAILED, "it took too long");
+      else if (isSkillInputError(error)) finish(TaskState.TASK_STATE_REJECTED, error.message);
       else {
         this.#options.onFailure(error, leave.kind === "skill" ? leave.invocation.skill : "task");
         finish(TaskState.TASK_STATE_FAILED, "it failed; the agent's log says why");
       }
     } finally {
       this.#running.delete(taskId);
+      // What was published last is saved by then.
+      if (settled !== undefined) setImmediate(settled);
     }
   };
 
@@ -113,7 +138,12 @@ export class CapabilityExecutor implements AgentExecutor {
     else controller.abort();
   };
 
-  async #run(leave: Leave, caller: Caller, taskId: string, signal: AbortSignal): Promise<Json> {
+  async #run(
+    leave: Leave,
+    caller: Caller,
+    { taskId, task, userMessage }: RequestContext,
+    signal: AbortSignal,
+  ): Promise<Json | TaskAnswer> {
     const { agent, runTask } = this.#options;
     if (leave.kind === "skill") {
       return agent.run(leave.clearance, caller, signal);
@@ -128,6 +158,8 @@ export class CapabilityExecutor implements AgentExecutor {
     const capabilities = admission.capabilities.map(({ token }) => ({ token }));
     return runTask({
       ...{ taskId, caller, signal, text: request.text, data: request.data },
+      earlier: turnsBefore(userMessage, task?.history ?? []),
+      answer: (state, message, data) => new TaskAnswer(state, message, data),
       capabilities: admission.capabilities.map(({ capability: { id, grant } }) => ({ id, grant })),
       invoke: (skill, given) =>
         agent.invoke(caller, { skill, arguments: given, capabilities }, signal),
@@ -185,13 +217,13 @@ function artifactOf(result: Json): Artifact {
   };
 }
 
-function agentMessage(text: string, { id, contextId }: Task): Message {
+function agentMessage(text: string, data: Json | undefined, { id, contextId }: Task): Message {
   return {
     messageId: randomUUID(),
     contextId,
     taskId: id,
     role: Role.ROLE_AGENT,
-    parts: [textPart(text)],
+    parts: [textPart(text), ...(data === undefined ? [] : [dataPart(data)])],
     metadata: {},
     extensions: [],
     referenceTaskIds: [],

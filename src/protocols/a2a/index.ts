@@ -29,4 +29,5 @@ export {
   serveAgent,
 } from "./server.js";
 export { setTaskAccess, type TaskAccess, taskAccessOf } from "./task-access.js";
+export type { TaskAnswer, TaskAnswerState, TaskTurn } from "./task-answer.js";
 export { openTaskStore, SqliteTaskStore, type TaskStoreOptions } from "./task-store.js";

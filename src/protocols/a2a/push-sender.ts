@@ -6,7 +6,7 @@ import type {
 } from "@a2a-js/sdk/server";
 
 /** Milliseconds that a receiver has. */
-const TIMEOUT = 5000;
+const TIMEOUT = 10_000;
 /** Configurations of one task that are sent to. */
 const MOST_RECEIVERS = 8;
 

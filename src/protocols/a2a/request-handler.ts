@@ -19,6 +19,7 @@ import {
   TaskState,
 } from "@a2a-js/sdk";
 import {
+  ContentTypeNotSupportedError,
   PushNotificationNotSupportedError,
   TaskNotFoundError,
   UnsupportedOperationError,
@@ -38,7 +39,7 @@ import { callOf } from "./call-context.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
 import { denialFault, type Fault, fault, thrownFault } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
-import { dataPart } from "./parts.js";
+import { dataPart, unsupportedPart } from "./parts.js";
 import { presentedWith } from "./presented.js";
 import { PushSender } from "./push-sender.js";
 import { BUSY, type Slots } from "./slots.js";
@@ -61,6 +62,8 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
   readonly #agent: IssuingAgent;
   readonly #tasks: TaskStore;
   readonly #slots: Slots;
+  /** Ids of tasks that are being continued. */
+  readonly #continued = new Set<string>();
   /** Absent if the agent does not push at all. */
   readonly #origins: readonly string[] | undefined;
 
@@ -74,7 +77,11 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
     onFailure: (error: unknown, what: string) => void,
   ) {
     const sender = push === undefined ? undefined : new PushSender(push.store, onFailure);
-    super(card, tasks, executor, undefined, push?.store, sender);
+    super(card, tasks, executor, undefined, push?.store, sender, undefined, undefined, {
+      // A task that waits for its caller has nothing under way: what follows it ends, and its next
+      // message begins anew.
+      keepBusAliveStates: [],
+    });
     this.#agent = agent;
     this.#slots = slots;
     this.#tasks = tasks;
@@ -89,7 +96,9 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
       const reply = await this.#prepare(params, context);
       return reply ?? (await super.sendMessage(withoutCapabilities(params), context));
     } catch (error) {
-      callOf(context).release?.();
+      const { release, settled } = callOf(context);
+      release?.();
+      settled?.();
       throw error;
     }
   }
@@ -103,7 +112,9 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
       if (reply !== undefined) yield { payload: { $case: "message", value: reply } };
       else yield* super.sendMessageStream(withoutCapabilities(params), context);
     } catch (error) {
-      callOf(context).release?.();
+      const { release, settled } = callOf(context);
+      release?.();
+      settled?.();
       throw error;
     }
   }
@@ -206,11 +217,12 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
     }
     const target = configuration?.taskPushNotificationConfig;
     if (target !== undefined) this.#checkTarget(target, context);
+    const foreign = unsupportedPart(message?.parts ?? []);
+    if (foreign !== undefined) throw new ContentTypeNotSupportedError(foreign);
     const reading = readTaskRequest(message);
     if (!reading.ok) this.#refuse(malformed(reading.message), context);
-    if ((message?.messageId ?? "") === "") {
-      this.#refuse(malformed("message.messageId is required"), context);
-    }
+    const missing = missingIn(message);
+    if (missing !== undefined) this.#refuse(malformed(missing), context);
     const { request } = reading;
     if (request.kind === "method") {
       if ((message?.taskId ?? "") !== "") {
@@ -265,16 +277,24 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
    * run; and two messages at work in one task would each overwrite what the other has done.
    */
   async #assertOpen(message: Message | undefined, context: ServerCallContext): Promise<void> {
-    const id = message?.taskId ?? "";
+    const { taskId: id = "", contextId = "" } = message ?? {};
     if (id === "") return;
+    const unknown = `Task not found: ${id.slice(0, 64)}`;
+    if ((await this.#tasks.load(id, context)) === undefined) throw new TaskNotFoundError(unknown);
+    if (this.#continued.has(id)) throw underWay(id);
+    this.#continued.add(id);
+    callOf(context).settled = () => this.#continued.delete(id);
+    // Once more: what was loaded above may have changed before this message was alone with the task.
     const task = await this.#tasks.load(id, context);
-    if (task === undefined) throw new TaskNotFoundError(`Task not found: ${id.slice(0, 64)}`);
+    if (task === undefined) throw new TaskNotFoundError(unknown);
+    if (contextId !== "" && contextId !== task.contextId) {
+      this.#refuse(malformed("message.contextId is not that of the task"), context);
+    }
     const state = task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED;
     if (ENDED.includes(state)) {
       throw new UnsupportedOperationError(`Task ${id} is in a terminal state and can not go on`);
     }
-    if (state !== TaskState.TASK_STATE_WORKING) return;
-    throw new UnsupportedOperationError(`Task ${id} is under way and takes no further message`);
+    if (state === TaskState.TASK_STATE_WORKING) throw underWay(id);
   }
 
   /** The card offers no tenants, and the SDK would keep whatever name a caller makes up. */
@@ -298,6 +318,10 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
   }
 }
 
+function underWay(id: string): UnsupportedOperationError {
+  return new UnsupportedOperationError(`Task ${id} is under way and takes no further message`);
+}
+
 const ENDED: readonly TaskState[] = [
   TaskState.TASK_STATE_COMPLETED,
   TaskState.TASK_STATE_FAILED,
@@ -315,6 +339,13 @@ function originOf(url: string): string {
   } catch {
     return "";
   }
+}
+
+/** What a message lacks that A2A requires of it (sections 4.1.4 and 5.7). */
+function missingIn(message: Message | undefined): string | undefined {
+  if ((message?.messageId ?? "") === "") return "message.messageId is required";
+  if (message?.role !== Role.ROLE_USER) return "message.role must be ROLE_USER";
+  return message.parts.length === 0 ? "message.parts must have at least one part" : undefined;
 }
 
 function malformed(message: string): Fault {

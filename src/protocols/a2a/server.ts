@@ -7,16 +7,21 @@ import type { Authenticator } from "../../issuer/principals/caller.js";
 import { answerFault, BODY_LIMITS, type BodyLimits, jsonBody } from "./body.js";
 import { CallerUser, contextBuilder } from "./call-context.js";
 import { authentication, callerOf, RATE_LIMIT, type RateLimit, rateLimiter } from "./callers.js";
-import { agentCard, type CardOptions, cardJson, type Interfaces } from "./card.js";
-import { type Binding, fault, restStatusName } from "./errors.js";
+import { agentCard, type CardOptions, cardTexts, type Interfaces } from "./card.js";
+import { cardRoute } from "./card-route.js";
+import { contentType } from "./content-type.js";
+import { type Binding, fault } from "./errors.js";
 import { CapabilityExecutor, type TaskRunner } from "./executor.js";
-import { DENIAL_HEADER, ERROR_CODES } from "./extension.js";
+import { ERROR_CODES } from "./extension.js";
 import { extensionMethods } from "./extension-rpc.js";
 import { type AgentLog, loggable, requestLog } from "./log.js";
 import type { AgentMetrics } from "./metrics.js";
+import { ownErrors } from "./own-errors.js";
 import { CapabilityRequestHandler, type PushOptions } from "./request-handler.js";
 import { ShieldedRequestHandler } from "./shielded-handler.js";
 import { Slots } from "./slots.js";
+import { askedVersion } from "./version.js";
+import { wellFormedBody } from "./well-formed.js";
 
 export interface AgentServerOptions {
   readonly agent: IssuingAgent;
@@ -127,8 +132,8 @@ const GRACE = 10_000;
  * const card = { name: "Clock", description: "Tells the time", version: "1.0.0" };
  * const server = await serveAgent({ agent, authenticator, card, tasks, log });
  *
- * const answer = await fetch(server.cardUrl);
- * const { capabilityGrants, ambientAuthority } = await answer.json();
+ * const { capabilities } = await (await fetch(server.cardUrl)).json();
+ * const { capabilityGrants, ambientAuthority } = capabilities.extensions[0].params;
  * capabilityGrants[0].id; // => "clock:read"
  * ambientAuthority; // => "refused"
  *
@@ -196,14 +201,17 @@ function mount(
     // Nobody is read out before it is known who calls, and how often.
     authentication(binding, authenticator, onFailure),
     limited(binding),
+    askedVersion,
+    contentType(binding),
     ...jsonBody(binding, body),
+    wellFormedBody(binding),
   ];
   const userBuilder = async (req: express.Request): Promise<CallerUser> =>
     new CallerUser(callerOf(req));
 
   app.disable("x-powered-by");
   app.disable("etag");
-  app.get(CARD_PATH, cardRoute(cardJson(card, agent)));
+  app.get(CARD_PATH, cardRoute(cardTexts(card, agent)));
   app.get("/healthz", (_req, res) => {
     const draining = isDraining();
     res.status(draining ? 503 : 200).json({ status: draining ? "draining" : "ok" });
@@ -217,7 +225,7 @@ function mount(
     RPC_PATH,
     ...guards("jsonrpc"),
     extensionMethods({ agent, handler, slots, timeout, onFailure }),
-    denialHeader,
+    ownErrors("jsonrpc"),
     jsonRpcHandler({
       requestHandler: handler,
       userBuilder,
@@ -227,7 +235,7 @@ function mount(
   app.use(
     REST_PATH,
     ...guards("rest"),
-    denialHeader,
+    ownErrors("rest"),
     restHandler({ requestHandler: handler, userBuilder, contextBuilder: contextBuilder("rest") }),
   );
   app.use((_req, res) => {
@@ -246,13 +254,6 @@ function mount(
   return executor;
 }
 
-function cardRoute(text: string): RequestHandler {
-  return (_req, res) => {
-    res.setHeader("Cache-Control", "no-cache");
-    res.type("application/json").send(text);
-  };
-}
-
 /** Answers 503 to what still comes by connections that are open while the server closes. */
 function whileOpen(binding: Binding, isDraining: () => boolean): RequestHandler {
   return (_req, res, next) => {
@@ -266,39 +267,6 @@ function whileOpen(binding: Binding, isDraining: () => boolean): RequestHandler 
       undefined,
     );
   };
-}
-
-/**
- * Puts the denial codes of an error that the SDK sends into a header, for clients that keep nothing of
- * an error's body, and names the HTTP status as google.rpc.Status does.
- */
-const denialHeader: RequestHandler = (_req, res, next) => {
-  const send = res.json.bind(res);
-  res.json = (body: unknown) => {
-    const error = errorIn(body);
-    const info = [error?.details, error?.data].flat().find((one) => one?.metadata?.codes);
-    if (typeof info?.metadata?.codes === "string")
-      res.setHeader(DENIAL_HEADER, info.metadata.codes);
-    if (error?.status !== undefined) error.status = restStatusName(res.statusCode) ?? error.status;
-    return send(body);
-  };
-  next();
-};
-
-interface SentInfo {
-  readonly metadata?: { readonly codes?: unknown };
-}
-
-interface SentError {
-  status?: string;
-  readonly data?: readonly SentInfo[];
-  readonly details?: readonly SentInfo[];
-}
-
-function errorIn(body: unknown): SentError | undefined {
-  if (typeof body !== "object" || body === null || !("error" in body)) return undefined;
-  const { error } = body;
-  return typeof error === "object" && error !== null ? error : undefined;
 }
 
 function listening(server: Server, port: number, host: string): Promise<void> {

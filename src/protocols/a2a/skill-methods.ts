@@ -5,6 +5,7 @@ import type { HopInit } from "../../caveats/hop.js";
 import { meant } from "../../issuer/agent/definition.js";
 import type { IssuingAgent } from "../../issuer/agent/issuing-agent.js";
 import type { PresentedCapability } from "../../issuer/agent/presented.js";
+import { isSkillInputError } from "../../issuer/agent/skill.js";
 import type { Caller } from "../../issuer/principals/caller.js";
 import { contextFor } from "./call-context.js";
 import { invalidParams, type MethodOutcome, narrowed } from "./capability-methods.js";
@@ -73,6 +74,7 @@ export async function invokeSkill(
     if (signal.aborted) {
       return { ok: false, fault: fault(ERROR_CODES.timedOut, "it took too long", "timed_out") };
     }
+    if (isSkillInputError(error)) return invalidParams(error.message);
     onFailure(error, skill);
     return { ok: false, fault: fault(-32603, "the skill failed", "skill_failed") };
   }

@@ -3,11 +3,14 @@ import { type Fault, fault } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";
 
 /** The answer to a caller that has no slot left. */
-export const BUSY: Fault = fault(
-  ERROR_CODES.rateLimited,
-  "as many of this caller's tasks are running as may; wait until one is done",
-  "too_many_tasks",
-);
+export const BUSY: Fault = {
+  ...fault(
+    ERROR_CODES.rateLimited,
+    "as many of this caller's tasks are running as may; wait until one is done",
+    "too_many_tasks",
+  ),
+  retryAfter: 1,
+};
 
 /** How much of one caller's work is under way at once, however it came and whatever waits for it. */
 export class Slots {

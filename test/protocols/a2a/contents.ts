@@ -2,13 +2,14 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Json } from "../../../src/bytes/json.js";
-import type {
-  Grant,
-  PolicyDefinition,
-  Resource,
-  ResourceFolder,
-  Skill,
-  SkillCall,
+import {
+  type Grant,
+  type PolicyDefinition,
+  type Resource,
+  type ResourceFolder,
+  type Skill,
+  type SkillCall,
+  SkillInputError,
 } from "../../../src/issuer/index.js";
 
 const DOCUMENTS: Readonly<Record<string, string>> = {
@@ -40,7 +41,11 @@ export const GRANTS: readonly Grant[] = [
     requires: ["documents:read"],
   },
   { id: "payments:send", description: "Pay", operations: ["pay"] },
-  { id: "work:do", description: "Work that takes its time", operations: ["wait", "fail"] },
+  {
+    id: "work:do",
+    description: "Work that takes its time",
+    operations: ["wait", "fail", "choose"],
+  },
   {
     id: "work:sealed",
     description: "The same, for nobody else",
@@ -174,6 +179,14 @@ export function skillsOver(folder: ResourceFolder, ran: (call: string) => void):
       async ({ arguments: given, signal }) => {
         await pause(Number(given["milliseconds"]), undefined, { signal });
         return { waited: given["milliseconds"] ?? null };
+      },
+    ),
+    skill(
+      "choosy",
+      "choose",
+      { reach: "none", input: object({ amount: { type: "number" } }) },
+      async ({ arguments: { amount = null } }) => {
+        throw new SkillInputError(`the amount must be "round": ${amount} is not`);
       },
     ),
     skill("fail", "fail", { reach: "none", input: object({}) }, async () => {

@@ -1,6 +1,7 @@
 import type { Client } from "@a2a-js/sdk/client";
 import { A2A_ERROR_CODE, isJsonRpcError, isRestError } from "@a2a-js/sdk/errors";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Json } from "../../../src/bytes/json.js";
 import type { GrantedCapability } from "../../../src/issuer/agent/issuance.js";
 import {
   EXTENSION_URI,
@@ -19,6 +20,7 @@ import {
   LISTING,
   quietConsole,
   request,
+  textAt,
 } from "./callers.js";
 import { REFUSED } from "./refused.js";
 
@@ -59,10 +61,11 @@ describe.each(BINDINGS)("refused over %s", (binding) => {
       return;
     }
     if (!isJsonRpcError(error)) throw error;
+    const data: Json = JSON.parse(JSON.stringify(error.data));
     expect(error.envelopeCode).toBe(ERROR_CODES.denied);
     const reserved = Object.values(A2A_ERROR_CODE).map(Number);
     expect(reserved).not.toContain(error.envelopeCode);
-    expect(error.data).toEqual([
+    expect(data).toEqual([
       expect.objectContaining({
         "@type": "type.googleapis.com/google.rpc.ErrorInfo",
         reason: codes[0],
@@ -72,6 +75,10 @@ describe.each(BINDINGS)("refused over %s", (binding) => {
           denials: expect.stringContaining(`"code":"${codes[0]}"`),
         },
       }),
+      {
+        "@type": "type.googleapis.com/google.protobuf.Struct",
+        value: { denials: JSON.parse(textAt(data, 0, "metadata", "denials")) },
+      },
     ]);
   }
 

@@ -86,7 +86,7 @@ test.skipIf(!curl)("a process that knows only HTTP gets through by the methods a
 });
 
 function denied(code: string) {
-  const data = [{ reason: code, domain: ERROR_DOMAIN }];
+  const data = [{ reason: code, domain: ERROR_DOMAIN }, { value: { denials: [{ code }] } }];
   return { error: { code: ERROR_CODES.denied, data } };
 }
 

@@ -1,4 +1,4 @@
-import { type Message, Role, type Task } from "@a2a-js/sdk";
+import { type Message, Role, type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import type { Requested } from "../../../caveats/hop-rules.js";
@@ -141,7 +141,7 @@ export class CapabilityClient {
    *
    * @param token - One or several; absent to rely on ambient authority, where that is accepted.
    * @throws A2AError if the agent refuses.
-   * @throws Error if the skill failed.
+   * @throws Error if the skill failed, or rejects what it was given.
    */
   async invoke(
     skill: string,
@@ -177,7 +177,8 @@ const withExtension = { serviceParameters: { "A2A-Extensions": EXTENSION_URI } }
 function failureIn({ status }: Task): string {
   const [part] = status?.message?.parts ?? [];
   const text = part?.content?.$case === "text" ? part.content.value : "it has no result";
-  return `the skill failed: ${text}`;
+  const rejected = status?.state === TaskState.TASK_STATE_REJECTED;
+  return `the skill ${rejected ? "rejects the call" : "failed"}: ${text}`;
 }
 
 function messageWith(data: object): Parameters<Client["sendMessage"]>[0] {

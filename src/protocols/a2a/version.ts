@@ -1,0 +1,15 @@
+import type { RequestHandler } from "express";
+
+const HEADER = "a2a-version";
+
+/**
+ * Reads the version that a request asks for as A2A 1.0, section 3.6, says and the SDK does not: from
+ * the address where no header names it, and without the patch number.
+ */
+export const askedVersion: RequestHandler = (req, _res, next) => {
+  const asked = req.headers[HEADER] ?? req.query["A2A-Version"];
+  if (typeof asked === "string") req.headers[HEADER] = asked.trim().replace(PATCH, "$1");
+  next();
+};
+
+const PATCH = /^(\d+\.\d+)\.\d+$/;

@@ -1,0 +1,24 @@
+import type { RequestHandler } from "express";
+import { answerFault } from "./body.js";
+import { type Binding, fault } from "./errors.js";
+
+/** Refuses a body with half of a surrogate pair in it, which nothing could keep as it came. */
+export function wellFormedBody(binding: Binding): RequestHandler {
+  return (req, res, next) => {
+    if (isWellFormed(req.body)) return next();
+    const message = "a text in the body has half of a surrogate pair";
+    return answerFault(res, binding, fault(-32600, message, "invalid_request"), undefined);
+  };
+}
+
+// Iterative, though the depth of a body is limited by now.
+function isWellFormed(body: unknown): boolean {
+  const waiting: unknown[] = [body];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value === "string" && !value.isWellFormed()) return false;
+    if (typeof value !== "object" || value === null) continue;
+    for (const [name, inner] of Object.entries(value)) waiting.push(name, inner);
+  }
+  return true;
+}

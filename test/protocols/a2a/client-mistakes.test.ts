@@ -1,0 +1,157 @@
+import { randomUUID } from "node:crypto";
+import { TaskState } from "@a2a-js/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Json } from "../../../src/bytes/json.js";
+import { SkillInputError } from "../../../src/issuer/index.js";
+import {
+  CAPABILITY_HEADER,
+  CapabilityClient,
+  EXTENSION_URI,
+  withCapability,
+} from "../../../src/protocols/a2a/client/index.js";
+import { ERROR_DOMAIN } from "../../../src/protocols/a2a/index.js";
+import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
+import {
+  type Answer,
+  at,
+  authorized,
+  BINDINGS,
+  callOf,
+  clientOf,
+  failureOf,
+  messageOf,
+  quietConsole,
+  request,
+  rpc,
+  send,
+  taskIn,
+  textAt,
+} from "./callers.js";
+
+// The agent reports a caller's mistake as the caller's, not as its own failure.
+
+const CHOOSY = { mistake: 'the amount must be "round": 7 is not' };
+
+let agent: TestAgent;
+let token: string;
+
+beforeAll(async () => {
+  quietConsole();
+  agent = await startAgent({
+    runTask: async ({ invoke, text }) => {
+      if (text === "throw") throw new SkillInputError(CHOOSY.mistake);
+      const outcome = await invoke("choosy", { amount: 7 });
+      return outcome.ok ? outcome.result : null;
+    },
+  });
+  const alice = await clientOf(agent, "JSON-RPC", "alice");
+  token = (await request(alice, { grants: ["work:do"] })).token;
+});
+
+afterAll(() => agent.remove());
+
+test("a skill's word on what it was given is invalid params", async () => {
+  const call = { skill: "choosy", arguments: { amount: 7 }, token };
+  const { status, body } = await rpc(agent, "alice", "a2a/skill/invoke", call);
+  expect(status).toBe(200);
+  expect(at(body, "error")).toMatchObject({
+    ...{ code: -32602, message: CHOOSY.mistake },
+    data: [{ reason: "invalid_request", domain: ERROR_DOMAIN }],
+  });
+  // Any other error is the skill's own, and is not shown.
+  const { body: failed } = await rpc(agent, "alice", "a2a/skill/invoke", {
+    ...{ skill: "fail", arguments: {}, token },
+  });
+  expect(at(failed, "error")).toMatchObject({ code: -32603, data: [{ reason: "skill_failed" }] });
+});
+
+test.each(BINDINGS)("as a task it is rejected, with the skill's word (%s)", async (binding) => {
+  const before = agent.logged().length;
+  const holder = await withCapability(await clientOf(agent, binding, "alice"), token);
+  for (const message of [
+    callOf("choosy", { amount: 7 }),
+    messageOf(["go"]),
+    messageOf(["throw"]),
+  ]) {
+    const task = taskIn(await holder.sendMessage(message));
+    expect(task.status?.state).toBe(TaskState.TASK_STATE_REJECTED);
+    expect(JSON.stringify(task.status?.message?.parts)).toContain("is not");
+  }
+  const client = new CapabilityClient(await clientOf(agent, binding, "alice"));
+  expect(await failureOf(client.invoke("choosy", { amount: 7 }, token))).toMatchObject({
+    message: `the skill rejects the call: ${CHOOSY.mistake}`,
+  });
+  expect(agent.logged().slice(before)).not.toContain('"msg":"failure"');
+});
+
+/** Half of a surrogate pair, as JSON has it. */
+const HALF = "\\ud83d";
+
+function headers(): Readonly<Record<string, string>> {
+  const presented = { [CAPABILITY_HEADER]: token, "A2A-Extensions": EXTENSION_URI };
+  return { ...authorized("alice"), ...presented };
+}
+
+function post(url: string, body: Json): Promise<Answer> {
+  const text = JSON.stringify(body).replaceAll("HALF", HALF);
+  return send(url, { method: "POST", headers: headers(), body: text });
+}
+
+describe("half of a surrogate pair", () => {
+  const message = (parts: Json, more: { readonly [name: string]: Json } = {}): Json => ({
+    ...{ messageId: randomUUID(), role: "ROLE_USER", parts, ...more },
+  });
+  const call = { skill: "wait", arguments: { milliseconds: 0 } };
+
+  test.each<[string, Json]>([
+    ["in a text", { message: message([{ text: "a HALF b" }]) }],
+    ["in an argument", { message: message([{ data: { ...call, arguments: { x: "HALF" } } }]) }],
+    [
+      "in an argument's name",
+      { message: message([{ data: { ...call, arguments: { HALF: 0 } } }]) },
+    ],
+    ["in metadata", { message: message([{ text: "a" }]), metadata: { HALF: 1 } }],
+    ["deep in data", { message: message([{ data: [[[{ a: ["HALF"] }]]] }]) }],
+    ["in an id", { message: message([{ text: "a" }], { contextId: "HALF" }) }],
+  ])("%s is refused before anything runs", async (_, params) => {
+    const runs = agent.ran.length;
+    const events = agent.ledger.list({ kind: "invocation" }).length;
+    const { rpcUrl, restUrl } = agent.server;
+    for (const method of ["SendMessage", "SendStreamingMessage", "a2a/task/send"]) {
+      const answer = await post(rpcUrl, { jsonrpc: "2.0", id: 1, method, params });
+      expect(answer.status).toBe(200);
+      expect(at(answer.body, "error")).toMatchObject({
+        ...{ code: -32600, data: [{ reason: "invalid_request", domain: ERROR_DOMAIN }] },
+      });
+    }
+    for (const path of ["/message:send", "/message:stream"]) {
+      const answer = await post(`${restUrl}${path}`, params);
+      expect(answer.status).toBe(400);
+      expect(textAt(answer.body, "error", "message")).toContain("half of a surrogate pair");
+    }
+    expect(agent.ran.length).toBe(runs);
+    expect(agent.ledger.list({ kind: "invocation" }).length).toBe(events);
+  });
+
+  test("by a method", async () => {
+    for (const [method, params] of [
+      ["a2a/skill/invoke", { ...call, arguments: { text: "HALF" }, token }],
+      ["a2a/capabilities/request", { grants: ["work:do"], purpose: "HALF" }],
+      ["a2a/capabilities/revoke", { token, reason: "HALF" }],
+      ["HALF", {}],
+    ] as const) {
+      const answer = await post(agent.server.rpcUrl, { jsonrpc: "2.0", id: 1, method, params });
+      expect(at(answer.body, "error", "code")).toBe(-32600);
+    }
+  });
+
+  test("a whole pair is a character like any other", async () => {
+    const params = {
+      message: message([{ data: { ...call, arguments: { milliseconds: 0 } } }], {
+        metadata: { "😀": "😀" },
+      }),
+    };
+    const answer = await post(`${agent.server.restUrl}/message:send`, params);
+    expect(answer.text).toContain("TASK_STATE_COMPLETED");
+  });
+});

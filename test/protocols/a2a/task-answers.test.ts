@@ -1,0 +1,224 @@
+import { type Task, TaskState } from "@a2a-js/sdk";
+import type { Client } from "@a2a-js/sdk/client";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Json } from "../../../src/bytes/json.js";
+import { attenuate, createNonce } from "../../../src/index.js";
+import {
+  CapabilityClient,
+  refusalOf,
+  withCapability,
+} from "../../../src/protocols/a2a/client/index.js";
+import type {
+  TaskAnswer,
+  TaskCall,
+  TaskRunner,
+  TaskTurn,
+} from "../../../src/protocols/a2a/index.js";
+import { startAgent, type TestAgent, type TestAgentOptions } from "../../support/a2a-agent.js";
+import {
+  BINDINGS,
+  callOf,
+  clientOf,
+  failureOf,
+  messageOf,
+  quietConsole,
+  request,
+  resultOf,
+  taskIn,
+} from "./callers.js";
+
+// What a task in words comes to where it is not done: rejected, or waiting for its caller.
+
+async function agentFor(options: TestAgentOptions): Promise<TestAgent> {
+  quietConsole();
+  const agent = await startAgent(options);
+  onTestFinished(() => agent.remove());
+  return agent;
+}
+
+async function holderOf(agent: TestAgent, binding: (typeof BINDINGS)[number]): Promise<Client> {
+  const alice = await clientOf(agent, binding, "alice");
+  return withCapability(alice, (await request(alice, { grants: ["work:do"] })).token);
+}
+
+/** What the agent says of a task's state. */
+function said({ status }: Task): readonly Json[] {
+  return (status?.message?.parts ?? []).map(({ content }) =>
+    content?.$case === "text" || content?.$case === "data" ? content.value : null,
+  );
+}
+
+/** Pays when it has been told to whom, and waits until then. */
+const payer: TaskRunner = async (task) => {
+  const outcome = await task.invoke("pay", { amount: 1, to: task.text });
+  if (outcome.ok) return outcome.result;
+  const denials = outcome.denials.map(({ code }) => code);
+  return task.answer("rejected", "paying is not allowed to this task", { denials });
+};
+
+const asking: TaskRunner = async ({ earlier, text, answer }) =>
+  text.startsWith("to ")
+    ? { text, earlier: earlier.map(({ from, text: words }) => `${from}: ${words}`) }
+    : answer(text.includes("password") ? "auth-required" : "input-required", "to whom?");
+
+describe.each(BINDINGS)("over %s", (binding) => {
+  test("a task whose skill is refused is rejected, and says why", async () => {
+    const agent = await agentFor({ runTask: payer });
+    const holder = await holderOf(agent, binding);
+    const task = taskIn(await holder.sendMessage(messageOf(["bob"])));
+    expect(task.status?.state).toBe(TaskState.TASK_STATE_REJECTED);
+    expect(said(task)).toEqual([
+      "paying is not allowed to this task",
+      { denials: ["operation_denied"] },
+    ]);
+    expect(task.artifacts).toEqual([]);
+    const got = await holder.getTask({ tenant: "", id: task.id });
+    expect(got.status).toEqual(task.status);
+    // It is over: nothing more can be said to it.
+    const more = messageOf(["please"], { taskId: task.id });
+    expect(String(await failureOf(holder.sendMessage(more)))).toContain("terminal state");
+    expect(agent.ran).toEqual([]);
+  });
+
+  test.each([
+    ["input-required", "pay", TaskState.TASK_STATE_INPUT_REQUIRED],
+    ["auth-required", "my password is lost", TaskState.TASK_STATE_AUTH_REQUIRED],
+  ])("%s: the task goes on with the next message that names it", async (_, words, state) => {
+    const agent = await agentFor({ runTask: asking });
+    const holder = await holderOf(agent, binding);
+    const asked = taskIn(await holder.sendMessage(messageOf([words])));
+    expect(asked.status?.state).toBe(state);
+    expect(said(asked)).toEqual(["to whom?"]);
+    expect(asked.artifacts).toEqual([]);
+
+    const again = taskIn(await holder.sendMessage(messageOf(["now"], { taskId: asked.id })));
+    expect(again).toMatchObject({ id: asked.id, contextId: asked.contextId });
+    expect(again.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+    const { id: taskId, contextId } = asked;
+    const done = taskIn(await holder.sendMessage(messageOf(["to bob"], { taskId, contextId })));
+    expect(done).toMatchObject({ id: asked.id, contextId: asked.contextId });
+    expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+    expect(resultOf(done)).toEqual({
+      text: "to bob",
+      earlier: [`caller: ${words}`, "agent: to whom?", "caller: now", "agent: to whom?"],
+    });
+  });
+
+  test("a stream ends when the task waits, and the next one goes on with it", async () => {
+    const agent = await agentFor({ runTask: asking });
+    const holder = await holderOf(agent, binding);
+    for (const words of ["pay", "my password is lost"]) {
+      const states: unknown[] = [];
+      let taskId = "";
+      for (const message of [words, "to bob"]) {
+        const stream = holder.sendMessageStream(messageOf([message], { taskId }));
+        for await (const { payload } of stream) {
+          if (payload?.$case === "task") taskId = payload.value.id;
+          if (payload?.$case === "statusUpdate") states.push(payload.value.status?.state);
+        }
+      }
+      expect(states).toEqual([
+        words === "pay" ? TaskState.TASK_STATE_INPUT_REQUIRED : TaskState.TASK_STATE_AUTH_REQUIRED,
+        TaskState.TASK_STATE_COMPLETED,
+      ]);
+    }
+  });
+});
+
+test("a message that goes on with a task passes the same checks as the first", async () => {
+  const turns: (readonly TaskTurn[])[] = [];
+  const runTask = async (task: TaskCall): Promise<TaskAnswer> => {
+    turns.push(task.earlier);
+    return task.answer("input-required", "more?");
+  };
+  const agent = await agentFor({ runTask });
+  const alice = await clientOf(agent, "JSON-RPC", "alice");
+  const { token } = await request(alice, { grants: ["work:do"] });
+  const holder = await withCapability(alice, token);
+  const { id: taskId, contextId } = taskIn(await holder.sendMessage(messageOf(["go"])));
+  const codeOf = async (client: Client): Promise<string> => {
+    const failure = await failureOf(client.sendMessage(messageOf(["on"], { taskId })));
+    return refusalOf(failure)?.code ?? String(failure);
+  };
+
+  // No other caller's message, and none under another capability or without one.
+  const bob = await clientOf(agent, "JSON-RPC", "bob");
+  const bobs = await withCapability(bob, (await request(bob, { grants: ["work:do"] })).token);
+  expect(await codeOf(bobs)).toContain("Task not found");
+  const other = await request(alice, { grants: ["work:do"] });
+  expect(await codeOf(await withCapability(alice, other.token))).toContain("Task not found");
+  expect(await codeOf(await withCapability(alice, token.slice(0, -8)))).toBe("token_truncated");
+  const bare = { serviceParameters: { "A2A-Version": "1.0" } };
+  const missing = await failureOf(alice.transport.sendMessage(messageOf(["on"], { taskId }), bare));
+  expect(refusalOf(missing)?.code).toBe("capability_missing");
+  const elsewhere = messageOf(["on"], { taskId, contextId: `${contextId}x` });
+  expect(String(await failureOf(holder.sendMessage(elsewhere)))).toContain("contextId");
+  expect(turns).toHaveLength(1);
+
+  const narrowed = attenuate(token, { nonce: createNonce() });
+  if (!narrowed.ok) throw new Error("it could not be narrowed");
+  const child = await withCapability(alice, narrowed.token);
+  expect(await codeOf(child)).toContain("Task not found");
+  expect(turns).toHaveLength(1);
+
+  // A skill in it is checked like any other, and the refusal leaves the task as it was.
+  const pay = callOf("pay", { amount: 1, to: "bob" }, { taskId });
+  expect(refusalOf(await failureOf(holder.sendMessage(pay)))?.code).toBe("operation_denied");
+  const wait = callOf("wait", { milliseconds: 0 }, { taskId });
+  const done = taskIn(await holder.sendMessage(wait));
+  expect(done).toMatchObject({ id: taskId, status: { state: TaskState.TASK_STATE_COMPLETED } });
+  expect(agent.ran).toEqual(["wait"]);
+
+  // Revoked in between, it goes no further.
+  const second = taskIn(await holder.sendMessage(messageOf(["go"])));
+  expect(second.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+  await new CapabilityClient(alice).revoke(token);
+  const more = messageOf(["on"], { taskId: second.id });
+  expect(refusalOf(await failureOf(holder.sendMessage(more)))?.code).toBe("revoked");
+  expect(turns).toHaveLength(2);
+});
+
+test("two messages at once do not both go on with a task", async () => {
+  let running = 0;
+  let most = 0;
+  const runTask = async (task: TaskCall): Promise<TaskAnswer> => {
+    running += 1;
+    most = Math.max(most, running);
+    await task.invoke("wait", { milliseconds: task.earlier.length === 0 ? 0 : 20 });
+    running -= 1;
+    return task.answer("input-required", "more?");
+  };
+  const agent = await agentFor({ runTask });
+  const holder = await holderOf(agent, "JSON-RPC");
+  const { id: taskId } = taskIn(await holder.sendMessage(messageOf(["go"])));
+  const send = (): Promise<string> =>
+    holder.sendMessage(messageOf(["on"], { taskId })).then(() => "done", String);
+  for (let round = 0; round < 5; round++) {
+    const answers = await Promise.all(Array.from({ length: 6 }, send));
+    expect(answers.filter((answer) => answer === "done").length).toBeGreaterThan(0);
+    for (const answer of answers) expect(answer).toMatch(/^done$|takes no further message/);
+  }
+  expect(most).toBe(1);
+  // What was refused holds nothing up.
+  expect(await send()).toBe("done");
+});
+
+test("a task that waits can be cancelled, and is not failed by a restart", async () => {
+  const agent = await agentFor({ runTask: asking });
+  const holder = await holderOf(agent, "JSON-RPC");
+  const { id } = taskIn(await holder.sendMessage(messageOf(["pay"])));
+  expect(agent.tasks.failInterrupted()).toBe(0);
+  const cancelled = await holder.cancelTask({ tenant: "", id, metadata: undefined });
+  expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+  const more = messageOf(["to bob"], { taskId: id });
+  expect(String(await failureOf(holder.sendMessage(more)))).toContain("terminal state");
+});
+
+test("a state that there is not fails the task, and is in the log", async () => {
+  const runTask: TaskRunner = async (task) => task.answer(JSON.parse('"completed"'), "done");
+  const agent = await agentFor({ runTask });
+  const holder = await holderOf(agent, "JSON-RPC");
+  const task = taskIn(await holder.sendMessage(messageOf(["go"])));
+  expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);
+  expect(agent.logged()).toContain("must be one of rejected, input-required, auth-required");
+});
