@@ -289,6 +289,17 @@ export class Issuer {
     return { ok: true, entry, capability, ...(needless === undefined ? {} : { needless }) };
   }
 
+  /**
+   * Whether a text is a token made under one of this issuer's keys, expired, revoked or without its
+   * discharges as it may be. It allows nothing: it tells what must not be kept or passed on.
+   *
+   * @throws TypeError if it is not a string.
+   */
+  isAuthentic(text: string): boolean {
+    const result = authenticate(text, this.#context);
+    return result.ok || result.denial.code.startsWith("discharge_");
+  }
+
   #needless(token: AuthenticToken, { until }: RevocationEntry, now: number): TokenState {
     if (this.#context.revocations.find(revocationQueryFor(token)).length > 0) return "revoked";
     return until !== undefined && until <= formatTime(now) ? "expired" : undefined;
