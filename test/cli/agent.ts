@@ -16,6 +16,7 @@ import {
   type ResourceFolder,
   RevocationList,
   type Skill,
+  type UndeclaredAmbient,
 } from "../../src/issuer/index.js";
 import {
   type AgentServer,
@@ -44,6 +45,7 @@ export interface RunningAgent extends AgentServer {
 
 export interface AgentChoices {
   readonly mode?: Mode;
+  readonly undeclaredAmbient?: UndeclaredAmbient;
   readonly rate?: RateLimit;
   readonly publicUrl?: string;
 }
@@ -68,11 +70,12 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   const ledger = await openLedger(ledgerPath, { interval: 0 });
   const tasks = await openTaskStore(join(path, "tasks.db"));
   const revocations = new RevocationList();
-  const { mode, ...server } = choices;
+  const { mode, undeclaredAmbient, ...server } = choices;
   const agent = await createIssuingAgent({
     issuer: createIssuer({ name: "documents-agent", keys: createKeyring(), revocations }),
     ...{ revocations, ledger, resources: folder, skills: skillsOver(folder), lifetime: 900 },
     ...(mode === undefined ? {} : { mode }),
+    ...(undeclaredAmbient === undefined ? {} : { undeclaredAmbient }),
     grants: [
       {
         id: "documents:read",

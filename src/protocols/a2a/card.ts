@@ -28,6 +28,11 @@ const MODE_NOTICES: Readonly<Record<Mode, string>> = {
   require: "every call needs a capability; ambient authority is not accepted",
 };
 
+function noticeOf({ mode, undeclaredAmbient }: IssuingAgent): string {
+  if (mode === "require" || undeclaredAmbient === "accepted") return MODE_NOTICES[mode];
+  return "calls without a capability must declare that they use ambient authority, and are marked";
+}
+
 /** A grant as the Agent Card advertises it (the SEP's `capabilityGrants`). */
 export interface AdvertisedGrant {
   readonly id: string;
@@ -78,14 +83,15 @@ export function agentCard(
       extensions: [
         {
           uri: EXTENSION_URI,
-          description: `Task-scoped capabilities that holders narrow offline; ${MODE_NOTICES[mode]}.`,
+          description: `Task-scoped capabilities that holders narrow offline; ${noticeOf(agent)}.`,
           required: mode === "require",
           params: {
             issuer: agent.issuer.name,
             mode,
             capabilitiesRequired: mode === "require",
             ambientAuthority: mode === "require" ? "refused" : "accepted",
-            notice: MODE_NOTICES[mode],
+            undeclaredAmbient: agent.undeclaredAmbient,
+            notice: noticeOf(agent),
             capabilityGrants: advertisedGrants(agent),
             tokenFormat: "proviso/1",
             maxLifetimeSeconds: agent.issuer.maxLifetime,

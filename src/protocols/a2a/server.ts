@@ -17,6 +17,7 @@ import type { AgentMetrics } from "./metrics.js";
 import { CapabilityRequestHandler, type PushOptions } from "./request-handler.js";
 import { ShieldedRequestHandler } from "./shielded-handler.js";
 import { Slots } from "./slots.js";
+import { refuseUnread } from "./unread.js";
 
 export interface AgentServerOptions {
   readonly agent: IssuingAgent;
@@ -193,6 +194,7 @@ function mount(
     authentication(binding, authenticator, onFailure),
     limited(binding),
     ...jsonBody(binding, body),
+    refuseUnread(binding, agent.issuer),
   ];
   const userBuilder = async (req: express.Request): Promise<CallerUser> =>
     new CallerUser(callerOf(req));
