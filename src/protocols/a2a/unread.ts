@@ -19,7 +19,7 @@ import {
 } from "./places.js";
 
 /** A place in a request, and what stands there. */
-type Standing = readonly [where: string, value: Json];
+type Place = readonly [where: string, value: Json];
 
 /**
  * Refuses a request that has a capability where its method reads none: passed over, the call would run
@@ -62,7 +62,7 @@ function problemIn(
     return `${named} is not read as a capability, and not passed over; capabilities are read ${readIn(own ?? places)}`;
   }
   const search = new TokenSearch((token) => issuer.isAuthentic(token));
-  for (const [where, value] of standing(req, query, envelope, params, places, own)) {
+  for (const [where, value] of unreadValues(req, query, envelope, params, places, own)) {
     const found = search.look(value);
     if (found === "token") return heldToken(where);
     if (found === "too_many") {
@@ -80,19 +80,18 @@ function heldToken(where: string): string {
 }
 
 /** All that a request has, but for the places where capabilities are read. */
-function* standing(
+function* unreadValues(
   req: Request,
   query: URLSearchParams,
   envelope: JsonObject,
   params: JsonObject,
   places: Places,
   own: Places | undefined,
-): Generator<Standing> {
+): Generator<Place> {
   yield ["the request", envelope];
   const { message = null, metadata = null, ...others } = params;
   yield [MESSAGE, own === undefined ? message : withoutTokens(message, own)];
-  const { [EXTENSION_URI]: entry = null, ...more } = isJsonObject(metadata) ? metadata : {};
-  yield ["params.metadata", places.metadata === true ? more : [more, entry]];
+  yield ["params.metadata", places.metadata === true ? withoutEntry(metadata) : metadata];
   for (const [name, value] of Object.entries(others)) {
     // Any name may be a token itself.
     const where = /^\w{1,32}$/.test(name) ? `params.${name}` : "params";
@@ -103,6 +102,12 @@ function* standing(
     if (!read.includes(name)) yield ["a header", value];
   }
   yield ["the address", [req.originalUrl, decoded(req.originalUrl), ...query.values()]];
+}
+
+function withoutEntry(metadata: Json): Json {
+  if (!isJsonObject(metadata)) return metadata;
+  const { [EXTENSION_URI]: _, ...others } = metadata;
+  return others;
 }
 
 /** A message that calls a method, without the capabilities that the method reads. */
