@@ -52,6 +52,8 @@ function whatWords({ skill, operation, kind, path = [] }: LedgerEvent): string {
   return `${printable(skill)}${operation === undefined ? "" : ` (${printable(operation)})`}`;
 }
 
-function authorityWords({ authority }: LedgerEvent, paint: Paint): string {
-  return authority === undefined || authority === "capability" ? "" : paint.yellow(authority);
+function authorityWords({ authority, declared }: LedgerEvent, paint: Paint): string {
+  if (authority === undefined || authority === "capability") return "";
+  const mark = declared === undefined ? "" : ` (${declared ? "declared" : "undeclared"})`;
+  return paint.yellow(`${authority}${mark}`);
 }

@@ -25,7 +25,8 @@ export interface RemoteInterface {
 export interface CapabilityOffer {
   /** Whether the extension that this program speaks is there, or only grants are listed. */
   readonly spoken: boolean;
-  readonly ambient: "accepted" | "refused" | "unknown";
+  /** `declared`: accepted from calls that declare it. */
+  readonly ambient: "accepted" | "declared" | "refused" | "unknown";
   readonly mode: string | undefined;
   readonly issuer: string | undefined;
   /** Seconds. */
@@ -102,7 +103,8 @@ function offerFrom(
   const ambient = params?.["ambientAuthority"] ?? card["ambientAuthority"];
   const required = params?.["capabilitiesRequired"] ?? card["capabilitiesRequired"];
   const lifetime = params?.["maxLifetimeSeconds"];
-  const said = ambient === "accepted" || ambient === "refused" ? ambient : undefined;
+  const accepted = params?.["undeclaredAmbient"] === "refused" ? "declared" : "accepted";
+  const said = ambient === "accepted" ? accepted : ambient === "refused" ? ambient : undefined;
   return {
     spoken: params !== undefined,
     ambient: said ?? (required === true ? "refused" : "unknown"),

@@ -65,7 +65,7 @@ export async function connectAgent(text: string, options: RemoteOptions): Promis
     accessToken,
     timeout: options.timeout ?? DEFAULT_TIMEOUT,
   });
-  const { AgentCard, ClientFactory, JsonRpcTransportFactory, RestTransportFactory, Client } =
+  const { AgentCard, ClientFactory, JsonRpcTransportFactory, RestTransportFactory, ...own } =
     await loadClient();
   const transport =
     binding.name === "jsonrpc"
@@ -74,7 +74,9 @@ export async function connectAgent(text: string, options: RemoteOptions): Promis
   const written = AgentCard.fromJSON(card.document);
   const cardResolver = { resolve: () => Promise.resolve(written) };
   const factory = new ClientFactory({ transports: [transport], cardResolver });
-  return { card, client: new Client(await factory.createFromAgentCard(written)) };
+  const plain = await factory.createFromAgentCard(written);
+  const client = options.ambient === true ? await own.withAmbientAuthority(plain) : plain;
+  return { card, client: new own.CapabilityClient(client) };
 }
 
 /**
@@ -149,13 +151,17 @@ function nameOf({ binding, version }: RemoteInterface): Binding | undefined {
 // Loaded by what asks an agent only: it takes longer than all else that a verb does.
 async function loadClient() {
   try {
-    const [{ AgentCard }, sdk, { CapabilityClient: Client }] = await Promise.all([
+    const [{ AgentCard }, sdk, { CapabilityClient }, { withAmbientAuthority }] = await Promise.all([
       import("@a2a-js/sdk"),
       import("@a2a-js/sdk/client"),
       import("../../src/protocols/a2a/client/capability-client.js"),
+      import("../../src/protocols/a2a/client/interceptor.js"),
     ]);
     const { ClientFactory, JsonRpcTransportFactory, RestTransportFactory } = sdk;
-    return { AgentCard, ClientFactory, JsonRpcTransportFactory, RestTransportFactory, Client };
+    return {
+      ...{ AgentCard, ClientFactory, JsonRpcTransportFactory, RestTransportFactory },
+      ...{ CapabilityClient, withAmbientAuthority },
+    };
   } catch (error) {
     if (!isErrno(error) || error.code !== "ERR_MODULE_NOT_FOUND") throw error;
     throw environmentError(

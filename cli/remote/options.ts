@@ -15,6 +15,8 @@ export interface RemoteOptions extends CardOptions {
   readonly accessToken?: string;
   readonly binding?: "jsonrpc" | "rest";
   readonly allowOrigin?: string;
+  /** Whether to declare with every call that it uses ambient authority. */
+  readonly ambient?: boolean;
 }
 
 /** How an agent's address is explained in every verb's help. */

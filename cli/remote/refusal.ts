@@ -16,6 +16,7 @@ const NARROWED_BADLY = "ask whoever narrowed the token to do it again, with prov
 /** What to do about an agent's refusal of a call, where the denial itself does not say all. */
 const CALL_ADVICE: { readonly [Code in AnyDenialCode]?: string } = {
   capability_missing: "proviso request asks for one; give it as @FILE or on standard input",
+  authority_undeclared: "give a token, or --ambient to call on your own authority and declare it",
   capability_unknown: NEW_TOKEN,
   skill_unknown: "proviso card shows the agent's skills",
   arguments_invalid: "proviso card shows the arguments of every skill",

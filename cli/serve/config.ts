@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { readDuration } from "../../src/caveats/time.js";
-import type { Mode } from "../../src/issuer/agent/gate.js";
+import type { Mode, UndeclaredAmbient } from "../../src/issuer/agent/gate.js";
 import type { PolicyDefinition } from "../../src/issuer/agent/policy-table.js";
 import type { Grant } from "../../src/issuer/grant.js";
 import type { FixedToken } from "../../src/issuer/principals/fixed-tokens.js";
@@ -19,6 +19,7 @@ interface AgentConfig {
   readonly listen?: { readonly host?: string; readonly port?: number };
   readonly publicUrl?: string;
   readonly mode?: Mode;
+  readonly undeclaredAmbient?: UndeclaredAmbient;
   readonly grants: readonly Grant[];
   readonly policy: PolicyDefinition | string;
   readonly resources?: ResourcesConfig;

@@ -100,6 +100,9 @@ async function open(
       ...{ issuer, revocations: store, ledger, lifetime, mode: config.mode ?? "require" },
       ...{ skills: module.skills, policy: policy.table },
       ...(resources === undefined ? {} : { resources: resources.source }),
+      ...(config.undeclaredAmbient === undefined
+        ? {}
+        : { undeclaredAmbient: config.undeclaredAmbient }),
       ...(config.maxHandles === undefined ? {} : { maxHandles: config.maxHandles }),
       recordValues: config.ledger?.values ?? [],
       observe: (observation) => metrics.decided(observation),

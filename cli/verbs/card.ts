@@ -86,6 +86,11 @@ function authorityLine(ambient: CapabilityOffer["ambient"], paint: Paint): strin
       "Ambient authority is still accepted: calls without a capability use the caller's own.",
     );
   }
+  if (ambient === "declared") {
+    return paint.yellow(
+      "Ambient authority is accepted if it is declared: proviso invoke --ambient does that.",
+    );
+  }
   return paint.yellow("The card does not say whether ambient authority is accepted.");
 }
 

@@ -24,7 +24,6 @@ import { namingSource, readTokenArgument } from "../token-argument.js";
 interface Options extends RemoteOptions {
   readonly arg?: readonly string[];
   readonly resource?: readonly string[];
-  readonly ambient?: boolean;
 }
 
 const STDERR = 2;
@@ -54,7 +53,10 @@ export function define(program: Command): void {
       "a resource, put into the argument that takes one; repeat for more",
       collect,
     )
-    .option("--ambient", "call without a token, on your own authority, if the agent accepts that");
+    .option(
+      "--ambient",
+      "call without a token, on your own authority, and declare it, if the agent accepts that",
+    );
   addRemoteOptions(command).action(
     (url: string, skill: string, token: string | undefined, _options: object, self: Command) =>
       run(url, skill, token, self.optsWithGlobals<Options>()),

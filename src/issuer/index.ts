@@ -22,7 +22,13 @@ export {
   type RevocationSource,
 } from "../revocation/list.js";
 export type { Admission, AdmittedCapability } from "./agent/admission.js";
-export type { Clearance, Mode, Refusal, SkillInvocation } from "./agent/gate.js";
+export type {
+  Clearance,
+  Mode,
+  Refusal,
+  SkillInvocation,
+  UndeclaredAmbient,
+} from "./agent/gate.js";
 export { expandGrants, type KnownGrant } from "./agent/grant.js";
 export type { GrantedCapability, NamedHandle } from "./agent/issuance.js";
 export {
@@ -34,7 +40,7 @@ export {
   type RequestOutcome,
   type RevocationOutcome,
 } from "./agent/issuing-agent.js";
-export type { Introspection } from "./agent/maintenance.js";
+export type { Identification, Introspection } from "./agent/maintenance.js";
 export type { Permission, Policy, ResourceSelector } from "./agent/policy.js";
 export { type PolicyDefinition, type PolicyRule, PolicyTable } from "./agent/policy-table.js";
 export type { PresentedCapability } from "./agent/presented.js";

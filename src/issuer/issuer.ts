@@ -305,6 +305,17 @@ export class Issuer {
     return { ok: true, entry, capability, ...(needless === undefined ? {} : { needless }) };
   }
 
+  /**
+   * Whether a text is a token made under one of this issuer's keys, expired, revoked or without its
+   * discharges as it may be. It allows nothing: it tells what must not be kept or passed on.
+   *
+   * @throws TypeError if it is not a string.
+   */
+  isAuthentic(text: string): boolean {
+    const result = authenticate(text, this.#context);
+    return result.ok || result.denial.code.startsWith("discharge_");
+  }
+
   #needless(token: AuthenticToken, { until }: RevocationEntry, now: number): TokenState {
     // Another discharge may take a revoked one's place: only the token's own links count.
     const query = { ...revocationQueryFor(token), links: token.chains[0].revocationIds };

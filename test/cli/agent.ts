@@ -18,6 +18,7 @@ import {
   type ResourceFolder,
   RevocationList,
   type Skill,
+  type UndeclaredAmbient,
 } from "../../src/issuer/index.js";
 import {
   type AgentServer,
@@ -46,6 +47,7 @@ export interface RunningAgent extends AgentServer {
 
 export interface AgentChoices {
   readonly mode?: Mode;
+  readonly undeclaredAmbient?: UndeclaredAmbient;
   readonly rate?: RateLimit;
   readonly publicUrl?: string;
 }
@@ -91,8 +93,8 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   const ledger = await openLedger(ledgerPath, { interval: 0 });
   const tasks = await openTaskStore(join(path, "tasks.db"));
   const revocations = new RevocationList();
-  const { mode, ...server } = choices;
   const skills = skillsOver(folder);
+  const { mode, undeclaredAmbient, ...server } = choices;
   const agent = await createIssuingAgent({
     issuer: createIssuer({
       ...{ name: "documents-agent", keys: createKeyring(), revocations },
@@ -100,6 +102,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
     }),
     ...{ revocations, ledger, resources: folder, skills, lifetime: 900 },
     ...(mode === undefined ? {} : { mode }),
+    ...(undeclaredAmbient === undefined ? {} : { undeclaredAmbient }),
     policy: new PolicyTable({
       rules: [
         { principal: "alice", grant: "documents:read", operations: "*" },

@@ -56,6 +56,14 @@ test("whether ambient authority is accepted is always said", async () => {
   expect(await bench.output("card", preferred.url)).toContain(
     "Ambient authority is still accepted: calls without a capability use the caller's own.",
   );
+  const strict = await startAgent({ mode: "prefer", undeclaredAmbient: "refused" });
+  try {
+    expect(await bench.output("card", strict.url)).toContain(
+      "Ambient authority is accepted if it is declared: proviso invoke --ambient does that.",
+    );
+  } finally {
+    await strict.stop();
+  }
   const silent = await oddServer((_, response) =>
     sendJson(response, { ...PLAIN, capabilityGrants: [{ id: "g", legacy: true }] }),
   );

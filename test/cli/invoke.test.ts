@@ -22,7 +22,10 @@ const handles = new Map<string, string>();
 const env = { PROVISO_ACCESS_TOKEN: ALICE };
 
 beforeAll(async () => {
-  [agent, lenient] = await Promise.all([startAgent(), startAgent({ mode: "prefer" })]);
+  [agent, lenient] = await Promise.all([
+    startAgent(),
+    startAgent({ mode: "prefer", undeclaredAmbient: "refused" }),
+  ]);
   token = await granted("--grant", "documents:read", "--collection", "reports");
   notes = await granted(
     ...["--grant", "documents:read", "--grant", "documents:write", "--collection", "notes"],
@@ -195,7 +198,7 @@ describe("refused, with every reason", () => {
 });
 
 describe("without a token", () => {
-  test("ambient authority has to be asked for, and is marked", async () => {
+  test("ambient authority has to be asked for, is declared, and is marked", async () => {
     const args = ["invoke", lenient.url, "list_documents"];
     const [unasked, asked, json] = await Promise.all([
       bench.run(args, { env }),
@@ -209,8 +212,13 @@ describe("without a token", () => {
     expect(asked.status).toBe(0);
     expect(asked.stderr).toMatch(/^note: done with the caller's ambient authority: /);
     expect(asked.stdout).toContain("  - Milk\n");
-    expect(document(json.stdout)["authority"]).toMatchObject({ authority: "ambient" });
+    const marks = { authority: "ambient", declared: true };
+    expect(document(json.stdout)["authority"]).toMatchObject(marks);
     expect(json.stderr).toBe("");
+    const audit = await bench.output("audit", "--ledger", lenient.ledgerPath);
+    expect(audit.match(/ambient \(declared\)/g)).toHaveLength(2);
+    const kept = await bench.output("audit", "--ledger", lenient.ledgerPath, "--json");
+    expect(kept).toContain('"declared":true');
   });
 
   test("where it is not accepted, the refusal says what to do", async () => {

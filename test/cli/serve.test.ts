@@ -189,6 +189,17 @@ describe("what the configuration does", () => {
     expect(audit).toContain('"values":{"lines":7}');
   });
 
+  test("whether ambient authority must be declared", async () => {
+    const { rpc } = await serve(bench, {
+      ...{ ...CONFIG, mode: "advertise", undeclaredAmbient: "refused" },
+    });
+    const bare = { skill: "wait", arguments: { ms: 1, lines: 7 } };
+    expect((await rpc("a2a/skill/invoke", bare)).text).toContain("authority_undeclared");
+    const metadata = { "urn:proviso:a2a:capabilities:1": { authority: "ambient" } };
+    const declared = await rpc("a2a/skill/invoke", { ...bare, metadata });
+    expect(declared.text).toContain('"declared":true');
+  });
+
   test("callers show tokens of an authorization server, checked by its keys", async () => {
     const agent = "https://notes.example";
     const server = await startAuthorizationServer({

@@ -39,7 +39,10 @@ export interface TestAgentOptions
       AgentServerOptions,
       "runTask" | "body" | "rate" | "timeout" | "publicUrl" | "mostRunning"
     >,
-    Pick<IssuingAgentOptions, "mode" | "lifetime" | "recordValues" | "maxHandles"> {
+    Pick<
+      IssuingAgentOptions,
+      "mode" | "undeclaredAmbient" | "lifetime" | "recordValues" | "maxHandles"
+    > {
   /** Fixed tokens, those of {@link CALLERS}, unless given. */
   readonly authenticator?: Authenticator;
   /** Where push notifications may go; nowhere, and not offered, unless given. */
@@ -93,7 +96,7 @@ const FIXED: readonly FixedToken[] = [
 /** Starts an agent with the documents, grants and skills of the tests, on a free port of 127.0.0.1. */
 export async function startAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
   const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...others } = options;
-  const { pushOrigins: origins, ...serving } = others;
+  const { pushOrigins: origins, undeclaredAmbient, ...serving } = others;
   const home = mkdtempSync(join(tmpdir(), "proviso-a2a-"));
   let ahead = 0;
   const clock = (): number => Date.now() + ahead;
@@ -124,6 +127,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     resources: folder,
     observe: (observation) => metrics.decided(observation),
     ...(mode === undefined ? {} : { mode }),
+    ...(undeclaredAmbient === undefined ? {} : { undeclaredAmbient }),
     ...(lifetime === undefined ? {} : { lifetime }),
     ...(recordValues === undefined ? {} : { recordValues }),
     ...(maxHandles === undefined ? {} : { maxHandles }),

@@ -1,13 +1,13 @@
 import type { VerifiedCapability } from "../../capability/authorize.js";
 import type { Caller } from "../principals/caller.js";
-import type { GateContext, Refusal } from "./gate.js";
+import { ambientDenial, type GateContext, type Refusal } from "./gate.js";
 import {
   MOST_PRESENTED,
   type PresentedCapability,
   tokenOf,
   unknownCapability,
 } from "./presented.js";
-import { type AgentDenial, missingCapability } from "./refusal.js";
+import type { AgentDenial } from "./refusal.js";
 
 /** Leave to come in, with what is presented; it allows no skill by itself. */
 export interface Admission {
@@ -15,6 +15,8 @@ export interface Admission {
   readonly caller: Caller;
   /** None where authority is ambient. */
   readonly capabilities: readonly AdmittedCapability[];
+  /** Whether the caller has declared ambient authority. */
+  readonly declared: boolean;
 }
 
 /** A presented capability that is good for something. */
@@ -26,16 +28,18 @@ export interface AdmittedCapability {
 /**
  * Lets a caller in if every capability it presents is good for something now, or if it presents none
  * and ambient authority is accepted; and if the policy still allows the principal anything at all.
+ *
+ * @param declared - Whether the caller declares that it uses ambient authority.
  */
 export async function admit(
   caller: Caller,
   presented: readonly PresentedCapability[],
+  declared: boolean,
   context: GateContext,
 ): Promise<Admission | Refusal> {
-  const { issuer, audience, mode, grants } = context;
-  if (presented.length === 0 && mode === "require") {
-    return { allowed: false, denials: [missingCapability()] };
-  }
+  const { issuer, audience, grants } = context;
+  const ambient = presented.length === 0 ? ambientDenial(declared, context) : undefined;
+  if (ambient !== undefined) return { allowed: false, denials: [ambient] };
   if (presented.length === 0 && !(await allowsAny(caller.principal, [...grants.keys()], context))) {
     return { allowed: false, denials: [withdrawn()] };
   }
@@ -65,7 +69,7 @@ export async function admit(
   }
   const [first, ...more] = denials;
   if (first !== undefined) return { allowed: false, denials: [first, ...more] };
-  return { allowed: true, caller, capabilities };
+  return { allowed: true, caller, capabilities, declared };
 }
 
 async function stillAllowed(

@@ -16,17 +16,27 @@ import {
 } from "./presented.js";
 import { reachOf } from "./reach.js";
 import { queryAskedAgain } from "./recheck.js";
-import { type AgentDenial, type AgentDenials, missingCapability } from "./refusal.js";
+import {
+  type AgentDenial,
+  type AgentDenials,
+  missingCapability,
+  undeclaredAuthority,
+} from "./refusal.js";
 import type { Skill } from "./skill.js";
 
 /** Whether callers need capabilities: offered only, preferred, or required. */
 export type Mode = "advertise" | "prefer" | "require";
+
+/** Whether calls that use ambient authority without declaring it are let through. */
+export type UndeclaredAmbient = "accepted" | "refused";
 
 /** A call of a skill. */
 export interface SkillInvocation {
   readonly skill: string;
   readonly arguments: { readonly [name: string]: Json };
   readonly capabilities: readonly PresentedCapability[];
+  /** Whether the caller declares that it uses ambient authority; it presents no capability then. */
+  readonly declared?: boolean;
 }
 
 /** Leave to run a skill, with all that it may reach. */
@@ -37,6 +47,8 @@ export interface Clearance {
   readonly principal: string;
   /** Absent where authority is ambient. */
   readonly capability?: VerifiedCapability;
+  /** Whether the caller has declared ambient authority; absent where authority is not ambient. */
+  readonly declared?: boolean;
   readonly handles: readonly string[];
   readonly resources: ReadonlyMap<string, Resource>;
   /** What was cleared; nothing else may run. */
@@ -61,6 +73,7 @@ export interface GateContext {
   readonly issuer: Issuer;
   readonly audience: string;
   readonly mode: Mode;
+  readonly undeclaredAmbient: UndeclaredAmbient;
   readonly grants: ReadonlyMap<string, KnownGrant>;
   readonly skills: ReadonlyMap<string, Skill>;
   readonly checks: ReadonlyMap<string, ArgumentCheck>;
@@ -203,8 +216,10 @@ export class Gate {
     invocation: SkillInvocation,
     invalid: () => readonly AgentDenial[],
   ): Promise<Clearance | Refusal> {
-    const { issuer, mode, grants, policy, resources: source } = this.#context;
-    if (mode === "require") return refusal([missingCapability()]);
+    const { issuer, grants, policy, resources: source } = this.#context;
+    const { declared = false } = invocation;
+    const denial = ambientDenial(declared, this.#context);
+    if (denial !== undefined) return refusal([denial]);
     const { principal } = caller;
     const permissions: Permission[] = [];
     for (const grant of grants.values()) {
@@ -225,12 +240,21 @@ export class Gate {
     const reasons = [...denials, ...invalid()];
     if (reasons.length > 0) return refusal(reasons);
     return {
-      ...{ allowed: true, skill, authority: "ambient", principal },
+      ...{ allowed: true, skill, authority: "ambient", declared, principal },
       arguments: invocation.arguments,
       handles: named,
       resources,
     };
   }
+}
+
+/** Why a call without a capability is not let through, if it is not. */
+export function ambientDenial(
+  declared: boolean,
+  { mode, undeclaredAmbient }: Pick<GateContext, "mode" | "undeclaredAmbient">,
+): AgentDenial | undefined {
+  if (mode === "require") return missingCapability();
+  return declared || undeclaredAmbient === "accepted" ? undefined : undeclaredAuthority();
 }
 
 function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal {

@@ -17,12 +17,15 @@ import {
   type Mode,
   type Refusal,
   type SkillInvocation,
+  type UndeclaredAmbient,
 } from "./gate.js";
 import { expandGrants, type KnownGrant } from "./grant.js";
 import { type GrantedCapability, issueOffers } from "./issuance.js";
 import {
   attenuatePresented,
+  type Identification,
   type Introspection,
+  identifyPresented,
   introspect,
   revocationOfPresented,
 } from "./maintenance.js";
@@ -45,6 +48,11 @@ export interface IssuingAgentOptions {
   readonly ledger: Ledger;
   /** Whether callers need capabilities; `require` unless given. */
   readonly mode?: Mode;
+  /**
+   * In the modes `advertise` and `prefer`, whether a call that presents no capability must declare
+   * that it uses ambient authority: if `refused`, it must; `accepted` unless given.
+   */
+  readonly undeclaredAmbient?: UndeclaredAmbient;
   /** The name this agent goes by in `audience`; the issuer's unless given. */
   readonly audience?: string;
   /** Seconds that a capability lives if a request does not say; 15 minutes unless given. */
@@ -82,6 +90,8 @@ export type InvocationOutcome =
       readonly authority: AuthorityKind;
       /** The capability that allowed it; absent where authority is ambient. */
       readonly capability?: string;
+      /** Whether ambient authority was declared; absent where authority is not ambient. */
+      readonly declared?: boolean;
     }
   | { readonly ok: false; readonly denials: AgentDenials };
 
@@ -124,6 +134,7 @@ export class IssuingAgent {
   readonly grants: ReadonlyMap<string, KnownGrant>;
   readonly skills: ReadonlyMap<string, Skill>;
   readonly mode: Mode;
+  readonly undeclaredAmbient: UndeclaredAmbient;
   readonly issuer: Issuer;
   readonly #options: SettledOptions;
   readonly #gate: Gate;
@@ -138,6 +149,7 @@ export class IssuingAgent {
     this.grants = context.grants;
     this.skills = context.skills;
     this.mode = context.mode;
+    this.undeclaredAmbient = context.undeclaredAmbient;
     this.issuer = options.issuer;
     this.#gate = new Gate(context);
     this.#clock = options.clock ?? Date.now;
@@ -226,23 +238,34 @@ export class IssuingAgent {
     signal.throwIfAborted();
     if (!answer.allowed) return { ok: false, denials: answer.denials };
     const result = await this.run(answer, caller, signal);
-    const { authority, capability } = answer;
+    const { authority, capability, declared } = answer;
     const id = capability === undefined ? {} : { capability: capability.id };
-    return { ok: true, result, authority, ...id };
+    return { ok: true, result, authority, ...id, ...(declared === undefined ? {} : { declared }) };
   }
 
   /**
    * Whether a caller may come in at all with what it presents: before a task is started, and before
    * one is looked at. Allows no skill by itself.
+   *
+   * @param declared - Whether the caller declares that it uses ambient authority.
    */
   async admit(
     caller: Caller,
     presented: readonly PresentedCapability[],
+    declared = false,
   ): Promise<Admission | Refusal> {
     const elapsed = this.#recorder.start();
-    const answer = await admit(caller, presented, this.#context);
+    const answer = await admit(caller, presented, declared, this.#context);
     if (!answer.allowed) this.#recorder.refused("invocation", caller, answer.denials, elapsed());
     return answer;
+  }
+
+  /**
+   * Whose token a presented capability is: the id in its identifier, once its signatures hold. It may
+   * have expired or be revoked.
+   */
+  identify(caller: Caller, presented: PresentedCapability): Identification {
+    return identifyPresented(caller, presented, this.#context);
   }
 
   /** Narrows a capability for a caller that can not do so itself, by the same code as offline. */
@@ -276,21 +299,22 @@ export class IssuingAgent {
   }
 }
 
-const OPTIONS = [
-  "issuer",
-  "revocations",
-  "skills",
-  "policy",
-  "resources",
-  "ledger",
-  "mode",
-  "audience",
-  "lifetime",
-  "maxHandles",
-  "recordValues",
-  "observe",
-  "clock",
-];
+const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
+  issuer: true,
+  revocations: true,
+  skills: true,
+  policy: true,
+  resources: true,
+  ledger: true,
+  mode: true,
+  undeclaredAmbient: true,
+  audience: true,
+  lifetime: true,
+  maxHandles: true,
+  recordValues: true,
+  observe: true,
+  clock: true,
+};
 const DEFAULT_LIFETIME = 15 * 60;
 const MOST_HANDLES = 256;
 const NEVER: AbortSignal = new AbortController().signal;
@@ -354,11 +378,20 @@ const NEVER: AbortSignal = new AbortController().signal;
  * ```
  */
 export async function createIssuingAgent(options: IssuingAgentOptions): Promise<IssuingAgent> {
-  assertMembers(options, OPTIONS, "options");
+  assertMembers(options, Object.keys(OPTIONS), "options");
   const { issuer, mode = "require" } = options;
   const lifetime = options.lifetime ?? Math.min(DEFAULT_LIFETIME, issuer.maxLifetime);
+  const { undeclaredAmbient = mode === "require" ? "refused" : "accepted" } = options;
   if (!["advertise", "prefer", "require"].includes(mode)) {
     throw new TypeError(`mode: must be "advertise", "prefer" or "require"`);
+  }
+  if (!["accepted", "refused"].includes(undeclaredAmbient)) {
+    throw new TypeError(`undeclaredAmbient: must be "accepted" or "refused"`);
+  }
+  if (mode === "require" && undeclaredAmbient === "accepted") {
+    throw new TypeError(
+      'undeclaredAmbient: can not be "accepted", since mode "require" accepts no ambient authority',
+    );
   }
   if (!Number.isSafeInteger(lifetime) || lifetime < 1 || lifetime > issuer.maxLifetime) {
     throw new TypeError(`lifetime: must be 1 to ${issuer.maxLifetime} whole seconds`);
@@ -377,6 +410,7 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
     {
       issuer,
       mode,
+      undeclaredAmbient,
       audience: options.audience ?? issuer.name,
       grants: new Map(grants.map((grant) => [grant.id, grant])),
       skills,

@@ -30,7 +30,30 @@ export type Introspection =
     }
   | { readonly active: false; readonly denials: AgentDenials };
 
+/** Whose token a presented capability is, or why that cannot be found out. */
+export type Identification = { readonly ok: true; readonly id: string } | Refused;
+
 type Refused = { readonly ok: false; readonly denials: AgentDenials };
+
+/** @see IssuingAgent.identify */
+export function identifyPresented(
+  caller: Caller,
+  presented: PresentedCapability,
+  context: GateContext,
+): Identification {
+  const { issuer, audience } = context;
+  const resolved = tokenOf(presented, caller, context);
+  if ("denial" in resolved) return { ok: false, denials: [resolved.denial] };
+  const standing = issuer.standing(resolved.token, { invoker: caller.invoker, audience });
+  if (standing.allowed) return identified(presented, standing.capability.id);
+  const { capability, denials } = standing;
+  return capability === undefined ? { ok: false, denials } : identified(presented, capability.id);
+}
+
+function identified({ id: named }: PresentedCapability, id: string): Identification {
+  if (named === undefined || named === id) return { ok: true, id };
+  return { ok: false, denials: [unknownCapability(named)] };
+}
 
 /** @see IssuingAgent.attenuate */
 export function attenuatePresented(

@@ -84,8 +84,11 @@ export class Recorder {
       ...(values === undefined ? {} : { values }),
     };
     if (answer.allowed) {
-      const { authority, capability, handles } = answer;
-      const of = capability === undefined ? {} : pathOf(capability);
+      const { authority, capability, declared, handles } = answer;
+      const of = {
+        ...(capability === undefined ? {} : pathOf(capability)),
+        ...(declared === undefined ? {} : { declared }),
+      };
       ledger.note(this.#event(kind, "allowed", caller, { ...shared, authority, handles, ...of }));
       observe({ kind, decision: "allowed", authority, seconds });
       return;

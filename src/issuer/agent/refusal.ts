@@ -5,6 +5,8 @@ import type { QueryProblem } from "../resources/resource.js";
  * Why an issuing agent refuses a call, beside the reasons of the check of a capability. Stable.
  *
  * - `capability_missing`: none was given, and ambient authority is not accepted.
+ * - `authority_undeclared`: none was given, and the caller does not declare that it uses ambient
+ *   authority, which this agent accepts only if it is declared.
  * - `capability_unknown`: an id was given without a token, and no capability of that id was issued to
  *   this caller and is still alive; or the id is not that of the token.
  * - `skill_unknown`: the agent has no such skill.
@@ -17,6 +19,7 @@ import type { QueryProblem } from "../resources/resource.js";
  */
 export type AgentDenialCode =
   | "capability_missing"
+  | "authority_undeclared"
   | "capability_unknown"
   | "skill_unknown"
   | "arguments_invalid"
@@ -43,6 +46,14 @@ export function codesOf(denials: AgentDenials): readonly AgentDenial["code"][] {
 export function missingCapability(): AgentDenial {
   const message = "the call presents no capability, and this agent requires one; request one first";
   return { code: "capability_missing", rule: "capabilities", message };
+}
+
+/** The denial of a call that presents nothing, where ambient authority must be declared. */
+export function undeclaredAuthority(): AgentDenial {
+  const message =
+    "the call presents no capability, and does not declare that it uses ambient authority; " +
+    'present a capability, or declare "authority": "ambient"';
+  return { code: "authority_undeclared", rule: "authority", message };
 }
 
 /** What took away all that was asked for. */

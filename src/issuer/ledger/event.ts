@@ -25,6 +25,8 @@ export interface LedgerEvent {
   readonly capability?: string;
   readonly grant?: string;
   readonly authority?: AuthorityKind;
+  /** Whether the caller had declared ambient authority; absent where authority is not ambient. */
+  readonly declared?: boolean;
   readonly skill?: string;
   readonly operation?: string;
   /** As callers know them. */

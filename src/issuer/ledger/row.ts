@@ -57,6 +57,7 @@ export function eventRow(event: LedgerEvent): EventRow {
       purpose: optional(event.purpose),
       grant: optional(event.grant),
       authority: authority !== undefined && AUTHORITIES.includes(authority) ? authority : undefined,
+      declared: typeof event.declared === "boolean" ? event.declared : undefined,
       skill: optional(event.skill),
       operation: optional(event.operation),
       handles: handles && shortened(handles),
@@ -156,6 +157,7 @@ export function eventOf(
   const of = (name: string): unknown =>
     typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined;
   const values = of("values");
+  const declared = of("declared");
   const authority = AUTHORITIES.find((one) => one === of("authority"));
   const path = texts(of("path"))?.map((revocationId) => {
     const hop = hopOf(revocationId);
@@ -171,6 +173,7 @@ export function eventOf(
     capability: row.capability === null ? undefined : text(JSON.parse(row.capability)),
     grant: text(of("grant")),
     authority,
+    declared: typeof declared === "boolean" ? declared : undefined,
     skill: text(of("skill")),
     operation: text(of("operation")),
     handles: texts(of("handles")),

@@ -3,7 +3,8 @@ import type { Admission } from "../../issuer/agent/admission.js";
 import type { Clearance, SkillInvocation } from "../../issuer/agent/gate.js";
 import type { Caller } from "../../issuer/principals/caller.js";
 import { type Binding, fault, thrownFault } from "./errors.js";
-import { CAPABILITY_HEADER, ERROR_CODES, EXTENSION_URI } from "./extension.js";
+import { ERROR_CODES, EXTENSION_URI } from "./extension.js";
+import { type PresentingHeaders, presentingHeaders } from "./presented.js";
 import type { TaskRequest } from "./task-request.js";
 
 /** An authenticated caller, as the SDK knows users. */
@@ -33,8 +34,8 @@ export type Leave =
 export interface Call {
   readonly caller: Caller;
   readonly binding: Binding;
-  /** The value of the header that carries tokens. */
-  readonly header: string | readonly string[] | undefined;
+  /** What the headers say that the request rests on. */
+  readonly headers: PresentingHeaders;
   leave?: Leave;
   /** Gives back the slot that the caller's work has taken. */
   release?: () => void;
@@ -58,8 +59,7 @@ export function contextBuilder(binding: Binding): ServerCallContextBuilder {
       ...(requestedVersion === undefined ? {} : { requestedVersion }),
       ...(tenant === undefined ? {} : { tenant }),
     });
-    const header = headers[CAPABILITY_HEADER.toLowerCase()];
-    calls.set(context, { caller: user.caller, binding, header });
+    calls.set(context, { caller: user.caller, binding, headers: presentingHeaders(headers) });
     return context;
   };
 }

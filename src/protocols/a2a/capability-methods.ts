@@ -7,9 +7,13 @@ import { METHODS } from "./extension.js";
 import { readNamed } from "./presented.js";
 
 /** The answer to a method: a result, or why there is none. */
-export type MethodOutcome =
-  | { readonly ok: true; readonly result: Json }
-  | { readonly ok: false; readonly fault: Fault };
+export type MethodOutcome = { readonly ok: true; readonly result: Json } | MethodRefusal;
+
+/** Why a method has no result. */
+export interface MethodRefusal {
+  readonly ok: false;
+  readonly fault: Fault;
+}
 
 /** A method that needs no task: the same over JSON-RPC and in a message's data part. */
 export type CapabilityMethod = (
@@ -19,7 +23,7 @@ export type CapabilityMethod = (
 ) => MethodOutcome | Promise<MethodOutcome>;
 
 /** Parameters that a method can not work with. */
-export function invalidParams(message: string): MethodOutcome {
+export function invalidParams(message: string): MethodRefusal {
   return { ok: false, fault: fault(-32602, message, "invalid_request") };
 }
 

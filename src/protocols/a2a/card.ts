@@ -29,6 +29,11 @@ const MODE_NOTICES: Readonly<Record<Mode, string>> = {
   require: "every call needs a capability; ambient authority is not accepted",
 };
 
+function noticeOf({ mode, undeclaredAmbient }: IssuingAgent): string {
+  if (mode === "require" || undeclaredAmbient === "accepted") return MODE_NOTICES[mode];
+  return "calls without a capability must declare that they use ambient authority, and are marked";
+}
+
 /** A grant as the Agent Card advertises it (the SEP's `capabilityGrants`). */
 export interface AdvertisedGrant {
   readonly id: string;
@@ -80,13 +85,14 @@ export function agentCard(
       extensions: [
         {
           uri: EXTENSION_URI,
-          description: `Task-scoped capabilities that holders narrow offline; ${MODE_NOTICES[mode]}.`,
+          description: `Task-scoped capabilities that holders narrow offline; ${noticeOf(agent)}.`,
           required: mode === "require",
           params: {
             ...proposedMembers(agent),
             issuer: agent.issuer.name,
             mode,
-            notice: MODE_NOTICES[mode],
+            undeclaredAmbient: agent.undeclaredAmbient,
+            notice: noticeOf(agent),
             tokenFormat: "proviso/1",
             maxLifetimeSeconds: agent.issuer.maxLifetime,
             methods: Object.values(METHODS),

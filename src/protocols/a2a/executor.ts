@@ -155,6 +155,7 @@ export class CapabilityExecutor implements AgentExecutor {
         message: `this agent takes calls of skills: send one data part {"skill", "arguments"}; there are ${skills}`,
       };
     }
+    const { declared } = admission;
     const capabilities = admission.capabilities.map(({ token }) => ({ token }));
     return runTask({
       ...{ taskId, caller, signal, text: request.text, data: request.data },
@@ -162,7 +163,7 @@ export class CapabilityExecutor implements AgentExecutor {
       answer: (state, message, data) => new TaskAnswer(state, message, data),
       capabilities: admission.capabilities.map(({ capability: { id, grant } }) => ({ id, grant })),
       invoke: (skill, given) =>
-        agent.invoke(caller, { skill, arguments: given, capabilities }, signal),
+        agent.invoke(caller, { skill, arguments: given, capabilities, declared }, signal),
       delegate: (hop) => {
         signal.throwIfAborted();
         return admission.capabilities.flatMap(({ token, capability: { id } }) => {
@@ -178,6 +179,8 @@ export class CapabilityExecutor implements AgentExecutor {
 export interface AuthorityMarks {
   readonly authority: AuthorityKind;
   readonly capability?: string;
+  /** Whether the caller had declared ambient authority; absent where authority is not ambient. */
+  readonly declared?: boolean;
   readonly notice?: string;
 }
 
@@ -187,23 +190,35 @@ const NOTICES: Readonly<Partial<Record<AuthorityKind, string>>> = {
 };
 
 /** What a response says of an authority. */
-export function authorityMarks(authority: AuthorityKind, capability?: string): AuthorityMarks {
+export function authorityMarks({
+  authority,
+  capability,
+  declared,
+}: Omit<AuthorityMarks, "notice">): AuthorityMarks {
   const notice = NOTICES[authority];
   return {
     authority,
     ...(capability === undefined ? {} : { capability }),
+    ...(declared === undefined ? {} : { declared }),
     ...(notice === undefined ? {} : { notice }),
   };
 }
 
 function marksOf(leave: Leave, agent: IssuingAgent): AuthorityMarks {
   if (leave.kind === "skill") {
-    return authorityMarks(leave.clearance.authority, leave.clearance.capability?.id);
+    const { authority, capability, declared } = leave.clearance;
+    return authorityMarks({
+      authority,
+      ...(capability === undefined ? {} : { capability: capability.id }),
+      ...(declared === undefined ? {} : { declared }),
+    });
   }
-  const [first] = leave.admission.capabilities;
-  if (first === undefined) return authorityMarks("ambient");
+  const { capabilities, declared } = leave.admission;
+  const [first] = capabilities;
+  if (first === undefined) return authorityMarks({ authority: "ambient", declared });
   const { id, grant } = first.capability;
-  return authorityMarks(agent.grants.get(grant)?.legacy === true ? "legacy" : "capability", id);
+  const authority = agent.grants.get(grant)?.legacy === true ? "legacy" : "capability";
+  return authorityMarks({ authority, capability: id });
 }
 
 function artifactOf(result: Json): Artifact {

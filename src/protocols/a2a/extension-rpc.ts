@@ -4,13 +4,9 @@ import { answerFault } from "./body.js";
 import { callerOf } from "./callers.js";
 import { CAPABILITY_METHODS, type MethodOutcome } from "./capability-methods.js";
 import { fault } from "./errors.js";
-import { CAPABILITY_HEADER, EXTENSION_URI, METHODS } from "./extension.js";
-import {
-  invokeSkill,
-  type SkillMethodContext,
-  sendTask,
-  type TokenHeader,
-} from "./skill-methods.js";
+import { EXTENSION_URI, METHODS } from "./extension.js";
+import { type PresentingHeaders, presentingHeaders } from "./presented.js";
+import { invokeSkill, type SkillMethodContext, sendTask } from "./skill-methods.js";
 
 /**
  * The extension's own JSON-RPC methods, which the SDK's handler does not know: put ahead of it.
@@ -23,8 +19,9 @@ export function extensionMethods(context: SkillMethodContext): RequestHandler {
     const body: Json = req.body ?? null;
     const method = isJsonObject(body) ? body["method"] : undefined;
     if (!isJsonObject(body) || typeof method !== "string" || !isOwn(method)) return next();
-    const id = body["id"];
-    if (body["jsonrpc"] !== "2.0" || !isId(id)) {
+    const lenient = AS_WRITTEN.includes(method);
+    const { id = lenient ? null : undefined, jsonrpc = lenient ? "2.0" : undefined } = body;
+    if (jsonrpc !== "2.0" || !(isId(id) || (lenient && id === null))) {
       const message = 'a request has "jsonrpc": "2.0" and an "id" that is a text or a number';
       return answerFault(res, "jsonrpc", fault(-32600, message, "invalid_request"), id);
     }
@@ -32,7 +29,7 @@ export function extensionMethods(context: SkillMethodContext): RequestHandler {
     let outcome: MethodOutcome;
     try {
       outcome = isJsonObject(params)
-        ? await call(method, callerOf(req), params, context, req.headers[HEADER])
+        ? await call(method, callerOf(req), params, context, presentingHeaders(req.headers))
         : { ok: false, fault: fault(-32602, '"params" must be an object', "invalid_request") };
     } catch (error) {
       context.onFailure(error, method);
@@ -45,7 +42,16 @@ export function extensionMethods(context: SkillMethodContext): RequestHandler {
   };
 }
 
-const HEADER = CAPABILITY_HEADER.toLowerCase();
+/**
+ * The SEP's own methods, in whose examples "id" and "jsonrpc" are left out: answered like any other,
+ * with `id: null`, though JSON-RPC would have them be notifications.
+ */
+const AS_WRITTEN: readonly string[] = [
+  METHODS.request,
+  METHODS.attenuate,
+  METHODS.invoke,
+  METHODS.send,
+];
 const OWN: readonly string[] = Object.values(METHODS);
 
 function isOwn(method: string): boolean {
@@ -61,10 +67,10 @@ async function call(
   caller: ReturnType<typeof callerOf>,
   params: { readonly [name: string]: Json },
   context: SkillMethodContext,
-  header: TokenHeader,
+  headers: PresentingHeaders,
 ): Promise<MethodOutcome> {
-  if (method === METHODS.invoke) return invokeSkill(caller, params, context, header);
-  if (method === METHODS.send) return sendTask(caller, params, context, header);
+  if (method === METHODS.invoke) return invokeSkill(caller, params, context, headers);
+  if (method === METHODS.send) return sendTask(caller, params, context, headers);
   const known = CAPABILITY_METHODS.get(method);
   if (known !== undefined) return known(context.agent, caller, params);
   return { ok: false, fault: fault(-32601, "there is no such method", "method_not_found") };

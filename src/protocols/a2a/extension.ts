@@ -40,6 +40,31 @@ export const ERROR_DOMAIN = "capabilities.proviso";
 export const CAPABILITY_HEADER = "Proviso-Capability";
 
 /**
+ * HTTP header in which a caller declares that it uses ambient authority: its one value is `ambient`.
+ *
+ * @example
+ * ```ts
+ * import { AUTHORITY_HEADER } from "proviso/a2a/client";
+ *
+ * AUTHORITY_HEADER; // => "Proviso-Authority"
+ * ```
+ */
+export const AUTHORITY_HEADER = "Proviso-Authority";
+
+/**
+ * What stands in metadata under {@link EXTENSION_URI} in the place of capabilities, where a caller
+ * declares that it uses ambient authority.
+ *
+ * @example
+ * ```ts
+ * import { AMBIENT } from "proviso/a2a/client";
+ *
+ * AMBIENT; // => { authority: "ambient" }
+ * ```
+ */
+export const AMBIENT = { authority: "ambient" } as const;
+
+/**
  * HTTP header with the denial codes of a refusal, for clients that keep nothing of its body.
  *
  * @example

@@ -1,9 +1,36 @@
 import { isJsonObject, type Json } from "../../bytes/json.js";
 import { MOST_PRESENTED, type PresentedCapability } from "../../issuer/agent/presented.js";
-import { CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
+import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
 
-/** Capabilities as read from a request, or a sentence about what is wrong. */
+/** What a request presents, or a sentence about what is wrong. */
 export type PresentedReading =
+  | {
+      readonly ok: true;
+      readonly presented: readonly PresentedCapability[];
+      /** Whether the caller declares that it uses ambient authority; nothing is presented then. */
+      readonly declared: boolean;
+    }
+  | { readonly ok: false; readonly message: string };
+
+/** The values of the headers that say what a request rests on; absent where there is none. */
+export interface PresentingHeaders {
+  readonly tokens: HeaderValue;
+  readonly authority: HeaderValue;
+}
+
+type HeaderValue = string | readonly string[] | undefined;
+
+/** Picks them out of all headers, which Node has in lower case. */
+export function presentingHeaders(headers: {
+  readonly [name: string]: HeaderValue;
+}): PresentingHeaders {
+  return {
+    tokens: headers[CAPABILITY_HEADER.toLowerCase()],
+    authority: headers[AUTHORITY_HEADER.toLowerCase()],
+  };
+}
+
+type ListReading =
   | { readonly ok: true; readonly presented: readonly PresentedCapability[] }
   | { readonly ok: false; readonly message: string };
 
@@ -14,7 +41,7 @@ const SHAPE = `"capabilities" must be an array of ids, or of objects with an "id
  *
  * @param value - As a caller sent it; absent for none.
  */
-function readPresented(value: Json | undefined): PresentedReading {
+function readPresented(value: Json | undefined): ListReading {
   if (value === undefined) return { ok: true, presented: [] };
   if (!Array.isArray(value)) return { ok: false, message: SHAPE };
   if (value.length > MOST_PRESENTED) {
@@ -35,7 +62,7 @@ function readPresented(value: Json | undefined): PresentedReading {
  */
 export function presentedIn(
   params: { readonly [name: string]: Json },
-  header: string | readonly string[] | undefined,
+  headers: PresentingHeaders,
 ): PresentedReading {
   const { metadata, capabilities, capabilityId, token } = params;
   if (metadata !== undefined && !isJsonObject(metadata)) {
@@ -48,21 +75,23 @@ export function presentedIn(
   }
   const own = single ? readNamed(params) : readPresented(capabilities);
   if (!own.ok) return own;
-  const around = presentedWith(metadata, header);
+  const around = presentedWith(metadata, headers);
   if (!around.ok) return around;
+  const { declared } = around;
   const presented = [...own.presented, ...around.presented];
-  if (presented.length <= MOST_PRESENTED) return { ok: true, presented };
+  if (declared && presented.length > 0) return CONTRADICTION;
+  if (presented.length <= MOST_PRESENTED) return { ok: true, presented, declared };
   return { ok: false, message: `a call may present at most ${MOST_PRESENTED} capabilities` };
 }
 
 // An empty list is a slip more likely than a wish, and must not turn into ambient authority.
-const NONE_NAMED: PresentedReading = {
+const NONE_NAMED: { readonly ok: false; readonly message: string } = {
   ok: false,
   message: '"capabilities" names none; name at least one, or leave it out',
 };
 
 /** One capability by `token`, `capabilityId` or both, as the SEP's methods name them. */
-export function readNamed(params: { readonly [name: string]: Json }): PresentedReading {
+export function readNamed(params: { readonly [name: string]: Json }): ListReading {
   const { capabilityId: id, token } = params;
   if (id === undefined && token === undefined) {
     return { ok: false, message: 'name the capability by its "token" or its "capabilityId"' };
@@ -79,34 +108,70 @@ export function readNamed(params: { readonly [name: string]: Json }): PresentedR
 
 /**
  * What a core operation presents: in the metadata of the request under the extension's URI, and in
- * the header `Proviso-Capability`.
+ * the header `Proviso-Capability`; or that it declares ambient authority, there or in the header
+ * `Proviso-Authority`.
  *
  * @param metadata - The request's own, not its message's.
- * @param header - The header's value, absent if there is none.
  */
 export function presentedWith(
   metadata: { readonly [name: string]: unknown } | undefined,
-  header: string | readonly string[] | undefined,
+  headers: PresentingHeaders,
 ): PresentedReading {
   if (Array.isArray(metadata)) return { ok: false, message: '"metadata" must be an object' };
   // Parsed from JSON by the SDK, whose type for it says nothing.
   const entry = metadata?.[EXTENSION_URI] as Json | undefined;
-  if (entry !== undefined && !isJsonObject(entry)) {
-    return { ok: false, message: `metadata["${EXTENSION_URI}"] must be an object` };
+  const inMetadata = readEntry(entry);
+  if (!inMetadata.ok) return inMetadata;
+  const { tokens, authority } = headers;
+  if (authority !== undefined && authority !== AMBIENT.authority) {
+    return { ok: false, message: `the header ${AUTHORITY_HEADER} has one value, "ambient"` };
   }
-  if (entry !== undefined) {
-    const unknown = Object.keys(entry).find((name) => name !== "capabilities");
-    if (unknown !== undefined) {
-      const message = `metadata["${EXTENSION_URI}"] has "capabilities", and not "${unknown.slice(0, 64)}"`;
-      return { ok: false, message };
-    }
-    const { capabilities } = entry;
-    if (capabilities === undefined || (Array.isArray(capabilities) && capabilities.length === 0)) {
-      return NONE_NAMED;
-    }
+  const inHeader = readTokens(tokens);
+  if (!inHeader.ok) return inHeader;
+  const more = inHeader.presented.filter(
+    ({ token }) => !inMetadata.presented.some((one) => one.token === token),
+  );
+  const presented = [...inMetadata.presented, ...more];
+  if (presented.length > MOST_PRESENTED) {
+    const message = `metadata and ${CAPABILITY_HEADER} present more than ${MOST_PRESENTED} capabilities`;
+    return { ok: false, message };
   }
-  const reading = readPresented(entry?.["capabilities"]);
-  if (!reading.ok || header === undefined) return reading;
+  const declared = inMetadata.declared || authority !== undefined;
+  return declared && presented.length > 0 ? CONTRADICTION : { ok: true, presented, declared };
+}
+
+const CONTRADICTION: PresentedReading = {
+  ok: false,
+  message: "a call that declares ambient authority presents no capability; drop one of them",
+};
+
+/** What stands in the metadata under the extension's URI. */
+function readEntry(entry: Json | undefined): PresentedReading {
+  const key = `metadata["${EXTENSION_URI}"]`;
+  if (entry === undefined) return { ok: true, presented: [], declared: false };
+  if (!isJsonObject(entry)) return { ok: false, message: `${key} must be an object` };
+  const unknown = Object.keys(entry).find((name) => !ENTRY_MEMBERS.includes(name));
+  if (unknown !== undefined) {
+    const message = `${key} has "capabilities" or "authority", and not "${unknown.slice(0, 64)}"`;
+    return { ok: false, message };
+  }
+  const { capabilities, authority } = entry;
+  if (authority !== undefined) {
+    if (capabilities !== undefined) return CONTRADICTION;
+    if (authority === AMBIENT.authority) return { ok: true, presented: [], declared: true };
+    return { ok: false, message: `"authority" in ${key} has one value, "ambient"` };
+  }
+  if (capabilities === undefined || (Array.isArray(capabilities) && capabilities.length === 0)) {
+    return NONE_NAMED;
+  }
+  const reading = readPresented(capabilities);
+  return reading.ok ? { ...reading, declared: false } : reading;
+}
+
+const ENTRY_MEMBERS = ["capabilities", "authority"];
+
+function readTokens(header: HeaderValue): ListReading {
+  if (header === undefined) return { ok: true, presented: [] };
   const tokens = [header]
     .flat()
     .join(",")
@@ -115,11 +180,7 @@ export function presentedWith(
   if (tokens.some((token) => token === "")) {
     return { ok: false, message: `the header ${CAPABILITY_HEADER} must hold tokens, and no gaps` };
   }
-  const more = tokens.filter((token) => !reading.presented.some((one) => one.token === token));
-  const presented = [...reading.presented, ...more.map((token) => ({ token }))];
-  if (presented.length <= MOST_PRESENTED) return { ok: true, presented };
-  const message = `metadata and ${CAPABILITY_HEADER} present more than ${MOST_PRESENTED} capabilities`;
-  return { ok: false, message };
+  return { ok: true, presented: tokens.map((token) => ({ token })) };
 }
 
 function readOne(item: Json): PresentedCapability | undefined {

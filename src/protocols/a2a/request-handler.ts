@@ -34,13 +34,12 @@ import {
 import type { Json } from "../../bytes/json.js";
 import type { Admission } from "../../issuer/agent/admission.js";
 import type { IssuingAgent } from "../../issuer/agent/issuing-agent.js";
-import type { PresentedCapability } from "../../issuer/agent/presented.js";
 import { callOf } from "./call-context.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
 import { denialFault, type Fault, fault, thrownFault } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
 import { dataPart, unsupportedPart } from "./parts.js";
-import { presentedWith } from "./presented.js";
+import { type PresentedReading, presentedWith } from "./presented.js";
 import { PushSender } from "./push-sender.js";
 import { BUSY, type Slots } from "./slots.js";
 import { setTaskAccess } from "./task-access.js";
@@ -190,10 +189,10 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
   /** Lets a request in, and notes which tasks it may see. */
   async #admit(
     context: ServerCallContext,
-    presented: readonly PresentedCapability[] = this.#presented(undefined, context),
+    { presented, declared }: Presented = this.#presented(undefined, context),
   ): Promise<Admission> {
     const { caller } = callOf(context);
-    const answer = await this.#agent.admit(caller, presented);
+    const answer = await this.#agent.admit(caller, presented, declared);
     if (!answer.allowed) this.#refuse(denialFault(answer.denials), context);
     const paths = answer.capabilities.map(({ capability }) => capability.revocationIds);
     this.#mayAccess(context, paths);
@@ -240,9 +239,6 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
       return replyTo(message, outcome.result);
     }
     const presented = this.#presented(metadata, context);
-    if (holdsToken(message, presented)) {
-      this.#refuse(malformed("a message must not hold a token: it is kept with its task"), context);
-    }
     const release = this.#slots.take(call.caller);
     if (release === undefined) this.#refuse(BUSY, context);
     call.release = release;
@@ -260,7 +256,8 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
     const invocation = {
       skill: request.skill,
       arguments: request.arguments,
-      capabilities: presented,
+      capabilities: presented.presented,
+      declared: presented.declared,
     };
     const clearance = await this.#agent.clear(call.caller, invocation);
     if (!clearance.allowed) this.#refuse(denialFault(clearance.denials), context);
@@ -306,11 +303,11 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
   #presented(
     metadata: { readonly [name: string]: unknown } | undefined,
     context: ServerCallContext,
-  ): readonly PresentedCapability[] {
+  ): Presented {
     this.#assertOwnTenant(context);
-    const reading = presentedWith(metadata, callOf(context).header);
+    const reading = presentedWith(metadata, callOf(context).headers);
     if (!reading.ok) this.#refuse(malformed(reading.message), context);
-    return reading.presented;
+    return reading;
   }
 
   #refuse(why: Fault, context: ServerCallContext): never {
@@ -329,8 +326,9 @@ const ENDED: readonly TaskState[] = [
   TaskState.TASK_STATE_REJECTED,
 ];
 const MOST_REFERENCES = 16;
-/** What is shorter is no token, and may stand anywhere. */
-const SHORTEST_TOKEN = 64;
+
+type Presented = Extract<PresentedReading, { readonly ok: true }>;
+
 function originOf(url: string): string {
   try {
     const { origin, protocol, username, password } = new URL(url);
@@ -350,15 +348,6 @@ function missingIn(message: Message | undefined): string | undefined {
 
 function malformed(message: string): Fault {
   return fault(-32602, message, "invalid_request");
-}
-
-/** Whether a presented token stands anywhere in a message. */
-function holdsToken(
-  message: Message | undefined,
-  presented: readonly PresentedCapability[],
-): boolean {
-  const text = JSON.stringify(message);
-  return presented.some(({ token = "" }) => token.length >= SHORTEST_TOKEN && text.includes(token));
 }
 
 /** Tokens go no further than the gate: what is left is kept with the task. */

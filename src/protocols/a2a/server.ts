@@ -20,6 +20,7 @@ import { ownErrors } from "./own-errors.js";
 import { CapabilityRequestHandler, type PushOptions } from "./request-handler.js";
 import { ShieldedRequestHandler } from "./shielded-handler.js";
 import { Slots } from "./slots.js";
+import { refuseUnread } from "./unread.js";
 import { askedVersion } from "./version.js";
 import { wellFormedBody } from "./well-formed.js";
 
@@ -205,6 +206,7 @@ function mount(
     contentType(binding),
     ...jsonBody(binding, body),
     wellFormedBody(binding),
+    refuseUnread(binding, agent.issuer),
   ];
   const userBuilder = async (req: express.Request): Promise<CallerUser> =>
     new CallerUser(callerOf(req));

@@ -8,12 +8,17 @@ import type { PresentedCapability } from "../../issuer/agent/presented.js";
 import { isSkillInputError } from "../../issuer/agent/skill.js";
 import type { Caller } from "../../issuer/principals/caller.js";
 import { contextFor } from "./call-context.js";
-import { invalidParams, type MethodOutcome, narrowed } from "./capability-methods.js";
+import {
+  invalidParams,
+  type MethodOutcome,
+  type MethodRefusal,
+  narrowed,
+} from "./capability-methods.js";
 import { within } from "./deadline.js";
 import { denialFault, fault, faultFrom } from "./errors.js";
 import { authorityMarks } from "./executor.js";
-import { ERROR_CODES, EXTENSION_URI } from "./extension.js";
-import { presentedIn } from "./presented.js";
+import { AMBIENT, ERROR_CODES, EXTENSION_URI } from "./extension.js";
+import { type PresentedReading, type PresentingHeaders, presentedIn } from "./presented.js";
 import type { ShieldedRequestHandler } from "./shielded-handler.js";
 import { BUSY, type Slots } from "./slots.js";
 
@@ -26,9 +31,6 @@ export interface SkillMethodContext {
   readonly timeout: number;
   readonly onFailure: (error: unknown, what: string) => void;
 }
-
-/** The value of the header that carries tokens. */
-export type TokenHeader = string | readonly string[] | undefined;
 
 const PRESENTING = ["capabilityId", "token", "capabilities", "metadata"];
 const INVOKE_MEMBERS = ["skill", "arguments", ...PRESENTING];
@@ -49,26 +51,27 @@ export async function invokeSkill(
   caller: Caller,
   params: JsonObject,
   { agent, slots, timeout, onFailure }: SkillMethodContext,
-  header: TokenHeader,
+  headers: PresentingHeaders,
 ): Promise<MethodOutcome> {
   const unknown = unknownIn(params, INVOKE_MEMBERS);
   if (unknown !== undefined) return unknown;
   const { skill, arguments: given = {} } = params;
   if (typeof skill !== "string") return invalidParams('"skill" must be the id of a skill');
   if (!isJsonObject(given)) return invalidParams('"arguments" must be an object');
-  const reading = presentedIn(params, header);
+  const reading = presentedIn(params, headers);
   if (!reading.ok) return invalidParams(reading.message);
+  const { presented: capabilities, declared } = reading;
   const release = slots.take(caller);
   if (release === undefined) return { ok: false, fault: BUSY };
   const signal = AbortSignal.timeout(timeout);
   try {
-    const call = { skill, arguments: given, capabilities: reading.presented };
+    const call = { skill, arguments: given, capabilities, declared };
     const work = agent.invoke(caller, call, signal);
     work.then(release, release);
     const outcome = await within(signal, work);
     if (!outcome.ok) return { ok: false, fault: denialFault(outcome.denials) };
-    const { result, authority, capability } = outcome;
-    const marks = { [EXTENSION_URI]: { ...authorityMarks(authority, capability) } };
+    const { result } = outcome;
+    const marks = { [EXTENSION_URI]: { ...authorityMarks(outcome) } };
     return { ok: true, result: { result, metadata: marks } };
   } catch (error) {
     if (signal.aborted) {
@@ -82,13 +85,14 @@ export async function invokeSkill(
 
 /**
  * `a2a/task/send`: SendMessage under the SEP's name. `params`: `message`, `capabilities`, and
- * `attenuations`: by id, the hop that narrows a capability before the task has it.
+ * `attenuations`: by id, the hop that narrows a capability before the task has it. With these,
+ * `capabilities` is all that the task has.
  */
 export async function sendTask(
   caller: Caller,
   params: JsonObject,
   { agent, handler }: SkillMethodContext,
-  header: TokenHeader,
+  headers: PresentingHeaders,
 ): Promise<MethodOutcome> {
   const unknown = unknownIn(params, SEND_MEMBERS);
   if (unknown !== undefined) return unknown;
@@ -96,22 +100,56 @@ export async function sendTask(
   if (message === undefined) {
     return invalidParams('"message" must be an object with "parts"');
   }
-  const reading = presentedIn(params, header);
+  const reading = presentedIn(params, headers);
   if (!reading.ok) return invalidParams(reading.message);
-  const { attenuations = {} } = params;
+  const attenuated = attenuatedFor(caller, params, reading, headers, agent);
+  if (!attenuated.ok) return attenuated;
+  const { capabilities } = attenuated;
+  const entry = reading.declared ? AMBIENT : { capabilities };
+  const none = capabilities.length === 0 && !reading.declared;
+  const metadata = none ? {} : { [EXTENSION_URI]: entry };
+  try {
+    const request = SendMessageRequest.fromJSON({ message, metadata });
+    const answer = await handler.sendMessage(request, contextFor(caller, "jsonrpc"));
+    const payload = "messageId" in answer ? messagePayload(answer) : taskPayload(answer);
+    return { ok: true, result: asJson(SendMessageResponse.toJSON({ payload })) };
+  } catch (error) {
+    return { ok: false, fault: faultFrom(error) };
+  }
+}
+
+type Attenuated =
+  | { readonly ok: true; readonly capabilities: readonly PresentedCapability[] }
+  | MethodRefusal;
+
+/** What a task is to have: what the call presents, each capability with the hop that is given for its id. */
+function attenuatedFor(
+  caller: Caller,
+  params: JsonObject,
+  { presented }: Extract<PresentedReading, { readonly ok: true }>,
+  headers: PresentingHeaders,
+  agent: IssuingAgent,
+): Attenuated {
+  const { attenuations, capabilities: listed, metadata } = params;
+  if (attenuations === undefined) return { ok: true, capabilities: presented };
   if (!isJsonObject(attenuations)) {
     return invalidParams('"attenuations" must be an object: id of a capability to hop');
   }
-  const ids = reading.presented.map(({ id }) => id);
-  const stray = Object.keys(attenuations).find((id) => !ids.includes(id));
-  if (stray !== undefined) {
-    return invalidParams(
-      `"attenuations" names ${stray.slice(0, 64)}, which "capabilities" does not`,
-    );
+  const entry =
+    metadata !== undefined && isJsonObject(metadata) ? metadata[EXTENSION_URI] : undefined;
+  if (listed === undefined || headers.tokens !== undefined || entry !== undefined) {
+    const message = 'with "attenuations", "capabilities" is the whole list, with nothing beside it';
+    return invalidParams(message);
   }
   const capabilities: PresentedCapability[] = [];
-  for (const one of reading.presented) {
-    const hop = one.id === undefined ? undefined : attenuations[one.id];
+  const ids = new Set<string>();
+  for (const one of presented) {
+    const identified = agent.identify(caller, one);
+    if (!identified.ok) return { ok: false, fault: denialFault(identified.denials) };
+    ids.add(identified.id);
+    const hop = Object.hasOwn(attenuations, identified.id)
+      ? attenuations[identified.id]
+      : undefined;
     if (hop === undefined) {
       capabilities.push(one);
       continue;
@@ -121,15 +159,9 @@ export async function sendTask(
     if (!outcome.ok) return outcome;
     capabilities.push({ token: tokenIn(outcome.result) });
   }
-  const metadata = capabilities.length === 0 ? {} : { [EXTENSION_URI]: { capabilities } };
-  try {
-    const request = SendMessageRequest.fromJSON({ message, metadata });
-    const answer = await handler.sendMessage(request, contextFor(caller, "jsonrpc"));
-    const payload = "messageId" in answer ? messagePayload(answer) : taskPayload(answer);
-    return { ok: true, result: asJson(SendMessageResponse.toJSON({ payload })) };
-  } catch (error) {
-    return { ok: false, fault: faultFrom(error) };
-  }
+  const stray = Object.keys(attenuations).find((id) => !ids.has(id));
+  if (stray === undefined) return { ok: true, capabilities };
+  return invalidParams(`"attenuations" names ${stray.slice(0, 64)}, which "capabilities" does not`);
 }
 
 type Payload = NonNullable<SendMessageResponse["payload"]>;

@@ -1,7 +1,6 @@
 import type { Message } from "@a2a-js/sdk";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
-import { EXTENSION_URI } from "./extension.js";
 
 /** What a message asks for. */
 export type TaskRequest =
@@ -23,18 +22,8 @@ export type TaskRequestReading =
  */
 export function readTaskRequest(message: Message | undefined): TaskRequestReading {
   const parts = message?.parts ?? [];
-  if (message?.metadata?.[EXTENSION_URI] !== undefined) {
-    const where = `params.metadata["${EXTENSION_URI}"]`;
-    return {
-      ok: false,
-      message: `capabilities in a message's own metadata would be kept with the task; put them into ${where}`,
-    };
-  }
   if (parts.length > MOST_PARTS) {
     return { ok: false, message: `a message may have at most ${MOST_PARTS} parts` };
-  }
-  if (parts.some(({ metadata }) => metadata?.[EXTENSION_URI] !== undefined)) {
-    return { ok: false, message: "capabilities belong into the request's metadata, not a part's" };
   }
   const texts: string[] = [];
   const data: Json[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Mode } from "../../../src/issuer/agent/gate.js";
+import type { Mode, UndeclaredAmbient } from "../../../src/issuer/agent/gate.js";
 import type { ResourceSource } from "../../../src/issuer/resources/resource.js";
 import { append } from "../../capability/support.js";
 import { ALICE, BOB, call, codes, grantedOne, result, world } from "./support.js";
@@ -19,6 +19,39 @@ describe("ambient authority", () => {
     const [event] = ledger.list({ kind: "invocation" });
     expect(ran.length).toBe(mode === "require" ? 0 : 1);
     expect(event?.authority).toBe(mode === "require" ? undefined : "ambient");
+  });
+
+  test.each<[Mode, UndeclaredAmbient, boolean, string]>([
+    ["advertise", "accepted", false, "allowed"],
+    ["prefer", "refused", false, "authority_undeclared"],
+    ["advertise", "refused", true, "allowed"],
+    ["prefer", "accepted", true, "allowed"],
+    ["require", "refused", true, "capability_missing"],
+  ])("in %s, undeclared %s, declared %s: %s", async (mode, undeclaredAmbient, declared, code) => {
+    const { agent, ledger } = await world({ mode, undeclaredAmbient });
+    const invocation = { skill: "list", arguments: {}, capabilities: [], declared };
+    const outcome = await agent.invoke(ALICE, invocation);
+    expect(codes(outcome)).toEqual([code]);
+    const admission = await agent.admit(ALICE, [], declared);
+    expect(admission.allowed ? "allowed" : admission.denials[0].code).toBe(code);
+    const [event] = ledger.list({ kind: "invocation" });
+    expect(event?.declared).toBe(code === "allowed" ? declared : undefined);
+    if (outcome.ok) expect(outcome.declared).toBe(declared);
+  });
+
+  test("has no declaration where a capability allows the call", async () => {
+    const { agent, ledger } = await world({ mode: "prefer", undeclaredAmbient: "refused" });
+    const clock = await grantedOne(agent, { grants: ["clock:read"] });
+    const outcome = await call(agent, "tell", {}, [clock]);
+    expect(outcome.ok && "declared" in outcome).toBe(false);
+    expect(ledger.list({ kind: "invocation" })[0]).not.toHaveProperty("declared");
+  });
+
+  test("that is undeclared cannot be accepted where none is", async () => {
+    const wrong = { undeclaredAmbient: "accepted", mode: "require" } as const;
+    await expect(world(wrong)).rejects.toThrow("undeclaredAmbient: ");
+    const unknown = JSON.parse('{"undeclaredAmbient":"never","mode":"prefer"}');
+    await expect(world(unknown)).rejects.toThrow('must be "accepted" or "refused"');
   });
 
   test("is required to be given up unless something else is said", async () => {

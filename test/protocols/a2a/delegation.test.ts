@@ -104,7 +104,7 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
       order("pay", { amount: 1_000_000, to: "mallory" }),
       order("wait", { milliseconds: 1 }),
       order("create_document", { collection: q1, fileName: "x.md", text: "x" }),
-      JSON.stringify({ capabilities: [work.token], call: "wait", args: { milliseconds: 1 } }),
+      JSON.stringify({ capabilities: [work.id], call: "wait", args: { milliseconds: 1 } }),
     ].join("\n");
     const task = taskIn(await client.sendMessage(messageOf([text])));
     expect(resultOf(task)).toEqual([

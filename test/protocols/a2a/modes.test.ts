@@ -78,7 +78,7 @@ test.each(["advertise", "prefer"] as const)("ambient authority is marked: %s", a
       ...["First quarter", "Sales of the first quarter", "Second quarter", "To Mrs Bixby"],
     ]);
     expect(task.metadata?.[EXTENSION_URI]).toEqual({
-      ...{ authority: "ambient", notice: expect.stringContaining("ambient") },
+      ...{ authority: "ambient", declared: false, notice: expect.stringContaining("ambient") },
     });
     const got = await alice.getTask({ tenant: "", id: task.id });
     expect(got.metadata?.[EXTENSION_URI]).toMatchObject({ authority: "ambient" });

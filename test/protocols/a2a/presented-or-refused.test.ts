@@ -1,10 +1,14 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
 import { attenuate } from "../../../src/index.js";
+import { createIssuer, createKeyring, RevocationList } from "../../../src/issuer/index.js";
+import { parseMacaroon, writeMacaroons } from "../../../src/macaroon/index.js";
 import { EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import {
   type Answer,
+  at,
   authorized,
   clientOf,
   quietConsole,
@@ -147,6 +151,67 @@ describe("ambient authority is accepted, and", () => {
 });
 
 describe("what a message may not bring along", () => {
+  const FORMS = ["v1", "v2", "v1json", "v2json"] as const;
+  const PLACES: readonly (readonly [string, (token: string) => object])[] = [
+    ["a text", (token) => message([{ text: `Please use ${token}.` }])],
+    ["the middle of a text", (token) => message([{ text: `x_${token}_x "{` }])],
+    ["data", (token) => message([{ data: { deep: [{ deeper: [token] }] } }])],
+    ["a name in data", (token) => message([{ data: { [token]: true } }])],
+    ["JSON in data", (token) => message([{ data: JSON.stringify([JSON.stringify({ token })]) }])],
+    ["arguments", (token) => message([{ data: { skill: "wait", arguments: { note: token } } }])],
+    ["a call's other members", (token) => message([{ data: { ...WAIT, note: token } }])],
+    ["metadata", (token) => ({ ...message([{ text: "x" }]), metadata: { a: { b: token } } })],
+    ["an id", (token) => ({ ...message([{ text: "x" }]), messageId: token })],
+  ];
+
+  describe.each(FORMS)("a token in %s", (form) => {
+    test.each(PLACES)("in %s, be it presented or not", async (_, place) => {
+      const other = await request(await clientOf(agent, "JSON-RPC", "bob"), {
+        grants: ["work:do"],
+      });
+      const own = { metadata: { [EXTENSION_URI]: { capabilities: [{ token: narrowed }] } } };
+      for (const token of [narrowed, other.token]) {
+        const written = writeMacaroons([parseMacaroon(token)], form);
+        for (const method of ["SendMessage", "a2a/task/send"]) {
+          const params = { message: place(written), ...own };
+          const answer = await call(method, params);
+          expect(textAt(answer.body, "error", "message")).toContain("must not hold a token");
+        }
+      }
+    });
+  });
+
+  test("a token that is JSON in data", async () => {
+    for (const form of ["v1json", "v2json"] as const) {
+      const data: Json = JSON.parse(writeMacaroons([parseMacaroon(narrowed)], form));
+      const answer = await call("SendMessage", { message: message([{ data: { kept: [data] } }]) });
+      expect(textAt(answer.body, "error", "message")).toContain("must not hold a token");
+    }
+  });
+
+  test("more than may be looked at; but others' tokens, and the specification's example", async () => {
+    const spec = readFileSync(new URL("../../../docs/spec.md", import.meta.url), "utf8");
+    const [example = ""] = /^Ag[A-Za-z0-9_-]{100,}$/m.exec(spec) ?? [];
+    expect(example).not.toBe("");
+    const strange = createIssuer({
+      ...{ name: "documents-agent", keys: createKeyring(), revocations: new RevocationList() },
+    });
+    const foreign = Array.from({ length: 63 }, () => {
+      return strange.mint({ grant: "work:do", operations: ["wait"], principal: "alice" }).token;
+    });
+    const known = { "A2A-Extensions": EXTENSION_URI };
+    const passes = await call(
+      "SendMessage",
+      { message: message([{ data: [example, ...foreign] }]) },
+      known,
+    );
+    expect(at(passes.body, "error")).toBeNull();
+    const refused = await call("SendMessage", {
+      message: message([{ text: [example, example, ...foreign].join(" ") }]),
+    });
+    expect(textAt(refused.body, "error", "message")).toContain("more than 64");
+  });
+
   test("a token that is presented with it", async () => {
     const own = { metadata: { [EXTENSION_URI]: { capabilities: [{ token: narrowed }] } } };
     for (const parts of [[{ text: `use ${narrowed}` }], [{ data: [narrowed] }]]) {

@@ -164,6 +164,79 @@ test("requests that JSON-RPC does not allow", async () => {
   expect(agent.ran.length).toBe(before);
 });
 
+test("the examples of the SEP are answered as they are written, without id and version", async () => {
+  const { id, token } = await capability();
+  const constraints = { operations: ["wait"] };
+  const attenuations = { [id]: constraints };
+  const call = { skill: "wait", arguments: { milliseconds: 0 } };
+  for (const [method, params, result] of [
+    ["a2a/capabilities/request", { grants: ["work:do"] }, "capabilities"],
+    ["a2a/capabilities/attenuate", { capabilityId: id, constraints }, "capability"],
+    ["a2a/skill/invoke", { ...call, capabilityId: id }, "result"],
+    ["a2a/task/send", { message: MESSAGE, capabilities: [id], attenuations }, "task"],
+  ] as const) {
+    for (const written of [
+      { method, params },
+      { jsonrpc: "2.0", method, params },
+      { jsonrpc: "2.0", id: null, method, params },
+    ]) {
+      const answer = await post(JSON.stringify(written));
+      expect(answer).toMatchObject({ jsonrpc: "2.0", id: null });
+      expect(at(answer, "result", result)).not.toBeNull();
+    }
+    expect(await post(JSON.stringify({ method, id: "a", params }))).toMatchObject({ id: "a" });
+    const runs = agent.ran.length;
+    for (const wrong of [{ jsonrpc: "1.0" }, { jsonrpc: null }, { id: {} }, { id: true }]) {
+      const answer = await post(JSON.stringify({ method, params, ...wrong }));
+      expect(answer).toMatchObject({ id: null, error: { code: -32600 } });
+    }
+    expect(agent.ran.length).toBe(runs);
+  }
+  // Their errors are answered too.
+  expect(await post(JSON.stringify({ method: "a2a/skill/invoke", params: {} }))).toMatchObject({
+    ...{ jsonrpc: "2.0", id: null, error: { code: -32602 } },
+  });
+  // Of no other method: not of ours beside them, and not of A2A's.
+  for (const method of ["a2a/capabilities/revoke", "a2a/capabilities/introspect", "SendMessage"]) {
+    const answer = await post(JSON.stringify({ method, params: { token } }));
+    expect(at(answer, "error", "code")).not.toBeNull();
+  }
+  expect(
+    await post(JSON.stringify({ jsonrpc: "2.0", method: "a2a/capabilities/revoke" })),
+  ).toMatchObject({ error: { code: -32600 } });
+});
+
+test("a time with milliseconds, as clocks write it, is taken at the second that allows less", async () => {
+  const second = Math.floor(Date.now() / 1000) * 1000 + 600_000;
+  const written = (milliseconds: number): string => new Date(milliseconds).toISOString();
+  const kept = (milliseconds: number): string => written(milliseconds).replace(".000Z", "Z");
+  const expires = written(second + 987);
+  const params = { grants: ["work:do"], expires };
+  const { body } = await rpc(agent, "alice", "a2a/capabilities/request", params);
+  const granted = at(body, "result", "capabilities", 0);
+  expect(textAt(granted, "expires")).toBe(kept(second));
+  const [id, token] = [textAt(granted, "id"), textAt(granted, "token")];
+  const constraints = { expires, notBefore: written(second - 599_001) };
+  const narrow = await rpc(agent, "alice", "a2a/capabilities/attenuate", { token, constraints });
+  expect(at(narrow.body, "result", "capability", "constraints")).toMatchObject({
+    ...{ expires: kept(second), notBefore: kept(second - 599_000) },
+  });
+  const message = { parts: [{ data: { skill: "wait", arguments: { milliseconds: 0 } } }] };
+  const sent = await rpc(agent, "alice", "a2a/task/send", {
+    ...{ message, capabilities: [id], attenuations: { [id]: { expires } } },
+  });
+  expect(textAt(sent.body, "result", "task", "status", "state")).toBe("TASK_STATE_COMPLETED");
+});
+
+test.each(["2099-01-01T00:00:00.Z", "2099-01-01T00:00:00,5Z", "2099-01-01T00:00:00.000+01:00"])(
+  "a time such as %s is not",
+  async (expires) => {
+    const params = { grants: ["work:do"], expires };
+    const { body } = await rpc(agent, "alice", "a2a/capabilities/request", params);
+    expect(textAt(body, "error", "data", 0, "reason")).toBe("invalid_request");
+  },
+);
+
 test("a method that nobody knows is the SDK's to refuse", async () => {
   for (const method of [
     "a2a/skill/invoke2",

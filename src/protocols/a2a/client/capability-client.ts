@@ -139,7 +139,8 @@ export class CapabilityClient {
   /**
    * Calls a skill.
    *
-   * @param token - One or several; absent to rely on ambient authority, where that is accepted.
+   * @param token - One or several; absent to rely on ambient authority, where that is accepted: the
+   *   client of `withAmbientAuthority` declares it.
    * @throws A2AError if the agent refuses.
    * @throws Error if the skill failed, or rejects what it was given.
    */

@@ -3,12 +3,17 @@
  *
  * @packageDocumentation
  */
-export { CAPABILITY_HEADER, EXTENSION_URI } from "../extension.js";
+export { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "../extension.js";
 export {
   CapabilityClient,
   type CapabilityQuery,
   type GrantedCapabilities,
   type SkillAnswer,
 } from "./capability-client.js";
-export { CapabilityInterceptor, withCapability } from "./interceptor.js";
+export {
+  AmbientInterceptor,
+  CapabilityInterceptor,
+  withAmbientAuthority,
+  withCapability,
+} from "./interceptor.js";
 export { type ClientRefusal, refusalOf } from "./refusal.js";

@@ -1,5 +1,5 @@
 import { type AfterArgs, type BeforeArgs, type CallInterceptor, Client } from "@a2a-js/sdk/client";
-import { CAPABILITY_HEADER, EXTENSION_URI } from "../extension.js";
+import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "../extension.js";
 
 const EXTENSIONS_HEADER = "A2A-Extensions";
 
@@ -29,21 +29,49 @@ export class CapabilityInterceptor implements CallInterceptor {
   }
 
   async before(args: BeforeArgs): Promise<void> {
-    const { input } = args;
-    const given = args.options?.serviceParameters ?? {};
-    const extensions = (given[EXTENSIONS_HEADER] ?? "").split(",").filter((uri) => uri !== "");
-    const known = [...new Set([...extensions, EXTENSION_URI])].join(",");
-    const serviceParameters: Record<string, string> = { ...given, [EXTENSIONS_HEADER]: known };
-    if (input?.method === "sendMessage" || input?.method === "sendMessageStream") {
-      const capabilities = this.#tokens.map((token) => ({ token }));
-      input.value.metadata = { ...input.value.metadata, [EXTENSION_URI]: { capabilities } };
-    } else {
-      serviceParameters[CAPABILITY_HEADER] = this.#tokens.join(",");
-    }
-    args.options = { ...args.options, serviceParameters };
+    const capabilities = this.#tokens.map((token) => ({ token }));
+    restOn(args, { capabilities }, { [CAPABILITY_HEADER]: this.#tokens.join(",") });
   }
 
   async after(_args: AfterArgs): Promise<void> {}
+}
+
+/**
+ * Declares with every call of an A2A client that it uses ambient authority, as the caller's own
+ * standing is called; and says that the extension is known.
+ *
+ * @example
+ * ```ts
+ * import { AmbientInterceptor } from "proviso/a2a/client";
+ *
+ * // For the SDK's client: { interceptors: [interceptor] } in its configuration.
+ * const interceptor = new AmbientInterceptor();
+ * typeof interceptor.before; // => "function"
+ * ```
+ */
+export class AmbientInterceptor implements CallInterceptor {
+  async before(args: BeforeArgs): Promise<void> {
+    restOn(args, AMBIENT, { [AUTHORITY_HEADER]: AMBIENT.authority });
+  }
+
+  async after(_args: AfterArgs): Promise<void> {}
+}
+
+/** Says what a call rests on: in its metadata, or in a header if it has none. */
+function restOn(args: BeforeArgs, entry: object, header: Record<string, string>): void {
+  const { input } = args;
+  const given = args.options?.serviceParameters ?? {};
+  const extensions = (given[EXTENSIONS_HEADER] ?? "").split(",").filter((uri) => uri !== "");
+  const known = [...new Set([...extensions, EXTENSION_URI])].join(",");
+  const sends = input?.method === "sendMessage" || input?.method === "sendMessageStream";
+  if (sends) {
+    const { metadata } = input.value;
+    // With both a declaration and capabilities in it, the agent refuses.
+    const merged = { ...metadata?.[EXTENSION_URI], ...entry };
+    input.value.metadata = { ...metadata, [EXTENSION_URI]: merged };
+  }
+  const serviceParameters = { ...given, [EXTENSIONS_HEADER]: known, ...(sends ? {} : header) };
+  args.options = { ...args.options, serviceParameters };
 }
 
 /**
@@ -133,7 +161,89 @@ export async function withCapability(
   token: string | readonly string[],
 ): Promise<Client> {
   const tokens = typeof token === "string" ? [token] : token;
-  const interceptors = [...(client.config?.interceptors ?? []), new CapabilityInterceptor(tokens)];
+  return intercepted(client, new CapabilityInterceptor(tokens));
+}
+
+/**
+ * A client that declares with every call that it uses ambient authority; the given one stays as it is.
+ * Only agents in the modes `advertise` and `prefer` accept that.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+ * import { openTaskStore, serveAgent } from "proviso/a2a";
+ * import { CapabilityClient, withAmbientAuthority } from "proviso/a2a/client";
+ * import {
+ *   createFixedTokens,
+ *   createIssuer,
+ *   createIssuingAgent,
+ *   createKeyring,
+ *   openLedger,
+ *   PolicyTable,
+ *   RevocationList,
+ * } from "proviso/issuer";
+ *
+ * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
+ * const revocations = new RevocationList();
+ * const ledger = await openLedger(join(folder, "ledger.db"));
+ * const tasks = await openTaskStore(join(folder, "tasks.db"));
+ * const agent = await createIssuingAgent({
+ *   issuer: createIssuer({ name: "clock-agent", keys: createKeyring(), revocations }),
+ *   revocations,
+ *   ledger,
+ *   mode: "prefer",
+ *   undeclaredAmbient: "refused",
+ *   grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell"] }],
+ *   policy: new PolicyTable({
+ *     rules: [{ principal: "alice", grant: "clock:read", operations: "*" }],
+ *   }),
+ *   skills: [
+ *     {
+ *       id: "tell_time",
+ *       name: "Tell the time",
+ *       description: "The year of the agent's clock",
+ *       operation: "tell",
+ *       reach: "none",
+ *       input: { type: "object", additionalProperties: false },
+ *       run: async () => ({ year: 2026 }),
+ *     },
+ *   ],
+ * });
+ * const token = "a-development-token";
+ * const authenticator = createFixedTokens(
+ *   [{ token, principal: "alice", invoker: "assistant" }],
+ *   { development: true, announce: () => {} },
+ * );
+ * const log = { info() {}, warn() {}, error() {} };
+ * const card = { name: "Clock", description: "Tells the time", version: "1.0.0" };
+ * const server = await serveAgent({ agent, authenticator, card, tasks, log });
+ * const fetchImpl = (url, init) => {
+ *   const headers = new Headers(init?.headers);
+ *   headers.set("Authorization", `Bearer ${token}`);
+ *   return fetch(url, { ...init, headers });
+ * };
+ * const transports = [new JsonRpcTransportFactory({ fetchImpl })];
+ * const client = await new ClientFactory({ transports }).createFromUrl(server.url);
+ *
+ * const clock = new CapabilityClient(await withAmbientAuthority(client));
+ * const { result, authority } = await clock.invoke("tell_time", {});
+ * result; // => { year: 2026 }
+ * authority?.declared; // => true
+ *
+ * await server.close();
+ * tasks.close();
+ * ledger.close();
+ * ```
+ */
+export async function withAmbientAuthority(client: Client): Promise<Client> {
+  return intercepted(client, new AmbientInterceptor());
+}
+
+async function intercepted(client: Client, interceptor: CallInterceptor): Promise<Client> {
+  const interceptors = [...(client.config?.interceptors ?? []), interceptor];
   return new Client(client.transport, await client.getAgentCard(), {
     ...client.config,
     interceptors,

@@ -1,0 +1,234 @@
+import { encodeBase64url, readBase64 } from "../bytes/base64.js";
+import { Cursor } from "../bytes/cursor.js";
+import { isJsonObject, type Json } from "../bytes/json.js";
+import { TokenError } from "../bytes/token-error.js";
+import { readBinaryV1, startsBinaryV1 } from "../macaroon/binary-v1.js";
+import { readBinaryV2, V2_VERSION } from "../macaroon/binary-v2.js";
+import { CAPABILITY_LIMITS } from "./limits.js";
+
+/** Texts that may be tokens, of which one search looks at no more. */
+export const MAX_CANDIDATES = 64;
+/** Places where a macaroon in binary seems to begin, of which one search reads no more. */
+const MAX_BEGINNINGS = 1024;
+/** Bytes of the shortest identifier that a capability can have. */
+const SHORTEST_IDENTIFIER = 99;
+/** Bytes of the shortest token in binary: v2, with nothing but identifier and signature. */
+const SHORTEST_BINARY = SHORTEST_IDENTIFIER + 39;
+/** Characters of the shortest text that can be a capability's token: that, in base64. */
+export const SHORTEST_TOKEN: number = Math.ceil((SHORTEST_BINARY * 4) / 3);
+/** Characters of the longest: no form has more than four for a byte. */
+const LONGEST = CAPABILITY_LIMITS.bytes * 4;
+
+const LONGEST_BINARY = CAPABILITY_LIMITS.bytes * 2;
+
+const V2_END = 0;
+const V2_LOCATION = 1;
+const V2_IDENTIFIER = 2;
+const BRACE = 0x7b;
+/** Where "location " stands in the first packet of v1, and its first letter. */
+const V1_NAME = 4;
+const V1_INITIAL = 0x6c;
+
+/** What a search has found: `too_many` if it would have to look at more than it may. */
+export type SearchResult = "none" | "token" | "too_many";
+
+// Both alphabets of base64. What has neither "+" nor "/" is found in the first.
+const RUNS: readonly RegExp[] = ["A-Za-z0-9_-", "A-Za-z0-9+/"].map(
+  (alphabet) => new RegExp(`[${alphabet}]{${SHORTEST_TOKEN},}`, "g"),
+);
+const OBJECT = /\{[ \t\n\r]*"/g;
+const SIGNED = /"(?:s|s64|signature)"|\\u/;
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|([^u]))/g;
+const MACAROON_DEPTH = 3;
+/** How often JSON may stand in strings of JSON. */
+const MAX_LEVELS = 4;
+const V1_MEMBERS = ["identifier", "signature"];
+
+/**
+ * Looks for tokens in what is not to hold any: in every string, member name and object, in every form
+ * that a token has, whatever stands before and behind it. The work grows with the length of what is
+ * looked through, and no more than {@link MAX_CANDIDATES} texts are judged.
+ */
+export class TokenSearch {
+  readonly #isAuthentic: (token: string) => boolean;
+  #candidates = 0;
+  #beginnings = 0;
+
+  /** @param isAuthentic - Whether a text is a token. */
+  constructor(isAuthentic: (token: string) => boolean) {
+    this.#isAuthentic = isAuthentic;
+  }
+
+  /** Looks through a value as `JSON.parse` returns it. What was judged before counts on. */
+  look(value: Json): SearchResult {
+    const left: Json[] = [value];
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      let found: SearchResult = "none";
+      if (typeof next === "string") found = this.#inText(next);
+      else if (Array.isArray(next)) for (const item of next) left.push(item);
+      else if (isJsonObject(next)) {
+        for (const [name, member] of Object.entries(next)) left.push(name, member);
+        if (isMacaroon(next)) found = this.#judge(JSON.stringify(next));
+      }
+      if (found !== "none") return found;
+    }
+    return "none";
+  }
+
+  #inText(text: string): SearchResult {
+    let level = text;
+    for (let deep = 0; deep < MAX_LEVELS && level.length >= SHORTEST_TOKEN; deep++) {
+      const inBase64 = this.#inBase64(level);
+      if (inBase64 !== "none") return inBase64;
+      const inJson = this.#inJson(level);
+      if (inJson !== "none") return inJson;
+      if (!level.includes("\\")) break;
+      level = unescaped(level);
+    }
+    return "none";
+  }
+
+  #inBase64(text: string): SearchResult {
+    for (const [at, runs] of RUNS.entries()) {
+      for (const [run] of text.matchAll(runs)) {
+        if (at > 0 && !/[+/]/.test(run)) continue;
+        for (const token of binaryIn(run)) {
+          this.#beginnings++;
+          if (this.#beginnings > MAX_BEGINNINGS) return "too_many";
+          const found = token === undefined ? "none" : this.#judge(token);
+          if (found !== "none") return found;
+        }
+      }
+    }
+    return "none";
+  }
+
+  #inJson(text: string): SearchResult {
+    // Objects within each other are looked at several times, and no text may make that many times.
+    let left = 8 * text.length + LONGEST;
+    for (const { index } of text.matchAll(OBJECT)) {
+      const { length, closed } = objectAt(text, index);
+      left -= length;
+      if (left < 0) return "too_many";
+      if (!closed || length < SHORTEST_TOKEN) continue;
+      const object = text.slice(index, index + length);
+      if (!SIGNED.test(object) || !isMacaroon(parsed(object))) continue;
+      const found = this.#judge(object);
+      if (found !== "none") return found;
+    }
+    return "none";
+  }
+
+  #judge(token: string): SearchResult {
+    if (token.length < SHORTEST_TOKEN) return "none";
+    this.#candidates++;
+    if (this.#candidates > MAX_CANDIDATES) return "too_many";
+    return this.#isAuthentic(token) ? "token" : "none";
+  }
+}
+
+function isMacaroon(object: Json): boolean {
+  if (!isJsonObject(object)) return false;
+  const has = (name: string): boolean => Object.hasOwn(object, name);
+  return V1_MEMBERS.every(has) || ((has("i") || has("i64")) && (has("s") || has("s64")));
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The macaroons that a run of base64 holds in binary, each by itself and as base64url; `undefined`
+ * for what only begins like one.
+ */
+function* binaryIn(run: string): Generator<string | undefined> {
+  // A macaroon may begin at any character; with four texts each begins a group of one of them.
+  for (let shift = 0; shift < 4; shift++) {
+    const { bytes } = readBase64(run.slice(shift));
+    for (let at = 0; at + SHORTEST_BINARY <= bytes.length; at += 3) {
+      if (!beginsV2(bytes, at) && !beginsV1(bytes, at)) continue;
+      const end = macaroonEnd(bytes, at);
+      yield end === undefined ? undefined : encodeBase64url(bytes.subarray(at, end));
+    }
+  }
+}
+
+/** Where the binary macaroon ends that begins at an offset; `undefined` if it is none. */
+function macaroonEnd(bytes: Uint8Array, at: number): number | undefined {
+  const cursor = new Cursor(bytes.subarray(0, at + LONGEST_BINARY), at);
+  try {
+    if (bytes[at] === V2_VERSION) readBinaryV2(cursor, CAPABILITY_LIMITS);
+    else readBinaryV1(cursor, CAPABILITY_LIMITS);
+    return cursor.offset;
+  } catch (error) {
+    if (error instanceof TokenError) return undefined;
+    throw error;
+  }
+}
+
+function beginsV1(bytes: Uint8Array, at: number): boolean {
+  return bytes[at + V1_NAME] === V1_INITIAL && startsBinaryV1(new Cursor(bytes, at));
+}
+
+/** Whether at an offset there are a version, a location or none, and an identifier in braces. */
+function beginsV2(bytes: Uint8Array, at: number): boolean {
+  if (bytes[at] !== V2_VERSION) return false;
+  let offset = at + 1;
+  if (bytes[offset] === V2_LOCATION) {
+    const { value, end } = varintAt(bytes, offset + 1);
+    offset = end + value;
+  }
+  if (bytes[offset] !== V2_IDENTIFIER) return false;
+  const { value, end } = varintAt(bytes, offset + 1);
+  return value >= SHORTEST_IDENTIFIER && bytes[end] === BRACE && bytes[end + value] === V2_END;
+}
+
+/** A LEB128 number, of which no more than three bytes are read. */
+function varintAt(bytes: Uint8Array, at: number): { readonly value: number; readonly end: number } {
+  let value = 0;
+  let end = at;
+  for (let shift = 0; shift < 21; shift += 7) {
+    const byte = bytes[end++] ?? 0;
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) break;
+  }
+  return { value, end };
+}
+
+/** How far the JSON object goes that begins at an offset, and whether it ends there. */
+function objectAt(
+  text: string,
+  start: number,
+): { readonly length: number; readonly closed: boolean } {
+  const most = Math.min(text.length, start + LONGEST);
+  let depth = 0;
+  let inString = false;
+  for (let at = start; at < most; at++) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === 0x5c) at++;
+      else if (code === 0x22) inString = false;
+      // No string of JSON goes over the end of a line.
+      else if (code < 0x20) return { length: at - start, closed: false };
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      depth++;
+      if (depth > MACAROON_DEPTH) return { length: at - start, closed: false };
+    } else if (code === 0x7d || code === 0x5d) {
+      depth--;
+      if (depth === 0) return { length: at + 1 - start, closed: true };
+    }
+  }
+  return { length: most - start, closed: false };
+}
+
+/** A text that may be, or hold, a string of JSON, as that string reads. */
+function unescaped(text: string): string {
+  return text.replace(ESCAPE, (_, code: string | undefined, character: string | undefined) =>
+    code === undefined ? (character ?? "") : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import type { Json } from "../../src/bytes/json.js";
+import { encodeIdentifier } from "../../src/capability/identifier.js";
+import {
+  MAX_CANDIDATES,
+  type SearchResult,
+  SHORTEST_TOKEN,
+  TokenSearch,
+} from "../../src/capability/token-search.js";
+import { createKeyring } from "../../src/issuer/index.js";
+import {
+  addFirstPartyCaveat,
+  addThirdPartyCaveat,
+  createMacaroon,
+  type MacaroonFormat,
+  macaroonToText,
+  parseMacaroon,
+  RootKey,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
+import { fixture, mint, narrow } from "./support.js";
+
+const { issuer } = fixture();
+const stranger = fixture({ keys: createKeyring() }).issuer;
+const TOKEN = mint(issuer);
+const FORMATS: readonly MacaroonFormat[] = ["v1", "v2", "v1json", "v2json"];
+
+function written(token: string, format: MacaroonFormat): string {
+  return writeMacaroons([parseMacaroon(token)], format);
+}
+
+/** Standard base64, padded, of a token that has characters only of that alphabet. */
+function standard(format: "v1" | "v2"): string {
+  for (let tries = 0; tries < 200; tries++) {
+    const token = written(narrow(TOKEN, { purpose: `${tries}`.padStart(tries % 7, ">?") }), format);
+    const text = Buffer.from(token, "base64url").toString("base64");
+    if (text.includes("+") && text.includes("/")) return text;
+  }
+  throw new Error("no such token was found");
+}
+
+function look(value: Json): SearchResult {
+  return new TokenSearch((text) => issuer.isAuthentic(text)).look(value);
+}
+
+describe.each(FORMATS)("a token in %s", (format) => {
+  const token = written(TOKEN, format);
+  const child = written(
+    narrow(TOKEN, { purpose: "a child", expires: "2027-01-15T08:01:00Z" }),
+    format,
+  );
+
+  test.each<[string, (text: string) => Json]>([
+    ["alone", (text) => text],
+    ["within words", (text) => `use ${text}, please. "Then" {go} on: \\n`],
+    ["quoted, after an open brace and a quote", (text) => `{"i":"${text}`],
+    ["in a list", (text) => [1, null, [text]]],
+    ["in a member", (text) => ({ deep: { deeper: [{ note: `x ${text}` }] } })],
+    ["as a member's name", (text) => ({ [text]: 1 })],
+    ["as JSON within a text", (text) => JSON.stringify({ note: [text] })],
+    ["as JSON within JSON within a text", (text) => JSON.stringify([JSON.stringify({ text })])],
+    ["at the end of a long text", (text) => `${"lorem ipsum {} ".repeat(9000)}${text}`],
+  ])("is found %s", (_, place) => {
+    expect(look(place(token))).toBe("token");
+    expect(look(place(child))).toBe("token");
+  });
+
+  test("is found with its JSON as a value, not a text", () => {
+    if (!format.endsWith("json")) return;
+    expect(look({ note: JSON.parse(token) })).toBe("token");
+    expect(look([[JSON.parse(child)]])).toBe("token");
+  });
+
+  test("is found where its members are spelt with escapes", () => {
+    if (!format.endsWith("json")) return;
+    const spelt = token.replace(/"s(64|ignature)":/, '"\\u0073$1":');
+    expect(spelt).toContain("\\u0073");
+    expect(look(spelt)).toBe("token");
+  });
+
+  test("of another issuer's key is none, nor is one cut short", () => {
+    const foreign = written(mint(stranger), format);
+    expect(look([foreign, { [foreign]: `a ${foreign}` }])).toBe("none");
+    expect(look(token.slice(0, -8))).toBe("none");
+  });
+});
+
+describe.each(["v1", "v2"] as const)("base64 of %s", (format) => {
+  test.each<[string, string, string]>([
+    ["in the other alphabet", "", ""],
+    ["behind a path", "https://agent.example/tokens/", "/more"],
+    ["between underscores", "__", "__"],
+    ["behind letters", "Bearer", ""],
+    ["before letters", "", "AAAA"],
+    ["between dashes", "--", "--"],
+  ])("is found %s", (_, before, behind) => {
+    expect(look(`${before}${written(TOKEN, format)}${behind}`)).toBe("token");
+    expect(look(`${before}${standard(format)}${behind}`)).toBe("token");
+  });
+});
+
+test("a token without its discharges is one", () => {
+  const parsed = parseMacaroon(TOKEN);
+  const bound = addThirdPartyCaveat(parsed, {
+    key: new Uint8Array(32).fill(7),
+    identifier: "who is it",
+  });
+  const token = macaroonToText(bound);
+  expect(issuer.authorize(token, { operation: "get" }).allowed).toBe(false);
+  expect(look(`take ${token}`)).toBe("token");
+});
+
+test("what is expired, revoked or not this issuer's own any more is judged by its key alone", () => {
+  const spent = narrow(TOKEN, { expires: "2026-01-15T08:00:01Z" });
+  expect(look(spent)).toBe("token");
+  const { keys } = fixture();
+  const retired = fixture({ keys: createKeyring() });
+  expect(retired.issuer.isAuthentic(mint(fixture({ keys }).issuer))).toBe(false);
+});
+
+test("the shortest token that there can be is as long as the search believes", () => {
+  const identifier = encodeIdentifier({
+    ...{ v: 1, iss: "i", kid: "k", id: `cap_${"A".repeat(16)}`, grant: "g" },
+    issued: "2026-01-31T23:59:59Z",
+  });
+  const root = createMacaroon(new RootKey(new Uint8Array(32)), { identifier });
+  const lengths = FORMATS.map((format) => writeMacaroons([root], format).length);
+  expect(Math.min(...lengths)).toBe(SHORTEST_TOKEN);
+  for (const format of FORMATS) {
+    const seen: string[] = [];
+    new TokenSearch((text) => seen.push(text) > 0).look(` ${writeMacaroons([root], format)} `);
+    expect(seen.map((text) => macaroonToText(parseMacaroon(text)))).toEqual([macaroonToText(root)]);
+  }
+});
+
+describe("a search is bounded", () => {
+  const foreign = (count: number, format: MacaroonFormat): string[] =>
+    Array.from({ length: count }, () => written(mint(stranger), format));
+
+  test.each(FORMATS)("by %s that may be tokens", (format) => {
+    expect(look(foreign(MAX_CANDIDATES, format))).toBe("none");
+    expect(look(foreign(MAX_CANDIDATES + 1, format))).toBe("too_many");
+    expect(look(foreign(MAX_CANDIDATES + 1, format).join(" "))).toBe("too_many");
+    // What comes after so many is not judged, whatever it is.
+    expect(look([TOKEN, ...foreign(MAX_CANDIDATES, format)].reverse())).not.toBe("none");
+  });
+
+  test("over all values together", () => {
+    const search = new TokenSearch((text) => issuer.isAuthentic(text));
+    expect(search.look(foreign(40, "v2"))).toBe("none");
+    expect(search.look(foreign(40, "v2"))).toBe("too_many");
+  });
+
+  test("and what cannot be a token does not count", () => {
+    const run = Buffer.alloc(150_000, 2).toString("base64");
+    expect(look([run, Buffer.from(run).toString("base64"), "AgEA".repeat(40_000)])).toBe("none");
+    const items = Array.from({ length: 500 }, (_, at) => ({ i: at, text: "x".repeat(300) }));
+    expect(look(JSON.stringify(items))).toBe("none");
+    expect(look(JSON.stringify({ items }))).toBe("none");
+    const lines = Array.from({ length: 2000 }, (_, at) => `{"message":"line ${at} that is cut of`);
+    expect(look(lines.join("\n"))).toBe("none");
+  });
+
+  const repeated = (text: string): string => text.repeat(Math.ceil(256_000 / text.length));
+  const bytes = (...values: number[]): string =>
+    Buffer.from(
+      Array.from({ length: 190_000 }, (_, at) => values[at % values.length] ?? 0),
+    ).toString("base64url");
+  test.each<[string, Json]>([
+    ["open braces", repeated('{"i":')],
+    ["open strings", repeated('{"i":"')],
+    ["objects that hold the name of a signature", repeated('{"s":"')],
+    ["backslashes", repeated("\\")],
+    ["escaped quotes", repeated('{\\"s\\":')],
+    ["beginnings of v2", repeated("AgIC")],
+    ["beginnings of v2 with a location", bytes(2, 1, 0x80, 0x20, 2, 0x63, 0x7b)],
+    ["identifiers that end", bytes(2, 2, 0x63, 0x7b, 0, 0)],
+    ["packets of v1", Buffer.from(repeated("0011location x\n")).toString("base64")],
+    ["many short texts", Array.from({ length: 100_000 }, () => "ab")],
+    ["deep lists", JSON.parse(`${"[".repeat(5000)}${"]".repeat(5000)}`)],
+  ])("in time, with %s", (_, value) => {
+    look(value);
+    const began = process.cpuUsage();
+    look(value);
+    const { user, system } = process.cpuUsage(began);
+    expect((user + system) / 1000).toBeLessThan(400);
+  });
+});
+
+test("a caveat is no token, nor is a macaroon that is no capability", () => {
+  const key = new RootKey(new Uint8Array(32).fill(1));
+  const other = addFirstPartyCaveat(createMacaroon(key, { identifier: "x".repeat(200) }), "y");
+  for (const format of FORMATS) expect(look(writeMacaroons([other], format))).toBe("none");
+});

@@ -1,0 +1,192 @@
+import { expect, onTestFinished, test } from "vitest";
+import {
+  CapabilityClient,
+  EXTENSION_URI,
+  refusalOf,
+  withAmbientAuthority,
+  withCapability,
+} from "../../../src/protocols/a2a/client/index.js";
+import { startAgent, type TestAgent, type TestAgentOptions } from "../../support/a2a-agent.js";
+import {
+  at,
+  authorized,
+  BINDINGS,
+  callOf,
+  clientOf,
+  failureOf,
+  messageOf,
+  quietConsole,
+  request,
+  rpc,
+  send,
+  taskIn,
+  textAt,
+} from "./callers.js";
+
+async function agentFor(options: TestAgentOptions): Promise<TestAgent> {
+  quietConsole();
+  const agent = await startAgent({
+    runTask: async ({ invoke }) => (await invoke("wait", { milliseconds: 0 })).ok,
+    ...options,
+  });
+  onTestFinished(() => agent.remove());
+  return agent;
+}
+
+const WAIT = { skill: "wait", arguments: { milliseconds: 0 } };
+const MESSAGE = { messageId: "m", role: "ROLE_USER", parts: [{ data: WAIT }] };
+const AMBIENT = { [EXTENSION_URI]: { authority: "ambient" } };
+const known = { serviceParameters: { "A2A-Extensions": EXTENSION_URI } };
+
+test.each(["advertise", "prefer"] as const)(
+  "%s: answer and ledger say whether ambient authority was declared",
+  async (mode) => {
+    const agent = await agentFor({ mode });
+    for (const binding of BINDINGS) {
+      const alice = await clientOf(agent, binding, "alice");
+      const declaring = await withAmbientAuthority(alice);
+      for (const [client, declared] of [
+        [alice, false],
+        [declaring, true],
+      ] as const) {
+        for (const message of [callOf("wait", { milliseconds: 0 }), messageOf(["wait"])]) {
+          const { id, metadata } = taskIn(await client.sendMessage(message, known));
+          expect(metadata?.[EXTENSION_URI]).toMatchObject({ authority: "ambient", declared });
+          const again = await client.getTask({ tenant: "", id });
+          expect(again.metadata?.[EXTENSION_URI]).toMatchObject({ authority: "ambient", declared });
+        }
+      }
+      const { authority } = await new CapabilityClient(declaring).invoke("wait", WAIT.arguments);
+      expect(authority).toMatchObject({ authority: "ambient", declared: true });
+    }
+    const declared = agent.ledger.list({ kind: "invocation" }).map((event) => event.declared);
+    const once = [false, false, true, true, true];
+    expect(declared).toEqual([...once, ...once]);
+  },
+);
+
+test("declared in metadata or in a header, by every way to call", async () => {
+  const agent = await agentFor({ mode: "prefer", undeclaredAmbient: "refused" });
+  const header = { "Proviso-Authority": "ambient" };
+  for (const [method, params, headers] of [
+    ["SendMessage", { message: MESSAGE, metadata: AMBIENT }, {}],
+    ["SendMessage", { message: MESSAGE }, header],
+    ["SendMessage", { message: MESSAGE, metadata: AMBIENT }, header],
+    ["a2a/skill/invoke", { ...WAIT, metadata: AMBIENT }, {}],
+    ["a2a/skill/invoke", WAIT, { "PROVISO-AUTHORITY": "ambient" }],
+    ["a2a/task/send", { message: MESSAGE, metadata: AMBIENT }, {}],
+    ["a2a/task/send", { message: MESSAGE }, header],
+    ["ListTasks", {}, header],
+  ] as const) {
+    const { body } = await rpc(agent, "alice", method, params, headers);
+    expect(at(body, "error")).toBeNull();
+  }
+  const declared = agent.ledger.list({ kind: "invocation" }).map((event) => event.declared);
+  expect(declared).toEqual(Array(7).fill(true));
+  const rest = await send(`${agent.server.restUrl}/tasks`, {
+    headers: { ...authorized("alice"), ...header },
+  });
+  expect(rest.status).toBe(200);
+});
+
+test("undeclared, it is refused where the configuration says so, and told how to declare it", async () => {
+  const agent = await agentFor({ mode: "advertise", undeclaredAmbient: "refused" });
+  const card = await send(agent.server.cardUrl);
+  const params = at(card.body, "capabilities", "extensions", 0, "params");
+  expect(params).toMatchObject({ ambientAuthority: "accepted", undeclaredAmbient: "refused" });
+  expect(textAt(params, "notice")).toContain("must declare");
+  for (const [method, given] of [
+    ["SendMessage", { message: MESSAGE }],
+    ["SendMessage", { message: { ...MESSAGE, parts: [{ text: "wait" }] } }],
+    ["a2a/skill/invoke", WAIT],
+    ["a2a/task/send", { message: MESSAGE }],
+    ["GetTask", { id: "x" }],
+    ["ListTasks", {}],
+  ] as const) {
+    const { body } = await rpc(agent, "alice", method, given);
+    expect(textAt(body, "error", "data", 0, "reason")).toBe("authority_undeclared");
+    const [denial] = JSON.parse(textAt(body, "error", "data", 0, "metadata", "denials"));
+    expect(denial).toMatchObject({
+      rule: "authority",
+      message: expect.stringContaining("declare"),
+    });
+  }
+  for (const binding of BINDINGS) {
+    const alice = await clientOf(agent, binding, "alice");
+    const error = await failureOf(alice.sendMessage(callOf("wait", { milliseconds: 0 }), known));
+    expect(refusalOf(error)?.code).toBe("authority_undeclared");
+  }
+  expect(agent.ran).toEqual([]);
+  const events = agent.ledger.list({ decision: "refused" });
+  expect(new Set(events.flatMap(({ codes }) => codes))).toEqual(new Set(["authority_undeclared"]));
+});
+
+test("a capability needs no declaration", async () => {
+  const agent = await agentFor({ mode: "prefer", undeclaredAmbient: "refused" });
+  const alice = await clientOf(agent, "JSON-RPC", "alice");
+  const { token, id } = await request(alice, { grants: ["work:do"] });
+  const holder = await withCapability(alice, token);
+  const task = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));
+  expect(task.metadata?.[EXTENSION_URI]).toEqual({ authority: "capability", capability: id });
+});
+
+test("with a capability beside it, or with another word, it is refused", async () => {
+  const agent = await agentFor({ mode: "prefer" });
+  const alice = await clientOf(agent, "JSON-RPC", "alice");
+  const { token } = await request(alice, { grants: ["work:do"] });
+  const header = { "Proviso-Authority": "ambient" };
+  const inMetadata = (entry: object): object => ({ metadata: { [EXTENSION_URI]: entry } });
+  const capabilities = [{ token }];
+  for (const [method, params, headers] of [
+    [
+      "SendMessage",
+      { message: MESSAGE, ...inMetadata({ authority: "ambient", capabilities }) },
+      {},
+    ],
+    ["SendMessage", { message: MESSAGE, ...inMetadata({ capabilities }) }, header],
+    ["SendMessage", { message: MESSAGE, metadata: AMBIENT }, { "Proviso-Capability": token }],
+    ["SendMessage", { message: MESSAGE }, { ...header, "Proviso-Capability": token }],
+    ["a2a/skill/invoke", { ...WAIT, token }, header],
+    ["a2a/skill/invoke", { ...WAIT, capabilities, metadata: AMBIENT }, {}],
+    ["a2a/task/send", { message: MESSAGE, capabilities }, header],
+    ["GetTask", { id: "x" }, { ...header, "Proviso-Capability": token }],
+    ["SendMessage", { message: MESSAGE, ...inMetadata({ authority: "Ambient" }) }, {}],
+    ["SendMessage", { message: MESSAGE, ...inMetadata({ authority: null }) }, {}],
+    ["SendMessage", { message: MESSAGE, ...inMetadata({ authority: "ambient", x: 1 }) }, {}],
+    ["SendMessage", { message: MESSAGE }, { "Proviso-Authority": "none" }],
+    ["SendMessage", { message: MESSAGE }, { "Proviso-Authority": "" }],
+    ["SendMessage", { message: MESSAGE }, { "Proviso-Authority": "ambient, ambient" }],
+  ] as const) {
+    const { body } = await rpc(agent, "alice", method, params, headers);
+    expect(textAt(body, "error", "data", 0, "reason")).toBe("invalid_request");
+  }
+  const holder = new CapabilityClient(await withAmbientAuthority(alice));
+  expect(String(await failureOf(holder.invoke("wait", { milliseconds: 0 }, token)))).toContain(
+    "declares ambient authority",
+  );
+  expect(agent.ran).toEqual([]);
+});
+
+test("where capabilities are required, a declaration does not help", async () => {
+  const agent = await agentFor({ mode: "require" });
+  for (const headers of [{}, { "Proviso-Authority": "ambient" }]) {
+    for (const [method, params] of [
+      ["SendMessage", { message: MESSAGE, metadata: AMBIENT }],
+      ["a2a/skill/invoke", WAIT],
+      ["ListTasks", {}],
+    ] as const) {
+      const { body } = await rpc(agent, "alice", method, params, headers);
+      expect(textAt(body, "error", "data", 0, "reason")).toBe("capability_missing");
+    }
+  }
+  expect(agent.ran).toEqual([]);
+});
+
+test("a method about capabilities does not mind a declaration", async () => {
+  const agent = await agentFor({ mode: "prefer" });
+  for (const binding of BINDINGS) {
+    const client = await withAmbientAuthority(await clientOf(agent, binding, "alice"));
+    const { token } = await request(client, { grants: ["work:do"] });
+    expect((await new CapabilityClient(client).introspect(token)).active).toBe(true);
+  }
+});
