@@ -7,7 +7,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createIssuingAgent, openLedger, PolicyTable } from "proviso/issuer";
+import {
+  createIssuer,
+  createIssuingAgent,
+  createKeyring,
+  openLedger,
+  PolicyTable,
+} from "proviso/issuer";
 import { cases, FAR, fill, GRANT, issuer, narrow, revocations } from "./refusal-cases.mjs";
 
 const { version } = createRequire(import.meta.url)("../package.json");
@@ -66,8 +72,11 @@ async function throughTheGate() {
   const ledger = await openLedger(join(home, "ledger.db"));
   try {
     const agent = await createIssuingAgent({
-      ...{ issuer, revocations, ledger },
-      grants: [{ id: GRANT, description: "Read", operations: ["get"] }],
+      ...{ revocations, ledger },
+      issuer: createIssuer({
+        ...{ name: "bench", keys: createKeyring(), revocations },
+        grants: [{ id: GRANT, description: "Read", operations: ["get"] }],
+      }),
       policy: new PolicyTable({ rules: [{ principal: "alice", grant: GRANT, operations: "*" }] }),
       skills: [
         {
