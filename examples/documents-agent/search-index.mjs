@@ -8,8 +8,10 @@ import { closeSync, openSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import Database from "libsql";
+import { Phrases } from "./search-phrases.mjs";
 import { readQuery } from "./search-query.mjs";
 import { Words } from "./search-words.mjs";
+import { rows } from "./sqlite-rows.mjs";
 
 /** @import { SearchIndex } from "./search-index.mjs" */
 /** @import { Term } from "./search-query.mjs" */
@@ -26,8 +28,6 @@ const K1 = 1.2;
 const B = 0.75;
 /** What a word in the title counts for, compared with one in the text. */
 const TITLE_WEIGHT = 4;
-/** Sorts after every word that goes on. */
-const LAST = "\u{10ffff}";
 
 const SCHEMA = `
   BEGIN IMMEDIATE;
@@ -56,17 +56,11 @@ const CONTENT = `
   FROM sqlite_schema
 `;
 
-// Each of these goes from what is named to its rows by key.
+// From what is named to its rows, by key.
 const ALLOWED = `
   SELECT documents.id AS id, documents.name AS name, documents.words AS words
   FROM json_each(?) AS named CROSS JOIN documents ON documents.name = named.value
 `;
-const HAVING = `
-  SELECT postings.document AS id, postings.places AS places
-  FROM json_each(?1) AS allowed CROSS JOIN postings
-    ON postings.document = allowed.value AND postings.word BETWEEN ?2 AND ?3
-`;
-
 /**
  * Opens an index, and makes it if the file is not there. Only its owner may read the file.
  *
@@ -92,24 +86,19 @@ export function openIndex(file) {
   }
 }
 
-/**
- * Where a phrase begins in a document: in its title, and in its text.
- *
- * @typedef {readonly [readonly number[], readonly number[]]} Places
- */
-
 /** @implements {SearchIndex} */
 class SqliteIndex {
   #words = new Words();
+  #phrases;
   #connection;
   #sql;
 
   /** @param {Database.Database} connection */
   constructor(connection) {
     this.#connection = connection;
+    this.#phrases = new Phrases(connection);
     this.#sql = {
       allowed: connection.prepare(ALLOWED),
-      having: connection.prepare(HAVING),
       versions: connection.prepare("SELECT name, version FROM documents"),
       byName: connection.prepare("SELECT id, version FROM documents WHERE name = ?"),
       byId: connection.prepare("SELECT title, text FROM documents WHERE id = ?"),
@@ -208,7 +197,7 @@ class SqliteIndex {
     const averageWords = Math.max(1, words / allowed.size);
     const sequences = this.#words.sequencesOf(terms.map(({ phrase }) => phrase));
     for (const [at, sequence] of sequences.entries()) {
-      const having = this.#having(sequence, terms[at]?.prefix === true, [...allowed.keys()]);
+      const having = this.#phrases.find(sequence, terms[at]?.prefix === true, [...allowed.keys()]);
       const rarity = Math.log(1 + (allowed.size - having.size + 0.5) / (having.size + 0.5));
       for (const [id, [inTitle, inText]] of having) {
         const match = allowed.get(id);
@@ -224,47 +213,6 @@ class SqliteIndex {
       .sort((a, b) => b.terms - a.terms || b.rank - a.rank || (a.name < b.name ? -1 : 1));
   }
 
-  /**
-   * Where a phrase begins in each of some documents; those that do not have it are left out.
-   *
-   * @param {readonly string[]} words
-   * @param {boolean} prefix - Whether the last of them may go on.
-   * @param {readonly number[]} ids
-   * @returns {ReadonlyMap<number, Places>}
-   */
-  #having(words, prefix, ids) {
-    /** @type {ReadonlyMap<number, Places>} */
-    let begun = new Map();
-    for (const [at, word] of words.entries()) {
-      const goesOn = prefix && at === words.length - 1;
-      const left = at === 0 ? ids : [...begun.keys()];
-      const next = this.#placesOf(word, goesOn, left);
-      begun = at === 0 ? next : following(begun, next, at);
-    }
-    return begun;
-  }
-
-  /**
-   * Where a word stands in each of some documents.
-   *
-   * @param {string} word
-   * @param {boolean} goesOn - Whether longer words that begin with it count too.
-   * @param {readonly number[]} ids
-   */
-  #placesOf(word, goesOn, ids) {
-    /** @type {Map<number, Places>} */
-    const found = new Map();
-    const last = goesOn ? `${word}${LAST}` : word;
-    for (const row of rows(this.#sql.having, JSON.stringify(ids), word, last)) {
-      const id = Number(row["id"]);
-      const [title, text] = found.get(id) ?? [[], []];
-      /** @type {Places} */
-      const [inTitle, inText] = JSON.parse(String(row["places"]));
-      found.set(id, [title.concat(inTitle), text.concat(inText)]);
-    }
-    return found;
-  }
-
   /** @param {string} name */
   #find(name) {
     return rows(this.#sql.byName, name)[0];
@@ -274,38 +222,4 @@ class SqliteIndex {
   #write(change) {
     this.#connection.transaction(change).immediate();
   }
-}
-
-/**
- * Where phrases that have begun go on with another word.
- *
- * @param {ReadonlyMap<number, Places>} begun
- * @param {ReadonlyMap<number, Places>} places - Of that word.
- * @param {number} at - Its place in the phrase, from 0.
- */
-function following(begun, places, at) {
-  /** @type {Map<number, Places>} */
-  const kept = new Map();
-  for (const [id, [title, text]] of begun) {
-    const [inTitle, inText] = places.get(id) ?? [[], []];
-    const [nextInTitle, nextInText] = [new Set(inTitle), new Set(inText)];
-    const inBoth = /** @type {const} */ ([
-      title.filter((place) => nextInTitle.has(place + at)),
-      text.filter((place) => nextInText.has(place + at)),
-    ]);
-    if (inBoth.some(({ length }) => length > 0)) kept.set(id, inBoth);
-  }
-  return kept;
-}
-
-/**
- * @param {Database.Statement<unknown[]>} statement
- * @param {(string | number)[]} values
- * @returns {{ [column: string]: unknown }[]}
- */
-function rows(statement, ...values) {
-  return statement.all(...values).map((row) => {
-    if (typeof row === "object" && row !== null) return { ...row };
-    throw new Error("the index answered something else than rows");
-  });
 }

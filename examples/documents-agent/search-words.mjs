@@ -3,6 +3,7 @@
 // FTS5 itself is asked about a text in memory, which it forgets. What it keeps for many texts is ordered by
 // word, so that a search in some of them would pass through the others.
 import Database from "libsql";
+import { rows } from "./sqlite-rows.mjs";
 
 /** @import { Term } from "./search-query.mjs" */
 
@@ -56,7 +57,7 @@ export class Words {
    */
   placesIn(title, text) {
     const [row] = this.#ask([[title, text]], this.#sql.places);
-    return row?.["answer"] ?? "[]";
+    return String(row?.["answer"] ?? "[]");
   }
 
   /**
@@ -86,7 +87,7 @@ export class Words {
   snippetOf(title, text, terms) {
     const any = terms.map(({ expression }) => expression).join(" OR ");
     const [row] = this.#ask([[title, text]], this.#sql.snippet, any);
-    return row?.["answer"] ?? "";
+    return String(row?.["answer"] ?? "");
   }
 
   close() {
@@ -99,19 +100,12 @@ export class Words {
    * @param {readonly (readonly [title: string, text: string])[]} texts
    * @param {Database.Statement<unknown[]>} statement
    * @param {string[]} values
-   * @returns {{ [column: string]: string }[]}
    */
   #ask(texts, statement, ...values) {
     this.#connection.exec("BEGIN");
     try {
       for (const [at, [title, text]] of texts.entries()) this.#sql.put.run(at, title, text);
-      return statement
-        .all(...values)
-        .map((row) =>
-          Object.fromEntries(
-            Object.entries(row ?? {}).map(([name, value]) => [name, String(value)]),
-          ),
-        );
+      return rows(statement, ...values);
     } finally {
       this.#connection.exec("ROLLBACK");
     }
