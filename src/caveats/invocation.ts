@@ -59,9 +59,10 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
   if (!Array.isArray(handles)) {
     throw new TypeError("invocation.resourceHandles must be an array of strings");
   }
-  if (!Object.hasOwn(own, "grant") && "grant" in invocation) {
-    // Passed over, it could let another grant be taken.
-    throw new TypeError("invocation.grant must be the invocation's own member");
+  for (const key of KEYS) {
+    if (Object.hasOwn(own, key) || !(key in invocation)) continue;
+    // Passed over, an inherited grant could let another be taken, and an inherited time none.
+    throw new TypeError(`invocation.${key} must be the invocation's own member`);
   }
   const grants = own.grant === undefined ? undefined : grantsFrom(own.grant);
   const distinct = new Set<string>();

@@ -157,6 +157,7 @@ export class IssuingAgent {
       ledger: options.ledger,
       clock: this.#clock,
       values: options.recordValues ?? [],
+      isAuthentic: (text) => options.issuer.isAuthentic(text),
       observe: options.observe ?? (() => {}),
     });
   }

@@ -21,7 +21,7 @@ export interface Standing {
   /** What the policy allows at this moment. */
   readonly permissions: readonly Permission[];
   /** What resources must match beside; anything unless given. */
-  readonly query?: ResourceQuery | undefined;
+  readonly query?: ResourceQuery | "unknown" | undefined;
 }
 
 // Whoever makes a call chooses how many handles it names; nothing runs after the first wrong one.
@@ -114,8 +114,12 @@ async function resolve(
   if (!permitsResource(standing.permissions, skill.operation, resource)) {
     return { ...policyDenial(skill.operation), actual: handle };
   }
-  if (standing.query === undefined || stillMatches(standing.query, resource)) return resource;
-  const message = "what the handle stands for no longer matches the query it was granted for";
+  const { query } = standing;
+  const known = query !== "unknown";
+  if (known && (query === undefined || stillMatches(query, resource))) return resource;
+  const message = known
+    ? "what the handle stands for no longer matches the query it was granted for"
+    : "the ledger does not know by which query the handle was granted";
   return { code: "policy_denied", rule: "query", actual: handle, message };
 }
 

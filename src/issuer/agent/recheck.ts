@@ -7,7 +7,8 @@ import type { Permission } from "./policy.js";
 /**
  * The query that a capability was issued by, where its resources must still match it: if the grant
  * says so, or if it says nothing and the policy has conditions on fields. A capability that no request
- * led to, or one without a query, has none.
+ * led to, or one without a query, has none. `unknown` where the ledger has no record of it: a lost or
+ * another ledger must not let through what a query would refuse.
  *
  * @param id - The capability's.
  * @throws StorageError if the ledger cannot be read.
@@ -17,9 +18,12 @@ export function queryAskedAgain(
   { recheck }: KnownGrant,
   permissions: readonly Permission[],
   ledger: Ledger,
-): ResourceQuery | undefined {
+): ResourceQuery | "unknown" | undefined {
   const asked = recheck ?? permissions.some(({ resources }) => resources.filter !== undefined);
-  const kept = asked ? ledger.issued(id)?.query : undefined;
+  if (!asked) return undefined;
+  const issued = ledger.issued(id);
+  if (issued === undefined) return "unknown";
+  const { query: kept } = issued;
   if (kept === undefined) return undefined;
   const reading = readResourceQuery(JSON.parse(kept));
   if (reading.ok) return reading.query;

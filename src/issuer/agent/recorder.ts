@@ -1,5 +1,7 @@
 import type { Json } from "../../bytes/json.js";
 import type { VerifiedCapability } from "../../capability/authorize.js";
+import { TokenSearch } from "../../capability/token-search.js";
+import type { Hop } from "../../caveats/hop.js";
 import type {
   AuthorityKind,
   IssuedCapability,
@@ -29,6 +31,8 @@ export interface RecorderOptions {
   readonly clock: () => number;
   /** Names of arguments whose values are recorded. */
   readonly values: readonly string[];
+  /** Whether a text is a token of this issuer, by its signatures alone. */
+  readonly isAuthentic: (text: string) => boolean;
   readonly observe: (observation: Observation) => void;
 }
 
@@ -86,7 +90,7 @@ export class Recorder {
     if (answer.allowed) {
       const { authority, capability, declared, handles } = answer;
       const of = {
-        ...(capability === undefined ? {} : pathOf(capability)),
+        ...(capability === undefined ? {} : this.#pathOf(capability)),
         ...(declared === undefined ? {} : { declared }),
       };
       ledger.note(this.#event(kind, "allowed", caller, { ...shared, authority, handles, ...of }));
@@ -138,13 +142,16 @@ export class Recorder {
     if (names.length === 0) return undefined;
     return Object.fromEntries(names.map((name) => [name, given[name]]));
   }
-}
 
-function pathOf({ id, grant, hops }: VerifiedCapability): Partial<LedgerEvent> {
-  const path = hops.map(({ revocationId, hop }) => {
-    return hop === undefined ? { revocationId } : { revocationId, hop };
-  });
-  return { capability: id, grant, path };
+  /** What each hop says, but for one with a token of this issuer in it: the ledger holds none. */
+  #pathOf({ id, grant, hops }: VerifiedCapability): Partial<LedgerEvent> {
+    const search = new TokenSearch(this.#options.isAuthentic);
+    const path = hops.map(({ revocationId, hop }) => {
+      const told = hop !== undefined && search.look(jsonOf(hop)) === "none";
+      return told ? { revocationId, hop } : { revocationId };
+    });
+    return { capability: id, grant, path };
+  }
 }
 
 function refusedPathOf({
@@ -155,4 +162,9 @@ function refusedPathOf({
   // The first is the identifier's, which is no hop.
   const path = revocationIds.slice(1).map((revocationId) => ({ revocationId }));
   return { capability: id, grant, path };
+}
+
+/** A hop as JSON; what it may leave out is left out. */
+function jsonOf(hop: Hop): Json {
+  return JSON.parse(JSON.stringify(hop));
 }

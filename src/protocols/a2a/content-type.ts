@@ -13,18 +13,21 @@ const TAKEN: Readonly<Record<Binding, readonly string[]>> = {
 export function contentType(binding: Binding): RequestHandler {
   const taken = [...TAKEN[binding]];
   return (req, res, next) => {
-    const type = req.headers["content-type"];
-    if (type === undefined) return next();
-    if (req.is(taken) === false) {
+    const { "content-type": type = "", "content-length": length } = req.headers;
+    const is = req.is(taken);
+    // Without a body there is nothing to read; one without a type would be passed over unread.
+    if (is === null || (type === "" && length === "0")) return next();
+    if (is === false) {
       const message = `the body must be ${taken.join(" or ")}, not ${JSON.stringify(type.slice(0, 64))}`;
       const error = new ContentTypeNotSupportedError(message);
       return answerFault(res, binding, faultFrom(error), undefined);
     }
-    const [, charset = "utf-8"] = CHARSET.exec(type) ?? [];
-    if (charset.toLowerCase() === "utf-8") return next();
+    // Whatever looks like a charset, in quotes too: readers of the header may differ on which counts.
+    const charsets = [...type.matchAll(CHARSET)].map(([, charset = ""]) => charset.toLowerCase());
+    if (charsets.every((charset) => charset === "utf-8")) return next();
     const message = "the body must be UTF-8";
     return answerFault(res, binding, fault(-32600, message, "invalid_request"), undefined);
   };
 }
 
-const CHARSET = /;\s*charset\s*=\s*"?([^\s";]+)/i;
+const CHARSET = /charset\s*=\s*"?([^\s";]+)/gi;

@@ -86,8 +86,12 @@ export function denialsIn(data: unknown): readonly AgentDenial[] {
   const info = details.find((detail) => detail?.domain === ERROR_DOMAIN);
   if (info === undefined) return [];
   const struct = details.find((detail) => detail?.["@type"] === STRUCT);
-  const denials: unknown = struct?.value?.denials ?? parsed(info.metadata?.denials);
-  return Array.isArray(denials) ? denials.filter(isDenial) : [];
+  const told = readDenials(struct?.value?.denials);
+  return told.length > 0 ? told : readDenials(parsed(info.metadata?.denials));
+}
+
+function readDenials(value: unknown): readonly AgentDenial[] {
+  return Array.isArray(value) ? value.filter(isDenial) : [];
 }
 
 function parsed(text: unknown): unknown {
@@ -99,7 +103,9 @@ function parsed(text: unknown): unknown {
 }
 
 function isDenial(value: unknown): value is AgentDenial {
-  return typeof value === "object" && value !== null && "code" in value && "message" in value;
+  if (typeof value !== "object" || value === null) return false;
+  const { code, message }: { readonly code?: unknown; readonly message?: unknown } = value;
+  return typeof code === "string" && typeof message === "string";
 }
 
 /** The error to throw within the SDK's handlers, for the binding that a request came by. */

@@ -12,10 +12,13 @@ export interface Places {
   readonly metadata: boolean | "declaration";
   /** Whether in the header `Proviso-Capability`. */
   readonly header: boolean;
+  /** Whether it has a message, which can call a method about capabilities. */
+  readonly message?: true;
 }
 
 const HEADER: Places = { params: [], defined: [], metadata: false, header: true };
 const METADATA: Places = { ...HEADER, metadata: true };
+const MESSAGE: Places = { ...METADATA, message: true };
 const OWN: Places = { ...HEADER, header: false };
 /** Of a message that calls a method about capabilities, whose own parameters say which. */
 export const METHOD_IN_MESSAGE: Places = { ...OWN, metadata: "declaration" };
@@ -23,8 +26,8 @@ const ONE = ["token", "capabilityId"];
 
 /** By method; in the HTTP+JSON binding CancelTask has no metadata that the SDK reads. */
 const PLACES: ReadonlyMap<string, Places> = new Map<string, Places>([
-  ["SendMessage", METADATA],
-  ["SendStreamingMessage", METADATA],
+  ["SendMessage", MESSAGE],
+  ["SendStreamingMessage", MESSAGE],
   ["CancelTask", METADATA],
   ["CreateTaskPushNotificationConfig", { ...HEADER, defined: ["token"] }],
   [METHODS.request, OWN],
@@ -32,11 +35,11 @@ const PLACES: ReadonlyMap<string, Places> = new Map<string, Places>([
   [METHODS.revoke, { ...OWN, params: ONE }],
   [METHODS.introspect, { ...OWN, params: ONE }],
   [METHODS.invoke, { ...METADATA, params: [...ONE, "capabilities"] }],
-  [METHODS.send, { ...METADATA, params: [...ONE, "capabilities", "attenuations"] }],
+  [METHODS.send, { ...MESSAGE, params: [...ONE, "capabilities", "attenuations"] }],
 ]);
 
 const REST_PLACES: readonly (readonly [pattern: RegExp, places: Places])[] = [
-  [/^\/message:(?:send|stream)\/?$/i, METADATA],
+  [/^\/message:(?:send|stream)\/?$/i, MESSAGE],
   [/^\/tasks\/[^/]+\/pushNotificationConfigs\/?$/i, { ...HEADER, defined: ["token"] }],
 ];
 
@@ -164,7 +167,7 @@ export function unreadHeader(names: readonly string[], { header }: Places): stri
   const known = header ? READ_HEADERS : READ_HEADERS.slice(1);
   return names.find((name) => {
     if (known.includes(name)) return false;
-    return name.startsWith("proviso-") || isNamed(name.replace(/^(?:x|a2a)-/, ""));
+    return name.startsWith("proviso-") || isNamed(name.replace(/^(?:(?:x|a2a|proviso)-)+/, ""));
   });
 }
 
@@ -185,10 +188,10 @@ export function methodIn(
   const parts = message["parts"];
   const [part]: readonly (Json | undefined)[] =
     Array.isArray(parts) && parts.length === 1 ? parts : [];
-  // Of several contents the SDK takes another than the data.
-  if (part === undefined || !isJsonObject(part) || "text" in part || "raw" in part || "url" in part)
-    return undefined;
-  const { data } = part;
+  if (part === undefined || !isJsonObject(part)) return undefined;
+  const { text = null, raw = null, url = null, data } = part;
+  // Of several contents the SDK takes another than the data; what is null is none.
+  if (text !== null || raw !== null || url !== null) return undefined;
   if (data === undefined || !isJsonObject(data)) return undefined;
   const { method, params = {} } = data;
   if (typeof method !== "string" || !CAPABILITY_METHODS.has(method)) return undefined;

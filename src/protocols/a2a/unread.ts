@@ -46,7 +46,7 @@ function problemIn(
   const whole = isRpc ? placesOf(body["method"]) : restPlacesOf(req.path);
   const { params: given = {}, ...envelope } = isRpc ? body : { params: body };
   const params = isJsonObject(given) ? given : { params: given };
-  const inMessage = methodIn(params["message"]);
+  const inMessage = whole.message === true ? methodIn(params["message"]) : undefined;
   const places = inMessage === undefined ? whole : METHOD_IN_MESSAGE;
   const own = inMessage === undefined ? undefined : placesOf(inMessage.method);
 
@@ -58,6 +58,8 @@ function problemIn(
     (own === undefined ? undefined : unreadMember(inMessage?.params ?? {}, own)) ??
     (header === undefined ? undefined : `the header ${header.slice(0, 64)}`) ??
     (unreadField(query.keys()) === undefined ? undefined : "the query");
+  const shapeless = notText(params["message"]);
+  if (shapeless !== undefined) return `${shapeless} must be a string`;
   if (named !== undefined) {
     return `${named} is not read as a capability, and not passed over; capabilities are read ${readIn(own ?? places)}`;
   }
@@ -70,6 +72,26 @@ function problemIn(
     }
   }
   return undefined;
+}
+
+const TEXTS = ["messageId", "contextId", "taskId", "text", "url", "filename", "mediaType"];
+
+/** A member of a message that the SDK would make a text of: what it then says was not looked at. */
+function notText(message: Json | undefined): string | undefined {
+  if (message === undefined || !isJsonObject(message)) return undefined;
+  const { parts = [], extensions = [] } = message;
+  const owners: (readonly [string, Json])[] = [["params.message", message]];
+  if (Array.isArray(parts)) {
+    owners.push(...parts.map((part, at) => [`params.message.parts[${at}]`, part] as const));
+  }
+  for (const [where, owner] of owners) {
+    if (!isJsonObject(owner)) continue;
+    const name = TEXTS.find((one) => typeof (owner[one] ?? "") !== "string");
+    if (name !== undefined) return `${where}.${name}`;
+  }
+  const listed = Array.isArray(extensions) ? extensions : [];
+  const at = listed.findIndex((extension: Json) => typeof extension !== "string");
+  return at < 0 ? undefined : `params.message.extensions[${at}]`;
 }
 
 const MESSAGE = "a message";
@@ -95,7 +117,8 @@ function* unreadValues(
   for (const [name, value] of Object.entries(others)) {
     // Any name may be a token itself.
     const where = /^\w{1,32}$/.test(name) ? `params.${name}` : "params";
-    if (!places.params.includes(name)) yield [where, [name, value]];
+    // Attenuations are read, but as hops by id: a token in one would be kept with it.
+    if (!places.params.includes(name) || name === "attenuations") yield [where, [name, value]];
   }
   const read = ["authorization", CAPABILITY_HEADER.toLowerCase()];
   for (const [name, value = ""] of Object.entries(req.headers)) {

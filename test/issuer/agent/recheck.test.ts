@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
 import type { InvocationOutcome } from "../../../src/issuer/agent/issuing-agent.js";
 import type { AgentDenial } from "../../../src/issuer/agent/refusal.js";
+import type { Ledger } from "../../../src/issuer/ledger/event.js";
 import { narrow } from "../../capability/support.js";
 import { GRANTS } from "./documents.js";
 import {
@@ -137,14 +138,18 @@ describe("where the policy names no fields", () => {
 });
 
 describe("a capability without a query", () => {
-  test("that was not asked for here has nothing that could be asked again", async () => {
-    const { agent, issuer } = await world({ grants: grants(true) });
+  test("that was not asked for here is refused where it would be asked again", async () => {
+    const { agent, issuer, again } = await world({ grants: grants(true) });
     const { capability } = issuer.issue((draft) => ({
       ...{ grant: "documents:read", principal: "alice", operations: ["retrieve"] },
       resourceHandles: [draft.handle("reports/q1.md")],
     }));
     const [document = ""] = capability.hop.resourceHandles ?? [];
-    expect(codes(await call(agent, "retrieve", { document }, [capability]))).toEqual(["allowed"]);
+    expect(codes(await call(agent, "retrieve", { document }, [capability]))).toEqual([
+      "policy_denied",
+    ]);
+    const unasked = await again({ grants: grants(false) });
+    expect(codes(await call(unasked, "retrieve", { document }, [capability]))).toEqual(["allowed"]);
   });
 });
 
@@ -162,4 +167,28 @@ test("a query is kept with the issuance, so that it has a limit", async () => {
     ...{ code: "invalid_request", path: "resourceQuery" },
     message: "the resource query must take at most 16384 characters of JSON",
   });
+});
+
+test("a capability that the ledger does not know is refused where its query would be asked", async () => {
+  const { again, agent, ledger } = await world();
+  const one = await grantedOne(agent, FIRST);
+  const q1 = handleOf(one, "First quarter");
+  const forgetful: Ledger = {
+    commit: (...all) => ledger.commit(...all),
+    note: (event) => ledger.note(event),
+    issued: () => undefined,
+    list: (query) => ledger.list(query),
+    close: () => {},
+  };
+  const other = await again({ ledger: forgetful });
+  expect(denials(await call(other, "retrieve", { document: q1 }, [one]))).toEqual([
+    {
+      code: "policy_denied",
+      rule: "query",
+      actual: q1,
+      message: "the ledger does not know by which query the handle was granted",
+    },
+  ]);
+  const unasked = await again({ ledger: forgetful, grants: grants(false) });
+  expect(codes(await call(unasked, "retrieve", { document: q1 }, [one]))).toEqual(["allowed"]);
 });

@@ -21,9 +21,11 @@ const ledger = await openLedger(join(home, "ledger.db"));
 const open = { collections: ["reports"], filter: { confidential: false } };
 const shared = { description: "A skill", operation: "read" };
 const agent = await createIssuingAgent({
-  issuer: createIssuer({ name: "documents-agent", keys: createKeyring(), revocations }),
+  issuer: createIssuer({
+    ...{ name: "documents-agent", keys: createKeyring(), revocations },
+    grants: [{ id: "documents:read", description: "Read", operations: ["read"] }],
+  }),
   ...{ revocations, ledger, resources: folder },
-  grants: [{ id: "documents:read", description: "Read", operations: ["read"] }],
   policy: new PolicyTable({
     rules: [{ principal: "alice", grant: "documents:read", operations: "*", resources: open }],
   }),

@@ -142,6 +142,11 @@ describe.each(BINDINGS)("over %s", (binding) => {
       expect(errorOf(answer)).toMatchObject({ ...of(binding, -32600, 400) });
       expect(textAt(answer.body, "error", "message")).toBe("the body must be UTF-8");
     }
+    const twice = 'application/json; x=";charset=utf-8"; charset=utf-16le';
+    const answer = await sendMessage(binding, messageWith(WORDS), {
+      headers: { "Content-Type": twice },
+    });
+    expect(textAt(answer.body, "error", "message")).toBe("the body must be UTF-8");
     for (const type of ["application/json; charset=utf-8", 'application/json;charset="UTF-8"']) {
       const answer = await sendMessage(binding, messageWith(WORDS), {
         headers: { "Content-Type": type },

@@ -102,7 +102,7 @@ function expectDenials(answer: Answer, details: Json): void {
     { "@type": STRUCT, value: { denials: JSON.parse(textAt(details, 0, "metadata", "denials")) } },
   ]);
   const code = textAt(details, 1, "value", "denials", 0, "code");
-  expect(["operation_denied", "token_malformed"]).toContain(code);
+  expect(["grant_denied", "operation_denied", "token_malformed"]).toContain(code);
   expect(textAt(details, 0, "reason")).toBe(code);
   expect(answer.headers.get(DENIAL_HEADER)).toBe(textAt(details, 0, "metadata", "codes"));
 }

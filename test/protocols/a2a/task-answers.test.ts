@@ -69,7 +69,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(task.status?.state).toBe(TaskState.TASK_STATE_REJECTED);
     expect(said(task)).toEqual([
       "paying is not allowed to this task",
-      { denials: ["operation_denied"] },
+      { denials: ["grant_denied", "operation_denied"] },
     ]);
     expect(task.artifacts).toEqual([]);
     const got = await holder.getTask({ tenant: "", id: task.id });
@@ -163,7 +163,7 @@ test("a message that goes on with a task passes the same checks as the first", a
 
   // A skill in it is checked like any other, and the refusal leaves the task as it was.
   const pay = callOf("pay", { amount: 1, to: "bob" }, { taskId });
-  expect(refusalOf(await failureOf(holder.sendMessage(pay)))?.code).toBe("operation_denied");
+  expect(refusalOf(await failureOf(holder.sendMessage(pay)))?.code).toBe("grant_denied");
   const wait = callOf("wait", { milliseconds: 0 }, { taskId });
   const done = taskIn(await holder.sendMessage(wait));
   expect(done).toMatchObject({ id: taskId, status: { state: TaskState.TASK_STATE_COMPLETED } });

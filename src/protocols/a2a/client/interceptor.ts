@@ -191,12 +191,16 @@ export async function withCapability(
  * const ledger = await openLedger(join(folder, "ledger.db"));
  * const tasks = await openTaskStore(join(folder, "tasks.db"));
  * const agent = await createIssuingAgent({
- *   issuer: createIssuer({ name: "clock-agent", keys: createKeyring(), revocations }),
+ *   issuer: createIssuer({
+ *     name: "clock-agent",
+ *     keys: createKeyring(),
+ *     revocations,
+ *     grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell"] }],
+ *   }),
  *   revocations,
  *   ledger,
  *   mode: "prefer",
  *   undeclaredAmbient: "refused",
- *   grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell"] }],
  *   policy: new PolicyTable({
  *     rules: [{ principal: "alice", grant: "clock:read", operations: "*" }],
  *   }),

@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Json } from "../../../src/bytes/json.js";
+import { attenuate } from "../../../src/index.js";
+import { EXTENSION_URI, METHODS } from "../../../src/protocols/a2a/extension.js";
+import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
+import { authorized, callOf, clientOf, quietConsole, request, rpc, taskIn } from "./callers.js";
+
+// Places in which a capability once passed for none, and tokens that once were kept: each refuses.
+
+let agent: TestAgent;
+let token: string;
+let other: string;
+
+beforeAll(async () => {
+  quietConsole();
+  agent = await startAgent({ mode: "prefer" });
+  const client = await clientOf(agent, "JSON-RPC", "alice");
+  token = (await request(client, { grants: ["work:do"] })).token;
+  other = (await request(client, { grants: ["work:do"] })).token;
+});
+afterAll(() => agent.remove());
+
+const introspection = (): Json => ({ method: METHODS.introspect, params: { token } });
+
+async function ambientTask(): Promise<string> {
+  const client = await clientOf(agent, "JSON-RPC", "alice");
+  return taskIn(await client.sendMessage(callOf("wait", { milliseconds: 0 }))).id;
+}
+
+async function said(method: string, params: object): Promise<string> {
+  return (await rpc(agent, "alice", method, JSON.parse(JSON.stringify(params)))).text;
+}
+
+describe("in what a method does not read", () => {
+  test("a message beside the parameters of a method that has none", async () => {
+    const id = await ambientTask();
+    const message = { messageId: "m", role: "ROLE_USER", parts: [{ data: introspection() }] };
+    expect(await said("GetTask", { id })).toContain(id);
+    for (const method of ["GetTask", "ListTasks"]) {
+      expect(await said(method, { id, message })).toContain("a message must not hold a token");
+    }
+  });
+
+  test("null beside the data of a message is no content", async () => {
+    const parts = [{ text: null, data: introspection() }];
+    const message = { messageId: "m", role: "ROLE_USER", parts };
+    const metadata = { [EXTENSION_URI]: { capabilities: [{ token }] } };
+    expect(await said("SendMessage", { message, metadata })).toContain("is not read");
+    expect(await said("SendMessage", { message })).toContain('"active"');
+  });
+
+  test.each(["X-Proviso-Capability", "X-A2A-Capability", "A2A-Proviso-Token"])(
+    "the header %s",
+    async (name) => {
+      const headers = {
+        ...authorized("alice"),
+        "A2A-Version": "1.0",
+        [name]: "cap_AAAAAAAAAAAAAAAA",
+      };
+      const id = await ambientTask();
+      const answer = await fetch(`${agent.server.restUrl}/tasks/${id}`, { headers });
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).toContain(name.toLowerCase());
+    },
+  );
+
+  test("a body without a type", async () => {
+    const id = await ambientTask();
+    const body = JSON.stringify({ metadata: { [EXTENSION_URI]: { capabilities: [{ token }] } } });
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const url = `${agent.server.restUrl}/tasks/${id}`;
+      const { "Content-Type": _, ...who } = authorized("alice");
+      const headers = {
+        ...who,
+        "Content-Length": body.length,
+      };
+      const asking = httpRequest(url, { method: "GET", headers }, (answer) => {
+        answer.resume().on("end", () => resolve(answer.statusCode));
+      });
+      asking.on("error", reject).end(body);
+    });
+    expect(status).toBe(415);
+  });
+
+  test.each<[string, object]>([
+    ["parts[0].text", { parts: [{ text: ["a", "b"] }] }],
+    ["messageId", { messageId: ["m"], parts: [{ text: "a" }] }],
+    ["extensions[0]", { parts: [{ text: "a" }], extensions: [["u"]] }],
+  ])("%s that the SDK would make a text of", async (name, more) => {
+    const message = { messageId: "m", role: "ROLE_USER", ...more };
+    expect(await said("SendMessage", { message })).toContain(
+      `params.message.${name} must be a string`,
+    );
+  });
+});
+
+describe("what the ledger keeps of a hop", () => {
+  /** All that the ledger's files hold. */
+  const kept = (): string =>
+    readdirSync(agent.home)
+      .filter((name) => name.startsWith("ledger"))
+      .map((name) => readFileSync(join(agent.home, name), "latin1"))
+      .join("\n");
+
+  test("is no token: not of an attenuation that the agent makes", async () => {
+    const id = agent.ledger.list({}).find((event) => event.kind === "issuance")?.capability ?? "";
+    const message = { role: "user", parts: [{ text: "wait" }] };
+    const params = { message, capabilities: [{ id }], attenuations: { [id]: { purpose: other } } };
+    expect(await said(METHODS.send, params)).toContain("params.attenuations must not hold a token");
+  });
+
+  test("nor of one that its holder makes: the call is allowed, and the hop left out", async () => {
+    const child = attenuate(token, { purpose: `x ${other}` });
+    const capabilities = [{ token: child.ok ? child.token : "" }];
+    const call = { skill: "wait", arguments: { milliseconds: 0 }, capabilities };
+    expect(await said(METHODS.invoke, call)).toContain("waited");
+    agent.ledger.flush();
+    expect(kept()).not.toContain(other.slice(0, 100));
+    expect(kept()).toContain(child.ok ? child.revocationId : "?");
+  });
+});
