@@ -38,7 +38,7 @@ export function define(program: Command): void {
     "proviso attenuate @token --op retrieve --expires 5m > narrowed",
     "proviso attenuate --arg 'amount<=1000' --arg 'currency in USD,EUR' < token",
     "cat token | proviso attenuate --max-further-hops 0 --purpose 'summarise one report'",
-    "proviso attenuate @token --expires 30d --intersect",
+    "proviso attenuate @token --expires 2030-01-31T23:59:59Z --intersect",
   ]);
 }
 

@@ -30,9 +30,11 @@ export function grantsInForce(
   const having = [...known.keys()].filter((grant) => known.get(grant)?.includes(operation));
   const [only, ...more] = having;
   if (only !== undefined && more.length === 0) return [only];
+  const near = nearest(operation, [...known.values()].flat());
+  const hint = near === undefined ? "" : ` (did you mean ${shown(near)}?)`;
   const why =
     only === undefined
-      ? `no grant has the operation ${shown(operation)}; there are ${shownList([...known.keys()])}`
+      ? `no grant has the operation ${shown(operation)}${hint}; there are ${shownList([...known.keys()])}`
       : `the operation ${shown(operation)} belongs to ${shownList(having)}`;
   throw new TypeError(`invocation.grant must say under which grant this service acts: ${why}`);
 }

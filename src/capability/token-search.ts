@@ -2,12 +2,15 @@ import { encodeBase64url, readBase64 } from "../bytes/base64.js";
 import { Cursor } from "../bytes/cursor.js";
 import { isJsonObject, type Json } from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
+import { encodeUtf8 } from "../bytes/utf8.js";
 import { readBinaryV1, startsBinaryV1 } from "../macaroon/binary-v1.js";
 import { readBinaryV2, V2_VERSION } from "../macaroon/binary-v2.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
 
 /** Texts that may be tokens, of which one search looks at no more. */
 export const MAX_CANDIDATES = 64;
+/** Characters of the texts that one search judges, together: each is hashed as often as it has links. */
+const MAX_JUDGED = CAPABILITY_LIMITS.bytes * 8;
 /** Places where a macaroon in binary seems to begin, of which one search reads no more. */
 const MAX_BEGINNINGS = 1024;
 /** Bytes of the shortest identifier that a capability can have. */
@@ -32,9 +35,10 @@ const V1_INITIAL = 0x6c;
 /** What a search has found: `too_many` if it would have to look at more than it may. */
 export type SearchResult = "none" | "token" | "too_many";
 
-// Both alphabets of base64. What has neither "+" nor "/" is found in the first.
+// Both alphabets of base64. What has neither "+" nor "/" is found in the first. A run that is too short
+// is not tried again from each of its characters.
 const RUNS: readonly RegExp[] = ["A-Za-z0-9_-", "A-Za-z0-9+/"].map(
-  (alphabet) => new RegExp(`[${alphabet}]{${SHORTEST_TOKEN},}`, "g"),
+  (alphabet) => new RegExp(`(?<![${alphabet}])[${alphabet}]{${SHORTEST_TOKEN},}`, "g"),
 );
 const OBJECT = /\{[ \t\n\r]*"/g;
 const SIGNED = /"(?:s|s64|signature)"|\\u/;
@@ -42,17 +46,22 @@ const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|([^u]))/g;
 const MACAROON_DEPTH = 3;
 /** How often JSON may stand in strings of JSON. */
 const MAX_LEVELS = 4;
-const V1_MEMBERS = ["identifier", "signature"];
+/** How often each character of a text may be looked at as part of an object. */
+const LOOKS = 8 * MAX_LEVELS;
 
 /**
  * Looks for tokens in what is not to hold any: in every string, member name and object, in every form
- * that a token has, whatever stands before and behind it. The work grows with the length of what is
- * looked through, and no more than {@link MAX_CANDIDATES} texts are judged.
+ * that a token has, whatever stands before and behind it, and whatever members its JSON has besides.
+ * The work grows with the length of what is looked through, and no more than {@link MAX_CANDIDATES}
+ * texts are judged.
  */
 export class TokenSearch {
   readonly #isAuthentic: (token: string) => boolean;
   #candidates = 0;
+  #judged = 0;
   #beginnings = 0;
+  // Objects within each other are looked at several times, and no text may make that many times.
+  #looks = LONGEST;
 
   /** @param isAuthentic - Whether a text is a token. */
   constructor(isAuthentic: (token: string) => boolean) {
@@ -68,7 +77,7 @@ export class TokenSearch {
       else if (Array.isArray(next)) for (const item of next) left.push(item);
       else if (isJsonObject(next)) {
         for (const [name, member] of Object.entries(next)) left.push(name, member);
-        if (isMacaroon(next)) found = this.#judge(JSON.stringify(next));
+        found = this.#judge(macaroonIn(next));
       }
       if (found !== "none") return found;
     }
@@ -76,6 +85,7 @@ export class TokenSearch {
   }
 
   #inText(text: string): SearchResult {
+    this.#looks += LOOKS * text.length;
     let level = text;
     for (let deep = 0; deep < MAX_LEVELS && level.length >= SHORTEST_TOKEN; deep++) {
       const inBase64 = this.#inBase64(level);
@@ -104,16 +114,14 @@ export class TokenSearch {
   }
 
   #inJson(text: string): SearchResult {
-    // Objects within each other are looked at several times, and no text may make that many times.
-    let left = 8 * text.length + LONGEST;
     for (const { index } of text.matchAll(OBJECT)) {
       const { length, closed } = objectAt(text, index);
-      left -= length;
-      if (left < 0) return "too_many";
+      this.#looks -= length;
+      if (this.#looks < 0) return "too_many";
       if (!closed || length < SHORTEST_TOKEN) continue;
       const object = text.slice(index, index + length);
-      if (!SIGNED.test(object) || !isMacaroon(parsed(object))) continue;
-      const found = this.#judge(object);
+      if (!SIGNED.test(object)) continue;
+      const found = this.#judge(macaroonIn(parsed(object)));
       if (found !== "none") return found;
     }
     return "none";
@@ -122,15 +130,49 @@ export class TokenSearch {
   #judge(token: string): SearchResult {
     if (token.length < SHORTEST_TOKEN) return "none";
     this.#candidates++;
-    if (this.#candidates > MAX_CANDIDATES) return "too_many";
+    this.#judged += token.length;
+    if (this.#candidates > MAX_CANDIDATES || this.#judged > MAX_JUDGED) return "too_many";
     return this.#isAuthentic(token) ? "token" : "none";
   }
 }
 
-function isMacaroon(object: Json): boolean {
-  if (!isJsonObject(object)) return false;
-  const has = (name: string): boolean => Object.hasOwn(object, name);
-  return V1_MEMBERS.every(has) || ((has("i") || has("i64")) && (has("s") || has("s64")));
+/**
+ * The macaroon that an object is, by the members that make one alone: others beside them, or a second
+ * encoding, do not hide it. Empty if it cannot be one.
+ */
+function macaroonIn(object: Json): string {
+  if (!isJsonObject(object)) return "";
+  const { identifier, signature, i, i64, s64, s } = object;
+  if (typeof identifier === "string" && isHexSignature(signature)) {
+    const caveats = caveatsIn(object["caveats"], ["cid", "vid", "cl"]);
+    return JSON.stringify({ identifier, caveats, signature });
+  }
+  if (typeof i !== "string" && typeof i64 !== "string") return "";
+  const signed = isBase64Signature(s64) ? { s64 } : isTextSignature(s) ? { s } : undefined;
+  if (signed === undefined) return "";
+  const c = caveatsIn(object["c"], ["i", "i64", "l", "v", "v64"]);
+  return JSON.stringify({ v: 2, ...(typeof i === "string" ? { i } : { i64 }), c, ...signed });
+}
+
+function caveatsIn(value: Json | undefined, names: readonly string[]): Json {
+  const caveats: readonly Json[] = Array.isArray(value) ? value : [];
+  return caveats.map((caveat) =>
+    isJsonObject(caveat)
+      ? Object.fromEntries(Object.entries(caveat).filter(([name]) => names.includes(name)))
+      : caveat,
+  );
+}
+
+function isHexSignature(value: Json | undefined): boolean {
+  return typeof value === "string" && /^[0-9a-fA-F]{64}$/.test(value);
+}
+
+function isBase64Signature(value: Json | undefined): boolean {
+  return typeof value === "string" && /^[\w+/-]{43}=?$/.test(value);
+}
+
+function isTextSignature(value: Json | undefined): boolean {
+  return typeof value === "string" && value.length <= 32 && encodeUtf8(value).length === 32;
 }
 
 function parsed(text: string): Json {

@@ -106,7 +106,7 @@ test("a token without its discharges is one", () => {
     identifier: "who is it",
   });
   const token = macaroonToText(bound);
-  expect(issuer.authorize(token, { operation: "get" }).allowed).toBe(false);
+  expect(issuer.authorize(token, { grant: "files", operation: "get" }).allowed).toBe(false);
   expect(look(`take ${token}`)).toBe("token");
 });
 
@@ -191,4 +191,33 @@ test("a caveat is no token, nor is a macaroon that is no capability", () => {
   const key = new RootKey(new Uint8Array(32).fill(1));
   const other = addFirstPartyCaveat(createMacaroon(key, { identifier: "x".repeat(200) }), "y");
   for (const format of FORMATS) expect(look(writeMacaroons([other], format))).toBe("none");
+});
+
+describe("what stands beside a macaroon's own members does not hide it", () => {
+  const { v, i, c, s64 } = JSON.parse(written(TOKEN, "v2json"));
+  const { identifier, caveats, signature } = JSON.parse(written(TOKEN, "v1json"));
+  test.each<[string, Json]>([
+    ["a member of v2", { v, i, c, s64, note: "x" }],
+    ["a member of v1", { identifier, caveats, signature, note: "x" }],
+    ["a second encoding", { v, i, i64: "e30", c, s64 }],
+    [
+      "a member of a caveat",
+      { v, i, c: c.map((one: Json) => Object.assign({}, one, { n: 1 })), s64 },
+    ],
+  ])("%s", (_, value) => {
+    expect(look(value)).toBe("token");
+    expect(look(`see ${JSON.stringify(value)}`)).toBe("token");
+  });
+});
+
+test("rows that only have such names are none, however many", () => {
+  const rows = (row: Json): Json => Array.from({ length: 300 }, () => row);
+  expect(look(rows({ i: 1, s: "long text ".repeat(30) }))).toBe("none");
+  expect(look(rows({ identifier: "x".repeat(300), signature: "y" }))).toBe("none");
+});
+
+test("no more than so many characters are judged, however few the texts", () => {
+  const forged = `${narrow(TOKEN, { purpose: "x".repeat(4000) }).slice(0, -6)}AAAAAA`;
+  expect(look([forged])).toBe("none");
+  expect(look(Array.from({ length: 20 }, () => forged))).toBe("too_many");
 });
