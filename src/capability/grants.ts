@@ -49,8 +49,7 @@ export function unknownGrant(grant: string, known: GrantOperations): TypeError {
 }
 
 /**
- * Why a token's grant does not allow an invocation: it is none of those in force, or does not have the
- * operation, whatever the hops say (docs/spec.md, section 7).
+ * Why a token's grant does not allow an invocation: it is not in force, or does not have the operation, whatever the hops say (docs/spec.md, section 7).
  *
  * @param grant - The token's own.
  */

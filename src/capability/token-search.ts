@@ -199,7 +199,7 @@ function* binaryIn(run: string): Generator<string | undefined> {
   }
 }
 
-/** Where the binary macaroon ends that begins at an offset; `undefined` if it is none. */
+/** Where the binary macaroon ends that begins at an offset; `undefined` if it is not one. */
 function macaroonEnd(bytes: Uint8Array, at: number): number | undefined {
   const cursor = new Cursor(bytes.subarray(0, at + LONGEST_BINARY), at);
   try {

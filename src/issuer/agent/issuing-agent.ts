@@ -391,7 +391,7 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
   }
   if (mode === "require" && undeclaredAmbient === "accepted") {
     throw new TypeError(
-      'undeclaredAmbient: can not be "accepted", since mode "require" accepts no ambient authority',
+      'undeclaredAmbient: cannot be "accepted", since mode "require" accepts no ambient authority',
     );
   }
   if (!Number.isSafeInteger(lifetime) || lifetime < 1 || lifetime > issuer.maxLifetime) {

@@ -120,4 +120,9 @@ test("a client reads the data first, and the text of an older agent", () => {
   for (const nothing of [[info("[")], [info("{}")], [struct], [], undefined, [null, 7, "x"], {}]) {
     expect(denialsIn(nothing)).toEqual([]);
   }
+  // What is no denial is left out, and does not hide those in the text.
+  const told = info(JSON.stringify([denial]));
+  for (const denials of [[], {}, [{ code: { x: 1 }, message: 7 }], [{ code: "expired" }]]) {
+    expect(denialsIn([told, { "@type": STRUCT, value: { denials } }])).toEqual([denial]);
+  }
 });
