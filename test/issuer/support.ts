@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { type RevocationEntry, StorageError } from "../../src/issuer/index.js";
+import type { RevocationEntry } from "../../src/issuer/index.js";
+import { StorageError } from "../../src/stores/index.js";
 
 export const AT = "2026-01-01T00:00:00Z";
 
@@ -43,7 +44,7 @@ export async function storageError(action: () => unknown): Promise<StorageError>
 }
 
 export function child(name: string): string {
-  return fileURLToPath(new URL(`children/${name}.mjs`, import.meta.url));
+  return fileURLToPath(new URL(`../stores/children/${name}.mjs`, import.meta.url));
 }
 
 /** What `act.mjs` printed. */

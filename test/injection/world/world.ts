@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Mode } from "../../../src/agent/gate.js";
 import type { Json } from "../../../src/bytes/json.js";
 import { formatTime } from "../../../src/caveats/time.js";
-import type { Mode } from "../../../src/issuer/agent/gate.js";
 import type { TaskCall } from "../../../src/protocols/a2a/executor.js";
 import { Connection, type Heard } from "./connection.js";
 import { openCode, openDocuments } from "./folder-agent.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createFixedTokens } from "../../../src/issuer/index.js";
+import { createFixedTokens } from "../../../src/auth/index.js";
 import { startAgent } from "../../support/a2a-agent.js";
 import { quietConsole } from "./callers.js";
 import { type CallerOf, LoopingCaller, World } from "./looping-caller.js";

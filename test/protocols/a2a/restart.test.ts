@@ -9,10 +9,10 @@ import { fileURLToPath } from "node:url";
 import { type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { expect, onTestFinished, test } from "vitest";
+import type { GrantedCapability } from "../../../src/agent/issuance.js";
 import { attenuate, createNonce } from "../../../src/index.js";
-import type { GrantedCapability } from "../../../src/issuer/agent/issuance.js";
-import { openLedgerReadOnly } from "../../../src/issuer/index.js";
 import { CapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
+import { openLedgerReadOnly } from "../../../src/stores/index.js";
 import { CALLERS } from "../../support/a2a-agent.js";
 import {
   at,
