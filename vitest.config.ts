@@ -9,6 +9,7 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    globalSetup: ["test/support/postgres.ts"],
     reporters: ["default", "json"],
     outputFile: { json: "reports/vitest.json" },
   },

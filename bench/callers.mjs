@@ -13,7 +13,7 @@ import { createFixedTokens } from "proviso/auth";
 import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
 import { openLedger } from "proviso/stores";
 
-/** @import { Ledger } from "proviso/issuer" */
+/** @import { Ledger } from "proviso/agent" */
 
 const { version } = createRequire(import.meta.url)("../package.json");
 const ROUNDS = 41;

@@ -12,12 +12,14 @@ export type StorageErrorCode =
   | "store_missing"
   | "store_exists"
   | "store_unreadable"
+  | "store_unreachable"
   | "store_unwritable"
   | "store_exposed"
   | "store_locked"
   | "store_corrupt"
   | "store_full"
   | "store_version"
+  | "store_outdated"
   | "store_replaced"
   | "store_unavailable";
 
@@ -81,6 +83,14 @@ const WORDING: Readonly<Record<StorageErrorCode, Wording>> = {
   store_unreadable: {
     message: (store) => `the ${store} can not be read`,
     hint: (path) => `make ${path} a regular file that this user may read and write`,
+  },
+  store_unreachable: {
+    message: () => "the database cannot be reached",
+    hint: () => "see that its server runs and that the address is right",
+  },
+  store_outdated: {
+    message: () => "this file is of an unreleased format of proviso, which kept each store apart",
+    hint: () => "move the folder away and run proviso init",
   },
   store_unwritable: {
     message: (store) => `the ${store} can not be written`,
