@@ -21,6 +21,7 @@ import {
   readKeyringFile,
   replaceKeyringFile,
 } from "../../src/issuer/index.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import {
   act,
   actWithin,
@@ -29,12 +30,11 @@ import {
   root,
   storageError,
   Talker,
-  temporaryDirectory,
   unprivileged,
 } from "./support.js";
 
 function keyFile(): { directory: string; path: string; keyring: Keyring } {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const path = join(directory, "keys.json");
   const keyring = createKeyring();
   createKeyringFile(path, keyring);
@@ -67,14 +67,14 @@ describe("creating", () => {
   });
 
   test("says that the directory is missing", async () => {
-    const path = join(temporaryDirectory(), "no", "keys.json");
+    const path = join(temporaryFolder(), "no", "keys.json");
     const error = await storageError(() => createKeyringFile(path, createKeyring()));
     expect(error.code).toBe("key_file_unwritable");
     expect(error.message).toContain("its directory does not exist");
   });
 
   test("of many processes at once, one makes the file", async () => {
-    const path = join(temporaryDirectory(), "keys.json");
+    const path = join(temporaryFolder(), "keys.json");
     const makers = Array.from({ length: 4 }, () => new Talker("act", ["create-keys", path]));
     await Promise.all(makers.map((maker) => maker.end()));
     const codes = makers.map(({ lines }) => readAct(lines.join(), "").code ?? "made").sort();
@@ -92,7 +92,7 @@ describe("reading", () => {
   });
 
   test("a directory", async () => {
-    const error = await storageError(() => readKeyringFile(temporaryDirectory()));
+    const error = await storageError(() => readKeyringFile(temporaryFolder()));
     expect(error.code).toBe("key_file_unreadable");
   });
 
@@ -106,7 +106,7 @@ describe("reading", () => {
   });
 
   test.runIf(posix)("the hint is a command for a shell, whatever the path", async () => {
-    const directory = join(temporaryDirectory(), "it's here; rm");
+    const directory = join(temporaryFolder(), "it's here; rm");
     mkdirSync(directory);
     const path = join(directory, "keys.json");
     createKeyringFile(path, createKeyring());

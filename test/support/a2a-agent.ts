@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { pino } from "pino";
@@ -32,6 +31,7 @@ import {
   serveAgent,
 } from "../../src/protocols/a2a/index.js";
 import { GRANTS, POLICY, skillsOver, writeDocuments } from "../protocols/a2a/contents.js";
+import { temporaryFolder } from "./temporary-folder.js";
 
 /** What may be other than usual. */
 export interface TestAgentOptions
@@ -97,7 +97,7 @@ const FIXED: readonly FixedToken[] = [
 export async function startAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
   const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...others } = options;
   const { pushOrigins: origins, undeclaredAmbient, ...serving } = others;
-  const home = mkdtempSync(join(tmpdir(), "proviso-a2a-"));
+  const home = temporaryFolder();
   let ahead = 0;
   const clock = (): number => Date.now() + ahead;
   const ran: string[] = [];

@@ -6,6 +6,7 @@ import { encodeHop } from "../../../src/caveats/write-hop.js";
 import type { Clearance, Refusal } from "../../../src/issuer/agent/gate.js";
 import type { GrantedCapability } from "../../../src/issuer/agent/issuance.js";
 import { append } from "../../capability/support.js";
+import { sized } from "../../support/size.js";
 import { ALICE, granted, NOW, type World, world } from "./support.js";
 
 // Laws of the whole agent: over tokens that anybody can make of an issued one by appending hops
@@ -133,7 +134,7 @@ describe("through the whole agent", () => {
           }
         },
       ),
-      { numRuns: 600 },
+      { numRuns: sized(600) },
     );
     expect(allowed).toBeGreaterThan(60);
     expect(narrowed).toBeGreaterThan(30);
@@ -157,7 +158,7 @@ describe("through the whole agent", () => {
         expect(own).toEqual(expect.arrayContaining([...answer.resources.keys()]));
         expect(own).toEqual(expect.arrayContaining([...answer.handles]));
       }),
-      { numRuns: 1500 },
+      { numRuns: sized(1500) },
     );
     expect(allowed).toBeGreaterThan(100);
   });

@@ -9,6 +9,7 @@ import { type PolicyRule, PolicyTable } from "../../../src/issuer/agent/policy-t
 import type { Skill } from "../../../src/issuer/agent/skill.js";
 import { createIssuer } from "../../../src/issuer/issuer.js";
 import type { Resource, ResourceFilter } from "../../../src/issuer/resources/resource.js";
+import { sized } from "../../support/size.js";
 import { item, Shelf } from "./shelf.js";
 import { ALICE, type World, world } from "./support.js";
 
@@ -226,7 +227,7 @@ describe("of random grants, policies and requests", () => {
           expect(model).toEqual([]);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: sized(400) },
     );
     expect(given).toBeGreaterThan(80);
     expect(refused).toBeGreaterThan(40);

@@ -3,6 +3,7 @@ import type Database from "libsql";
 import { describe, expect, test } from "vitest";
 import type { Scalar } from "../../../src/caveats/scalar.js";
 import { matches } from "../../../src/issuer/resources/filter.js";
+import { sized } from "../../support/size.js";
 import { databaseWith, filters, found, number, report, sqliteSource, text } from "./support.js";
 
 /** A value as SQL writes it, and what it is as a field where the column leaves it as it is. */
@@ -88,7 +89,7 @@ describe("SQL finds what the filter says, whatever the column's type and collati
           for (const item of everything) expect(await source.get(item.name)).toEqual(item);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: sized(300) },
     );
     // It says nothing if nothing is ever found.
     expect(hits).toBeGreaterThan(100);
@@ -123,7 +124,7 @@ describe("SQL finds what the filter says, whatever the column's type and collati
           JSON.stringify(expected),
         );
       }),
-      { numRuns: 500 },
+      { numRuns: sized(500) },
     );
   });
 
@@ -146,7 +147,7 @@ describe("SQL finds what the filter says, whatever the column's type and collati
         const items = found(await source.find({ collection: "t", filter }));
         expect(items).toEqual(everything.filter((item) => matches(item, filter)));
       }),
-      { numRuns: 500 },
+      { numRuns: sized(500) },
     );
   });
 });
