@@ -8,15 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { attenuate } from "proviso";
 import { openTaskStore, serveAgent } from "proviso/a2a";
-import {
-  createFixedTokens,
-  createIssuer,
-  createIssuingAgent,
-  createKeyring,
-  openLedger,
-  PolicyTable,
-  RevocationList,
-} from "proviso/issuer";
+import { createIssuingAgent, PolicyTable } from "proviso/agent";
+import { createFixedTokens } from "proviso/auth";
+import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+import { openLedger } from "proviso/stores";
 
 /** @import { Ledger } from "proviso/issuer" */
 

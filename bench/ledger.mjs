@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { attenuate } from "proviso";
-import { createIssuer, createKeyring, openLedger, RevocationList } from "proviso/issuer";
+import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+import { openLedger } from "proviso/stores";
 
 const { version } = createRequire(import.meta.url)("../package.json");
 

@@ -7,13 +7,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  createIssuer,
-  createIssuingAgent,
-  createKeyring,
-  openLedger,
-  PolicyTable,
-} from "proviso/issuer";
+import { createIssuingAgent, PolicyTable } from "proviso/agent";
+import { createIssuer, createKeyring } from "proviso/issuer";
+import { openLedger } from "proviso/stores";
 import { cases, FAR, fill, GRANT, issuer, narrow, revocations } from "./refusal-cases.mjs";
 
 const { version } = createRequire(import.meta.url)("../package.json");

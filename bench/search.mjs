@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openFolder } from "proviso/issuer";
+import { openFolder } from "proviso/sources";
 import { followFolder } from "../examples/documents-agent/followed-index.mjs";
 import { openIndex } from "../examples/documents-agent/search-index.mjs";
 

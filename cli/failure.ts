@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { TokenError } from "../src/bytes/token-error.js";
-import { StorageError } from "../src/issuer/storage-error.js";
+import { StorageError } from "../src/storage/storage-error.js";
 import { adviceForToken } from "./advice.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
 import { isErrno, say } from "./output.js";

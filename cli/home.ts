@@ -5,9 +5,9 @@ import { DEFAULT_MAX_LIFETIME, LONGEST_LIFETIME } from "../src/capability/mint.j
 import { type Grant, grantsById } from "../src/issuer/grant.js";
 import { createIssuer, type Issuer } from "../src/issuer/issuer.js";
 import type { Keyring } from "../src/issuer/keyring.js";
-import { readKeyringFile } from "../src/issuer/keyring-file.js";
-import { openRevocationStore } from "../src/issuer/open-store.js";
-import type { RevocationStore } from "../src/issuer/revocation-store.js";
+import { readKeyringFile } from "../src/stores/keyring-file.js";
+import { openRevocationStore } from "../src/stores/revocations/open-store.js";
+import type { RevocationStore } from "../src/stores/revocations/revocation-store.js";
 import { type CliError, environmentError, usageError } from "./exit.js";
 import type { GlobalOptions } from "./global-options.js";
 import { isErrno } from "./output.js";

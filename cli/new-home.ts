@@ -10,9 +10,9 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { createKeyring, type Keyring } from "../src/issuer/keyring.js";
-import { createKeyringFile } from "../src/issuer/keyring-file.js";
-import { createPrivateFile, syncDirectoryOf, temporaryName } from "../src/issuer/new-file.js";
-import { createRevocationStore } from "../src/issuer/open-store.js";
+import { createPrivateFile, syncDirectoryOf, temporaryName } from "../src/storage/new-file.js";
+import { createKeyringFile } from "../src/stores/keyring-file.js";
+import { createRevocationStore } from "../src/stores/revocations/open-store.js";
 import { environmentError } from "./exit.js";
 import {
   type HomeConfig,

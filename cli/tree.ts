@@ -1,4 +1,4 @@
-import type { InspectedLink, InspectedMacaroon, RawBytes } from "../src/capability/inspect.js";
+import type { InspectedLink, InspectedMacaroon, RawBytes } from "../src/capability/inspection.js";
 import { hopRows, type Row } from "./authority-words.js";
 import type { Paint } from "./paint.js";
 import { printable, quoted } from "./printable.js";

@@ -16,16 +16,15 @@ export {
 export { type AuthorityChange, diff, type TokenDiff } from "./capability/diff.js";
 export { bindDischarges } from "./capability/discharge.js";
 export type { Identifier } from "./capability/identifier.js";
-export {
-  type InspectedLink,
-  type InspectedMacaroon,
-  type Inspection,
-  type InspectOptions,
-  inspect,
-  type RawBytes,
-} from "./capability/inspect.js";
+export { type InspectOptions, inspect } from "./capability/inspect.js";
+export type {
+  InspectedLink,
+  InspectedMacaroon,
+  Inspection,
+  InspectionWarning,
+  RawBytes,
+} from "./capability/inspection.js";
 export { CAPABILITY_LIMITS, type CapabilityLimits } from "./capability/limits.js";
-export type { InspectionWarning } from "./capability/warnings.js";
 export type { Authority } from "./caveats/authority.js";
 export type { Domain } from "./caveats/domain.js";
 export type { Constraint, Hop, HopInit, Operators } from "./caveats/hop.js";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { LedgerReader } from "../../src/issuer/ledger/ledger-reader.js";
-import { openLedgerReadOnly } from "../../src/issuer/ledger/open-ledger.js";
-import { StorageError } from "../../src/issuer/storage-error.js";
+import { StorageError } from "../../src/storage/storage-error.js";
+import type { LedgerReader } from "../../src/stores/ledger/ledger-reader.js";
+import { openLedgerReadOnly } from "../../src/stores/ledger/open-ledger.js";
 import { environmentError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
 import { homePaths } from "../home.js";

@@ -1,6 +1,6 @@
+import { type DelegationNode, delegationTree } from "../../src/agent/delegation-tree.js";
+import type { LedgerEvent } from "../../src/agent/ledger.js";
 import type { Hop } from "../../src/caveats/hop.js";
-import type { LedgerEvent } from "../../src/issuer/ledger/event.js";
-import { type DelegationNode, delegationTree } from "../../src/issuer/ledger/tree.js";
 import { hopRows, type Row } from "../authority-words.js";
 import type { Paint } from "../paint.js";
 import { printable, quoted } from "../printable.js";

@@ -1,4 +1,4 @@
-import type { LedgerEvent } from "../../src/issuer/ledger/event.js";
+import type { LedgerEvent } from "../../src/agent/ledger.js";
 import type { Paint } from "../paint.js";
 import { escapedJson, printable, quoted } from "../printable.js";
 

@@ -1,5 +1,5 @@
+import type { FieldCondition, ResourceFilter } from "../../src/agent/resources/resource.js";
 import { isScalar, type Scalar } from "../../src/caveats/scalar.js";
-import type { FieldCondition, ResourceFilter } from "../../src/issuer/resources/resource.js";
 import {
   refuse,
   scalarsFrom,

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import { TokenError } from "../../src/bytes/token-error.js";
-import { type Inspection, inspect } from "../../src/capability/inspect.js";
+import { inspect } from "../../src/capability/inspect.js";
+import type { Inspection } from "../../src/capability/inspection.js";
 import { authorityRows, type Row } from "../authority-words.js";
 import { type CliError, environmentError } from "../exit.js";
 import { seenFromNow } from "../moment.js";

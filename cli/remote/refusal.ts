@@ -1,6 +1,6 @@
+import type { AgentDenialCode, RequestProblemCode } from "../../src/agent/refusal.js";
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import type { DenialCode } from "../../src/capability/denial.js";
-import type { AgentDenialCode, RequestProblemCode } from "../../src/issuer/agent/refusal.js";
 import { adviceForToken, exitForDenial } from "../advice.js";
 import type { ShownDenial } from "../denial-lines.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import type { Authenticator } from "../../src/issuer/principals/caller.js";
-import { createFixedTokens, type FixedToken } from "../../src/issuer/principals/fixed-tokens.js";
-import { createJwtAuthenticator } from "../../src/issuer/principals/jwt-authenticator.js";
-import { KeysUnavailableError } from "../../src/issuer/principals/keys-unavailable.js";
+import type { Authenticator } from "../../src/agent/caller.js";
+import { createFixedTokens, type FixedToken } from "../../src/auth/fixed-tokens.js";
+import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
+import { KeysUnavailableError } from "../../src/auth/keys-unavailable.js";
 import { environmentError } from "../exit.js";
 import { invalidConfig, problemFrom, type ReadConfig, refuseConfig } from "./config.js";
 import { readJsonFile } from "./json.js";

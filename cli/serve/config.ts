@@ -1,11 +1,11 @@
 import { dirname, resolve } from "node:path";
+import type { Mode, UndeclaredAmbient } from "../../src/agent/gate.js";
+import type { PolicyDefinition } from "../../src/agent/policy-table.js";
+import type { FixedToken } from "../../src/auth/fixed-tokens.js";
+import type { PublicJwkSet } from "../../src/auth/jwt-options.js";
 import { readDuration } from "../../src/caveats/time.js";
-import type { Mode, UndeclaredAmbient } from "../../src/issuer/agent/gate.js";
-import type { PolicyDefinition } from "../../src/issuer/agent/policy-table.js";
 import type { Grant } from "../../src/issuer/grant.js";
-import type { FixedToken } from "../../src/issuer/principals/fixed-tokens.js";
-import type { PublicJwkSet } from "../../src/issuer/principals/jwt-options.js";
-import type { SqliteCollection } from "../../src/issuer/resources/sqlite-schema.js";
+import type { SqliteCollection } from "../../src/sources/sqlite-schema.js";
 import { CliError, EXIT } from "../exit.js";
 import { readJsonFile } from "./json.js";
 import { type ConfigProblem, schemaProblems } from "./schema.js";

@@ -1,5 +1,5 @@
-import type { RevocationStore } from "../../src/issuer/revocation-store.js";
-import type { SqliteTaskStore } from "../../src/protocols/a2a/task-store.js";
+import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
+import type { SqliteTaskStore } from "../../src/stores/tasks/task-store.js";
 
 const HOUR = 60 * 60 * 1000;
 /** Tasks that nothing has happened to for so long are removed. */

@@ -1,7 +1,7 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { meant } from "../../src/issuer/agent/definition.js";
-import { type PolicyDefinition, PolicyTable } from "../../src/issuer/agent/policy-table.js";
+import { meant } from "../../src/agent/definition.js";
+import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
 import { CliError } from "../exit.js";
 import { invalidConfig, problemAt, problemFrom, type ReadConfig, refuseConfig } from "./config.js";
 import { readJsonFile } from "./json.js";

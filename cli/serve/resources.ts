@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { openFolder } from "../../src/issuer/resources/folder.js";
-import { ResourceError } from "../../src/issuer/resources/resource-error.js";
-import type { ResourceFolder } from "../../src/issuer/resources/resource-folder.js";
-import { openSqliteResources } from "../../src/issuer/resources/sqlite.js";
-import type { SqliteResources } from "../../src/issuer/resources/sqlite-source.js";
+import { openFolder } from "../../src/sources/folder.js";
+import { ResourceError } from "../../src/sources/resource-error.js";
+import type { ResourceFolder } from "../../src/sources/resource-folder.js";
+import { openSqliteResources } from "../../src/sources/sqlite.js";
+import type { SqliteResources } from "../../src/sources/sqlite-source.js";
 import { environmentError } from "../exit.js";
 import { invalidConfig, problemFrom, type ReadConfig } from "./config.js";
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { expandGrants, type KnownGrant } from "../../src/issuer/agent/grant.js";
-import { checkSkills } from "../../src/issuer/agent/skill.js";
+import { expandGrants, type KnownGrant } from "../../src/agent/grant.js";
+import { checkSkills } from "../../src/agent/skill.js";
 import type { AgentModuleContext, AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { type CliError, environmentError } from "../exit.js";
 import { problemFrom, type ReadConfig, refuseConfig } from "./config.js";

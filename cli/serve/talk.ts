@@ -1,6 +1,6 @@
 import { pino } from "pino";
-import type { LedgerProblem } from "../../src/issuer/ledger/options.js";
 import type { AgentLog } from "../../src/protocols/a2a/log.js";
+import type { LedgerProblem } from "../../src/stores/ledger/options.js";
 import { say } from "../output.js";
 import { printable } from "../printable.js";
 

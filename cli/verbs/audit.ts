@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { LedgerEventKind, LedgerQuery } from "../../src/agent/ledger.js";
 import { nearest } from "../../src/caveats/nearest.js";
 import { formatTime, readDuration } from "../../src/caveats/time.js";
-import type { LedgerEventKind, LedgerQuery } from "../../src/issuer/ledger/event.js";
-import type { LedgerReader } from "../../src/issuer/ledger/ledger-reader.js";
+import type { LedgerReader } from "../../src/stores/ledger/ledger-reader.js";
 import { type LedgerChoice, withLedger } from "../audit/ledger.js";
 import { historyLines, historyOf } from "../audit/tree.js";
 import { countWords, eventLine } from "../audit/words.js";

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { diff, type TokenDiff } from "../../src/capability/diff.js";
-import { type Inspection, inspect } from "../../src/capability/inspect.js";
+import { inspect } from "../../src/capability/inspect.js";
+import type { Inspection } from "../../src/capability/inspection.js";
 import { addExamples } from "../examples.js";
 import { EXIT } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";

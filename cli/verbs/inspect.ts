@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { type Inspection, inspect } from "../../src/capability/inspect.js";
+import { inspect } from "../../src/capability/inspect.js";
+import type { Inspection } from "../../src/capability/inspection.js";
 import { parseTime } from "../../src/caveats/time.js";
 import { type MacaroonText, readMacaroons } from "../../src/macaroon/read.js";
 import { writeMacaroons } from "../../src/macaroon/write.js";

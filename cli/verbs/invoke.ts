@@ -1,8 +1,8 @@
 import { isatty } from "node:tty";
 import type { Command } from "commander";
+import { MOST_PRESENTED } from "../../src/agent/presented.js";
 import type { Json, JsonObject } from "../../src/bytes/json.js";
 import { inspect } from "../../src/capability/inspect.js";
-import { MOST_PRESENTED } from "../../src/issuer/agent/presented.js";
 import type { SkillAnswer } from "../../src/protocols/a2a/client/capability-client.js";
 import { readArguments } from "../argument-expression.js";
 import { denialLines, refusedLine, type ShownDenial } from "../denial-lines.js";

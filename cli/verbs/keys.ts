@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { formatTime } from "../../src/caveats/time.js";
 import type { Keyring } from "../../src/issuer/keyring.js";
-import { readKeyringFile, replaceKeyringFile } from "../../src/issuer/keyring-file.js";
-import { openRevocationStore } from "../../src/issuer/open-store.js";
-import type { RevocationStore } from "../../src/issuer/revocation-store.js";
+import { readKeyringFile, replaceKeyringFile } from "../../src/stores/keyring-file.js";
+import { openRevocationStore } from "../../src/stores/revocations/open-store.js";
+import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import { addExamples } from "../examples.js";
 import { usageError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";

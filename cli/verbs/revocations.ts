@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { openRevocationStore } from "../../src/issuer/open-store.js";
-import type { RevocationStore } from "../../src/issuer/revocation-store.js";
 import type { RevocationEntry } from "../../src/revocation/list.js";
+import { openRevocationStore } from "../../src/stores/revocations/open-store.js";
+import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import { addExamples } from "../examples.js";
 import type { GlobalOptions } from "../global-options.js";
 import { findHome } from "../home.js";

@@ -1,5 +1,5 @@
-import type { Grant } from "../../src/issuer/agent/grant.js";
-import type { PolicyDefinition } from "../../src/issuer/agent/policy-table.js";
+import type { Grant } from "../../src/agent/grant.js";
+import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 
 /** What the agent offers: reading, writing, and all at once for what knows no capabilities. */
 export const grants: readonly Grant[];

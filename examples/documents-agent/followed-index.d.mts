@@ -1,5 +1,5 @@
-import type { Resource } from "../../src/issuer/resources/resource.js";
-import type { ResourceFolder } from "../../src/issuer/resources/resource-folder.js";
+import type { Resource } from "../../src/agent/resources/resource.js";
+import type { ResourceFolder } from "../../src/sources/resource-folder.js";
 import type { Match, SearchIndex } from "./search-index.mjs";
 
 /** The search index of a folder that others write to. */

@@ -3,8 +3,8 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { splitFrontMatter } from "./front-matter.mjs";
 
-/** @import { Resource } from "../../src/issuer/resources/resource.js" */
-/** @import { ResourceFolder } from "../../src/issuer/resources/resource-folder.js" */
+/** @import { Resource } from "../../src/agent/resources/resource.js" */
+/** @import { ResourceFolder } from "../../src/sources/resource-folder.js" */
 /** @import { FollowedIndex } from "./followed-index.mjs" */
 /** @import { SearchIndex } from "./search-index.mjs" */
 

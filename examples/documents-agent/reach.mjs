@@ -1,7 +1,7 @@
 // The resources that a call may reach: the gate has checked them, and a skill touches no others.
 
-/** @import { Resource } from "../../src/issuer/resources/resource.js" */
-/** @import { SkillCall } from "../../src/issuer/agent/skill.js" */
+/** @import { Resource } from "../../src/agent/resources/resource.js" */
+/** @import { SkillCall } from "../../src/agent/skill.js" */
 
 /** How the arguments of a skill name a resource. */
 export const HANDLE = { type: "string", format: "resource-handle" };

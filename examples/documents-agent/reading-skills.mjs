@@ -3,8 +3,8 @@ import { splitFrontMatter } from "./front-matter.mjs";
 import { HANDLE, items, named } from "./reach.mjs";
 import { LONGEST_QUERY } from "./search-query.mjs";
 
-/** @import { ResourceFolder } from "../../src/issuer/resources/resource-folder.js" */
-/** @import { Skill } from "../../src/issuer/agent/skill.js" */
+/** @import { ResourceFolder } from "../../src/sources/resource-folder.js" */
+/** @import { Skill } from "../../src/agent/skill.js" */
 /** @import { FollowedIndex } from "./followed-index.mjs" */
 
 /** Characters of a text that are given at once. */

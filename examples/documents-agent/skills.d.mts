@@ -1,5 +1,5 @@
-import type { Skill } from "../../src/issuer/agent/skill.js";
-import type { ResourceFolder } from "../../src/issuer/resources/resource-folder.js";
+import type { Skill } from "../../src/agent/skill.js";
+import type { ResourceFolder } from "../../src/sources/resource-folder.js";
 import type { FollowedIndex } from "./followed-index.mjs";
 
 /** What the skills work on. */

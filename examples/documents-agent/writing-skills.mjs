@@ -1,11 +1,11 @@
 // What documents:write is made of: create, update, delete.
 import { randomBytes } from "node:crypto";
-import { SkillInputError } from "proviso/issuer";
+import { SkillInputError } from "proviso/agent";
 import { splitFrontMatter, writeFrontMatter } from "./front-matter.mjs";
 import { HANDLE, named } from "./reach.mjs";
 
-/** @import { ResourceFolder } from "../../src/issuer/resources/resource-folder.js" */
-/** @import { Skill } from "../../src/issuer/agent/skill.js" */
+/** @import { ResourceFolder } from "../../src/sources/resource-folder.js" */
+/** @import { Skill } from "../../src/agent/skill.js" */
 
 const TEXT = { type: "string", maxLength: 200_000 };
 

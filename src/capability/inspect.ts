@@ -1,63 +1,17 @@
 import { encodeBase64url } from "../bytes/base64.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
-import type { Authority } from "../caveats/authority.js";
-import type { Hop } from "../caveats/hop.js";
-import type { HopProblem } from "../caveats/hop-rule.js";
 import { meetOf } from "../caveats/meet.js";
 import { readHop } from "../caveats/read-hop.js";
 import { binaryV2Length } from "../macaroon/binary-v2.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
-import { type MacaroonFormat, readMacaroons } from "../macaroon/read.js";
+import { readMacaroons } from "../macaroon/read.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { decodeIdentifier, type Identifier } from "./identifier.js";
+import type { InspectedLink, InspectedMacaroon, Inspection, RawBytes } from "./inspection.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
 import { overCapabilityLimits } from "./token.js";
-import { type InspectionWarning, warningsFor } from "./warnings.js";
-
-/** Bytes as they are, and as text where they are UTF-8. */
-export interface RawBytes {
-  readonly base64url: string;
-  readonly text?: string;
-}
-
-/** One link of a chain as it reads; nothing of it has been verified. */
-export interface InspectedLink {
-  /** 1 for the first caveat. */
-  readonly number: number;
-  /** `hop`: readable. `unreadable`: a check would refuse it. `third-party`: needs a discharge. */
-  readonly kind: "hop" | "unreadable" | "third-party";
-  readonly hop?: Hop;
-  readonly problems?: readonly HopProblem[];
-  /** The caveat's own bytes, for links that are not hops. */
-  readonly raw?: RawBytes;
-  /** Where a third-party caveat says to ask for a discharge. */
-  readonly location?: string;
-}
-
-/** What a macaroon says about itself, unverified. Never holds its signature. */
-export interface InspectedMacaroon {
-  readonly location?: string;
-  /** The identifier's bytes. */
-  readonly identifier: RawBytes;
-  readonly links: readonly InspectedLink[];
-}
-
-/** What a token says. Anyone can write a token that says anything: nothing here is verified. */
-export interface Inspection extends InspectedMacaroon {
-  readonly verified: false;
-  readonly format: MacaroonFormat;
-  /** Size of all macaroons in v2 binary form. */
-  readonly bytes: number;
-  /** What was granted; absent if this macaroon is not a capability. */
-  readonly grant?: Identifier;
-  /** What the readable hops leave together. */
-  readonly authority: Authority;
-  /** Of the last link: revoking it refuses this token and all that is narrowed from it. */
-  readonly revocationId: string;
-  readonly discharges: readonly InspectedMacaroon[];
-  readonly warnings: readonly InspectionWarning[];
-}
+import { warningsFor } from "./warnings.js";
 
 export interface InspectOptions {
   /** The moment to compare times with, in milliseconds since 1970; now unless given. */

@@ -1,22 +1,6 @@
 import { emptyRules } from "../caveats/meet.js";
 import { parseTime } from "../caveats/time.js";
-import type { Inspection } from "./inspect.js";
-
-/** Something about a token that its holder should know. */
-export interface InspectionWarning {
-  readonly code:
-    | "not_a_capability"
-    | "unreadable_caveat"
-    | "no_expiry"
-    | "long_expiry"
-    | "expired"
-    | "not_yet_valid"
-    | "no_operations"
-    | "nothing_left"
-    | "discharge_needed"
-    | "over_limit";
-  readonly message: string;
-}
+import type { Inspection, InspectionWarning } from "./inspection.js";
 
 // A token that lives longer than a day deserves a look.
 const LONG = 24 * 60 * 60 * 1000;

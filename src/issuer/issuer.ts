@@ -1,3 +1,4 @@
+import { randomBytes } from "../bytes/random.js";
 import { encodeUtf8 } from "../bytes/utf8.js";
 import { type AuthenticToken, authenticate } from "../capability/authenticate.js";
 import {
@@ -27,7 +28,7 @@ import type { Invocation } from "../caveats/invocation.js";
 import { formatTime } from "../caveats/time.js";
 import type { RevocationEntry, RevocationSource } from "../revocation/list.js";
 import { type Grant, grantsById, operationsOf } from "./grant.js";
-import { Keyring, randomBytes } from "./keyring.js";
+import { Keyring } from "./keyring.js";
 
 export interface IssuerOptions {
   /**

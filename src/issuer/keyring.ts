@@ -1,5 +1,6 @@
 import { decodeBase64, encodeBase64url } from "../bytes/base64.js";
 import { isJsonObject, type Json } from "../bytes/json.js";
+import { randomBytes } from "../bytes/random.js";
 import type { KeySource } from "../capability/authenticate.js";
 import { formatTime } from "../caveats/time.js";
 import { RootKey } from "../macaroon/root-key.js";
@@ -241,9 +242,4 @@ function newJwk({ clock, random }: Required<KeyringOptions>): RootJwk {
     iat: Math.floor(clock() / 1000),
     k: encodeBase64url(random(SECRET_LENGTH)),
   };
-}
-
-/** Cryptographically random bytes. */
-export function randomBytes(length: number): Uint8Array {
-  return crypto.getRandomValues(new Uint8Array(length));
 }

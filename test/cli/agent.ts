@@ -2,29 +2,25 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { expandGrants } from "../../src/issuer/agent/grant.js";
-import type { Grant } from "../../src/issuer/grant.js";
+import { expandGrants } from "../../src/agent/grant.js";
 import {
-  createFixedTokens,
-  createIssuer,
   createIssuingAgent,
-  createKeyring,
-  type LedgerFile,
   type Mode,
-  openFolder,
-  openLedger,
   PolicyTable,
-  type ResourceFolder,
-  RevocationList,
   type Skill,
   type UndeclaredAmbient,
-} from "../../src/issuer/index.js";
+} from "../../src/agent/index.js";
+import { createFixedTokens } from "../../src/auth/index.js";
+import type { Grant } from "../../src/issuer/grant.js";
+import { createIssuer, createKeyring, RevocationList } from "../../src/issuer/index.js";
 import {
   type AgentServer,
   openTaskStore,
   type RateLimit,
   serveAgent,
 } from "../../src/protocols/a2a/index.js";
+import { openFolder, type ResourceFolder } from "../../src/sources/index.js";
+import { type LedgerFile, openLedger } from "../../src/stores/index.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Access tokens that the agent of {@link startAgent} knows. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attenuate, inspect } from "../../src/index.js";
-import { openLedger } from "../../src/issuer/index.js";
+import { openLedger } from "../../src/stores/index.js";
 import { ALICE, BOB, type RunningAgent, startAgent } from "./agent.js";
 import { Bench, document, signatureForms } from "./run.js";
 

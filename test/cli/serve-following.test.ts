@@ -1,6 +1,6 @@
 import { renameSync, rmSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
-import { handlesIn } from "../../src/issuer/agent/arguments.js";
+import { handlesIn } from "../../src/agent/arguments.js";
 import { at, textAt } from "../protocols/a2a/callers.js";
 import { Bench, type Document } from "./run.js";
 import {

@@ -10,6 +10,10 @@ export const ENTRIES: readonly string[] = [
   "src/index.ts",
   "src/macaroon/index.ts",
   "src/issuer/index.ts",
+  "src/agent/index.ts",
+  "src/auth/index.ts",
+  "src/stores/index.ts",
+  "src/sources/index.ts",
   "src/protocols/a2a/index.ts",
   "src/protocols/a2a/client/index.ts",
 ];

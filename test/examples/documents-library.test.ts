@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import { grants, policy } from "../../examples/documents-agent/config.mjs";
 import { fillLibrary } from "../../examples/documents-agent/library.mjs";
 import { documentSkills } from "../../examples/documents-agent/skills.mjs";
-import { expandGrants } from "../../src/issuer/agent/grant.js";
-import { permitsResource } from "../../src/issuer/agent/policy.js";
-import { PolicyTable } from "../../src/issuer/agent/policy-table.js";
+import { expandGrants } from "../../src/agent/grant.js";
+import { permitsResource } from "../../src/agent/policy.js";
+import { PolicyTable } from "../../src/agent/policy-table.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { newAgent } from "./support.js";
 

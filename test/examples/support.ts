@@ -6,11 +6,11 @@ import {
 } from "../../examples/documents-agent/followed-index.mjs";
 import { openIndex } from "../../examples/documents-agent/search-index.mjs";
 import { documentSkills } from "../../examples/documents-agent/skills.mjs";
+import { compileArgumentChecks } from "../../src/agent/arguments.js";
+import type { Resource } from "../../src/agent/resources/resource.js";
 import type { Json } from "../../src/bytes/json.js";
-import { compileArgumentChecks } from "../../src/issuer/agent/arguments.js";
-import { type FolderOptions, openFolder } from "../../src/issuer/resources/folder.js";
-import type { Resource } from "../../src/issuer/resources/resource.js";
-import type { ResourceFolder } from "../../src/issuer/resources/resource-folder.js";
+import { type FolderOptions, openFolder } from "../../src/sources/folder.js";
+import type { ResourceFolder } from "../../src/sources/resource-folder.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 type Arguments = { readonly [name: string]: Json };

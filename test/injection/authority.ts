@@ -1,8 +1,8 @@
+import type { GrantedCapability } from "../../src/agent/issuance.js";
 import { isJsonObject } from "../../src/bytes/json.js";
 import { attenuate, createNonce } from "../../src/capability/attenuate.js";
 import { inspect } from "../../src/capability/inspect.js";
 import type { HopInit } from "../../src/caveats/hop.js";
-import type { GrantedCapability } from "../../src/issuer/agent/issuance.js";
 import { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
 import { grantsFor, type Need, OWNERS, SEEDS } from "./need.js";
 import { type AgentName, type Invoker, SERVICES, type Service } from "./world/people.js";

@@ -2,26 +2,16 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { pino } from "pino";
-import { expandGrants } from "../../src/issuer/agent/grant.js";
+import { expandGrants } from "../../src/agent/grant.js";
 import {
   type Authenticator,
-  createFixedTokens,
-  createIssuer,
   createIssuingAgent,
-  createKeyring,
-  createKeyringFile,
-  createRevocationStore,
-  type FixedToken,
-  followKeyringFile,
-  type Issuer,
   type IssuingAgent,
   type IssuingAgentOptions,
-  type LedgerFile,
-  openFolder,
-  openLedger,
   PolicyTable,
-  type RevocationStore,
-} from "../../src/issuer/index.js";
+} from "../../src/agent/index.js";
+import { createFixedTokens, type FixedToken } from "../../src/auth/index.js";
+import { createIssuer, createKeyring, type Issuer } from "../../src/issuer/index.js";
 import {
   AgentMetrics,
   type AgentServer,
@@ -30,6 +20,15 @@ import {
   type SqliteTaskStore,
   serveAgent,
 } from "../../src/protocols/a2a/index.js";
+import { openFolder } from "../../src/sources/index.js";
+import {
+  createKeyringFile,
+  createRevocationStore,
+  followKeyringFile,
+  type LedgerFile,
+  openLedger,
+  type RevocationStore,
+} from "../../src/stores/index.js";
 import { GRANTS, POLICY, skillsOver, writeDocuments } from "../protocols/a2a/contents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 

@@ -1,6 +1,6 @@
-import type { Skill } from "../../issuer/agent/skill.js";
-import type { ResourceFolder } from "../../issuer/resources/resource-folder.js";
-import type { SqliteResources } from "../../issuer/resources/sqlite-source.js";
+import type { Skill } from "../../agent/skill.js";
+import type { ResourceFolder } from "../../sources/resource-folder.js";
+import type { SqliteResources } from "../../sources/sqlite-source.js";
 import type { TaskRunner } from "./executor.js";
 
 /** What `proviso serve` gives a module of skills. */

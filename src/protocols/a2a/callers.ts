@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from "express";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import type { Authenticator, Caller } from "../../issuer/principals/caller.js";
-import { wwwAuthenticate } from "../../issuer/principals/challenge.js";
+import type { Authenticator, Caller } from "../../agent/caller.js";
+import { wwwAuthenticate } from "../../auth/challenge.js";
 import { answerFault } from "./body.js";
 import { type Binding, fault } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";

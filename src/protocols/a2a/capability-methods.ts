@@ -1,7 +1,7 @@
+import type { Caller } from "../../agent/caller.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
-import type { IssuingAgent } from "../../issuer/agent/issuing-agent.js";
-import type { Caller } from "../../issuer/principals/caller.js";
 import { denialFault, type Fault, fault, problemFault } from "./errors.js";
 import { METHODS } from "./extension.js";
 import { readNamed } from "./presented.js";

@@ -1,9 +1,9 @@
 import { AgentCard, type AgentSkill, type SecurityScheme } from "@a2a-js/sdk";
+import type { Authenticator } from "../../agent/caller.js";
+import type { Mode } from "../../agent/gate.js";
+import { LEGACY_NOTICE } from "../../agent/issuance.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Json } from "../../bytes/json.js";
-import type { Mode } from "../../issuer/agent/gate.js";
-import { LEGACY_NOTICE } from "../../issuer/agent/issuance.js";
-import type { IssuingAgent } from "../../issuer/agent/issuing-agent.js";
-import type { Authenticator } from "../../issuer/principals/caller.js";
 import { CAPABILITY_HEADER, EXTENSION_URI, METHODS } from "./extension.js";
 import { INPUT_MODES } from "./parts.js";
 

@@ -9,7 +9,7 @@ import {
   type AgentDenials,
   codesOf,
   type RequestProblem,
-} from "../../issuer/agent/refusal.js";
+} from "../../agent/refusal.js";
 import { ERROR_CODES, ERROR_DOMAIN } from "./extension.js";
 
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";

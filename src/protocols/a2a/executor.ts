@@ -6,14 +6,14 @@ import {
   type ExecutionEventBus,
   type RequestContext,
 } from "@a2a-js/sdk/server";
+import type { Caller } from "../../agent/caller.js";
+import { LEGACY_NOTICE } from "../../agent/issuance.js";
+import type { InvocationOutcome, IssuingAgent } from "../../agent/issuing-agent.js";
+import type { AuthorityKind } from "../../agent/ledger.js";
+import { isSkillInputError } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
 import { attenuate, createNonce } from "../../capability/attenuate.js";
 import type { HopInit } from "../../caveats/hop.js";
-import { LEGACY_NOTICE } from "../../issuer/agent/issuance.js";
-import type { InvocationOutcome, IssuingAgent } from "../../issuer/agent/issuing-agent.js";
-import { isSkillInputError } from "../../issuer/agent/skill.js";
-import type { AuthorityKind } from "../../issuer/ledger/event.js";
-import type { Caller } from "../../issuer/principals/caller.js";
 import { callOf, type Leave } from "./call-context.js";
 import { within } from "./deadline.js";
 import { EXTENSION_URI } from "./extension.js";

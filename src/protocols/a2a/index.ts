@@ -4,6 +4,14 @@
  *
  * @packageDocumentation
  */
+
+export type { SqlitePushConfigs } from "../../stores/tasks/push-configs.js";
+export { setTaskAccess, type TaskAccess, taskAccessOf } from "../../stores/tasks/task-access.js";
+export {
+  openTaskStore,
+  SqliteTaskStore,
+  type TaskStoreOptions,
+} from "../../stores/tasks/task-store.js";
 export type { AgentModule, AgentModuleContext, AgentSkills } from "./agent-module.js";
 export { BODY_LIMITS, type BodyLimits } from "./body.js";
 export { RATE_LIMIT, type RateLimit } from "./callers.js";
@@ -20,7 +28,6 @@ export {
 } from "./extension.js";
 export type { AgentLog } from "./log.js";
 export { AgentMetrics, type RevocationGauge } from "./metrics.js";
-export type { SqlitePushConfigs } from "./push-configs.js";
 export type { PushOptions } from "./request-handler.js";
 export {
   type AgentServer,
@@ -28,6 +35,4 @@ export {
   type ListenOptions,
   serveAgent,
 } from "./server.js";
-export { setTaskAccess, type TaskAccess, taskAccessOf } from "./task-access.js";
 export type { TaskAnswer, TaskAnswerState, TaskTurn } from "./task-answer.js";
-export { openTaskStore, SqliteTaskStore, type TaskStoreOptions } from "./task-store.js";

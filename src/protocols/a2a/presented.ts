@@ -1,5 +1,5 @@
+import { MOST_PRESENTED, type PresentedCapability } from "../../agent/presented.js";
 import { isJsonObject, type Json } from "../../bytes/json.js";
-import { MOST_PRESENTED, type PresentedCapability } from "../../issuer/agent/presented.js";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
 
 /** What a request presents, or a sentence about what is wrong. */

@@ -31,9 +31,10 @@ import {
   type ServerCallContext,
   type TaskStore,
 } from "@a2a-js/sdk/server";
+import type { Admission } from "../../agent/admission.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Json } from "../../bytes/json.js";
-import type { Admission } from "../../issuer/agent/admission.js";
-import type { IssuingAgent } from "../../issuer/agent/issuing-agent.js";
+import { setTaskAccess } from "../../stores/tasks/task-access.js";
 import { callOf } from "./call-context.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
 import { denialFault, type Fault, fault, thrownFault } from "./errors.js";
@@ -42,7 +43,6 @@ import { dataPart, unsupportedPart } from "./parts.js";
 import { type PresentedReading, presentedWith } from "./presented.js";
 import { PushSender } from "./push-sender.js";
 import { BUSY, type Slots } from "./slots.js";
-import { setTaskAccess } from "./task-access.js";
 import { readTaskRequest } from "./task-request.js";
 
 /** Where an agent may tell of a task's progress. */

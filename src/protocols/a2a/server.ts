@@ -2,8 +2,8 @@ import { createServer, type Server } from "node:http";
 import type { TaskStore } from "@a2a-js/sdk/server";
 import { jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
-import type { IssuingAgent } from "../../issuer/agent/issuing-agent.js";
-import type { Authenticator } from "../../issuer/principals/caller.js";
+import type { Authenticator } from "../../agent/caller.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { answerFault, BODY_LIMITS, type BodyLimits, jsonBody } from "./body.js";
 import { CallerUser, contextBuilder } from "./call-context.js";
 import { authentication, callerOf, RATE_LIMIT, type RateLimit, rateLimiter } from "./callers.js";
@@ -86,15 +86,10 @@ const GRACE = 10_000;
  * import { tmpdir } from "node:os";
  * import { join } from "node:path";
  * import { openTaskStore, serveAgent } from "proviso/a2a";
- * import {
- *   createFixedTokens,
- *   createIssuer,
- *   createIssuingAgent,
- *   createKeyring,
- *   openLedger,
- *   PolicyTable,
- *   RevocationList,
- * } from "proviso/issuer";
+ * import { createIssuingAgent, PolicyTable } from "proviso/agent";
+ * import { createFixedTokens } from "proviso/auth";
+ * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { openLedger } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
  * const revocations = new RevocationList();

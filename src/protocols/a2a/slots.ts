@@ -1,4 +1,4 @@
-import type { Caller } from "../../issuer/principals/caller.js";
+import type { Caller } from "../../agent/caller.js";
 import { type Fault, fault } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";
 

@@ -1,6 +1,6 @@
+import type { PresentedCapability } from "../../../src/agent/presented.js";
 import type { Json, JsonObject } from "../../../src/bytes/json.js";
 import { isJsonObject } from "../../../src/bytes/json.js";
-import type { PresentedCapability } from "../../../src/issuer/agent/presented.js";
 import { EXTENSION_URI } from "../../../src/protocols/a2a/extension.js";
 import { holdingsDiffer, judge } from "../judge.js";
 import type { Need } from "../need.js";

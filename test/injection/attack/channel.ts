@@ -1,5 +1,5 @@
+import type { PresentedCapability } from "../../../src/agent/presented.js";
 import type { Json, JsonObject } from "../../../src/bytes/json.js";
-import type { PresentedCapability } from "../../../src/issuer/agent/presented.js";
 import { withCapability } from "../../../src/protocols/a2a/client/interceptor.js";
 import { CAPABILITY_HEADER, EXTENSION_URI, METHODS } from "../../../src/protocols/a2a/extension.js";
 import { type Connection, dataPart, messageOf } from "../world/connection.js";

@@ -1,6 +1,6 @@
+import type { GrantedCapability } from "../../../src/agent/issuance.js";
 import { isJsonObject, type Json } from "../../../src/bytes/json.js";
 import { attenuate, createNonce } from "../../../src/capability/attenuate.js";
-import type { GrantedCapability } from "../../../src/issuer/agent/issuance.js";
 import { CapabilityClient } from "../../../src/protocols/a2a/client/capability-client.js";
 import { withCapability } from "../../../src/protocols/a2a/client/interceptor.js";
 import { listSkill, type ModeName } from "../authority.js";

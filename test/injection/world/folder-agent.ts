@@ -8,10 +8,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Skill } from "../../../src/issuer/agent/skill.js";
+import type { Skill } from "../../../src/agent/skill.js";
 import type { Grant } from "../../../src/issuer/grant.js";
-import { openFolder } from "../../../src/issuer/resources/folder.js";
-import type { ResourceFolder } from "../../../src/issuer/resources/resource-folder.js";
+import { openFolder } from "../../../src/sources/folder.js";
+import type { ResourceFolder } from "../../../src/sources/resource-folder.js";
 import {
   HANDLE,
   type Holdings,

@@ -1,8 +1,8 @@
+import type { PolicyRule } from "../../../src/agent/policy-table.js";
+import type { ResourceSource } from "../../../src/agent/resources/resource.js";
+import type { Skill } from "../../../src/agent/skill.js";
 import type { Json, JsonObject } from "../../../src/bytes/json.js";
-import type { PolicyRule } from "../../../src/issuer/agent/policy-table.js";
-import type { Skill } from "../../../src/issuer/agent/skill.js";
 import type { Grant } from "../../../src/issuer/grant.js";
-import type { ResourceSource } from "../../../src/issuer/resources/resource.js";
 import type { Service } from "./people.js";
 
 /** What lies in an agent, by name such as `documents/reports/q1.md`: the whole of each thing. */

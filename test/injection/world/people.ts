@@ -1,4 +1,4 @@
-import type { FixedToken } from "../../../src/issuer/principals/fixed-tokens.js";
+import type { FixedToken } from "../../../src/auth/fixed-tokens.js";
 
 /** The agents that hold something. */
 export const SERVICES = ["documents", "calendar", "email", "code"] as const;

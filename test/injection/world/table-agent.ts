@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import Database from "libsql";
+import type { Skill, SkillCall } from "../../../src/agent/skill.js";
 import type { Json } from "../../../src/bytes/json.js";
-import type { Skill, SkillCall } from "../../../src/issuer/agent/skill.js";
 import type { Grant } from "../../../src/issuer/grant.js";
-import { openSqliteResources } from "../../../src/issuer/resources/sqlite.js";
-import type { SqliteCollection } from "../../../src/issuer/resources/sqlite-schema.js";
+import { openSqliteResources } from "../../../src/sources/sqlite.js";
+import type { SqliteCollection } from "../../../src/sources/sqlite-schema.js";
 import {
   HANDLE,
   type Holdings,

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
+import type { Mode } from "../../../src/agent/gate.js";
 import type { Json } from "../../../src/bytes/json.js";
 import { formatTime } from "../../../src/caveats/time.js";
-import type { Mode } from "../../../src/issuer/agent/gate.js";
 import type { TaskCall } from "../../../src/protocols/a2a/executor.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { Connection, type Heard } from "./connection.js";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { GrantedCapability } from "../../../src/agent/issuance.js";
 import type { Json } from "../../../src/bytes/json.js";
 import { attenuate, type HopInit } from "../../../src/index.js";
-import type { GrantedCapability } from "../../../src/issuer/agent/issuance.js";
 import { CapabilityClient, EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { at, clientOf, quietConsole, request, rpc, textAt } from "./callers.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createFixedTokens } from "../../../src/issuer/index.js";
+import { createFixedTokens } from "../../../src/auth/index.js";
 import { startAgent } from "../../support/a2a-agent.js";
 import { sized } from "../../support/size.js";
 import { quietConsole } from "./callers.js";

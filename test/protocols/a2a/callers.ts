@@ -14,8 +14,8 @@ import {
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
 import { vi } from "vitest";
+import type { GrantedCapability } from "../../../src/agent/issuance.js";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/bytes/json.js";
-import type { GrantedCapability } from "../../../src/issuer/agent/issuance.js";
 import { CapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { CALLERS, type TestAgent, type Who } from "../../support/a2a-agent.js";
 

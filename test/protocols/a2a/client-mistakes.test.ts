@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { TaskState } from "@a2a-js/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SkillInputError } from "../../../src/agent/index.js";
 import type { Json } from "../../../src/bytes/json.js";
-import { SkillInputError } from "../../../src/issuer/index.js";
 import {
   CAPABILITY_HEADER,
   CapabilityClient,

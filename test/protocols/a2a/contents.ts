@@ -1,16 +1,16 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Json } from "../../../src/bytes/json.js";
 import {
-  type Grant,
   type PolicyDefinition,
   type Resource,
-  type ResourceFolder,
   type Skill,
   type SkillCall,
   SkillInputError,
-} from "../../../src/issuer/index.js";
+} from "../../../src/agent/index.js";
+import type { Json } from "../../../src/bytes/json.js";
+import type { Grant } from "../../../src/issuer/index.js";
+import type { ResourceFolder } from "../../../src/sources/index.js";
 
 const DOCUMENTS: Readonly<Record<string, string>> = {
   "reports/q1.md":

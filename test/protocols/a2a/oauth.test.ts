@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createJwtAuthenticator } from "../../../src/issuer/index.js";
+import { createJwtAuthenticator } from "../../../src/auth/index.js";
 import { CapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { ERROR_CODES, ERROR_DOMAIN } from "../../../src/protocols/a2a/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";

@@ -1,8 +1,8 @@
 import type { Client } from "@a2a-js/sdk/client";
 import { A2A_ERROR_CODE, isJsonRpcError, isRestError } from "@a2a-js/sdk/errors";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { GrantedCapability } from "../../../src/agent/issuance.js";
 import type { Json } from "../../../src/bytes/json.js";
-import type { GrantedCapability } from "../../../src/issuer/agent/issuance.js";
 import {
   EXTENSION_URI,
   refusalOf,

@@ -1,7 +1,7 @@
+import type { GrantedCapability } from "../../../src/agent/issuance.js";
 import type { JsonObject } from "../../../src/bytes/json.js";
 import type { HopInit } from "../../../src/index.js";
 import { attenuate, encodeHop } from "../../../src/index.js";
-import type { GrantedCapability } from "../../../src/issuer/agent/issuance.js";
 import { createIssuer, createKeyring, RevocationList } from "../../../src/issuer/index.js";
 import { addFirstPartyCaveat, macaroonToText, parseMacaroon } from "../../../src/macaroon/index.js";
 import { CapabilityClient, type CapabilityQuery } from "../../../src/protocols/a2a/client/index.js";

@@ -2,7 +2,7 @@ import { type Message, type Task, TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { DefaultRequestHandler, type ServerCallContext } from "@a2a-js/sdk/server";
 import { describe, expect, test } from "vitest";
-import type { SqliteTaskStore } from "../../../src/protocols/a2a/task-store.js";
+import type { SqliteTaskStore } from "../../../src/stores/tasks/task-store.js";
 import { as, CARD, executor, newPath, newStore, sending } from "./task-support.js";
 
 function handlerOver(store: SqliteTaskStore): DefaultRequestHandler {

@@ -3,13 +3,13 @@ import { type ListTasksRequest, TaskState } from "@a2a-js/sdk";
 import { A2AError, RequestMalformedError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { InMemoryTaskStore, ServerCallContext } from "@a2a-js/sdk/server";
 import { describe, expect, test } from "vitest";
-import type { StorageError } from "../../../src/issuer/storage-error.js";
+import type { StorageError } from "../../../src/storage/storage-error.js";
 import {
   setTaskAccess,
   TASK_ACCESS_KEY,
   taskAccessOf,
-} from "../../../src/protocols/a2a/task-access.js";
-import { openTaskStore } from "../../../src/protocols/a2a/task-store.js";
+} from "../../../src/stores/tasks/task-access.js";
+import { openTaskStore } from "../../../src/stores/tasks/task-store.js";
 import { posix, storageError } from "../../issuer/support.js";
 import { LISTING } from "./callers.js";
 import { as, newPath, newStore, part, status, task } from "./task-support.js";

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { type AgentCard, Role, type Task, TaskState } from "@a2a-js/sdk";
 import { AgentEvent, type AgentExecutor, ServerCallContext } from "@a2a-js/sdk/server";
 import { onTestFinished } from "vitest";
-import { setTaskAccess } from "../../../src/protocols/a2a/task-access.js";
+import { setTaskAccess } from "../../../src/stores/tasks/task-access.js";
 import {
   openTaskStore,
   type SqliteTaskStore,
   type TaskStoreOptions,
-} from "../../../src/protocols/a2a/task-store.js";
+} from "../../../src/stores/tasks/task-store.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 export function newPath(): string {

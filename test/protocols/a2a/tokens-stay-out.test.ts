@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createJwtAuthenticator } from "../../../src/auth/index.js";
 import { attenuate, createNonce } from "../../../src/index.js";
-import { createJwtAuthenticator } from "../../../src/issuer/index.js";
 import { parseMacaroon, writeMacaroons } from "../../../src/macaroon/index.js";
 import { withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";

@@ -1,11 +1,11 @@
 import { type Message, Role, type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
+import type { GrantedCapability } from "../../../agent/issuance.js";
+import type { Introspection } from "../../../agent/maintenance.js";
+import type { RefusedGrant } from "../../../agent/refusal.js";
+import type { ResourceQuery } from "../../../agent/resources/resource.js";
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import type { Requested } from "../../../caveats/hop-rules.js";
-import type { GrantedCapability } from "../../../issuer/agent/issuance.js";
-import type { Introspection } from "../../../issuer/agent/maintenance.js";
-import type { RefusedGrant } from "../../../issuer/agent/refusal.js";
-import type { ResourceQuery } from "../../../issuer/resources/resource.js";
 import type { AuthorityMarks } from "../executor.js";
 import { EXTENSION_URI, METHODS } from "../extension.js";
 import { dataPart } from "../parts.js";
@@ -46,15 +46,10 @@ export interface SkillAnswer {
  * import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
  * import { openTaskStore, serveAgent } from "proviso/a2a";
  * import { CapabilityClient } from "proviso/a2a/client";
- * import {
- *   createFixedTokens,
- *   createIssuer,
- *   createIssuingAgent,
- *   createKeyring,
- *   openLedger,
- *   PolicyTable,
- *   RevocationList,
- * } from "proviso/issuer";
+ * import { createIssuingAgent, PolicyTable } from "proviso/agent";
+ * import { createFixedTokens } from "proviso/auth";
+ * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { openLedger } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
  * const revocations = new RevocationList();

@@ -88,15 +88,10 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
  * import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
  * import { openTaskStore, serveAgent } from "proviso/a2a";
  * import { CapabilityClient, withCapability } from "proviso/a2a/client";
- * import {
- *   createFixedTokens,
- *   createIssuer,
- *   createIssuingAgent,
- *   createKeyring,
- *   openLedger,
- *   PolicyTable,
- *   RevocationList,
- * } from "proviso/issuer";
+ * import { createIssuingAgent, PolicyTable } from "proviso/agent";
+ * import { createFixedTokens } from "proviso/auth";
+ * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { openLedger } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
  * const revocations = new RevocationList();
@@ -176,15 +171,10 @@ export async function withCapability(
  * import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
  * import { openTaskStore, serveAgent } from "proviso/a2a";
  * import { CapabilityClient, withAmbientAuthority } from "proviso/a2a/client";
- * import {
- *   createFixedTokens,
- *   createIssuer,
- *   createIssuingAgent,
- *   createKeyring,
- *   openLedger,
- *   PolicyTable,
- *   RevocationList,
- * } from "proviso/issuer";
+ * import { createIssuingAgent, PolicyTable } from "proviso/agent";
+ * import { createFixedTokens } from "proviso/auth";
+ * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { openLedger } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
  * const revocations = new RevocationList();

@@ -1,5 +1,5 @@
 import { A2AError, isJsonRpcError, isRestError } from "@a2a-js/sdk/errors";
-import type { AgentDenial } from "../../../issuer/agent/refusal.js";
+import type { AgentDenial } from "../../../agent/refusal.js";
 import { denialsIn } from "../errors.js";
 import { DENIAL_HEADER } from "../extension.js";
 
@@ -27,15 +27,10 @@ export interface ClientRefusal {
  * import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
  * import { openTaskStore, serveAgent } from "proviso/a2a";
  * import { CapabilityClient, refusalOf } from "proviso/a2a/client";
- * import {
- *   createFixedTokens,
- *   createIssuer,
- *   createIssuingAgent,
- *   createKeyring,
- *   openLedger,
- *   PolicyTable,
- *   RevocationList,
- * } from "proviso/issuer";
+ * import { createIssuingAgent, PolicyTable } from "proviso/agent";
+ * import { createFixedTokens } from "proviso/auth";
+ * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { openLedger } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
  * const revocations = new RevocationList();

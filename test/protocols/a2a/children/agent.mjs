@@ -4,19 +4,17 @@ import { existsSync, mkdirSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { openTaskStore, serveAgent } from "proviso/a2a";
+import { createIssuingAgent, PolicyTable } from "proviso/agent";
+import { createFixedTokens } from "proviso/auth";
+import { createIssuer, createKeyring } from "proviso/issuer";
+import { openFolder } from "proviso/sources";
 import {
-  createFixedTokens,
-  createIssuer,
-  createIssuingAgent,
-  createKeyring,
   createKeyringFile,
   createRevocationStore,
   followKeyringFile,
-  openFolder,
   openLedger,
   openRevocationStore,
-  PolicyTable,
-} from "proviso/issuer";
+} from "proviso/stores";
 
 const [, , home = ""] = process.argv;
 const at = (name) => join(home, name);

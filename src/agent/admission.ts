@@ -1,0 +1,97 @@
+import type { VerifiedCapability } from "../capability/authorize.js";
+import type { Caller } from "./caller.js";
+import { ambientDenial, type GateContext, type Refusal } from "./gate.js";
+import {
+  MOST_PRESENTED,
+  type PresentedCapability,
+  tokenOf,
+  unknownCapability,
+} from "./presented.js";
+import type { AgentDenial } from "./refusal.js";
+
+/** Leave to come in, with what is presented; it allows no skill by itself. */
+export interface Admission {
+  readonly allowed: true;
+  readonly caller: Caller;
+  /** None where authority is ambient. */
+  readonly capabilities: readonly AdmittedCapability[];
+  /** Whether the caller has declared ambient authority. */
+  readonly declared: boolean;
+}
+
+/** A presented capability that is good for something. */
+export interface AdmittedCapability {
+  readonly token: string;
+  readonly capability: VerifiedCapability;
+}
+
+/**
+ * Lets a caller in if every capability it presents is good for something now, or if it presents none
+ * and ambient authority is accepted; and if the policy still allows the principal anything at all.
+ *
+ * @param declared - Whether the caller declares that it uses ambient authority.
+ */
+export async function admit(
+  caller: Caller,
+  presented: readonly PresentedCapability[],
+  declared: boolean,
+  context: GateContext,
+): Promise<Admission | Refusal> {
+  const { issuer, audience, grants } = context;
+  const ambient = presented.length === 0 ? ambientDenial(declared, context) : undefined;
+  if (ambient !== undefined) return { allowed: false, denials: [ambient] };
+  if (presented.length === 0 && !(await allowsAny(caller.principal, [...grants.keys()], context))) {
+    return { allowed: false, denials: [withdrawn()] };
+  }
+  const denials: AgentDenial[] = [];
+  const capabilities: AdmittedCapability[] = [];
+  if (presented.length > MOST_PRESENTED) {
+    const message = `a call may present at most ${MOST_PRESENTED} capabilities`;
+    denials.push({ code: "token_too_large", rule: "capabilities", message });
+  }
+  for (const [at, one] of presented.slice(0, MOST_PRESENTED).entries()) {
+    const resolved = tokenOf(one, caller, context);
+    if ("denial" in resolved) {
+      denials.push({ ...resolved.denial, capability: at });
+      continue;
+    }
+    const { token } = resolved;
+    const standing = issuer.standing(token, { invoker: caller.invoker, audience });
+    if (!standing.allowed) {
+      denials.push(...standing.denials.map((denial) => ({ ...denial, capability: at })));
+    } else if (one.id !== undefined && one.id !== standing.capability.id) {
+      denials.push({ ...unknownCapability(one.id), capability: at });
+    } else if (!(await stillAllowed(standing.capability, context))) {
+      denials.push({ ...withdrawn(), capability: at });
+    } else {
+      capabilities.push({ token, capability: standing.capability });
+    }
+  }
+  const [first, ...more] = denials;
+  if (first !== undefined) return { allowed: false, denials: [first, ...more] };
+  return { allowed: true, caller, capabilities, declared };
+}
+
+async function stillAllowed(
+  { principal, grant }: VerifiedCapability,
+  context: GateContext,
+): Promise<boolean> {
+  if (principal === undefined || !context.grants.has(grant)) return false;
+  return allowsAny(principal, [grant], context);
+}
+
+async function allowsAny(
+  principal: string,
+  grants: readonly string[],
+  { policy }: GateContext,
+): Promise<boolean> {
+  for (const grant of grants) {
+    if ((await policy.permissions(principal, grant)).length > 0) return true;
+  }
+  return false;
+}
+
+function withdrawn(): AgentDenial {
+  const message = "the principal's policy allows nothing here, or no longer";
+  return { code: "policy_denied", rule: "policy", message };
+}

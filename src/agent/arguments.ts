@@ -1,0 +1,80 @@
+import type { Json } from "../bytes/json.js";
+import { shown } from "../caveats/scalar.js";
+import { isHandle } from "../issuer/handle.js";
+import type { AgentDenial } from "./refusal.js";
+import type { Skill } from "./skill.js";
+
+/** Judges arguments by a skill's schema: every way in which they fail, none if they do not. */
+export type ArgumentCheck = (values: { readonly [name: string]: Json }) => readonly AgentDenial[];
+
+const MOST_TOLD = 16;
+const LONGEST_PATH = 256;
+
+/**
+ * Compiles the schemas of skills.
+ *
+ * @throws TypeError naming the skill whose schema is wrong.
+ * @throws Error if `ajv` is not installed.
+ */
+export async function compileArgumentChecks(
+  skills: readonly Skill[],
+): Promise<ReadonlyMap<string, ArgumentCheck>> {
+  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  const ajv = new Ajv2020({
+    allErrors: true,
+    strict: true,
+    allowUnionTypes: true,
+    ownProperties: true,
+  });
+  ajv.addFormat("resource-handle", { type: "string", validate: isHandle });
+  const checks = new Map<string, ArgumentCheck>();
+  for (const { id, input } of skills) {
+    if (input["type"] !== "object") {
+      throw new TypeError(`skill "${id}": input must be a JSON Schema with "type": "object"`);
+    }
+    try {
+      const validate = ajv.compile(input);
+      // Its answer would be a promise, which is as good as yes.
+      if ("$async" in validate) throw new TypeError("it is asynchronous");
+      checks.set(id, (values) => {
+        if (validate(values)) return [];
+        return (validate.errors ?? [])
+          .slice(0, MOST_TOLD)
+          .map(({ instancePath: whole, message, params }) => {
+            const instancePath = whole.slice(0, LONGEST_PATH);
+            const extra = params["additionalProperty"];
+            const named = typeof extra === "string" ? ` ${shown(extra)}` : "";
+            const place =
+              instancePath === "" ? "the arguments" : `argument ${instancePath.slice(1)}`;
+            return {
+              code: "arguments_invalid",
+              rule: instancePath === "" ? "arguments" : `arguments${instancePath}`,
+              message: `${place} ${message ?? "fail the skill's schema"}${named}`,
+            };
+          });
+      });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new TypeError(`skill "${id}": input is not a valid JSON Schema: ${why}`, {
+        cause: error,
+      });
+    }
+  }
+  return checks;
+}
+
+/** Every text in the arguments that is written like a handle, wherever it stands, each once. */
+export function handlesIn(value: Json): string[] {
+  const found = new Set<string>();
+  const open: Json[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next === "string") {
+      if (isHandle(next)) found.add(next);
+    } else if (typeof next === "object" && next !== null) {
+      // A name of a member can be a handle, too.
+      const inner = Array.isArray(next) ? next : Object.entries(next).flat();
+      for (const one of inner) open.push(one);
+    }
+  }
+  return [...found];
+}

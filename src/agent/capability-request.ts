@@ -1,0 +1,119 @@
+import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
+import type { HopInit } from "../caveats/hop.js";
+import { REQUESTED_KEYS } from "../caveats/hop-rules.js";
+import { parseTime } from "../caveats/time.js";
+import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
+import { meant } from "./definition.js";
+import type { RequestProblem } from "./refusal.js";
+import { readResourceQuery } from "./resources/filter.js";
+import type { ResourceQuery } from "./resources/resource.js";
+
+/** What a caller asks for: no more than its task needs. */
+export interface CapabilityRequest {
+  /** Ids of grants; one capability or more for each. */
+  readonly grants: readonly string[];
+  /** Which resources, within what the principal may see. */
+  readonly resourceQuery?: ResourceQuery;
+  /** Fewer operations than the grants have. */
+  readonly operations?: readonly string[];
+  /** Until when; what is later than the issuer allows is cut. */
+  readonly expires?: string;
+  /** What else the issuer's hop is to say: purpose, constraints, invokers, audience and so on. */
+  readonly restrictions: HopInit;
+}
+
+/** A request as read, or what is wrong with it. */
+export type CapabilityRequestReading =
+  | { readonly ok: true; readonly request: CapabilityRequest }
+  | { readonly ok: false; readonly problem: RequestProblem };
+
+const OWN = ["grants", "resourceQuery"];
+const RESTRICTIONS: readonly string[] = REQUESTED_KEYS;
+const MEMBERS = [...OWN, ...RESTRICTIONS];
+const MOST_GRANTS = 16;
+const LONGEST_PURPOSE = 512;
+/** Of the restrictions, as a hop: handles are to fit beside them. */
+const MAX_BYTES = 2048;
+/** Of a resource query, which is kept as long as the capabilities that it leads to. */
+const MAX_QUERY_LENGTH = 16_384;
+
+/**
+ * Reads a request for capabilities as it came over the network: `grants`, `resourceQuery`, and any
+ * key of a hop but `resourceHandles` and `nonce`, all in a hop's own words.
+ *
+ * @param now - Milliseconds since 1970.
+ */
+export function readCapabilityRequest(value: Json, now: number): CapabilityRequestReading {
+  if (!isJsonObject(value)) return invalid("params", "the request must be an object");
+  const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
+  if (unknown !== undefined) {
+    const message = `unknown member "${unknown.slice(0, 64)}"${meant(unknown, MEMBERS)}`;
+    return {
+      ok: false,
+      problem: { code: "invalid_request", message, path: unknown, known: MEMBERS },
+    };
+  }
+  const grants = value["grants"];
+  if (!isTexts(grants) || grants.length === 0 || grants.length > MOST_GRANTS) {
+    return invalid("grants", `grants must be an array of 1 to ${MOST_GRANTS} ids of grants`);
+  }
+  const purpose = value["purpose"];
+  if (typeof purpose === "string" && purpose.length > LONGEST_PURPOSE) {
+    return invalid("purpose", `purpose must have at most ${LONGEST_PURPOSE} characters`);
+  }
+  const query = value["resourceQuery"];
+  const reading = query === undefined ? undefined : readResourceQuery(query);
+  if (reading?.ok === false) {
+    const { code, message, path, known } = reading.problem;
+    return { ok: false, problem: { code, message, path: `resourceQuery.${path}`, known } };
+  }
+  if (reading !== undefined && JSON.stringify(reading.query).length > MAX_QUERY_LENGTH) {
+    const message = `the resource query must take at most ${MAX_QUERY_LENGTH} characters of JSON`;
+    return invalid("resourceQuery", message);
+  }
+  const hop = readRestrictions(value);
+  if (typeof hop === "string") return invalid("params", hop);
+  const { operations, expires, ...restrictions } = hop;
+  if (expires !== undefined && (parseTime(expires) ?? 0) <= now) {
+    return invalid("expires", `expires ${expires} is not after now`);
+  }
+  return {
+    ok: true,
+    request: {
+      grants: [...new Set(grants)],
+      restrictions,
+      ...(reading === undefined ? {} : { resourceQuery: reading.query }),
+      ...(operations === undefined ? {} : { operations }),
+      ...(expires === undefined ? {} : { expires }),
+    },
+  };
+}
+
+/** The hop keys of a request, or a sentence about what is wrong with them. */
+function readRestrictions(value: JsonObject): ReturnType<typeof normalizeHop> | string {
+  const given = Object.entries(value).filter(([name]) => RESTRICTIONS.includes(name));
+  if (given.length === 0) return {};
+  try {
+    // Before any other work on them; repeats, which a set as it is sent may have, will go.
+    if (JSON.stringify(given).length > 4 * MAX_BYTES) {
+      return `the restrictions must take at most ${MAX_BYTES} bytes`;
+    }
+    // Of unknown shape until `normalizeHop` has looked at every member.
+    const hop = normalizeHop(Object.fromEntries(given) as HopInit);
+    const size = encodeHop(hop).length;
+    if (size <= MAX_BYTES) return hop;
+    return `the restrictions take ${size} bytes, and ${MAX_BYTES} is the limit`;
+  } catch (error) {
+    if (error instanceof TypeError) return error.message;
+    if (error instanceof RangeError) return "the restrictions are nested too deep";
+    throw error;
+  }
+}
+
+function isTexts(value: Json | undefined): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string" && item !== "");
+}
+
+function invalid(path: string, message: string): CapabilityRequestReading {
+  return { ok: false, problem: { code: "invalid_request", message, path } };
+}

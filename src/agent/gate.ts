@@ -1,0 +1,280 @@
+import type { Json } from "../bytes/json.js";
+import type { VerifiedCapability } from "../capability/authorize.js";
+import type { Issuer } from "../issuer/issuer.js";
+import { type ArgumentCheck, handlesIn } from "./arguments.js";
+import type { Caller } from "./caller.js";
+import { meant } from "./definition.js";
+import type { KnownGrant } from "./grant.js";
+import type { AuthorityKind, Ledger } from "./ledger.js";
+import type { Permission, Policy } from "./policy.js";
+import {
+  MOST_PRESENTED,
+  type PresentedCapability,
+  tokenOf,
+  unknownCapability,
+} from "./presented.js";
+import { reachOf } from "./reach.js";
+import { queryAskedAgain } from "./recheck.js";
+import {
+  type AgentDenial,
+  type AgentDenials,
+  missingCapability,
+  undeclaredAuthority,
+} from "./refusal.js";
+import type { Resource, ResourceSource } from "./resources/resource.js";
+import type { Skill } from "./skill.js";
+
+/** Whether callers need capabilities: offered only, preferred, or required. */
+export type Mode = "advertise" | "prefer" | "require";
+
+/** Whether calls that use ambient authority without declaring it are let through. */
+export type UndeclaredAmbient = "accepted" | "refused";
+
+/** A call of a skill. */
+export interface SkillInvocation {
+  readonly skill: string;
+  readonly arguments: { readonly [name: string]: Json };
+  readonly capabilities: readonly PresentedCapability[];
+  /** Whether the caller declares that it uses ambient authority; it presents no capability then. */
+  readonly declared?: boolean;
+}
+
+/** Leave to run a skill, with all that it may reach. */
+export interface Clearance {
+  readonly allowed: true;
+  readonly skill: Skill;
+  readonly authority: AuthorityKind;
+  readonly principal: string;
+  /** Absent where authority is ambient. */
+  readonly capability?: VerifiedCapability;
+  /** Whether the caller has declared ambient authority; absent where authority is not ambient. */
+  readonly declared?: boolean;
+  readonly handles: readonly string[];
+  readonly resources: ReadonlyMap<string, Resource>;
+  /** What was cleared; nothing else may run. */
+  readonly arguments: SkillInvocation["arguments"];
+}
+
+/** A refusal, with all that is known of the capability that came nearest. */
+export interface Refusal {
+  readonly allowed: false;
+  readonly denials: AgentDenials;
+  readonly skill?: Skill;
+  readonly capability?: Judged;
+  /** The handles in the arguments. */
+  readonly handles?: readonly string[];
+}
+
+/** A capability whose signatures held, whatever came of it. */
+type Judged = Pick<VerifiedCapability, "id" | "grant" | "revocationIds">;
+
+/** What the gate rests on. */
+export interface GateContext {
+  readonly issuer: Issuer;
+  readonly audience: string;
+  readonly mode: Mode;
+  readonly undeclaredAmbient: UndeclaredAmbient;
+  readonly grants: ReadonlyMap<string, KnownGrant>;
+  readonly skills: ReadonlyMap<string, Skill>;
+  readonly checks: ReadonlyMap<string, ArgumentCheck>;
+  readonly policy: Policy;
+  readonly resources?: ResourceSource | undefined;
+  readonly ledger: Ledger;
+}
+
+/**
+ * Decides whether a skill may run: the check of the core, then what only the agent knows. A call that
+ * presents a capability is judged by it alone, and never falls back to ambient authority.
+ */
+export class Gate {
+  readonly #context: GateContext;
+
+  constructor(context: GateContext) {
+    this.#context = context;
+  }
+
+  /** Leave for one call, or every reason why not. Nothing has run, and nothing is recorded. */
+  async clear(caller: Caller, invocation: SkillInvocation): Promise<Clearance | Refusal> {
+    const { skills, checks } = this.#context;
+    const skill = skills.get(invocation.skill);
+    if (skill === undefined) {
+      const known = [...skills.keys()];
+      const message = `there is no skill "${invocation.skill.slice(0, 64)}"${meant(invocation.skill, known)}`;
+      return { allowed: false, denials: [{ code: "skill_unknown", rule: "skill", message }] };
+    }
+    // Work for those only who have a say here: a schema can be made to take its time.
+    let found: readonly AgentDenial[] | undefined;
+    const invalid = (): readonly AgentDenial[] => {
+      found ??= checks.get(skill.id)?.(invocation.arguments) ?? [];
+      return found;
+    };
+    const answer =
+      invocation.capabilities.length === 0
+        ? await this.#ambient(caller, skill, invocation, invalid)
+        : await this.#withAny(caller, skill, invocation, invalid);
+    return answer.allowed ? answer : { ...answer, skill, handles: handlesIn(invocation.arguments) };
+  }
+
+  async #withAny(
+    caller: Caller,
+    skill: Skill,
+    invocation: SkillInvocation,
+    invalid: () => readonly AgentDenial[],
+  ): Promise<Clearance | Refusal> {
+    const refusals: Refusal[] = [];
+    const presented = invocation.capabilities.slice(0, MOST_PRESENTED);
+    for (const [at, capability] of presented.entries()) {
+      const answer = await this.#with(capability, caller, skill, invocation, invalid);
+      if (answer.allowed) return answer;
+      refusals.push(presented.length === 1 ? answer : { ...answer, denials: numbered(answer, at) });
+    }
+    const [nearest, ...others] = refusals.sort(byNearness);
+    if (nearest === undefined) return refusal([missingCapability()]);
+    const [first, ...more] = nearest.denials;
+    return { ...nearest, denials: [first, ...more, ...others.flatMap(({ denials }) => denials)] };
+  }
+
+  async #with(
+    presented: PresentedCapability,
+    caller: Caller,
+    skill: Skill,
+    invocation: SkillInvocation,
+    invalid: () => readonly AgentDenial[],
+  ): Promise<Clearance | Refusal> {
+    const { issuer, audience, grants, policy, ledger, resources: source } = this.#context;
+    const resolved = tokenOf(presented, caller, this.#context);
+    if ("denial" in resolved) return refusal([resolved.denial]);
+    const { token } = resolved;
+    const { invoker } = caller;
+    const named = handlesIn(invocation.arguments);
+    const left = this.#handlesLeft(skill, token, invoker);
+    const decision = issuer.authorize(token, {
+      grant: [...grants.keys()],
+      operation: skill.operation,
+      resourceHandles: [...named, ...left],
+      arguments: invocation.arguments,
+      invoker,
+      audience,
+    });
+    if (!decision.allowed) {
+      // Nobody asked a scoped skill's caller for handles, so their absence is none of the reasons.
+      const unasked = skill.reach === "scoped" && named.length === 0;
+      const reasons = decision.denials.filter(({ code }) => !unasked || code !== "resource_denied");
+      const told = reasons.length === 0 ? decision.denials : reasons;
+      if (decision.capability === undefined) return refusal(told);
+      return refusal([...told, ...invalid()], decision.capability);
+    }
+
+    const { capability } = decision;
+    if (presented.id !== undefined && presented.id !== capability.id) {
+      return refusal([unknownCapability(presented.id)]);
+    }
+    const grant = grants.get(capability.grant);
+    const { principal } = capability;
+    if (grant === undefined || principal === undefined) {
+      const message = "the capability was not issued by this agent: it names no principal";
+      return refusal([{ code: "policy_denied", rule: "grant", message }, ...invalid()], capability);
+    }
+    const limited = capability.authority.resourceHandles;
+    const permissions = await policy.permissions(principal, grant.id);
+    const { resources, denials } = await reachOf(
+      skill,
+      named,
+      {
+        open: (handle) => issuer.openHandle(capability, handle),
+        seal: (name) => issuer.sealHandle(capability, name),
+        ...(limited === undefined ? {} : { limited }),
+        permissions,
+        query: queryAskedAgain(capability.id, grant, permissions, ledger),
+      },
+      source,
+    );
+    // Policy and resources may have been asked far away, and the token revoked meanwhile.
+    const still = issuer.standing(token, { invoker, audience });
+    const reasons = [...(still.allowed ? [] : still.denials), ...denials, ...invalid()];
+    if (reasons.length > 0) return refusal(reasons, capability);
+    const authority = grant.legacy ? "legacy" : "capability";
+    return {
+      ...{ allowed: true, skill, authority, principal, capability },
+      arguments: invocation.arguments,
+      handles: named,
+      resources,
+    };
+  }
+
+  /** The handles that a token leaves to a scoped skill; none if it is limited to none. */
+  #handlesLeft(skill: Skill, token: string, invoker: string): readonly string[] {
+    if (skill.reach !== "scoped") return [];
+    const { issuer, audience } = this.#context;
+    const standing = issuer.standing(token, { invoker, audience });
+    return standing.allowed ? (standing.capability.authority.resourceHandles ?? []) : [];
+  }
+
+  async #ambient(
+    caller: Caller,
+    skill: Skill,
+    invocation: SkillInvocation,
+    invalid: () => readonly AgentDenial[],
+  ): Promise<Clearance | Refusal> {
+    const { issuer, grants, policy, resources: source } = this.#context;
+    const { declared = false } = invocation;
+    const denial = ambientDenial(declared, this.#context);
+    if (denial !== undefined) return refusal([denial]);
+    const { principal } = caller;
+    const permissions: Permission[] = [];
+    for (const grant of grants.values()) {
+      if (!grant.operations.includes(skill.operation)) continue;
+      permissions.push(...(await policy.permissions(principal, grant.id)));
+    }
+    const named = handlesIn(invocation.arguments);
+    const { resources, denials } = await reachOf(
+      skill,
+      named,
+      {
+        open: (handle) => issuer.openAmbient(principal, handle),
+        seal: (name) => issuer.sealAmbient(principal, name),
+        permissions,
+      },
+      source,
+    );
+    const reasons = [...denials, ...invalid()];
+    if (reasons.length > 0) return refusal(reasons);
+    return {
+      ...{ allowed: true, skill, authority: "ambient", declared, principal },
+      arguments: invocation.arguments,
+      handles: named,
+      resources,
+    };
+  }
+}
+
+/** Why a call without a capability is not let through, if it is not. */
+export function ambientDenial(
+  declared: boolean,
+  { mode, undeclaredAmbient }: Pick<GateContext, "mode" | "undeclaredAmbient">,
+): AgentDenial | undefined {
+  if (mode === "require") return missingCapability();
+  return declared || undeclaredAmbient === "accepted" ? undefined : undeclaredAuthority();
+}
+
+function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal {
+  const [first = missingCapability(), ...more] = denials;
+  return {
+    allowed: false,
+    denials: [first, ...more],
+    ...(capability === undefined ? {} : { capability }),
+  };
+}
+
+/**
+ * What came nearest to being allowed says most about what to do; but what is no capability of this
+ * issuer's never hides one that is from the ledger.
+ */
+function byNearness(a: Refusal, b: Refusal): number {
+  const strange = Number(a.capability === undefined) - Number(b.capability === undefined);
+  return strange === 0 ? a.denials.length - b.denials.length : strange;
+}
+
+function numbered({ denials: [first, ...more] }: Refusal, capability: number): AgentDenials {
+  return [{ ...first, capability }, ...more.map((denial) => ({ ...denial, capability }))];
+}

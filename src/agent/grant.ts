@@ -1,0 +1,98 @@
+import { type Grant, grantsById } from "../issuer/grant.js";
+import { assertMembers, meant, texts } from "./definition.js";
+import type { Skill } from "./skill.js";
+
+/** A grant as an issuing agent offers it: all of it is said. */
+export type KnownGrant = Required<Omit<Grant, "recheck">> & Pick<Grant, "recheck">;
+
+const MEMBERS = ["id", "description", "operations", "attenuable", "legacy", "requires", "recheck"];
+
+/**
+ * Grants as an issuer takes them, checked against an agent's skills: the `["*"]` of a legacy grant
+ * becomes all operations that the skills have.
+ *
+ * @throws TypeError naming the field that is wrong, such as `grants[1].operations[0]`.
+ *
+ * @example
+ * ```ts
+ * import { expandGrants } from "proviso/agent";
+ *
+ * const skill = {
+ *   id: "read_note",
+ *   name: "Read a note",
+ *   description: "The text of one note",
+ *   operation: "read",
+ *   reach: "named",
+ *   input: { type: "object" },
+ *   run: async () => null,
+ * };
+ * const old = { id: "notes:admin", description: "All", operations: ["*"], legacy: true };
+ * expandGrants([old], [skill])[0]?.operations; // => ["read"]
+ *
+ * const grants = [{ id: "notes:read", description: "Read notes", operations: ["reed"] }];
+ * try {
+ *   expandGrants(grants, [skill]);
+ * } catch (error) {
+ *   String(error); // => 'TypeError: grants[0].operations[0]: no skill has the operation "reed"; did you mean "read"?'
+ * }
+ * ```
+ */
+export function expandGrants(
+  grants: readonly Grant[],
+  skills: readonly Skill[],
+): readonly KnownGrant[] {
+  const operations = [...new Set(skills.map((skill) => skill.operation))].sort();
+  const expanded = Array.isArray(grants)
+    ? grants.map((grant, at) => withoutStar(grant, `grants[${at}]`, operations))
+    : grants;
+  const known = [...grantsById(expanded).values()].map((grant, at) =>
+    checkGrant(grant, `grants[${at}]`, operations),
+  );
+  const ids = known.map(({ id }) => id);
+  for (const [at, { id, requires }] of known.entries()) {
+    for (const [place, other] of requires.entries()) {
+      const where = `grants[${at}].requires[${place}]`;
+      if (other === id) throw new TypeError(`${where}: a grant cannot require itself`);
+      if (!ids.includes(other)) {
+        throw new TypeError(`${where}: there is no grant "${other}"${meant(other, ids)}`);
+      }
+    }
+  }
+  return known;
+}
+
+function withoutStar(grant: Grant, where: string, all: readonly string[]): Grant {
+  const operations: unknown = grant?.operations;
+  if (!Array.isArray(operations) || !operations.includes("*")) return grant;
+  if (operations.length > 1 || grant.legacy !== true) {
+    throw new TypeError(`${where}.operations: "*" stands alone, and only in a legacy grant`);
+  }
+  return { ...grant, operations: all };
+}
+
+function checkGrant(grant: Grant, where: string, all: readonly string[]): KnownGrant {
+  assertMembers(grant, MEMBERS, where);
+  const { id, description, operations, legacy = false, requires = [], recheck } = grant;
+  const { attenuable = !legacy } = grant;
+  if (typeof description !== "string" || description === "") {
+    throw new TypeError(`${where}.description: must be a text`);
+  }
+  if (typeof attenuable !== "boolean")
+    throw new TypeError(`${where}.attenuable: must be a boolean`);
+  if (typeof legacy !== "boolean") throw new TypeError(`${where}.legacy: must be a boolean`);
+  if (recheck !== undefined && typeof recheck !== "boolean") {
+    throw new TypeError(`${where}.recheck: must be a boolean`);
+  }
+  if (operations.length === 0) {
+    throw new TypeError(`${where}.operations: there must be at least one`);
+  }
+  for (const [at, operation] of operations.entries()) {
+    if (all.includes(operation)) continue;
+    throw new TypeError(
+      `${where}.operations[${at}]: no skill has the operation "${operation}"${meant(operation, all)}`,
+    );
+  }
+  const required = texts(requires, `${where}.requires`);
+  const known = { id, description, operations, attenuable, legacy, requires: required };
+  return recheck === undefined ? known : { ...known, recheck };
+}

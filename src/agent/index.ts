@@ -1,0 +1,72 @@
+/**
+ * What an issuing agent decides, whatever the protocol: grants, policy, requests, offers, skills and
+ * their gate; and the interfaces of the ledger, of resources and of callers that it decides over.
+ *
+ * @packageDocumentation
+ */
+export type { Admission, AdmittedCapability } from "./admission.js";
+export type {
+  AuthenticationProblem,
+  Authenticator,
+  Caller,
+  CallerAuthentication,
+} from "./caller.js";
+export { type DelegationNode, delegationTree } from "./delegation-tree.js";
+export type {
+  Clearance,
+  Mode,
+  Refusal,
+  SkillInvocation,
+  UndeclaredAmbient,
+} from "./gate.js";
+export { expandGrants, type KnownGrant } from "./grant.js";
+export type { GrantedCapability, NamedHandle } from "./issuance.js";
+export {
+  createIssuingAgent,
+  type InvocationOutcome,
+  IssuingAgent,
+  type IssuingAgentOptions,
+  type RequestOutcome,
+  type RevocationOutcome,
+} from "./issuing-agent.js";
+export type {
+  AuthorityKind,
+  IssuedCapability,
+  Ledger,
+  LedgerEvent,
+  LedgerEventKind,
+  LedgerHop,
+  LedgerQuery,
+} from "./ledger.js";
+export type { Identification, Introspection, NarrowingOutcome } from "./maintenance.js";
+export type { Permission, Policy, ResourceSelector } from "./policy.js";
+export { type PolicyDefinition, type PolicyRule, PolicyTable } from "./policy-table.js";
+export type { PresentedCapability } from "./presented.js";
+export type { Observation } from "./recorder.js";
+export type {
+  AgentDenial,
+  AgentDenialCode,
+  AgentDenials,
+  RefusedGrant,
+  RequestProblem,
+  RequestProblemCode,
+  TakenBy,
+} from "./refusal.js";
+export {
+  checkFilter,
+  type FilterReading,
+  matches,
+  type ResourceQueryReading,
+  readFilter,
+  readResourceQuery,
+} from "./resources/filter.js";
+export type {
+  FieldCondition,
+  QueryProblem,
+  QueryResult,
+  Resource,
+  ResourceFilter,
+  ResourceQuery,
+  ResourceSource,
+} from "./resources/resource.js";
+export { type Skill, type SkillCall, SkillInputError, type SkillReach } from "./skill.js";

@@ -1,0 +1,173 @@
+import { CAPABILITY_LIMITS } from "../capability/limits.js";
+import type { MintedCapability } from "../capability/mint.js";
+import type { HopInit } from "../caveats/hop.js";
+import { formatTime, parseTime } from "../caveats/time.js";
+import { encodeHop } from "../caveats/write-hop.js";
+import type { Issuer } from "../issuer/issuer.js";
+import type { Caller } from "./caller.js";
+import type { CapabilityRequest } from "./capability-request.js";
+import type { IssuedCapability } from "./ledger.js";
+import type { Offer } from "./offer.js";
+import type { RequestProblem } from "./refusal.js";
+
+/** A resource as a caller knows it. */
+export interface NamedHandle {
+  readonly handle: string;
+  readonly displayName: string;
+  readonly kind: "item" | "collection";
+}
+
+/** A capability as it is handed to the caller that asked for it. */
+export interface GrantedCapability {
+  readonly id: string;
+  readonly grant: string;
+  /** The bearer token: whoever has it has the capability. */
+  readonly token: string;
+  /** Absent if the capability names no resources. */
+  readonly resourceHandles?: readonly NamedHandle[];
+  readonly operations: readonly string[];
+  readonly expires: string;
+  /** Revokes the capability with all that descends from it. */
+  readonly revocationId: string;
+  readonly principal: string;
+  /** Whether it may be narrowed and passed on. */
+  readonly attenuable: boolean;
+  /** Present if the grant wraps something that knows no capabilities: with what that means. */
+  readonly legacy?: string;
+}
+
+/** What a legacy capability does not promise, in words for whoever is handed one. */
+export const LEGACY_NOTICE: string =
+  "wraps a service that knows no capabilities: not limited to resources named in advance; prefer " +
+  "another grant";
+
+const { caveatBytes: HOP_BYTES, setMembers: HOP_MEMBERS } = CAPABILITY_LIMITS;
+
+/** Capabilities as handed out, and as kept. */
+export interface Issuance {
+  readonly granted: readonly GrantedCapability[];
+  readonly kept: readonly IssuedCapability[];
+}
+
+/** What issuing rests on. */
+export interface IssuanceContext {
+  readonly issuer: Issuer;
+  /** Seconds that a capability lives if the request does not say, and at most. */
+  readonly lifetime: number;
+  readonly maxLifetime: number;
+  /** How many resources one capability may name. */
+  readonly maxHandles: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Makes one capability for each offer, or none and says why. */
+export function issueOffers(
+  offers: readonly Offer[],
+  request: CapabilityRequest,
+  caller: Caller,
+  context: IssuanceContext,
+): Issuance | RequestProblem {
+  const expires = expiryOf(request, context);
+  const problem = timeProblem(request, expires, context.now);
+  if (problem !== undefined) return problem;
+  const granted: GrantedCapability[] = [];
+  const kept: IssuedCapability[] = [];
+  const query = request.resourceQuery && JSON.stringify(request.resourceQuery);
+  for (const offer of offers) {
+    const over = tooMany(offer, context.maxHandles);
+    if (over !== undefined) return over;
+    const named: NamedHandle[] = [];
+    let size = 0;
+    const { capability, identifier } = context.issuer.issue((draft) => {
+      for (const { name, displayName, kind } of offer.resources ?? []) {
+        named.push({ handle: draft.handle(name), displayName, kind });
+      }
+      const hop = hopFor(offer, named, request, expires);
+      size = encodeHop(hop).length;
+      // Found out before it is an error of the issuer, who can not tell what to do about it.
+      const fits = size <= HOP_BYTES ? hop : { expires };
+      return { ...fits, grant: offer.grant.id, principal: caller.principal };
+    });
+    if (size > HOP_BYTES) return tooLarge(offer, size);
+    granted.push(asHandedOut(capability, offer, named, caller.principal));
+    kept.push({
+      id: capability.id,
+      identifier,
+      hop: new TextDecoder().decode(encodeHop(capability.hop)),
+      principal: caller.principal,
+      invoker: caller.invoker,
+      expires: capability.expires,
+      ...(query === undefined || offer.resources === undefined ? {} : { query }),
+    });
+  }
+  return { granted, kept };
+}
+
+function expiryOf({ expires }: CapabilityRequest, context: IssuanceContext): string {
+  const { now, lifetime, maxLifetime } = context;
+  const latest = now + maxLifetime * 1000;
+  const wanted = expires === undefined ? now + lifetime * 1000 : (parseTime(expires) ?? latest);
+  return formatTime(Math.min(wanted, latest));
+}
+
+/** What the issuer would take for its own mistake: times that leave no moment between them. */
+function timeProblem(
+  { restrictions: { notBefore } }: CapabilityRequest,
+  expires: string,
+  now: number,
+): RequestProblem | undefined {
+  if (expires <= formatTime(now)) {
+    const message = `expires ${expires} is not after now`;
+    return { code: "invalid_request", message, path: "expires" };
+  }
+  // A hop as read has its times in canonical form, which order as text.
+  if (notBefore === undefined || String(notBefore) < expires) return undefined;
+  const message = `notBefore ${String(notBefore)} is not before expires, ${expires}`;
+  return { code: "invalid_request", message, path: "notBefore" };
+}
+
+function hopFor(
+  { grant, operations, resources }: Offer,
+  named: readonly NamedHandle[],
+  { restrictions }: CapabilityRequest,
+  expires: string,
+): HopInit {
+  return {
+    ...restrictions,
+    operations,
+    expires,
+    ...(resources === undefined ? {} : { resourceHandles: named.map(({ handle }) => handle) }),
+    ...(grant.attenuable ? {} : { maxFurtherHops: 0 }),
+  };
+}
+
+function asHandedOut(
+  { id, token, expires, revocationId, hop }: MintedCapability,
+  { grant, operations, resources }: Offer,
+  named: readonly NamedHandle[],
+  principal: string,
+): GrantedCapability {
+  return {
+    ...{ id, grant: grant.id, token },
+    ...(resources === undefined ? {} : { resourceHandles: named }),
+    ...{ operations, expires, revocationId, principal, attenuable: hop.maxFurtherHops !== 0 },
+    ...(grant.legacy ? { legacy: LEGACY_NOTICE } : {}),
+  };
+}
+
+function tooMany({ grant, resources = [] }: Offer, most: number): RequestProblem | undefined {
+  const limit = Math.min(most, HOP_MEMBERS);
+  if (resources.length <= limit) return undefined;
+  const message =
+    `the query matches ${resources.length} resources, and a capability names at most ${limit}; ` +
+    "narrow the filter";
+  return { code: "too_many_resources", message, path: "resourceQuery.filter", grants: [grant.id] };
+}
+
+function tooLarge({ grant, resources = [] }: Offer, size: number): RequestProblem {
+  const message =
+    `the capability would take ${size} bytes for its ${resources.length} handles and the other ` +
+    `restrictions, and ${HOP_BYTES} is the limit; narrow the filter`;
+  return { code: "too_many_resources", message, path: "resourceQuery.filter", grants: [grant.id] };
+}

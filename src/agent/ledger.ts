@@ -1,0 +1,100 @@
+import type { Hop } from "../caveats/hop.js";
+
+/** What happened. */
+export type LedgerEventKind = "issuance" | "invocation" | "revocation";
+
+/**
+ * What a caller's authority was: a capability, a capability of a legacy grant, or none but its own
+ * standing with the policy.
+ */
+export type AuthorityKind = "capability" | "legacy" | "ambient";
+
+/** One line of the ledger. It never holds a token or a signature. */
+export interface LedgerEvent {
+  readonly kind: LedgerEventKind;
+  /** `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+  readonly at: string;
+  readonly decision: "allowed" | "refused";
+  /** The user on whose behalf, as authenticated. */
+  readonly principal?: string;
+  /** The agent that called, as authenticated. */
+  readonly invoker?: string;
+  /** Why, in the caller's own words. */
+  readonly purpose?: string;
+  /** The capability's id; absent where there was none, or its signatures did not hold. */
+  readonly capability?: string;
+  readonly grant?: string;
+  readonly authority?: AuthorityKind;
+  /** Whether the caller had declared ambient authority; absent where authority is not ambient. */
+  readonly declared?: boolean;
+  readonly skill?: string;
+  readonly operation?: string;
+  /** As callers know them. */
+  readonly handles?: readonly string[];
+  /** Denial codes, or what else a refusal is called; empty if allowed. */
+  readonly codes?: readonly string[];
+  /**
+   * The delegation path of the token that was presented: for each hop, its revocation id and what
+   * it says.
+   */
+  readonly path?: readonly LedgerHop[];
+  /** Values of arguments, only of those that the operator asked for by name. */
+  readonly values?: { readonly [argument: string]: unknown };
+}
+
+/** One hop of a presented token. */
+export interface LedgerHop {
+  readonly revocationId: string;
+  /** Absent for a third-party caveat. */
+  readonly hop?: Hop;
+}
+
+/** An issued capability as it is kept: all that is needed to make its token again with the root key. */
+export interface IssuedCapability {
+  readonly id: string;
+  /** The canonical JSON of its identifier. */
+  readonly identifier: string;
+  /** The canonical JSON of the issuer's hop. */
+  readonly hop: string;
+  /** Who it was issued to. */
+  readonly principal: string;
+  readonly invoker: string;
+  /** `YYYY-MM-DDTHH:MM:SSZ`. */
+  readonly expires: string;
+  /** The JSON of the resource query that it was issued by; absent if it names no resources of one. */
+  readonly query?: string;
+}
+
+/** Which lines of the ledger. All that is given must hold. */
+export interface LedgerQuery {
+  readonly principal?: string;
+  readonly capability?: string;
+  /** From this moment on: `YYYY-MM-DDTHH:MM:SSZ`. */
+  readonly since?: string;
+  readonly decision?: "allowed" | "refused";
+  readonly kind?: LedgerEventKind;
+  /** The latest so many; all unless given. */
+  readonly limit?: number;
+}
+
+/** Where an issuing agent writes down what it decided. */
+export interface Ledger {
+  /**
+   * Notes an event, soon: written in batches, within a fraction of a second. A crash may lose what
+   * was noted since the last batch.
+   */
+  note(event: LedgerEvent): void;
+  /**
+   * Writes an event before it returns, with the capabilities that it issued: after this, not even
+   * a crash loses it.
+   *
+   * @throws StorageError if it could not be written: what it records must not happen then.
+   */
+  commit(event: LedgerEvent, issued?: readonly IssuedCapability[]): void;
+  /** An issued capability that has not expired. */
+  issued(id: string): IssuedCapability | undefined;
+  /** Events, oldest first, among them all that were noted before. */
+  list(query?: LedgerQuery): readonly LedgerEvent[];
+  /** Writes what is left and lets go of the file. */
+  close(): void;
+}

@@ -1,0 +1,261 @@
+import type { CapabilityRequest } from "./capability-request.js";
+import type { KnownGrant } from "./grant.js";
+import {
+  isAbout,
+  isVisible,
+  type Permission,
+  type Policy,
+  permitsOperation,
+  permitsResource,
+} from "./policy.js";
+import type { RefusedGrant, RequestProblem } from "./refusal.js";
+import { checkFilter } from "./resources/filter.js";
+import { unknownCollection } from "./resources/query-problem.js";
+import type {
+  QueryProblem,
+  Resource,
+  ResourceQuery,
+  ResourceSource,
+} from "./resources/resource.js";
+import { type Skill, targetOf } from "./skill.js";
+
+/** What one capability is to hold: operations, each of which may be done to each resource. */
+export interface Offer {
+  readonly grant: KnownGrant;
+  readonly operations: readonly string[];
+  /** Absent if the capability is to name no resources. */
+  readonly resources?: readonly Resource[];
+}
+
+/** What grant, request and policy have in common, grant by grant. */
+export interface Offers {
+  readonly offers: readonly Offer[];
+  readonly refused: readonly RefusedGrant[];
+  /** Why there are none, where the query matched nothing. */
+  readonly reason?: string;
+}
+
+/** What offers are worked out from. */
+export interface OfferContext {
+  readonly grants: ReadonlyMap<string, KnownGrant>;
+  readonly skills: readonly Skill[];
+  readonly policy: Policy;
+  readonly resources?: ResourceSource | undefined;
+}
+
+// Whether there is something that the principal may not use is not told.
+const UNMATCHED = "the query matches nothing that the principal may use in this way";
+
+/**
+ * The intersection of grant, request and policy. Where the policy allows different operations on
+ * different resources, they are offered apart: no capability holds a pair that the policy does not.
+ *
+ * @param principal - On whose behalf.
+ */
+export async function offersFor(
+  request: CapabilityRequest,
+  principal: string,
+  context: OfferContext,
+): Promise<Offers | RequestProblem> {
+  const problem = grantProblem(request, context.grants);
+  if (problem !== undefined) return problem;
+  const asked: AskedGrant[] = [];
+  const refused: RefusedGrant[] = [];
+  for (const id of request.grants) {
+    const grant = context.grants.get(id);
+    if (grant === undefined) continue;
+    const permissions = await context.policy.permissions(principal, id);
+    const left = operationsLeft(grant, request, permissions);
+    if ("takenBy" in left) refused.push(left);
+    else asked.push({ grant, permissions, left });
+  }
+  const permitted = asked.flatMap(({ permissions }) => permissions);
+  const found = asked.length === 0 ? [] : await candidates(request, permitted, context.resources);
+  if ("code" in found) return found;
+
+  const offers: Offer[] = [];
+  for (const { grant, permissions, left } of asked) {
+    const { id } = grant;
+    const needsResources = left.some((operation) => targetFor(operation, context) !== "none");
+    if (needsResources && request.resourceQuery === undefined && !grant.legacy) {
+      const message =
+        `${id} is for resources: say which with a resourceQuery ({"collection": …, "filter": …}), ` +
+        `or ask only for operations that need none`;
+      return { code: "resource_query_required", message, path: "resourceQuery", grants: [id] };
+    }
+    // Only a legacy grant comes this far without a query.
+    const own =
+      needsResources && request.resourceQuery === undefined
+        ? [{ grant, operations: left }]
+        : offersOf(grant, left, permissions, found, context);
+    if (own.length === 0) refused.push({ grant: id, takenBy: "request", message: UNMATCHED });
+    offers.push(...own);
+  }
+  dropUnsupported(offers, refused);
+  if (offers.length > 0) return { offers, refused };
+  if (refused.some(({ takenBy }) => takenBy === "request")) {
+    return { offers, refused, reason: UNMATCHED };
+  }
+  const message = refused.map((one) => one.message).join("; ");
+  return { code: "nothing_left", message, grants: request.grants, refused };
+}
+
+/** Takes back what was offered under a grant if the policy allows nothing under one that it requires. */
+function dropUnsupported(offers: Offer[], refused: RefusedGrant[]): void {
+  for (let again = true; again; ) {
+    again = false;
+    const offered = new Set(offers.map(({ grant }) => grant.id));
+    for (const { grant } of offers) {
+      // Who needs less of it than there is may ask for less.
+      const without = grant.requires.find(
+        (id) =>
+          !offered.has(id) && refused.some((one) => one.grant === id && one.takenBy === "policy"),
+      );
+      if (without === undefined) continue;
+      const message = `${grant.id} requires ${without}, under which the policy allows nothing`;
+      refused.push({ grant: grant.id, takenBy: "policy", message });
+      const kept = offers.filter((offer) => offer.grant.id !== grant.id);
+      offers.splice(0, offers.length, ...kept);
+      again = true;
+      break;
+    }
+  }
+}
+
+function grantProblem(
+  { grants }: CapabilityRequest,
+  known: ReadonlyMap<string, KnownGrant>,
+): RequestProblem | undefined {
+  const unknown = grants.filter((id) => !known.has(id));
+  if (unknown.length > 0) {
+    const names = [...known.keys()];
+    const message = `there is no grant ${unknown.join(", ").slice(0, 256)}; there are ${names.join(", ")}`;
+    return { code: "unknown_grant", message, path: "grants", grants: unknown, known: names };
+  }
+  const missing = grants
+    .flatMap((id) => known.get(id)?.requires ?? [])
+    .filter((id) => !grants.includes(id));
+  if (missing.length === 0) return undefined;
+  const required = [...new Set(missing)];
+  const message = `the grants asked for require ${required.join(", ")}; ask for them together`;
+  return { code: "missing_required_grants", message, path: "grants", grants: required };
+}
+
+/** A grant of which something is left, before resources are looked at. */
+interface AskedGrant {
+  readonly grant: KnownGrant;
+  readonly permissions: readonly Permission[];
+  readonly left: readonly string[];
+}
+
+/**
+ * The resources that the query finds: its items, and the collection itself. A collection that no
+ * permission is about is answered as if there were none.
+ */
+async function candidates(
+  { resourceQuery }: CapabilityRequest,
+  permissions: readonly Permission[],
+  source: ResourceSource | undefined,
+): Promise<readonly Resource[] | RequestProblem> {
+  if (resourceQuery === undefined) return [];
+  if (source === undefined) {
+    const message = "this agent has no resources; ask without a resourceQuery";
+    return { code: "invalid_request", message, path: "resourceQuery" };
+  }
+  const collections = (await source.collections()).filter((name) => isAbout(permissions, name));
+  const result = collections.includes(resourceQuery.collection)
+    ? await source.find(resourceQuery)
+    : { ok: false as const, problem: unknownCollection(resourceQuery.collection, collections) };
+  const declared = source.declaredFields?.(resourceQuery.collection) !== undefined;
+  const hidden = declared
+    ? false
+    : result.ok
+      ? unknownAmong(resourceQuery, result.resources, permissions)
+      : result.problem.code === "unknown_field";
+  if (hidden) {
+    const problem = await fieldProblem(resourceQuery, permissions, source);
+    if (problem !== undefined) return asRequestProblem(problem);
+  } else if (!result.ok) return asRequestProblem(result.problem);
+  const name = await source.nameOfCollection(resourceQuery.collection);
+  const collection = name === undefined ? undefined : await source.get(name);
+  const items = result.ok ? result.resources : [];
+  return collection === undefined ? items : [...items, collection];
+}
+
+/** Whether a filter has found nothing that may be seen, so that its fields may be hidden ones. */
+function unknownAmong(
+  { filter }: ResourceQuery,
+  resources: readonly Resource[],
+  permissions: readonly Permission[],
+): boolean {
+  if (filter === undefined) return false;
+  return !resources.some((resource) => isVisible(permissions, resource));
+}
+
+/** What is wrong with the fields of a filter, for someone who knows only what they may see. */
+async function fieldProblem(
+  { collection, filter = {} }: ResourceQuery,
+  permissions: readonly Permission[],
+  source: ResourceSource,
+): Promise<QueryProblem | undefined> {
+  const all = await source.find({ collection });
+  const seen = (all.ok ? all.resources : []).filter((one) => isVisible(permissions, one));
+  // To those who see nothing, everything matches nothing.
+  if (seen.length === 0) return undefined;
+  return checkFilter(
+    filter,
+    [...new Set(seen.flatMap(({ fields }) => Object.keys(fields)))].sort(),
+  );
+}
+
+function asRequestProblem({ code, message, path, known }: QueryProblem): RequestProblem {
+  return { code, message, path: `resourceQuery.${path}`, known };
+}
+
+function operationsLeft(
+  grant: KnownGrant,
+  { operations }: CapabilityRequest,
+  permissions: readonly Permission[],
+): readonly string[] | RefusedGrant {
+  const asked = grant.operations.filter((name) => operations?.includes(name) ?? true);
+  if (asked.length === 0) {
+    const message = `${grant.id} has none of the operations asked for; it has ${grant.operations.join(", ")}`;
+    return { grant: grant.id, takenBy: "grant", message };
+  }
+  const left = asked.filter((operation) => permitsOperation(permissions, operation));
+  if (left.length > 0) return left;
+  const message = `the principal's policy allows nothing of what was asked for under ${grant.id}`;
+  return { grant: grant.id, takenBy: "policy", message };
+}
+
+function offersOf(
+  grant: KnownGrant,
+  operations: readonly string[],
+  permissions: readonly Permission[],
+  found: readonly Resource[],
+  context: OfferContext,
+): Offer[] {
+  const offers: Offer[] = [];
+  const free = operations.filter((operation) => targetFor(operation, context) === "none");
+  if (free.length > 0) offers.push({ grant, operations: free });
+  const groups = new Map<string, { operations: readonly string[]; resources: Resource[] }>();
+  for (const resource of found) {
+    const allowed = operations.filter(
+      (operation) =>
+        targetFor(operation, context) === resource.kind &&
+        permitsResource(permissions, operation, resource),
+    );
+    if (allowed.length === 0) continue;
+    const key = JSON.stringify([resource.kind, ...allowed]);
+    const group = groups.get(key) ?? { operations: allowed, resources: [] };
+    group.resources.push(resource);
+    groups.set(key, group);
+  }
+  const largestFirst = [...groups.values()].sort((a, b) => b.resources.length - a.resources.length);
+  return [...offers, ...largestFirst.map((group) => ({ grant, ...group }))];
+}
+
+function targetFor(operation: string, { skills }: OfferContext): ReturnType<typeof targetOf> {
+  const skill = skills.find((one) => one.operation === operation);
+  return skill === undefined ? "none" : targetOf(skill);
+}

@@ -1,0 +1,140 @@
+import { assertMembers, meant, texts } from "./definition.js";
+import type { Permission, Policy, ResourceSelector } from "./policy.js";
+import { readFilter } from "./resources/filter.js";
+import type { ResourceFilter } from "./resources/resource.js";
+
+/** One line of a policy table: a principal, or a group of them, and what it may do. */
+export interface PolicyRule {
+  /** The principal, as authentication names it. Either this or `group`. */
+  readonly principal?: string;
+  readonly group?: string;
+  /** The grant's id, or `*` for all. */
+  readonly grant: string;
+  readonly operations: readonly string[] | "*";
+  /** All resources unless given. */
+  readonly resources?: ResourceSelector;
+}
+
+/** Who may do what, as it stands in a configuration file. */
+export interface PolicyDefinition {
+  /** Members by name of the group. */
+  readonly groups?: { readonly [group: string]: readonly string[] };
+  readonly rules: readonly PolicyRule[];
+}
+
+const RULE_MEMBERS = ["principal", "group", "grant", "operations", "resources"];
+
+/**
+ * A policy from a table. What no rule allows is not allowed.
+ *
+ * @throws TypeError naming the field that is wrong, such as `policy.rules[2].group`.
+ *
+ * @example
+ * ```ts
+ * import { PolicyTable } from "proviso/agent";
+ *
+ * const policy = new PolicyTable({
+ *   groups: { analysts: ["alice", "bob"] },
+ *   rules: [
+ *     {
+ *       group: "analysts",
+ *       grant: "documents:read",
+ *       operations: ["retrieve", "search"],
+ *       resources: { collections: ["reports"], filter: { confidential: false } },
+ *     },
+ *   ],
+ * });
+ * policy.permissions("alice", "documents:read").length; // => 1
+ * policy.permissions("alice", "documents:write").length; // => 0
+ * policy.permissions("mallory", "documents:read").length; // => 0
+ * ```
+ */
+export class PolicyTable implements Policy {
+  #rules: readonly CheckedRule[];
+
+  constructor(definition: PolicyDefinition) {
+    this.#rules = checkedRules(definition);
+  }
+
+  permissions(principal: string, grant: string): readonly Permission[] {
+    return this.#rules
+      .filter((rule) => rule.principals.has(principal) && ["*", grant].includes(rule.grant))
+      .map((rule) => rule.permission);
+  }
+
+  /**
+   * Puts another table in the place of this one: from now on, every call is judged by it.
+   *
+   * @throws TypeError if it is not valid; the present one stays then.
+   */
+  replace(definition: PolicyDefinition): void {
+    this.#rules = checkedRules(definition);
+  }
+}
+
+interface CheckedRule {
+  readonly principals: ReadonlySet<string>;
+  readonly grant: string;
+  readonly permission: Permission;
+}
+
+function checkedRules(definition: PolicyDefinition): readonly CheckedRule[] {
+  if (typeof definition !== "object" || definition === null) {
+    throw new TypeError('policy: must be an object with "rules"');
+  }
+  assertMembers(definition, ["groups", "rules"], "policy");
+  const { groups = {}, rules } = definition;
+  if (typeof groups !== "object" || groups === null || Array.isArray(groups)) {
+    throw new TypeError("policy.groups: must be an object of arrays of principals");
+  }
+  const members = new Map<string, readonly string[]>();
+  for (const [name, principals] of Object.entries(groups)) {
+    members.set(name, texts(principals, `policy.groups.${name}`));
+  }
+  if (!Array.isArray(rules)) throw new TypeError("policy.rules: must be an array");
+  return rules.map((rule: PolicyRule, at) => checkedRule(rule, `policy.rules[${at}]`, members));
+}
+
+function checkedRule(
+  rule: PolicyRule,
+  where: string,
+  members: ReadonlyMap<string, readonly string[]>,
+): CheckedRule {
+  if (typeof rule !== "object" || rule === null) throw new TypeError(`${where}: not an object`);
+  assertMembers(rule, RULE_MEMBERS, where);
+  const { principal, group, grant, operations, resources = { collections: "*" } } = rule;
+  if ((principal === undefined) === (group === undefined)) {
+    throw new TypeError(`${where}: name either a principal or a group`);
+  }
+  const principals = group === undefined ? [principal] : members.get(group);
+  if (principals === undefined) {
+    const hint = meant(String(group), [...members.keys()]);
+    throw new TypeError(`${where}.group: there is no group "${String(group)}"${hint}`);
+  }
+  if (typeof grant !== "string" || grant === "") {
+    throw new TypeError(`${where}.grant: must be a grant's id, or "*"`);
+  }
+  const named = operations === "*" ? "*" : texts(operations, `${where}.operations`);
+  return {
+    principals: new Set(texts(principals, `${where}.principal`)),
+    grant,
+    permission: { operations: named, resources: checkedSelector(resources, `${where}.resources`) },
+  };
+}
+
+function checkedSelector(selector: ResourceSelector, where: string): ResourceSelector {
+  if (typeof selector !== "object" || selector === null) {
+    throw new TypeError(`${where}: must be an object with "collections"`);
+  }
+  assertMembers(selector, ["collections", "filter"], where);
+  const { collections, filter } = selector;
+  const named = collections === "*" ? "*" : texts(collections, `${where}.collections`);
+  if (filter === undefined) return { collections: named };
+  return { collections: named, filter: checkedFilter(filter, `${where}.filter`) };
+}
+
+function checkedFilter(filter: ResourceFilter, where: string): ResourceFilter {
+  const reading = readFilter(filter);
+  if (reading.ok) return reading.filter;
+  throw new TypeError(`${where}: ${reading.problem.message}`);
+}

@@ -1,0 +1,170 @@
+import type { Json } from "../bytes/json.js";
+import type { VerifiedCapability } from "../capability/authorize.js";
+import { TokenSearch } from "../capability/token-search.js";
+import type { Hop } from "../caveats/hop.js";
+import type { Caller } from "./caller.js";
+import type { Clearance, Refusal, SkillInvocation } from "./gate.js";
+import type { GrantedCapability } from "./issuance.js";
+import type {
+  AuthorityKind,
+  IssuedCapability,
+  Ledger,
+  LedgerEvent,
+  LedgerEventKind,
+} from "./ledger.js";
+import { type AgentDenials, codesOf } from "./refusal.js";
+
+/** One decision, for metrics: nothing in it is anybody's but the agent's. */
+export interface Observation {
+  readonly kind: LedgerEventKind;
+  readonly decision: "allowed" | "refused";
+  /** The first code of a refusal. */
+  readonly code?: string;
+  readonly authority?: AuthorityKind;
+  /** How long it took to decide. */
+  readonly seconds: number;
+}
+
+export interface RecorderOptions {
+  readonly ledger: Ledger;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Names of arguments whose values are recorded. */
+  readonly values: readonly string[];
+  /** Whether a text is a token of this issuer, by its signatures alone. */
+  readonly isAuthentic: (text: string) => boolean;
+  readonly observe: (observation: Observation) => void;
+}
+
+/** Writes decisions into the ledger, and tells an observer. */
+export class Recorder {
+  readonly #options: RecorderOptions;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  /** A stop watch: call it for the seconds since. */
+  start(): () => number {
+    const began = performance.now();
+    return () => (performance.now() - began) / 1000;
+  }
+
+  /** @throws StorageError if it can not be recorded: then nothing is issued. */
+  issued(
+    caller: Caller,
+    granted: readonly GrantedCapability[],
+    kept: readonly IssuedCapability[],
+    purpose: string | undefined,
+    seconds: number,
+  ): void {
+    for (const [at, { id, grant, resourceHandles = [] }] of granted.entries()) {
+      const handles = resourceHandles.map(({ handle }) => handle);
+      const own = kept.slice(at, at + 1);
+      const event = this.#event("issuance", "allowed", caller, { capability: id, grant, handles });
+      this.#options.ledger.commit(purpose === undefined ? event : { ...event, purpose }, own);
+    }
+    this.#options.observe({ kind: "issuance", decision: "allowed", seconds });
+  }
+
+  notIssued(caller: Caller, code: string, purpose: string | undefined, seconds: number): void {
+    const event = this.#event("issuance", "refused", caller, { codes: [code] });
+    this.#options.ledger.note(purpose === undefined ? event : { ...event, purpose });
+    this.#options.observe({ kind: "issuance", decision: "refused", code, seconds });
+  }
+
+  invoked(
+    caller: Caller,
+    invocation: SkillInvocation,
+    answer: Clearance | Refusal,
+    seconds: number,
+  ): void {
+    const { ledger, observe } = this.#options;
+    const kind = "invocation";
+    const values = this.#values(invocation.arguments);
+    const shared = {
+      skill: invocation.skill.slice(0, 128),
+      ...(answer.skill === undefined ? {} : { operation: answer.skill.operation }),
+      ...(values === undefined ? {} : { values }),
+    };
+    if (answer.allowed) {
+      const { authority, capability, declared, handles } = answer;
+      const of = {
+        ...(capability === undefined ? {} : this.#pathOf(capability)),
+        ...(declared === undefined ? {} : { declared }),
+      };
+      ledger.note(this.#event(kind, "allowed", caller, { ...shared, authority, handles, ...of }));
+      observe({ kind, decision: "allowed", authority, seconds });
+      return;
+    }
+    const { denials, capability } = answer;
+    const codes = codesOf(denials);
+    const of = capability === undefined ? {} : refusedPathOf(capability);
+    const handles = answer.handles ?? [];
+    ledger.note(this.#event(kind, "refused", caller, { ...shared, codes, handles, ...of }));
+    observe({ kind, decision: "refused", code: denials[0].code, seconds });
+  }
+
+  /** A refusal of anything but a skill: to let in, to narrow, or to revoke. */
+  refused(kind: LedgerEventKind, caller: Caller, denials: AgentDenials, seconds = 0): void {
+    const codes = codesOf(denials);
+    this.#options.ledger.note(this.#event(kind, "refused", caller, { codes }));
+    this.#options.observe({ kind, decision: "refused", code: denials[0].code, seconds });
+  }
+
+  /** @throws StorageError */
+  revoked(
+    caller: Caller,
+    capability: string,
+    revocationId: string,
+    purpose: string | undefined,
+  ): void {
+    const event = this.#event("revocation", "allowed", caller, {
+      capability,
+      path: [{ revocationId }],
+    });
+    this.#options.ledger.commit(purpose === undefined ? event : { ...event, purpose });
+    this.#options.observe({ kind: "revocation", decision: "allowed", seconds: 0 });
+  }
+
+  #event(
+    kind: LedgerEventKind,
+    decision: "allowed" | "refused",
+    { principal, invoker }: Caller,
+    more: Partial<LedgerEvent>,
+  ): LedgerEvent {
+    const at = new Date(this.#options.clock()).toISOString();
+    return { kind, at, decision, principal, invoker, ...more };
+  }
+
+  #values(given: { readonly [name: string]: Json }): LedgerEvent["values"] {
+    const names = this.#options.values.filter((name) => Object.hasOwn(given, name));
+    if (names.length === 0) return undefined;
+    return Object.fromEntries(names.map((name) => [name, given[name]]));
+  }
+
+  /** What each hop says, but for one with a token of this issuer in it: the ledger holds none. */
+  #pathOf({ id, grant, hops }: VerifiedCapability): Partial<LedgerEvent> {
+    const search = new TokenSearch(this.#options.isAuthentic);
+    const path = hops.map(({ revocationId, hop }) => {
+      const told = hop !== undefined && search.look(jsonOf(hop)) === "none";
+      return told ? { revocationId, hop } : { revocationId };
+    });
+    return { capability: id, grant, path };
+  }
+}
+
+function refusedPathOf({
+  id,
+  grant,
+  revocationIds,
+}: NonNullable<Refusal["capability"]>): Partial<LedgerEvent> {
+  // The first is the identifier's, which is no hop.
+  const path = revocationIds.slice(1).map((revocationId) => ({ revocationId }));
+  return { capability: id, grant, path };
+}
+
+/** A hop as JSON; what it may leave out is left out. */
+function jsonOf(hop: Hop): Json {
+  return JSON.parse(JSON.stringify(hop));
+}

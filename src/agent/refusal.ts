@@ -1,0 +1,101 @@
+import type { Denial, DenialCode } from "../capability/denial.js";
+import type { QueryProblem } from "./resources/resource.js";
+
+/**
+ * Why an issuing agent refuses a call, beside the reasons of the check of a capability. Stable.
+ *
+ * - `capability_missing`: none was given, and ambient authority is not accepted.
+ * - `authority_undeclared`: none was given, and the caller does not declare that it uses ambient
+ *   authority, which this agent accepts only if it is declared.
+ * - `capability_unknown`: an id was given without a token, and no capability of that id was issued to
+ *   this caller and is still alive; or the id is not that of the token.
+ * - `skill_unknown`: the agent has no such skill.
+ * - `arguments_invalid`: the arguments fail the skill's schema.
+ * - `handle_invalid`: a handle was not sealed for this capability, stands for another kind of
+ *   resource than the skill takes, or the skill needs one and none is given.
+ * - `resource_gone`: what the handle stands for is not there any more.
+ * - `policy_denied`: the principal's policy does not, or no longer, allow it; with the rule `query`, the
+ *   resource no longer matches the query that the capability was issued by.
+ */
+export type AgentDenialCode =
+  | "capability_missing"
+  | "authority_undeclared"
+  | "capability_unknown"
+  | "skill_unknown"
+  | "arguments_invalid"
+  | "handle_invalid"
+  | "resource_gone"
+  | "policy_denied";
+
+/** One reason for which an issuing agent refuses a call. */
+export interface AgentDenial extends Omit<Denial, "code"> {
+  readonly code: DenialCode | AgentDenialCode;
+  /** Which of several capabilities the reason is about: its place in the request, from 0. */
+  readonly capability?: number;
+}
+
+/** Never empty. */
+export type AgentDenials = readonly [AgentDenial, ...AgentDenial[]];
+
+/** The codes of denials, each once, the first one's first. */
+export function codesOf(denials: AgentDenials): readonly AgentDenial["code"][] {
+  return [...new Set(denials.map(({ code }) => code))];
+}
+
+/** The denial of a call that presents nothing, where something is required. */
+export function missingCapability(): AgentDenial {
+  const message = "the call presents no capability, and this agent requires one; request one first";
+  return { code: "capability_missing", rule: "capabilities", message };
+}
+
+/** The denial of a call that presents nothing, where ambient authority must be declared. */
+export function undeclaredAuthority(): AgentDenial {
+  const message =
+    "the call presents no capability, and does not declare that it uses ambient authority; " +
+    'present a capability, or declare "authority": "ambient"';
+  return { code: "authority_undeclared", rule: "authority", message };
+}
+
+/** What took away all that was asked for. */
+export type TakenBy = "grant" | "request" | "policy";
+
+/** A grant under which nothing was issued, and why. */
+export interface RefusedGrant {
+  readonly grant: string;
+  /** Which of grant, request and policy left nothing. */
+  readonly takenBy: TakenBy;
+  readonly message: string;
+}
+
+/**
+ * Why a request for capabilities is refused as a whole. Stable.
+ *
+ * - `invalid_request`: it is not well formed; `message` names the member.
+ * - `unknown_grant`, `missing_required_grants`: `grants` lists them.
+ * - `resource_query_required`: the grant is for resources, and the request does not say which.
+ * - `unknown_collection`, `unknown_field`, `unknown_operator`, `invalid_value`: in the query.
+ * - `too_many_resources`: the query matches more than one capability can name.
+ * - `nothing_left`: grant, request and policy have nothing in common; `refused` says which took it.
+ */
+export type RequestProblemCode =
+  | "invalid_request"
+  | "unknown_grant"
+  | "missing_required_grants"
+  | "resource_query_required"
+  | QueryProblem["code"]
+  | "too_many_resources"
+  | "nothing_left";
+
+/** Why a request for capabilities, or about one, is refused. */
+export interface RequestProblem {
+  readonly code: RequestProblemCode;
+  readonly message: string;
+  /** Where in the request. */
+  readonly path?: string;
+  /** What is known there. */
+  readonly known?: readonly string[];
+  /** The grants concerned. */
+  readonly grants?: readonly string[];
+  /** What each grant came to. */
+  readonly refused?: readonly RefusedGrant[];
+}

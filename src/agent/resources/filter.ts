@@ -1,0 +1,248 @@
+import { isScalar, type Scalar, shown } from "../../caveats/scalar.js";
+import { isFilterable, LONGEST_NAME, LONGEST_TEXT } from "./field-value.js";
+import {
+  fieldPath,
+  invalidValue,
+  noOperator,
+  unknownField,
+  unknownMember,
+  unknownOperator,
+} from "./query-problem.js";
+import type {
+  FieldCondition,
+  QueryProblem,
+  Resource,
+  ResourceFilter,
+  ResourceQuery,
+} from "./resource.js";
+
+const MOST_CONDITIONS = 32;
+const MOST_VALUES = 256;
+
+const OPERATORS: readonly string[] = ["in", "max", "min"];
+const MEMBERS: readonly string[] = ["collection", "filter"];
+
+/** A filter whose form is sound, or what is wrong with it. */
+export type FilterReading =
+  | { readonly ok: true; readonly filter: ResourceFilter }
+  | { readonly ok: false; readonly problem: QueryProblem };
+
+/** A query whose form is sound, or what is wrong with it. */
+export type ResourceQueryReading =
+  | { readonly ok: true; readonly query: ResourceQuery }
+  | { readonly ok: false; readonly problem: QueryProblem };
+
+/**
+ * Whether a resource's fields are as a filter says: all conditions hold, and of a condition all
+ * operators. Values are equal if type and value are; `min` and `max` hold for values of the bound's
+ * own type. A field that the resource does not have holds no condition, and neither does any field
+ * one that is empty or has an operator that is not known.
+ *
+ * @example
+ * ```ts
+ * import { matches } from "proviso/agent";
+ *
+ * const report = Object.freeze({
+ *   name: "reports/q3.md",
+ *   displayName: "Third quarter",
+ *   collection: "reports",
+ *   kind: "item",
+ *   fields: { year: 2025, department: "finance", date: "2025-10-04" },
+ * });
+ * matches(report, { department: "finance", year: { min: 2024, max: 2025 } }); // => true
+ * matches(report, { date: { min: "2025-10", max: "2025-11" } }); // => true
+ * matches(report, { year: "2025" }); // => false
+ * matches(report, { author: { in: ["alice", null] } }); // => false
+ * ```
+ */
+export function matches(resource: Resource, filter: ResourceFilter): boolean {
+  const { fields } = resource;
+  return Object.entries(filter).every(([field, condition]) => {
+    const value = Object.hasOwn(fields, field) ? fields[field] : undefined;
+    return value !== undefined && holds(value, condition);
+  });
+}
+
+function holds(value: Scalar, condition: FieldCondition): boolean {
+  if (typeof condition !== "object" || condition === null) return value === condition;
+  const operators = Object.entries(condition);
+  return operators.length > 0 && operators.every(([name, operand]) => judge(value, name, operand));
+}
+
+function judge(value: Scalar, operator: string, operand: unknown): boolean {
+  if (operator === "in") return Array.isArray(operand) && operand.includes(value);
+  if (operator !== "min" && operator !== "max") return false;
+  if (typeof value === "number" && typeof operand === "number") {
+    return operator === "min" ? value >= operand : value <= operand;
+  }
+  // ECMAScript compares texts by their UTF-16 code units.
+  if (typeof value === "string" && typeof operand === "string") {
+    return operator === "min" ? value >= operand : value <= operand;
+  }
+  return false;
+}
+
+/**
+ * What is wrong with a filter, if anything: the first problem.
+ *
+ * @param fields - Those that can be filtered on; any unless given.
+ *
+ * @example
+ * ```ts
+ * import { checkFilter } from "proviso/agent";
+ *
+ * const fields = ["department", "year"];
+ * checkFilter({ year: { min: 2024 } }, fields); // => undefined
+ * checkFilter({ departement: "finance" }, fields)?.message;
+ * // => 'there is no field "departement"; known: "department", "year"; did you mean "department"?'
+ * ```
+ */
+export function checkFilter(
+  filter: ResourceFilter,
+  fields?: readonly string[],
+): QueryProblem | undefined {
+  const unknown = Object.keys(filter).find((field) => fields?.includes(field) === false);
+  if (fields !== undefined && unknown !== undefined) return unknownField(unknown, fields);
+  return conditionsProblem(filter);
+}
+
+function conditionsProblem(filter: {
+  readonly [field: string]: unknown;
+}): QueryProblem | undefined {
+  for (const [field, condition] of Object.entries(filter)) {
+    const problem = conditionProblem(field, condition);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function conditionProblem(field: string, condition: unknown): QueryProblem | undefined {
+  if (isScalar(condition)) return textProblem(field, [condition]);
+  if (!isObject(condition)) {
+    return wrong(field, "", "a value, or an object with operators", condition);
+  }
+  const operators = Object.entries(condition);
+  if (operators.length === 0) return noOperator(field, OPERATORS);
+  for (const [name, operand] of operators) {
+    if (!OPERATORS.includes(name)) return unknownOperator(field, name, OPERATORS);
+    const problem =
+      name === "in" ? listProblem(field, operand) : boundProblem(field, name, operand);
+    if (problem !== undefined) return problem;
+  }
+  const { min, max } = condition;
+  if (min === undefined || max === undefined || typeof min === typeof max) return undefined;
+  return wrong(field, ".max", `of the same type as min, a ${typeof min}`, max);
+}
+
+function boundProblem(field: string, name: string, operand: unknown): QueryProblem | undefined {
+  if (!isScalar(operand) || (typeof operand !== "number" && typeof operand !== "string")) {
+    return wrong(field, `.${name}`, "a number or a text", operand);
+  }
+  return textProblem(field, [operand]);
+}
+
+function listProblem(field: string, operand: unknown): QueryProblem | undefined {
+  const expected = `an array of 1 to ${MOST_VALUES} values`;
+  if (!Array.isArray(operand) || operand.length === 0 || operand.length > MOST_VALUES) {
+    return wrong(field, ".in", expected, Array.isArray(operand) ? operand.length : operand);
+  }
+  // Array.from, unlike every, visits holes, so that they are refused.
+  const values: unknown[] = Array.from(operand);
+  if (!values.every(isScalar)) {
+    const odd = values.find((value) => !isScalar(value));
+    return wrong(field, ".in", "an array of texts, numbers, booleans and null", odd);
+  }
+  return textProblem(field, values);
+}
+
+function textProblem(field: string, values: readonly Scalar[]): QueryProblem | undefined {
+  if (values.every(isFilterable)) return undefined;
+  const message = `${shown(fieldPath(field))} must have texts of at most ${LONGEST_TEXT} characters`;
+  return invalidValue(fieldPath(field), message);
+}
+
+function wrong(field: string, operator: string, expected: string, value: unknown): QueryProblem {
+  const where = shown(fieldPath(field) + operator);
+  return invalidValue(fieldPath(field), `${where} must be ${expected}, not ${shown(value)}`);
+}
+
+/**
+ * Reads a filter that came from elsewhere: at most 32 conditions on fields with names of at most 256
+ * characters, 256 values a list, 1024 characters a text. What is given back shares nothing with
+ * `value`. Whether the fields exist is not looked at.
+ *
+ * @example
+ * ```ts
+ * import { readFilter } from "proviso/agent";
+ *
+ * readFilter({ year: { min: 2024 } }).ok; // => true
+ * const reading = readFilter({ year: { from: 2024 } });
+ * reading.ok ? "sound" : reading.problem.known; // => ["in", "max", "min"]
+ * ```
+ */
+export function readFilter(value: unknown): FilterReading {
+  if (!isObject(value)) {
+    return refused(invalidValue("filter", `filter must be an object, not ${shown(value)}`));
+  }
+  const names = Object.keys(value);
+  if (names.length > MOST_CONDITIONS) {
+    return refused(
+      invalidValue(
+        "filter",
+        `filter must have at most ${MOST_CONDITIONS} fields, not ${names.length}`,
+      ),
+    );
+  }
+  const odd = names.find((name) => name.length > LONGEST_NAME || !name.isWellFormed());
+  if (odd !== undefined) {
+    const message = `filter must have names of at most ${LONGEST_NAME} characters, not ${shown(odd)}`;
+    return refused(invalidValue("filter", message));
+  }
+  const problem = conditionsProblem(value);
+  if (problem !== undefined) return refused(problem);
+  // Every condition has just been checked against its type.
+  return { ok: true, filter: structuredClone(value) as ResourceFilter };
+}
+
+/**
+ * Reads a query that came from elsewhere, a JSON value, within the limits of {@link readFilter}.
+ * Whether the collection exists is not looked at.
+ *
+ * @example
+ * ```ts
+ * import { readResourceQuery } from "proviso/agent";
+ *
+ * readResourceQuery({ collection: "reports", filter: { year: 2025 } }).ok; // => true
+ * const reading = readResourceQuery({ collection: "reports", filters: {} });
+ * reading.ok ? "" : reading.problem.message;
+ * // => 'a resource query has no member "filters"; known: "collection", "filter"; did you mean "filter"?'
+ * ```
+ */
+export function readResourceQuery(value: unknown): ResourceQueryReading {
+  if (!isObject(value)) {
+    const message = `a resource query must be an object with a collection, not ${shown(value)}`;
+    return refused(invalidValue("collection", message));
+  }
+  const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
+  if (unknown !== undefined) {
+    return refused(unknownMember(unknown.slice(0, LONGEST_NAME).toWellFormed(), MEMBERS));
+  }
+  const collection = Object.hasOwn(value, "collection") ? value["collection"] : undefined;
+  if (!isScalar(collection) || typeof collection !== "string" || collection.length > LONGEST_NAME) {
+    const message = `collection must be a text of at most ${LONGEST_NAME} characters, not ${shown(collection)}`;
+    return refused(invalidValue("collection", message));
+  }
+  const filter = Object.hasOwn(value, "filter") ? value["filter"] : undefined;
+  if (filter === undefined) return { ok: true, query: { collection } };
+  const reading = readFilter(filter);
+  if (!reading.ok) return reading;
+  return { ok: true, query: { collection, filter: reading.filter } };
+}
+
+function refused(problem: QueryProblem): { readonly ok: false; readonly problem: QueryProblem } {
+  return { ok: false, problem };
+}
+
+function isObject(value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

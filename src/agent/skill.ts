@@ -1,0 +1,110 @@
+import type { Json } from "../bytes/json.js";
+import type { Caller } from "./caller.js";
+import type { Resource } from "./resources/resource.js";
+
+/**
+ * How a skill gets at resources: those that its arguments name by handle; *scoped*, all that are left
+ * in the capability; or none.
+ */
+export type SkillReach = "named" | "scoped" | "none";
+
+/** A call that has passed every check. */
+export interface SkillCall {
+  /** As the skill's schema allows them. */
+  readonly arguments: { readonly [name: string]: Json };
+  /** By handle: the resources that the arguments name, or, of a scoped skill, all that are left. */
+  readonly resources: ReadonlyMap<string, Resource>;
+  /** Who calls. */
+  readonly caller: Caller;
+  /** On whose authority: the capability's principal, or the caller's where authority is ambient. */
+  readonly principal: string;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What an issuing agent can do, and what that takes. */
+export interface Skill {
+  /** As callers name it, such as `retrieve_document`. */
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags?: readonly string[];
+  readonly examples?: readonly string[];
+  /** The operation that a capability must allow, such as `retrieve`. */
+  readonly operation: string;
+  readonly reach: SkillReach;
+  /** What kind of resource its operation is done to; `item` unless given. */
+  readonly target?: "item" | "collection";
+  /**
+   * JSON Schema (2020-12) of its arguments, an object. A string that takes a handle has the format
+   * `resource-handle`.
+   */
+  readonly input: { readonly [keyword: string]: Json };
+  /**
+   * Does it. What it throws goes into the log and no further, but for a {@link SkillInputError}, whose
+   * message is for the caller.
+   */
+  run(call: SkillCall): Promise<Json>;
+}
+
+/**
+ * What a skill throws because of what its caller gave, where the schema cannot say it: a text that is
+ * too long to be kept, say. The caller gets the message.
+ *
+ * @example
+ * ```ts
+ * import { SkillInputError } from "proviso/agent";
+ *
+ * const error = new SkillInputError("the text has more than 1,048,576 bytes");
+ * error.name; // => "SkillInputError"
+ * ```
+ */
+export class SkillInputError extends Error {
+  override readonly name = "SkillInputError";
+}
+
+/** Tells by the name: a module of skills may have another copy of this package. */
+export function isSkillInputError(error: unknown): error is SkillInputError {
+  return error instanceof Error && error.name === "SkillInputError";
+}
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
+/**
+ * Checks the skills of an agent.
+ *
+ * @returns The skills by id.
+ * @throws TypeError naming the field that is wrong, such as `skills[2].operation`.
+ */
+export function checkSkills(skills: readonly Skill[]): ReadonlyMap<string, Skill> {
+  const known = new Map<string, Skill>();
+  for (const [at, skill] of skills.entries()) {
+    const where = `skills[${at}]`;
+    if (!ID.test(skill.id)) {
+      throw new TypeError(`${where}.id: must be 1 to 64 letters, digits, "_", "." or "-"`);
+    }
+    if (known.has(skill.id)) throw new TypeError(`${where}.id: "${skill.id}" is taken`);
+    if (typeof skill.operation !== "string" || ["", "*"].includes(skill.operation)) {
+      throw new TypeError(`${where}.operation: must be the name of one operation`);
+    }
+    if (!["named", "scoped", "none"].includes(skill.reach)) {
+      throw new TypeError(`${where}.reach: must be "named", "scoped" or "none"`);
+    }
+    if (typeof skill.run !== "function") throw new TypeError(`${where}.run: must be a function`);
+    const sharing = [...known.values()].find(
+      (other) => other.operation === skill.operation && targetOf(other) !== targetOf(skill),
+    );
+    if (sharing !== undefined) {
+      throw new TypeError(
+        `${where}: "${sharing.id}" has the operation "${skill.operation}" too, but on something else`,
+      );
+    }
+    known.set(skill.id, skill);
+  }
+  return known;
+}
+
+/** What a skill's operation is done to. */
+export function targetOf({ reach, target = "item" }: Skill): "item" | "collection" | "none" {
+  return reach === "none" ? "none" : target;
+}

@@ -1,0 +1,43 @@
+import type { AuthenticationProblem } from "../agent/caller.js";
+
+/** A bearer token as it came, or why there is none. */
+export type BearerReading =
+  | { readonly ok: true; readonly token: string }
+  | { readonly ok: false; readonly problem: AuthenticationProblem };
+
+/** In characters; what servers commonly accept for all headers together is 16 KiB. */
+const LARGEST = 8192;
+const SCHEME = /^bearer(?: |$)/i;
+const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+
+/**
+ * The token in an `Authorization` header: the scheme `Bearer`, in any case, spaces, one token
+ * (RFC 6750, section 2.1), and nothing else; at most 8 KiB. Another scheme counts as no token, as
+ * RFC 6750, section 3.1, has it.
+ *
+ * @param authorization - The header's value, absent if the request has none.
+ * @param advice - How to get a token, said after what is wrong.
+ */
+export function readBearer(authorization: string | undefined, advice: string): BearerReading {
+  if (authorization === undefined || authorization === "") {
+    return missing(`there is no Authorization header; ${advice}`);
+  }
+  if (authorization.length > LARGEST) {
+    return invalid(`the Authorization header is longer than ${LARGEST} characters; ${advice}`);
+  }
+  if (!SCHEME.test(authorization)) {
+    // What stands in the place of the scheme may be a token whose scheme was forgotten.
+    return missing(`the Authorization header does not begin with "Bearer "; ${advice}`);
+  }
+  const token = CREDENTIALS.exec(authorization)?.[1];
+  if (token !== undefined) return { ok: true, token };
+  return invalid(`the Authorization header is not "Bearer " and one token; ${advice}`);
+}
+
+function missing(message: string): BearerReading {
+  return { ok: false, problem: { code: "token_missing", message } };
+}
+
+function invalid(message: string): BearerReading {
+  return { ok: false, problem: { code: "token_invalid", message } };
+}

@@ -1,0 +1,56 @@
+import type { AuthenticationProblem, Authenticator } from "../agent/caller.js";
+
+/** What else a challenge may say. */
+export interface ChallengeOptions {
+  /** URL of the service's protected resource metadata (RFC 9728), if it publishes any. */
+  readonly resourceMetadata?: string;
+}
+
+/**
+ * The `WWW-Authenticate` header that goes with 401 (RFC 6750, section 3): what to authenticate for,
+ * and, if there were credentials, why they were not good.
+ *
+ * @returns Printable ASCII.
+ * @throws TypeError if `resourceMetadata` is not a URL.
+ *
+ * @example
+ * ```ts
+ * import { createFixedTokens, wwwAuthenticate } from "proviso/auth";
+ *
+ * const authenticator = createFixedTokens(
+ *   [{ token: "dev-alice-0123456789", principal: "alice", invoker: "orchestrator" }],
+ *   { development: true, announce: () => {} },
+ * );
+ * const nobody = await authenticator.authenticate(undefined);
+ * nobody.ok ? "" : wwwAuthenticate(nobody.problem, authenticator); // => 'Bearer realm="proviso"'
+ *
+ * wwwAuthenticate({ code: "token_invalid", message: 'not "good"' }, authenticator);
+ * // => `Bearer realm="proviso", error="invalid_token", error_description="not 'good'"`
+ * ```
+ */
+export function wwwAuthenticate(
+  problem: AuthenticationProblem,
+  authenticator: Authenticator,
+  options: ChallengeOptions = {},
+): string {
+  const { audience = "proviso", scope } = authenticator;
+  const { resourceMetadata } = options;
+  const parameters: [name: string, value: string][] = [["realm", audience]];
+  if (scope !== undefined) parameters.push(["scope", scope]);
+  // Without credentials there is nothing to complain about: RFC 6750, section 3.1.
+  if (problem.code === "token_invalid") {
+    parameters.push(["error", "invalid_token"], ["error_description", problem.message]);
+  }
+  if (resourceMetadata !== undefined) {
+    parameters.push(["resource_metadata", new URL(resourceMetadata).href]);
+  }
+  return `Bearer ${parameters.map(([name, value]) => `${name}="${quotable(value)}"`).join(", ")}`;
+}
+
+/** Only what RFC 6750 allows in a description; it knows no escapes. */
+function quotable(text: string): string {
+  return text
+    .replaceAll('"', "'")
+    .replaceAll("\\", "/")
+    .replace(/[^\x20-\x7e]/gu, "?");
+}

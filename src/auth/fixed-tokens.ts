@@ -1,0 +1,117 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Authenticator, Caller, CallerAuthentication } from "../agent/caller.js";
+import { readBearer } from "./bearer.js";
+import { IDENTITY, isIdentity } from "./identity.js";
+
+/** A token that stands for a caller, without an authorization server. */
+export interface FixedToken {
+  /** At least 16 characters that a bearer token can have: letters, digits, `-._~+/`, `=` at its end. */
+  readonly token: string;
+  readonly principal: string;
+  readonly invoker: string;
+}
+
+/** How fixed tokens are switched on. */
+export interface FixedTokensOptions {
+  /** Says that this is no production service. */
+  readonly development: true;
+  /** Told once, at the start, that such tokens are accepted: for the console or the log. */
+  readonly announce: (message: string) => void;
+}
+
+const SHORTEST = 16;
+const ADVICE = "send one of the development tokens that this agent was started with";
+
+/**
+ * Authenticates callers by tokens that never change and never expire, for trying things out on one
+ * machine. Whoever knows such a token is that caller.
+ *
+ * @throws TypeError unless `development` is `true`, or naming the token that is wrong by its place.
+ *
+ * @example
+ * ```ts
+ * import { createFixedTokens } from "proviso/auth";
+ *
+ * const said = [];
+ * const authenticator = createFixedTokens(
+ *   [{ token: "dev-alice-0123456789", principal: "alice", invoker: "orchestrator" }],
+ *   { development: true, announce: (message) => said.push(message) },
+ * );
+ * said.length; // => 1
+ *
+ * const known = await authenticator.authenticate("Bearer dev-alice-0123456789");
+ * known; // => { ok: true, caller: { principal: "alice", invoker: "orchestrator" } }
+ *
+ * const unknown = await authenticator.authenticate("Bearer dev-mallory-012345678");
+ * unknown.ok ? "" : unknown.problem.code; // => "token_invalid"
+ * ```
+ */
+export function createFixedTokens(
+  tokens: readonly FixedToken[],
+  options: FixedTokensOptions,
+): Authenticator {
+  if (options?.development !== true) {
+    throw new TypeError("fixed tokens are for development: switch them on by development: true");
+  }
+  if (typeof options.announce !== "function") {
+    throw new TypeError("announce must be a function that shows a message to the operator");
+  }
+  const known = checkedTokens(tokens);
+  const callers = known.map(({ caller }) => `${caller.principal} through ${caller.invoker}`);
+  options.announce(
+    "WARNING: fixed development tokens are accepted, which never expire: whoever knows one is " +
+      `${callers.join(", or ")}. Never use them in production; use an authorization server.`,
+  );
+  return {
+    async authenticate(authorization: string | undefined): Promise<CallerAuthentication> {
+      const bearer = readBearer(authorization, ADVICE);
+      if (!bearer.ok) return bearer;
+      const digest = sha256(bearer.token);
+      // All are compared, so that the time tells nothing about which it is like.
+      const found = known.filter((entry) => timingSafeEqual(entry.digest, digest));
+      const [entry] = found;
+      if (entry !== undefined) return { ok: true, caller: entry.caller };
+      const message = `this is no token that is known here; ${ADVICE}`;
+      return { ok: false, problem: { code: "token_invalid", message } };
+    },
+  };
+}
+
+interface KnownToken {
+  readonly digest: Buffer;
+  readonly caller: Caller;
+}
+
+function checkedTokens(tokens: readonly FixedToken[]): readonly KnownToken[] {
+  if (!Array.isArray(tokens) || tokens.length === 0) {
+    throw new TypeError("tokens: must be an array of at least one token");
+  }
+  const known: KnownToken[] = [];
+  for (const [at, fixed] of tokens.entries()) {
+    const entry = checkedToken(fixed, `tokens[${at}]`);
+    const twin = known.findIndex(({ digest }) => digest.equals(entry.digest));
+    if (twin !== -1) throw new TypeError(`tokens[${at}].token: is that of tokens[${twin}]`);
+    known.push(entry);
+  }
+  return known;
+}
+
+function checkedToken(fixed: FixedToken, where: string): KnownToken {
+  if (typeof fixed !== "object" || fixed === null) throw new TypeError(`${where}: not an object`);
+  const { token, principal, invoker } = fixed;
+  if (typeof token !== "string" || token.length < SHORTEST) {
+    throw new TypeError(`${where}.token: must be a text of at least ${SHORTEST} characters`);
+  }
+  if (!readBearer(`Bearer ${token}`, "").ok) {
+    const allowed = "letters, digits and -._~+/ only, = at its end, and 8 KiB at most";
+    throw new TypeError(`${where}.token: must be a bearer token: ${allowed}`);
+  }
+  for (const [name, value] of Object.entries({ principal, invoker })) {
+    if (!isIdentity(value)) throw new TypeError(`${where}.${name}: must be ${IDENTITY}`);
+  }
+  return { digest: sha256(token), caller: Object.freeze({ principal, invoker }) };
+}
+
+function sha256(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

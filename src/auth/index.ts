@@ -1,0 +1,19 @@
+/**
+ * Who calls: access tokens of an authorization server, fixed tokens of development, and the challenge
+ * of a call that has neither.
+ *
+ * @packageDocumentation
+ */
+export { type ChallengeOptions, wwwAuthenticate } from "./challenge.js";
+export {
+  createFixedTokens,
+  type FixedToken,
+  type FixedTokensOptions,
+} from "./fixed-tokens.js";
+export { createJwtAuthenticator } from "./jwt-authenticator.js";
+export type {
+  JwtAuthenticatorOptions,
+  KeySourceOptions,
+  PublicJwkSet,
+} from "./jwt-options.js";
+export { KeysUnavailableError } from "./keys-unavailable.js";

@@ -1,0 +1,126 @@
+import { nearest } from "../caveats/nearest.js";
+import type { Expected } from "./jwt-refusal.js";
+
+/** Public keys in the form of a JWK Set (RFC 7517). */
+export interface PublicJwkSet {
+  readonly keys: readonly object[];
+}
+
+/** How current keys must be. */
+export interface KeySourceOptions {
+  /** Of a URL: seconds to wait for an answer; 5 unless given. */
+  readonly jwksTimeout?: number;
+  /** Of a URL: seconds for which keys are used before they are fetched again; 600 unless given. */
+  readonly jwksMaxAge?: number;
+  /**
+   * Of a URL: seconds after they were fetched for which an unknown key id does not make the keys
+   * be fetched again; 30 unless given.
+   */
+  readonly jwksCooldown?: number;
+  /**
+   * Of a file: milliseconds for which its keys are used without looking whether it has changed;
+   * 100 unless given, 0 looks each time.
+   */
+  readonly refreshEvery?: number;
+}
+
+/** What access tokens are checked against. */
+export interface JwtAuthenticatorOptions extends KeySourceOptions {
+  /** The authorization server: the `iss` that tokens must have, compared character by character. */
+  readonly issuer: string;
+  /** The `aud` that tokens must have, or have among others: this service. */
+  readonly audience: string;
+  /**
+   * The authorization server's public keys: the URL of its JWK Set (`https:`; `http:` on loopback
+   * only), the path or `file:` URL of a file, or the set itself.
+   */
+  readonly jwks: string | URL | PublicJwkSet;
+  /** Accepted signature algorithms: all of RS, PS, ES, EdDSA and Ed25519 unless given. */
+  readonly algorithms?: readonly string[];
+  /**
+   * The `typ` that tokens must have: `at+jwt` (RFC 9068) unless given. `any` is for authorization
+   * servers that do not write it; only the audience then tells an access token from other tokens.
+   */
+  readonly type?: "at+jwt" | "any";
+  /** The claim that names the principal; `sub` unless given. */
+  readonly principalClaim?: string;
+  /** The claim that names the invoker; unless given, `client_id`, or `azp` where that is absent. */
+  readonly invokerClaim?: string;
+  /** A scope that tokens must have in their `scope`. */
+  readonly requiredScope?: string;
+  /** Seconds by which the authorization server's clock may differ, up to 300; 5 unless given. */
+  readonly clockTolerance?: number;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: () => number;
+}
+
+/** Asymmetric, all of them: a key that is published must not be able to sign. */
+const ALGORITHMS = [
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+];
+const OPTIONS = [
+  ...["issuer", "audience", "jwks", "algorithms", "type", "principalClaim", "invokerClaim"],
+  ...["requiredScope", "clockTolerance", "clock"],
+  ...["jwksTimeout", "jwksMaxAge", "jwksCooldown", "refreshEvery"],
+];
+
+/** Options as they were checked, with defaults. */
+export interface Settings extends Expected {
+  readonly principalClaim: string;
+  /** The first that a token has counts. */
+  readonly invokerClaims: readonly string[];
+  readonly requiredScope?: string;
+  readonly clockTolerance: number;
+  readonly clock: () => number;
+}
+
+/** @throws TypeError naming the option that is wrong. */
+export function checkedOptions(options: JwtAuthenticatorOptions): Settings {
+  for (const name of Object.keys(options)) {
+    if (!OPTIONS.includes(name))
+      throw new TypeError(`${name}: unknown option${hint(name, OPTIONS)}`);
+  }
+  const {
+    algorithms = ALGORITHMS,
+    type = "at+jwt",
+    clockTolerance = 5,
+    clock = Date.now,
+  } = options;
+  const { invokerClaim, requiredScope } = options;
+  if (!Array.isArray(algorithms) || algorithms.length === 0) {
+    throw new TypeError("algorithms: must be an array of at least one algorithm");
+  }
+  const unknown = algorithms.find((name) => !ALGORITHMS.includes(name));
+  if (unknown !== undefined) {
+    const what = `"${String(unknown)}" is not one of ${ALGORITHMS.join(", ")}`;
+    throw new TypeError(`algorithms: ${what}${hint(unknown, ALGORITHMS)}`);
+  }
+  if (type !== "at+jwt" && type !== "any") throw new TypeError('type: must be "at+jwt" or "any"');
+  if (!(clockTolerance >= 0 && clockTolerance <= 300)) {
+    throw new TypeError("clockTolerance: must be 0 to 300 seconds");
+  }
+  const scope = requiredScope === undefined ? undefined : text(requiredScope, "requiredScope");
+  if (scope !== undefined && !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) {
+    throw new TypeError("requiredScope: must be one scope, without spaces and quotes");
+  }
+  return {
+    issuer: text(options.issuer, "issuer"),
+    audience: text(options.audience, "audience"),
+    principalClaim: text(options.principalClaim ?? "sub", "principalClaim"),
+    invokerClaims:
+      invokerClaim === undefined ? ["client_id", "azp"] : [text(invokerClaim, "invokerClaim")],
+    ...(scope === undefined ? {} : { requiredScope: scope }),
+    ...{ algorithms, type, clockTolerance, clock },
+  };
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw new TypeError(`${name}: must be a text that is not empty`);
+}
+
+function hint(name: unknown, known: readonly string[]): string {
+  const candidate = nearest(name, known);
+  return candidate === undefined ? "" : `; did you mean "${candidate}"?`;
+}

@@ -1,0 +1,168 @@
+import { readFileSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { CryptoKey, FlattenedJWSInput, JWSHeaderParameters } from "jose";
+import { errorCode } from "../bytes/error-code.js";
+import { checkedJwkSet, readJwkSet } from "./jwk-set.js";
+import type { KeySourceOptions, PublicJwkSet } from "./jwt-options.js";
+import { KeysUnavailableError } from "./keys-unavailable.js";
+
+type Jose = typeof import("jose");
+
+/**
+ * Finds the key that a token says it is signed with. Throws jose's errors if the set has no such
+ * key, and {@link KeysUnavailableError} if there is no set.
+ */
+export type FindKey = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
+
+/**
+ * Gives the keys as they are now: another function whenever they may be others than before.
+ *
+ * @throws KeysUnavailableError
+ */
+export type KeySource = () => FindKey;
+
+/** Milliseconds after a failure for which nothing is fetched, whatever callers send. */
+const PAUSE = 1000;
+/** In bytes. */
+const LARGEST = 1024 * 1024;
+const NEVER = Number.NEGATIVE_INFINITY;
+
+/**
+ * Where keys come from.
+ *
+ * @param jwks - A JWK Set, the path or `file:` URL of a file that holds one, or an `https:` URL;
+ *   `http:` is for loopback only, since whoever can change the answer can be anyone.
+ * @throws TypeError if it is none of these, or an option is wrong.
+ */
+export function keySource(
+  jose: Jose,
+  jwks: string | URL | PublicJwkSet,
+  options: KeySourceOptions,
+): KeySource {
+  if (typeof jwks === "object" && !(jwks instanceof URL)) return fixedKeys(jose, jwks);
+  const url = typeof jwks === "string" ? urlIn(jwks) : jwks;
+  if (url === undefined) return fileKeys(jose, String(jwks), options);
+  if (url.protocol === "file:") return fileKeys(jose, fileURLToPath(url), options);
+  return remoteKeys(jose, checkedUrl(url), options);
+}
+
+function fixedKeys(jose: Jose, jwks: PublicJwkSet): KeySource {
+  let find: FindKey;
+  try {
+    find = jose.createLocalJWKSet(checkedJwkSet(jwks));
+  } catch (cause) {
+    throw new TypeError(`jwks: ${reasonOf(cause)}`, { cause });
+  }
+  const known = findingOnly(find, "the JWK Set");
+  return () => known;
+}
+
+function fileKeys(jose: Jose, path: string, options: KeySourceOptions): KeySource {
+  const refreshEvery = checked(options.refreshEvery ?? 100, "refreshEvery");
+  if (path === "") throw new TypeError("jwks: must be a JWK Set, a file, or an https: URL");
+  let known: FindKey | undefined;
+  let seen = "";
+  let lookedAt = NEVER;
+  return () => {
+    const now = performance.now();
+    if (known !== undefined && now - lookedAt < refreshEvery) return known;
+    try {
+      const stamp = stampOf(path);
+      if (known === undefined || stamp !== seen) {
+        known = findingOnly(jose.createLocalJWKSet(readJwkSet(readFileSync(path, "utf8"))), path);
+        seen = stamp;
+      }
+    } catch (cause) {
+      throw new KeysUnavailableError(path, reasonOf(cause), { cause });
+    }
+    lookedAt = now;
+    return known;
+  };
+}
+
+function stampOf(path: string): string {
+  const stat = statSync(path, { bigint: true });
+  // Reading a named pipe would wait for its writer.
+  if (!stat.isFile()) throw new TypeError("it is not a regular file");
+  if (stat.size > LARGEST) throw new TypeError("it is larger than 1 MiB");
+  return [stat.dev, stat.ino, stat.mtimeNs, stat.ctimeNs, stat.size].join();
+}
+
+function remoteKeys(jose: Jose, url: URL, options: KeySourceOptions): KeySource {
+  const timeout = checked(options.jwksTimeout ?? 5, "jwksTimeout");
+  const maxAge = checked(options.jwksMaxAge ?? 600, "jwksMaxAge");
+  const cooldown = checked(options.jwksCooldown ?? 30, "jwksCooldown");
+  let failure: unknown;
+  let failedAt = NEVER;
+  const find = jose.createRemoteJWKSet(url, {
+    timeoutDuration: Math.round(timeout * 1000),
+    cacheMaxAge: maxAge * 1000,
+    cooldownDuration: cooldown * 1000,
+    [jose.customFetch]: async (address, request) => {
+      if (performance.now() - failedAt < PAUSE) throw failure;
+      try {
+        const response = await fetch(address, request);
+        if (response.status !== 200) throw new TypeError(`it answers ${response.status}`);
+        const text = await response.text();
+        readJwkSet(text);
+        return new Response(text);
+      } catch (error) {
+        failure = error;
+        failedAt = performance.now();
+        throw error;
+      }
+    },
+  });
+  const known = findingOnly(find, url.origin + url.pathname);
+  return () => known;
+}
+
+/** Errors other than that the set lacks the token's key are not the token's fault. */
+function findingOnly(find: FindKey, source: string): FindKey {
+  return async (header, token) => {
+    try {
+      return await find(header, token);
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === "ERR_JWKS_NO_MATCHING_KEY" || code === "ERR_JWKS_MULTIPLE_MATCHING_KEYS") {
+        throw error;
+      }
+      throw new KeysUnavailableError(source, reasonOf(error), { cause: error });
+    }
+  };
+}
+
+/** The URL that a text is; `undefined` for a path, on Windows too. */
+function urlIn(text: string): URL | undefined {
+  return /^[a-z][a-z0-9+.-]+:/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+}
+
+function checkedUrl(url: URL): URL {
+  const { protocol, hostname, username, password } = url;
+  if (protocol !== "https:" && protocol !== "http:") {
+    throw new TypeError(`jwks: ${protocol} can not be fetched; use https: or a file`);
+  }
+  if (protocol === "http:" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) {
+    throw new TypeError(`jwks: http: is for loopback only; use https://${url.host}`);
+  }
+  if (username !== "" || password !== "") {
+    throw new TypeError("jwks: the URL must not hold a user name or a password");
+  }
+  return url;
+}
+
+function checked(value: number, name: string): number {
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new TypeError(`${name} must be a number, 0 or more`);
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown";
+  if (errorCode(error) === "ERR_JWKS_TIMEOUT" || error.name === "TimeoutError") {
+    return "no answer in time";
+  }
+  // Both hide what is wrong in their cause: fetch, and errors of several attempts.
+  const code = errorCode(error.cause) || errorCode(error);
+  if (code === "ENOENT") return "there is no such file";
+  return code === "" || code.startsWith("ERR_J") ? error.message : code;
+}

@@ -1,0 +1,155 @@
+import { type Dirent, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { LONGEST_RESOURCE_NAME } from "../agent/resources/field-value.js";
+import type { Resource } from "../agent/resources/resource.js";
+import { errorCode } from "../bytes/error-code.js";
+import { isReal, orAbsent, withFile } from "./folder-file.js";
+import { isSegment, isTextFile, readFolderName } from "./folder-names.js";
+import { type FrontMatterReader, HEAD_BYTES } from "./front-matter.js";
+import { ResourceError } from "./resource-error.js";
+
+const MOST_TOLD = 1000;
+
+/** What a folder's items are made from. */
+export interface FolderItemsOptions {
+  /** The real path of the folder. */
+  readonly root: string;
+  readonly readFrontMatter: FrontMatterReader;
+  /** In one collection. */
+  readonly maxFiles: number;
+  readonly onProblem: (message: string) => void;
+}
+
+interface Known {
+  readonly signature: string;
+  readonly settled: boolean;
+  readonly resource: Resource;
+}
+
+/** The files of a folder as resources. A file's front matter is read again when it has changed. */
+export class FolderItems {
+  readonly #options: FolderItemsOptions;
+  /** By name. */
+  readonly #known: Map<string, Known> = new Map<string, Known>();
+  /** By the name of what has the problem. */
+  readonly #told: Map<string, string> = new Map<string, string>();
+
+  constructor(options: FolderItemsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The names of the collections, ascending.
+   *
+   * @throws ResourceError `source_missing` or `source_unreadable`.
+   */
+  collections(): string[] {
+    const { root } = this.#options;
+    try {
+      return readdirSync(root, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && isSegment(entry.name))
+        .map((entry) => entry.name)
+        .sort();
+    } catch (error) {
+      const reason = errorCode(error);
+      const code = reason === "ENOENT" ? "source_missing" : "source_unreadable";
+      throw new ResourceError(code, root, reason, error);
+    }
+  }
+
+  /**
+   * Every item of a collection that is there, ascending by name.
+   *
+   * @throws ResourceError `source_too_large`, `source_unreadable` or `item_unreadable`.
+   */
+  all(collection: string): Resource[] {
+    const names = this.#names(collection).sort();
+    const present = new Set(names);
+    for (const name of this.#known.keys()) {
+      if (name.startsWith(`${collection}/`) && !present.has(name)) this.#known.delete(name);
+    }
+    return names.flatMap((name) => this.#item(name, collection) ?? []);
+  }
+
+  /**
+   * The item or collection of that name, as it is now.
+   *
+   * @throws ResourceError `item_unreadable`, or for a collection as {@link FolderItems.collections}.
+   */
+  get(name: string): Resource | undefined {
+    const read = readFolderName(name);
+    const collection = read?.segments[0];
+    if (read === undefined || collection === undefined) return undefined;
+    if (read.kind === "item") return this.#item(name, collection);
+    if (!this.collections().includes(collection)) return undefined;
+    return { name, displayName: collection, collection, kind: "collection", fields: {} };
+  }
+
+  #item(name: string, collection: string): Resource | undefined {
+    const path = join(this.#options.root, name);
+    const fileName = name.slice(name.lastIndexOf("/") + 1);
+    const about = { name, collection, kind: "item" } as const;
+    let found: Known | undefined;
+    try {
+      found = withFile(path, ({ signature, settled, read }) => {
+        const known = this.#known.get(name);
+        if (known?.settled === true && known.signature === signature) return known;
+        const { fields, problem } = this.#options.readFrontMatter(read(HEAD_BYTES));
+        this.#tell(name, problem);
+        const title = Object.hasOwn(fields, "title") ? fields["title"] : undefined;
+        const titled = typeof title === "number" || (typeof title === "string" && title !== "");
+        const displayName = titled ? String(title) : fileName;
+        return { signature, settled, resource: { ...about, displayName, fields } };
+      });
+    } catch (error) {
+      throw new ResourceError("item_unreadable", name, errorCode(error), error);
+    }
+    if (found === undefined) this.#known.delete(name);
+    else this.#known.set(name, found);
+    return found?.resource;
+  }
+
+  #names(collection: string): string[] {
+    const { root, maxFiles } = this.#options;
+    const names: string[] = [];
+    const open = [collection];
+    let seen = 0;
+    for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+      for (const entry of this.#entries(folder)) {
+        const isFolder = entry.isDirectory();
+        if (entry.name.startsWith(".") || !(isFolder || isTextFile(entry.name))) continue;
+        if (++seen > maxFiles) {
+          const detail = `${collection} has more than ${maxFiles} files and folders`;
+          throw new ResourceError("source_too_large", root, detail);
+        }
+        const name = `${folder}/${entry.name}`;
+        const usable = isSegment(entry.name) && Buffer.byteLength(name) <= LONGEST_RESOURCE_NAME;
+        if (!usable) this.#tell(name, "its name can not be that of a resource");
+        else if (isFolder) open.push(name);
+        else if (entry.isFile()) names.push(name);
+        else this.#tell(name, "it is not a regular file; links are not followed");
+      }
+    }
+    return names;
+  }
+
+  #entries(folder: string): Dirent[] {
+    const path = join(this.#options.root, folder);
+    try {
+      return orAbsent(() => (isReal(path) ? readdirSync(path, { withFileTypes: true }) : [])) ?? [];
+    } catch (error) {
+      throw new ResourceError("source_unreadable", path, errorCode(error), error);
+    }
+  }
+
+  /** Tells the operator what is wrong with a file or folder, once. */
+  #tell(name: string, problem: string | undefined): void {
+    if (this.#told.get(name) === problem) return;
+    if (problem === undefined) this.#told.delete(name);
+    else {
+      if (this.#told.size >= MOST_TOLD) this.#told.clear();
+      this.#told.set(name, problem);
+      this.#options.onProblem(`${join(this.#options.root, name)}: ${problem}`);
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { realpathSync } from "node:fs";
+import { errorCode } from "../bytes/error-code.js";
+import { shown } from "../caveats/scalar.js";
+import { FolderItems } from "./folder-items.js";
+import { loadFrontMatterReader } from "./front-matter.js";
+import { ResourceError } from "./resource-error.js";
+import { ResourceFolder } from "./resource-folder.js";
+
+const MOST_FILES = 10_000;
+/** Bytes. */
+const LARGEST_TEXT = 1_048_576;
+
+/** What a {@link ResourceFolder} may be told. */
+export interface FolderOptions {
+  /** Takes what the operator should know about a file, once for each problem; none unless given. */
+  readonly onProblem?: (message: string) => void;
+  /** Files and folders in one collection; 10,000 unless given. */
+  readonly maxFiles?: number;
+  /** Bytes of UTF-8 that are read or written at once; 1 MiB unless given. */
+  readonly maxTextBytes?: number;
+}
+
+/**
+ * Opens a folder of texts as a source of resources. Each folder in it is a collection; each file in
+ * that, at any depth, whose name ends in `.md` or `.txt` is an item. Hidden files and folders are not
+ * seen, and symbolic links are not followed. Files may come, change and go at any time. Needs the
+ * package yaml.
+ *
+ * What can be filtered on is a file's front matter: YAML between two lines `---` at its start, at most
+ * 64 KiB with at most 64 fields. A field is a text of at most 1024 characters, a number, a boolean or
+ * null; a date is the text as written. Lists and objects are no fields, and neither are integers
+ * beyond 2^53. `title` is what callers see, and the file's name where there is none. A file whose
+ * front matter is not sound, or has an alias or a tag, has no fields at all, so that it meets no
+ * condition; `onProblem` is told. A file or folder that the system does not let this process read is
+ * an error of every query that would have to look at it, and never an answer.
+ *
+ * Everything is read synchronously: this is for some thousands of files.
+ *
+ * @throws TypeError on wrong options.
+ * @throws ResourceError `source_missing`, `source_unreadable`, `source_too_large`, `item_unreadable`,
+ *   or `source_unavailable` if yaml is not installed.
+ *
+ * @example
+ * ```ts
+ * import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { openFolder } from "proviso/sources";
+ *
+ * const path = mkdtempSync(join(tmpdir(), "proviso-"));
+ * mkdirSync(join(path, "reports"));
+ * const text = "---\ntitle: Third quarter\nyear: 2025\n---\nAll went well.\n";
+ * writeFileSync(join(path, "reports", "q3.md"), text);
+ *
+ * const folder = await openFolder(path);
+ * const found = await folder.find({ collection: "reports", filter: { year: { min: 2024 } } });
+ * found.ok ? found.resources.map((report) => report.displayName) : found.problem.message;
+ * // => ["Third quarter"]
+ * (await folder.get("reports/q3.md"))?.fields; // => { title: "Third quarter", year: 2025 }
+ * ```
+ */
+export async function openFolder(
+  path: string,
+  options: FolderOptions = {},
+): Promise<ResourceFolder> {
+  const { onProblem = () => {}, maxFiles = MOST_FILES, maxTextBytes = LARGEST_TEXT } = options;
+  for (const [name, value] of Object.entries({ maxFiles, maxTextBytes })) {
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new TypeError(`${name} must be a whole number of at least 1, not ${shown(value)}`);
+    }
+  }
+  const readFrontMatter = await loadFrontMatterReader(path);
+  let root: string;
+  try {
+    root = realpathSync.native(path);
+  } catch (error) {
+    const reason = errorCode(error);
+    const code = reason === "ENOENT" ? "source_missing" : "source_unreadable";
+    throw new ResourceError(code, path, reason, error);
+  }
+  const items = new FolderItems({ root, readFrontMatter, maxFiles, onProblem });
+  // What is wrong is best known at the start.
+  for (const collection of items.collections()) items.all(collection);
+  return new ResourceFolder(root, items, maxTextBytes);
+}

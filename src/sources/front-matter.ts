@@ -1,0 +1,127 @@
+import type * as Yaml from "yaml";
+import { isFilterable, LONGEST_NAME } from "../agent/resources/field-value.js";
+import { decodeUtf8 } from "../bytes/utf8.js";
+import { type Scalar, shown } from "../caveats/scalar.js";
+import { ResourceError } from "./resource-error.js";
+
+/** What the head of a file says about it. */
+interface FrontMatter {
+  readonly fields: { readonly [field: string]: Scalar };
+  /** Why there is none that can be used; `fields` is empty then. */
+  readonly problem?: string;
+}
+
+/** Reads the front matter from the first bytes of a file, at least {@link HEAD_BYTES} of them. */
+export type FrontMatterReader = (head: Uint8Array) => FrontMatter;
+
+const LARGEST = 65_536;
+/** Bytes of a file in which its front matter ends, with the line that ends it. */
+export const HEAD_BYTES: number = LARGEST + 16;
+const MOST_FIELDS = 64;
+// yaml builds nested values by recursion, and a stack that runs out can end the whole process.
+const DEEPEST = 40;
+const MOST_LEXEMES = 4000;
+
+const OPENING = /^(?:\u00ef\u00bb\u00bf)?---[ \t]*\r?\n/;
+const CLOSING = /(?:^|\r?\n)---[ \t]*(?:\r?\n|$)/;
+const INTEGER = /^[-+]?(?:\d+|0x[\da-f]+|0o[0-7]+)$/i;
+
+/**
+ * Loads yaml, which only a folder of files needs.
+ *
+ * @throws ResourceError `source_unavailable`.
+ */
+export async function loadFrontMatterReader(path: string): Promise<FrontMatterReader> {
+  let yaml: typeof Yaml;
+  try {
+    yaml = await import("yaml");
+  } catch (cause) {
+    throw new ResourceError("source_unavailable", path, "npm install yaml", cause);
+  }
+  return (head) => {
+    try {
+      const text = frontMatterOf(head);
+      return { fields: text === undefined ? {} : fieldsOf(yaml, text) };
+    } catch (error) {
+      return { fields: {}, problem: error instanceof Error ? error.message : String(error) };
+    }
+  };
+}
+
+/** The text between the lines of dashes, `undefined` if the file does not start with one. */
+function frontMatterOf(head: Uint8Array): string | undefined {
+  // One character a byte: where a line ends does not depend on what is in it.
+  const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
+  const text = bytes.toString("latin1");
+  const start = OPENING.exec(text)?.[0].length;
+  if (start === undefined) return undefined;
+  const closing = CLOSING.exec(text.slice(start));
+  if (closing === null || closing.index > LARGEST) {
+    throw new Error(`its front matter is not closed by "---" within ${LARGEST} bytes`);
+  }
+  const inside = decodeUtf8(head.subarray(start, start + closing.index));
+  if (inside === undefined) throw new Error("its front matter is not UTF-8");
+  return inside;
+}
+
+function fieldsOf(yaml: typeof Yaml, text: string): { readonly [field: string]: Scalar } {
+  const root = compose(yaml, text).contents;
+  if (root === null || (yaml.isScalar(root) && root.value === null)) return {};
+  if (!yaml.isMap(root)) throw new Error("its front matter is not a list of fields");
+  const fields = new Map<string, Scalar>();
+  const names = new Set<string>();
+  for (const { key, value } of root.items) {
+    if (yaml.isAlias(key) || yaml.isAlias(value)) {
+      throw new Error("its front matter has an alias for a field, which is not looked up");
+    }
+    const name = yaml.isScalar(key) ? key.value : undefined;
+    if (typeof name !== "string") throw new Error("its front matter has a key that is no text");
+    if (names.has(name)) throw new Error(`its front matter has ${shown(name)} twice`);
+    if (names.add(name).size > MOST_FIELDS) {
+      throw new Error(`its front matter has more than ${MOST_FIELDS} fields`);
+    }
+    const scalar = yaml.isScalar(value) || value === null ? scalarOf(value) : undefined;
+    if (scalar !== undefined && name.length <= LONGEST_NAME) fields.set(name, scalar);
+  }
+  return Object.fromEntries(fields);
+}
+
+function compose(yaml: typeof Yaml, text: string): Yaml.Document {
+  const composer = new yaml.Composer({
+    schema: "core",
+    resolveKnownTags: false,
+    stringKeys: true,
+    // Looked at here, for the fields: yaml takes quadratic time.
+    uniqueKeys: false,
+  });
+  const [document, another] = composer.compose(tokens(yaml, text), true, text.length);
+  if (document === undefined || another !== undefined) {
+    throw new Error("its front matter is not one YAML document");
+  }
+  const [problem] = [...document.errors, ...document.warnings];
+  if (problem !== undefined) {
+    throw new Error(`its front matter is not sound YAML: ${problem.message.slice(0, 200)}`);
+  }
+  return document;
+}
+
+function* tokens(yaml: typeof Yaml, text: string): Generator<Yaml.CST.Token, void> {
+  const parser = new yaml.Parser();
+  let count = 0;
+  for (const lexeme of new yaml.Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    if (++count > MOST_LEXEMES || parser.stack.length > DEEPEST) {
+      throw new Error("its front matter is too large or too deep");
+    }
+  }
+  yield* parser.end();
+}
+
+/** The field's value, `undefined` if it is none that can be filtered on. */
+function scalarOf(node: Yaml.Scalar | null): Scalar | undefined {
+  const value: unknown = node?.value ?? null;
+  if (!isFilterable(value)) return undefined;
+  // An integer that was rounded would be equal to others.
+  const rounded = typeof value === "number" && !Number.isSafeInteger(value);
+  return rounded && INTEGER.test(node?.source ?? "") ? undefined : value;
+}

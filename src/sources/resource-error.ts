@@ -1,0 +1,67 @@
+/** Why a source of resources can not do what it was asked to. Codes are stable and never reused. */
+export type ResourceErrorCode =
+  | "source_missing"
+  | "source_unreadable"
+  | "source_unavailable"
+  | "source_mismatch"
+  | "source_too_large"
+  | "name_invalid"
+  | "text_invalid"
+  | "collection_missing"
+  | "item_missing"
+  | "item_exists"
+  | "item_unreadable"
+  | "item_unwritable"
+  | "item_too_large";
+
+const MESSAGES: Readonly<Record<ResourceErrorCode, string>> = {
+  source_missing: "there are no resources here",
+  source_unreadable: "the resources can not be read",
+  source_unavailable: "these resources need a package that can not be loaded",
+  source_mismatch: "the resources are not as the configuration says",
+  source_too_large: "there are more resources than may be looked through",
+  name_invalid: "no resource can have this name",
+  text_invalid: "this is not a text that can be kept",
+  collection_missing: "there is no such collection",
+  item_missing: "there is no such resource",
+  item_exists: "a resource of this name is there already, and it is not overwritten",
+  item_unreadable: "the resource can not be read",
+  item_unwritable: "the resource can not be written; nothing was changed",
+  item_too_large: "the resource is too large",
+};
+
+/**
+ * What a source of resources could not do. `code` is for programs, the message for the agent's
+ * operator: it has names of files, which callers are not to see.
+ *
+ * @example
+ * ```ts
+ * import { openFolder, ResourceError } from "proviso/sources";
+ *
+ * let code;
+ * try {
+ *   await openFolder("/nowhere/documents");
+ * } catch (error) {
+ *   if (error instanceof ResourceError) code = error.code;
+ * }
+ * code; // => "source_missing"
+ * ```
+ */
+export class ResourceError extends Error {
+  override readonly name = "ResourceError";
+  /** What is wrong. */
+  readonly code: ResourceErrorCode;
+  /** The folder, file, or resource concerned. */
+  readonly subject: string;
+
+  /**
+   * @param detail - What exactly is wrong.
+   * @param cause - The error of the system or the database.
+   */
+  constructor(code: ResourceErrorCode, subject: string, detail = "", cause?: unknown) {
+    const text = `${subject}: ${MESSAGES[code]}${detail === "" ? "" : ` (${detail})`}`;
+    super(text, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.subject = subject;
+  }
+}

@@ -1,0 +1,201 @@
+import { join } from "node:path";
+import { checkFilter, matches } from "../agent/resources/filter.js";
+import { unknownCollection } from "../agent/resources/query-problem.js";
+import type {
+  QueryResult,
+  Resource,
+  ResourceQuery,
+  ResourceSource,
+} from "../agent/resources/resource.js";
+import { errorCode } from "../bytes/error-code.js";
+import { decodeUtf8, isWellFormed } from "../bytes/utf8.js";
+import { shown } from "../caveats/scalar.js";
+import { putText, removeFile, withFile } from "./folder-file.js";
+import type { FolderItems } from "./folder-items.js";
+import { isNewFileName, isSegment, readFolderName } from "./folder-names.js";
+import { ResourceError, type ResourceErrorCode } from "./resource-error.js";
+
+/**
+ * A folder of texts, opened by {@link openFolder}. A resource's name is its path in the folder, such
+ * as `reports/2025/q3.md`; a collection's ends in a slash, `reports/`.
+ *
+ * @example
+ * ```ts
+ * import { mkdirSync, mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { openFolder } from "proviso/sources";
+ *
+ * const path = mkdtempSync(join(tmpdir(), "proviso-"));
+ * mkdirSync(join(path, "notes"));
+ * const folder = await openFolder(path);
+ *
+ * const name = await folder.create("notes", "milk.md", "Buy milk.\n");
+ * name; // => "notes/milk.md"
+ * await folder.writeText(name, "Buy oat milk.\n");
+ * await folder.readText(name); // => "Buy oat milk.\n"
+ * await folder.remove(name);
+ * await folder.get(name); // => undefined
+ * ```
+ */
+export class ResourceFolder implements ResourceSource {
+  readonly #root: string;
+  readonly #items: FolderItems;
+  readonly #maxTextBytes: number;
+
+  /** @internal */
+  constructor(root: string, items: FolderItems, maxTextBytes: number) {
+    this.#root = root;
+    this.#items = items;
+    this.#maxTextBytes = maxTextBytes;
+  }
+
+  /** The names of the folders in the folder, ascending, also of empty ones. */
+  async collections(): Promise<readonly string[]> {
+    return this.#items.collections();
+  }
+
+  /**
+   * Items of one collection, ascending by name. Every field that some item has can be filtered on.
+   *
+   * @throws ResourceError `source_missing`, `source_unreadable`, `source_too_large`, or
+   *   `item_unreadable`.
+   */
+  async find({ collection, filter = {} }: ResourceQuery): Promise<QueryResult> {
+    const collections = this.#items.collections();
+    if (!collections.includes(collection)) {
+      return { ok: false, problem: unknownCollection(collection, collections) };
+    }
+    const items = this.#items.all(collection);
+    const fields = new Set(items.flatMap((item) => Object.keys(item.fields)));
+    const problem = checkFilter(filter, [...fields].sort());
+    if (problem !== undefined) return { ok: false, problem };
+    return { ok: true, resources: items.filter((item) => matches(item, filter)) };
+  }
+
+  /**
+   * The item or collection of that name; `undefined` for every name that leads nowhere in here.
+   *
+   * @throws ResourceError `item_unreadable`, or for a collection `source_missing` or
+   *   `source_unreadable`.
+   */
+  async get(name: string): Promise<Resource | undefined> {
+    return this.#items.get(name);
+  }
+
+  collectionOf(name: string): string | undefined {
+    const slash = name.indexOf("/");
+    return slash < 1 ? undefined : name.slice(0, slash);
+  }
+
+  async nameOfCollection(collection: string): Promise<string | undefined> {
+    return this.#items.collections().includes(collection) ? `${collection}/` : undefined;
+  }
+
+  /**
+   * The whole text of an item, front matter and all.
+   *
+   * @throws ResourceError `name_invalid`, `item_missing`, `item_unreadable`, also if it is not UTF-8,
+   *   or `item_too_large`.
+   */
+  async readText(name: string): Promise<string> {
+    const path = this.#pathOf(name);
+    let text: string | undefined;
+    try {
+      text = withFile(path, ({ size, read }) => {
+        const most = this.#maxTextBytes;
+        const bytes = size > most ? undefined : read(most + 1);
+        if (bytes === undefined || bytes.length > most) {
+          throw new ResourceError("item_too_large", name, `more than ${most} bytes`);
+        }
+        const decoded = decodeUtf8(bytes);
+        if (decoded !== undefined) return decoded;
+        throw new ResourceError("item_unreadable", name, "it is not UTF-8");
+      });
+    } catch (error) {
+      throw itemError(error, name, "item_unreadable");
+    }
+    if (text === undefined) throw new ResourceError("item_missing", name);
+    return text;
+  }
+
+  /**
+   * Puts another text in the place of an item's, whole or not at all; the file is its owner's alone
+   * (mode 0600). The text brings its own front matter: who may write it decides on its fields.
+   *
+   * @throws ResourceError `name_invalid`, `item_missing`, `text_invalid`, `item_too_large`, or
+   *   `item_unwritable`; nothing was changed.
+   */
+  async writeText(name: string, text: string): Promise<void> {
+    const path = this.#pathOf(name);
+    this.#assertText(name, text);
+    this.#change(name, path, () => putText(path, text, true));
+  }
+
+  /**
+   * Makes a new item, mode 0600, directly in a collection that is there, and gives back its name.
+   *
+   * @param fileName - Such as `q3.md`: at most 200 bytes, ending in `.md` or `.txt`, not hidden.
+   * @throws ResourceError `name_invalid`, `collection_missing`, `item_exists`, `text_invalid`,
+   *   `item_too_large`, or `item_unwritable`; nothing is left behind.
+   */
+  async create(collection: string, fileName: string, text: string): Promise<string> {
+    if (!isSegment(collection) || !this.#items.collections().includes(collection)) {
+      throw new ResourceError("collection_missing", shown(collection));
+    }
+    const name = `${collection}/${fileName}`;
+    if (!isNewFileName(fileName) || readFolderName(name) === undefined) {
+      const detail = "a file's name of at most 200 bytes, ending in .md or .txt, is expected";
+      throw new ResourceError("name_invalid", shown(fileName), detail);
+    }
+    this.#assertText(name, text);
+    try {
+      putText(join(this.#root, collection, fileName), text, false);
+    } catch (error) {
+      throw itemError(error, name, "item_unwritable");
+    }
+    return name;
+  }
+
+  /**
+   * Removes an item.
+   *
+   * @throws ResourceError `name_invalid`, `item_missing`, or `item_unwritable`.
+   */
+  async remove(name: string): Promise<void> {
+    const path = this.#pathOf(name);
+    this.#change(name, path, () => removeFile(path));
+  }
+
+  #change(name: string, path: string, change: () => void): void {
+    try {
+      if (withFile(path, () => true) === undefined) throw new ResourceError("item_missing", name);
+      change();
+    } catch (error) {
+      throw itemError(error, name, "item_unwritable");
+    }
+  }
+
+  #pathOf(name: string): string {
+    const read = readFolderName(name);
+    if (read?.kind === "item") return join(this.#root, ...read.segments);
+    throw new ResourceError("name_invalid", shown(name), "an item's name is expected");
+  }
+
+  #assertText(name: string, text: string): void {
+    if (typeof text !== "string") throw new TypeError("the text must be a string");
+    if (!isWellFormed(text)) {
+      throw new ResourceError("text_invalid", name, "it has half of a surrogate pair");
+    }
+    if (Buffer.byteLength(text) <= this.#maxTextBytes) return;
+    throw new ResourceError("item_too_large", name, `more than ${this.#maxTextBytes} bytes`);
+  }
+}
+
+function itemError(error: unknown, name: string, otherwise: ResourceErrorCode): ResourceError {
+  if (error instanceof ResourceError) return error;
+  const reason = errorCode(error);
+  if (reason === "EEXIST") return new ResourceError("item_exists", name, "", error);
+  if (reason === "ENOENT") return new ResourceError("item_missing", name, "", error);
+  return new ResourceError(otherwise, name, reason, error);
+}

@@ -1,0 +1,23 @@
+/**
+ * What is kept: key files, revocations and the ledger, and the errors of keeping them.
+ *
+ * @packageDocumentation
+ */
+export {
+  StorageError,
+  type StorageErrorCode,
+  type StorageErrorOptions,
+  type StoreName,
+} from "../storage/storage-error.js";
+export { type FollowOptions, followKeyringFile } from "./follow-keyring.js";
+export { createKeyringFile, readKeyringFile, replaceKeyringFile } from "./keyring-file.js";
+export { LedgerFile } from "./ledger/ledger-file.js";
+export { LedgerReader } from "./ledger/ledger-reader.js";
+export { openLedger, openLedgerReadOnly } from "./ledger/open-ledger.js";
+export type { LedgerOptions, LedgerProblem } from "./ledger/options.js";
+export type { LedgerGap } from "./ledger/tables.js";
+export { createRevocationStore, openRevocationStore } from "./revocations/open-store.js";
+export {
+  RevocationStore,
+  type RevocationStoreOptions,
+} from "./revocations/revocation-store.js";

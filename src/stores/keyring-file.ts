@@ -1,0 +1,207 @@
+import {
+  closeSync,
+  constants,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { errorCode } from "../bytes/error-code.js";
+import { importKeyring, type Keyring, type KeyringOptions } from "../issuer/keyring.js";
+import {
+  createPrivateFile,
+  removeAbandoned,
+  syncDirectoryOf,
+  temporaryName,
+} from "../storage/new-file.js";
+import { keyFileError, StorageError } from "../storage/storage-error.js";
+
+/** Bytes; thousands of keys fit. */
+const LARGEST = 1_048_576;
+const OTHERS = 0o077;
+
+/**
+ * The keyring in a key file: a JWK Set, which only its owner may open.
+ *
+ * @throws StorageError `key_file_missing`, `key_file_unreadable`, `key_file_exposed` if the file's
+ *   group or others may open it (not looked at on Windows), or `key_file_malformed`.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createKeyring } from "proviso/issuer";
+ * import { createKeyringFile, readKeyringFile } from "proviso/stores";
+ *
+ * const path = join(mkdtempSync(join(tmpdir(), "proviso-")), "keys.json");
+ * createKeyringFile(path, createKeyring());
+ * readKeyringFile(path).list().length; // => 1
+ * ```
+ */
+export function readKeyringFile(path: string, options: KeyringOptions = {}): Keyring {
+  let text: string;
+  try {
+    text = readPrivateText(path);
+  } catch (error) {
+    throw keyFileError(error, path, "read");
+  }
+  let set: unknown;
+  try {
+    set = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text, secrets and all.
+    throw new StorageError("key_file_malformed", path, { detail: "it is not JSON" });
+  }
+  try {
+    return importKeyring(set, options);
+  } catch (error) {
+    const detail = error instanceof TypeError ? error.message : "it is not a JWK Set";
+    throw new StorageError("key_file_malformed", path, { detail });
+  }
+}
+
+function readPrivateText(path: string): string {
+  // Not blocking: opening a named pipe would wait for its writer.
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) {
+      throw new StorageError("key_file_unreadable", path, { detail: "it is not a regular file" });
+    }
+    if (process.platform !== "win32" && (stat.mode & OTHERS) !== 0) {
+      const detail = `its mode is ${(stat.mode & 0o777).toString(8).padStart(4, "0")}`;
+      throw new StorageError("key_file_exposed", path, { detail });
+    }
+    const uid = process.getuid?.();
+    if (uid !== undefined && uid !== 0 && stat.uid !== uid && stat.uid !== 0) {
+      const detail = "it belongs to another user";
+      throw new StorageError("key_file_exposed", path, { detail });
+    }
+    if (stat.size > LARGEST) {
+      throw new StorageError("key_file_malformed", path, { detail: "it is larger than 1 MiB" });
+    }
+    return readFileSync(fd, "utf8");
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Writes a keyring to a new key file, mode 0600. The file appears whole or not at all, and one that
+ * is there already is never overwritten, not even by two processes at once.
+ *
+ * @throws StorageError `key_file_exists` or `key_file_unwritable`; nothing is left behind.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createKeyring } from "proviso/issuer";
+ * import { createKeyringFile, StorageError } from "proviso/stores";
+ *
+ * const path = join(mkdtempSync(join(tmpdir(), "proviso-")), "keys.json");
+ * createKeyringFile(path, createKeyring());
+ *
+ * let code;
+ * try {
+ *   createKeyringFile(path, createKeyring());
+ * } catch (error) {
+ *   if (error instanceof StorageError) code = error.code;
+ * }
+ * code; // => "key_file_exists"
+ * ```
+ */
+export function createKeyringFile(path: string, keyring: Keyring): void {
+  removeAbandoned(path);
+  const temporary = temporaryName(path);
+  try {
+    try {
+      writeKeys(temporary, keyring);
+      linkSync(temporary, path);
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw keyFileError(error, path, "write");
+    throw new StorageError("key_file_exists", path, { cause: error });
+  }
+  syncDirectoryOf(path);
+}
+
+/**
+ * Puts another keyring in the place of `expected` in a key file. The file holds the one or the
+ * other, whole, at every moment, also if the process is killed or the power fails. A symbolic link
+ * stays one: the file it leads to is replaced. The file's owner stays its owner.
+ *
+ * The comparison with `expected` is made immediately before the change, but the two are not one
+ * step. Where several processes may change the file, do it within
+ * {@link RevocationStore.exclusively}, which makes the others wait.
+ *
+ * @throws StorageError `key_file_changed` if the file no longer holds `expected`,
+ *   `key_file_unwritable`, or what {@link readKeyringFile} throws; the old file stays as it is, and
+ *   nothing is left beside it.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createKeyring } from "proviso/issuer";
+ * import { createKeyringFile, readKeyringFile, replaceKeyringFile } from "proviso/stores";
+ *
+ * const path = join(mkdtempSync(join(tmpdir(), "proviso-")), "keys.json");
+ * createKeyringFile(path, createKeyring());
+ *
+ * const present = readKeyringFile(path);
+ * replaceKeyringFile(path, present.rotate(), present);
+ * readKeyringFile(path).list().map((key) => key.mints); // => [false, true]
+ * ```
+ */
+export function replaceKeyringFile(path: string, keyring: Keyring, expected: Keyring): void {
+  let target: string;
+  let old: Stats;
+  try {
+    target = realpathSync(path);
+    old = statSync(target);
+  } catch (error) {
+    throw keyFileError(error, path, "read");
+  }
+  removeAbandoned(target);
+  const temporary = temporaryName(target);
+  try {
+    writeKeys(temporary, keyring, old);
+    if (textOf(readKeyringFile(path)) !== textOf(expected)) {
+      throw new StorageError("key_file_changed", path);
+    }
+    renameSync(temporary, target);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw keyFileError(error, path, "write");
+  }
+  syncDirectoryOf(target);
+}
+
+function writeKeys(path: string, keyring: Keyring, owner?: Stats): void {
+  createPrivateFile(path, (fd) => {
+    writeFileSync(fd, textOf(keyring));
+    // Root may change a service's keys; the service must still be able to read them.
+    if (owner !== undefined && process.getuid?.() !== owner.uid) {
+      fchownSync(fd, owner.uid, owner.gid);
+    }
+    fsyncSync(fd);
+  });
+}
+
+function textOf(keyring: Keyring): string {
+  return `${JSON.stringify(keyring.exportJwkSet(), undefined, 2)}\n`;
+}

@@ -1,0 +1,217 @@
+import type { AuthorityKind, LedgerEvent, LedgerEventKind, LedgerHop } from "../../agent/ledger.js";
+import { decodeUtf8, encodeUtf8 } from "../../bytes/utf8.js";
+import { CAPABILITY_LIMITS } from "../../capability/limits.js";
+import type { Hop } from "../../caveats/hop.js";
+import { readHop } from "../../caveats/read-hop.js";
+import { encodeHop } from "../../caveats/write-hop.js";
+import { isRevocationId } from "../../revocation/id.js";
+
+/** Most characters of one text; of a longer one the start is kept, and an ellipsis. */
+const LONGEST_TEXT = 1024;
+/** Most bytes of a hop, members of a list, and links of a token. */
+const {
+  caveatBytes: LONGEST_HOP,
+  setMembers: MOST_MEMBERS,
+  caveats: MOST_HOPS,
+} = CAPABILITY_LIMITS;
+/** Most characters in all members of a list. */
+const LONGEST_LIST = 16_384;
+
+/** An event as it is written. Texts are JSON strings, which keep what SQLite would not. */
+export interface EventRow {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Kind and decision: twice the kind's place in {@link KINDS}, and one more if refused. */
+  readonly what: number;
+  readonly principal: string | null;
+  readonly capability: string | null;
+  /** JSON of everything else, with the ids of the path's hops and not what they say. */
+  readonly body: string;
+}
+
+/** Every kind, in the order of their numbers in the file: new ones go to the end. */
+export const KINDS: readonly LedgerEventKind[] = ["issuance", "invocation", "revocation"];
+
+const AUTHORITIES: readonly AuthorityKind[] = ["capability", "legacy", "ambient"];
+
+/**
+ * The row of an event. Only the fields that an event has are taken, so that nothing else that an
+ * object may carry gets into the file.
+ *
+ * @throws TypeError if the kind, the decision or the time is none.
+ */
+export function eventRow(event: LedgerEvent): EventRow {
+  const kind = KINDS.indexOf(event.kind);
+  if (kind < 0) throw new TypeError(`kind must be one of ${KINDS.join(", ")}`);
+  const { decision, principal, capability, authority, handles, codes, path, values } = event;
+  if (decision !== "allowed" && decision !== "refused") {
+    throw new TypeError('decision must be "allowed" or "refused"');
+  }
+  return {
+    at: moment(event.at),
+    what: kind * 2 + (decision === "refused" ? 1 : 0),
+    principal: principal === undefined ? null : textKey(principal),
+    capability: capability === undefined ? null : textKey(capability),
+    body: JSON.stringify({
+      invoker: optional(event.invoker),
+      purpose: optional(event.purpose),
+      grant: optional(event.grant),
+      authority: authority !== undefined && AUTHORITIES.includes(authority) ? authority : undefined,
+      declared: typeof event.declared === "boolean" ? event.declared : undefined,
+      skill: optional(event.skill),
+      operation: optional(event.operation),
+      handles: handles && shortened(handles),
+      codes: codes && shortened(codes),
+      path: path?.slice(0, MOST_HOPS).map(({ revocationId }) => clipped(revocationId)),
+      values: values && shownValues(values),
+    }),
+  };
+}
+
+/** What a hop says, as it is written; `undefined` if that is not known, or no hop of a token. */
+export function hopText({ revocationId, hop }: LedgerHop): string | undefined {
+  if (hop === undefined || !isRevocationId(revocationId)) return undefined;
+  try {
+    const bytes = encodeHop(hop);
+    return bytes.length <= LONGEST_HOP ? decodeUtf8(bytes) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a text is found by. */
+export function textKey(text: string): string {
+  return JSON.stringify(clipped(text));
+}
+
+/** The text, or its start with an ellipsis. */
+function clipped(text: string): string {
+  return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1)}…`;
+}
+
+function optional(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : clipped(text);
+}
+
+function shortened(texts: readonly string[]): string[] {
+  const kept: string[] = [];
+  let size = 0;
+  for (const text of texts) {
+    const short = clipped(text);
+    size += short.length;
+    if (kept.length === MOST_MEMBERS || size > LONGEST_LIST) {
+      kept.push(`… and ${texts.length - kept.length} more`);
+      break;
+    }
+    kept.push(short);
+  }
+  return kept;
+}
+
+function shownValues(values: { readonly [argument: string]: unknown }): {
+  [argument: string]: unknown;
+} {
+  const shown: [string, unknown][] = [];
+  let size = 0;
+  for (const [name, value] of Object.entries(values)) {
+    const short = shownValue(value);
+    size += name.length + (typeof short === "string" ? short.length : LONGEST_TEXT);
+    if (size > LONGEST_LIST + LONGEST_TEXT) break;
+    shown.push([clipped(name), short]);
+  }
+  return Object.fromEntries(shown);
+}
+
+function shownValue(value: unknown): unknown {
+  if (typeof value === "string") return clipped(value);
+  try {
+    const text = JSON.stringify(value);
+    return text === undefined || text.length <= LONGEST_TEXT ? value : clipped(text);
+  } catch {
+    // Cyclic, too deep, or a bigint: what is recorded must not stop the recording.
+    return `a ${typeof value} that has no JSON form`;
+  }
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+function moment(at: string): number {
+  const time = MOMENT.test(at) ? Date.parse(at) : Number.NaN;
+  if (Number.isNaN(time)) throw new TypeError("at must be a time such as 2026-01-31T23:59:59.000Z");
+  return time;
+}
+
+/**
+ * The event of a row.
+ *
+ * @param hopOf - What the hop of a revocation id says, where that is known.
+ * @throws TypeError, SyntaxError or RangeError if the row is of no event.
+ */
+export function eventOf(
+  row: EventRow,
+  hopOf: (revocationId: string) => Hop | undefined,
+): LedgerEvent {
+  const kind = KINDS[row.what >> 1];
+  if (kind === undefined) throw new TypeError("there is no such kind of event");
+  const body: unknown = JSON.parse(row.body);
+  const of = (name: string): unknown =>
+    typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined;
+  const values = of("values");
+  const declared = of("declared");
+  const authority = AUTHORITIES.find((one) => one === of("authority"));
+  const path = texts(of("path"))?.map((revocationId) => {
+    const hop = hopOf(revocationId);
+    return hop === undefined ? { revocationId } : { revocationId, hop };
+  });
+  return present({
+    kind,
+    at: new Date(row.at).toISOString(),
+    decision: row.what % 2 === 1 ? "refused" : "allowed",
+    principal: row.principal === null ? undefined : text(JSON.parse(row.principal)),
+    invoker: text(of("invoker")),
+    purpose: text(of("purpose")),
+    capability: row.capability === null ? undefined : text(JSON.parse(row.capability)),
+    grant: text(of("grant")),
+    authority,
+    declared: typeof declared === "boolean" ? declared : undefined,
+    skill: text(of("skill")),
+    operation: text(of("operation")),
+    handles: texts(of("handles")),
+    codes: texts(of("codes")),
+    path,
+    values: typeof values === "object" && values !== null ? { ...values } : undefined,
+  });
+}
+
+/** @throws TypeError if the text is no hop. */
+export function hopOfText(text: string): Hop {
+  const reading = readHop(encodeUtf8(text));
+  if (!reading.ok) throw new TypeError("this is no hop");
+  return reading.hop;
+}
+
+type Defined<T> = { [K in keyof T]: T[K] | undefined };
+
+/** Without the members that are `undefined`. */
+function present({
+  kind,
+  at,
+  decision,
+  ...rest
+}: Defined<Required<LedgerEvent>> & Pick<LedgerEvent, "kind" | "at" | "decision">): LedgerEvent {
+  const members: Partial<LedgerEvent> = Object.fromEntries(
+    Object.entries(rest).filter(([, value]) => value !== undefined),
+  );
+  return { kind, at, decision, ...members };
+}
+
+function text(value: unknown): string | undefined {
+  if (value === undefined || typeof value === "string") return value;
+  throw new TypeError("a text in it is none");
+}
+
+function texts(value: unknown): string[] | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) throw new TypeError("a list in it is none");
+  return value.map((member) => text(member) ?? "");
+}

@@ -1,0 +1,163 @@
+import { describe, expect, test } from "vitest";
+import { attenuate } from "../../src/index.js";
+import { append, narrow } from "../capability/support.js";
+import {
+  ALICE,
+  BOB,
+  call,
+  codes,
+  grantedOne,
+  handleOf,
+  misuse,
+  NOW,
+  REPORTS,
+  world,
+} from "./support.js";
+
+describe("narrowing for a caller", () => {
+  test("is what holders do offline, with a nonce of its own", async () => {
+    const { agent } = await world();
+    const one = await grantedOne(agent, REPORTS);
+    const hop = { operations: ["retrieve"], nonce: "AAAAAAAAAAAAAAAA" };
+    const offline = attenuate(one.token, hop);
+    const online = agent.attenuate(BOB, { token: one.token }, hop);
+    expect(online).toEqual({ ...offline, id: one.id });
+    const nonces = [1, 2].map(() => {
+      const twin = agent.attenuate(ALICE, { id: one.id }, { operations: ["retrieve"] });
+      return twin.ok ? twin.hop.nonce : undefined;
+    });
+    expect(new Set(nonces).size).toBe(2);
+  });
+
+  test("says what the hop names in excess, and what is no hop is misuse", async () => {
+    const { agent } = await world();
+    const { token } = await grantedOne(agent, REPORTS);
+    const wider = agent.attenuate(ALICE, { token }, { operations: ["retrieve", "update"] });
+    expect(wider).toMatchObject({ ok: false, problems: [{ rule: "operations", value: "update" }] });
+    const noHop = JSON.parse('{"operation":["retrieve"]}');
+    expect(misuse(() => agent.attenuate(ALICE, { token }, noHop))).toContain(
+      'did you mean "operations"?',
+    );
+  });
+
+  test.each<[string, (token: string) => string, string]>([
+    ["expired", (token) => append(token, '{"expires":"2029-01-01T00:00:00Z"}'), "expired"],
+    ["another invoker's", (token) => append(token, '{"invokers":["other"]}'), "invoker_denied"],
+    ["noise", () => "noise", "token_malformed"],
+  ])("of a token that is %s is refused", async (_, change, code) => {
+    const { agent } = await world();
+    const { token } = await grantedOne(agent, REPORTS);
+    const outcome = agent.attenuate(ALICE, { token: change(token) }, { operations: ["retrieve"] });
+    expect(outcome).toMatchObject({ ok: false, denials: [{ code }] });
+  });
+
+  test("stops at the most links that a token may have", async () => {
+    const { agent } = await world();
+    let { token } = await grantedOne(agent, { grants: ["clock:read"] });
+    for (let links = 1; links < 32; links++) token = narrow(token, { purpose: "p" });
+    expect(codes(await call(agent, "tell", {}, [{ token }]))).toEqual(["allowed"]);
+    const outcome = agent.attenuate(ALICE, { token }, { purpose: "p" });
+    expect(outcome).toMatchObject({ ok: false, denials: [{ code: "token_too_large" }] });
+  });
+});
+
+describe("introspection", () => {
+  test("tells its holder what all hops leave", async () => {
+    const { agent } = await world();
+    const one = await grantedOne(agent, REPORTS);
+    const handle = handleOf(one, "First quarter");
+    const child = narrow(one.token, { resourceHandles: [handle], maxFurtherHops: 0 });
+    expect(agent.introspect(BOB, { token: child })).toMatchObject({
+      ...{ active: true, id: one.id, grant: "documents:read", principal: "alice", hops: 2 },
+      ...{ expires: one.expires, attenuable: false, issued: "2030-01-01T00:00:00Z" },
+      authority: { operations: ["list", "retrieve"], resourceHandles: [handle] },
+    });
+    expect(agent.introspect(ALICE, { id: one.id })).toMatchObject({
+      hops: 1,
+      attenuable: true,
+      revocationId: one.revocationId,
+    });
+  });
+
+  test("marks what is of a legacy grant, and tells why something is good for nothing", async () => {
+    const { agent, clock } = await world();
+    const { token } = await grantedOne(agent, { grants: ["documents:admin"] });
+    expect(agent.introspect(ALICE, { token })).toMatchObject({
+      active: true,
+      legacy: true,
+      attenuable: false,
+    });
+    clock.now += 3_600_000;
+    expect(agent.introspect(ALICE, { token })).toMatchObject({
+      active: false,
+      denials: [{ code: "expired" }],
+    });
+    expect(agent.introspect(ALICE, { token: "" })).toMatchObject({
+      active: false,
+      denials: [{ code: "token_malformed" }],
+    });
+    expect(agent.introspect(ALICE, {})).toMatchObject({
+      active: false,
+      denials: [{ code: "capability_unknown" }],
+    });
+  });
+});
+
+describe("revoking", () => {
+  test("by the holder of a child kills it and its children; parent and siblings live", async () => {
+    const { agent } = await world();
+    const { token: parent } = await grantedOne(agent, { grants: ["clock:read"] });
+    const [child, sibling] = ["a", "b"].map((purpose) => narrow(parent, { purpose }));
+    const grandchild = narrow(child ?? "", { purpose: "c" });
+    expect(agent.revoke(BOB, { token: child ?? "" }, "lost")).toMatchObject({ ok: true });
+    const alive = async (token = ""): Promise<string[]> =>
+      codes(await call(agent, "tell", {}, [{ token }]));
+    expect(await alive(child)).toEqual(["revoked"]);
+    expect(await alive(grandchild)).toEqual(["revoked"]);
+    expect(await alive(sibling)).toEqual(["allowed"]);
+    expect(await alive(parent)).toEqual(["allowed"]);
+    expect(agent.revoke(ALICE, { token: parent })).toMatchObject({ ok: true });
+    expect(await alive(sibling)).toEqual(["revoked"]);
+    expect(await agent.admit(ALICE, [{ token: sibling ?? "" }])).toMatchObject({ allowed: false });
+  });
+
+  test("of what is dead is needless, and adds nothing", async () => {
+    const { agent, revocations, clock, ledger } = await world();
+    const { token } = await grantedOne(agent, { grants: ["clock:read"] });
+    const other = await grantedOne(agent, { grants: ["clock:read"] });
+    agent.revoke(ALICE, { token });
+    const before = revocations.snapshot().entries.length;
+    for (const dead of [token, narrow(token, { purpose: "p" })]) {
+      expect(agent.revoke(ALICE, { token: dead })).toMatchObject({ ok: true, needless: "revoked" });
+    }
+    clock.now = NOW + 3_600_000;
+    expect(agent.revoke(ALICE, { token: other.token })).toMatchObject({
+      ok: true,
+      needless: "expired",
+    });
+    expect(revocations.snapshot().entries.length).toBe(before);
+    expect(ledger.list({ kind: "revocation" })).toHaveLength(1);
+  });
+
+  test("of what is not this issuer's is refused", async () => {
+    const { agent, revocations } = await world();
+    const { token } = await grantedOne(agent, { grants: ["clock:read"] });
+    for (const [bad, code] of [
+      ["noise", "token_malformed"],
+      [`${token.slice(0, -4)}AAAA`, "signature_mismatch"],
+    ]) {
+      expect(agent.revoke(ALICE, { token: bad ?? "" })).toMatchObject({
+        ok: false,
+        denials: [{ code }],
+      });
+    }
+    expect(revocations.snapshot().entries).toEqual([]);
+  });
+
+  test("needs no more than the token: its invokers and audience do not stand in the way", async () => {
+    const { agent } = await world();
+    const { token } = await grantedOne(agent, { grants: ["clock:read"] });
+    const bound = append(token, '{"audience":["other"],"invokers":["other"]}');
+    expect(agent.revoke(BOB, { token: bound })).toMatchObject({ ok: true });
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import type { Json } from "../../src/bytes/json.js";
+import { item, Shelf } from "./shelf.js";
+import { ALICE, call, codes, granted, grantedOne, problem, REPORTS, world } from "./support.js";
+
+describe("what the principal may not see", () => {
+  async function answers(hidden: Json, missing: Json): Promise<[string, string]> {
+    const { agent } = await world();
+    const of = async (resourceQuery: Json): Promise<string> =>
+      JSON.stringify(await agent.request(ALICE, { grants: ["documents:read"], resourceQuery }));
+    return [await of(hidden), await of(missing)];
+  }
+
+  test("is answered as what there is not: an item", async () => {
+    const filter = (title: string): Json => ({ collection: "reports", filter: { title } });
+    const [hidden, missing] = await answers(filter("Merger"), filter("Nothing"));
+    expect(hidden).toBe(missing);
+  });
+
+  test("is answered as what there is not: a collection, which is not listed either", async () => {
+    const [hidden, missing] = await answers({ collection: "vault" }, { collection: "xyzzy" });
+    expect(hidden.replaceAll("vault", "xyzzy")).toBe(missing);
+    expect(missing).toContain('"known":["reports"]');
+  });
+
+  test("does not count: neither in limits nor in messages", async () => {
+    const open = Array.from({ length: 4 }, (_, at) =>
+      item(`reports/${at}`, { confidential: false }),
+    );
+    const secret = Array.from({ length: 300 }, (_, at) =>
+      item(`reports/s${at}`, { confidential: true }),
+    );
+    const resources = new Shelf([...secret, ...open], ["confidential"]);
+    const { again } = await world({ resources });
+    expect(
+      (await grantedOne(await again({ maxHandles: 4 }), REPORTS)).resourceHandles,
+    ).toHaveLength(4);
+    const over = problem(await (await again({ maxHandles: 3 })).request(ALICE, REPORTS));
+    expect(over).toEqual({
+      ...{ code: "too_many_resources", path: "resourceQuery.filter", grants: ["documents:read"] },
+      message: "the query matches 4 resources, and a capability names at most 3; narrow the filter",
+    });
+  });
+});
+
+describe("a capability that would be too large", () => {
+  test("is refused with the bytes that it would take", async () => {
+    const many = Array.from({ length: 220 }, (_, at) =>
+      item(`reports/${at}`, { confidential: false }),
+    );
+    const { agent, ledger } = await world({ resources: new Shelf(many, ["confidential"]) });
+    const { code, message } = problem(await agent.request(ALICE, REPORTS));
+    expect(code).toBe("too_many_resources");
+    expect(message).toMatch(
+      /^the capability would take \d{4,5} bytes for its 220 handles .* 8192 is the limit/,
+    );
+    expect(ledger.list().map(({ decision }) => decision)).toEqual(["refused"]);
+  });
+});
+
+describe("a legacy grant", () => {
+  test("gives without a query what is limited by policy alone, and is marked", async () => {
+    const { agent, ran } = await world();
+    const one = await grantedOne(agent, { grants: ["documents:admin"] });
+    expect(one.resourceHandles).toBeUndefined();
+    expect(one.legacy).toContain("knows no capabilities");
+    const outcome = await call(agent, "list", {}, [{ token: one.token }]);
+    expect(outcome).toMatchObject({
+      ok: true,
+      authority: "legacy",
+      result: ["reports/q1.md", "reports/q2.md"],
+    });
+    expect(ran).toEqual(["list"]);
+  });
+
+  test.each<[string, Json]>([
+    ["nothing", { quarter: "Q9" }],
+    ["only what is hidden", { title: "Merger" }],
+  ])("gives nothing that reaches resources for a query that matches %s", async (_, filter) => {
+    const { agent, ran } = await world();
+    const found = await granted(agent, {
+      grants: ["documents:admin"],
+      resourceQuery: { collection: "reports", filter },
+    });
+    expect(found.flatMap(({ operations }) => operations)).toEqual(["tell"]);
+    const [one] = found;
+    for (const skill of ["list", "browse", "retrieve", "compare"]) {
+      expect(codes(await call(agent, skill, {}, [{ token: one?.token ?? "" }]))).toContain(
+        "operation_denied",
+      );
+    }
+    expect(ran).toEqual([]);
+  });
+
+  test("gives just the resources of a query that matches some", async () => {
+    const { agent } = await world();
+    const found = await granted(agent, {
+      grants: ["documents:admin"],
+      resourceQuery: { collection: "reports", filter: { quarter: "Q1" } },
+    });
+    const items = found.filter(({ operations }) => operations.includes("retrieve"));
+    expect(
+      items.flatMap(({ resourceHandles = [] }) =>
+        resourceHandles.map(({ displayName }) => displayName),
+      ),
+    ).toEqual(["First quarter"]);
+    const outcome = await call(agent, "list", {}, [{ token: items[0]?.token ?? "" }]);
+    expect(outcome).toMatchObject({ ok: true, result: ["reports/q1.md"] });
+  });
+
+  test("gives nothing without limits for a query that matches nothing, where collections have no names", async () => {
+    const resources = new Shelf([item("reports/1", { confidential: false })], ["confidential"]);
+    const nameless = Object.assign(resources, { nameOfCollection: async () => undefined });
+    const { agent } = await world({ resources: nameless });
+    const filter = { confidential: true };
+    const query = { grants: ["documents:admin"], resourceQuery: { collection: "reports", filter } };
+    expect((await granted(agent, query)).flatMap(({ operations }) => operations)).toEqual(["tell"]);
+  });
+});

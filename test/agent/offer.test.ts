@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import type { Json } from "../../src/bytes/json.js";
+import { formatTime } from "../../src/caveats/time.js";
+import { attenuate, inspect } from "../../src/index.js";
+import {
+  databaseWith,
+  REPORTS_SQL,
+  REPORTS as SQL_REPORTS,
+  sqliteSource,
+} from "../sources/support.js";
+import { item, Shelf } from "./shelf.js";
+import { ALICE, BOB, granted, grantedOne, NOW, problem, REPORTS, world } from "./support.js";
+
+const HOUR = 3_600_000;
+
+describe("what is issued", () => {
+  test("is what grant, request and policy have in common", async () => {
+    const { agent } = await world();
+    const one = await grantedOne(agent, {
+      grants: ["documents:read"],
+      operations: ["retrieve", "browse", "update"],
+      resourceQuery: { collection: "reports", filter: { quarter: "Q1" } },
+      purpose: "look",
+    });
+    // Policy takes browse, the grant has no update, policy hides the merger of the same quarter.
+    expect(one.operations).toEqual(["retrieve"]);
+    expect(one.resourceHandles?.map(({ displayName }) => displayName)).toEqual(["First quarter"]);
+    const { grant, links } = inspect(one.token);
+    expect(grant).toMatchObject({ grant: "documents:read", principal: "alice" });
+    expect(links).toHaveLength(1);
+    expect(links[0]).toMatchObject({
+      hop: {
+        operations: ["retrieve"],
+        resourceHandles: one.resourceHandles?.map(({ handle }) => handle),
+        purpose: "look",
+        expires: one.expires,
+      },
+    });
+  });
+
+  test("comes apart where the policy allows different things to different resources", async () => {
+    const { agent } = await world();
+    const both = await granted(agent, {
+      grants: ["documents:read", "documents:write"],
+      resourceQuery: { collection: "reports" },
+    });
+    const shown = both.map(({ grant, operations, resourceHandles = [] }) => [
+      grant,
+      operations.join(),
+      resourceHandles.map(({ displayName, kind }) => `${kind} ${displayName}`).join(),
+    ]);
+    expect(shown).toEqual([
+      ["documents:read", "retrieve,list", "item First quarter,item Second quarter"],
+      ["documents:write", "update", "item First quarter"],
+      ["documents:write", "create", "collection reports"],
+    ]);
+  });
+
+  test("never puts operations together that only read alike", async () => {
+    const named = (operation: string): object => ({
+      ...{ id: operation.replaceAll(" ", "-"), name: operation, description: operation, operation },
+      ...{ reach: "named", input: { type: "object" }, run: async () => null },
+    });
+    const operations = ["a", "b", "a b"];
+    const options = {
+      skills: operations.map(named),
+      grants: [{ id: "g", description: "g", operations }],
+      rules: {
+        rules: [
+          {
+            principal: "alice",
+            grant: "g",
+            operations: ["a", "b"],
+            resources: { collections: "*", filter: { n: 1 } },
+          },
+          {
+            principal: "alice",
+            grant: "g",
+            operations: ["a b"],
+            resources: { collections: "*", filter: { n: 2 } },
+          },
+        ],
+      },
+      resources: new Shelf([item("c/1", { n: 1 }), item("c/2", { n: 2 })], ["n"]),
+    };
+    const { agent } = await world(options as object);
+    const found = await granted(agent, { grants: ["g"], resourceQuery: { collection: "c" } });
+    expect(found.map((one) => [one.operations, one.resourceHandles?.length])).toEqual([
+      [["a", "b"], 1],
+      [["a b"], 1],
+    ]);
+  });
+
+  test("lives a quarter of an hour, or as long as asked, or as long as the issuer allows", async () => {
+    const { agent } = await world();
+    const lifetimeOf = async (more: { readonly [name: string]: Json }): Promise<number> => {
+      const { expires } = await grantedOne(agent, { grants: ["clock:read"], ...more });
+      return (Date.parse(expires) - NOW) / 1000;
+    };
+    expect(await lifetimeOf({})).toBe(900);
+    expect(await lifetimeOf({ expires: formatTime(NOW + 1000) })).toBe(1);
+    expect(await lifetimeOf({ expires: formatTime(NOW + HOUR) })).toBe(3600);
+    expect(await lifetimeOf({ expires: "2099-01-01T00:00:00Z" })).toBe(86_400);
+  });
+
+  test("can not be narrowed if the grant or the request says so, and does not claim otherwise", async () => {
+    const { agent } = await world();
+    const admin = await grantedOne(agent, { grants: ["documents:admin"] });
+    const sealed = await grantedOne(agent, { grants: ["clock:read"], maxFurtherHops: 0 });
+    const free = await grantedOne(agent, { grants: ["clock:read"], maxFurtherHops: 1 });
+    expect([admin, sealed, free].map(({ attenuable }) => attenuable)).toEqual([false, false, true]);
+    const narrowed = [admin, sealed, free].map(({ token }) =>
+      attenuate(token, { operations: ["tell"] }),
+    );
+    expect(narrowed.map(({ ok }) => ok)).toEqual([false, false, true]);
+  });
+});
+
+describe("times that leave no moment", () => {
+  test.each<[string, Json]>([
+    ["expires", "2029-12-31T23:59:59Z"],
+    ["expires", formatTime(NOW)],
+    ["notBefore", formatTime(NOW + 900_000)],
+    ["notBefore", "2099-01-01T00:00:00Z"],
+  ])("%s %s is a mistake of the request", async (path, value) => {
+    const { agent } = await world();
+    const outcome = await agent.request(ALICE, { grants: ["clock:read"], [path]: value });
+    expect(problem(outcome)).toMatchObject({ code: "invalid_request", path });
+  });
+
+  test("an expiry that passes while resources are looked for, too", async () => {
+    const { again, folder, clock } = await world();
+    const resources: typeof folder = Object.assign(Object.create(folder), {
+      collections: () => folder.collections(),
+      nameOfCollection: (name: string) => folder.nameOfCollection(name),
+      get: (name: string) => folder.get(name),
+      find: (query: Parameters<typeof folder.find>[0]) => {
+        clock.now += 5000;
+        return folder.find(query);
+      },
+    });
+    const agent = await again({ resources });
+    const soon = { ...Object(REPORTS), expires: formatTime(NOW + 2000) };
+    expect(problem(await agent.request(ALICE, soon))).toMatchObject({
+      code: "invalid_request",
+      path: "expires",
+    });
+  });
+});
+
+describe("a refusal says which of the three took it away", () => {
+  test.each<[string, object, object]>([
+    [
+      "grant",
+      { operations: ["update"] },
+      { code: "nothing_left", refused: [{ grant: "documents:read", takenBy: "grant" }] },
+    ],
+    [
+      "policy",
+      { operations: ["browse"] },
+      { code: "nothing_left", refused: [{ grant: "documents:read", takenBy: "policy" }] },
+    ],
+  ])("the %s", async (_, more, expected) => {
+    const { agent } = await world();
+    expect(problem(await agent.request(ALICE, { ...Object(REPORTS), ...more }))).toMatchObject(
+      expected,
+    );
+  });
+
+  test("the request, which matches nothing: no capabilities, and a reason", async () => {
+    const { agent } = await world();
+    const outcome = await agent.request(ALICE, {
+      grants: ["documents:read"],
+      resourceQuery: { collection: "reports", filter: { quarter: "Q9" } },
+    });
+    const reason = "the query matches nothing that the principal may use in this way";
+    expect(outcome).toEqual({
+      ...{ ok: true, capabilities: [], reason },
+      refused: [{ grant: "documents:read", takenBy: "request", message: reason }],
+    });
+  });
+
+  test("for one grant of two, beside what the other gives", async () => {
+    const { agent } = await world();
+    const outcome = await agent.request(BOB, { grants: ["documents:admin", "clock:read"] });
+    expect(outcome).toMatchObject({
+      ok: true,
+      refused: [{ grant: "documents:admin", takenBy: "policy" }],
+      capabilities: [{ grant: "clock:read" }],
+    });
+  });
+
+  test("unknown grants and missing ones are listed", async () => {
+    const { agent } = await world();
+    const unknown = problem(
+      await agent.request(ALICE, { grants: ["documents:raed", "clock:read"] }),
+    );
+    expect(unknown).toMatchObject({ code: "unknown_grant", grants: ["documents:raed"] });
+    const missing = problem(
+      await agent.request(ALICE, { ...Object(REPORTS), grants: ["documents:write"] }),
+    );
+    expect(missing).toMatchObject({ code: "missing_required_grants", grants: ["documents:read"] });
+  });
+
+  test("resources have to be said, but for operations that need none", async () => {
+    const { agent } = await world();
+    const bare = { grants: ["documents:read"] };
+    expect(problem(await agent.request(ALICE, bare))).toMatchObject({
+      code: "resource_query_required",
+      grants: ["documents:read"],
+    });
+    expect(
+      problem(
+        await agent.request(ALICE, {
+          ...Object(REPORTS),
+          resourceQuery: { collection: "reports", filter: { colour: 1 } },
+        }),
+      ),
+    ).toMatchObject({ code: "unknown_field", path: "resourceQuery.filter.colour" });
+  });
+});
+
+test("a grant is not issued where the policy refuses one that it requires", async () => {
+  const { agent, policy } = await world();
+  const grants = ["documents:read", "documents:write"];
+  const both = { grants, resourceQuery: { collection: "reports" } };
+  const rule = { principal: "alice", operations: "*", resources: { collections: "*" } } as const;
+  policy.replace({ rules: [{ ...rule, grant: "documents:write" }] });
+  const refused = await agent.request(ALICE, both);
+  expect(refused).toMatchObject({ ok: false, problem: { code: "nothing_left" } });
+  policy.replace({ rules: [{ ...rule, grant: "*" }] });
+  // Whoever needs only the one may leave the other out.
+  const less = await agent.request(ALICE, { ...both, operations: ["update"] });
+  expect(less).toMatchObject({ ok: true, capabilities: [{ grant: "documents:write" }] });
+});
+
+test("a query on a large table that matches nothing is answered so", async () => {
+  const { file } = databaseWith(REPORTS_SQL);
+  // As many rows as may be looked at: all of them would be one too many.
+  const resources = await sqliteSource(file, { reports: SQL_REPORTS }, 2);
+  const { agent } = await world({ resources });
+  const query = (filter: Json): Json => ({
+    grants: ["documents:read"],
+    resourceQuery: { collection: "reports", filter },
+  });
+  const none = await agent.request(ALICE, query({ year: 1999 }));
+  expect(none).toMatchObject({ ok: true, capabilities: [], reason: expect.any(String) });
+  expect(problem(await agent.request(ALICE, query({ yaer: 1999 })))).toMatchObject({
+    code: "unknown_field",
+    known: ["department", "final", "year"],
+  });
+});

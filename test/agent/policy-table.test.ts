@@ -1,0 +1,207 @@
+import { describe, expect, test } from "vitest";
+import { permitsOperation, permitsResource } from "../../src/agent/policy.js";
+import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
+import type { Resource } from "../../src/agent/resources/resource.js";
+import { misuse } from "../caveats/support.js";
+
+function report(fields: Resource["fields"]): Resource {
+  const name = "reports/q1.md";
+  return { name, displayName: name, collection: "reports", kind: "item", fields };
+}
+
+const REPORTS: Resource = {
+  ...{ name: "reports/", displayName: "reports", collection: "reports", kind: "collection" },
+  fields: {},
+};
+const RULE = { principal: "alice", grant: "read", operations: ["get"] };
+
+/** A definition as it comes from a file, which has no types. */
+function fromFile(definition: unknown): PolicyDefinition {
+  return JSON.parse(JSON.stringify(definition));
+}
+
+describe("a policy table", () => {
+  test("allows what some rule allows, to whom it names, and nothing else", () => {
+    const policy = new PolicyTable({ rules: [RULE] });
+    const [permission, ...others] = policy.permissions("alice", "read");
+    expect(others).toEqual([]);
+    expect(permission).toEqual({ operations: ["get"], resources: { collections: "*" } });
+    for (const [principal, grant] of [
+      ...[
+        ["Alice", "read"],
+        ["alice ", "read"],
+        ["", "read"],
+        ["alice", "Read"],
+        ["alice", "*"],
+      ],
+      ...[
+        ["__proto__", "read"],
+        ["constructor", "read"],
+        ["\u0430lice", "read"],
+      ],
+    ]) {
+      expect(policy.permissions(principal ?? "", grant ?? "")).toEqual([]);
+    }
+  });
+
+  test("takes members from groups, and * for every grant and operation", () => {
+    const policy = new PolicyTable({
+      groups: JSON.parse('{"staff":["alice","bob"],"__proto__":["mallory"]}'),
+      rules: [
+        { group: "staff", grant: "*", operations: "*" },
+        { group: "__proto__", grant: "read", operations: ["get"] },
+      ],
+    });
+    expect(permitsOperation(policy.permissions("bob", "anything"), "delete")).toBe(true);
+    expect(permitsOperation(policy.permissions("mallory", "read"), "get")).toBe(true);
+    expect(policy.permissions("mallory", "write")).toEqual([]);
+    expect(policy.permissions("staff", "read")).toEqual([]);
+  });
+
+  test("puts operation and resource together rule by rule, never across rules", () => {
+    const policy = new PolicyTable({
+      rules: [
+        { ...RULE, operations: ["get"], resources: { collections: ["reports"], filter: { a: 1 } } },
+        { ...RULE, operations: ["put"], resources: { collections: ["reports"], filter: { a: 2 } } },
+      ],
+    });
+    const permissions = policy.permissions("alice", "read");
+    expect(permitsResource(permissions, "get", report({ a: 1 }))).toBe(true);
+    expect(permitsResource(permissions, "put", report({ a: 2 }))).toBe(true);
+    expect(permitsResource(permissions, "put", report({ a: 1 }))).toBe(false);
+    expect(permitsResource(permissions, "get", report({ a: "1" }))).toBe(false);
+    expect(permitsResource(permissions, "get", report({}))).toBe(false);
+  });
+
+  test("with a filter selects items only; without, the collection too", () => {
+    const of = (resources: object): boolean =>
+      permitsResource(
+        new PolicyTable(fromFile({ rules: [{ ...RULE, resources }] })).permissions("alice", "read"),
+        "get",
+        REPORTS,
+      );
+    expect(of({ collections: ["reports"] })).toBe(true);
+    expect(of({ collections: "*" })).toBe(true);
+    expect(of({ collections: ["letters"] })).toBe(false);
+    expect(of({ collections: [] })).toBe(false);
+    expect(of({ collections: ["reports"], filter: { a: 1 } })).toBe(false);
+    expect(of({ collections: ["reports"], filter: {} })).toBe(false);
+  });
+
+  test("is replaced as a whole, or stays as it is if the new one is wrong", () => {
+    const policy = new PolicyTable({ rules: [RULE] });
+    const before = policy.permissions("alice", "read");
+    const half = {
+      rules: [
+        { ...RULE, principal: "bob" },
+        { ...RULE, grant: 7 },
+      ],
+    };
+    expect(misuse(() => policy.replace(fromFile(half)))).toMatch(/^policy\.rules\[1\]\.grant: /);
+    expect(policy.permissions("alice", "read")).toEqual(before);
+    expect(policy.permissions("bob", "read")).toEqual([]);
+    policy.replace({ rules: [] });
+    expect(policy.permissions("alice", "read")).toEqual([]);
+  });
+
+  test("shares nothing with what it was made of", () => {
+    const filter = { a: 1 };
+    const operations = ["get"];
+    const members = ["alice"];
+    const policy = new PolicyTable({
+      groups: { staff: members },
+      rules: [
+        { group: "staff", grant: "read", operations, resources: { collections: "*", filter } },
+      ],
+    });
+    filter.a = 2;
+    operations.push("put");
+    members.push("bob");
+    const permissions = policy.permissions("alice", "read");
+    expect(permitsResource(permissions, "get", report({ a: 1 }))).toBe(true);
+    expect(permitsOperation(permissions, "put")).toBe(false);
+    expect(policy.permissions("bob", "read")).toEqual([]);
+  });
+});
+
+describe("a mistake names its field", () => {
+  test.each<[string, unknown, string]>([
+    ["no object", [], "policy"],
+    [
+      "an unknown member",
+      { rules: [], group: {} },
+      'policy.group: unknown member; did you mean "groups"?',
+    ],
+    ["no rules", {}, "policy.rules: must be an array"],
+    ["groups that are a list", { groups: [], rules: [] }, "policy.groups: must be an object"],
+    [
+      "a group that is a text",
+      { groups: { a: "alice" }, rules: [] },
+      "policy.groups.a: must be an array of texts",
+    ],
+    ["an empty member", { groups: { a: [""] }, rules: [] }, "policy.groups.a[0]: must be a text"],
+    ["a rule that is a text", { rules: ["alice"] }, "policy.rules[0]: not an object"],
+    [
+      "a rule's unknown member",
+      { rules: [{ ...RULE, resource: {} }] },
+      'policy.rules[0].resource: unknown member; did you mean "resources"?',
+    ],
+    [
+      "nobody",
+      { rules: [{ grant: "read", operations: ["get"] }] },
+      "policy.rules[0]: name either a principal or a group",
+    ],
+    [
+      "a principal and a group",
+      { groups: { a: [] }, rules: [{ ...RULE, group: "a" }] },
+      "policy.rules[0]: name either a principal or a group",
+    ],
+    [
+      "a group that is not there",
+      { groups: { staff: [] }, rules: [{ group: "stuff", grant: "*", operations: "*" }] },
+      'policy.rules[0].group: there is no group "stuff"; did you mean "staff"?',
+    ],
+    [
+      "a group by an inherited name",
+      { groups: { a: [] }, rules: [{ group: "constructor", grant: "*", operations: "*" }] },
+      'policy.rules[0].group: there is no group "constructor"',
+    ],
+    [
+      "a principal that is none",
+      { rules: [{ ...RULE, principal: 7 }] },
+      "policy.rules[0].principal[0]: must be a text",
+    ],
+    [
+      "no grant",
+      { rules: [{ principal: "alice", operations: "*" }] },
+      "policy.rules[0].grant: must be a grant's id",
+    ],
+    [
+      "operations as another text",
+      { rules: [{ ...RULE, operations: "get" }] },
+      "policy.rules[0].operations: must be an array of texts",
+    ],
+    [
+      "resources as a text",
+      { rules: [{ ...RULE, resources: "reports" }] },
+      'policy.rules[0].resources: must be an object with "collections"',
+    ],
+    [
+      "a selector's unknown member",
+      { rules: [{ ...RULE, resources: { collections: "*", filters: {} } }] },
+      'policy.rules[0].resources.filters: unknown member; did you mean "filter"?',
+    ],
+    [
+      "a filter without collections",
+      { rules: [{ ...RULE, resources: { filter: {} } }] },
+      "policy.rules[0].resources.collections: must be an array of texts",
+    ],
+    [
+      "an unknown operator",
+      { rules: [{ ...RULE, resources: { collections: "*", filter: { a: { from: 1 } } } }] },
+      "policy.rules[0].resources.filter: ",
+    ],
+  ])("%s", (_, definition, message) => {
+    expect(misuse(() => new PolicyTable(fromFile(definition)))).toContain(message);
+  });
+});

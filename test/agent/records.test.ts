@@ -1,0 +1,165 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Observation } from "../../src/agent/recorder.js";
+import { narrow } from "../capability/support.js";
+import { ALICE, BOB, call, granted, grantedOne, handleOf, NOW, REPORTS, world } from "./support.js";
+
+const AT = new Date(NOW).toISOString();
+
+describe("the ledger has", () => {
+  test("of an issuance: who, why, which capability, which handles", async () => {
+    const { agent, ledger } = await world();
+    const one = await grantedOne(agent, { ...Object(REPORTS), purpose: "sum up" });
+    expect(ledger.list()).toEqual([
+      {
+        ...{ kind: "issuance", decision: "allowed", at: AT, ...ALICE, purpose: "sum up" },
+        ...{ capability: one.id, grant: "documents:read" },
+        handles: one.resourceHandles?.map(({ handle }) => handle),
+      },
+    ]);
+    expect(ledger.issued(one.id)).toMatchObject({ ...ALICE, expires: one.expires });
+  });
+
+  test("of a request that gave nothing: why", async () => {
+    const { agent, ledger } = await world();
+    await agent.request(ALICE, { grants: ["nothing"], purpose: "p" });
+    await agent.request(ALICE, { grants: ["documents:write"], purpose: "p" });
+    await agent.request(BOB, { grants: ["documents:admin"] });
+    const resourceQuery = { collection: "reports", filter: { quarter: "Q9" } };
+    await agent.request(ALICE, { grants: ["documents:read"], resourceQuery });
+    await agent.request(ALICE, []);
+    const told = ledger
+      .list()
+      .map(({ decision, codes, principal }) => [decision, codes, principal]);
+    expect(told).toEqual([
+      ["refused", ["unknown_grant"], "alice"],
+      ["refused", ["missing_required_grants"], "alice"],
+      ["refused", ["nothing_left"], "bob"],
+      ["refused", ["nothing_found"], "alice"],
+      ["refused", ["invalid_request"], "alice"],
+    ]);
+  });
+
+  test("of a call: the skill, the handles, and the path of its token, hop by hop", async () => {
+    const { agent, ledger } = await world();
+    const one = await grantedOne(agent, REPORTS);
+    const document = handleOf(one, "First quarter");
+    const child = narrow(one.token, { operations: ["retrieve"], purpose: "delegated" });
+    await call(agent, "retrieve", { document }, [{ token: child }]);
+    await call(agent, "list", {}, [{ token: child }], BOB);
+    const [allowed, refused] = ledger.list({ kind: "invocation" });
+    expect(allowed).toMatchObject({
+      ...{ at: AT, decision: "allowed", ...ALICE, authority: "capability" },
+      ...{ skill: "retrieve", operation: "retrieve", capability: one.id, handles: [document] },
+      ...{
+        grant: "documents:read",
+        path: [{ revocationId: one.revocationId }, { hop: { purpose: "delegated" } }],
+      },
+    });
+    expect(refused).toMatchObject({
+      ...{ decision: "refused", ...BOB, skill: "list", operation: "list", capability: one.id },
+      ...{ codes: ["operation_denied"], path: allowed?.path },
+    });
+    expect(refused).not.toHaveProperty("values");
+  });
+
+  test("of a revocation: which link, by whom and why", async () => {
+    const { agent, ledger } = await world();
+    const { id, token, revocationId } = await grantedOne(agent, { grants: ["clock:read"] });
+    agent.revoke(BOB, { token }, "task done");
+    expect(ledger.list({ kind: "revocation" })).toMatchObject([
+      {
+        decision: "allowed",
+        ...BOB,
+        capability: id,
+        purpose: "task done",
+        path: [{ revocationId }],
+      },
+    ]);
+  });
+
+  test("of who is not let in: the codes", async () => {
+    const { agent, ledger } = await world();
+    await agent.admit(ALICE, []);
+    await agent.admit(ALICE, [{ token: "noise" }, { id: "cap_AAAAAAAAAAAAAAAA" }]);
+    const told = ledger.list({ decision: "refused" }).map(({ codes }) => codes);
+    expect(told).toEqual([["capability_missing"], ["token_malformed", "capability_unknown"]]);
+  });
+
+  test("values of those arguments that the operator named, and of no others", async () => {
+    const { agent, ledger } = await world({ recordValues: ["page", "__proto__", "absent"] });
+    const one = await grantedOne(agent, REPORTS);
+    await call(agent, "compare", JSON.parse('{"page":7,"__proto__":{"x":1},"other":"o"}'), [one]);
+    const [event] = ledger.list({ kind: "invocation" });
+    expect(JSON.stringify(event?.values)).toBe('{"page":7,"__proto__":{"x":1}}');
+  });
+});
+
+describe("observers are told of every decision, and of nobody", () => {
+  test("with the first code of a refusal", async () => {
+    const seen: Observation[] = [];
+    const { agent } = await world({ mode: "prefer", observe: (one) => void seen.push(one) });
+    const { token } = await grantedOne(agent, { grants: ["clock:read"] });
+    await call(agent, "tell", {}, [{ token }]);
+    await call(agent, "tell", {});
+    await call(agent, "list", {}, [{ token }]);
+    await agent.request(ALICE, {});
+    agent.revoke(ALICE, { token });
+    const told = seen.map(({ seconds, ...rest }) => {
+      expect(seconds).toBeGreaterThanOrEqual(0);
+      return Object.values(rest).join(" ");
+    });
+    expect(told).toEqual([
+      ...["issuance allowed", "invocation allowed capability", "invocation allowed ambient"],
+      ...["invocation refused grant_denied", "issuance refused invalid_request"],
+      "revocation allowed",
+    ]);
+  });
+});
+
+describe("nothing secret is written", () => {
+  test("no token, no signature, no key, no argument's value, in any byte of any file", async () => {
+    const { agent, ledger, keys, root } = await world({ mode: "prefer", recordValues: ["page"] });
+    const grants = ["documents:read", "documents:write", "documents:admin", "clock:read"];
+    const all = await granted(agent, { ...Object(REPORTS), grants });
+    const secrets = keys.ring.exportJwkSet().keys.map(({ k }) => k);
+    const tokens: string[] = [];
+    for (const one of all) {
+      const child = one.attenuable
+        ? narrow(one.token, { operations: [...one.operations] })
+        : one.token;
+      tokens.push(one.token, child);
+      const document = one.resourceHandles?.[0]?.handle ?? "none";
+      for (const token of [one.token, child, `${child.slice(0, -4)}AAAA`]) {
+        for (const skill of ["retrieve", "compare", "list", "update", "tell", token]) {
+          const given = {
+            document,
+            text: "Geheimnis-1",
+            nested: [token, { "Geheimnis-2": "x" }],
+            page: 3,
+          };
+          await call(agent, skill === token ? "tell" : skill, given, [{ token }, { id: token }]);
+        }
+        await agent.admit(ALICE, [{ token }, { id: token }]);
+        agent.introspect(ALICE, { token });
+      }
+      agent.attenuate(ALICE, { token: child }, { purpose: "narrowed" });
+      agent.revoke(ALICE, { token: child }, "done");
+    }
+    ledger.flush();
+    const directory = dirname(root);
+    const files = readdirSync(directory).filter((name) => name.startsWith("ledger"));
+    const bytes = Buffer.concat(files.map((name) => readFileSync(join(directory, name))));
+    expect(bytes.includes(all[0]?.id ?? "absent")).toBe(true);
+    expect(bytes.includes("Geheimnis")).toBe(false);
+    expect(tokens.length).toBeGreaterThan(8);
+    for (const secret of [...secrets, ...tokens]) {
+      // The signature is at the end of a token, whole or in part.
+      const raw = Buffer.from(secret, "base64url").subarray(-32);
+      for (const part of [secret.slice(-40), raw, raw.toString("hex"), raw.toString("base64")]) {
+        expect(bytes.includes(part)).toBe(false);
+      }
+    }
+  });
+});

@@ -1,0 +1,270 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  checkFilter,
+  matches,
+  readFilter,
+  readResourceQuery,
+} from "../../../src/agent/resources/filter.js";
+import type { FieldCondition, QueryProblem } from "../../../src/agent/resources/resource.js";
+import { condition, report, scalar } from "../../sources/support.js";
+
+describe("a condition holds", () => {
+  test.each<[string, FieldCondition, boolean]>([
+    ["an equal number", 1, true],
+    ["the number as a text", "1", false],
+    ["the truth that a number may stand for", true, false],
+    ["null for a number", null, false],
+    ["a list with it", { in: [7, 1] }, true],
+    ["a list with its text", { in: ["1", true, null] }, false],
+    ["an empty list", { in: [] }, false],
+    ["a lower bound at it", { min: 1 }, true],
+    ["a lower bound above it", { min: 1.5 }, false],
+    ["an upper bound at it", { max: 1 }, true],
+    ["an upper bound below it", { max: 0 }, false],
+    ["a text as a bound", { min: "0" }, false],
+    ["a range around it", { min: 0, max: 2 }, true],
+    ["a range and a list with it", { min: 0, in: [1] }, true],
+    ["a range around it and a list without it", { min: 0, in: [2] }, false],
+    ["no operator", {}, false],
+  ])("for 1: %s", (_, limit, expected) => {
+    expect(matches(report({ year: 1 }), { year: limit })).toBe(expected);
+  });
+
+  test.each<[string, FieldCondition, boolean]>([
+    ["dates by their text", { min: "2025-01-01", max: "2025-12-31" }, true],
+    ["a longer text after its beginning", { min: "2025-06" }, true],
+    ["a bound of numbers", { min: 2025 }, false],
+    ["a bound after it", { min: "2025-07" }, false],
+  ])("for 2025-06-30: %s", (_, limit, expected) => {
+    expect(matches(report({ date: "2025-06-30" }), { date: limit })).toBe(expected);
+  });
+
+  test("for texts in the order of UTF-16, where an emoji is before a full-width tilde", () => {
+    expect(matches(report({ x: "\u{1f600}" }), { x: { max: "\uff5e" } })).toBe(true);
+    expect(matches(report({ x: "\uff5e" }), { x: { max: "\u{1f600}" } })).toBe(false);
+  });
+
+  test("for null and booleans by equality alone", () => {
+    expect(matches(report({ x: null }), { x: null })).toBe(true);
+    expect(matches(report({ x: false }), { x: { in: [null, false] } })).toBe(true);
+    expect(matches(report({ x: true }), { x: { min: 0 } })).toBe(false);
+  });
+
+  test("only for a field that the resource has itself", () => {
+    expect(matches(report({}), {})).toBe(true);
+    expect(matches(report({}), { x: null })).toBe(false);
+    expect(matches(report(Object.create({ x: 1 })), { x: 1 })).toBe(false);
+    for (const name of ["__proto__", "constructor", "toString"]) {
+      const filter = JSON.parse(`{ ${JSON.stringify(name)}: { "in": [null] } }`);
+      expect(matches(report({}), filter)).toBe(false);
+      const fields = JSON.parse(`{ ${JSON.stringify(name)}: null }`);
+      expect(matches(report(fields), filter)).toBe(true);
+    }
+  });
+
+  test("never with an operator that is not known", () => {
+    const filter = JSON.parse('{ "x": { "min": 0, "not_in": [7] } }');
+    expect(matches(report({ x: 1 }), filter)).toBe(false);
+    expect(matches(report(JSON.parse('{ "x": [1] }')), JSON.parse('{ "x": [1] }'))).toBe(false);
+  });
+
+  test("if and only if each of its operators holds alone, and `in` as equality does", () => {
+    fc.assert(
+      fc.property(scalar, condition, (value, limit) => {
+        const holds = (one: FieldCondition): boolean => matches(report({ x: value }), { x: one });
+        if (typeof limit !== "object" || limit === null) {
+          expect(holds(limit)).toBe(JSON.stringify(value) === JSON.stringify(limit));
+          return;
+        }
+        const { in: list, min, max } = limit;
+        const alone = [
+          ...(list === undefined ? [] : [list.some((one) => holds(one))]),
+          ...(min === undefined ? [] : [holds({ min })]),
+          ...(max === undefined ? [] : [holds({ max })]),
+        ];
+        expect(holds(limit)).toBe(alone.every(Boolean));
+      }),
+    );
+  });
+});
+
+describe("a filter is checked", () => {
+  const problem = (filter: unknown, fields?: readonly string[]): QueryProblem | undefined =>
+    checkFilter(JSON.parse(JSON.stringify(filter)), fields);
+
+  test("every condition that makes sense passes", () => {
+    fc.assert(
+      fc.property(condition, (limit) => {
+        expect(checkFilter({ x: limit }, ["x"])).toBeUndefined();
+        expect(readFilter({ x: limit })).toEqual({ ok: true, filter: { x: limit } });
+      }),
+    );
+  });
+
+  test("an unknown field is answered with those that are known, and the nearest", () => {
+    expect(problem({ departement: 1 }, ["department", "year"])).toEqual({
+      code: "unknown_field",
+      path: "filter.departement",
+      known: ["department", "year"],
+      message:
+        'there is no field "departement"; known: "department", "year"; did you mean "department"?',
+    });
+    expect(problem({ x: 1 }, [])?.message).toBe('there is no field "x"; known: nothing');
+  });
+
+  test("an unknown operator, or none, is answered with those that are known", () => {
+    expect(problem({ x: { mim: 1 } })).toEqual({
+      code: "unknown_operator",
+      path: "filter.x",
+      known: ["in", "max", "min"],
+      message:
+        '"filter.x" has the unknown operator "mim"; known: "in", "max", "min"; did you mean "min"?',
+    });
+    expect(problem({ x: {} })).toEqual({
+      code: "unknown_operator",
+      path: "filter.x",
+      known: ["in", "max", "min"],
+      message: '"filter.x" has no operator; known: "in", "max", "min"',
+    });
+    expect(checkFilter(JSON.parse('{ "x": { "__proto__": 1 } }'))?.code).toBe("unknown_operator");
+  });
+
+  test.each<[string, unknown, string]>([
+    ["a list for a value", [1], '"filter.x" must be a value, or an object with operators, not [1]'],
+    ["no list", { in: 1 }, '"filter.x.in" must be an array of 1 to 256 values, not 1'],
+    ["an empty list", { in: [] }, '"filter.x.in" must be an array of 1 to 256 values, not 0'],
+    [
+      "a list in a list",
+      { in: [1, [2]] },
+      '"filter.x.in" must be an array of texts, numbers, booleans and null, not [2]',
+    ],
+    ["a boolean as a bound", { min: true }, '"filter.x.min" must be a number or a text, not true'],
+    ["null as a bound", { max: null }, '"filter.x.max" must be a number or a text, not null'],
+    [
+      "bounds of two types",
+      { min: 1, max: "2" },
+      '"filter.x.max" must be of the same type as min, a number, not "2"',
+    ],
+    ["a text of 1025", "x".repeat(1025), '"filter.x" must have texts of at most 1024 characters'],
+    [
+      "one in a list",
+      { in: ["x".repeat(1025)] },
+      '"filter.x" must have texts of at most 1024 characters',
+    ],
+  ])("%s is an invalid value", (_, limit, message) => {
+    expect(problem({ x: limit })).toEqual({
+      ...{ code: "invalid_value", path: "filter.x", known: [] },
+      message,
+    });
+  });
+
+  test("what JSON can not say is an invalid value too", () => {
+    for (const limit of [
+      Number.NaN,
+      "\ud800",
+      undefined,
+      { in: new Array(1) },
+      { min: Infinity },
+    ]) {
+      const reading = readFilter({ x: limit });
+      expect(reading.ok ? undefined : reading.problem.code).toBe("invalid_value");
+    }
+  });
+});
+
+describe("a query from elsewhere", () => {
+  const problem = (value: unknown): QueryProblem | undefined => {
+    const reading = readResourceQuery(value);
+    return reading.ok ? undefined : reading.problem;
+  };
+
+  test("is read with and without a filter, and shares nothing with what came", () => {
+    expect(readResourceQuery({ collection: "r" })).toEqual({
+      ok: true,
+      query: { collection: "r" },
+    });
+    const value = { collection: "r", filter: { x: { in: [1] } } };
+    const reading = readResourceQuery(value);
+    value.filter.x.in.push(2);
+    expect(reading).toEqual({
+      ok: true,
+      query: { collection: "r", filter: { x: { in: [1] } } },
+    });
+  });
+
+  test.each([[undefined], [null], [1], ["r"], [[]], [["r"]]])("is no query: %j", (value) => {
+    expect(problem(value)).toMatchObject({ code: "invalid_value", path: "collection" });
+  });
+
+  test.each([[undefined], [null], [1], [["r"]], ["x".repeat(257)], ["\ud800"]])(
+    "has no collection like %j",
+    (collection) => {
+      expect(problem({ collection })).toMatchObject({ code: "invalid_value", path: "collection" });
+    },
+  );
+
+  test.each([[null], [1], ["x"], [[]]])("has no filter like %j", (filter) => {
+    expect(problem({ collection: "r", filter })).toMatchObject({
+      code: "invalid_value",
+      path: "filter",
+    });
+  });
+
+  test("has no other members", () => {
+    expect(problem({ collection: "r", filters: {} })).toEqual({
+      code: "unknown_field",
+      path: "filters",
+      known: ["collection", "filter"],
+      message:
+        'a resource query has no member "filters"; known: "collection", "filter"; did you mean "filter"?',
+    });
+    const hostile = JSON.parse('{ "__proto__": { "collection": "r" } }');
+    expect(problem(hostile)).toMatchObject({ code: "unknown_field", path: "__proto__" });
+    expect(problem(Object.create({ collection: "r" }))).toMatchObject({ path: "collection" });
+  });
+
+  test("keeps a field that is called __proto__ a field", () => {
+    const reading = readResourceQuery(
+      JSON.parse('{ "collection": "r", "filter": { "__proto__": { "in": [1] } } }'),
+    );
+    const filter = reading.ok ? (reading.query.filter ?? {}) : {};
+    expect(Object.keys(filter)).toEqual(["__proto__"]);
+    expect(Object.getPrototypeOf(filter)).toBe(Object.prototype);
+    expect(matches(report({}), filter)).toBe(false);
+    expect(matches(report(JSON.parse('{ "__proto__": 1 }')), filter)).toBe(true);
+  });
+
+  test("has limits, and just within them it is fine", () => {
+    const fields = (count: number, length: number): { [field: string]: number } =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, at) => [String(at).padStart(length, "x"), 1]),
+      );
+    const ask = (filter: unknown): string | undefined =>
+      problem({ collection: "x".repeat(256), filter })?.message;
+    expect(ask(fields(32, 256))).toBeUndefined();
+    expect(ask(fields(33, 1))).toBe("filter must have at most 32 fields, not 33");
+    expect(ask(fields(1, 257))).toMatch(/^filter must have names of at most 256 characters, not/);
+    expect(ask({ "\ud800": 1 })).toMatch(/^filter must have names of at most 256 characters, not/);
+    expect(ask({ x: { in: new Array(256).fill("x".repeat(1024)) } })).toBeUndefined();
+    expect(ask({ x: { in: new Array(257).fill(1) } })).toBe(
+      '"filter.x.in" must be an array of 1 to 256 values, not 257',
+    );
+    const long = problem({ ["y".repeat(100_000)]: 1 });
+    expect(long?.path.length).toBe(256);
+    expect(long?.message.length).toBeLessThan(200);
+  });
+
+  test("is refused or read, whatever it is, and never throws", () => {
+    const anything = fc.anything({ withNullPrototype: true, withBigInt: true });
+    fc.assert(
+      fc.property(anything, anything, (collection, filter) => {
+        for (const value of [collection, { collection }, { collection: "r", filter }]) {
+          const reading = readResourceQuery(value);
+          if (reading.ok) expect(reading.query).toEqual(value);
+          else expect(reading.problem.message).not.toBe("");
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,50 @@
+import { checkFilter, matches } from "../../src/agent/resources/filter.js";
+import { unknownCollection } from "../../src/agent/resources/query-problem.js";
+import type {
+  QueryResult,
+  Resource,
+  ResourceQuery,
+  ResourceSource,
+} from "../../src/agent/resources/resource.js";
+
+/** Resources in memory, for tests that need many small worlds. A collection's name ends in a slash. */
+export class Shelf implements ResourceSource {
+  readonly items: readonly Resource[];
+  readonly #fields: readonly string[];
+
+  constructor(items: readonly Resource[], fields: readonly string[]) {
+    this.items = items;
+    this.#fields = fields;
+  }
+
+  async collections(): Promise<readonly string[]> {
+    return [...new Set(this.items.map(({ collection }) => collection))].sort();
+  }
+
+  async find({ collection, filter = {} }: ResourceQuery): Promise<QueryResult> {
+    const known = await this.collections();
+    if (!known.includes(collection)) {
+      return { ok: false, problem: unknownCollection(collection, known) };
+    }
+    const problem = checkFilter(filter, this.#fields);
+    if (problem !== undefined) return { ok: false, problem };
+    const inside = this.items.filter((item) => item.collection === collection);
+    return { ok: true, resources: inside.filter((item) => matches(item, filter)) };
+  }
+
+  async get(name: string): Promise<Resource | undefined> {
+    const collection = name.slice(0, -1);
+    if (!name.endsWith("/")) return this.items.find((item) => item.name === name);
+    if (!(await this.collections()).includes(collection)) return undefined;
+    return { name, displayName: collection, collection, kind: "collection", fields: {} };
+  }
+
+  async nameOfCollection(collection: string): Promise<string | undefined> {
+    return (await this.collections()).includes(collection) ? `${collection}/` : undefined;
+  }
+}
+
+export function item(name: string, fields: Resource["fields"]): Resource {
+  const [collection = ""] = name.split("/");
+  return { name, displayName: name, collection, kind: "item", fields };
+}

@@ -1,0 +1,159 @@
+import { describe, expect, test } from "vitest";
+import { compileArgumentChecks, handlesIn } from "../../src/agent/arguments.js";
+import { checkSkills, type Skill } from "../../src/agent/skill.js";
+import type { Json } from "../../src/bytes/json.js";
+import type { Grant } from "../../src/issuer/grant.js";
+import { createIssuer } from "../../src/issuer/issuer.js";
+import { createKeyring } from "../../src/issuer/keyring.js";
+import { RevocationList } from "../../src/revocation/list.js";
+import { misuse, world } from "./support.js";
+
+const SKILL: Skill = {
+  ...{ id: "read", name: "Read", description: "Reads", operation: "get", reach: "named" },
+  input: { type: "object" },
+  run: async () => null,
+};
+
+/** What is wrong with a skill that differs from a good one like this. */
+function wrong(...changes: readonly object[]): string {
+  return misuse(() => checkSkills(changes.map((change) => ({ ...SKILL, ...change }))));
+}
+
+describe("a skill's mistake names its field", () => {
+  test.each<[string, readonly object[], string]>([
+    ["an id with a slash", [{ id: "a/b" }], "skills[0].id: must be"],
+    ["an id twice", [{}, {}], 'skills[1].id: "read" is taken'],
+    ["the operation *", [{ operation: "*" }], "skills[0].operation: must be the name of one"],
+    ["no operation", [{ operation: "" }], "skills[0].operation: must be the name of one"],
+    ["another reach", [{ reach: "all" }], 'skills[0].reach: must be "named", "scoped" or "none"'],
+    ["no run", [{ run: null }], "skills[0].run: must be a function"],
+    [
+      "an operation that another skill does to something else",
+      [{}, { id: "b", target: "collection" }],
+      'skills[1]: "read" has the operation "get" too, but on something else',
+    ],
+    [
+      "an operation that another skill does to nothing",
+      [{}, { id: "b", reach: "none" }],
+      'skills[1]: "read" has the operation "get" too, but on something else',
+    ],
+  ])("%s", (_, changes, message) => {
+    expect(wrong(...changes)).toContain(message);
+  });
+
+  test.each<[string, Json, RegExp]>([
+    ["is not of an object", { type: "array" }, /^skill "read": input must be a JSON Schema with/],
+    ["has a keyword that is none", { type: "object", propertys: {} }, /^skill "read": .*propertys/],
+    [
+      "has a format that is none",
+      { type: "object", properties: { a: { type: "string", format: "handle" } } },
+      /^skill "read": .*handle/,
+    ],
+    [
+      "would answer with a promise, which is as good as yes",
+      { type: "object", $async: true },
+      /^skill "read": .*asynchronous/,
+    ],
+  ])("a schema that %s", async (_, schema, message) => {
+    const input = JSON.parse(JSON.stringify(schema));
+    await expect(compileArgumentChecks([{ ...SKILL, input }])).rejects.toThrow(message);
+  });
+});
+
+describe("arguments", () => {
+  async function failures(input: Skill["input"], given: string): Promise<string[]> {
+    const checks = await compileArgumentChecks([{ ...SKILL, input }]);
+    return (checks.get("read")?.(JSON.parse(given)) ?? []).map(({ message }) => message);
+  }
+
+  test("fail by name, once for each way, and none inherited counts", async () => {
+    const text = { type: "string" };
+    const input = {
+      ...{ type: "object", additionalProperties: false, required: ["a", "toString"] },
+      properties: { a: text, toString: text },
+    };
+    expect(await failures(input, '{"a":"x","toString":"y"}')).toEqual([]);
+    expect(await failures(input, '{"a":7,"b":1,"__proto__":{"toString":"y"}}')).toEqual([
+      ...["the arguments must have required property 'toString'"],
+      ...['the arguments must NOT have additional properties "b"'],
+      ...['the arguments must NOT have additional properties "__proto__"'],
+      ...["argument a must be string"],
+    ]);
+  });
+
+  test("are not repeated at length, whatever they are called", async () => {
+    const long = "x".repeat(100_000);
+    const closed = { type: "object", additionalProperties: false };
+    const [message = ""] = await failures(closed, JSON.stringify({ [long]: 1 }));
+    expect(message.length).toBeLessThan(200);
+    const open = { type: "object", additionalProperties: { type: "string" } };
+    const [nested = ""] = await failures(open, JSON.stringify({ [long]: 1 }));
+    expect(nested.length).toBeLessThan(400);
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (__, at) => [`a${at}`, 1]));
+    expect(await failures(closed, JSON.stringify(many))).toHaveLength(16);
+  });
+
+  test("have handles anywhere: in lists, in objects, and as names", () => {
+    const [a, b, c, d] = ["a", "b", "c", "d"].map((one) => `rh_${one.repeat(38)}`);
+    const given = { x: [[{ y: a }]], [String(b)]: 1, z: { [String(c)]: null }, d, again: [a, b] };
+    expect(handlesIn(JSON.parse(JSON.stringify(given))).sort()).toEqual([a, b, c, d]);
+    expect(handlesIn({ text: `see ${a}`, short: "rh_a", long: `rh_${"a".repeat(721)}` })).toEqual(
+      [],
+    );
+  });
+
+  test("are looked through to any depth", () => {
+    let deep: Json = `rh_${"a".repeat(38)}`;
+    for (let at = 0; at < 100_000; at++) deep = [deep];
+    expect(handlesIn(deep)).toHaveLength(1);
+  });
+});
+
+describe("options of an agent", () => {
+  test.each<[string, object, RegExp]>([
+    ["mode", { mode: "off" }, /^mode: /],
+    ["lifetime", { lifetime: 0 }, /^lifetime: must be 1 to 86400/],
+    ["lifetime", { lifetime: 86_401 }, /^lifetime: /],
+    ["maxHandles", { maxHandles: 257 }, /^maxHandles: must be 1 to 256/],
+    ["maxHandles", { maxHandles: 1.5 }, /^maxHandles: /],
+  ])("wrong: %s", async (_, options, message) => {
+    await expect(world(options)).rejects.toThrow(message);
+  });
+
+  test.each<[string, object[] | undefined, RegExp]>([
+    ["does not know its grants", undefined, /^issuer: must know its grants/],
+    [
+      "has a grant without a description",
+      [{ id: "clock:read", operations: ["tell"] }],
+      /^grants\[0\]\.description: must be a text/,
+    ],
+    [
+      "has an operation that no skill has",
+      [{ id: "clock:read", description: "Time", operations: ["tel"] }],
+      /^grants\[0\]\.operations\[0\]: no skill has the operation "tel"; did you mean "tell"\?/,
+    ],
+  ])("wrong: an issuer that %s", async (_, grants, message) => {
+    const { again } = await world();
+    const revocations = new RevocationList();
+    const issuer = createIssuer({
+      ...{ name: "a", keys: createKeyring(), revocations },
+      ...(grants === undefined ? {} : { grants: grants as unknown as readonly Grant[] }),
+    });
+    await expect(again({ issuer, revocations })).rejects.toThrow(message);
+  });
+
+  test("an issuer whose capabilities live for less than a quarter of an hour is no mistake", async () => {
+    const { again, issuer: known } = await world();
+    const revocations = new RevocationList();
+    const issuer = createIssuer({
+      ...{ name: "a", keys: createKeyring(), revocations, maxLifetime: 60 },
+      grants: [...(known.grants?.values() ?? [])],
+    });
+    const agent = await again({ issuer, revocations, clock: Date.now });
+    const outcome = await agent.request(
+      { principal: "alice", invoker: "assistant" },
+      { grants: ["clock:read"] },
+    );
+    expect(outcome).toMatchObject({ ok: true, capabilities: [{ grant: "clock:read" }] });
+  });
+});

@@ -1,0 +1,167 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Caller } from "../../src/agent/caller.js";
+import { expandGrants } from "../../src/agent/grant.js";
+import type { GrantedCapability } from "../../src/agent/issuance.js";
+import {
+  createIssuingAgent,
+  type InvocationOutcome,
+  type IssuingAgent,
+  type IssuingAgentOptions,
+  type RequestOutcome,
+} from "../../src/agent/issuing-agent.js";
+import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
+import type { PresentedCapability } from "../../src/agent/presented.js";
+import type { RequestProblem } from "../../src/agent/refusal.js";
+import type { Skill } from "../../src/agent/skill.js";
+import type { Json } from "../../src/bytes/json.js";
+import type { Grant } from "../../src/issuer/grant.js";
+import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
+import { createKeyring, type Keyring } from "../../src/issuer/keyring.js";
+import { RevocationList } from "../../src/revocation/list.js";
+import { openFolder } from "../../src/sources/folder.js";
+import type { ResourceFolder } from "../../src/sources/resource-folder.js";
+import type { LedgerFile } from "../../src/stores/ledger/ledger-file.js";
+import { openLedger } from "../../src/stores/ledger/open-ledger.js";
+import { NOW } from "../caveats/support.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { documentSkills, GRANTS, POLICY, writeDocuments } from "./documents.js";
+
+export { misuse, NOW } from "../caveats/support.js";
+
+export const ALICE: Caller = { principal: "alice", invoker: "assistant" };
+export const BOB: Caller = { principal: "bob", invoker: "assistant" };
+
+/** An issuing agent on real parts, and what there is to turn. */
+export interface World {
+  readonly agent: IssuingAgent;
+  readonly issuer: Issuer;
+  readonly policy: PolicyTable;
+  readonly revocations: RevocationList;
+  readonly ledger: LedgerFile;
+  readonly folder: ResourceFolder;
+  /** The folder of the documents. */
+  readonly root: string;
+  /** The skills that have run, in order. */
+  readonly ran: string[];
+  /** Milliseconds since 1970, for everything in it. */
+  readonly clock: { now: number };
+  readonly keys: { ring: Keyring };
+  /** The same parts under other options: the agent after a change of its configuration. */
+  again(options: AgentChoices): Promise<IssuingAgent>;
+}
+
+interface AgentChoices extends Partial<IssuingAgentOptions> {
+  /** Unless given, those of the documents; an issuer that knows them is made for the agent. */
+  readonly grants?: readonly Grant[];
+}
+
+export interface WorldOptions extends AgentChoices {
+  readonly rules?: PolicyDefinition;
+}
+
+export async function world({ rules = POLICY, ...options }: WorldOptions = {}): Promise<World> {
+  const directory = temporaryFolder();
+  const root = join(directory, "documents");
+  mkdirSync(root);
+  writeDocuments(root);
+  const clock = { now: NOW };
+  const now = (): number => clock.now;
+  const keys = { ring: createKeyring({ clock: now }) };
+  const revocations = new RevocationList();
+  const ledger = await openLedger(join(directory, "ledger.db"), { clock: now });
+  onTestFinished(() => ledger.close());
+  const folder = await openFolder(root);
+  const policy = new PolicyTable(rules);
+  const ran: string[] = [];
+  const issuerOf = (grants: readonly Grant[], skills: readonly Skill[]): Issuer =>
+    createIssuer({
+      ...{ name: "documents-agent", keys: () => keys.ring, revocations, clock: now },
+      grants: expandGrants(grants, skills),
+    });
+  const { grants = GRANTS, skills = documentSkills(folder, ran), ...others } = options;
+  const issuer = issuerOf(grants, skills);
+  const parts: IssuingAgentOptions = {
+    ...{ issuer, revocations, ledger, policy, resources: folder, clock: now, skills },
+    ...others,
+  };
+  const again = ({ grants: present, ...more }: AgentChoices): Promise<IssuingAgent> =>
+    createIssuingAgent({
+      ...parts,
+      ...(present === undefined ? {} : { issuer: issuerOf(present, more.skills ?? skills) }),
+      ...more,
+    });
+  const agent = await again({});
+  return { agent, issuer, policy, revocations, ledger, folder, root, ran, clock, keys, again };
+}
+
+/** A request that has to succeed. */
+export async function granted(
+  agent: IssuingAgent,
+  params: Json,
+  caller: Caller = ALICE,
+): Promise<readonly GrantedCapability[]> {
+  const outcome = await agent.request(caller, params);
+  if (!outcome.ok) throw new Error(`${outcome.problem.code}: ${outcome.problem.message}`);
+  return outcome.capabilities;
+}
+
+/** The one capability of a request that has to give just one. */
+export async function grantedOne(
+  agent: IssuingAgent,
+  params: Json,
+  caller: Caller = ALICE,
+): Promise<GrantedCapability> {
+  const [one, ...others] = await granted(agent, params, caller);
+  if (one === undefined || others.length > 0) throw new Error("there is not just one capability");
+  return one;
+}
+
+/** The request that most tests make: the open reports, to be read. */
+export const REPORTS: Json = {
+  grants: ["documents:read"],
+  resourceQuery: { collection: "reports" },
+};
+
+/** The handle of the resource that is shown under this name. */
+export function handleOf({ resourceHandles = [] }: GrantedCapability, displayName: string): string {
+  const found = resourceHandles.find((one) => one.displayName === displayName);
+  if (found === undefined) throw new Error(`there is no ${displayName} in the capability`);
+  return found.handle;
+}
+
+export function problem(outcome: RequestOutcome): RequestProblem {
+  if (outcome.ok) throw new Error("it was granted");
+  return outcome.problem;
+}
+
+/** Calls a skill with what is presented. */
+export function call(
+  agent: IssuingAgent,
+  skill: string,
+  given: { readonly [name: string]: Json },
+  capabilities: readonly PresentedCapability[] = [],
+  caller: Caller = ALICE,
+): Promise<InvocationOutcome> {
+  return agent.invoke(caller, { skill, arguments: given, capabilities });
+}
+
+/** The codes of a refusal; `["allowed"]` if it is none. */
+export function codes(outcome: InvocationOutcome): string[] {
+  return outcome.ok ? ["allowed"] : outcome.denials.map(({ code }) => code);
+}
+
+export function result(outcome: InvocationOutcome): Json {
+  if (outcome.ok) return outcome.result;
+  throw new Error(outcome.denials.map(({ message }) => message).join("; "));
+}
+
+/** A world, and Alice's capability to read the open reports in it. */
+export async function reading(): Promise<
+  World & { readonly one: GrantedCapability; readonly q1: string }
+> {
+  const parts = await world();
+  const one = await grantedOne(parts.agent, REPORTS);
+  return { ...parts, one, q1: handleOf(one, "First quarter") };
+}

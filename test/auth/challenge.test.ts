@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import type { Authenticator } from "../../src/agent/caller.js";
+import { wwwAuthenticate } from "../../src/auth/challenge.js";
+import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
+import { ISSUER, problemWith, RESOURCE, signer } from "./support.js";
+
+async function authenticator(requiredScope?: string): Promise<Authenticator> {
+  const { jwk } = await signer();
+  return createJwtAuthenticator({
+    ...{ issuer: ISSUER, audience: RESOURCE, jwks: { keys: [jwk] } },
+    ...(requiredScope === undefined ? {} : { requiredScope }),
+  });
+}
+
+test("without credentials, it says for what, and complains about nothing", async () => {
+  const nobody = await (await authenticator()).authenticate(undefined);
+  expect(nobody.ok ? "" : wwwAuthenticate(nobody.problem, await authenticator())).toBe(
+    `Bearer realm="${RESOURCE}"`,
+  );
+});
+
+test("with bad credentials, it says what is wrong and which scope is needed", async () => {
+  const checks = await authenticator("agent");
+  const challenge = wwwAuthenticate(await problemWith(checks, "abc"), checks);
+  expect(challenge).toBe(
+    `Bearer realm="${RESOURCE}", scope="agent", error="invalid_token", error_description="` +
+      `the access token is not a signed JWT; get a new access token from ${ISSUER} ` +
+      `for audience ${RESOURCE} with scope agent"`,
+  );
+});
+
+test("it points to the service's metadata", async () => {
+  const problem = { code: "token_missing", message: "" } as const;
+  const resourceMetadata = 'https://documents.example/.well-known/"x"';
+  expect(wwwAuthenticate(problem, await authenticator(), { resourceMetadata })).toBe(
+    `Bearer realm="${RESOURCE}", resource_metadata="https://documents.example/.well-known/%22x%22"`,
+  );
+  const checks = await authenticator();
+  expect(() => wwwAuthenticate(problem, checks, { resourceMetadata: "here" })).toThrow(TypeError);
+});
+
+test("no message breaks out of its quotes or its line", async () => {
+  const checks = await authenticator();
+  const message = 'a "b" \\ c\r\nSet-Cookie: d\u2026\u{1f600}\u007f\ud800';
+  const challenge = wwwAuthenticate({ code: "token_invalid", message }, checks);
+  expect(challenge).toContain(`error_description="a 'b' / c??Set-Cookie: d????"`);
+  expect(() => new Headers({ "www-authenticate": challenge })).not.toThrow();
+});

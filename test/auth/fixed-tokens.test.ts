@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import {
+  createFixedTokens,
+  type FixedToken,
+  type FixedTokensOptions,
+} from "../../src/auth/fixed-tokens.js";
+import { problemWith } from "./support.js";
+
+const ALICE: FixedToken = {
+  token: "dev-alice-0123456789",
+  ...{ principal: "alice", invoker: "orchestrator" },
+};
+const BOB: FixedToken = { token: "dev-bob-0123456789==", principal: "bob", invoker: "calendar" };
+const options: FixedTokensOptions = { development: true, announce: () => {} };
+
+test("each token is its own caller", async () => {
+  const authenticator = createFixedTokens([ALICE, BOB], options);
+  for (const { token, principal, invoker } of [ALICE, BOB]) {
+    const result = await authenticator.authenticate(`Bearer ${token}`);
+    expect(result).toEqual({ ok: true, caller: { principal, invoker } });
+  }
+});
+
+test.each([
+  ["another", "dev-mallory-0123456789"],
+  ["the beginning of one", ALICE.token.slice(0, -1)],
+  ["one and more", `${ALICE.token}0`],
+  ["one in capitals", ALICE.token.toUpperCase()],
+])("%s is nobody", async (_, token) => {
+  const authenticator = createFixedTokens([ALICE, BOB], options);
+  const { code, message } = await problemWith(authenticator, token);
+  expect(code).toBe("token_invalid");
+  expect(message).toMatch(/development tokens/);
+  expect(message).not.toContain(ALICE.token);
+});
+
+test("no token is nobody", async () => {
+  const result = await createFixedTokens([ALICE], options).authenticate(undefined);
+  expect(result.ok ? "" : result.problem.code).toBe("token_missing");
+});
+
+test("it says at the start, once, who is let in, and shows no token", async () => {
+  const said: string[] = [];
+  const announce = (message: string) => said.push(message);
+  const authenticator = createFixedTokens([ALICE, BOB], { development: true, announce });
+  await authenticator.authenticate(`Bearer ${ALICE.token}`);
+  expect(said).toHaveLength(1);
+  expect(said[0]).toMatch(/^WARNING: .*alice through orchestrator, or bob through calendar/);
+  expect(said[0]).toMatch(/[Nn]ever use them in production/);
+  for (const { token } of [ALICE, BOB]) expect(said[0]).not.toContain(token);
+});
+
+test("it must be switched on by name", () => {
+  for (const development of [false, undefined, "yes", 1]) {
+    const wrong = JSON.parse(JSON.stringify({ development }));
+    expect(() => createFixedTokens([ALICE], { announce: () => {}, ...wrong })).toThrow(
+      new TypeError("fixed tokens are for development: switch them on by development: true"),
+    );
+  }
+});
+
+test.each<[string, unknown, string]>([
+  ["none", [], "tokens: must be an array"],
+  ["a short one", [{ ...ALICE, token: "0123456789abcde" }], "tokens[0].token: must be a text of"],
+  ["no text", [{ ...ALICE, token: 1 }], "tokens[0].token: must be a text of"],
+  ["a space", [ALICE, { ...BOB, token: "0123456789 abcdef" }], "tokens[1].token: must be a bearer"],
+  ["a long one", [{ ...ALICE, token: "a".repeat(9000) }], "tokens[0].token: must be a bearer"],
+  ["two alike", [ALICE, { ...BOB, token: ALICE.token }], "tokens[1].token: is that of tokens[0]"],
+  ["no principal", [{ ...ALICE, principal: "" }], "tokens[0].principal: must be a text"],
+  ["no invoker", [{ token: ALICE.token, principal: "a" }], "tokens[0].invoker: must be a text"],
+  ["a line's end", [{ ...ALICE, invoker: "a\nb" }], "tokens[0].invoker: must be a text"],
+  ["no object", [null], "tokens[0]: not an object"],
+])("%s is refused, by its place and without showing it", (_, tokens, expected) => {
+  let message = "";
+  try {
+    createFixedTokens(JSON.parse(JSON.stringify(tokens)), options);
+  } catch (error) {
+    if (error instanceof TypeError) message = error.message;
+  }
+  expect(message).toContain(expected);
+  for (const token of [ALICE.token, "0123456789abcde", "0123456789 abcdef", "aaaa"]) {
+    expect(message).not.toContain(token);
+  }
+});
+
+test("the caller that is given away can not be made another", async () => {
+  const authenticator = createFixedTokens([ALICE], options);
+  const result = await authenticator.authenticate(`Bearer ${ALICE.token}`);
+  expect(result.ok && Object.isFrozen(result.caller)).toBe(true);
+});

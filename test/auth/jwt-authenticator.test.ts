@@ -1,0 +1,186 @@
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import type { Authenticator } from "../../src/agent/caller.js";
+import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
+import type { JwtAuthenticatorOptions } from "../../src/auth/jwt-options.js";
+import type { AuthorizationServer } from "../support/authorization-server.js";
+import { authorizationServer, ISSUER, problemWith, RESOURCE, signer } from "./support.js";
+
+function checking(
+  { issuer, jwksUri }: AuthorizationServer,
+  options: Partial<JwtAuthenticatorOptions> = {},
+): Promise<Authenticator> {
+  return createJwtAuthenticator({ issuer, audience: RESOURCE, jwks: jwksUri, ...options });
+}
+
+test.each(["ES256", "RS256", "PS256", "Ed25519"] as const)(
+  "a user who has signed in is the principal, and the agent the invoker (%s)",
+  async (algorithm) => {
+    const server = await authorizationServer({ algorithm });
+    const authenticator = await checking(server);
+    const bearer = `Bearer ${await server.tokenFor("alice", "orchestrator")}`;
+    const caller = { principal: "alice", invoker: "orchestrator" };
+    expect(await authenticator.authenticate(bearer)).toEqual({ ok: true, caller });
+    expect(await authenticator.authenticate(bearer)).toEqual({ ok: true, caller });
+  },
+);
+
+test("users and agents are told apart", async () => {
+  const server = await authorizationServer();
+  const authenticator = await checking(server);
+  for (const [principal, invoker] of [
+    ["alice", "calendar"],
+    ["bob", "orchestrator"],
+  ] as const) {
+    const token = await server.tokenFor(principal, invoker);
+    const result = await authenticator.authenticate(`bearer ${token}`);
+    expect(result).toEqual({ ok: true, caller: { principal, invoker } });
+  }
+});
+
+test("an agent on its own behalf is its own principal", async () => {
+  const server = await authorizationServer();
+  const token = await server.clientToken("calendar");
+  const result = await (await checking(server)).authenticate(`Bearer ${token}`);
+  expect(result).toEqual({ ok: true, caller: { principal: "calendar", invoker: "calendar" } });
+});
+
+test("a token for another audience is refused", async () => {
+  const other = "https://calendar.example/";
+  const server = await authorizationServer({ resource: [RESOURCE, other] });
+  const token = await server.tokenFor("alice", "orchestrator", { resource: other });
+  expect(await problemWith(await checking(server), token)).toEqual({
+    code: "token_invalid",
+    message:
+      `the access token is for the audience ("aud") "${other}", not "${RESOURCE}"; ` +
+      `get a new access token from ${server.issuer} for audience ${RESOURCE}`,
+  });
+  expect(
+    (await (await checking(server, { audience: other })).authenticate(`Bearer ${token}`)).ok,
+  ).toBe(true);
+});
+
+test("a token of another issuer is refused, by its key and by its name", async () => {
+  const [server, other] = [await authorizationServer(), await authorizationServer()];
+  const token = await other.clientToken("calendar");
+  const byKey = await problemWith(await checking(server), token);
+  expect(byKey.message).toMatch(/^the access token is signed with a key that .*\("kid"\); get/);
+  const jwks = other.jwksUri;
+  const byName = await problemWith(await checking(server, { jwks }), token);
+  expect(byName.code).toBe("token_invalid");
+  expect(byName.message).toContain(`issuer ("iss") "${other.issuer}", not "${server.issuer}"`);
+});
+
+test("an ID token is no access token", async () => {
+  const server = await authorizationServer();
+  const token = await server.idTokenFor("alice", "orchestrator");
+  const problem = await problemWith(await checking(server, { audience: "orchestrator" }), token);
+  expect(problem.message).toMatch(/\("typ"\).*ID token/);
+  // Without the type, its audience, which is the agent, still tells.
+  const any = await problemWith(await checking(server, { type: "any" }), token);
+  expect(any.message).toContain('("aud") "orchestrator"');
+});
+
+test("an expired token is refused, in the cache too, with some patience for clocks", async () => {
+  const server = await authorizationServer({ lifetime: 30 });
+  const start = Date.now();
+  let seconds = 0;
+  const clock = () => start + seconds * 1000;
+  const authenticator = await checking(server, { clock });
+  const strict = await checking(server, { clock, clockTolerance: 0 });
+  const token = await server.tokenFor("alice", "orchestrator");
+  for (seconds of [0, 28]) {
+    expect((await authenticator.authenticate(`Bearer ${token}`)).ok).toBe(true);
+    expect((await strict.authenticate(`Bearer ${token}`)).ok).toBe(true);
+  }
+  seconds = 32;
+  expect((await authenticator.authenticate(`Bearer ${token}`)).ok).toBe(true);
+  expect((await problemWith(strict, token)).message).toMatch(/expired at \d{4}-.*Z \("exp"\)/);
+  seconds = 37;
+  expect((await problemWith(authenticator, token)).code).toBe("token_invalid");
+});
+
+test("a scope can be required", async () => {
+  const server = await authorizationServer({ scope: "documents calendar" });
+  const authenticator = await checking(server, { requiredScope: "documents" });
+  expect(authenticator.scope).toBe("documents");
+  const good = await server.clientToken("calendar", { scope: "calendar documents" });
+  expect((await authenticator.authenticate(`Bearer ${good}`)).ok).toBe(true);
+  const poor = await server.clientToken("calendar", { scope: "calendar" });
+  expect((await problemWith(authenticator, poor)).message).toMatch(
+    /lacks the scope "documents" \("scope"\); get .* with scope documents$/,
+  );
+});
+
+test("who has no token is told where to get one", async () => {
+  const server = await authorizationServer();
+  const authenticator = await checking(server);
+  const result = await authenticator.authenticate(undefined);
+  expect(result.ok ? undefined : result.problem).toEqual({
+    code: "token_missing",
+    message:
+      "there is no Authorization header; " +
+      `get a new access token from ${server.issuer} for audience ${RESOURCE}`,
+  });
+  expect([authenticator.issuer, authenticator.audience]).toEqual([server.issuer, RESOURCE]);
+  expect(server.jwksFetches).toBe(0);
+});
+
+test.each<[string, object]>([
+  ["issuer: must be a text", { issuer: "" }],
+  ["audience: must be a text", { audience: undefined }],
+  ['algorithms: "HS256" is not one of RS256', { algorithms: ["ES256", "HS256"] }],
+  ['algorithms: "none" is not one of RS256', { algorithms: ["none"] }],
+  ['did you mean "Ed25519"?', { algorithms: ["ED25519"] }],
+  ["algorithms: must be an array of at least one", { algorithms: [] }],
+  ['type: must be "at+jwt" or "any"', { type: "jwt" }],
+  ["clockTolerance: must be 0 to 300", { clockTolerance: 3600 }],
+  ["clockTolerance: must be 0 to 300", { clockTolerance: Number.NaN }],
+  ["requiredScope: must be one scope", { requiredScope: "a b" }],
+  ['requiredScopes: unknown option; did you mean "requiredScope"?', { requiredScopes: "a" }],
+  [
+    "jwks: http: is for loopback only; use https://login.example",
+    { jwks: "http://login.example/k" },
+  ],
+  ["jwks: ftp: can not be fetched", { jwks: "ftp://login.example/k" }],
+  ["must not hold a user name", { jwks: "https://a:b@login.example/k" }],
+  ["jwks: it has no key", { jwks: { keys: [] } }],
+  ["jwks: it is not a JWK Set", { jwks: { keys: "x" } }],
+  ["jwks: keys[0] is not a JWK", { jwks: { keys: [{}] } }],
+  ["jwks: keys[0] is not a public key", { jwks: { keys: [{ kty: "oct", k: "c2VjcmV0" }] } }],
+  ["jwksTimeout must be a number", { jwks: "https://login.example/k", jwksTimeout: -1 }],
+])("wrong options are refused: %s", async (expected, options) => {
+  const { jwk } = await signer();
+  const good = { issuer: ISSUER, audience: RESOURCE, jwks: { keys: [jwk] } };
+  const made = createJwtAuthenticator({ ...good, ...options });
+  await expect(made).rejects.toThrow(expected);
+  await expect(made).rejects.toBeInstanceOf(TypeError);
+});
+
+test("without jose, the entry works, and what needs it says how to get it", () => {
+  const hiding = `
+    import { register } from "node:module";
+    register("data:text/javascript," + encodeURIComponent(\`
+      export async function resolve(specifier, context, next) {
+        if (specifier !== "jose") return next(specifier, context);
+        throw Object.assign(new Error("Cannot find package"), { code: "ERR_MODULE_NOT_FOUND" });
+      }\`));`;
+  const program = `
+    await import("./dist/src/auth/index.js");
+    const { createJwtAuthenticator } =
+      await import("./dist/src/auth/jwt-authenticator.js");
+    const options = { issuer: "a", audience: "b", jwks: { keys: [] } };
+    await createJwtAuthenticator(options).catch((error) => console.log(error.message));`;
+  const output = execFileSync(
+    process.execPath,
+    [
+      ...["--import", `data:text/javascript,${encodeURIComponent(hiding)}`],
+      ...["--input-type=module", "--eval", program],
+    ],
+    { encoding: "utf8", cwd: fileURLToPath(new URL("../..", import.meta.url)) },
+  );
+  expect(output.trim()).toBe(
+    "access tokens are checked by the package jose, which can not be loaded: npm install jose",
+  );
+});

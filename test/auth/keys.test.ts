@@ -1,0 +1,240 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import type { Authenticator } from "../../src/agent/caller.js";
+import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
+import type { KeySourceOptions } from "../../src/auth/jwt-options.js";
+import { KeysUnavailableError } from "../../src/auth/keys-unavailable.js";
+import { TokenCache } from "../../src/auth/token-cache.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { authorizationServer, ISSUER, problemWith, RESOURCE, signer } from "./support.js";
+
+function checking(jwks: string | URL, options: KeySourceOptions = {}): Promise<Authenticator> {
+  return createJwtAuthenticator({ issuer: ISSUER, audience: RESOURCE, jwks, ...options });
+}
+
+/** The error that nobody can be authenticated for. */
+async function unavailable(action: Promise<unknown>): Promise<KeysUnavailableError> {
+  const error: unknown = await action.then(
+    (value) => new Error(`gave ${JSON.stringify(value)}`),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof KeysUnavailableError) return error;
+  throw error;
+}
+
+async function serve(answer: RequestListener): Promise<{ server: Server; url: string }> {
+  const server = createServer(answer);
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return { server, url: `http://127.0.0.1:${address.port}/jwks?key=secret` };
+}
+
+test("keys are fetched once for many calls, and not at the start", async () => {
+  const server = await authorizationServer();
+  const { issuer, jwksUri } = server;
+  const authenticator = await createJwtAuthenticator({ issuer, audience: RESOURCE, jwks: jwksUri });
+  expect(server.jwksFetches).toBe(0);
+  const tokens = [
+    await server.clientToken("calendar"),
+    await server.clientToken("orchestrator"),
+    await server.tokenFor("alice", "calendar"),
+  ];
+  const calls = [...tokens, ...tokens].map((token) =>
+    authenticator.authenticate(`Bearer ${token}`),
+  );
+  expect((await Promise.all(calls)).every(({ ok }) => ok)).toBe(true);
+  expect(server.jwksFetches).toBe(1);
+});
+
+test("a new key is fetched when a token names it, and an old one no longer counts", async () => {
+  const server = await authorizationServer();
+  const { issuer, jwksUri: jwks } = server;
+  const options = { issuer, audience: RESOURCE, jwks, jwksCooldown: 0 };
+  const authenticator = await createJwtAuthenticator(options);
+  const [used, unused] = [
+    await server.clientToken("calendar"),
+    await server.clientToken("calendar"),
+  ];
+  expect((await authenticator.authenticate(`Bearer ${used}`)).ok).toBe(true);
+  await server.rotateKeys();
+  const fresh = await server.clientToken("calendar");
+  expect((await authenticator.authenticate(`Bearer ${fresh}`)).ok).toBe(true);
+  expect(server.jwksFetches).toBe(2);
+  expect((await problemWith(authenticator, unused)).message).toContain('("kid")');
+});
+
+test("unknown keys do not make the keys be fetched at each call", async () => {
+  const server = await authorizationServer();
+  const { issuer, jwksUri: jwks } = server;
+  const authenticator = await createJwtAuthenticator({ issuer, audience: RESOURCE, jwks });
+  const mallory = await signer();
+  for (let call = 0; call < 5; call += 1) {
+    expect((await problemWith(authenticator, await mallory.sign())).message).toContain('("kid")');
+  }
+  expect(server.jwksFetches).toBe(1);
+});
+
+test("a checked token is good for a minute, and then checked with the keys of then", async () => {
+  const server = await authorizationServer();
+  const { issuer, jwksUri: jwks } = server;
+  let now = Date.now();
+  const options = { issuer, audience: RESOURCE, jwks, jwksCooldown: 0, jwksMaxAge: 0 };
+  const authenticator = await createJwtAuthenticator({ ...options, clock: () => now });
+  const token = await server.clientToken("calendar");
+  expect((await authenticator.authenticate(`Bearer ${token}`)).ok).toBe(true);
+  await server.rotateKeys();
+  now += 59_999;
+  expect((await authenticator.authenticate(`Bearer ${token}`)).ok).toBe(true);
+  now += 1;
+  expect((await problemWith(authenticator, token)).message).toContain('("kid")');
+});
+
+test("an authorization server that is down is not the token's fault", async () => {
+  const server = await authorizationServer();
+  const { issuer, jwksUri: jwks } = server;
+  const authenticator = await createJwtAuthenticator({ issuer, audience: RESOURCE, jwks });
+  const token = await server.clientToken("calendar");
+  await server.close();
+  const { message } = await unavailable(authenticator.authenticate(`Bearer ${token}`));
+  expect(message).toBe(`no keys can be had from ${jwks}: ECONNREFUSED`);
+});
+
+test("keys that are known serve on while no others can be fetched", async () => {
+  const [good, other] = [await signer(), await signer()];
+  let up = true;
+  const { url } = await serve((_, response) => {
+    if (up) response.end(JSON.stringify({ keys: [good.jwk] }));
+    else response.destroy();
+  });
+  const authenticator = await checking(url, { jwksCooldown: 0 });
+  expect((await authenticator.authenticate(`Bearer ${await good.sign()}`)).ok).toBe(true);
+  up = false;
+  await unavailable(authenticator.authenticate(`Bearer ${await other.sign()}`));
+  const another = await good.sign({ sub: "bob" });
+  expect((await authenticator.authenticate(`Bearer ${another}`)).ok).toBe(true);
+});
+
+test("a closed port, and its return", async () => {
+  const good = await signer();
+  const { server, url } = await serve((_, response) => {
+    response.end(JSON.stringify({ keys: [good.jwk] }));
+  });
+  const port = Number(new URL(url).port);
+  await new Promise((closed) => server.close(closed));
+  const authenticator = await checking(url);
+  const bearer = `Bearer ${await good.sign()}`;
+  const { message, source } = await unavailable(authenticator.authenticate(bearer));
+  expect(message).toMatch(/: ECONNREFUSED$/);
+  expect(source).toBe(`http://127.0.0.1:${port}/jwks`);
+  await new Promise<void>((listening) => server.listen(port, "127.0.0.1", listening));
+  // For a second, what failed is not tried again.
+  expect((await unavailable(authenticator.authenticate(bearer))).message).toBe(message);
+  await new Promise((passed) => setTimeout(passed, 1100));
+  expect((await authenticator.authenticate(bearer)).ok).toBe(true);
+});
+
+test.each<[string, RequestListener]>([
+  ["it answers 500", (_, response) => void response.writeHead(500).end("{}")],
+  ["it answers 302", (_, response) => void response.writeHead(302, { location: "/" }).end()],
+  ["it is not JSON", (_, response) => void response.end("<html>")],
+  ["it is not a JWK Set", (_, response) => void response.end("[]")],
+  ["it has no key", (_, response) => void response.end('{"keys":[]}')],
+  ["is not a public key", (_, response) => void response.end('{"keys":[{"kty":"oct","k":"a"}]}')],
+  ["no answer in time", () => {}],
+  ["no answer in time", (_, response) => void response.write("{")],
+])("a bad answer: %s", async (reason, answer) => {
+  const { url } = await serve(answer);
+  const authenticator = await checking(url, { jwksTimeout: 0.2 });
+  const token = await (await signer()).sign();
+  const { message } = await unavailable(authenticator.authenticate(`Bearer ${token}`));
+  expect(message).toContain(reason);
+  expect(message).not.toContain("secret");
+});
+
+test("a file is followed as it changes, and the cache with it", async () => {
+  const path = join(temporaryFolder(), "jwks.json");
+  const [before, after] = [await signer(), await signer()];
+  writeFileSync(path, JSON.stringify({ keys: [before.jwk] }));
+  const authenticator = await checking(path, { refreshEvery: 0 });
+  const [old, fresh] = [await before.sign(), await after.sign()];
+  expect((await authenticator.authenticate(`Bearer ${old}`)).ok).toBe(true);
+  expect((await problemWith(authenticator, fresh)).message).toContain('("kid")');
+
+  writeFileSync(`${path}.new`, JSON.stringify({ keys: [after.jwk] }));
+  renameSync(`${path}.new`, path);
+  expect((await authenticator.authenticate(`Bearer ${fresh}`)).ok).toBe(true);
+  expect((await problemWith(authenticator, old)).message).toContain('("kid")');
+});
+
+test("a file that is gone or damaged lets nobody in until it is back", async () => {
+  const path = join(temporaryFolder(), "jwks.json");
+  const good = await signer();
+  const text = JSON.stringify({ keys: [good.jwk] });
+  writeFileSync(path, text);
+  const authenticator = await checking(pathToFileURL(path), { refreshEvery: 0 });
+  const bearer = `Bearer ${await good.sign()}`;
+  expect((await authenticator.authenticate(bearer)).ok).toBe(true);
+  rmSync(path);
+  const gone = await unavailable(authenticator.authenticate(bearer));
+  expect(gone.message).toBe(`no keys can be had from ${path}: there is no such file`);
+  writeFileSync(path, text.slice(0, -1));
+  expect((await unavailable(authenticator.authenticate(bearer))).message).toContain("not JSON");
+  writeFileSync(path, text);
+  expect((await authenticator.authenticate(bearer)).ok).toBe(true);
+});
+
+test("between two looks at a file, its keys stay", async () => {
+  const path = join(temporaryFolder(), "jwks.json");
+  const good = await signer();
+  writeFileSync(path, JSON.stringify({ keys: [good.jwk] }));
+  const authenticator = await checking(pathToFileURL(path).href, { refreshEvery: 60_000 });
+  rmSync(path);
+  expect((await authenticator.authenticate(`Bearer ${await good.sign()}`)).ok).toBe(true);
+});
+
+test("a file that can not be read at the start is an error at the start", async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, "jwks.json");
+  expect((await unavailable(checking(path))).source).toBe(path);
+  expect((await unavailable(checking(folder))).message).toContain("not a regular file");
+  writeFileSync(path, `{"keys":[]}${" ".repeat(1024 * 1024)}`);
+  expect((await unavailable(checking(path))).message).toContain("larger than 1 MiB");
+  rmSync(path);
+  mkdirSync(path);
+  expect((await unavailable(checking(path))).message).toContain("not a regular file");
+});
+
+test("a key that can not be used is the operator's fault", async () => {
+  const path = join(temporaryFolder(), "jwks.json");
+  const good = await signer();
+  writeFileSync(path, JSON.stringify({ keys: [{ ...good.jwk, x: "AAAA" }] }));
+  const authenticator = await checking(path);
+  const { source } = await unavailable(authenticator.authenticate(`Bearer ${await good.sign()}`));
+  expect(source).toBe(path);
+});
+
+test("the cache forgets what was used the longest ago", () => {
+  const cache = new TokenCache();
+  const caller = { principal: "alice", invoker: "orchestrator" };
+  const keep = (name: string) => cache.keep(name, caller, 10_000, 0);
+  keep("first");
+  keep("second");
+  for (let at = 0; at < 998; at += 1) keep(`${at}`);
+  expect(cache.find("first", 0)).toBe(caller);
+  keep("one too many");
+  expect(cache.find("first", 0)).toBe(caller);
+  expect(cache.find("second", 0)).toBeUndefined();
+  expect(cache.find("first", 9_999)).toBe(caller);
+  expect(cache.find("first", 10_000)).toBeUndefined();
+  expect(cache.find("0", -1)).toBeUndefined();
+  cache.clear();
+  expect(cache.find("1", 0)).toBeUndefined();
+});

@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
+import { onTestFinished } from "vitest";
+import type { AuthenticationProblem, Authenticator } from "../../src/agent/caller.js";
+import {
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+  startAuthorizationServer,
+} from "../support/authorization-server.js";
+
+export const RESOURCE = "https://documents.example/";
+
+/** An authorization server that ends with the test. */
+export async function authorizationServer(
+  options: Partial<AuthorizationServerOptions> = {},
+): Promise<AuthorizationServer> {
+  const server = await startAuthorizationServer({
+    ...{ users: ["alice", "bob"], clients: ["orchestrator", "calendar"], resource: RESOURCE },
+    ...options,
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** Why the token is refused; fails the test if it isn't, or if the message shows the token. */
+export async function problemWith(
+  authenticator: Authenticator,
+  token: string,
+): Promise<AuthenticationProblem> {
+  const result = await authenticator.authenticate(`Bearer ${token}`);
+  if (result.ok) throw new Error(`accepted, as ${JSON.stringify(result.caller)}`);
+  for (const part of token.split(".")) {
+    if (part.length > 8 && result.problem.message.includes(part))
+      throw new Error("shows the token");
+  }
+  return result.problem;
+}
+
+/** Claims of a token, good or not. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** A key pair of which tokens can be made that no authorization server would make. */
+export interface Signer {
+  readonly jwk: JWK;
+  /** A good access token, but for what is given; `undefined` removes a claim or member. */
+  sign(claims?: Claims, header?: Readonly<Record<string, unknown>>): Promise<string>;
+}
+
+export const ISSUER = "https://login.example";
+
+export async function signer(alg = "ES256"): Promise<Signer> {
+  const { publicKey, privateKey } = await generateKeyPair(alg);
+  const kid = randomBytes(6).toString("base64url");
+  return {
+    jwk: { ...(await exportJWK(publicKey)), kid },
+    sign(claims = {}, header = {}) {
+      const now = Math.floor(Date.now() / 1000);
+      return new SignJWT({
+        ...{ iss: ISSUER, aud: RESOURCE, sub: "alice", client_id: "orchestrator" },
+        ...{ iat: now, exp: now + 300 },
+        ...claims,
+      })
+        .setProtectedHeader({ alg, typ: "at+jwt", kid, ...header })
+        .sign(privateKey);
+    },
+  };
+}

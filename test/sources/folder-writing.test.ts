@@ -1,0 +1,130 @@
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { posix } from "../issuer/support.js";
+import { folderWith, opened, put, resourceError } from "./support.js";
+
+describe("creating an item", () => {
+  test("writes it whole, for its owner alone, and it is found at once", async () => {
+    const root = folderWith({ "r/a.md": "" });
+    mkdirSync(join(root, "empty"));
+    const { folder } = await opened(root);
+    const text = "---\ntitle: N\u00e4chstes\nyear: 2026\n---\n\u{1f600}\n";
+    const name = await folder.create("empty", "q4.md", text);
+    expect(name).toBe("empty/q4.md");
+    expect(readFileSync(join(root, name), "utf8")).toBe(text);
+    if (posix) expect(statSync(join(root, name)).mode & 0o777).toBe(0o600);
+    expect(await folder.readText(name)).toBe(text);
+    expect(await folder.get(name)).toMatchObject({ displayName: "N\u00e4chstes", kind: "item" });
+    expect(readdirSync(join(root, "empty"))).toEqual(["q4.md"]);
+  });
+
+  test("never overwrites, not even when many do it at once", async () => {
+    const { folder } = await opened(folderWith({ "r/a.md": "first" }));
+    const error = await resourceError(() => folder.create("r", "a.md", "second"));
+    expect([error.code, error.subject]).toEqual(["item_exists", "r/a.md"]);
+    expect(await folder.readText("r/a.md")).toBe("first");
+    const made = await Promise.allSettled(
+      [1, 2, 3].map((one) => folder.create("r", "b.md", String(one))),
+    );
+    expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  test.each([
+    ...["", ".md", "..", "../x.md", "sub/x.md", "x", "x.html", ".x.md", "x\0.md", "x\\y.md"],
+    ...["/x.md", "x.md/", "x\ny.md", "\ud800.md", `${"x".repeat(198)}.md`, "x.md ", "CON.md\u0000"],
+  ])("is refused under the name %j", async (fileName) => {
+    const root = folderWith({ "r/a.md": "" });
+    const { folder } = await opened(root);
+    const error = await resourceError(() => folder.create("r", fileName, "x"));
+    expect(error.code).toBe("name_invalid");
+    expect(readdirSync(root)).toEqual(["r"]);
+    expect(readdirSync(join(root, "r"))).toEqual(["a.md"]);
+  });
+
+  test("takes the longest name that leaves room", async () => {
+    const { folder } = await opened(folderWith({ "r/a.md": "" }));
+    const fileName = `${"x".repeat(197)}.md`;
+    expect(await folder.create("r", fileName, "x")).toBe(`r/${fileName}`);
+  });
+
+  test.each(["no", "", "..", ".", "r/sub", "r/", "/", "r/a.md", ".hidden"])(
+    "is refused in the collection %j",
+    async (collection) => {
+      const root = folderWith({ "r/sub/a.md": "", ".hidden/x.md": "" });
+      const { folder } = await opened(root);
+      const error = await resourceError(() => folder.create(collection, "x.md", "x"));
+      expect(error.code).toBe("collection_missing");
+      expect(readdirSync(root).sort()).toEqual([".hidden", "r"]);
+    },
+  );
+});
+
+describe("writing an item", () => {
+  test("replaces it in one step, for its owner alone, and its fields with it", async () => {
+    const root = folderWith({ "r/sub/a.md": "---\nyear: 1\n---\n" });
+    const { folder } = await opened(root);
+    const before = statSync(join(root, "r/sub/a.md")).ino;
+    await folder.writeText("r/sub/a.md", "---\nyear: 2\n---\n");
+    expect((await folder.get("r/sub/a.md"))?.fields).toEqual({ year: 2 });
+    const { ino, mode } = statSync(join(root, "r/sub/a.md"));
+    expect(ino).not.toBe(before);
+    if (posix) expect(mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(root, "r/sub"))).toEqual(["a.md"]);
+  });
+
+  test("makes no new one", async () => {
+    const root = folderWith({ "r/a.md": "" });
+    const { folder } = await opened(root);
+    expect((await resourceError(() => folder.writeText("r/b.md", "x"))).code).toBe("item_missing");
+    expect((await resourceError(() => folder.writeText("r/", "x"))).code).toBe("name_invalid");
+    expect(readdirSync(join(root, "r"))).toEqual(["a.md"]);
+  });
+
+  test("takes texts within the limit that have a UTF-8 form", async () => {
+    const root = folderWith({ "r/a.md": "old" });
+    const { folder } = await opened(root, { maxTextBytes: 8 });
+    await folder.writeText("r/a.md", "\u{1f600}\u{1f600}");
+    for (const change of [
+      (text: string) => folder.writeText("r/a.md", text),
+      (text: string) => folder.create("r", "b.md", text),
+    ]) {
+      expect((await resourceError(() => change("\u{1f600}\u{1f600}x"))).code).toBe(
+        "item_too_large",
+      );
+      expect((await resourceError(() => change("\ud800"))).code).toBe("text_invalid");
+      await expect(change(JSON.parse("7"))).rejects.toThrow(TypeError);
+    }
+    expect(await folder.readText("r/a.md")).toBe("\u{1f600}\u{1f600}");
+    expect(readdirSync(join(root, "r"))).toEqual(["a.md"]);
+  });
+});
+
+describe("reading and removing an item", () => {
+  test("says what can not be read", async () => {
+    const root = folderWith({
+      "r/a.md": "x".repeat(9),
+      "r/b.md": Buffer.of(0x61, 0xff),
+      "r/c.md": "",
+    });
+    const { folder } = await opened(root, { maxTextBytes: 8 });
+    expect((await resourceError(() => folder.readText("r/a.md"))).code).toBe("item_too_large");
+    const broken = await resourceError(() => folder.readText("r/b.md"));
+    expect(broken.message).toBe("r/b.md: the resource can not be read (it is not UTF-8)");
+    expect(await folder.readText("r/c.md")).toBe("");
+    expect((await resourceError(() => folder.readText("r/d.md"))).code).toBe("item_missing");
+    expect((await resourceError(() => folder.readText("r/"))).code).toBe("name_invalid");
+  });
+
+  test("removes it for good, and nothing else", async () => {
+    const root = folderWith({ "r/a.md": "", "r/b.md": "" });
+    const { folder } = await opened(root);
+    await folder.remove("r/a.md");
+    expect(readdirSync(join(root, "r"))).toEqual(["b.md"]);
+    expect(await folder.get("r/a.md")).toBeUndefined();
+    expect((await resourceError(() => folder.remove("r/a.md"))).code).toBe("item_missing");
+    expect((await resourceError(() => folder.remove("r/"))).code).toBe("name_invalid");
+    put(root, "r/a.md", "again");
+    expect(await folder.readText("r/a.md")).toBe("again");
+  });
+});

@@ -1,0 +1,32 @@
+// `fill-ledger.mjs PATH`: notes and commits until the file may not grow further, then notes on, and
+// prints as one line of JSON what was acknowledged, and what was told.
+import { writeSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { openLedger } from "proviso/stores";
+
+const [, , path] = process.argv;
+const EVENT = { kind: "invocation", at: "2026-01-01T00:00:00.000Z", decision: "allowed" };
+const values = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`a${i}`, "x".repeat(900)]));
+
+const problems = [];
+const ledger = await openLedger(path, {
+  interval: 1,
+  capacity: 100,
+  onProblem: ({ error }) => problems.push(error.code),
+});
+const committed = [];
+let refused;
+while (refused === undefined) {
+  const purpose = `committed_${committed.length}`;
+  try {
+    ledger.commit({ ...EVENT, purpose, values });
+    committed.push(purpose);
+  } catch (error) {
+    refused = { code: error.code, message: error.message, hint: error.hint };
+  }
+}
+for (let i = 0; i < 150; i++) ledger.note({ ...EVENT, purpose: `noted_${i}`, values });
+while (problems.length === 0) await pause(10);
+await pause(50);
+const { code } = ledger.problem;
+writeSync(1, `${JSON.stringify({ committed, refused, problems, code })}\n`);

@@ -1,0 +1,32 @@
+// `record-until-killed.mjs PATH NAME`: prints what the ledger holds, then commits and notes one event
+// after another, and prints each when it has been acknowledged. With `idle` for NAME it notes one
+// event that will not be written for a minute, and comes to its end.
+import { writeSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import Database from "libsql";
+import { openLedger } from "proviso/stores";
+
+const [, , path, name] = process.argv;
+const EVENT = { kind: "invocation", at: "2026-01-01T00:00:00.000Z", decision: "allowed" };
+const ISSUED = { identifier: "{}", hop: "{}", principal: "alice", invoker: "assistant" };
+const EXPIRES = "2999-01-01T00:00:00Z";
+
+const ledger = await openLedger(path, name === "idle" ? { interval: 60_000 } : {});
+const integrity = new Database(path).prepare("PRAGMA integrity_check").all();
+const purposes = ledger.list().map((event) => event.purpose);
+const issued = purposes.filter((purpose) => ledger.issued(purpose) !== undefined);
+writeSync(1, `${JSON.stringify({ purposes, issued, integrity, gaps: ledger.gaps() })}\n`);
+
+if (name === "idle") ledger.note({ ...EVENT, purpose: "idle" });
+else if (name === undefined) ledger.close();
+else {
+  for (let i = 0; ; i++) {
+    const id = `${name}_${i}`;
+    const event = { ...EVENT, kind: "issuance", purpose: id };
+    ledger.commit(event, [{ ...ISSUED, id, expires: EXPIRES }]);
+    writeSync(1, `${JSON.stringify({ committed: id })}\n`);
+    ledger.note({ ...EVENT, purpose: `note_${id}` });
+    writeSync(1, `${JSON.stringify({ noted: `note_${id}`, at: Date.now() })}\n`);
+    await pause(1);
+  }
+}

@@ -1,0 +1,292 @@
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createKeyring, type Keyring } from "../../src/issuer/index.js";
+import {
+  createKeyringFile,
+  createRevocationStore,
+  readKeyringFile,
+  replaceKeyringFile,
+} from "../../src/stores/index.js";
+import {
+  act,
+  actWithin,
+  posix,
+  readAct,
+  root,
+  storageError,
+  Talker,
+  unprivileged,
+} from "../issuer/support.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+function keyFile(): { directory: string; path: string; keyring: Keyring } {
+  const directory = temporaryFolder();
+  const path = join(directory, "keys.json");
+  const keyring = createKeyring();
+  createKeyringFile(path, keyring);
+  return { directory, path, keyring };
+}
+
+function secretsOf(keyring: Keyring): string[] {
+  return keyring.exportJwkSet().keys.map(({ k }) => k);
+}
+
+describe("creating", () => {
+  test("writes a file that only its owner may open, and nothing else", () => {
+    const { directory, path, keyring } = keyFile();
+    expect(readdirSync(directory)).toEqual(["keys.json"]);
+    expect(readKeyringFile(path).exportJwkSet()).toEqual(keyring.exportJwkSet());
+    if (posix) expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test("never overwrites, not even a link that leads nowhere", async () => {
+    const { directory, path, keyring } = keyFile();
+    const error = await storageError(() => createKeyringFile(path, createKeyring()));
+    expect(error.code).toBe("key_file_exists");
+    expect(error.path).toBe(path);
+    expect(readKeyringFile(path).minting.kid).toBe(keyring.minting.kid);
+    const link = join(directory, "link.json");
+    symlinkSync(join(directory, "nowhere"), link);
+    const other = await storageError(() => createKeyringFile(link, keyring));
+    expect(other.code).toBe("key_file_exists");
+    expect(readdirSync(directory).sort()).toEqual(["keys.json", "link.json"]);
+  });
+
+  test("says that the directory is missing", async () => {
+    const path = join(temporaryFolder(), "no", "keys.json");
+    const error = await storageError(() => createKeyringFile(path, createKeyring()));
+    expect(error.code).toBe("key_file_unwritable");
+    expect(error.message).toContain("its directory does not exist");
+  });
+
+  test("of many processes at once, one makes the file", async () => {
+    const path = join(temporaryFolder(), "keys.json");
+    const makers = Array.from({ length: 4 }, () => new Talker("act", ["create-keys", path]));
+    await Promise.all(makers.map((maker) => maker.end()));
+    const codes = makers.map(({ lines }) => readAct(lines.join(), "").code ?? "made").sort();
+    expect(codes).toEqual(["key_file_exists", "key_file_exists", "key_file_exists", "made"]);
+    expect(readKeyringFile(path).list()).toHaveLength(1);
+  });
+});
+
+describe("reading", () => {
+  test("a missing file, also below a file", async () => {
+    const { directory, path } = keyFile();
+    for (const missing of [join(directory, "other.json"), join(path, "below")]) {
+      expect((await storageError(() => readKeyringFile(missing))).code).toBe("key_file_missing");
+    }
+  });
+
+  test("a directory", async () => {
+    const error = await storageError(() => readKeyringFile(temporaryFolder()));
+    expect(error.code).toBe("key_file_unreadable");
+  });
+
+  test.runIf(posix).each([0o604, 0o640, 0o660, 0o644, 0o601])("a mode of %o", async (mode) => {
+    const { path } = keyFile();
+    chmodSync(path, mode);
+    const error = await storageError(() => readKeyringFile(path));
+    expect(error.code).toBe("key_file_exposed");
+    expect(error.message).toContain(mode.toString(8));
+    expect(error.hint).toContain(`chmod 600 ${path}`);
+  });
+
+  test.runIf(posix)("the hint is a command for a shell, whatever the path", async () => {
+    const directory = join(temporaryFolder(), "it's here; rm");
+    mkdirSync(directory);
+    const path = join(directory, "keys.json");
+    createKeyringFile(path, createKeyring());
+    chmodSync(path, 0o644);
+    const { hint } = await storageError(() => readKeyringFile(path));
+    spawnSync("sh", ["-c", hint.split(", ")[0] ?? ""]);
+    expect(readKeyringFile(path).list()).toHaveLength(1);
+  });
+
+  test.runIf(posix)("a file that this user may not read", () => {
+    const { directory, path } = keyFile();
+    if (root) chmodSync(directory, 0o755);
+    else chmodSync(path, 0o200);
+    const { code, message } = act(["read-keys", path], unprivileged);
+    expect(code).toBe("key_file_unreadable");
+    expect(message).toContain("permission denied");
+  });
+
+  test("half a file at any length is malformed, and no message shows a secret", async () => {
+    const { path, keyring } = keyFile();
+    const text = readFileSync(path, "utf8");
+    const secret = secretsOf(keyring)[0] ?? "";
+    // Everything but the line break at the end.
+    for (let length = 0; length < text.length - 1; length++) {
+      writeFileSync(path, text.slice(0, length));
+      const error = await storageError(() => readKeyringFile(path));
+      expect(error.code).toBe("key_file_malformed");
+      const shown = `${error.message} ${error.hint} ${String(error.cause)} ${error.stack}`;
+      expect(shown).not.toContain(secret.slice(0, 6));
+    }
+  });
+
+  test.each([
+    ["other JSON", "[]", /JWK Set/],
+    ["two values", '{"keys":[]}{}', /not JSON/],
+    ["no key that mints", '{"keys":[]}', /exactly one key/],
+    ["more than 1 MiB", " ".repeat(1_048_577), /larger than 1 MiB/],
+    ["NUL bytes, as after a power cut", "\0".repeat(300), /not JSON/],
+  ])("%s is malformed", async (_about, text, detail) => {
+    const { path } = keyFile();
+    writeFileSync(path, text);
+    const error = await storageError(() => readKeyringFile(path));
+    expect(error.code).toBe("key_file_malformed");
+    expect(error.message).toMatch(detail);
+  });
+
+  test("a damaged secret is not shown", async () => {
+    const { path, keyring } = keyFile();
+    const secret = secretsOf(keyring)[0] ?? "";
+    writeFileSync(path, readFileSync(path, "utf8").replace(secret, `${secret}"`));
+    const error = await storageError(() => readKeyringFile(path));
+    expect(`${error.message}${error.stack}${String(error.cause)}`).not.toContain(
+      secret.slice(0, 6),
+    );
+  });
+});
+
+describe("replacing", () => {
+  test("puts the new keyring there and keeps mode and names", () => {
+    const { directory, path, keyring } = keyFile();
+    const next = keyring.rotate();
+    replaceKeyringFile(path, next, keyring);
+    expect(readKeyringFile(path).exportJwkSet()).toEqual(next.exportJwkSet());
+    expect(readdirSync(directory)).toEqual(["keys.json"]);
+    if (posix) expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test("refuses when the file holds something else by now", async () => {
+    const { directory, path, keyring } = keyFile();
+    const theirs = keyring.rotate();
+    replaceKeyringFile(path, theirs, keyring);
+    const error = await storageError(() => replaceKeyringFile(path, keyring.rotate(), keyring));
+    expect(error.code).toBe("key_file_changed");
+    expect(readKeyringFile(path).exportJwkSet()).toEqual(theirs.exportJwkSet());
+    expect(readdirSync(directory)).toEqual(["keys.json"]);
+  });
+
+  test("of two that rotate at once, the second is refused", async () => {
+    const { path } = keyFile();
+    const [mine, theirs] = [readKeyringFile(path), readKeyringFile(path)];
+    replaceKeyringFile(path, mine.rotate(), mine);
+    const error = await storageError(() => replaceKeyringFile(path, theirs.rotate(), theirs));
+    expect(error.code).toBe("key_file_changed");
+    expect(readKeyringFile(path).list()).toHaveLength(2);
+  });
+
+  test("under a store's lock, no rotation of several processes is lost", async () => {
+    const { directory, path } = keyFile();
+    const database = join(directory, "store.db");
+    const store = await createRevocationStore(database);
+    const words = ["rotate-exclusively", path, database];
+    const rotating = [new Talker("act", words), new Talker("act", words), new Talker("act", words)];
+    await Promise.all(rotating.map((talker) => talker.end()));
+    expect(rotating.map(({ lines }) => lines)).toEqual([["{}"], ["{}"], ["{}"]]);
+    expect(readKeyringFile(path).list()).toHaveLength(31);
+    store.close();
+  });
+
+  test("a missing, exposed or damaged file is refused as when reading", async () => {
+    const { directory, path, keyring } = keyFile();
+    const attempt = async (file: string): Promise<string> =>
+      (await storageError(() => replaceKeyringFile(file, keyring.rotate(), keyring))).code;
+    expect(await attempt(join(directory, "other.json"))).toBe("key_file_missing");
+    writeFileSync(path, "{");
+    expect(await attempt(path)).toBe("key_file_malformed");
+    if (posix) {
+      chmodSync(path, 0o644);
+      expect(await attempt(path)).toBe("key_file_exposed");
+    }
+    expect(readdirSync(directory)).toEqual(["keys.json"]);
+    expect(readFileSync(path, "utf8")).toBe("{");
+  });
+
+  test.runIf(posix)("a link stays a link", () => {
+    const { directory, path, keyring } = keyFile();
+    const link = join(directory, "link.json");
+    symlinkSync(path, link);
+    const next = keyring.rotate();
+    replaceKeyringFile(link, next, keyring);
+    expect(readlinkSync(link)).toBe(path);
+    expect(readKeyringFile(path).minting.kid).toBe(next.minting.kid);
+  });
+
+  test.runIf(root)("root changes a service's keys, and the service still reads them", () => {
+    const { directory, path, keyring } = keyFile();
+    chmodSync(directory, 0o755);
+    chownSync(path, 65534, 65534);
+    replaceKeyringFile(path, keyring.rotate(), keyring);
+    expect(statSync(path).uid).toBe(65534);
+    expect(act(["read-keys", path], unprivileged).result).toHaveLength(2);
+  });
+
+  test.runIf(posix)("a directory that can not be written", () => {
+    const { directory, path, keyring } = keyFile();
+    if (root) chownSync(path, 65534, 65534);
+    chmodSync(directory, 0o555);
+    const replaced = act(["rotate-keys", path], unprivileged);
+    const created = act(["create-keys", join(directory, "more.json")], unprivileged);
+    chmodSync(directory, 0o755);
+    expect([replaced.code, created.code]).toEqual(["key_file_unwritable", "key_file_unwritable"]);
+    expect(readdirSync(directory)).toEqual(["keys.json"]);
+    expect(readKeyringFile(path).exportJwkSet()).toEqual(keyring.exportJwkSet());
+  });
+
+  test.runIf(posix)("a full disk leaves the old keys and nothing else", () => {
+    const { directory, path, keyring } = keyFile();
+    const replaced = actWithin(0, ["rotate-keys", path]);
+    const created = actWithin(0, ["create-keys", join(directory, "more.json")]);
+    expect([replaced.code, created.code]).toEqual(["key_file_unwritable", "key_file_unwritable"]);
+    expect(replaced.message).toContain("nothing was changed");
+    expect(readdirSync(directory)).toEqual(["keys.json"]);
+    expect(readKeyringFile(path).exportJwkSet()).toEqual(keyring.exportJwkSet());
+  });
+
+  test("what a process that died left behind goes with the next change, a fresh one stays", () => {
+    const { directory, path, keyring } = keyFile();
+    for (const name of [".keys.json.dead.tmp", ".keys.json.live.tmp", ".other.json.dead.tmp"]) {
+      writeFileSync(join(directory, name), "secret");
+    }
+    const longAgo = Date.now() / 1000 - 120;
+    utimesSync(join(directory, ".keys.json.dead.tmp"), longAgo, longAgo);
+    utimesSync(join(directory, ".other.json.dead.tmp"), longAgo, longAgo);
+    replaceKeyringFile(path, keyring.rotate(), keyring);
+    expect(readdirSync(directory).sort()).toEqual([
+      ".keys.json.live.tmp",
+      ".other.json.dead.tmp",
+      "keys.json",
+    ]);
+  });
+
+  test("killed at any moment, the file holds the old keys or the new ones", async () => {
+    const { path } = keyFile();
+    for (let kill = 0; kill < 20; kill++) {
+      const talker = new Talker("rotate-until-killed", [path]);
+      await talker.until(2);
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 15));
+      await talker.kill();
+      const said = talker.lines.map((line) => /^\{"(begun|done)":"(.+)"\}$/.exec(line));
+      const last = said.findLast((match) => match?.[1] === "done")?.[2];
+      const begun = said.findLast((match) => match?.[1] === "begun")?.[2];
+      expect([last, begun]).toContain(readKeyringFile(path).minting.kid);
+    }
+  });
+});

@@ -1,0 +1,105 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { child, namesIn, posix, Talker } from "../../issuer/support.js";
+import { sized } from "../../support/size.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+
+const KILLS = sized(30, 1);
+/** Milliseconds for which a note may wait, with what a busy machine adds to it. */
+const WINDOW = 1500;
+/** In some rounds it is let run for longer, so that notes outlive the window. */
+const LONG = WINDOW + 400;
+
+/** One line that the child printed; a line that the kill has cut is none. */
+function parsed(line: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+function texts(value: unknown): string[] {
+  if (!Array.isArray(value)) throw new Error(`not a list: ${JSON.stringify(value)}`);
+  return value.map(String);
+}
+
+describe("killed without warning", () => {
+  test(`${KILLS} times, everything committed is there, and everything noted but the last`, {
+    timeout: 180_000,
+  }, async () => {
+    const path = join(temporaryFolder(), "ledger.db");
+    const committed = new Set<string>();
+    const noted = new Set<string>();
+
+    const look = (line: string | undefined): void => {
+      const { purposes, issued, integrity, gaps } = parsed(line ?? "");
+      const present = new Set(texts(purposes));
+      const kept = new Set(texts(issued));
+      expect([...committed].filter((id) => !present.has(id) || !kept.has(id))).toEqual([]);
+      expect([...noted].filter((id) => !present.has(id))).toEqual([]);
+      expect(integrity).toEqual([{ integrity_check: "ok" }]);
+      expect(gaps).toEqual([]);
+      expect(texts(purposes)).toHaveLength(present.size);
+    };
+
+    for (let kill = 0; kill < KILLS; kill++) {
+      // Every third time two processes write at once, one of which is killed as it starts.
+      const names = kill % 3 === 0 ? [`a${kill}`, `b${kill}`] : [`a${kill}`];
+      const writers = names.map((name) => new Talker("record-until-killed", [path, name]));
+      const [first, second] = writers;
+      if (second !== undefined) {
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 300));
+        await second.kill();
+      }
+      await first?.until(3);
+      const run = kill % 10 === (KILLS - 1) % 10 ? LONG : Math.random() * 40;
+      await new Promise((resolve) => setTimeout(resolve, run));
+      const killed = Date.now();
+      await first?.kill();
+      if (kill > 0 || second === undefined) look(first?.lines[0]);
+      for (const line of writers.flatMap(({ lines }) => lines)) {
+        const { committed: id, noted: note, at } = parsed(line);
+        if (typeof id === "string") committed.add(id);
+        if (typeof note === "string" && Number(at) < killed - WINDOW) noted.add(note);
+      }
+    }
+    const last = new Talker("record-until-killed", [path]);
+    expect(await last.end()).toBe("");
+    look(last.lines[0]);
+    expect(committed.size).toBeGreaterThan(KILLS);
+    expect(noted.size).toBeGreaterThan(3);
+    expect(namesIn(join(path, ".."))).toEqual(["ledger.db"]);
+  });
+});
+
+test("an open ledger with something left to write keeps no process alive", async () => {
+  const path = join(temporaryFolder(), "ledger.db");
+  const start = performance.now();
+  const idle = new Talker("record-until-killed", [path, "idle"]);
+  expect(await idle.end()).toBe("");
+  expect(performance.now() - start).toBeLessThan(30_000);
+  const [line] = idle.lines;
+  expect(parsed(line ?? "")["purposes"]).toEqual([]);
+});
+
+test.runIf(posix)("a file that may not grow stops committing, but not the agent", () => {
+  const path = join(temporaryFolder(), "ledger.db");
+  const command = 'ulimit -f 300; exec "$@"';
+  const words = ["bash", process.execPath, child("fill-ledger"), path];
+  const { stdout, stderr } = spawnSync("bash", ["-c", command, ...words], { timeout: 50_000 });
+  expect(String(stderr)).toBe("");
+  const { committed, refused, problems, code } = parsed(String(stdout));
+  expect(refused).toEqual({
+    code: "store_full",
+    message: `${path}: the ledger could not be written; nothing was changed (SQLITE_IOERR_WRITE)`,
+    hint: "free space on its disk, then repeat",
+  });
+  expect([problems, code]).toEqual([["store_full"], "store_full"]);
+  const ledger = spawnSync(process.execPath, [child("record-until-killed"), path]);
+  const { purposes } = parsed(String(ledger.stdout));
+  expect(texts(purposes).length).toBeGreaterThan(5);
+  expect(purposes).toEqual(committed);
+});
