@@ -8,8 +8,8 @@ import { SCENARIOS } from "./scenarios/index.js";
 import { kindTable, type Results, reasonTable, scenarioTable } from "./table.js";
 import { KINDS } from "./tally.js";
 
-/** A quick run plays two: one that leaks, and one in which an agent misuses its own rights. */
-const QUICK: readonly string[] = ["indirect-injection", "confused-deputy"];
+/** A quick run plays two: an answer that gives orders, and an agent that misuses its own rights. */
+const QUICK: readonly string[] = ["session-smuggling", "subagents"];
 const PLAYED = SCENARIOS.filter(({ id }) => FULL || QUICK.includes(id));
 
 const results: Results = new Map(
