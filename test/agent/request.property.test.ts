@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/bytes/json.js";
 import { HOP_KEYS } from "../../src/caveats/hop-rules.js";
+import { sized } from "../support/size.js";
 import { ALICE, problem, type World, world } from "./support.js";
 
 // Requests as they come over the network: whatever JSON can say, and never an exception.
@@ -112,10 +113,10 @@ describe("a request of any shape", () => {
         const answer = await answered(parts, JSON.parse(JSON.stringify(value ?? null)));
         seen.set(answer, (seen.get(answer) ?? 0) + 1);
       }),
-      { numRuns: 1500 },
+      { numRuns: sized(1500) },
     );
     // All of it was reached, or the generator is not worth its name.
-    expect(seen.get("granted")).toBeGreaterThan(100);
+    expect(seen.get("granted")).toBeGreaterThan(sized(100, 5));
     expect(seen.size).toBeGreaterThan(6);
     expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain("grants");
   });

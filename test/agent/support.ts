@@ -25,7 +25,7 @@ import type { ResourceFolder } from "../../src/sources/resource-folder.js";
 import type { LedgerFile } from "../../src/stores/ledger/ledger-file.js";
 import { openLedger } from "../../src/stores/ledger/open-ledger.js";
 import { NOW } from "../caveats/support.js";
-import { temporaryDirectory } from "../issuer/support.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { documentSkills, GRANTS, POLICY, writeDocuments } from "./documents.js";
 
 export { misuse, NOW } from "../caveats/support.js";
@@ -62,7 +62,7 @@ export interface WorldOptions extends AgentChoices {
 }
 
 export async function world({ rules = POLICY, ...options }: WorldOptions = {}): Promise<World> {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const root = join(directory, "documents");
   mkdirSync(root);
   writeDocuments(root);

@@ -8,7 +8,7 @@ import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
 import type { KeySourceOptions } from "../../src/auth/jwt-options.js";
 import { KeysUnavailableError } from "../../src/auth/keys-unavailable.js";
 import { TokenCache } from "../../src/auth/token-cache.js";
-import { temporaryDirectory } from "../issuer/support.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { authorizationServer, ISSUER, problemWith, RESOURCE, signer } from "./support.js";
 
 function checking(jwks: string | URL, options: KeySourceOptions = {}): Promise<Authenticator> {
@@ -160,7 +160,7 @@ test.each<[string, RequestListener]>([
 });
 
 test("a file is followed as it changes, and the cache with it", async () => {
-  const path = join(temporaryDirectory(), "jwks.json");
+  const path = join(temporaryFolder(), "jwks.json");
   const [before, after] = [await signer(), await signer()];
   writeFileSync(path, JSON.stringify({ keys: [before.jwk] }));
   const authenticator = await checking(path, { refreshEvery: 0 });
@@ -175,7 +175,7 @@ test("a file is followed as it changes, and the cache with it", async () => {
 });
 
 test("a file that is gone or damaged lets nobody in until it is back", async () => {
-  const path = join(temporaryDirectory(), "jwks.json");
+  const path = join(temporaryFolder(), "jwks.json");
   const good = await signer();
   const text = JSON.stringify({ keys: [good.jwk] });
   writeFileSync(path, text);
@@ -192,7 +192,7 @@ test("a file that is gone or damaged lets nobody in until it is back", async () 
 });
 
 test("between two looks at a file, its keys stay", async () => {
-  const path = join(temporaryDirectory(), "jwks.json");
+  const path = join(temporaryFolder(), "jwks.json");
   const good = await signer();
   writeFileSync(path, JSON.stringify({ keys: [good.jwk] }));
   const authenticator = await checking(pathToFileURL(path).href, { refreshEvery: 60_000 });
@@ -201,7 +201,7 @@ test("between two looks at a file, its keys stay", async () => {
 });
 
 test("a file that can not be read at the start is an error at the start", async () => {
-  const folder = temporaryDirectory();
+  const folder = temporaryFolder();
   const path = join(folder, "jwks.json");
   expect((await unavailable(checking(path))).source).toBe(path);
   expect((await unavailable(checking(folder))).message).toContain("not a regular file");
@@ -213,7 +213,7 @@ test("a file that can not be read at the start is an error at the start", async 
 });
 
 test("a key that can not be used is the operator's fault", async () => {
-  const path = join(temporaryDirectory(), "jwks.json");
+  const path = join(temporaryFolder(), "jwks.json");
   const good = await signer();
   writeFileSync(path, JSON.stringify({ keys: [{ ...good.jwk, x: "AAAA" }] }));
   const authenticator = await checking(path);

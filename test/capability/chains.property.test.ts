@@ -6,9 +6,10 @@ import { encodeHop } from "../../src/caveats/write-hop.js";
 import { attenuate, diff, inspect } from "../../src/index.js";
 import { anyHop, independentHop, invocation } from "../caveats/arbitraries.js";
 import { contains } from "../caveats/membership.js";
+import { sized } from "../support/size.js";
 import { append, codes, fixture, mintOpen, NOW } from "./support.js";
 
-const RUNS = 1500;
+const RUNS = sized(1500);
 const { issuer } = fixture();
 const root = mintOpen(issuer);
 const chain = fc.array(anyHop, { maxLength: 3 });

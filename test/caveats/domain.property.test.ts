@@ -6,11 +6,12 @@ import { judgeHop } from "../../src/caveats/judge.js";
 import { emptyRules, meetOf } from "../../src/caveats/meet.js";
 import { clip, overreaches } from "../../src/caveats/narrowing.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
+import { sized } from "../support/size.js";
 import { constraint } from "./arbitraries.js";
 import { contains } from "./membership.js";
 import { asked, NOW } from "./support.js";
 
-const RUNS = 3000;
+const RUNS = sized(3000);
 const limits = fc.array(constraint, { minLength: 1, maxLength: 4 });
 const VALUES: readonly unknown[] = [
   ...[-2, -1, 0, 0.5, 1, 2, 3, 4, "", "a", "b", "c", "d", "1", true, false, null],

@@ -6,11 +6,12 @@ import { judgeHop } from "../../src/caveats/judge.js";
 import { emptyRules, meetOf } from "../../src/caveats/meet.js";
 import { clip, overreaches } from "../../src/caveats/narrowing.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
+import { sized } from "../support/size.js";
 import { anyHop, independentHop, invocation } from "./arbitraries.js";
 import { contains } from "./membership.js";
 import { NOW } from "./support.js";
 
-const RUNS = 4000;
+const RUNS = sized(4000);
 const chain = fc.array(anyHop, { minLength: 1, maxLength: 4 });
 const calls = fc.array(invocation, { minLength: 5, maxLength: 5 });
 

@@ -2,8 +2,9 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inspect } from "../../src/index.js";
+import { MAIN } from "../support/built.js";
 import { ALICE, type RunningAgent, startAgent } from "./agent.js";
-import { Bench, MAIN, runProgram } from "./run.js";
+import { Bench, runProgram } from "./run.js";
 
 const bench = new Bench();
 let agent: RunningAgent;

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { inspect, revocationId } from "../../src/index.js";
-import { Bench, document, MAIN, runProgram, TOKEN } from "./run.js";
+import { MAIN } from "../support/built.js";
+import { Bench, document, runProgram, TOKEN } from "./run.js";
 
 const bench = new Bench();
 let token = "";

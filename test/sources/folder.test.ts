@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { matches } from "../../src/agent/resources/filter.js";
 import { openFolder } from "../../src/sources/folder.js";
+import { sized } from "../support/size.js";
 import {
   filters,
   folderWith,
@@ -124,7 +125,7 @@ describe("a folder's items", () => {
         if (Object.keys(filter).length === 0) expected.push("r/none.md");
         expect(namesFound(result)).toEqual(expected);
       }),
-      { numRuns: 200 },
+      { numRuns: sized(200) },
     );
   });
 });
