@@ -109,14 +109,6 @@ export type RevocationOutcome =
 /**
  * What an issuing agent does, whatever protocol it speaks: grants capabilities, runs skills for those
  * who have them, and writes down both. Made by {@link createIssuingAgent}.
- *
- * @example
- * ```ts
- * import { IssuingAgent } from "proviso/agent";
- *
- * // As `createIssuingAgent` makes it, with what it was given checked.
- * typeof IssuingAgent.prototype.invoke; // => "function"
- * ```
  */
 export class IssuingAgent {
   readonly grants: ReadonlyMap<string, KnownGrant>;

@@ -47,13 +47,6 @@ const NONCE_BYTES = 12;
 /**
  * A nonce for a hop: it makes the hop distinct from others that say the same. {@link attenuate} adds one
  * by itself.
- *
- * @example
- * ```ts
- * import { createNonce } from "proviso";
- *
- * createNonce().length; // => 16
- * ```
  */
 export function createNonce(): string {
   return encodeBase64url(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));

@@ -86,16 +86,6 @@ function judge(value: Scalar, operator: string, operand: unknown): boolean {
  * What is wrong with a filter, if anything: the first problem.
  *
  * @param fields - Those that can be filtered on; any unless given.
- *
- * @example
- * ```ts
- * import { checkFilter } from "proviso/agent";
- *
- * const fields = ["department", "year"];
- * checkFilter({ year: { min: 2024 } }, fields); // => undefined
- * checkFilter({ departement: "finance" }, fields)?.message;
- * // => 'there is no field "departement"; known: "department", "year"; did you mean "department"?'
- * ```
  */
 export function checkFilter(
   filter: ResourceFilter,
@@ -170,15 +160,6 @@ function wrong(field: string, operator: string, expected: string, value: unknown
  * Reads a filter that came from elsewhere: at most 32 conditions on fields with names of at most 256
  * characters, 256 values a list, 1024 characters a text. What is given back shares nothing with
  * `value`. Whether the fields exist is not looked at.
- *
- * @example
- * ```ts
- * import { readFilter } from "proviso/agent";
- *
- * readFilter({ year: { min: 2024 } }).ok; // => true
- * const reading = readFilter({ year: { from: 2024 } });
- * reading.ok ? "sound" : reading.problem.known; // => ["in", "max", "min"]
- * ```
  */
 export function readFilter(value: unknown): FilterReading {
   if (!isObject(value)) {
@@ -207,16 +188,6 @@ export function readFilter(value: unknown): FilterReading {
 /**
  * Reads a query that came from elsewhere, a JSON value, within the limits of {@link readFilter}.
  * Whether the collection exists is not looked at.
- *
- * @example
- * ```ts
- * import { readResourceQuery } from "proviso/agent";
- *
- * readResourceQuery({ collection: "reports", filter: { year: 2025 } }).ok; // => true
- * const reading = readResourceQuery({ collection: "reports", filters: {} });
- * reading.ok ? "" : reading.problem.message;
- * // => 'a resource query has no member "filters"; known: "collection", "filter"; did you mean "filter"?'
- * ```
  */
 export function readResourceQuery(value: unknown): ResourceQueryReading {
   if (!isObject(value)) {
