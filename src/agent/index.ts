@@ -38,7 +38,7 @@ export type {
   LedgerHop,
   LedgerQuery,
 } from "./ledger.js";
-export type { Identification, Introspection, NarrowingOutcome } from "./maintenance.js";
+export type { AttenuationOutcome, Identification, Introspection } from "./maintenance.js";
 export type { Permission, Policy, ResourceSelector } from "./policy.js";
 export { type PolicyDefinition, type PolicyRule, PolicyTable } from "./policy-table.js";
 export type { PresentedCapability } from "./presented.js";

@@ -20,12 +20,12 @@ import { expandGrants, type KnownGrant } from "./grant.js";
 import { type GrantedCapability, issueOffers } from "./issuance.js";
 import type { AuthorityKind, Ledger } from "./ledger.js";
 import {
+  type AttenuationOutcome,
   attenuatePresented,
   type Identification,
   type Introspection,
   identifyPresented,
   introspect,
-  type NarrowingOutcome,
   revocationOfPresented,
 } from "./maintenance.js";
 import { offersFor } from "./offer.js";
@@ -250,7 +250,7 @@ export class IssuingAgent {
   }
 
   /** Narrows a capability for a caller that can not do so itself, by the same code as offline. */
-  attenuate(caller: Caller, presented: PresentedCapability, hop: HopInit): NarrowingOutcome {
+  attenuate(caller: Caller, presented: PresentedCapability, hop: HopInit): AttenuationOutcome {
     const outcome = attenuatePresented(caller, presented, hop, this.#context);
     if ("denials" in outcome) this.#recorder.refused("issuance", caller, outcome.denials);
     return outcome;

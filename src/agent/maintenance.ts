@@ -11,7 +11,7 @@ import { type PresentedCapability, tokenOf, unknownCapability } from "./presente
 import type { AgentDenials } from "./refusal.js";
 
 /** What came of narrowing a capability. */
-export type NarrowingOutcome =
+export type AttenuationOutcome =
   | {
       readonly ok: true;
       readonly token: string;
@@ -73,14 +73,14 @@ export function attenuatePresented(
   presented: PresentedCapability,
   hop: HopInit,
   context: GateContext,
-): NarrowingOutcome {
+): AttenuationOutcome {
   const found = introspect(caller, presented, context);
   if (!found.active) return { ok: false, denials: found.denials };
   const resolved = tokenOf(presented, caller, context);
   if ("denial" in resolved) return { ok: false, denials: [resolved.denial] };
   try {
-    const narrowed = attenuate(resolved.token, hop);
-    return narrowed.ok ? { ...narrowed, id: found.id } : narrowed;
+    const child = attenuate(resolved.token, hop);
+    return child.ok ? { ...child, id: found.id } : child;
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
     const code: DenialCode = tokenDenialCode(error.code);

@@ -1,10 +1,10 @@
 import { encodeBase64url } from "../bytes/base64.js";
 import { TokenError } from "../bytes/token-error.js";
+import { intersectHop, overreaches } from "../caveats/attenuation.js";
 import { withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
 import { meetOf } from "../caveats/meet.js";
-import { clip, overreaches } from "../caveats/narrowing.js";
 import { canonicalHop } from "../caveats/write-hop.js";
 import { addFirstPartyCaveat } from "../macaroon/chain.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
@@ -21,7 +21,7 @@ export interface AttenuateOptions {
    */
   readonly nonce?: boolean;
   /**
-   * Clip the hop to what the token still allows instead of refusing it. What would leave nothing is
+   * Intersect the hop with what the token still allows instead of refusing it. What would leave nothing is
    * refused all the same.
    */
   readonly intersect?: boolean;
@@ -77,8 +77,8 @@ export function createNonce(): string {
  * });
  * const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve", "search"] });
  *
- * const narrowed = attenuate(token, { operations: ["retrieve"] });
- * narrowed.ok; // => true
+ * const child = attenuate(token, { operations: ["retrieve"] });
+ * child.ok; // => true
  * const widened = attenuate(token, { operations: ["retreive"] });
  * widened.ok ? "" : widened.problems[0]?.nearest; // => "retrieve"
  * ```
@@ -120,7 +120,7 @@ export function attenuate(
   const init = withNonce(withoutDurations(hop, now, authority), nonce);
   // The limits first: comparing much with much is work.
   const wanted = canonicalHop(init, (bytes) => assertHopFits(bytes, CAPABILITY_LIMITS)).hop;
-  const appended = canonicalHop(intersect ? clip(authority, wanted) : wanted);
+  const appended = canonicalHop(intersect ? intersectHop(authority, wanted) : wanted);
   const child = addFirstPartyCaveat(parent, appended.bytes);
   const over = overCapabilityLimits([child], CAPABILITY_LIMITS);
   if (over !== undefined) throw over;

@@ -102,7 +102,7 @@ describe("through the whole agent", () => {
     const parts = await world();
     const all = await issuedTo(parts);
     let allowed = 0;
-    let narrowed = 0;
+    let attenuated = 0;
     await fc.assert(
       fc.asyncProperty(
         fc.nat({ max: all.length - 1 }),
@@ -122,7 +122,7 @@ describe("through the whole agent", () => {
               await clear(parts, parent, asked, handles),
               await clear(parts, child, asked, handles),
             ];
-            if (before.allowed && !after.allowed) narrowed++;
+            if (before.allowed && !after.allowed) attenuated++;
             if (!after.allowed) continue;
             allowed++;
             if (!before.allowed) throw new Error("a hop turned a refusal into leave");
@@ -136,7 +136,7 @@ describe("through the whole agent", () => {
       { numRuns: 600 },
     );
     expect(allowed).toBeGreaterThan(60);
-    expect(narrowed).toBeGreaterThan(30);
+    expect(attenuated).toBeGreaterThan(30);
   });
 
   test("leave is given only for an operation and for handles that were issued together", async () => {

@@ -109,10 +109,10 @@ describe("what is issued", () => {
     const sealed = await grantedOne(agent, { grants: ["clock:read"], maxFurtherHops: 0 });
     const free = await grantedOne(agent, { grants: ["clock:read"], maxFurtherHops: 1 });
     expect([admin, sealed, free].map(({ attenuable }) => attenuable)).toEqual([false, false, true]);
-    const narrowed = [admin, sealed, free].map(({ token }) =>
+    const children = [admin, sealed, free].map(({ token }) =>
       attenuate(token, { operations: ["tell"] }),
     );
-    expect(narrowed.map(({ ok }) => ok)).toEqual([false, false, true]);
+    expect(children.map(({ ok }) => ok)).toEqual([false, false, true]);
   });
 });
 

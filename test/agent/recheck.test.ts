@@ -5,7 +5,7 @@ import type { InvocationOutcome } from "../../src/agent/issuing-agent.js";
 import type { Ledger } from "../../src/agent/ledger.js";
 import type { AgentDenial } from "../../src/agent/refusal.js";
 import type { Json } from "../../src/bytes/json.js";
-import { narrow } from "../capability/support.js";
+import { attenuated } from "../capability/support.js";
 import { GRANTS } from "./documents.js";
 import {
   ALICE,
@@ -71,7 +71,7 @@ describe("where the policy names fields, the query of the request is asked again
     for (const presented of [
       { id: one.id },
       { token: one.token },
-      { token: narrow(one.token, { operations: ["retrieve"] }) },
+      { token: attenuated(one.token, { operations: ["retrieve"] }) },
     ]) {
       const outcome = await call(restarted, "retrieve", { document: q1 }, [presented]);
       expect(denials(outcome).map(({ rule }) => rule)).toEqual(["query"]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { overreaches } from "../../src/caveats/narrowing.js";
+import { overreaches } from "../../src/caveats/attenuation.js";
 import { readHop } from "../../src/caveats/read-hop.js";
 import { attenuate, inspect } from "../../src/index.js";
 import { append, codes, fixture, GET, mint, mintOpen, tokenError, utf8 } from "./support.js";
@@ -56,7 +56,7 @@ describe("a hop over a limit is that and nothing more", () => {
     expect(tokenError(() => attenuate(token, { purpose }, { nonce: false }))).toBe("accepted");
   });
 
-  test("clipping that makes a hop too large is refused as well", () => {
+  test("intersecting that makes a hop too large is refused as well", () => {
     const values = (from: number): string[] => many(150, `${from}`);
     const parent = mint(issuer, { constraints: { a: { not_in: values(1) } } });
     const hop = { constraints: { a: { not_in: values(2) } } };

@@ -43,7 +43,7 @@ export function overreaches(authority: Authority, hop: Hop): Overreach[] {
  * cannot be lowered (an empty result, a sealed token) stays as it is for {@link overreaches} to
  * report.
  */
-export function clip(authority: Authority, hop: Hop): Hop {
+export function intersectHop(authority: Authority, hop: Hop): Hop {
   const members = overHop(hop, (rule, value, key) => [key, rule.intersect(value, authority)]);
   return Object.fromEntries(members);
 }
