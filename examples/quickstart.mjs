@@ -261,7 +261,7 @@ async function run(url) {
  */
 function attenuated(token, hop) {
   const child = attenuate(token, { ...hop, nonce: createNonce() });
-  if (!child.ok) throw new Error(child.problems[0]?.message);
+  if (!child.ok) throw new Error(child.overreaches[0]?.message);
   return child.token;
 }
 

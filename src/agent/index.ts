@@ -6,7 +6,7 @@
  */
 export type { Admission, AdmittedCapability } from "./admission.js";
 export type {
-  AuthenticationProblem,
+  AuthenticationDenial,
   Authenticator,
   Caller,
   CallerAuthentication,
@@ -48,8 +48,9 @@ export type {
   AgentDenialCode,
   AgentDenials,
   RefusedGrant,
-  RequestProblem,
-  RequestProblemCode,
+  RequestDenial,
+  RequestDenialCode,
+  RequestRefusal,
   TakenBy,
 } from "./refusal.js";
 export {
@@ -62,7 +63,7 @@ export {
 } from "./resources/filter.js";
 export type {
   FieldCondition,
-  QueryProblem,
+  QueryDenial,
   QueryResult,
   Resource,
   ResourceFilter,

@@ -39,7 +39,7 @@ export type Attenuation =
       /** Revokes the new token and all that descends from it; the given token lives on. */
       readonly revocationId: string;
     }
-  | { readonly ok: false; readonly problems: readonly Overreach[] };
+  | { readonly ok: false; readonly overreaches: readonly Overreach[] };
 
 const OPTIONS = ["nonce", "intersect", "now"];
 const NONCE_BYTES = 12;
@@ -80,7 +80,7 @@ export function createNonce(): string {
  * const child = attenuate(token, { operations: ["retrieve"] });
  * child.ok; // => true
  * const widened = attenuate(token, { operations: ["retreive"] });
- * widened.ok ? "" : widened.problems[0]?.nearest; // => "retrieve"
+ * widened.ok ? "" : widened.overreaches[0]?.nearest; // => "retrieve"
  * ```
  */
 export function attenuate(
@@ -111,7 +111,7 @@ export function attenuate(
       });
     }
   }
-  if (unreadable.length > 0) return { ok: false, problems: unreadable };
+  if (unreadable.length > 0) return { ok: false, overreaches: unreadable };
 
   const hops = links.map((link) =>
     link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,
@@ -124,8 +124,8 @@ export function attenuate(
   const child = addFirstPartyCaveat(parent, appended.bytes);
   const over = overCapabilityLimits([child], CAPABILITY_LIMITS);
   if (over !== undefined) throw over;
-  const problems = overreaches(authority, appended.hop);
-  if (problems.length > 0) return { ok: false, problems };
+  const found = overreaches(authority, appended.hop);
+  if (found.length > 0) return { ok: false, overreaches: found };
   return {
     ok: true,
     token: macaroonToText(child),

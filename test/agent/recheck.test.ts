@@ -12,9 +12,9 @@ import {
   BOB,
   call,
   codes,
+  denialOf,
   grantedOne,
   handleOf,
-  problem,
   result,
   world,
 } from "./support.js";
@@ -163,7 +163,7 @@ test("a query is kept with the issuance, so that it has a limit", async () => {
   const { id: clock } = await grantedOne(agent, { grants: ["clock:read"] });
   expect(ledger.issued(clock)).not.toHaveProperty("query");
   const long = query("reports", { quarter: { in: Array(20).fill("x".repeat(1000)) } });
-  expect(problem(await agent.request(ALICE, long))).toMatchObject({
+  expect(denialOf(await agent.request(ALICE, long))).toMatchObject({
     ...{ code: "invalid_request", path: "resourceQuery" },
     message: "the resource query must take at most 16384 characters of JSON",
   });

@@ -78,7 +78,7 @@ describe("a narrowed token", () => {
 describe("a hop is refused with every reason", () => {
   test("that it names in excess", () => {
     const refused = attenuate(token, { operations: ["gat"], expires: "2031-01-01T00:00:00Z" });
-    expect(refused.ok || refused.problems.map(({ rule, nearest }) => [rule, nearest])).toEqual([
+    expect(refused.ok || refused.overreaches.map(({ rule, nearest }) => [rule, nearest])).toEqual([
       ["operations", "get"],
       ["expires", "2030-01-01T00:15:00Z"],
     ]);
@@ -87,7 +87,7 @@ describe("a hop is refused with every reason", () => {
   test("if nothing is left even when intersected", () => {
     expect(attenuate(token, { operations: ["delete"] }, { intersect: true })).toMatchObject({
       ok: false,
-      problems: [{ rule: "operations", value: "delete" }],
+      overreaches: [{ rule: "operations", value: "delete" }],
     });
   });
 
@@ -95,19 +95,19 @@ describe("a hop is refused with every reason", () => {
     const sealed = attenuated(token, { maxFurtherHops: 0 });
     expect(attenuate(sealed, { purpose: "x" }, { intersect: true })).toMatchObject({
       ok: false,
-      problems: [{ rule: "maxFurtherHops" }],
+      overreaches: [{ rule: "maxFurtherHops" }],
     });
   });
 
   test("if caveats can not be read, each with its number", () => {
     const broken = append(append(append(token, "?"), '{"purpose":"fine"}'), '{"a":1,"b":2}');
     const refused = attenuate(broken, { purpose: "x" });
-    expect(refused.ok || refused.problems.map(({ rule, value }) => [rule, value])).toEqual([
+    expect(refused.ok || refused.overreaches.map(({ rule, value }) => [rule, value])).toEqual([
       ["caveats", 2],
       ["caveats", 4],
       ["caveats", 4],
     ]);
-    expect(refused.ok || refused.problems[0]?.message).toMatch(/^hop 2 can not be read, so every/);
+    expect(refused.ok || refused.overreaches[0]?.message).toMatch(/^hop 2 can not be read, so every/);
   });
 });
 

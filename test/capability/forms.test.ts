@@ -81,7 +81,7 @@ test("an identifier's members are texts, not lists that read like them", () => {
     id: "cap_AAAAAAAAAAAAAAAA",
     iss: "agent",
     issued: "2030-01-01T00:00:00Z",
-    kid: inspect(TOKEN, { now: NOW }).grant?.kid,
+    kid: inspect(TOKEN, { now: NOW }).capability?.kid,
     v: 1,
   };
   const made = (parts: object): string =>

@@ -89,7 +89,7 @@ describe("misuse", () => {
     const result = attenuate(append(TOKEN, "{}"), { operations: ["get"] });
     expect(result).toEqual({
       ok: false,
-      problems: [
+      overreaches: [
         {
           rule: "caveats",
           value: 2,

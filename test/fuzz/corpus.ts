@@ -50,7 +50,7 @@ function chain(first: HopInit, ...hops: readonly HopInit[]): Macaroon {
   let { token } = issuer.mint({ grant: "documents:read", operations: ["get", "put"], ...first });
   for (const hop of hops) {
     const child = attenuate(token, hop);
-    if (!child.ok) throw new TypeError(child.problems.map((one) => one.message).join());
+    if (!child.ok) throw new TypeError(child.overreaches.map((one) => one.message).join());
     token = child.token;
   }
   return parseMacaroon(token);
