@@ -140,20 +140,6 @@ export interface StorageErrorOptions {
 /**
  * A key file or store that can not be used as it is. `code` is for programs, `message`
  * and `hint` are for people; neither shows a secret.
- *
- * @example
- * ```ts
- * import { StorageError, readKeyringFile } from "proviso/stores";
- *
- * let caught;
- * try {
- *   readKeyringFile("/nowhere/keys.json");
- * } catch (error) {
- *   if (error instanceof StorageError) caught = error;
- * }
- * caught?.code; // => "key_file_missing"
- * caught?.hint; // => "check the path, or create a key file"
- * ```
  */
 export class StorageError extends Error {
   override readonly name = "StorageError";

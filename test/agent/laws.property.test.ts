@@ -103,7 +103,7 @@ describe("through the whole agent", () => {
     const parts = await world();
     const all = await issuedTo(parts);
     let allowed = 0;
-    let narrowed = 0;
+    let attenuated = 0;
     await fc.assert(
       fc.asyncProperty(
         fc.nat({ max: all.length - 1 }),
@@ -123,7 +123,7 @@ describe("through the whole agent", () => {
               await clear(parts, parent, asked, handles),
               await clear(parts, child, asked, handles),
             ];
-            if (before.allowed && !after.allowed) narrowed++;
+            if (before.allowed && !after.allowed) attenuated++;
             if (!after.allowed) continue;
             allowed++;
             if (!before.allowed) throw new Error("a hop turned a refusal into leave");
@@ -137,7 +137,7 @@ describe("through the whole agent", () => {
       { numRuns: sized(600) },
     );
     expect(allowed).toBeGreaterThan(sized(60, 2));
-    expect(narrowed).toBeGreaterThan(sized(30, 1));
+    expect(attenuated).toBeGreaterThan(sized(30, 1));
   });
 
   test("leave is given only for an operation and for handles that were issued together", async () => {

@@ -211,7 +211,7 @@ describe("of random grants, policies and requests", () => {
           return;
         }
         refused++;
-        const { code, path } = outcome.problem;
+        const { code, path } = outcome.denial;
         if (code === "resource_query_required") {
           // Something without limits would have had to be issued, and not under a legacy grant.
           expect(model.some((one) => /^(read|write) .* \*$/.test(one))).toBe(true);

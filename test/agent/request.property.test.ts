@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/bytes/json.js";
 import { HOP_KEYS } from "../../src/caveats/hop-rules.js";
 import { sized } from "../support/size.js";
-import { ALICE, problem, type World, world } from "./support.js";
+import { ALICE, denialOf, type World, world } from "./support.js";
 
 // Requests as they come over the network: whatever JSON can say, and never an exception.
 
@@ -99,13 +99,13 @@ const anything = fc.oneof({ weight: 8, arbitrary: request }, { weight: 1, arbitr
 async function answered({ agent }: World, value: Json): Promise<string> {
   const outcome = await agent.request(ALICE, value);
   if (outcome.ok) return "granted";
-  expect(CODES).toContain(outcome.problem.code);
-  expect(outcome.problem.message.length).toBeLessThan(3000);
-  return outcome.problem.code;
+  expect(CODES).toContain(outcome.denial.code);
+  expect(outcome.denial.message.length).toBeLessThan(3000);
+  return outcome.denial.code;
 }
 
 describe("a request of any shape", () => {
-  test("is granted or has a coded problem", async () => {
+  test("is granted or has a coded denial", async () => {
     const parts = await world();
     const seen = new Map<string, number>();
     await fc.assert(
@@ -125,7 +125,7 @@ describe("a request of any shape", () => {
     const { agent } = await world();
     for (const member of ["resourceHandles", "nonce", "principal", "grant", "__proto__", "cnf"]) {
       const value: Json = JSON.parse(`{"grants":["clock:read"],"${member}":["x"]}`);
-      expect(problem(await agent.request(ALICE, value))).toMatchObject({
+      expect(denialOf(await agent.request(ALICE, value))).toMatchObject({
         code: "invalid_request",
         path: member,
       });

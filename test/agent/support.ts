@@ -13,7 +13,7 @@ import {
 } from "../../src/agent/issuing-agent.js";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
 import type { PresentedCapability } from "../../src/agent/presented.js";
-import type { RequestProblem } from "../../src/agent/refusal.js";
+import type { RequestDenial } from "../../src/agent/refusal.js";
 import type { Skill } from "../../src/agent/skill.js";
 import type { Json } from "../../src/bytes/json.js";
 import type { Grant } from "../../src/issuer/grant.js";
@@ -103,7 +103,7 @@ export async function granted(
   caller: Caller = ALICE,
 ): Promise<readonly GrantedCapability[]> {
   const outcome = await agent.request(caller, params);
-  if (!outcome.ok) throw new Error(`${outcome.problem.code}: ${outcome.problem.message}`);
+  if (!outcome.ok) throw new Error(`${outcome.denial.code}: ${outcome.denial.message}`);
   return outcome.capabilities;
 }
 
@@ -131,9 +131,9 @@ export function handleOf({ resourceHandles = [] }: GrantedCapability, displayNam
   return found.handle;
 }
 
-export function problem(outcome: RequestOutcome): RequestProblem {
+export function denialOf(outcome: RequestOutcome): RequestDenial {
   if (outcome.ok) throw new Error("it was granted");
-  return outcome.problem;
+  return outcome.denial;
 }
 
 /** Calls a skill with what is presented. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { overreaches } from "../../src/caveats/attenuation.js";
 import type { Hop } from "../../src/caveats/hop.js";
 import {
   HOP_KEYS,
@@ -10,7 +11,6 @@ import {
 } from "../../src/caveats/hop-rules.js";
 import { judgeHop } from "../../src/caveats/judge.js";
 import { meetOf } from "../../src/caveats/meet.js";
-import { overreaches } from "../../src/caveats/narrowing.js";
 import { readHop } from "../../src/caveats/read-hop.js";
 import { encodeHop, normalizeHop } from "../../src/caveats/write-hop.js";
 import { sized } from "../support/size.js";

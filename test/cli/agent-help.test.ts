@@ -38,7 +38,7 @@ test("all examples work with a running agent, in the order in which they stand",
   const ask = ["request", agent.url, "--grant", "documents:read", "--collection", "reports"];
   const env = { PROVISO_ACCESS_TOKEN: ALICE };
   const first = (await bench.run([...ask, "--filter", "year=2025"], { env })).stdout.trim();
-  const capability = inspect(first).grant?.id ?? "";
+  const capability = inspect(first).capability?.id ?? "";
   const lines = (await Promise.all(VERBS.map(help)))
     .flatMap(examplesIn)
     .map((line) =>

@@ -30,7 +30,7 @@ test("--json tells of the child", async () => {
   expect(child).toEqual({
     status: 0,
     token: expect.stringMatching(TOKEN),
-    id: inspect(token).grant?.id,
+    id: inspect(token).capability?.id,
     hop: { operations: ["retrieve"], expires: child["expires"], nonce: expect.any(String) },
     expires: expect.stringMatching(/Z$/),
     revocationId: revocationId(child["token"]),

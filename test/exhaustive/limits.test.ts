@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { intersectHop, overreaches } from "../../src/caveats/attenuation.js";
 import { domainOf, limitFrom } from "../../src/caveats/domain.js";
 import type { Constraint, Hop, Operators } from "../../src/caveats/hop.js";
 import { meetOf } from "../../src/caveats/meet.js";
-import { clip, overreaches } from "../../src/caveats/narrowing.js";
 import { sized } from "../support/size.js";
-import { allowsValue, leftOf, limitNarrows } from "./model.js";
+import { allowsValue, leftOf, limitAttenuates } from "./model.js";
 import { subsets } from "./universe.js";
 import { isIn } from "./verdicts.js";
 
@@ -75,12 +75,19 @@ test("two limits on one argument meet in what both allow, and the lint knows wha
       if (something) check(said.join() === allowed.join(), "the limit it says", first, second);
 
       const accepted = overreaches(parent, hopWith(second)).length === 0;
-      check(accepted === limitNarrows([first], second), "the lint", first, second);
-      const clipped = clip(parent, hopWith(second)).constraints?.["x"];
-      if (clipped === undefined || !something) continue;
-      const left = PROBES.map((value) => allowsValue(first, value) && allowsValue(clipped, value));
-      check(left.join() === allowed.join(), "the clipped limit", first, second);
-      check(limitNarrows([first], clipped), "a clipped limit overreaches", first, second);
+      check(accepted === limitAttenuates([first], second), "the lint", first, second);
+      const intersected = intersectHop(parent, hopWith(second)).constraints?.["x"];
+      if (intersected === undefined || !something) continue;
+      const left = PROBES.map(
+        (value) => allowsValue(first, value) && allowsValue(intersected, value),
+      );
+      check(left.join() === allowed.join(), "the intersected limit", first, second);
+      check(
+        limitAttenuates([first], intersected),
+        "an intersected limit overreaches",
+        first,
+        second,
+      );
     }
   }
   const cases = (pairs * PROBES.length).toLocaleString("en");

@@ -5,7 +5,7 @@ import { attenuate } from "../../src/index.js";
 import { createIssuer, createKeyring, RevocationList } from "../../src/issuer/index.js";
 import { addFirstPartyCaveat, macaroonToText, parseMacaroon } from "../../src/macaroon/index.js";
 import { sized } from "../support/size.js";
-import { allows, narrows } from "./model.js";
+import { allows, attenuates } from "./model.js";
 import { HOPS, INSTANTS, INVOCATIONS, RESTRICTIONS } from "./universe.js";
 
 // The other tests ask the judge, the meet and the lint directly. Here the same chains are real tokens:
@@ -55,7 +55,7 @@ test("a token allows what every hop of its chain allows, and attenuates if a hop
       if (allowed !== links.every((one) => one)) wrong.push(JSON.stringify({ chain, asked, time }));
     }
     for (const hop of SOME) {
-      if (attenuate(token, hop).ok !== narrows(chain, hop)) {
+      if (attenuate(token, hop).ok !== attenuates(chain, hop)) {
         wrong.push(JSON.stringify({ chain, hop }));
       }
     }

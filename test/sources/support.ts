@@ -5,7 +5,7 @@ import Database from "libsql";
 import { onTestFinished } from "vitest";
 import type {
   FieldCondition,
-  QueryProblem,
+  QueryDenial,
   QueryResult,
   Resource,
   ResourceFilter,
@@ -86,15 +86,15 @@ export async function sqliteSource(
 
 export function found(result: QueryResult): readonly Resource[] {
   if (result.ok) return result.resources;
-  throw new Error(result.problem.message);
+  throw new Error(result.denial.message);
 }
 
 export function namesFound(result: QueryResult): string[] {
   return found(result).map(({ name }) => name);
 }
 
-export function problemOf(result: QueryResult): QueryProblem {
-  if (!result.ok) return result.problem;
+export function denialOf(result: QueryResult): QueryDenial {
+  if (!result.ok) return result.denial;
   throw new Error(`it was answered with ${result.resources.length} resources`);
 }
 

@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, onTestFinished } from "vitest";
-import { temporaryDirectory } from "../issuer/support.js";
 import { ADDRESS, MISSING } from "./postgres.js";
+import { temporaryFolder } from "./temporary-folder.js";
 
 /** Runs the same tests against an SQLite file and a PostgreSQL database, each of a test's own. */
 export function onBothDatabases(tests: (place: () => Promise<string>) => void): void {
-  describe("on SQLite", () => tests(async () => join(temporaryDirectory(), "proviso.db")));
+  describe("on SQLite", () => tests(async () => join(temporaryFolder(), "proviso.db")));
   const missing = process.env[ADDRESS] === undefined;
   const reason = missing ? ` (skipped: ${process.env[MISSING]})` : "";
   describe.skipIf(missing)(`on PostgreSQL${reason}`, () => tests(postgresPlace));
