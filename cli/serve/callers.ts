@@ -46,7 +46,7 @@ async function developmentCallers(
   let [file, prefix] = [read.file, "authentication.development"];
   if (typeof tokens === "string") {
     [file, prefix] = [resolve(read.folder, tokens), ""];
-    const { value } = readJsonFile(file);
+    const { value } = await readJsonFile(file);
     refuseConfig(file, await schemaProblems(value, "developmentTokens"));
     // The schema has just said that they are.
     tokens = value as readonly FixedToken[];

@@ -77,7 +77,7 @@ export interface ReadConfig {
  *   which it fails the schema.
  */
 export async function readAgentConfig(file: string): Promise<ReadConfig> {
-  const { value } = readJsonFile(file);
+  const { value } = await readJsonFile(file);
   refuseConfig(file, await schemaProblems(value, "config"));
   // The schema has just said that it is one.
   const config = value as AgentConfig;

@@ -60,7 +60,7 @@ function tableFrom(file: string, definition: PolicyDefinition, prefix: string): 
 async function readPolicyFile(
   path: string,
 ): Promise<{ readonly definition: PolicyDefinition; readonly text: string }> {
-  const { value, text } = readJsonFile(path);
+  const { value, text } = await readJsonFile(path);
   refuseConfig(path, await schemaProblems(value, "policy"));
   // The schema has just said that it is one.
   return { definition: withoutSchema(value as PolicyDefinition), text };
