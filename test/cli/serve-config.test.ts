@@ -105,6 +105,7 @@ describe("what the parts say of each other", () => {
       { maxLifetime: "5m", lifetime: "6m" },
       "lifetime: is longer than a capability may live here, 5 min",
     ],
+    ["no port that there is", { publicUrl: "https://a:99999" }, "publicUrl: is not a URL"],
     ["no life at all", { lifetime: "0s" }, "lifetime: must be 1s or more"],
     [
       "the same development token twice",
