@@ -40,6 +40,12 @@ export async function run(args: readonly string[]): Promise<void> {
     if (verb === "verify") await assertHelpAlone(args);
     if (args[0] === "help") await assertVerb(args[1]);
     const program = await buildProgram(verb);
+    // What the shells' scripts call: the words may be anything, so commander does not read them.
+    if (args[0] === "__complete") {
+      const { candidates } = await import("./completion/candidates.js");
+      for (const line of candidates(program, args.slice(1))) printData(`${line}\n`);
+      return;
+    }
     try {
       await program.parseAsync(args, { from: "user" });
     } catch (error) {

@@ -8,15 +8,14 @@ import { quoted } from "../printable.js";
 const LARGEST = 4 * 1024 * 1024;
 const DEEPEST = 32;
 
-const TOKEN =
-  /[ \t\r\n]*([{}[\],:]|"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})|[\u007f-\u009f])*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w))/uy;
-
 /**
  * The value in a JSON file, and its text. Messages never quote the text: it may hold tokens.
  *
  * @throws CliError `config_unreadable` or `config_malformed`, with line and column.
  */
-export function readJsonFile(path: string): { readonly value: unknown; readonly text: string } {
+export async function readJsonFile(
+  path: string,
+): Promise<{ readonly value: unknown; readonly text: string }> {
   const text = readText(path);
   const refuse = (offset: number, what: string, hint: string): CliError => {
     const before = text.slice(0, offset).split("\n");
@@ -30,7 +29,7 @@ export function readJsonFile(path: string): { readonly value: unknown; readonly 
   try {
     value = JSON.parse(text);
   } catch {
-    const offset = faultIn(text);
+    const offset = await faultIn(text);
     throw refuse(offset, "this is not JSON", adviceFor(text, offset));
   }
   const twin = duplicateKey(text);
@@ -63,50 +62,19 @@ function unreadable(path: string, why: string): CliError {
 }
 
 /** Where a text stops being JSON: `JSON.parse` tells so only sometimes, and quotes what is there. */
-function faultIn(text: string): number {
-  const open: string[] = [];
-  let expected: "value" | "value or ]" | "name" | "name or }" | "colon" | "more" | "end" = "value";
-  let at = 0;
-  for (;;) {
-    TOKEN.lastIndex = at;
-    const token = TOKEN.exec(text)?.[1];
-    const start = token === undefined ? skipSpace(text, at) : TOKEN.lastIndex - token.length;
-    if (token === undefined) return start;
-    const inObject = open.at(-1) === "{";
-    const after = (): typeof expected => (open.length === 0 ? "end" : "more");
-    if (expected === "end") return start;
-    if (expected === "colon") {
-      if (token !== ":") return start;
-      expected = "value";
-    } else if (expected === "more") {
-      if (token === ",") expected = inObject ? "name" : "value";
-      else if (token === (inObject ? "}" : "]")) {
-        open.pop();
-        expected = after();
-      } else return start;
-    } else if (expected === "name" || expected === "name or }") {
-      if (token.startsWith('"')) expected = "colon";
-      else if (token === "}" && expected === "name or }") {
-        open.pop();
-        expected = after();
-      } else return start;
-    } else if (token === "{" || token === "[") {
-      open.push(token);
-      expected = token === "{" ? "name or }" : "value or ]";
-    } else if (token === "]" && expected === "value or ]") {
-      open.pop();
-      expected = after();
-    } else if (/^[\]},:]$/.test(token)) return start;
-    else expected = after();
-    at = TOKEN.lastIndex;
+async function faultIn(text: string): Promise<number> {
+  const { visit } = await import("jsonc-parser");
+  let fault: number | undefined;
+  const onError = (_: unknown, offset: number): never => {
+    fault = offset;
+    throw new SyntaxError("the first fault is enough");
+  };
+  try {
+    visit(text, { onError }, { disallowComments: true, allowTrailingComma: false });
+  } catch (error) {
+    if (fault === undefined) throw error;
   }
-}
-
-function skipSpace(text: string, at: number): number {
-  const rest = /[ \t\r\n]*/y;
-  rest.lastIndex = at;
-  rest.exec(text);
-  return rest.lastIndex;
+  return fault ?? text.length;
 }
 
 function adviceFor(text: string, offset: number): string {

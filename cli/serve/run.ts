@@ -11,7 +11,7 @@ import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import { say } from "../output.js";
 import { printable } from "../printable.js";
 import { openCallers } from "./callers.js";
-import { invalidConfig, problemFrom, type ReadConfig } from "./config.js";
+import { fromConfig, type ReadConfig } from "./config.js";
 import { consoleToLog } from "./console.js";
 import { keepHouse } from "./housekeeping.js";
 import { listeningError } from "./listen.js";
@@ -66,7 +66,7 @@ async function open(
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
   const { paths, config: issued, lifetime, maxLifetime } = homeFor(read, options);
-  const log = newLog(config.log ?? "info");
+  const log = newLog(config.log);
   opened.push(consoleToLog(log));
 
   const keys = followKeyringFile(paths.keyring);
@@ -95,22 +95,21 @@ async function open(
   const metrics = new AgentMetrics(revocationGauge(store));
   const { issuer: issuerName } = issued;
   const issuer = createIssuer({ name: issuerName, keys, revocations: store, maxLifetime, grants });
-  const agent = await asConfig(read, () =>
+  const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
-      ...{ issuer, revocations: store, ledger, lifetime, mode: config.mode ?? "require" },
+      ...{ issuer, revocations: store, ledger, lifetime, mode: config.mode },
       ...{ skills: module.skills, policy: policy.table },
       ...(resources === undefined ? {} : { resources: resources.source }),
       ...(config.undeclaredAmbient === undefined
         ? {}
         : { undeclaredAmbient: config.undeclaredAmbient }),
       ...(config.maxHandles === undefined ? {} : { maxHandles: config.maxHandles }),
-      recordValues: config.ledger?.values ?? [],
+      recordValues: config.ledger.values,
       observe: (observation) => metrics.decided(observation),
     }),
   );
-  const { limits = {}, publicUrl, push } = config;
-  const { bodyBytes, bodyDepth, requests = 600, seconds = 10, timeoutMs } = limits;
-  const { name, description, version = "1.0.0" } = config;
+  const { name, description, version, publicUrl, push } = config;
+  const { bodyBytes, bodyDepth, timeoutMs, ...rate } = config.limits;
   let server: AgentServer;
   try {
     server = await serveAgent(
@@ -119,12 +118,7 @@ async function open(
         ...(module.runTask === undefined ? {} : { runTask: module.runTask }),
         ...(publicUrl === undefined ? {} : { publicUrl }),
         ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
-        body: {
-          ...(bodyBytes === undefined ? {} : { bytes: bodyBytes }),
-          ...(bodyDepth === undefined ? {} : { depth: bodyDepth }),
-        },
-        rate: { requests, seconds },
-        ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
+        ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate, timeout: timeoutMs },
       },
       address,
     );
@@ -171,13 +165,4 @@ function follow({ table, source }: ReadPolicy, terms: PolicyTerms): Closing {
 /** What there is to tell of a store. */
 function revocationGauge(store: RevocationStore): () => RevocationGauge {
   return () => ({ size: store.list().length, version: store.version, age: store.age });
-}
-
-/** Runs what throws a `TypeError` for a field of the configuration. */
-async function asConfig<T>({ file }: ReadConfig, make: () => Promise<T>): Promise<T> {
-  try {
-    return await make();
-  } catch (error) {
-    throw invalidConfig(file, [problemFrom(error)]);
-  }
 }

@@ -89,7 +89,7 @@ export function addressOf(
   { config, file }: ReadConfig,
   options: RunOptions,
 ): { readonly host: string; readonly port: number } {
-  const { host = "127.0.0.1", port = 0 } = config.listen ?? {};
+  const { host, port } = config.listen;
   const address = { host: options.host ?? host, port: options.port ?? port };
   if (config.publicUrl === undefined || address.port !== 0) return address;
   const what = "is missing; what passes calls on from publicUrl must know it (or give --port)";
