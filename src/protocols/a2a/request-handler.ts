@@ -34,15 +34,15 @@ import {
 import type { Admission } from "../../agent/admission.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Json } from "../../bytes/json.js";
+import type { ConcurrencyLimit } from "../../http/concurrency-limit.js";
 import { setTaskAccess } from "../../stores/tasks/task-access.js";
 import { callOf } from "./call-context.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
-import { denialFault, type Fault, fault, thrownFault } from "./errors.js";
+import { BUSY, denialFault, type Fault, fault, thrownFault } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
 import { dataPart, unsupportedPart } from "./parts.js";
 import { type PresentedReading, presentedWith } from "./presented.js";
 import { PushSender } from "./push-sender.js";
-import { BUSY, type Slots } from "./slots.js";
 import { readTaskRequest } from "./task-request.js";
 
 /** Where an agent may tell of a task's progress. */
@@ -60,7 +60,7 @@ export interface PushOptions {
 export class CapabilityRequestHandler extends DefaultRequestHandler {
   readonly #agent: IssuingAgent;
   readonly #tasks: TaskStore;
-  readonly #slots: Slots;
+  readonly #limit: ConcurrencyLimit;
   /** Ids of tasks that are being continued. */
   readonly #continued = new Set<string>();
   /** Absent if the agent does not push at all. */
@@ -71,7 +71,7 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
     card: AgentCard,
     tasks: TaskStore,
     executor: AgentExecutor,
-    slots: Slots,
+    limit: ConcurrencyLimit,
     push: PushOptions | undefined,
     onFailure: (error: unknown, what: string) => void,
   ) {
@@ -82,7 +82,7 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
       keepBusAliveStates: [],
     });
     this.#agent = agent;
-    this.#slots = slots;
+    this.#limit = limit;
     this.#tasks = tasks;
     this.#origins = push?.origins;
   }
@@ -239,7 +239,7 @@ export class CapabilityRequestHandler extends DefaultRequestHandler {
       return replyTo(message, outcome.result);
     }
     const presented = this.#presented(metadata, context);
-    const release = this.#slots.take(call.caller);
+    const release = this.#limit.take(call.caller);
     if (release === undefined) this.#refuse(BUSY, context);
     call.release = release;
     if (request.kind === "text") {
