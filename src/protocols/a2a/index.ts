@@ -29,7 +29,7 @@ export {
   EXTENSION_URI,
   METHODS,
 } from "./extension.js";
-export type { PushOptions } from "./request-handler.js";
+export type { PushOptions } from "./push-target.js";
 export {
   type AgentServer,
   type AgentServerOptions,

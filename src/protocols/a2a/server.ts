@@ -28,8 +28,8 @@ import { CapabilityExecutor, type TaskRunner } from "./executor.js";
 import { DENIAL_HEADER } from "./extension.js";
 import { extensionMethods } from "./extension-rpc.js";
 import { ownErrors } from "./own-errors.js";
-import { CapabilityRequestHandler, type PushOptions } from "./request-handler.js";
-import { ShieldedRequestHandler } from "./shielded-handler.js";
+import type { PushOptions } from "./push-target.js";
+import { CapabilityRequestHandler } from "./request-handler.js";
 import { refuseUnread } from "./unread.js";
 import { askedVersion } from "./version.js";
 
@@ -191,8 +191,9 @@ function mount(
   const { runTask, tasks, push, mostRunning = MOST_RUNNING } = options;
   const limit = new ConcurrencyLimit(mostRunning);
   const executor = new CapabilityExecutor({ agent, runTask, timeout, onFailure });
-  const gated = new CapabilityRequestHandler(agent, card, tasks, executor, limit, push, onFailure);
-  const handler = new ShieldedRequestHandler(gated, onFailure);
+  const handler = new CapabilityRequestHandler({
+    ...{ agent, card, tasks, executor, limit, push, onFailure },
+  });
   const body = { ...BODY_LIMITS, ...options.body };
   const limited = rateLimiter(options.rate ?? RATE_LIMIT);
   const guards = (binding: Binding) => {

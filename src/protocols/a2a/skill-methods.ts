@@ -20,12 +20,12 @@ import { BUSY, denialFault, fault, faultFrom } from "./errors.js";
 import { authorityMarks } from "./executor.js";
 import { AMBIENT, ERROR_CODES, EXTENSION_URI } from "./extension.js";
 import { type PresentedReading, type PresentingHeaders, presentedIn } from "./presented.js";
-import type { ShieldedRequestHandler } from "./shielded-handler.js";
+import type { CapabilityRequestHandler } from "./request-handler.js";
 
 /** What the methods that run something rest on. */
 export interface SkillMethodContext {
   readonly agent: IssuingAgent;
-  readonly handler: ShieldedRequestHandler;
+  readonly handler: CapabilityRequestHandler;
   readonly limit: ConcurrencyLimit;
   /** Milliseconds that a skill may take. */
   readonly timeout: number;
