@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createIssuingAgent } from "../../src/agent/issuing-agent.js";
+import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
-import { AgentMetrics, type RevocationGauge } from "../../src/protocols/a2a/metrics.js";
 import { type AgentServer, serveAgent } from "../../src/protocols/a2a/server.js";
 import { followKeyringFile } from "../../src/stores/follow-keyring.js";
 import { openLedger } from "../../src/stores/ledger/open-ledger.js";

@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import type { AgentLog } from "../../src/protocols/a2a/log.js";
+import type { AgentLog } from "../../src/http/log.js";
 import type { LedgerProblem } from "../../src/stores/ledger/options.js";
 import { say } from "../output.js";
 import { printable } from "../printable.js";

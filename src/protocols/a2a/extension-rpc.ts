@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
 import { isJsonObject, type Json } from "../../bytes/json.js";
-import { answerFault } from "./body.js";
-import { callerOf } from "./callers.js";
+import { callerOf } from "../../http/callers.js";
+import { answerFault } from "./answer.js";
 import { CAPABILITY_METHODS, type MethodOutcome } from "./capability-methods.js";
 import { fault } from "./errors.js";
 import { EXTENSION_URI, METHODS } from "./extension.js";

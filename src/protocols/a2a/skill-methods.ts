@@ -7,6 +7,8 @@ import type { PresentedCapability } from "../../agent/presented.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
+import type { ConcurrencyLimit } from "../../http/concurrency-limit.js";
+import { within } from "../../http/deadline.js";
 import { contextFor } from "./call-context.js";
 import {
   invalidParams,
@@ -14,19 +16,17 @@ import {
   type MethodRefusal,
   narrowed,
 } from "./capability-methods.js";
-import { within } from "./deadline.js";
-import { denialFault, fault, faultFrom } from "./errors.js";
+import { BUSY, denialFault, fault, faultFrom } from "./errors.js";
 import { authorityMarks } from "./executor.js";
 import { AMBIENT, ERROR_CODES, EXTENSION_URI } from "./extension.js";
 import { type PresentedReading, type PresentingHeaders, presentedIn } from "./presented.js";
-import type { ShieldedRequestHandler } from "./shielded-handler.js";
-import { BUSY, type Slots } from "./slots.js";
+import type { CapabilityRequestHandler } from "./request-handler.js";
 
 /** What the methods that run something rest on. */
 export interface SkillMethodContext {
   readonly agent: IssuingAgent;
-  readonly handler: ShieldedRequestHandler;
-  readonly slots: Slots;
+  readonly handler: CapabilityRequestHandler;
+  readonly limit: ConcurrencyLimit;
   /** Milliseconds that a skill may take. */
   readonly timeout: number;
   readonly onFailure: (error: unknown, what: string) => void;
@@ -50,7 +50,7 @@ function unknownIn(params: JsonObject, known: readonly string[]): MethodOutcome 
 export async function invokeSkill(
   caller: Caller,
   params: JsonObject,
-  { agent, slots, timeout, onFailure }: SkillMethodContext,
+  { agent, limit, timeout, onFailure }: SkillMethodContext,
   headers: PresentingHeaders,
 ): Promise<MethodOutcome> {
   const unknown = unknownIn(params, INVOKE_MEMBERS);
@@ -61,7 +61,7 @@ export async function invokeSkill(
   const reading = presentedIn(params, headers);
   if (!reading.ok) return invalidParams(reading.message);
   const { presented: capabilities, declared } = reading;
-  const release = slots.take(caller);
+  const release = limit.take(caller);
   if (release === undefined) return { ok: false, fault: BUSY };
   const signal = AbortSignal.timeout(timeout);
   try {

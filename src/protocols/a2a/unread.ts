@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from "express";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { MAX_CANDIDATES, TokenSearch } from "../../capability/token-search.js";
 import type { Issuer } from "../../issuer/issuer.js";
-import { answerFault } from "./body.js";
+import { answerFault } from "./answer.js";
 import { type Binding, fault } from "./errors.js";
 import { CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
 import {
