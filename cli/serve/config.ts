@@ -6,6 +6,7 @@ import type { PublicJwkSet } from "../../src/auth/jwt-options.js";
 import { readDuration } from "../../src/caveats/time.js";
 import type { Grant } from "../../src/issuer/grant.js";
 import type { SqliteCollection } from "../../src/sources/sqlite-schema.js";
+import type { Context } from "../context.js";
 import { CliError, EXIT } from "../exit.js";
 import { readJsonFile } from "./json.js";
 import { type ConfigProblem, schemaProblems } from "./schema.js";
@@ -76,13 +77,14 @@ export interface ReadConfig {
  * @throws CliError `config_unreadable`, `config_malformed`, or `config_invalid` with everything in
  *   which it fails the schema.
  */
-export async function readAgentConfig(file: string): Promise<ReadConfig> {
-  const { value } = readJsonFile(file);
+export async function readAgentConfig({ cwd }: Context, file: string): Promise<ReadConfig> {
+  const path = resolve(cwd, file);
+  const { value } = readJsonFile(path, file);
   refuseConfig(file, await schemaProblems(value, "config"));
   // The schema has just said that it is one.
   const config = value as AgentConfig;
   refuseConfig(file, valueProblems(config));
-  return { config, file, folder: dirname(resolve(file)) };
+  return { config, file, folder: dirname(path) };
 }
 
 // What a schema can not say.

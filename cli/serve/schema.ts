@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ErrorObject } from "ajv";
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import { nearest } from "../../src/caveats/nearest.js";
+import { packageFile } from "../package-file.js";
 import { quoted } from "../printable.js";
 
 /** Something wrong with a configuration. */
@@ -59,7 +60,7 @@ async function compile(): Promise<Ajv2020> {
   });
   // Known to editors, and the words used here where a pattern fails.
   ajv.addVocabulary(["patternErrorMessage"]);
-  const file = new URL("../../schemas/agent-config.schema.json", import.meta.url);
+  const file = packageFile("schemas/agent-config.schema.json");
   ajv.addSchema(JSON.parse(readFileSync(file, "utf8")));
   return ajv;
 }
