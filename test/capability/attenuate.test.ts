@@ -107,7 +107,9 @@ describe("a hop is refused with every reason", () => {
       ["caveats", 4],
       ["caveats", 4],
     ]);
-    expect(refused.ok || refused.overreaches[0]?.message).toMatch(/^hop 2 can not be read, so every/);
+    expect(refused.ok || refused.overreaches[0]?.message).toMatch(
+      /^hop 2 can not be read, so every/,
+    );
   });
 });
 

@@ -86,7 +86,9 @@ describe("at most 16 reasons are reported", () => {
     const sealed = append(token, '{"maxFurtherHops":0}');
     const refused = attenuate(sealed, { operations: many(256) });
     expect(refused.ok || refused.overreaches.length).toBeLessThanOrEqual(MOST);
-    expect(refused.ok || refused.overreaches.some(({ rule }) => rule === "maxFurtherHops")).toBe(true);
+    expect(refused.ok || refused.overreaches.some(({ rule }) => rule === "maxFurtherHops")).toBe(
+      true,
+    );
   });
 
   test("of arguments of which nothing is left", () => {
