@@ -1,4 +1,4 @@
-import { MOST_PRESENTED, type PresentedCapability } from "../../agent/presented.js";
+import { MAX_PRESENTED, type PresentedCapability } from "../../agent/presented.js";
 import { isJsonObject, type Json } from "../../bytes/json.js";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
 
@@ -44,8 +44,8 @@ const SHAPE = `"capabilities" must be an array of ids, or of objects with an "id
 function readPresented(value: Json | undefined): ListReading {
   if (value === undefined) return { ok: true, presented: [] };
   if (!Array.isArray(value)) return { ok: false, message: SHAPE };
-  if (value.length > MOST_PRESENTED) {
-    return { ok: false, message: `a call may present at most ${MOST_PRESENTED} capabilities` };
+  if (value.length > MAX_PRESENTED) {
+    return { ok: false, message: `a call may present at most ${MAX_PRESENTED} capabilities` };
   }
   const presented: PresentedCapability[] = [];
   for (const item of value) {
@@ -80,8 +80,8 @@ export function presentedIn(
   const { declared } = around;
   const presented = [...own.presented, ...around.presented];
   if (declared && presented.length > 0) return CONTRADICTION;
-  if (presented.length <= MOST_PRESENTED) return { ok: true, presented, declared };
-  return { ok: false, message: `a call may present at most ${MOST_PRESENTED} capabilities` };
+  if (presented.length <= MAX_PRESENTED) return { ok: true, presented, declared };
+  return { ok: false, message: `a call may present at most ${MAX_PRESENTED} capabilities` };
 }
 
 // An empty list is a slip more likely than a wish, and must not turn into ambient authority.
@@ -132,8 +132,8 @@ export function presentedWith(
     ({ token }) => !inMetadata.presented.some((one) => one.token === token),
   );
   const presented = [...inMetadata.presented, ...more];
-  if (presented.length > MOST_PRESENTED) {
-    const message = `metadata and ${CAPABILITY_HEADER} present more than ${MOST_PRESENTED} capabilities`;
+  if (presented.length > MAX_PRESENTED) {
+    const message = `metadata and ${CAPABILITY_HEADER} present more than ${MAX_PRESENTED} capabilities`;
     return { ok: false, message };
   }
   const declared = inMetadata.declared || authority !== undefined;
