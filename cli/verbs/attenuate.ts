@@ -66,10 +66,10 @@ async function run(argument: string | undefined, options: Options): Promise<void
     return;
   }
   const { inspect } = await import("../../src/capability/inspect.js");
-  const { grant, authority } = inspect(result.token);
+  const { capability, authority } = inspect(result.token);
   printJson({
     token: result.token,
-    id: grant?.id,
+    id: capability?.id,
     hop: result.hop,
     expires: authority.expires,
     revocationId: result.revocationId,
@@ -82,7 +82,7 @@ async function summaryOf(token: string): Promise<string> {
 }
 
 function refusal(result: Extract<Attenuation, { ok: false }>, intersect: boolean): CliError {
-  const { problems } = result;
+  const { overreaches: problems } = result;
   const unreadable = problems.some((problem) => problem.rule === "caveats");
   const message = unreadable
     ? "the token has a hop that can not be read"

@@ -86,7 +86,7 @@ function render(
     lines.push(...renderRows([["identifier", rawText(discharge.identifier)]], paint));
     lines.push(...renderLinks(discharge, paint, now));
   }
-  if (inspection.grant !== undefined) {
+  if (inspection.capability !== undefined) {
     lines.push("", paint.bold("what all hops together leave"));
     lines.push(...renderRows(authorityRows(authority, now), paint, "  "));
   }
@@ -109,14 +109,15 @@ function render(
 }
 
 function headRows(inspection: Inspection, now: number): Row[] {
-  const { grant, authority, bytes, format, revocationId, identifier, location } = inspection;
+  const { capability, authority, bytes, format, revocationId, identifier, location } = inspection;
   const rows: Row[] = [];
-  if (grant === undefined) rows.push(["identifier", rawText(identifier)]);
+  if (capability === undefined) rows.push(["identifier", rawText(identifier)]);
   else {
-    rows.push(["capability", printable(grant.id)], ["grant", quotedIfOdd(grant.grant)]);
-    if (grant.principal !== undefined) rows.push(["principal", quotedIfOdd(grant.principal)]);
-    rows.push(["issuer", `${quotedIfOdd(grant.iss)}, key ${quotedIfOdd(grant.kid)}`]);
-    rows.push(["issued", `${grant.issued} (${seenFromNow(grant.issued, now)})`]);
+    const { id, grant, principal, iss, kid, issued } = capability;
+    rows.push(["capability", printable(id)], ["grant", quotedIfOdd(grant)]);
+    if (principal !== undefined) rows.push(["principal", quotedIfOdd(principal)]);
+    rows.push(["issuer", `${quotedIfOdd(iss)}, key ${quotedIfOdd(kid)}`]);
+    rows.push(["issued", `${issued} (${seenFromNow(issued, now)})`]);
     rows.push(["expires", timeLeft(authority.expires, now)]);
   }
   if (location !== undefined) rows.push(["location", quoted(location)]);

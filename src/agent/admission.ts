@@ -51,7 +51,7 @@ export async function admit(
   }
   for (const [at, one] of presented.slice(0, MOST_PRESENTED).entries()) {
     const resolved = tokenOf(one, caller, context);
-    if ("denial" in resolved) {
+    if (!resolved.ok) {
       denials.push({ ...resolved.denial, capability: at });
       continue;
     }

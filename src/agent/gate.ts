@@ -143,7 +143,7 @@ export class Gate {
   ): Promise<Clearance | Refusal> {
     const { issuer, audience, grants, policy, ledger, resources: source } = this.#context;
     const resolved = tokenOf(presented, caller, this.#context);
-    if ("denial" in resolved) return refusal([resolved.denial]);
+    if (!resolved.ok) return refusal([resolved.denial]);
     const { token } = resolved;
     const { invoker } = caller;
     const named = handlesIn(invocation.arguments);

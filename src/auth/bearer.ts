@@ -1,9 +1,9 @@
-import type { AuthenticationProblem } from "../agent/caller.js";
+import type { AuthenticationDenial } from "../agent/caller.js";
 
 /** A bearer token as it came, or why there is none. */
 export type BearerReading =
   | { readonly ok: true; readonly token: string }
-  | { readonly ok: false; readonly problem: AuthenticationProblem };
+  | { readonly ok: false; readonly denial: AuthenticationDenial };
 
 /** In characters; what servers commonly accept for all headers together is 16 KiB. */
 const LARGEST = 8192;
@@ -35,9 +35,9 @@ export function readBearer(authorization: string | undefined, advice: string): B
 }
 
 function missing(message: string): BearerReading {
-  return { ok: false, problem: { code: "token_missing", message } };
+  return { ok: false, denial: { code: "token_missing", message } };
 }
 
 function invalid(message: string): BearerReading {
-  return { ok: false, problem: { code: "token_invalid", message } };
+  return { ok: false, denial: { code: "token_invalid", message } };
 }

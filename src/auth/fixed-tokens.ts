@@ -43,7 +43,7 @@ const ADVICE = "send one of the development tokens that this agent was started w
  * known; // => { ok: true, caller: { principal: "alice", invoker: "orchestrator" } }
  *
  * const unknown = await authenticator.authenticate("Bearer dev-mallory-012345678");
- * unknown.ok ? "" : unknown.problem.code; // => "token_invalid"
+ * unknown.ok ? "" : unknown.denial.code; // => "token_invalid"
  * ```
  */
 export function createFixedTokens(
@@ -72,7 +72,7 @@ export function createFixedTokens(
       const [entry] = found;
       if (entry !== undefined) return { ok: true, caller: entry.caller };
       const message = `this is no token that is known here; ${ADVICE}`;
-      return { ok: false, problem: { code: "token_invalid", message } };
+      return { ok: false, denial: { code: "token_invalid", message } };
     },
   };
 }

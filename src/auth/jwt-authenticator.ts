@@ -45,7 +45,7 @@ import { digestOf, TokenCache } from "./token-cache.js";
  * known; // => { ok: true, caller: { principal: "alice", invoker: "orchestrator" } }
  *
  * const unknown = await authenticator.authenticate("Bearer abc");
- * unknown.ok ? "" : unknown.problem.code; // => "token_invalid"
+ * unknown.ok ? "" : unknown.denial.code; // => "token_invalid"
  * ```
  */
 export async function createJwtAuthenticator(
@@ -152,7 +152,7 @@ class JwtAuthenticator implements Authenticator {
 
   #refused(wrong: string): CallerAuthentication {
     const message = `the access token ${wrong}; ${this.#advice}`;
-    return { ok: false, problem: { code: "token_invalid", message } };
+    return { ok: false, denial: { code: "token_invalid", message } };
   }
 }
 

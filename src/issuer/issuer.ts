@@ -97,15 +97,6 @@ type TokenState = "revoked" | "expired" | undefined;
 
 /**
  * What an issuing agent does with capabilities. Made by {@link createIssuer}.
- *
- * @example
- * ```ts
- * import { createIssuer, createKeyring, Issuer, RevocationList } from "proviso/issuer";
- *
- * const revocations = new RevocationList();
- * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
- * [issuer instanceof Issuer, issuer.name]; // => [true, "documents-agent"]
- * ```
  */
 export class Issuer {
   readonly name: string;

@@ -54,7 +54,7 @@ export interface FolderOptions {
  *
  * const folder = await openFolder(path);
  * const found = await folder.find({ collection: "reports", filter: { year: { min: 2024 } } });
- * found.ok ? found.resources.map((report) => report.displayName) : found.problem.message;
+ * found.ok ? found.resources.map((report) => report.displayName) : found.denial.message;
  * // => ["Third quarter"]
  * (await folder.get("reports/q3.md"))?.fields; // => { title: "Third quarter", year: 2025 }
  * ```

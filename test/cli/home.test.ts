@@ -11,7 +11,9 @@ import {
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { Bench, document, MAIN, type Run, runProgram, temporaryFolder } from "./run.js";
+import { MAIN } from "../support/built.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { Bench, document, type Run, runProgram } from "./run.js";
 
 const FILES = ["config.json", "keyring.json", "store.db"];
 const VERBS = [

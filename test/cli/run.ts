@@ -1,16 +1,9 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, expect } from "vitest";
-
-/** The built command, as it is published. */
-export const MAIN: string = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
-
-if (!existsSync(MAIN)) {
-  throw new Error("dist/cli/main.js is missing; these tests run the built command: npm run build");
-}
+import { expect } from "vitest";
+import { MAIN } from "../support/built.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const NOBODY = 65534;
 
@@ -36,10 +29,10 @@ export function runProgram(
   { input = "", env = {}, cwd, unprivileged = false }: RunOptions = {},
 ): Promise<Run> {
   // Nothing of the tests' own environment that would change colours or the home.
-  const { PATH } = process.env;
+  const { PATH, TMPDIR } = process.env;
   return new Promise((resolve, reject) => {
     const user = unprivileged && process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-    const allEnv = { PATH, HOME: "/nonexistent", ...env };
+    const allEnv = { PATH, TMPDIR, HOME: "/nonexistent", ...env };
     const child = spawn(command, args, { cwd, env: allEnv, ...user });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
@@ -54,18 +47,6 @@ export function runProgram(
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });
-}
-
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
-/** A folder that is gone when the test file is done. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "proviso-cli-"));
-  folders.push(folder);
-  return folder;
 }
 
 /** One home, and `proviso` run with it. */

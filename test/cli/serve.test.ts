@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { at, send, textAt } from "../protocols/a2a/callers.js";
 import { startAuthorizationServer } from "../support/authorization-server.js";
-import { Bench, document, MAIN } from "./run.js";
+import { MAIN } from "../support/built.js";
+import { Bench, document } from "./run.js";
 import {
   CONFIG,
   freePort,

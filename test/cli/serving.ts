@@ -4,7 +4,8 @@ import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { onTestFinished } from "vitest";
 import { type Answer, at, send, textAt } from "../protocols/a2a/callers.js";
-import { type Bench, type Document, document, MAIN } from "./run.js";
+import { MAIN } from "../support/built.js";
+import { type Bench, type Document, document } from "./run.js";
 
 /** A program that runs until it is stopped, with what it has said so far. */
 export class Running {
@@ -16,8 +17,8 @@ export class Running {
 
   /** Starts it; the test that starts it also ends it. */
   constructor(args: readonly string[], env: { readonly [name: string]: string }, cwd: string) {
-    const { PATH } = process.env;
-    const all = { PATH, HOME: "/nonexistent", NO_COLOR: "1", ...env };
+    const { PATH, TMPDIR } = process.env;
+    const all = { PATH, TMPDIR, HOME: "/nonexistent", NO_COLOR: "1", ...env };
     this.child = spawn(process.execPath, args, {
       cwd,
       env: all,

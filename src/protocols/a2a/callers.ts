@@ -63,8 +63,8 @@ export function authentication(
       next();
       return;
     }
-    const { code, message } = found.problem;
-    res.setHeader("WWW-Authenticate", wwwAuthenticate(found.problem, authenticator));
+    const { code, message } = found.denial;
+    res.setHeader("WWW-Authenticate", wwwAuthenticate(found.denial, authenticator));
     answerFault(res, binding, fault(ERROR_CODES.unauthenticated, message, code), id);
   };
 }

@@ -44,7 +44,7 @@ async function request(
   params: JsonObject,
 ): Promise<MethodOutcome> {
   const outcome = await agent.request(caller, params);
-  if (!outcome.ok) return { ok: false, fault: problemFault(outcome.problem) };
+  if (!outcome.ok) return { ok: false, fault: problemFault(outcome.denial) };
   const { capabilities, refused, reason } = outcome;
   return done({
     capabilities,
@@ -78,9 +78,9 @@ export function narrowed(narrow: () => ReturnType<IssuingAgent["attenuate"]>): M
     return done({ capability: { id, token, revocationId, constraints: hop } });
   }
   if ("denials" in outcome) return { ok: false, fault: denialFault(outcome.denials) };
-  const [first] = outcome.problems;
+  const [first] = outcome.overreaches;
   const message = `the capability does not allow that: ${first?.message ?? "nothing would be left"}`;
-  const metadata = { problems: JSON.stringify(outcome.problems) };
+  const metadata = { problems: JSON.stringify(outcome.overreaches) };
   return { ok: false, fault: fault(-32602, message, "attenuation_exceeds", metadata) };
 }
 
