@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import { Bench, MAIN, runProgram } from "./run.js";
+import { MAIN } from "../support/built.js";
+import { Bench, runProgram } from "./run.js";
 
 const bench = new Bench();
 const SHELLS = ["bash", "zsh", "fish"] as const;
