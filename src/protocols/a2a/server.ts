@@ -28,9 +28,9 @@ import { CapabilityExecutor, type TaskRunner } from "./executor.js";
 import { DENIAL_HEADER } from "./extension.js";
 import { extensionMethods } from "./extension-rpc.js";
 import { ownErrors } from "./own-errors.js";
+import { presentation, presentedOf } from "./presentation.js";
 import type { PushOptions } from "./push-target.js";
 import { CapabilityRequestHandler } from "./request-handler.js";
-import { refuseUnread } from "./unread.js";
 import { askedVersion } from "./version.js";
 
 export interface AgentServerOptions {
@@ -213,11 +213,11 @@ function mount(
       ...jsonBody(BODY_TYPES[binding], body, answer),
       ...(isRpc ? [plainId(answer)] : []),
       wellFormedBody(answer),
-      refuseUnread(binding, agent.issuer),
+      presentation(binding, agent.issuer),
     ];
   };
   const userBuilder = async (req: express.Request): Promise<CallerUser> =>
-    new CallerUser(callerOf(req));
+    new CallerUser(callerOf(req), presentedOf(req));
 
   app.disable("x-powered-by");
   app.disable("etag");

@@ -18,8 +18,8 @@ import {
 } from "./capability-methods.js";
 import { BUSY, denialFault, fault, faultFrom } from "./errors.js";
 import { authorityMarks } from "./executor.js";
-import { AMBIENT, ERROR_CODES, EXTENSION_URI } from "./extension.js";
-import { type PresentedReading, type PresentingHeaders, presentedIn } from "./presented.js";
+import { ERROR_CODES, EXTENSION_URI } from "./extension.js";
+import type { Presented, PresentedReading } from "./presented.js";
 import type { CapabilityRequestHandler } from "./request-handler.js";
 
 /** What the methods that run something rest on. */
@@ -51,14 +51,13 @@ export async function invokeSkill(
   caller: Caller,
   params: JsonObject,
   { agent, limit, timeout, onFailure }: SkillMethodContext,
-  headers: PresentingHeaders,
+  reading: PresentedReading,
 ): Promise<MethodOutcome> {
   const unknown = unknownIn(params, INVOKE_MEMBERS);
   if (unknown !== undefined) return unknown;
   const { skill, arguments: given = {} } = params;
   if (typeof skill !== "string") return invalidParams('"skill" must be the id of a skill');
   if (!isJsonObject(given)) return invalidParams('"arguments" must be an object');
-  const reading = presentedIn(params, headers);
   if (!reading.ok) return invalidParams(reading.message);
   const { presented: capabilities, declared } = reading;
   const release = limit.take(caller);
@@ -92,7 +91,7 @@ export async function sendTask(
   caller: Caller,
   params: JsonObject,
   { agent, handler }: SkillMethodContext,
-  headers: PresentingHeaders,
+  reading: PresentedReading,
 ): Promise<MethodOutcome> {
   const unknown = unknownIn(params, SEND_MEMBERS);
   if (unknown !== undefined) return unknown;
@@ -100,17 +99,13 @@ export async function sendTask(
   if (message === undefined) {
     return invalidParams('"message" must be an object with "parts"');
   }
-  const reading = presentedIn(params, headers);
   if (!reading.ok) return invalidParams(reading.message);
-  const attenuated = attenuatedFor(caller, params, reading, headers, agent);
+  const attenuated = attenuatedFor(caller, params, reading, agent);
   if (!attenuated.ok) return attenuated;
-  const { capabilities } = attenuated;
-  const entry = reading.declared ? AMBIENT : { capabilities };
-  const none = capabilities.length === 0 && !reading.declared;
-  const metadata = none ? {} : { [EXTENSION_URI]: entry };
   try {
-    const request = SendMessageRequest.fromJSON({ message, metadata });
-    const answer = await handler.sendMessage(request, contextFor(caller, "jsonrpc"));
+    const request = SendMessageRequest.fromJSON({ message, metadata: {} });
+    const presented = { presented: attenuated.capabilities, declared: reading.declared };
+    const answer = await handler.sendMessage(request, contextFor(caller, presented, "jsonrpc"));
     const payload = "messageId" in answer ? messagePayload(answer) : taskPayload(answer);
     return { ok: true, result: asJson(SendMessageResponse.toJSON({ payload })) };
   } catch (error) {
@@ -126,18 +121,15 @@ type Attenuated =
 function attenuatedFor(
   caller: Caller,
   params: JsonObject,
-  { presented }: Extract<PresentedReading, { readonly ok: true }>,
-  headers: PresentingHeaders,
+  { presented }: Presented,
   agent: IssuingAgent,
 ): Attenuated {
-  const { attenuations, capabilities: listed, metadata } = params;
+  const { attenuations, capabilities: listed } = params;
   if (attenuations === undefined) return { ok: true, capabilities: presented };
   if (!isJsonObject(attenuations)) {
     return invalidParams('"attenuations" must be an object: id of a capability to hop');
   }
-  const entry =
-    metadata !== undefined && isJsonObject(metadata) ? metadata[EXTENSION_URI] : undefined;
-  if (listed === undefined || headers.tokens !== undefined || entry !== undefined) {
+  if (!Array.isArray(listed) || presented.length > listed.length) {
     const message = 'with "attenuations", "capabilities" is the whole list, with nothing beside it';
     return invalidParams(message);
   }
