@@ -80,11 +80,16 @@ function attenuate(
   if (constraints === undefined || !isJsonObject(constraints)) {
     return invalidParams('"constraints" must be an object with the keys of a hop');
   }
-  return narrowed(() => agent.attenuate(caller, presented, constraints as HopInit));
+  const outcome = narrowed(() => agent.attenuate(caller, presented, constraints as HopInit));
+  if (!outcome.ok) return outcome;
+  const { id, token, hop, revocationId } = outcome;
+  return done({ capability: { id, token, revocationId, constraints: hop } });
 }
 
-/** The outcome of narrowing, with what is no valid hop told to the caller that wrote it. */
-export function narrowed(narrow: () => ReturnType<IssuingAgent["attenuate"]>): MethodOutcome {
+/** The outcome of narrowing; what is wrong with the hop is for the caller that wrote it. */
+export function narrowed(
+  narrow: () => ReturnType<IssuingAgent["attenuate"]>,
+): Extract<ReturnType<IssuingAgent["attenuate"]>, { readonly ok: true }> | MethodRefusal {
   let outcome: ReturnType<IssuingAgent["attenuate"]>;
   try {
     outcome = narrow();
@@ -92,10 +97,7 @@ export function narrowed(narrow: () => ReturnType<IssuingAgent["attenuate"]>): M
     if (error instanceof TypeError) return invalidParams(`constraints: ${error.message}`);
     throw error;
   }
-  if (outcome.ok) {
-    const { id, token, hop, revocationId } = outcome;
-    return done({ capability: { id, token, revocationId, constraints: hop } });
-  }
+  if (outcome.ok) return outcome;
   if ("denials" in outcome) return { ok: false, fault: denialFault(outcome.denials) };
   const [first] = outcome.problems;
   const message = `the capability does not allow that: ${first?.message ?? "nothing would be left"}`;
@@ -131,7 +133,7 @@ function introspect(
 const LONGEST_REASON = 512;
 
 /** A result, as JSON: what is `undefined` in it is left out. */
-function done(result: object): MethodOutcome {
+export function done(result: unknown): MethodOutcome {
   const json: Json = JSON.parse(JSON.stringify(result));
   return { ok: true, result: json };
 }

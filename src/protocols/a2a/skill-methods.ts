@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Message, SendMessageRequest, SendMessageResponse } from "@a2a-js/sdk";
+import { SendMessageRequest, SendMessageResponse } from "@a2a-js/sdk";
 import type { Caller } from "../../agent/caller.js";
 import { meant } from "../../agent/definition.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
@@ -11,6 +11,7 @@ import type { ConcurrencyLimit } from "../../http/concurrency-limit.js";
 import { within } from "../../http/deadline.js";
 import { contextFor } from "./call-context.js";
 import {
+  done,
   invalidParams,
   type MethodOutcome,
   type MethodRefusal,
@@ -106,8 +107,11 @@ export async function sendTask(
     const request = SendMessageRequest.fromJSON({ message, metadata: {} });
     const presented = { presented: attenuated.capabilities, declared: reading.declared };
     const answer = await handler.sendMessage(request, contextFor(caller, presented, "jsonrpc"));
-    const payload = "messageId" in answer ? messagePayload(answer) : taskPayload(answer);
-    return { ok: true, result: asJson(SendMessageResponse.toJSON({ payload })) };
+    const payload: SendMessageResponse["payload"] =
+      "messageId" in answer
+        ? { $case: "message", value: answer }
+        : { $case: "task", value: answer };
+    return done(SendMessageResponse.toJSON({ payload }));
   } catch (error) {
     return { ok: false, fault: faultFrom(error) };
   }
@@ -149,21 +153,11 @@ function attenuatedFor(
     if (!isJsonObject(hop)) return invalidParams("an attenuation must be an object: a hop");
     const outcome = narrowed(() => agent.attenuate(caller, one, hop as HopInit));
     if (!outcome.ok) return outcome;
-    capabilities.push({ token: tokenIn(outcome.result) });
+    capabilities.push({ token: outcome.token });
   }
   const stray = Object.keys(attenuations).find((id) => !ids.has(id));
   if (stray === undefined) return { ok: true, capabilities };
   return invalidParams(`"attenuations" names ${stray.slice(0, 64)}, which "capabilities" does not`);
-}
-
-type Payload = NonNullable<SendMessageResponse["payload"]>;
-
-function messagePayload(value: Message): Payload {
-  return { $case: "message", value };
-}
-
-function taskPayload(value: Extract<Payload, { $case: "task" }>["value"]): Payload {
-  return { $case: "task", value };
 }
 
 const ROLES: Readonly<Record<string, string>> = { user: "ROLE_USER", agent: "ROLE_AGENT" };
@@ -185,14 +179,4 @@ function readMessage(value: Json | undefined): Json | undefined {
     role: typeof role === "string" ? (ROLES[role] ?? role) : "ROLE_USER",
     messageId: typeof messageId === "string" && messageId !== "" ? messageId : randomUUID(),
   };
-}
-
-function tokenIn(result: Json): string {
-  const capability = isJsonObject(result) ? result["capability"] : undefined;
-  const token = capability !== undefined && isJsonObject(capability) ? capability["token"] : "";
-  return typeof token === "string" ? token : "";
-}
-
-function asJson(value: unknown): Json {
-  return JSON.parse(JSON.stringify(value));
 }
