@@ -94,7 +94,10 @@ async function open(
   const module = await loadSkills(read, {
     ...(resources === undefined
       ? {}
-      : { resources: resources.source, resourcesPath: resources.path }),
+      : {
+          resources: resources.source,
+          ...(resources.path === undefined ? {} : { resourcesPath: resources.path }),
+        }),
     home: paths.folder,
     configFolder: folder,
   });
