@@ -9,6 +9,7 @@ const config: ViteUserConfig = defineConfig({
   test: {
     include: [`test/${folder}/**/*.test.ts`],
     exclude: ["test/**/*.property.test.ts", "test/macaroon/fuzz.test.ts"],
+    setupFiles: ["test/support/set-up.ts"],
     testTimeout: 20_000,
     reporters: ["default"],
   },

@@ -13,7 +13,7 @@ import { createFixedTokens } from "proviso/auth";
 import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
 import { openLedger } from "proviso/stores";
 
-/** @import { Ledger } from "proviso/issuer" */
+/** @import { Ledger } from "proviso/agent" */
 
 const { version } = createRequire(import.meta.url)("../package.json");
 const ROUNDS = 41;
@@ -73,9 +73,9 @@ async function start(home, ledger) {
   const issued = await agent.request(alice, { grants: ["clock:read"], purpose: "bench" });
   let token = (issued.ok ? issued.capabilities[0]?.token : undefined) ?? "";
   for (const hop of [{ operations: ["tell"] }, { invokers: ["orchestrator"] }]) {
-    const narrowed = attenuate(token, hop);
-    if (!narrowed.ok) throw new Error("not narrowed");
-    token = narrowed.token;
+    const child = attenuate(token, hop);
+    if (!child.ok) throw new Error("not narrowed");
+    token = child.token;
   }
   const params = { skill: "tell", arguments: {}, token };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "a2a/skill/invoke", params });

@@ -56,7 +56,7 @@ function naming(resourceHandles) {
  * @param {string} token
  * @param {HopInit} hop
  */
-export function narrow(token, hop) {
+export function attenuated(token, hop) {
   return macaroonToText(addFirstPartyCaveat(parseMacaroon(token), encodeHop(hop)));
 }
 
@@ -125,15 +125,15 @@ export function cases() {
   const argument = ["value", "valeu", FAR].map((a) => given({ a }));
   const [ones, sets] = [deep(one), deep({ operations: [...short.slice(0, 32), "get"].sort() })];
   const [listed, often] = [
-    narrow(minted, { resourceHandles: handles }),
+    attenuated(minted, { resourceHandles: handles }),
     deep({ resourceHandles: handles }),
   ];
   const limited = (/** @type {HopInit["constraints"]} */ limits = {}) =>
-    narrow(minted, { constraints: limits });
+    attenuated(minted, { constraints: limits });
   const operations = (/** @type {string[]} */ ...names) =>
     names.map((operation) => call({ operation }));
   return [
-    ["2 links", narrow(minted, one), argument],
+    ["2 links", attenuated(minted, one), argument],
     [`${ones.links} links`, ones.token, argument],
     [`${sets.links} links of 33 operations`, sets.token, operations("get", "gte", FAR)],
     [`${short.length} operations`, mint(short), operations(short.at(-1) ?? "", "o99X", FAR)],

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { createIssuingAgent, PolicyTable } from "proviso/agent";
 import { createIssuer, createKeyring } from "proviso/issuer";
 import { openLedger } from "proviso/stores";
-import { cases, FAR, fill, GRANT, issuer, narrow, revocations } from "./refusal-cases.mjs";
+import { attenuated, cases, FAR, fill, GRANT, issuer, revocations } from "./refusal-cases.mjs";
 
 const { version } = createRequire(import.meta.url)("../package.json");
 const ROUNDS = 201;
@@ -89,7 +89,7 @@ async function throughTheGate() {
     while (all.length < PRESENTED) {
       const issued = await agent.request(alice, { grants: [GRANT] });
       const token = (issued.ok ? issued.capabilities[0]?.token : undefined) ?? "";
-      all.push({ token: narrow(token, { constraints: { a: { in: values } } }) });
+      all.push({ token: attenuated(token, { constraints: { a: { in: values } } }) });
     }
     /** @param {{ token: string }[]} capabilities @param {string} a @param {boolean} allowed */
     const clear = async (capabilities, a, allowed) => {

@@ -44,7 +44,7 @@ async function library(home, hidden) {
   await new Promise((resolve) => setTimeout(resolve, 2100));
   await followed.update();
   const found = await folder.find({ collection: "open" });
-  if (!found.ok) throw new Error(found.problem.message);
+  if (!found.ok) throw new Error(found.denial.message);
   return {
     hidden,
     /** @type {number[]} */

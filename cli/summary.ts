@@ -4,9 +4,9 @@ import { printable } from "./printable.js";
 
 /** One line about a token that was just made, for standard error. Never holds the token. */
 export function summaryLine(token: string): string {
-  const { grant, authority, revocationId } = inspect(token);
+  const { capability, authority, revocationId } = inspect(token);
   const { expires } = authority;
-  const id = printable(grant?.id ?? "not a capability");
+  const id = printable(capability?.id ?? "not a capability");
   const seen = seenFromNow(expires ?? "", Date.now());
   const verb = seen.endsWith("ago") ? "expired" : "expires";
   const when = expires === undefined ? "never expires" : `${verb} ${seen} (${expires})`;

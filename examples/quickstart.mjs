@@ -154,12 +154,12 @@ async function run(url) {
   chapter("3. It narrows the token offline for two sub-agents");
   const digest = handleOf(named, "Q1 2025 Support Digest");
   const sales = handleOf(named, "Q1 2025 Sales Report");
-  const forSummarizer = narrow(capability.token, {
+  const forSummarizer = attenuated(capability.token, {
     operations: ["retrieve"],
     resourceHandles: [digest],
     invokers: ["agent:summarizer"],
   });
-  const forSearcher = narrow(capability.token, {
+  const forSearcher = attenuated(capability.token, {
     operations: ["search"],
     invokers: ["agent:searcher"],
   });
@@ -259,10 +259,10 @@ async function run(url) {
  * @param {string} token
  * @param {import("proviso").HopInit} hop
  */
-function narrow(token, hop) {
-  const narrowed = attenuate(token, { ...hop, nonce: createNonce() });
-  if (!narrowed.ok) throw new Error(narrowed.problems[0]?.message);
-  return narrowed.token;
+function attenuated(token, hop) {
+  const child = attenuate(token, { ...hop, nonce: createNonce() });
+  if (!child.ok) throw new Error(child.overreaches[0]?.message);
+  return child.token;
 }
 
 /**

@@ -17,7 +17,11 @@ const run = spawnSync(
   {
     cwd: root,
     stdio: "inherit",
-    env: { ...process.env, ...(write ? { PROVISO_INJECTION_WRITE: "1" } : {}) },
+    env: {
+      ...process.env,
+      PROVISO_TEST_SIZE: "full",
+      ...(write ? { PROVISO_INJECTION_WRITE: "1" } : {}),
+    },
   },
 );
 if (!existsSync(figures)) process.exit(run.status || 1);

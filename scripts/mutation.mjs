@@ -23,7 +23,12 @@ const REPORT = "reports/mutation.json";
 function stryker(folder, mutate, onlyStatic) {
   const { status } = spawnSync("npx", ["stryker", "run", "--mutate", mutate], {
     stdio: "inherit",
-    env: { ...process.env, PROVISO_MUTATE: folder, PROVISO_MUTATE_STATIC: onlyStatic },
+    env: {
+      ...process.env,
+      PROVISO_TEST_SIZE: "full",
+      PROVISO_MUTATE: folder,
+      PROVISO_MUTATE_STATIC: onlyStatic,
+    },
   });
   if (status !== 0) process.exit(1);
   return JSON.parse(readFileSync(REPORT, "utf8"));

@@ -89,16 +89,17 @@ function malformed(card: RemoteCard, problem: string): CliError {
 /** A capability in lines, with everything that is needed to use it but its token. */
 export function receivedLines(received: ReceivedCapability, paint: Paint, now: number): string[] {
   const { inspection, names, legacy } = received;
-  const { grant, authority, revocationId } = inspection;
+  const { capability, grant = "", authority, revocationId } = inspection;
+  const { id = "not a capability", principal } = capability ?? {};
   const { resourceHandles, expires, ...others } = authority;
-  const owner = grant?.principal === undefined ? "" : ` for ${printable(grant.principal)}`;
+  const owner = principal === undefined ? "" : ` for ${printable(principal)}`;
   const rows: Row[] = [...authorityRows(others, now)];
   if (expires !== undefined) rows.push(["expires", `${seenFromNow(expires, now)} (${expires})`]);
   rows.push(["revocation id", revocationId]);
   if (legacy !== undefined) rows.push(["legacy", printable(legacy)]);
   if (resourceHandles !== undefined) rows.push(["resources", String(resourceHandles.length)]);
   return [
-    `${paint.bold(printable(grant?.id ?? "not a capability"))}  ${printable(grant?.grant ?? "")}${owner}`,
+    `${paint.bold(printable(id))}  ${printable(grant)}${owner}`,
     ...renderRows(rows, paint, "  "),
     ...inOrderOf(names, resourceHandles ?? []).map((handle) =>
       `    ${printable(handle)}  ${printable(names.get(handle) ?? "")}`.trimEnd(),

@@ -1,4 +1,4 @@
-import type { AgentDenialCode, RequestProblemCode } from "../../src/agent/refusal.js";
+import type { AgentDenialCode, RequestDenialCode } from "../../src/agent/refusal.js";
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import type { DenialCode } from "../../src/capability/denial.js";
 import { adviceForToken, exitForDenial } from "../advice.js";
@@ -40,7 +40,7 @@ const CALL_ADVICE: { readonly [Code in AnyDenialCode]?: string } = {
 };
 
 /** What to do about an agent's refusal of a request, where the problem itself does not say all. */
-const REQUEST_ADVICE: { readonly [Code in RequestProblemCode]?: string } = {
+const REQUEST_ADVICE: { readonly [Code in RequestDenialCode]?: string } = {
   unknown_grant: "proviso card shows the agent's grants",
   missing_required_grants: "add --grant for each of them",
   resource_query_required: "say which with --collection, and --filter",

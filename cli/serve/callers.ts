@@ -4,9 +4,7 @@ import { createFixedTokens, type FixedToken } from "../../src/auth/fixed-tokens.
 import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
 import { KeysUnavailableError } from "../../src/auth/keys-unavailable.js";
 import { environmentError } from "../exit.js";
-import { invalidConfig, problemFrom, type ReadConfig, refuseConfig } from "./config.js";
-import { readJsonFile } from "./json.js";
-import { schemaProblems } from "./schema.js";
+import { fromConfig, type ReadConfig, readPart } from "./config.js";
 
 /** Who callers are, and what the operator must be told about it. */
 export interface Callers {
@@ -27,14 +25,14 @@ export async function openCallers(read: ReadConfig): Promise<Callers> {
   const { jwks, ...others } = authentication;
   const isPath = typeof jwks === "string" && !URL.canParse(jwks);
   const keys = isPath ? resolve(read.folder, jwks) : jwks;
+  const make = () => createJwtAuthenticator({ ...others, jwks: keys });
   try {
-    return { authenticator: await createJwtAuthenticator({ ...others, jwks: keys }) };
+    const authenticator = await fromConfig(read.file, make, (words) => `authentication.${words}`);
+    return { authenticator };
   } catch (error) {
-    if (error instanceof KeysUnavailableError) {
-      const hint = '"authentication.jwks" is a URL, or a path from the configuration\'s folder';
-      throw environmentError("keys_unavailable", error.message, hint);
-    }
-    throw invalidConfig(read.file, [problemFrom(error, "authentication.")]);
+    if (!(error instanceof KeysUnavailableError)) throw error;
+    const hint = '"authentication.jwks" is a URL, or a path from the configuration\'s folder';
+    throw environmentError("keys_unavailable", error.message, hint);
   }
 }
 
@@ -42,24 +40,18 @@ async function developmentCallers(
   read: ReadConfig,
   given: readonly FixedToken[] | string,
 ): Promise<Callers> {
-  let tokens = given;
-  let [file, prefix] = [read.file, "authentication.development"];
-  if (typeof tokens === "string") {
-    [file, prefix] = [resolve(read.folder, tokens), ""];
-    const { value } = readJsonFile(file);
-    refuseConfig(file, await schemaProblems(value, "developmentTokens"));
-    // The schema has just said that they are.
-    tokens = value as readonly FixedToken[];
-  }
-  try {
-    let warning = "";
-    const announce = (message: string): void => {
-      warning = message;
-    };
-    const authenticator = createFixedTokens(tokens, { development: true, announce });
-    return { authenticator, warning };
-  } catch (error) {
-    const message = problemFrom(error).message.replace(/\btokens(?=\[)/g, prefix);
-    throw invalidConfig(file, [{ path: message.split(":")[0] ?? "", message }]);
-  }
+  const inside = typeof given !== "string";
+  const file = inside ? read.file : resolve(read.folder, given);
+  const tokens = inside ? given : (await readPart(file, "developmentTokens")).value;
+  const place = inside ? "authentication.development" : "";
+  let warning = "";
+  const announce = (message: string): void => {
+    warning = message;
+  };
+  const authenticator = await fromConfig(
+    file,
+    () => createFixedTokens(tokens, { development: true, announce }),
+    (words) => words.replace(/\btokens(?=\[)/g, place),
+  );
+  return { authenticator, warning };
 }

@@ -8,19 +8,20 @@ import { quoted } from "../printable.js";
 const LARGEST = 4 * 1024 * 1024;
 const DEEPEST = 32;
 
-const TOKEN =
-  /[ \t\r\n]*([{}[\],:]|"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})|[\u007f-\u009f])*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w))/uy;
-
 /**
  * The value in a JSON file, and its text. Messages never quote the text: it may hold tokens.
  *
+ * @param name - What messages call the file; its path unless given.
  * @throws CliError `config_unreadable` or `config_malformed`, with line and column.
  */
-export function readJsonFile(path: string): { readonly value: unknown; readonly text: string } {
-  const text = readText(path);
+export async function readJsonFile(
+  path: string,
+  name: string = path,
+): Promise<{ readonly value: unknown; readonly text: string }> {
+  const text = readText(path, name);
   const refuse = (offset: number, what: string, hint: string): CliError => {
     const before = text.slice(0, offset).split("\n");
-    const place = `${path}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+    const place = `${name}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
     return environmentError("config_malformed", `${place}: ${what}`, hint);
   };
   if (outlineJson(text).depth > DEEPEST) {
@@ -30,7 +31,7 @@ export function readJsonFile(path: string): { readonly value: unknown; readonly 
   try {
     value = JSON.parse(text);
   } catch {
-    const offset = faultIn(text);
+    const offset = await faultIn(text);
     throw refuse(offset, "this is not JSON", adviceFor(text, offset));
   }
   const twin = duplicateKey(text);
@@ -40,20 +41,20 @@ export function readJsonFile(path: string): { readonly value: unknown; readonly 
   return { value, text };
 }
 
-function readText(path: string): string {
+function readText(path: string, name: string): string {
   try {
     const fd = openSync(path, "r");
     try {
       const stat = fstatSync(fd);
-      if (stat.isDirectory()) throw unreadable(path, "it is a folder");
-      if (stat.size > LARGEST) throw unreadable(path, "it is larger than 4 MiB");
+      if (stat.isDirectory()) throw unreadable(name, "it is a folder");
+      if (stat.size > LARGEST) throw unreadable(name, "it is larger than 4 MiB");
       return readFileSync(fd, "utf8").replace(/^\ufeff/, "");
     } finally {
       closeSync(fd);
     }
   } catch (error) {
     if (!isErrno(error) || error.name === "CliError") throw error;
-    throw unreadable(path, error.code === "ENOENT" ? "there is no such file" : error.message);
+    throw unreadable(name, error.code === "ENOENT" ? "there is no such file" : error.message);
   }
 }
 
@@ -63,50 +64,19 @@ function unreadable(path: string, why: string): CliError {
 }
 
 /** Where a text stops being JSON: `JSON.parse` tells so only sometimes, and quotes what is there. */
-function faultIn(text: string): number {
-  const open: string[] = [];
-  let expected: "value" | "value or ]" | "name" | "name or }" | "colon" | "more" | "end" = "value";
-  let at = 0;
-  for (;;) {
-    TOKEN.lastIndex = at;
-    const token = TOKEN.exec(text)?.[1];
-    const start = token === undefined ? skipSpace(text, at) : TOKEN.lastIndex - token.length;
-    if (token === undefined) return start;
-    const inObject = open.at(-1) === "{";
-    const after = (): typeof expected => (open.length === 0 ? "end" : "more");
-    if (expected === "end") return start;
-    if (expected === "colon") {
-      if (token !== ":") return start;
-      expected = "value";
-    } else if (expected === "more") {
-      if (token === ",") expected = inObject ? "name" : "value";
-      else if (token === (inObject ? "}" : "]")) {
-        open.pop();
-        expected = after();
-      } else return start;
-    } else if (expected === "name" || expected === "name or }") {
-      if (token.startsWith('"')) expected = "colon";
-      else if (token === "}" && expected === "name or }") {
-        open.pop();
-        expected = after();
-      } else return start;
-    } else if (token === "{" || token === "[") {
-      open.push(token);
-      expected = token === "{" ? "name or }" : "value or ]";
-    } else if (token === "]" && expected === "value or ]") {
-      open.pop();
-      expected = after();
-    } else if (/^[\]},:]$/.test(token)) return start;
-    else expected = after();
-    at = TOKEN.lastIndex;
+async function faultIn(text: string): Promise<number> {
+  const { visit } = await import("jsonc-parser");
+  let fault: number | undefined;
+  const onError = (_: unknown, offset: number): never => {
+    fault = offset;
+    throw new SyntaxError("the first fault is enough");
+  };
+  try {
+    visit(text, { onError }, { disallowComments: true, allowTrailingComma: false });
+  } catch (error) {
+    if (fault === undefined) throw error;
   }
-}
-
-function skipSpace(text: string, at: number): number {
-  const rest = /[ \t\r\n]*/y;
-  rest.lastIndex = at;
-  rest.exec(text);
-  return rest.lastIndex;
+  return fault ?? text.length;
 }
 
 function adviceFor(text: string, offset: number): string {

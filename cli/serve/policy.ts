@@ -3,9 +3,8 @@ import { resolve } from "node:path";
 import { meant } from "../../src/agent/definition.js";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
 import { CliError } from "../exit.js";
-import { invalidConfig, problemAt, problemFrom, type ReadConfig, refuseConfig } from "./config.js";
-import { readJsonFile } from "./json.js";
-import { type ConfigProblem, schemaProblems } from "./schema.js";
+import { fromConfig, problemAt, type ReadConfig, readPart, refuseConfig } from "./config.js";
+import type { ConfigProblem } from "./schema.js";
 
 /** What a policy can speak of. */
 export interface PolicyTerms {
@@ -41,29 +40,24 @@ export async function readPolicy({ config, file, folder }: ReadConfig): Promise<
   if (typeof policy === "string") {
     const path = resolve(folder, policy);
     const { definition, text } = await readPolicyFile(path);
-    return { table: tableFrom(path, definition, ""), definition, source: { file: path, text } };
+    const table = await tableFrom(path, definition, "");
+    return { table, definition, source: { file: path, text } };
   }
   const definition = withoutSchema(policy);
-  return { table: tableFrom(file, definition, "policy."), definition };
+  return { table: await tableFrom(file, definition, "policy."), definition };
 }
 
-function tableFrom(file: string, definition: PolicyDefinition, prefix: string): PolicyTable {
-  try {
-    return new PolicyTable(definition);
-  } catch (error) {
-    // The library begins with "policy.", which a file of its own does not have.
-    const message = problemFrom(error).message.replace(/^policy\./, prefix);
-    throw invalidConfig(file, [{ path: message.split(":")[0] ?? "", message }]);
-  }
+// The library begins with "policy.", which a file of its own does not have.
+function tableFrom(file: string, policy: PolicyDefinition, prefix: string): Promise<PolicyTable> {
+  const placed = (words: string): string => words.replace(/^policy\./, prefix);
+  return fromConfig(file, () => new PolicyTable(policy), placed);
 }
 
 async function readPolicyFile(
   path: string,
 ): Promise<{ readonly definition: PolicyDefinition; readonly text: string }> {
-  const { value, text } = readJsonFile(path);
-  refuseConfig(path, await schemaProblems(value, "policy"));
-  // The schema has just said that it is one.
-  return { definition: withoutSchema(value as PolicyDefinition), text };
+  const { value, text } = await readPart(path, "policy");
+  return { definition: withoutSchema(value), text };
 }
 
 /** A policy without what it says for editors. */

@@ -5,7 +5,7 @@ import type { ResourceFolder } from "../../src/sources/resource-folder.js";
 import { openSqliteResources } from "../../src/sources/sqlite.js";
 import type { SqliteResources } from "../../src/sources/sqlite-source.js";
 import { environmentError } from "../exit.js";
-import { invalidConfig, problemFrom, type ReadConfig } from "./config.js";
+import { fromConfig, type ReadConfig } from "./config.js";
 
 /** Resources that are open, and where they are. */
 export interface OpenResources {
@@ -35,16 +35,15 @@ export async function openResources(
     }
     const path = resolve(folder, resources.sqlite);
     const { collections } = resources;
-    const source = await openSqliteResources({ file: path, collections });
+    const open = () => openSqliteResources({ file: path, collections });
+    const source = await fromConfig(file, open, (words) => `resources.${words}`);
     return { source, path, close: () => source.close() };
   } catch (error) {
-    if (error instanceof ResourceError) {
-      const unavailable = error.code === "source_unavailable";
-      const hint = unavailable
-        ? "install it beside proviso"
-        : '"resources" in the configuration names a folder or a database, from its own folder';
-      throw environmentError(error.code, error.message, hint);
-    }
-    throw invalidConfig(file, [problemFrom(error, "resources.")]);
+    if (!(error instanceof ResourceError)) throw error;
+    const unavailable = error.code === "source_unavailable";
+    const hint = unavailable
+      ? "install it beside proviso"
+      : '"resources" in the configuration names a folder or a database, from its own folder';
+    throw environmentError(error.code, error.message, hint);
   }
 }

@@ -1,8 +1,12 @@
 import { readFileSync } from "node:fs";
 import type { ErrorObject } from "ajv";
 import type { Ajv2020 } from "ajv/dist/2020.js";
+import type { PolicyDefinition } from "../../src/agent/policy-table.js";
+import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import { nearest } from "../../src/caveats/nearest.js";
+import { packageFile } from "../package-file.js";
 import { quoted } from "../printable.js";
+import type { AgentConfig } from "./agent-config.js";
 
 /** Something wrong with a configuration. */
 export interface ConfigProblem {
@@ -13,44 +17,52 @@ export interface ConfigProblem {
 }
 
 /** What the schema has a form for. */
-export type ConfigPart = "config" | "policy" | "developmentTokens";
+export interface ConfigParts {
+  readonly config: AgentConfig;
+  readonly policy: PolicyDefinition;
+  readonly developmentTokens: readonly FixedToken[];
+}
 
 const ID = "urn:proviso:agent-config:1";
-const REFERENCES: Readonly<Record<ConfigPart, string>> = {
-  config: ID,
-  policy: `${ID}#/$defs/policy`,
-  developmentTokens: `${ID}#/$defs/developmentTokens`,
+// One object each, by which ajv knows what it has compiled.
+const FORMS: { readonly [Part in keyof ConfigParts]: object } = {
+  config: { $ref: ID },
+  policy: { $ref: `${ID}#/$defs/policy` },
+  developmentTokens: { $ref: `${ID}#/$defs/developmentTokens` },
 };
+
+type Form<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
 let compiled: Ajv2020 | undefined;
 
 /**
- * Everything in which a value fails `schemas/agent-config.schema.json`, which is for editors too.
- * Messages show names of members, and never a value.
+ * A value with the defaults of `schemas/agent-config.schema.json`, which is for editors too, or
+ * everything in which it fails that. Messages show names of members, and never a value.
  *
- * @param at - Where the value stands, to begin the names of fields with; empty for a whole file.
+ * @param value - Takes the defaults itself.
  */
-export async function schemaProblems(
+export async function checkForm<Part extends keyof ConfigParts>(
   value: unknown,
-  part: ConfigPart,
-  at = "",
-): Promise<readonly ConfigProblem[]> {
+  part: Part,
+): Promise<Form<ConfigParts[Part]>> {
   compiled ??= await compile();
-  const validate = compiled.getSchema(REFERENCES[part]);
-  if (validate === undefined) throw new TypeError(`the schema has no ${part}`);
-  if (validate(value)) return [];
+  const validate = compiled.compile<ConfigParts[Part]>(FORMS[part]);
+  if (validate(value)) return { ok: true, value };
   const problems = new Map<string, ConfigProblem>();
   for (const error of validate.errors ?? []) {
-    const problem = problemFrom(error, at);
+    const problem = problemFrom(error);
     if (problem !== undefined) problems.set(problem.message, problem);
   }
-  return [...problems.values()];
+  return { ok: false, problems: [...problems.values()] };
 }
 
 async function compile(): Promise<Ajv2020> {
   const { Ajv2020: Compiler } = await import("ajv/dist/2020.js");
   const ajv = new Compiler({
     allErrors: true,
+    useDefaults: true,
     strict: true,
     strictRequired: false,
     allowUnionTypes: true,
@@ -59,16 +71,17 @@ async function compile(): Promise<Ajv2020> {
   });
   // Known to editors, and the words used here where a pattern fails.
   ajv.addVocabulary(["patternErrorMessage"]);
-  const file = new URL("../../schemas/agent-config.schema.json", import.meta.url);
+  ajv.addFormat("url", (text: string) => URL.canParse(text));
+  const file = packageFile("schemas/agent-config.schema.json");
   ajv.addSchema(JSON.parse(readFileSync(file, "utf8")));
   return ajv;
 }
 
-function problemFrom(error: ErrorObject, at: string): ConfigProblem | undefined {
+function problemFrom(error: ErrorObject): ConfigProblem | undefined {
   const { keyword, params, schemaPath, parentSchema = {} } = error;
   // The alternatives are told as one.
   if (keyword === "if" || schemaPath.includes("/oneOf/")) return undefined;
-  const where = `${at}${pathOf(error.instancePath)}`.replace(/^\./, "");
+  const where = pathOf(error.instancePath).replace(/^\./, "");
   const tell = (path: string, what: string): ConfigProblem => ({
     path,
     message: `${path === "" ? "the whole" : path}: ${what}`,
@@ -115,6 +128,8 @@ function problemFrom(error: ErrorObject, at: string): ConfigProblem | undefined 
       return tell(where, `must be ${params["limit"]} or less`);
     case "pattern":
       return tell(where, String(parentSchema["patternErrorMessage"] ?? error.message));
+    case "format":
+      return tell(where, "is not a URL");
     default:
       return tell(where, error.message ?? "is not as it must be");
   }

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { readDuration } from "../../src/caveats/time.js";
+import type { Context } from "../context.js";
 import { findHome, type HomeConfig, type HomeGrant, type HomePaths } from "../home.js";
 import { spanInWords } from "../moment.js";
 import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
@@ -29,11 +30,15 @@ const USUAL_LIFETIME = 15 * 60;
  *
  * @throws CliError as {@link findHome}, or `config_invalid` if capabilities were to live too long.
  */
-export function homeFor({ config, file, folder }: ReadConfig, options: RunOptions): AgentHome {
+export function homeFor(
+  context: Context,
+  { config, file, folder }: ReadConfig,
+  options: RunOptions,
+): AgentHome {
   const named =
-    config.home === undefined ? process.env["PROVISO_HOME"] : resolve(folder, config.home);
+    config.home === undefined ? context.env["PROVISO_HOME"] : resolve(folder, config.home);
   const path = options.home ?? named;
-  const home = findHome(path === undefined ? {} : { home: path });
+  const home = findHome(context, path === undefined ? {} : { home: path });
 
   const most = home.config.maxLifetime;
   const maxLifetime = secondsIn(config.maxLifetime) ?? most;
@@ -89,7 +94,7 @@ export function addressOf(
   { config, file }: ReadConfig,
   options: RunOptions,
 ): { readonly host: string; readonly port: number } {
-  const { host = "127.0.0.1", port = 0 } = config.listen ?? {};
+  const { host, port } = config.listen;
   const address = { host: options.host ?? host, port: options.port ?? port };
   if (config.publicUrl === undefined || address.port !== 0) return address;
   const what = "is missing; what passes calls on from publicUrl must know it (or give --port)";

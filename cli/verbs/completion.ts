@@ -1,28 +1,18 @@
 import { Argument, type Command } from "commander";
-import { bashCompletion } from "../completion/bash.js";
-import { fishCompletion } from "../completion/fish.js";
-import { type CompletionNode, completionTree } from "../completion/tree.js";
-import { zshCompletion } from "../completion/zsh.js";
+import { SCRIPTS, type Shell } from "../completion/scripts.js";
+import type { Context } from "../context.js";
 import { addExamples } from "../examples.js";
 import type { GlobalOptions } from "../global-options.js";
 import { printData, printJson } from "../output.js";
 
-type Shell = "bash" | "zsh" | "fish";
-
-const WRITERS: Readonly<Record<Shell, (root: CompletionNode) => string>> = {
-  bash: bashCompletion,
-  zsh: zshCompletion,
-  fish: fishCompletion,
-};
-
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("completion")
     .summary("print a shell completion script")
     .description("Prints a script that completes commands, options and fixed values in a shell.")
-    .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(WRITERS)))
+    .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SCRIPTS)))
     .action((shell: Shell, _options: object, self: Command) =>
-      run(shell, program, self.optsWithGlobals<GlobalOptions>()),
+      run(context, shell, self.optsWithGlobals<GlobalOptions>()),
     );
   addExamples(command, "Examples", [
     "proviso completion bash > proviso.bash",
@@ -31,8 +21,8 @@ export function define(program: Command): void {
   ]);
 }
 
-function run(shell: Shell, program: Command, options: GlobalOptions): void {
-  const script = WRITERS[shell](completionTree(program));
-  if (options.json === true) printJson({ shell, script });
-  else printData(script);
+function run(context: Context, shell: Shell, options: GlobalOptions): void {
+  const script = SCRIPTS[shell];
+  if (options.json === true) printJson(context, { shell, script });
+  else printData(context, script);
 }

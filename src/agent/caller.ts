@@ -7,7 +7,7 @@ export interface Caller {
 }
 
 /** Why a request has no caller. Codes are stable. */
-export interface AuthenticationProblem {
+export interface AuthenticationDenial {
   /** `token_missing`: there are no credentials. `token_invalid`: there are, but they are not good. */
   readonly code: "token_missing" | "token_invalid";
   /** A sentence for people; never shows the credentials. */
@@ -17,7 +17,7 @@ export interface AuthenticationProblem {
 /** Who makes a request, or why that is not known. */
 export type CallerAuthentication =
   | { readonly ok: true; readonly caller: Caller }
-  | { readonly ok: false; readonly problem: AuthenticationProblem };
+  | { readonly ok: false; readonly denial: AuthenticationDenial };
 
 /** Tells who makes a request from its `Authorization` header (RFC 6750). */
 export interface Authenticator {

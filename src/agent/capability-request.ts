@@ -4,7 +4,7 @@ import { REQUESTED_KEYS } from "../caveats/hop-rules.js";
 import { parseTime } from "../caveats/time.js";
 import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
 import { meant } from "./definition.js";
-import type { RequestProblem } from "./refusal.js";
+import type { RequestRefusal } from "./refusal.js";
 import { readResourceQuery } from "./resources/filter.js";
 import type { ResourceQuery } from "./resources/resource.js";
 
@@ -25,13 +25,13 @@ export interface CapabilityRequest {
 /** A request as read, or what is wrong with it. */
 export type CapabilityRequestReading =
   | { readonly ok: true; readonly request: CapabilityRequest }
-  | { readonly ok: false; readonly problem: RequestProblem };
+  | RequestRefusal;
 
 const OWN = ["grants", "resourceQuery"];
 const RESTRICTIONS: readonly string[] = REQUESTED_KEYS;
 const MEMBERS = [...OWN, ...RESTRICTIONS];
-const MOST_GRANTS = 16;
-const LONGEST_PURPOSE = 512;
+const MAX_GRANTS = 16;
+const MAX_PURPOSE_LENGTH = 512;
 /** Of the restrictions, as a hop: handles are to fit beside them. */
 const MAX_BYTES = 2048;
 /** Of a resource query, which is kept as long as the capabilities that it leads to. */
@@ -50,22 +50,22 @@ export function readCapabilityRequest(value: Json, now: number): CapabilityReque
     const message = `unknown member "${unknown.slice(0, 64)}"${meant(unknown, MEMBERS)}`;
     return {
       ok: false,
-      problem: { code: "invalid_request", message, path: unknown, known: MEMBERS },
+      denial: { code: "invalid_request", message, path: unknown, known: MEMBERS },
     };
   }
   const grants = value["grants"];
-  if (!isTexts(grants) || grants.length === 0 || grants.length > MOST_GRANTS) {
-    return invalid("grants", `grants must be an array of 1 to ${MOST_GRANTS} ids of grants`);
+  if (!isTexts(grants) || grants.length === 0 || grants.length > MAX_GRANTS) {
+    return invalid("grants", `grants must be an array of 1 to ${MAX_GRANTS} ids of grants`);
   }
   const purpose = value["purpose"];
-  if (typeof purpose === "string" && purpose.length > LONGEST_PURPOSE) {
-    return invalid("purpose", `purpose must have at most ${LONGEST_PURPOSE} characters`);
+  if (typeof purpose === "string" && purpose.length > MAX_PURPOSE_LENGTH) {
+    return invalid("purpose", `purpose must have at most ${MAX_PURPOSE_LENGTH} characters`);
   }
   const query = value["resourceQuery"];
   const reading = query === undefined ? undefined : readResourceQuery(query);
   if (reading?.ok === false) {
-    const { code, message, path, known } = reading.problem;
-    return { ok: false, problem: { code, message, path: `resourceQuery.${path}`, known } };
+    const { code, message, path, known } = reading.denial;
+    return { ok: false, denial: { code, message, path: `resourceQuery.${path}`, known } };
   }
   if (reading !== undefined && JSON.stringify(reading.query).length > MAX_QUERY_LENGTH) {
     const message = `the resource query must take at most ${MAX_QUERY_LENGTH} characters of JSON`;
@@ -115,5 +115,5 @@ function isTexts(value: Json | undefined): value is readonly string[] {
 }
 
 function invalid(path: string, message: string): CapabilityRequestReading {
-  return { ok: false, problem: { code: "invalid_request", message, path } };
+  return { ok: false, denial: { code: "invalid_request", message, path } };
 }

@@ -48,11 +48,11 @@ interface Growing {
  *
  * const shared = { kind: "invocation", capability: "cap_1", invoker: "assistant" };
  * const path = [{ revocationId: "rv_1", hop: { operations: ["get", "put"] } }];
- * const narrowed = [...path, { revocationId: "rv_2", hop: { operations: ["get"] } }];
+ * const child = [...path, { revocationId: "rv_2", hop: { operations: ["get"] } }];
  * const codes = ["operation_denied"];
  * const tree = delegationTree([
  *   { ...shared, at: "2026-01-01T00:00:00.000Z", decision: "allowed", path },
- *   { ...shared, at: "2026-01-01T00:01:00.000Z", decision: "refused", codes, path: narrowed },
+ *   { ...shared, at: "2026-01-01T00:01:00.000Z", decision: "refused", codes, path: child },
  * ]);
  * [tree?.revocationId, tree?.allowed, tree?.lastSeen]; // => ["rv_1", 1, "2026-01-01T00:01:00.000Z"]
  * tree?.children.map((child) => [child.refused, child.codes]); // => [[1, ["operation_denied"]]]

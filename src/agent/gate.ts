@@ -8,7 +8,7 @@ import type { KnownGrant } from "./grant.js";
 import type { AuthorityKind, Ledger } from "./ledger.js";
 import type { Permission, Policy } from "./policy.js";
 import {
-  MOST_PRESENTED,
+  MAX_PRESENTED,
   type PresentedCapability,
   tokenOf,
   unknownCapability,
@@ -122,7 +122,7 @@ export class Gate {
     invalid: () => readonly AgentDenial[],
   ): Promise<Clearance | Refusal> {
     const refusals: Refusal[] = [];
-    const presented = invocation.capabilities.slice(0, MOST_PRESENTED);
+    const presented = invocation.capabilities.slice(0, MAX_PRESENTED);
     for (const [at, capability] of presented.entries()) {
       const answer = await this.#with(capability, caller, skill, invocation, invalid);
       if (answer.allowed) return answer;
@@ -143,7 +143,7 @@ export class Gate {
   ): Promise<Clearance | Refusal> {
     const { issuer, audience, grants, policy, ledger, resources: source } = this.#context;
     const resolved = tokenOf(presented, caller, this.#context);
-    if ("denial" in resolved) return refusal([resolved.denial]);
+    if (!resolved.ok) return refusal([resolved.denial]);
     const { token } = resolved;
     const { invoker } = caller;
     const named = handlesIn(invocation.arguments);

@@ -12,30 +12,6 @@ const MEMBERS = ["id", "description", "operations", "attenuable", "legacy", "req
  * becomes all operations that the skills have.
  *
  * @throws TypeError naming the field that is wrong, such as `grants[1].operations[0]`.
- *
- * @example
- * ```ts
- * import { expandGrants } from "proviso/agent";
- *
- * const skill = {
- *   id: "read_note",
- *   name: "Read a note",
- *   description: "The text of one note",
- *   operation: "read",
- *   reach: "named",
- *   input: { type: "object" },
- *   run: async () => null,
- * };
- * const old = { id: "notes:admin", description: "All", operations: ["*"], legacy: true };
- * expandGrants([old], [skill])[0]?.operations; // => ["read"]
- *
- * const grants = [{ id: "notes:read", description: "Read notes", operations: ["reed"] }];
- * try {
- *   expandGrants(grants, [skill]);
- * } catch (error) {
- *   String(error); // => 'TypeError: grants[0].operations[0]: no skill has the operation "reed"; did you mean "read"?'
- * }
- * ```
  */
 export function expandGrants(
   grants: readonly Grant[],

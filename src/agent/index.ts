@@ -6,7 +6,7 @@
  */
 export type { Admission, AdmittedCapability } from "./admission.js";
 export type {
-  AuthenticationProblem,
+  AuthenticationDenial,
   Authenticator,
   Caller,
   CallerAuthentication,
@@ -38,7 +38,7 @@ export type {
   LedgerHop,
   LedgerQuery,
 } from "./ledger.js";
-export type { Identification, Introspection, NarrowingOutcome } from "./maintenance.js";
+export type { AttenuationOutcome, Identification, Introspection } from "./maintenance.js";
 export type { Permission, Policy, ResourceSelector } from "./policy.js";
 export { type PolicyDefinition, type PolicyRule, PolicyTable } from "./policy-table.js";
 export type { PresentedCapability } from "./presented.js";
@@ -48,8 +48,9 @@ export type {
   AgentDenialCode,
   AgentDenials,
   RefusedGrant,
-  RequestProblem,
-  RequestProblemCode,
+  RequestDenial,
+  RequestDenialCode,
+  RequestRefusal,
   TakenBy,
 } from "./refusal.js";
 export {
@@ -62,7 +63,7 @@ export {
 } from "./resources/filter.js";
 export type {
   FieldCondition,
-  QueryProblem,
+  QueryDenial,
   QueryResult,
   Resource,
   ResourceFilter,

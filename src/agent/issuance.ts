@@ -8,7 +8,7 @@ import type { Caller } from "./caller.js";
 import type { CapabilityRequest } from "./capability-request.js";
 import type { IssuedCapability } from "./ledger.js";
 import type { Offer } from "./offer.js";
-import type { RequestProblem } from "./refusal.js";
+import type { RequestDenial, RequestRefusal } from "./refusal.js";
 
 /** A resource as a caller knows it. */
 export interface NamedHandle {
@@ -44,10 +44,13 @@ export const LEGACY_NOTICE: string =
 const { caveatBytes: HOP_BYTES, setMembers: HOP_MEMBERS } = CAPABILITY_LIMITS;
 
 /** Capabilities as handed out, and as kept. */
-export interface Issuance {
-  readonly granted: readonly GrantedCapability[];
-  readonly kept: readonly IssuedCapability[];
-}
+export type Issuance =
+  | {
+      readonly ok: true;
+      readonly granted: readonly GrantedCapability[];
+      readonly kept: readonly IssuedCapability[];
+    }
+  | RequestRefusal;
 
 /** What issuing rests on. */
 export interface IssuanceContext {
@@ -67,16 +70,16 @@ export function issueOffers(
   request: CapabilityRequest,
   caller: Caller,
   context: IssuanceContext,
-): Issuance | RequestProblem {
+): Issuance {
   const expires = expiryOf(request, context);
-  const problem = timeProblem(request, expires, context.now);
-  if (problem !== undefined) return problem;
+  const denial = timeDenial(request, expires, context.now);
+  if (denial !== undefined) return { ok: false, denial };
   const granted: GrantedCapability[] = [];
   const kept: IssuedCapability[] = [];
   const query = request.resourceQuery && JSON.stringify(request.resourceQuery);
   for (const offer of offers) {
     const over = tooMany(offer, context.maxHandles);
-    if (over !== undefined) return over;
+    if (over !== undefined) return { ok: false, denial: over };
     const named: NamedHandle[] = [];
     let size = 0;
     const { capability, identifier } = context.issuer.issue((draft) => {
@@ -89,7 +92,7 @@ export function issueOffers(
       const fits = size <= HOP_BYTES ? hop : { expires };
       return { ...fits, grant: offer.grant.id, principal: caller.principal };
     });
-    if (size > HOP_BYTES) return tooLarge(offer, size);
+    if (size > HOP_BYTES) return { ok: false, denial: tooLarge(offer, size) };
     granted.push(asHandedOut(capability, offer, named, caller.principal));
     kept.push({
       id: capability.id,
@@ -101,7 +104,7 @@ export function issueOffers(
       ...(query === undefined || offer.resources === undefined ? {} : { query }),
     });
   }
-  return { granted, kept };
+  return { ok: true, granted, kept };
 }
 
 function expiryOf({ expires }: CapabilityRequest, context: IssuanceContext): string {
@@ -112,11 +115,11 @@ function expiryOf({ expires }: CapabilityRequest, context: IssuanceContext): str
 }
 
 /** What the issuer would take for its own mistake: times that leave no moment between them. */
-function timeProblem(
+function timeDenial(
   { restrictions: { notBefore } }: CapabilityRequest,
   expires: string,
   now: number,
-): RequestProblem | undefined {
+): RequestDenial | undefined {
   if (expires <= formatTime(now)) {
     const message = `expires ${expires} is not after now`;
     return { code: "invalid_request", message, path: "expires" };
@@ -156,7 +159,7 @@ function asHandedOut(
   };
 }
 
-function tooMany({ grant, resources = [] }: Offer, most: number): RequestProblem | undefined {
+function tooMany({ grant, resources = [] }: Offer, most: number): RequestDenial | undefined {
   const limit = Math.min(most, HOP_MEMBERS);
   if (resources.length <= limit) return undefined;
   const message =
@@ -165,7 +168,7 @@ function tooMany({ grant, resources = [] }: Offer, most: number): RequestProblem
   return { code: "too_many_resources", message, path: "resourceQuery.filter", grants: [grant.id] };
 }
 
-function tooLarge({ grant, resources = [] }: Offer, size: number): RequestProblem {
+function tooLarge({ grant, resources = [] }: Offer, size: number): RequestDenial {
   const message =
     `the capability would take ${size} bytes for its ${resources.length} handles and the other ` +
     `restrictions, and ${HOP_BYTES} is the limit; narrow the filter`;

@@ -20,19 +20,19 @@ import { expandGrants, type KnownGrant } from "./grant.js";
 import { type GrantedCapability, issueOffers } from "./issuance.js";
 import type { AuthorityKind, Ledger } from "./ledger.js";
 import {
+  type AttenuationOutcome,
   attenuatePresented,
   type Identification,
   type Introspection,
   identifyPresented,
   introspect,
-  type NarrowingOutcome,
   revocationOfPresented,
 } from "./maintenance.js";
 import { offersFor } from "./offer.js";
 import type { Policy } from "./policy.js";
 import type { PresentedCapability } from "./presented.js";
 import { type Observation, Recorder } from "./recorder.js";
-import type { AgentDenials, RefusedGrant, RequestProblem } from "./refusal.js";
+import type { AgentDenials, RefusedGrant, RequestDenial, RequestRefusal } from "./refusal.js";
 import type { ResourceSource } from "./resources/resource.js";
 import { checkSkills, type Skill } from "./skill.js";
 
@@ -80,7 +80,7 @@ export type RequestOutcome =
       /** Why there are no capabilities, where the query matched nothing. */
       readonly reason?: string;
     }
-  | { readonly ok: false; readonly problem: RequestProblem };
+  | RequestRefusal;
 
 /** What came of a call. */
 export type InvocationOutcome =
@@ -109,14 +109,6 @@ export type RevocationOutcome =
 /**
  * What an issuing agent does, whatever protocol it speaks: grants capabilities, runs skills for those
  * who have them, and writes down both. Made by {@link createIssuingAgent}.
- *
- * @example
- * ```ts
- * import { IssuingAgent } from "proviso/agent";
- *
- * // As `createIssuingAgent` makes it, with what it was given checked.
- * typeof IssuingAgent.prototype.invoke; // => "function"
- * ```
  */
 export class IssuingAgent {
   readonly grants: ReadonlyMap<string, KnownGrant>;
@@ -160,18 +152,18 @@ export class IssuingAgent {
     const elapsed = this.#recorder.start();
     const now = this.#clock();
     const reading = readCapabilityRequest(params, now);
-    const refuse = (problem: RequestProblem, purpose?: string): RequestOutcome => {
-      this.#recorder.notIssued(caller, problem.code, purpose, elapsed());
-      return { ok: false, problem };
+    const refuse = (denial: RequestDenial, purpose?: string): RequestOutcome => {
+      this.#recorder.notIssued(caller, denial.code, purpose, elapsed());
+      return { ok: false, denial };
     };
-    if (!reading.ok) return refuse(reading.problem);
+    if (!reading.ok) return refuse(reading.denial);
     const { request } = reading;
     const { purpose } = request.restrictions;
     const offers = await offersFor(request, caller.principal, {
       ...this.#context,
       skills: [...this.skills.values()],
     });
-    if ("code" in offers) return refuse(offers, purpose);
+    if (!offers.ok) return refuse(offers.denial, purpose);
     const issuance = issueOffers(offers.offers, request, caller, {
       issuer: this.issuer,
       lifetime: this.#options.lifetime,
@@ -180,7 +172,7 @@ export class IssuingAgent {
       // Finding resources may have taken a while.
       now: this.#clock(),
     });
-    if ("code" in issuance) return refuse(issuance, purpose);
+    if (!issuance.ok) return refuse(issuance.denial, purpose);
     const { granted, kept } = issuance;
     if (granted.length === 0) this.#recorder.notIssued(caller, "nothing_found", purpose, elapsed());
     else this.#recorder.issued(caller, granted, kept, purpose, elapsed());
@@ -258,7 +250,7 @@ export class IssuingAgent {
   }
 
   /** Narrows a capability for a caller that can not do so itself, by the same code as offline. */
-  attenuate(caller: Caller, presented: PresentedCapability, hop: HopInit): NarrowingOutcome {
+  attenuate(caller: Caller, presented: PresentedCapability, hop: HopInit): AttenuationOutcome {
     const outcome = attenuatePresented(caller, presented, hop, this.#context);
     if ("denials" in outcome) this.#recorder.refused("issuance", caller, outcome.denials);
     return outcome;
@@ -305,7 +297,7 @@ const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   clock: true,
 };
 const DEFAULT_LIFETIME = 15 * 60;
-const MOST_HANDLES = 256;
+const MAX_HANDLES = 256;
 const NEVER: AbortSignal = new AbortController().signal;
 
 /**
@@ -380,9 +372,9 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
   if (!Number.isSafeInteger(lifetime) || lifetime < 1 || lifetime > issuer.maxLifetime) {
     throw new TypeError(`lifetime: must be 1 to ${issuer.maxLifetime} whole seconds`);
   }
-  const maxHandles = options.maxHandles ?? MOST_HANDLES;
-  if (!Number.isSafeInteger(maxHandles) || maxHandles < 1 || maxHandles > MOST_HANDLES) {
-    throw new TypeError(`maxHandles: must be 1 to ${MOST_HANDLES}`);
+  const maxHandles = options.maxHandles ?? MAX_HANDLES;
+  if (!Number.isSafeInteger(maxHandles) || maxHandles < 1 || maxHandles > MAX_HANDLES) {
+    throw new TypeError(`maxHandles: must be 1 to ${MAX_HANDLES}`);
   }
   if (issuer.grants === undefined) {
     throw new TypeError("issuer: must know its grants: createIssuer({ grants: […] })");

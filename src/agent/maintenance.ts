@@ -11,7 +11,7 @@ import { type PresentedCapability, tokenOf, unknownCapability } from "./presente
 import type { AgentDenials } from "./refusal.js";
 
 /** What came of narrowing a capability. */
-export type NarrowingOutcome =
+export type AttenuationOutcome =
   | {
       readonly ok: true;
       readonly token: string;
@@ -20,7 +20,7 @@ export type NarrowingOutcome =
       readonly id: string;
     }
   | { readonly ok: false; readonly denials: AgentDenials }
-  | { readonly ok: false; readonly problems: readonly Overreach[] };
+  | { readonly ok: false; readonly overreaches: readonly Overreach[] };
 
 /** What a capability is good for now (in the manner of RFC 7662), or why it is not. */
 export type Introspection =
@@ -55,7 +55,7 @@ export function identifyPresented(
 ): Identification {
   const { issuer, audience } = context;
   const resolved = tokenOf(presented, caller, context);
-  if ("denial" in resolved) return { ok: false, denials: [resolved.denial] };
+  if (!resolved.ok) return { ok: false, denials: [resolved.denial] };
   const standing = issuer.standing(resolved.token, { invoker: caller.invoker, audience });
   if (standing.allowed) return identified(presented, standing.capability.id);
   const { capability, denials } = standing;
@@ -73,14 +73,14 @@ export function attenuatePresented(
   presented: PresentedCapability,
   hop: HopInit,
   context: GateContext,
-): NarrowingOutcome {
+): AttenuationOutcome {
   const found = introspect(caller, presented, context);
   if (!found.active) return { ok: false, denials: found.denials };
   const resolved = tokenOf(presented, caller, context);
-  if ("denial" in resolved) return { ok: false, denials: [resolved.denial] };
+  if (!resolved.ok) return { ok: false, denials: [resolved.denial] };
   try {
-    const narrowed = attenuate(resolved.token, hop);
-    return narrowed.ok ? { ...narrowed, id: found.id } : narrowed;
+    const child = attenuate(resolved.token, hop);
+    return child.ok ? { ...child, id: found.id } : child;
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
     const code: DenialCode = tokenDenialCode(error.code);
@@ -103,7 +103,7 @@ export function revocationOfPresented(
     }
   | Refused {
   const resolved = tokenOf(presented, caller, context);
-  if ("denial" in resolved) return { ok: false, denials: [resolved.denial] };
+  if (!resolved.ok) return { ok: false, denials: [resolved.denial] };
   const revocation = context.issuer.revocationOf(resolved.token, reason);
   if (!revocation.ok) return { ok: false, denials: [revocation.denial] };
   if (presented.id === undefined || presented.id === revocation.capability) return revocation;
@@ -118,7 +118,7 @@ export function introspect(
 ): Introspection {
   const { issuer, audience, grants } = context;
   const resolved = tokenOf(presented, caller, context);
-  if ("denial" in resolved) return { active: false, denials: [resolved.denial] };
+  if (!resolved.ok) return { active: false, denials: [resolved.denial] };
   const standing = issuer.standing(resolved.token, { invoker: caller.invoker, audience });
   if (!standing.allowed) return { active: false, denials: standing.denials };
   const { capability } = standing;

@@ -8,15 +8,10 @@ import {
   permitsOperation,
   permitsResource,
 } from "./policy.js";
-import type { RefusedGrant, RequestProblem } from "./refusal.js";
+import type { RefusedGrant, RequestDenial, RequestRefusal } from "./refusal.js";
 import { checkFilter } from "./resources/filter.js";
-import { unknownCollection } from "./resources/query-problem.js";
-import type {
-  QueryProblem,
-  Resource,
-  ResourceQuery,
-  ResourceSource,
-} from "./resources/resource.js";
+import { unknownCollection } from "./resources/query-denial.js";
+import type { QueryDenial, Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
 import { type Skill, targetOf } from "./skill.js";
 
 /** What one capability is to hold: operations, each of which may be done to each resource. */
@@ -28,12 +23,15 @@ export interface Offer {
 }
 
 /** What grant, request and policy have in common, grant by grant. */
-export interface Offers {
-  readonly offers: readonly Offer[];
-  readonly refused: readonly RefusedGrant[];
-  /** Why there are none, where the query matched nothing. */
-  readonly reason?: string;
-}
+export type Offers =
+  | {
+      readonly ok: true;
+      readonly offers: readonly Offer[];
+      readonly refused: readonly RefusedGrant[];
+      /** Why there are no offers, where the query matches nothing. */
+      readonly reason?: string;
+    }
+  | RequestRefusal;
 
 /** What offers are worked out from. */
 export interface OfferContext {
@@ -56,9 +54,9 @@ export async function offersFor(
   request: CapabilityRequest,
   principal: string,
   context: OfferContext,
-): Promise<Offers | RequestProblem> {
-  const problem = grantProblem(request, context.grants);
-  if (problem !== undefined) return problem;
+): Promise<Offers> {
+  const wrong = grantDenial(request, context.grants);
+  if (wrong !== undefined) return { ok: false, denial: wrong };
   const asked: AskedGrant[] = [];
   const refused: RefusedGrant[] = [];
   for (const id of request.grants) {
@@ -70,8 +68,12 @@ export async function offersFor(
     else asked.push({ grant, permissions, left });
   }
   const permitted = asked.flatMap(({ permissions }) => permissions);
-  const found = asked.length === 0 ? [] : await candidates(request, permitted, context.resources);
-  if ("code" in found) return found;
+  const found = await candidates(
+    asked.length === 0 ? undefined : request.resourceQuery,
+    permitted,
+    context.resources,
+  );
+  if (!found.ok) return found;
 
   const offers: Offer[] = [];
   for (const { grant, permissions, left } of asked) {
@@ -81,23 +83,25 @@ export async function offersFor(
       const message =
         `${id} is for resources: say which with a resourceQuery ({"collection": …, "filter": …}), ` +
         `or ask only for operations that need none`;
-      return { code: "resource_query_required", message, path: "resourceQuery", grants: [id] };
+      const code = "resource_query_required";
+      return { ok: false, denial: { code, message, path: "resourceQuery", grants: [id] } };
     }
     // Only a legacy grant comes this far without a query.
     const own =
       needsResources && request.resourceQuery === undefined
         ? [{ grant, operations: left }]
-        : offersOf(grant, left, permissions, found, context);
+        : offersOf(grant, left, permissions, found.resources, context);
     if (own.length === 0) refused.push({ grant: id, takenBy: "request", message: UNMATCHED });
     offers.push(...own);
   }
   dropUnsupported(offers, refused);
-  if (offers.length > 0) return { offers, refused };
+  if (offers.length > 0) return { ok: true, offers, refused };
   if (refused.some(({ takenBy }) => takenBy === "request")) {
-    return { offers, refused, reason: UNMATCHED };
+    return { ok: true, offers, refused, reason: UNMATCHED };
   }
   const message = refused.map((one) => one.message).join("; ");
-  return { code: "nothing_left", message, grants: request.grants, refused };
+  const denial = { code: "nothing_left", message, grants: request.grants, refused } as const;
+  return { ok: false, denial };
 }
 
 /** Takes back what was offered under a grant if the policy allows nothing under one that it requires. */
@@ -122,10 +126,10 @@ function dropUnsupported(offers: Offer[], refused: RefusedGrant[]): void {
   }
 }
 
-function grantProblem(
+function grantDenial(
   { grants }: CapabilityRequest,
   known: ReadonlyMap<string, KnownGrant>,
-): RequestProblem | undefined {
+): RequestDenial | undefined {
   const unknown = grants.filter((id) => !known.has(id));
   if (unknown.length > 0) {
     const names = [...known.keys()];
@@ -153,33 +157,33 @@ interface AskedGrant {
  * permission is about is answered as if there were none.
  */
 async function candidates(
-  { resourceQuery }: CapabilityRequest,
+  resourceQuery: ResourceQuery | undefined,
   permissions: readonly Permission[],
   source: ResourceSource | undefined,
-): Promise<readonly Resource[] | RequestProblem> {
-  if (resourceQuery === undefined) return [];
+): Promise<{ readonly ok: true; readonly resources: readonly Resource[] } | RequestRefusal> {
+  if (resourceQuery === undefined) return { ok: true, resources: [] };
   if (source === undefined) {
     const message = "this agent has no resources; ask without a resourceQuery";
-    return { code: "invalid_request", message, path: "resourceQuery" };
+    return { ok: false, denial: { code: "invalid_request", message, path: "resourceQuery" } };
   }
   const collections = (await source.collections()).filter((name) => isAbout(permissions, name));
   const result = collections.includes(resourceQuery.collection)
     ? await source.find(resourceQuery)
-    : { ok: false as const, problem: unknownCollection(resourceQuery.collection, collections) };
+    : { ok: false as const, denial: unknownCollection(resourceQuery.collection, collections) };
   const declared = source.declaredFields?.(resourceQuery.collection) !== undefined;
   const hidden = declared
     ? false
     : result.ok
       ? unknownAmong(resourceQuery, result.resources, permissions)
-      : result.problem.code === "unknown_field";
+      : result.denial.code === "unknown_field";
   if (hidden) {
-    const problem = await fieldProblem(resourceQuery, permissions, source);
-    if (problem !== undefined) return asRequestProblem(problem);
-  } else if (!result.ok) return asRequestProblem(result.problem);
+    const denial = await fieldDenial(resourceQuery, permissions, source);
+    if (denial !== undefined) return refusal(denial);
+  } else if (!result.ok) return refusal(result.denial);
   const name = await source.nameOfCollection(resourceQuery.collection);
   const collection = name === undefined ? undefined : await source.get(name);
   const items = result.ok ? result.resources : [];
-  return collection === undefined ? items : [...items, collection];
+  return { ok: true, resources: collection === undefined ? items : [...items, collection] };
 }
 
 /** Whether a filter has found nothing that may be seen, so that its fields may be hidden ones. */
@@ -193,11 +197,11 @@ function unknownAmong(
 }
 
 /** What is wrong with the fields of a filter, for someone who knows only what they may see. */
-async function fieldProblem(
+async function fieldDenial(
   { collection, filter = {} }: ResourceQuery,
   permissions: readonly Permission[],
   source: ResourceSource,
-): Promise<QueryProblem | undefined> {
+): Promise<QueryDenial | undefined> {
   const all = await source.find({ collection });
   const seen = (all.ok ? all.resources : []).filter((one) => isVisible(permissions, one));
   // To those who see nothing, everything matches nothing.
@@ -208,8 +212,8 @@ async function fieldProblem(
   );
 }
 
-function asRequestProblem({ code, message, path, known }: QueryProblem): RequestProblem {
-  return { code, message, path: `resourceQuery.${path}`, known };
+function refusal({ code, message, path, known }: QueryDenial): RequestRefusal {
+  return { ok: false, denial: { code, message, path: `resourceQuery.${path}`, known } };
 }
 
 function operationsLeft(

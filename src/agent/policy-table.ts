@@ -136,5 +136,5 @@ function checkedSelector(selector: ResourceSelector, where: string): ResourceSel
 function checkedFilter(filter: ResourceFilter, where: string): ResourceFilter {
   const reading = readFilter(filter);
   if (reading.ok) return reading.filter;
-  throw new TypeError(`${where}: ${reading.problem.message}`);
+  throw new TypeError(`${where}: ${reading.denial.message}`);
 }

@@ -10,7 +10,7 @@ export interface PresentedCapability {
 }
 
 /** How many capabilities one call may present. */
-export const MOST_PRESENTED = 8;
+export const MAX_PRESENTED = 8;
 
 /**
  * The token of a presented capability. An id alone is as good as the token, but only from the very
@@ -20,12 +20,16 @@ export function tokenOf(
   { id, token }: PresentedCapability,
   caller: Caller,
   { issuer, ledger }: { readonly issuer: Issuer; readonly ledger: Ledger },
-): { readonly token: string } | { readonly denial: AgentDenial } {
-  if (token !== undefined) return { token };
+):
+  | { readonly ok: true; readonly token: string }
+  | { readonly ok: false; readonly denial: AgentDenial } {
+  if (token !== undefined) return { ok: true, token };
   const issued = id === undefined ? undefined : ledger.issued(id);
   const own = issued?.principal === caller.principal && issued.invoker === caller.invoker;
   const remade = issued !== undefined && own ? issuer.remake(issued) : undefined;
-  return remade === undefined ? { denial: unknownCapability(id) } : { token: remade };
+  return remade === undefined
+    ? { ok: false, denial: unknownCapability(id) }
+    : { ok: true, token: remade };
 }
 
 /** The denial for an id that is not the caller's to use. */

@@ -27,7 +27,7 @@ export function queryAskedAgain(
   if (kept === undefined) return undefined;
   const reading = readResourceQuery(JSON.parse(kept));
   if (reading.ok) return reading.query;
-  throw new TypeError(`the query that ${id} was issued by: ${reading.problem.message}`);
+  throw new TypeError(`the query that ${id} was issued by: ${reading.denial.message}`);
 }
 
 /** Whether a resource is what a query names: an item that matches, or the collection itself. */

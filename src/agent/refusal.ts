@@ -1,5 +1,5 @@
 import type { Denial, DenialCode } from "../capability/denial.js";
-import type { QueryProblem } from "./resources/resource.js";
+import type { QueryDenial } from "./resources/resource.js";
 
 /**
  * Why an issuing agent refuses a call, beside the reasons of the check of a capability. Stable.
@@ -77,18 +77,18 @@ export interface RefusedGrant {
  * - `too_many_resources`: the query matches more than one capability can name.
  * - `nothing_left`: grant, request and policy have nothing in common; `refused` says which took it.
  */
-export type RequestProblemCode =
+export type RequestDenialCode =
   | "invalid_request"
   | "unknown_grant"
   | "missing_required_grants"
   | "resource_query_required"
-  | QueryProblem["code"]
+  | QueryDenial["code"]
   | "too_many_resources"
   | "nothing_left";
 
 /** Why a request for capabilities, or about one, is refused. */
-export interface RequestProblem {
-  readonly code: RequestProblemCode;
+export interface RequestDenial {
+  readonly code: RequestDenialCode;
   readonly message: string;
   /** Where in the request. */
   readonly path?: string;
@@ -98,4 +98,10 @@ export interface RequestProblem {
   readonly grants?: readonly string[];
   /** What each grant came to. */
   readonly refused?: readonly RefusedGrant[];
+}
+
+/** A request for capabilities that is refused as a whole. */
+export interface RequestRefusal {
+  readonly ok: false;
+  readonly denial: RequestDenial;
 }

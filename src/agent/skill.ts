@@ -50,14 +50,6 @@ export interface Skill {
 /**
  * What a skill throws because of what its caller gave, where the schema cannot say it: a text that is
  * too long to be kept, say. The caller gets the message.
- *
- * @example
- * ```ts
- * import { SkillInputError } from "proviso/agent";
- *
- * const error = new SkillInputError("the text has more than 1,048,576 bytes");
- * error.name; // => "SkillInputError"
- * ```
  */
 export class SkillInputError extends Error {
   override readonly name = "SkillInputError";

@@ -1,4 +1,4 @@
-import type { AuthenticationProblem, Authenticator } from "../agent/caller.js";
+import type { AuthenticationDenial, Authenticator } from "../agent/caller.js";
 
 /** What else a challenge may say. */
 export interface ChallengeOptions {
@@ -22,14 +22,14 @@ export interface ChallengeOptions {
  *   { development: true, announce: () => {} },
  * );
  * const nobody = await authenticator.authenticate(undefined);
- * nobody.ok ? "" : wwwAuthenticate(nobody.problem, authenticator); // => 'Bearer realm="proviso"'
+ * nobody.ok ? "" : wwwAuthenticate(nobody.denial, authenticator); // => 'Bearer realm="proviso"'
  *
  * wwwAuthenticate({ code: "token_invalid", message: 'not "good"' }, authenticator);
  * // => `Bearer realm="proviso", error="invalid_token", error_description="not 'good'"`
  * ```
  */
 export function wwwAuthenticate(
-  problem: AuthenticationProblem,
+  denial: AuthenticationDenial,
   authenticator: Authenticator,
   options: ChallengeOptions = {},
 ): string {
@@ -38,8 +38,8 @@ export function wwwAuthenticate(
   const parameters: [name: string, value: string][] = [["realm", audience]];
   if (scope !== undefined) parameters.push(["scope", scope]);
   // Without credentials there is nothing to complain about: RFC 6750, section 3.1.
-  if (problem.code === "token_invalid") {
-    parameters.push(["error", "invalid_token"], ["error_description", problem.message]);
+  if (denial.code === "token_invalid") {
+    parameters.push(["error", "invalid_token"], ["error_description", denial.message]);
   }
   if (resourceMetadata !== undefined) {
     parameters.push(["resource_metadata", new URL(resourceMetadata).href]);

@@ -1,10 +1,10 @@
 import { encodeBase64url } from "../bytes/base64.js";
 import { TokenError } from "../bytes/token-error.js";
+import { intersectHop, overreaches } from "../caveats/attenuation.js";
 import { withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
 import { meetOf } from "../caveats/meet.js";
-import { clip, overreaches } from "../caveats/narrowing.js";
 import { canonicalHop } from "../caveats/write-hop.js";
 import { addFirstPartyCaveat } from "../macaroon/chain.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
@@ -21,7 +21,7 @@ export interface AttenuateOptions {
    */
   readonly nonce?: boolean;
   /**
-   * Clip the hop to what the token still allows instead of refusing it. What would leave nothing is
+   * Intersect the hop with what the token still allows instead of refusing it. What would leave nothing is
    * refused all the same.
    */
   readonly intersect?: boolean;
@@ -39,7 +39,7 @@ export type Attenuation =
       /** Revokes the new token and all that descends from it; the given token lives on. */
       readonly revocationId: string;
     }
-  | { readonly ok: false; readonly problems: readonly Overreach[] };
+  | { readonly ok: false; readonly overreaches: readonly Overreach[] };
 
 const OPTIONS = ["nonce", "intersect", "now"];
 const NONCE_BYTES = 12;
@@ -47,13 +47,6 @@ const NONCE_BYTES = 12;
 /**
  * A nonce for a hop: it makes the hop distinct from others that say the same. {@link attenuate} adds one
  * by itself.
- *
- * @example
- * ```ts
- * import { createNonce } from "proviso";
- *
- * createNonce().length; // => 16
- * ```
  */
 export function createNonce(): string {
   return encodeBase64url(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
@@ -84,10 +77,10 @@ export function createNonce(): string {
  * });
  * const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve", "search"] });
  *
- * const narrowed = attenuate(token, { operations: ["retrieve"] });
- * narrowed.ok; // => true
+ * const child = attenuate(token, { operations: ["retrieve"] });
+ * child.ok; // => true
  * const widened = attenuate(token, { operations: ["retreive"] });
- * widened.ok ? "" : widened.problems[0]?.nearest; // => "retrieve"
+ * widened.ok ? "" : widened.overreaches[0]?.nearest; // => "retrieve"
  * ```
  */
 export function attenuate(
@@ -118,7 +111,7 @@ export function attenuate(
       });
     }
   }
-  if (unreadable.length > 0) return { ok: false, problems: unreadable };
+  if (unreadable.length > 0) return { ok: false, overreaches: unreadable };
 
   const hops = links.map((link) =>
     link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,
@@ -127,12 +120,12 @@ export function attenuate(
   const init = withNonce(withoutDurations(hop, now, authority), nonce);
   // The limits first: comparing much with much is work.
   const wanted = canonicalHop(init, (bytes) => assertHopFits(bytes, CAPABILITY_LIMITS)).hop;
-  const appended = canonicalHop(intersect ? clip(authority, wanted) : wanted);
+  const appended = canonicalHop(intersect ? intersectHop(authority, wanted) : wanted);
   const child = addFirstPartyCaveat(parent, appended.bytes);
   const over = overCapabilityLimits([child], CAPABILITY_LIMITS);
   if (over !== undefined) throw over;
-  const problems = overreaches(authority, appended.hop);
-  if (problems.length > 0) return { ok: false, problems };
+  const found = overreaches(authority, appended.hop);
+  if (found.length > 0) return { ok: false, overreaches: found };
   return {
     ok: true,
     token: macaroonToText(child),

@@ -39,14 +39,14 @@ export function inspect(token: string, options: InspectOptions = {}): Inspection
   const own = inspectMacaroon(root);
   const discharges = others.map(inspectMacaroon);
   const authority = meetOf([own, ...discharges].map(({ links }) => links.map((link) => link.hop)));
-  const grant = grantOf(root);
+  const capability = capabilityOf(root);
   const bytes = macaroons.reduce((sum, macaroon) => sum + binaryV2Length(macaroon), 0);
   const inspection: Omit<Inspection, "warnings"> = {
     verified: false,
     format,
     bytes,
     ...own,
-    ...(grant === undefined ? {} : { grant }),
+    ...(capability === undefined ? {} : { grant: capability.grant, capability }),
     authority,
     revocationId: revocationIdOf(partsOf(root).signature),
     discharges,
@@ -80,7 +80,7 @@ function rawBytes(bytes: Uint8Array): RawBytes {
   return text === undefined ? { base64url } : { base64url, text };
 }
 
-function grantOf(macaroon: Macaroon): Identifier | undefined {
+function capabilityOf(macaroon: Macaroon): Identifier | undefined {
   try {
     return decodeIdentifier(partsOf(macaroon).identifier);
   } catch (error) {

@@ -38,8 +38,10 @@ export interface Inspection extends InspectedMacaroon {
   readonly format: MacaroonFormat;
   /** Size of all macaroons in v2 binary form. */
   readonly bytes: number;
-  /** What was granted; absent if this macaroon is not a capability. */
-  readonly grant?: Identifier;
+  /** The grant's id, such as `documents:read`; absent if this macaroon is not a capability. */
+  readonly grant?: string;
+  /** What the identifier says; absent if this macaroon is not a capability. */
+  readonly capability?: Identifier;
   /** What the readable hops leave together. */
   readonly authority: Authority;
   /** Of the last link: revoking it refuses this token and all that is narrowed from it. */

@@ -11,13 +11,6 @@ export interface CapabilityLimits extends MacaroonLimits {
  * each, attenuated once to 100 of them, fits; as base64url it leaves 2.6 KB of the 16 KiB that Node
  * gives all headers of a request. A checker may lower them, never raise
  * them: holders rely on what others accept.
- *
- * @example
- * ```ts
- * import { CAPABILITY_LIMITS } from "proviso";
- *
- * CAPABILITY_LIMITS.bytes; // => 10240
- * ```
  */
 export const CAPABILITY_LIMITS: CapabilityLimits = /* @__PURE__ */ Object.freeze({
   bytes: 10_240,
@@ -30,7 +23,7 @@ export const CAPABILITY_LIMITS: CapabilityLimits = /* @__PURE__ */ Object.freeze
 });
 
 /** Deepest JSON nesting that a hop can have: hop, constraints, operators, list. */
-export const HOP_DEPTH = 4;
+export const MAX_HOP_DEPTH = 4;
 
 /** @throws TypeError if a limit is not a whole number or is higher than the specification's. */
 export function capabilityLimits(given: Partial<CapabilityLimits> | undefined): CapabilityLimits {

@@ -16,7 +16,7 @@ export function warningsFor(
   over: string | undefined,
   now: number,
 ): InspectionWarning[] {
-  if (inspection.grant === undefined) {
+  if (inspection.capability === undefined) {
     const message =
       "this macaroon is not a capability of this kind; every check here would refuse it";
     return [{ code: "not_a_capability", message }];

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from "../bytes/json.js";
 import { canonicalLimit } from "./canonical-order.js";
-import { argumentOverreaches, intersectLimit } from "./constraint-narrowing.js";
+import { argumentOverreaches, intersectLimit } from "./constraint-attenuation.js";
 import { type Domain, domainOf, isEmpty, meetDomains } from "./domain.js";
 import type { Hop } from "./hop.js";
 import {

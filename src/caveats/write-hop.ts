@@ -8,14 +8,6 @@ import { readHop } from "./read-hop.js";
  * Brings a hop into canonical form: sets sorted without repeats, times as text.
  *
  * @throws TypeError if a key or value is not one a hop may have; the message names it.
- *
- * @example
- * ```ts
- * import { normalizeHop } from "proviso";
- *
- * const hop = normalizeHop({ operations: ["search", "retrieve", "search"] });
- * hop.operations; // => ["retrieve", "search"]
- * ```
  */
 export function normalizeHop(init: HopInit): Hop {
   return canonicalHop(init).hop;

@@ -57,8 +57,8 @@ export function authentication(
       callers.set(req, found.caller);
       return next();
     }
-    const { code, message } = found.problem;
-    res.setHeader("WWW-Authenticate", wwwAuthenticate(found.problem, authenticator));
+    const { code, message } = found.denial;
+    res.setHeader("WWW-Authenticate", wwwAuthenticate(found.denial, authenticator));
     return answer(res, { status: 401, reason: code, message });
   };
 }

@@ -63,16 +63,6 @@ export interface KeyInUse {
  * An issuer's root keys: one that mints, and older ones that still verify. An immutable value;
  * rotating and retiring give a new keyring. Secrets are held in private fields and leave only
  * through {@link Keyring.exportJwkSet}.
- *
- * @example
- * ```ts
- * import { createKeyring, Keyring } from "proviso/issuer";
- *
- * const keyring = createKeyring();
- * const rotated = keyring.rotate();
- * rotated.retire(keyring.minting.kid).list().length; // => 1
- * [rotated instanceof Keyring, JSON.stringify(rotated)]; // => [true, '"[keyring, secrets withheld]"']
- * ```
  */
 export class Keyring implements KeySource {
   readonly #keys: ReadonlyMap<string, HeldKey>;

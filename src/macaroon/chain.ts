@@ -36,14 +36,6 @@ export interface MacaroonInit {
  * Makes a macaroon without caveats.
  *
  * @throws TypeError on wrong arguments.
- *
- * @example
- * ```ts
- * import { RootKey, createMacaroon, macaroonToText } from "proviso/macaroon";
- *
- * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
- * macaroonToText(createMacaroon(key, { identifier: "a" })); // => "AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA"
- * ```
  */
 export function createMacaroon(key: RootKey, init: MacaroonInit): Macaroon {
   const identifier = toBytes(init.identifier, "identifier");
@@ -56,16 +48,6 @@ export function createMacaroon(key: RootKey, init: MacaroonInit): Macaroon {
  * Appends a first-party caveat: one HMAC, no key needed. The given macaroon is unchanged.
  *
  * @throws TypeError on wrong arguments.
- *
- * @example
- * ```ts
- * import { addFirstPartyCaveat, createMacaroon, RootKey } from "proviso/macaroon";
- *
- * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
- * const parent = createMacaroon(key, { identifier: "id" });
- * const child = addFirstPartyCaveat(parent, "time < 2030");
- * [parent.caveats.length, child.caveats.length]; // => [0, 1]
- * ```
  */
 export function addFirstPartyCaveat(macaroon: Macaroon, caveat: string | Uint8Array): Macaroon {
   const identifier = toBytes(caveat, "caveat");
@@ -121,17 +103,6 @@ export function addThirdPartyCaveat(macaroon: Macaroon, init: ThirdPartyInit): M
 /**
  * Binds a discharge to the macaroon it will be presented with. Bind every discharge, nested ones
  * too, to the *root* macaroon in its final form: appending a caveat afterwards unbinds them.
- *
- * @example
- * ```ts
- * import { bindDischarge, createMacaroon, RootKey } from "proviso/macaroon";
- *
- * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
- * const root = createMacaroon(key, { identifier: "root" });
- * const discharge = createMacaroon(key, { identifier: "discharge" });
- * const bound = bindDischarge(root, discharge);
- * bound.signature.join() === discharge.signature.join(); // => false
- * ```
  */
 export function bindDischarge(root: Macaroon, discharge: Macaroon): Macaroon {
   const parts = partsOf(discharge);

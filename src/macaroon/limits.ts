@@ -18,13 +18,6 @@ export interface MacaroonLimits {
 
 /**
  * The default bounds for generic macaroons. Capabilities have tighter ones, `CAPABILITY_LIMITS`.
- *
- * @example
- * ```ts
- * import { MACAROON_LIMITS } from "proviso/macaroon";
- *
- * MACAROON_LIMITS.bytes; // => 65536
- * ```
  */
 export const MACAROON_LIMITS: MacaroonLimits = /* @__PURE__ */ Object.freeze({
   bytes: 65536,

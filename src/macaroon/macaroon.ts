@@ -40,16 +40,6 @@ export let partsOf: (macaroon: Macaroon) => MacaroonParts;
  *
  * Make one with `createMacaroon` or `parseMacaroon`. The caveats together with the signature *are*
  * the bearer token, so printing or JSON-encoding a macaroon withholds the signature.
- *
- * @example
- * ```ts
- * import { RootKey, addFirstPartyCaveat, createMacaroon } from "proviso/macaroon";
- *
- * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
- * const macaroon = addFirstPartyCaveat(createMacaroon(key, { identifier: "id" }), "door = front");
- * new TextDecoder().decode(macaroon.caveats[0]?.identifier); // => "door = front"
- * JSON.stringify({ macaroon }); // => "{\"macaroon\":\"[macaroon, signature withheld]\"}"
- * ```
  */
 export class Macaroon {
   readonly #parts: MacaroonParts;

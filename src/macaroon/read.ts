@@ -71,14 +71,6 @@ export function readMacaroons(text: string, given?: Partial<MacaroonLimits>): Ma
  * Reads exactly one macaroon, in any of the four forms.
  *
  * @throws TokenError as {@link readMacaroons}, and `trailing_bytes` if discharges follow.
- *
- * @example
- * ```ts
- * import { parseMacaroon } from "proviso/macaroon";
- *
- * const macaroon = parseMacaroon("AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA");
- * new TextDecoder().decode(macaroon.identifier); // => "a"
- * ```
  */
 export function parseMacaroon(text: string, limits?: Partial<MacaroonLimits>): Macaroon {
   const { macaroons } = readMacaroons(text, limits);
@@ -92,15 +84,6 @@ export function parseMacaroon(text: string, limits?: Partial<MacaroonLimits>): M
  * Reads one or more v1 or v2 binary macaroons, one after the other.
  *
  * @throws TokenError if they are not well formed or exceed a limit.
- *
- * @example
- * ```ts
- * import { createMacaroon, macaroonToBytes, macaroonsFromBytes, RootKey } from "proviso/macaroon";
- *
- * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
- * const bytes = macaroonToBytes(createMacaroon(key, { identifier: "a" }), "v1");
- * macaroonsFromBytes(bytes).format; // => "v1"
- * ```
  */
 export function macaroonsFromBytes(
   bytes: Uint8Array,

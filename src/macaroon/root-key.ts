@@ -12,15 +12,6 @@ export function deriveKey(secret: Uint8Array): Uint8Array {
  * A root key, ready for use: the derived key's HMAC state is computed once and kept, so making and
  * checking macaroons under the same key skips that work. Holds secret state in private fields only;
  * printing it shows nothing.
- *
- * @example
- * ```ts
- * import { RootKey, createMacaroon } from "proviso/macaroon";
- *
- * const key = new RootKey(crypto.getRandomValues(new Uint8Array(32)));
- * const macaroon = createMacaroon(key, { identifier: "invoice 17" });
- * macaroon.caveats.length; // => 0
- * ```
  */
 export class RootKey {
   readonly #key: HmacKey;

@@ -11,15 +11,6 @@ import type { MacaroonFormat } from "./read.js";
  *
  * @throws TypeError on wrong arguments, or if that form can not carry it (v1: fields over 65 kB;
  *   v1json: bytes that are not text).
- *
- * @example
- * ```ts
- * import { createMacaroon, RootKey, writeMacaroons } from "proviso/macaroon";
- *
- * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
- * const macaroon = createMacaroon(key, { identifier: "a" });
- * writeMacaroons([macaroon], "v2json"); // => '{"v":2,"i":"a","c":[],"s64":"8tc0EZ65teJ49km3J6ucaVSOx8PY_DT4IqL-2lhy6sw"}'
- * ```
  */
 export function writeMacaroons(
   macaroons: readonly [Macaroon, ...Macaroon[]],
@@ -59,14 +50,6 @@ export function macaroonToText(macaroon: Macaroon): string {
  * One macaroon in a binary form.
  *
  * @throws TypeError on wrong arguments, or if a field is too long for v1.
- *
- * @example
- * ```ts
- * import { createMacaroon, macaroonToBytes, RootKey } from "proviso/macaroon";
- *
- * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
- * macaroonToBytes(createMacaroon(key, { identifier: "a" }), "v2").length; // => 40
- * ```
  */
 export function macaroonToBytes(macaroon: Macaroon, format: "v1" | "v2"): Uint8Array {
   if (!(macaroon instanceof Macaroon)) throw new TypeError("macaroon must be a Macaroon");

@@ -33,19 +33,6 @@ const MESSAGES: Readonly<Record<ResourceErrorCode, string>> = {
 /**
  * What a source of resources could not do. `code` is for programs, the message for the agent's
  * operator: it has names of files, which callers are not to see.
- *
- * @example
- * ```ts
- * import { openFolder, ResourceError } from "proviso/sources";
- *
- * let code;
- * try {
- *   await openFolder("/nowhere/documents");
- * } catch (error) {
- *   if (error instanceof ResourceError) code = error.code;
- * }
- * code; // => "source_missing"
- * ```
  */
 export class ResourceError extends Error {
   override readonly name = "ResourceError";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { checkFilter, matches } from "../agent/resources/filter.js";
-import { unknownCollection } from "../agent/resources/query-problem.js";
+import { unknownCollection } from "../agent/resources/query-denial.js";
 import type {
   QueryResult,
   Resource,
@@ -64,12 +64,12 @@ export class ResourceFolder implements ResourceSource {
   async find({ collection, filter = {} }: ResourceQuery): Promise<QueryResult> {
     const collections = this.#items.collections();
     if (!collections.includes(collection)) {
-      return { ok: false, problem: unknownCollection(collection, collections) };
+      return { ok: false, denial: unknownCollection(collection, collections) };
     }
     const items = this.#items.all(collection);
     const fields = new Set(items.flatMap((item) => Object.keys(item.fields)));
-    const problem = checkFilter(filter, [...fields].sort());
-    if (problem !== undefined) return { ok: false, problem };
+    const denial = checkFilter(filter, [...fields].sort());
+    if (denial !== undefined) return { ok: false, denial };
     return { ok: true, resources: items.filter((item) => matches(item, filter)) };
   }
 

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { TextDecoder } from "node:util";
 import { checkFilter, matches } from "../agent/resources/filter.js";
-import { unknownCollection } from "../agent/resources/query-problem.js";
+import { unknownCollection } from "../agent/resources/query-denial.js";
 import type {
   QueryResult,
   Resource,
@@ -91,10 +91,10 @@ export class SqliteResources implements ResourceSource {
     const { decoder, connection, tables } = this.#current();
     const table = tables.get(collection)?.table;
     if (table === undefined) {
-      return { ok: false, problem: unknownCollection(collection, this.#names()) };
+      return { ok: false, denial: unknownCollection(collection, this.#names()) };
     }
-    const problem = checkFilter(filter, this.declaredFields(collection) ?? []);
-    if (problem !== undefined) return { ok: false, problem };
+    const denial = checkFilter(filter, this.declaredFields(collection) ?? []);
+    if (denial !== undefined) return { ok: false, denial };
     const { maxRows, file } = this.#options;
     const { sql, values } = selectRows(table, filter, maxRows + 1);
     const rows = this.#read(connection, () => connection.prepare(sql).all(...values));

@@ -58,7 +58,7 @@ export interface SqliteResourcesOptions {
  *   },
  * });
  * const found = await source.find({ collection: "reports", filter: { year: { min: 2025 } } });
- * found.ok ? found.resources.map((report) => report.name) : found.problem.message;
+ * found.ok ? found.resources.map((report) => report.name) : found.denial.message;
  * // => ["reports/2"]
  * (await source.get("reports/2"))?.displayName; // => "Second"
  * source.close();

@@ -12,12 +12,14 @@ export type StorageErrorCode =
   | "store_missing"
   | "store_exists"
   | "store_unreadable"
+  | "store_unreachable"
   | "store_unwritable"
   | "store_exposed"
   | "store_locked"
   | "store_corrupt"
   | "store_full"
   | "store_version"
+  | "store_outdated"
   | "store_replaced"
   | "store_unavailable";
 
@@ -82,6 +84,14 @@ const WORDING: Readonly<Record<StorageErrorCode, Wording>> = {
     message: (store) => `the ${store} can not be read`,
     hint: (path) => `make ${path} a regular file that this user may read and write`,
   },
+  store_unreachable: {
+    message: () => "the database cannot be reached",
+    hint: () => "see that its server runs and that the address is right",
+  },
+  store_outdated: {
+    message: () => "this file is of an unreleased format of proviso, which kept each store apart",
+    hint: () => "move the folder away and run proviso init",
+  },
   store_unwritable: {
     message: (store) => `the ${store} can not be written`,
     hint: (path) => `let this user write to ${path} and to its directory`,
@@ -130,20 +140,6 @@ export interface StorageErrorOptions {
 /**
  * A key file or store that can not be used as it is. `code` is for programs, `message`
  * and `hint` are for people; neither shows a secret.
- *
- * @example
- * ```ts
- * import { StorageError, readKeyringFile } from "proviso/stores";
- *
- * let caught;
- * try {
- *   readKeyringFile("/nowhere/keys.json");
- * } catch (error) {
- *   if (error instanceof StorageError) caught = error;
- * }
- * caught?.code; // => "key_file_missing"
- * caught?.hint; // => "check the path, or create a key file"
- * ```
  */
 export class StorageError extends Error {
   override readonly name = "StorageError";

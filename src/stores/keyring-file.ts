@@ -33,19 +33,6 @@ const OTHERS = 0o077;
  *
  * @throws StorageError `key_file_missing`, `key_file_unreadable`, `key_file_exposed` if the file's
  *   group or others may open it (not looked at on Windows), or `key_file_malformed`.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { createKeyring } from "proviso/issuer";
- * import { createKeyringFile, readKeyringFile } from "proviso/stores";
- *
- * const path = join(mkdtempSync(join(tmpdir(), "proviso-")), "keys.json");
- * createKeyringFile(path, createKeyring());
- * readKeyringFile(path).list().length; // => 1
- * ```
  */
 export function readKeyringFile(path: string, options: KeyringOptions = {}): Keyring {
   let text: string;
@@ -100,26 +87,6 @@ function readPrivateText(path: string): string {
  * is there already is never overwritten, not even by two processes at once.
  *
  * @throws StorageError `key_file_exists` or `key_file_unwritable`; nothing is left behind.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { createKeyring } from "proviso/issuer";
- * import { createKeyringFile, StorageError } from "proviso/stores";
- *
- * const path = join(mkdtempSync(join(tmpdir(), "proviso-")), "keys.json");
- * createKeyringFile(path, createKeyring());
- *
- * let code;
- * try {
- *   createKeyringFile(path, createKeyring());
- * } catch (error) {
- *   if (error instanceof StorageError) code = error.code;
- * }
- * code; // => "key_file_exists"
- * ```
  */
 export function createKeyringFile(path: string, keyring: Keyring): void {
   removeAbandoned(path);

@@ -5,7 +5,7 @@ import type { AgentDenialCode } from "../../src/agent/refusal.js";
 import type { Json } from "../../src/bytes/json.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import { createKeyring } from "../../src/issuer/keyring.js";
-import { append, narrow } from "../capability/support.js";
+import { append, attenuated } from "../capability/support.js";
 import {
   BOB,
   call,
@@ -162,11 +162,11 @@ describe("what a capability does not hold", () => {
       token: string,
       given: { readonly [name: string]: Json } = read,
     ): Promise<string[]> => codes(await call(agent, "retrieve", given, [{ token }]));
-    expect(await of(narrow(one.token, { operations: ["list"] }))).toEqual(["operation_denied"]);
+    expect(await of(attenuated(one.token, { operations: ["list"] }))).toEqual(["operation_denied"]);
     expect(
-      await of(narrow(one.token, { constraints: { page: { max: 3 } } }), { ...read, page: 4 }),
+      await of(attenuated(one.token, { constraints: { page: { max: 3 } } }), { ...read, page: 4 }),
     ).toEqual(["constraint_violated"]);
-    expect(await of(narrow(one.token, { constraints: { page: { max: 3 } } }))).toEqual([
+    expect(await of(attenuated(one.token, { constraints: { page: { max: 3 } } }))).toEqual([
       "constraint_violated",
     ]);
     expect(await of(append(one.token, '{"invokers":["other"]}'))).toEqual(["invoker_denied"]);

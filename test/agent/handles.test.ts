@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/bytes/json.js";
-import { append, narrow } from "../capability/support.js";
+import { append, attenuated } from "../capability/support.js";
 import { item, Shelf } from "./shelf.js";
 import {
   ALICE,
@@ -115,7 +115,7 @@ describe("a skill by its reach", () => {
       return outcome.ok ? outcome.result : [...new Set(codes(outcome))];
     };
     expect(await seen(token)).toEqual(["reports/q1.md", "reports/q2.md"]);
-    const first = narrow(token, { resourceHandles: [q1] });
+    const first = attenuated(token, { resourceHandles: [q1] });
     expect(await seen(first)).toEqual(["reports/q1.md"]);
     expect(await seen(first, { about: q2 })).toEqual(["resource_denied"]);
     expect(await seen(append(first, `{"resourceHandles":["${q2}"]}`))).toEqual(["resource_denied"]);
@@ -136,7 +136,7 @@ describe("a skill by its reach", () => {
     const { token } = await grantedOne(agent, REPORTS);
     const expired = append(token, '{"expires":"2029-01-01T00:00:00Z"}');
     expect(codes(await call(agent, "list", {}, [{ token: expired }]))).toEqual(["expired"]);
-    const other = narrow(token, { operations: ["retrieve"] });
+    const other = attenuated(token, { operations: ["retrieve"] });
     expect(codes(await call(agent, "list", {}, [{ token: other }]))).toEqual(["operation_denied"]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { attenuate } from "../../src/index.js";
-import { append, narrow } from "../capability/support.js";
+import { append, attenuated } from "../capability/support.js";
 import {
   ALICE,
   BOB,
@@ -33,7 +33,10 @@ describe("narrowing for a caller", () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, REPORTS);
     const wider = agent.attenuate(ALICE, { token }, { operations: ["retrieve", "update"] });
-    expect(wider).toMatchObject({ ok: false, problems: [{ rule: "operations", value: "update" }] });
+    expect(wider).toMatchObject({
+      ok: false,
+      overreaches: [{ rule: "operations", value: "update" }],
+    });
     const noHop = JSON.parse('{"operation":["retrieve"]}');
     expect(misuse(() => agent.attenuate(ALICE, { token }, noHop))).toContain(
       'did you mean "operations"?',
@@ -54,7 +57,7 @@ describe("narrowing for a caller", () => {
   test("stops at the most links that a token may have", async () => {
     const { agent } = await world();
     let { token } = await grantedOne(agent, { grants: ["clock:read"] });
-    for (let links = 1; links < 32; links++) token = narrow(token, { purpose: "p" });
+    for (let links = 1; links < 32; links++) token = attenuated(token, { purpose: "p" });
     expect(codes(await call(agent, "tell", {}, [{ token }]))).toEqual(["allowed"]);
     const outcome = agent.attenuate(ALICE, { token }, { purpose: "p" });
     expect(outcome).toMatchObject({ ok: false, denials: [{ code: "token_too_large" }] });
@@ -66,7 +69,7 @@ describe("introspection", () => {
     const { agent } = await world();
     const one = await grantedOne(agent, REPORTS);
     const handle = handleOf(one, "First quarter");
-    const child = narrow(one.token, { resourceHandles: [handle], maxFurtherHops: 0 });
+    const child = attenuated(one.token, { resourceHandles: [handle], maxFurtherHops: 0 });
     expect(agent.introspect(BOB, { token: child })).toMatchObject({
       ...{ active: true, id: one.id, grant: "documents:read", principal: "alice", hops: 2 },
       ...{ expires: one.expires, attenuable: false, issued: "2030-01-01T00:00:00Z" },
@@ -107,8 +110,8 @@ describe("revoking", () => {
   test("by the holder of a child kills it and its children; parent and siblings live", async () => {
     const { agent } = await world();
     const { token: parent } = await grantedOne(agent, { grants: ["clock:read"] });
-    const [child, sibling] = ["a", "b"].map((purpose) => narrow(parent, { purpose }));
-    const grandchild = narrow(child ?? "", { purpose: "c" });
+    const [child, sibling] = ["a", "b"].map((purpose) => attenuated(parent, { purpose }));
+    const grandchild = attenuated(child ?? "", { purpose: "c" });
     expect(agent.revoke(BOB, { token: child ?? "" }, "lost")).toMatchObject({ ok: true });
     const alive = async (token = ""): Promise<string[]> =>
       codes(await call(agent, "tell", {}, [{ token }]));
@@ -127,7 +130,7 @@ describe("revoking", () => {
     const other = await grantedOne(agent, { grants: ["clock:read"] });
     agent.revoke(ALICE, { token });
     const before = revocations.snapshot().entries.length;
-    for (const dead of [token, narrow(token, { purpose: "p" })]) {
+    for (const dead of [token, attenuated(token, { purpose: "p" })]) {
       expect(agent.revoke(ALICE, { token: dead })).toMatchObject({ ok: true, needless: "revoked" });
     }
     clock.now = NOW + 3_600_000;

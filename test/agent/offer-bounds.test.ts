@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/bytes/json.js";
 import { item, Shelf } from "./shelf.js";
-import { ALICE, call, codes, granted, grantedOne, problem, REPORTS, world } from "./support.js";
+import { ALICE, call, codes, denialOf, granted, grantedOne, REPORTS, world } from "./support.js";
 
 describe("what the principal may not see", () => {
   async function answers(hidden: Json, missing: Json): Promise<[string, string]> {
@@ -35,7 +35,7 @@ describe("what the principal may not see", () => {
     expect(
       (await grantedOne(await again({ maxHandles: 4 }), REPORTS)).resourceHandles,
     ).toHaveLength(4);
-    const over = problem(await (await again({ maxHandles: 3 })).request(ALICE, REPORTS));
+    const over = denialOf(await (await again({ maxHandles: 3 })).request(ALICE, REPORTS));
     expect(over).toEqual({
       ...{ code: "too_many_resources", path: "resourceQuery.filter", grants: ["documents:read"] },
       message: "the query matches 4 resources, and a capability names at most 3; narrow the filter",
@@ -49,7 +49,7 @@ describe("a capability that would be too large", () => {
       item(`reports/${at}`, { confidential: false }),
     );
     const { agent, ledger } = await world({ resources: new Shelf(many, ["confidential"]) });
-    const { code, message } = problem(await agent.request(ALICE, REPORTS));
+    const { code, message } = denialOf(await agent.request(ALICE, REPORTS));
     expect(code).toBe("too_many_resources");
     expect(message).toMatch(
       /^the capability would take \d{4,5} bytes for its 220 handles .* 8192 is the limit/,

@@ -9,7 +9,7 @@ import {
   sqliteSource,
 } from "../sources/support.js";
 import { item, Shelf } from "./shelf.js";
-import { ALICE, BOB, granted, grantedOne, NOW, problem, REPORTS, world } from "./support.js";
+import { ALICE, BOB, denialOf, granted, grantedOne, NOW, REPORTS, world } from "./support.js";
 
 const HOUR = 3_600_000;
 
@@ -25,8 +25,8 @@ describe("what is issued", () => {
     // Policy takes browse, the grant has no update, policy hides the merger of the same quarter.
     expect(one.operations).toEqual(["retrieve"]);
     expect(one.resourceHandles?.map(({ displayName }) => displayName)).toEqual(["First quarter"]);
-    const { grant, links } = inspect(one.token);
-    expect(grant).toMatchObject({ grant: "documents:read", principal: "alice" });
+    const { capability, links } = inspect(one.token);
+    expect(capability).toMatchObject({ grant: "documents:read", principal: "alice" });
     expect(links).toHaveLength(1);
     expect(links[0]).toMatchObject({
       hop: {
@@ -109,10 +109,10 @@ describe("what is issued", () => {
     const sealed = await grantedOne(agent, { grants: ["clock:read"], maxFurtherHops: 0 });
     const free = await grantedOne(agent, { grants: ["clock:read"], maxFurtherHops: 1 });
     expect([admin, sealed, free].map(({ attenuable }) => attenuable)).toEqual([false, false, true]);
-    const narrowed = [admin, sealed, free].map(({ token }) =>
+    const children = [admin, sealed, free].map(({ token }) =>
       attenuate(token, { operations: ["tell"] }),
     );
-    expect(narrowed.map(({ ok }) => ok)).toEqual([false, false, true]);
+    expect(children.map(({ ok }) => ok)).toEqual([false, false, true]);
   });
 });
 
@@ -125,7 +125,7 @@ describe("times that leave no moment", () => {
   ])("%s %s is a mistake of the request", async (path, value) => {
     const { agent } = await world();
     const outcome = await agent.request(ALICE, { grants: ["clock:read"], [path]: value });
-    expect(problem(outcome)).toMatchObject({ code: "invalid_request", path });
+    expect(denialOf(outcome)).toMatchObject({ code: "invalid_request", path });
   });
 
   test("an expiry that passes while resources are looked for, too", async () => {
@@ -141,7 +141,7 @@ describe("times that leave no moment", () => {
     });
     const agent = await again({ resources });
     const soon = { ...Object(REPORTS), expires: formatTime(NOW + 2000) };
-    expect(problem(await agent.request(ALICE, soon))).toMatchObject({
+    expect(denialOf(await agent.request(ALICE, soon))).toMatchObject({
       code: "invalid_request",
       path: "expires",
     });
@@ -162,7 +162,7 @@ describe("a refusal says which of the three took it away", () => {
     ],
   ])("the %s", async (_, more, expected) => {
     const { agent } = await world();
-    expect(problem(await agent.request(ALICE, { ...Object(REPORTS), ...more }))).toMatchObject(
+    expect(denialOf(await agent.request(ALICE, { ...Object(REPORTS), ...more }))).toMatchObject(
       expected,
     );
   });
@@ -192,11 +192,11 @@ describe("a refusal says which of the three took it away", () => {
 
   test("unknown grants and missing ones are listed", async () => {
     const { agent } = await world();
-    const unknown = problem(
+    const unknown = denialOf(
       await agent.request(ALICE, { grants: ["documents:raed", "clock:read"] }),
     );
     expect(unknown).toMatchObject({ code: "unknown_grant", grants: ["documents:raed"] });
-    const missing = problem(
+    const missing = denialOf(
       await agent.request(ALICE, { ...Object(REPORTS), grants: ["documents:write"] }),
     );
     expect(missing).toMatchObject({ code: "missing_required_grants", grants: ["documents:read"] });
@@ -205,12 +205,12 @@ describe("a refusal says which of the three took it away", () => {
   test("resources have to be said, but for operations that need none", async () => {
     const { agent } = await world();
     const bare = { grants: ["documents:read"] };
-    expect(problem(await agent.request(ALICE, bare))).toMatchObject({
+    expect(denialOf(await agent.request(ALICE, bare))).toMatchObject({
       code: "resource_query_required",
       grants: ["documents:read"],
     });
     expect(
-      problem(
+      denialOf(
         await agent.request(ALICE, {
           ...Object(REPORTS),
           resourceQuery: { collection: "reports", filter: { colour: 1 } },
@@ -227,7 +227,7 @@ test("a grant is not issued where the policy refuses one that it requires", asyn
   const rule = { principal: "alice", operations: "*", resources: { collections: "*" } } as const;
   policy.replace({ rules: [{ ...rule, grant: "documents:write" }] });
   const refused = await agent.request(ALICE, both);
-  expect(refused).toMatchObject({ ok: false, problem: { code: "nothing_left" } });
+  expect(refused).toMatchObject({ ok: false, denial: { code: "nothing_left" } });
   policy.replace({ rules: [{ ...rule, grant: "*" }] });
   // Whoever needs only the one may leave the other out.
   const less = await agent.request(ALICE, { ...both, operations: ["update"] });
@@ -245,7 +245,7 @@ test("a query on a large table that matches nothing is answered so", async () =>
   });
   const none = await agent.request(ALICE, query({ year: 1999 }));
   expect(none).toMatchObject({ ok: true, capabilities: [], reason: expect.any(String) });
-  expect(problem(await agent.request(ALICE, query({ yaer: 1999 })))).toMatchObject({
+  expect(denialOf(await agent.request(ALICE, query({ yaer: 1999 })))).toMatchObject({
     code: "unknown_field",
     known: ["department", "final", "year"],
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { narrow } from "../capability/support.js";
+import { attenuated } from "../capability/support.js";
 import { ALICE, BOB, call, codes, grantedOne, handleOf, REPORTS, world } from "./support.js";
 
 describe("several capabilities", () => {
@@ -23,7 +23,7 @@ describe("several capabilities", () => {
     const read = await grantedOne(agent, REPORTS);
     const [q1, q2] = [handleOf(read, "First quarter"), handleOf(read, "Second quarter")];
     const both = [q1, q2].map((handle) => ({
-      token: narrow(read.token, { resourceHandles: [handle] }),
+      token: attenuated(read.token, { resourceHandles: [handle] }),
     }));
     expect(codes(await call(agent, "compare", { q1, q2 }, both))).toEqual([
       "resource_denied",

@@ -5,16 +5,16 @@ import type { InvocationOutcome } from "../../src/agent/issuing-agent.js";
 import type { Ledger } from "../../src/agent/ledger.js";
 import type { AgentDenial } from "../../src/agent/refusal.js";
 import type { Json } from "../../src/bytes/json.js";
-import { narrow } from "../capability/support.js";
+import { attenuated } from "../capability/support.js";
 import { GRANTS } from "./documents.js";
 import {
   ALICE,
   BOB,
   call,
   codes,
+  denialOf,
   grantedOne,
   handleOf,
-  problem,
   result,
   world,
 } from "./support.js";
@@ -71,7 +71,7 @@ describe("where the policy names fields, the query of the request is asked again
     for (const presented of [
       { id: one.id },
       { token: one.token },
-      { token: narrow(one.token, { operations: ["retrieve"] }) },
+      { token: attenuated(one.token, { operations: ["retrieve"] }) },
     ]) {
       const outcome = await call(restarted, "retrieve", { document: q1 }, [presented]);
       expect(denials(outcome).map(({ rule }) => rule)).toEqual(["query"]);
@@ -163,7 +163,7 @@ test("a query is kept with the issuance, so that it has a limit", async () => {
   const { id: clock } = await grantedOne(agent, { grants: ["clock:read"] });
   expect(ledger.issued(clock)).not.toHaveProperty("query");
   const long = query("reports", { quarter: { in: Array(20).fill("x".repeat(1000)) } });
-  expect(problem(await agent.request(ALICE, long))).toMatchObject({
+  expect(denialOf(await agent.request(ALICE, long))).toMatchObject({
     ...{ code: "invalid_request", path: "resourceQuery" },
     message: "the resource query must take at most 16384 characters of JSON",
   });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Observation } from "../../src/agent/recorder.js";
-import { narrow } from "../capability/support.js";
+import { attenuated } from "../capability/support.js";
 import { ALICE, BOB, call, granted, grantedOne, handleOf, NOW, REPORTS, world } from "./support.js";
 
 const AT = new Date(NOW).toISOString();
@@ -45,7 +45,7 @@ describe("the ledger has", () => {
     const { agent, ledger } = await world();
     const one = await grantedOne(agent, REPORTS);
     const document = handleOf(one, "First quarter");
-    const child = narrow(one.token, { operations: ["retrieve"], purpose: "delegated" });
+    const child = attenuated(one.token, { operations: ["retrieve"], purpose: "delegated" });
     await call(agent, "retrieve", { document }, [{ token: child }]);
     await call(agent, "list", {}, [{ token: child }], BOB);
     const [allowed, refused] = ledger.list({ kind: "invocation" });
@@ -127,7 +127,7 @@ describe("nothing secret is written", () => {
     const tokens: string[] = [];
     for (const one of all) {
       const child = one.attenuable
-        ? narrow(one.token, { operations: [...one.operations] })
+        ? attenuated(one.token, { operations: [...one.operations] })
         : one.token;
       tokens.push(one.token, child);
       const document = one.resourceHandles?.[0]?.handle ?? "none";

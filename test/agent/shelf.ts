@@ -1,5 +1,5 @@
 import { checkFilter, matches } from "../../src/agent/resources/filter.js";
-import { unknownCollection } from "../../src/agent/resources/query-problem.js";
+import { unknownCollection } from "../../src/agent/resources/query-denial.js";
 import type {
   QueryResult,
   Resource,
@@ -24,10 +24,10 @@ export class Shelf implements ResourceSource {
   async find({ collection, filter = {} }: ResourceQuery): Promise<QueryResult> {
     const known = await this.collections();
     if (!known.includes(collection)) {
-      return { ok: false, problem: unknownCollection(collection, known) };
+      return { ok: false, denial: unknownCollection(collection, known) };
     }
-    const problem = checkFilter(filter, this.#fields);
-    if (problem !== undefined) return { ok: false, problem };
+    const denial = checkFilter(filter, this.#fields);
+    if (denial !== undefined) return { ok: false, denial };
     const inside = this.items.filter((item) => item.collection === collection);
     return { ok: true, resources: inside.filter((item) => matches(item, filter)) };
   }

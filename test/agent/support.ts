@@ -13,7 +13,7 @@ import {
 } from "../../src/agent/issuing-agent.js";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
 import type { PresentedCapability } from "../../src/agent/presented.js";
-import type { RequestProblem } from "../../src/agent/refusal.js";
+import type { RequestDenial } from "../../src/agent/refusal.js";
 import type { Skill } from "../../src/agent/skill.js";
 import type { Json } from "../../src/bytes/json.js";
 import type { Grant } from "../../src/issuer/grant.js";
@@ -25,7 +25,7 @@ import type { ResourceFolder } from "../../src/sources/resource-folder.js";
 import type { LedgerFile } from "../../src/stores/ledger/ledger-file.js";
 import { openLedger } from "../../src/stores/ledger/open-ledger.js";
 import { NOW } from "../caveats/support.js";
-import { temporaryDirectory } from "../issuer/support.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { documentSkills, GRANTS, POLICY, writeDocuments } from "./documents.js";
 
 export { misuse, NOW } from "../caveats/support.js";
@@ -62,7 +62,7 @@ export interface WorldOptions extends AgentChoices {
 }
 
 export async function world({ rules = POLICY, ...options }: WorldOptions = {}): Promise<World> {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const root = join(directory, "documents");
   mkdirSync(root);
   writeDocuments(root);
@@ -103,7 +103,7 @@ export async function granted(
   caller: Caller = ALICE,
 ): Promise<readonly GrantedCapability[]> {
   const outcome = await agent.request(caller, params);
-  if (!outcome.ok) throw new Error(`${outcome.problem.code}: ${outcome.problem.message}`);
+  if (!outcome.ok) throw new Error(`${outcome.denial.code}: ${outcome.denial.message}`);
   return outcome.capabilities;
 }
 
@@ -131,9 +131,9 @@ export function handleOf({ resourceHandles = [] }: GrantedCapability, displayNam
   return found.handle;
 }
 
-export function problem(outcome: RequestOutcome): RequestProblem {
+export function denialOf(outcome: RequestOutcome): RequestDenial {
   if (outcome.ok) throw new Error("it was granted");
-  return outcome.problem;
+  return outcome.denial;
 }
 
 /** Calls a skill with what is presented. */

@@ -3,7 +3,7 @@ import { readBearer } from "../../src/auth/bearer.js";
 
 function codeOf(authorization: string | undefined): string {
   const reading = readBearer(authorization, "ask");
-  return reading.ok ? reading.token : reading.problem.code;
+  return reading.ok ? reading.token : reading.denial.code;
 }
 
 test.each([
@@ -52,7 +52,7 @@ test.each([
 test("what is said tells what to do, and nothing of the header", () => {
   for (const authorization of ["eyJzZWNyZXQi", "Bearer eyJzZWNyZXQi x", "Basic eyJzZWNyZXQi"]) {
     const reading = readBearer(authorization, "ask the operator");
-    const message = reading.ok ? "" : reading.problem.message;
+    const message = reading.ok ? "" : reading.denial.message;
     expect(message).toMatch(/; ask the operator$/);
     expect(message).not.toContain("eyJzZWNyZXQi");
   }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { wwwAuthenticate } from "../../src/auth/challenge.js";
 import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
-import { ISSUER, problemWith, RESOURCE, signer } from "./support.js";
+import { denialWith, ISSUER, RESOURCE, signer } from "./support.js";
 
 async function authenticator(requiredScope?: string): Promise<Authenticator> {
   const { jwk } = await signer();
@@ -14,14 +14,14 @@ async function authenticator(requiredScope?: string): Promise<Authenticator> {
 
 test("without credentials, it says for what, and complains about nothing", async () => {
   const nobody = await (await authenticator()).authenticate(undefined);
-  expect(nobody.ok ? "" : wwwAuthenticate(nobody.problem, await authenticator())).toBe(
+  expect(nobody.ok ? "" : wwwAuthenticate(nobody.denial, await authenticator())).toBe(
     `Bearer realm="${RESOURCE}"`,
   );
 });
 
 test("with bad credentials, it says what is wrong and which scope is needed", async () => {
   const checks = await authenticator("agent");
-  const challenge = wwwAuthenticate(await problemWith(checks, "abc"), checks);
+  const challenge = wwwAuthenticate(await denialWith(checks, "abc"), checks);
   expect(challenge).toBe(
     `Bearer realm="${RESOURCE}", scope="agent", error="invalid_token", error_description="` +
       `the access token is not a signed JWT; get a new access token from ${ISSUER} ` +
@@ -30,13 +30,13 @@ test("with bad credentials, it says what is wrong and which scope is needed", as
 });
 
 test("it points to the service's metadata", async () => {
-  const problem = { code: "token_missing", message: "" } as const;
+  const denial = { code: "token_missing", message: "" } as const;
   const resourceMetadata = 'https://documents.example/.well-known/"x"';
-  expect(wwwAuthenticate(problem, await authenticator(), { resourceMetadata })).toBe(
+  expect(wwwAuthenticate(denial, await authenticator(), { resourceMetadata })).toBe(
     `Bearer realm="${RESOURCE}", resource_metadata="https://documents.example/.well-known/%22x%22"`,
   );
   const checks = await authenticator();
-  expect(() => wwwAuthenticate(problem, checks, { resourceMetadata: "here" })).toThrow(TypeError);
+  expect(() => wwwAuthenticate(denial, checks, { resourceMetadata: "here" })).toThrow(TypeError);
 });
 
 test("no message breaks out of its quotes or its line", async () => {

@@ -4,7 +4,7 @@ import {
   type FixedToken,
   type FixedTokensOptions,
 } from "../../src/auth/fixed-tokens.js";
-import { problemWith } from "./support.js";
+import { denialWith } from "./support.js";
 
 const ALICE: FixedToken = {
   token: "dev-alice-0123456789",
@@ -28,7 +28,7 @@ test.each([
   ["one in capitals", ALICE.token.toUpperCase()],
 ])("%s is nobody", async (_, token) => {
   const authenticator = createFixedTokens([ALICE, BOB], options);
-  const { code, message } = await problemWith(authenticator, token);
+  const { code, message } = await denialWith(authenticator, token);
   expect(code).toBe("token_invalid");
   expect(message).toMatch(/development tokens/);
   expect(message).not.toContain(ALICE.token);
@@ -36,7 +36,7 @@ test.each([
 
 test("no token is nobody", async () => {
   const result = await createFixedTokens([ALICE], options).authenticate(undefined);
-  expect(result.ok ? "" : result.problem.code).toBe("token_missing");
+  expect(result.ok ? "" : result.denial.code).toBe("token_missing");
 });
 
 test("it says at the start, once, who is let in, and shows no token", async () => {

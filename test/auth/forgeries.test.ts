@@ -7,8 +7,8 @@ import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
 import {
   authorizationServer,
   type Claims,
+  denialWith,
   ISSUER,
-  problemWith,
   RESOURCE,
   type Signer,
   signer,
@@ -51,7 +51,7 @@ test("what is forged from here on would otherwise be good", async () => {
 test("claims that were changed do not hold", async () => {
   const [header, payload, signature] = await parts();
   const changed = encoded({ ...claimsIn(payload), sub: "bob" });
-  const { message } = await problemWith(authenticator, `${header}.${changed}.${signature}`);
+  const { message } = await denialWith(authenticator, `${header}.${changed}.${signature}`);
   expect(message).toMatch(/^the access token has a signature that does not hold; get a new/);
 });
 
@@ -62,7 +62,7 @@ test("no bit of a token can be changed", async () => {
     const other = Buffer.from(bytes);
     other[at] = (other[at] ?? 0) ^ 1;
     const token = `${header}.${payload}.${other.toString("base64url")}`;
-    expect((await problemWith(authenticator, token)).code).toBe("token_invalid");
+    expect((await denialWith(authenticator, token)).code).toBe("token_invalid");
   }
   for (const token of [
     `${header}.${payload}.`,
@@ -72,14 +72,14 @@ test("no bit of a token can be changed", async () => {
     `${header}..${signature}`,
     `${header}.${payload}.${signature}=`,
   ]) {
-    expect((await problemWith(authenticator, token)).code).toBe("token_invalid");
+    expect((await denialWith(authenticator, token)).code).toBe("token_invalid");
   }
 });
 
 test.each(["none", "None", "NONE", "nOnE"])("alg %s is refused", async (alg) => {
   const [, payload] = await parts();
   const header = encoded({ alg, typ: "at+jwt", kid: good.jwk.kid });
-  const unsigned = await problemWith(authenticator, `${header}.${payload}.`);
+  const unsigned = await denialWith(authenticator, `${header}.${payload}.`);
   expect(unsigned.message).toMatch(/accepted algorithm \("alg"\): RS256/);
 });
 
@@ -103,7 +103,7 @@ test.each(["HS256", "HS384", "HS512"])(
     ]) {
       const input = `${encoded({ alg, typ: "at+jwt", kid: jwk.kid })}.${payload}`;
       const mac = createHmac(alg.replace("HS", "sha"), secret).update(input).digest("base64url");
-      expect((await problemWith(checks, `${input}.${mac}`)).message).toContain('("alg")');
+      expect((await denialWith(checks, `${input}.${mac}`)).message).toContain('("alg")');
     }
   },
 );
@@ -130,7 +130,7 @@ test("a key that the token brings along counts for nothing", async () => {
     { kid: undefined, jwk: mallory.jwk },
   ]) {
     const token = await mallory.sign({}, header);
-    expect((await problemWith(authenticator, token)).code).toBe("token_invalid");
+    expect((await denialWith(authenticator, token)).code).toBe("token_invalid");
   }
   expect(asked).toEqual([]);
 });
@@ -138,13 +138,13 @@ test("a key that the token brings along counts for nothing", async () => {
 test("a header that must be understood, and is not, is refused", async () => {
   const [, payload] = await parts();
   const header = encoded({ alg: "ES256", typ: "at+jwt", crit: ["x"], x: 1, kid: good.jwk.kid });
-  const { message } = await problemWith(authenticator, `${header}.${payload}.AAAA`);
+  const { message } = await denialWith(authenticator, `${header}.${payload}.AAAA`);
   expect(message).toMatch(/is not a signed JWT/);
 });
 
 test.each(["JWT", "at+jwt+x", "dpop+jwt", undefined])("type %s is refused", async (typ) => {
   const token = await good.sign({}, { typ });
-  expect((await problemWith(authenticator, token)).message).toContain('("typ")');
+  expect((await denialWith(authenticator, token)).message).toContain('("typ")');
   const any = await checking([good.jwk], { type: "any" });
   expect((await any.authenticate(`Bearer ${token}`)).ok).toBe(true);
 });
@@ -180,7 +180,7 @@ test.each<[string, Claims]>([
   ['has no good "sub"', { sub: "\ud800" }],
   ['has no good "sub"', { sub: "a".repeat(257) }],
 ])("a token that %s is refused", async (expected, claims) => {
-  const { code, message } = await problemWith(authenticator, await good.sign(claims));
+  const { code, message } = await denialWith(authenticator, await good.sign(claims));
   expect(code).toBe("token_invalid");
   expect(message).toContain(expected);
   expect(message).toContain(`get a new access token from ${ISSUER} for audience ${RESOURCE}`);
@@ -206,17 +206,17 @@ test.each<[string, Claims, object, string, string]>([
 
 test("a claim that is named by the operator has no stand-in", async () => {
   const checks = await checking([good.jwk], { invokerClaim: "app" });
-  expect((await problemWith(checks, await good.sign())).message).toContain('has no "app"');
+  expect((await denialWith(checks, await good.sign())).message).toContain('has no "app"');
   const inherited = await checking([good.jwk], { invokerClaim: "constructor" });
-  expect((await problemWith(inherited, await good.sign())).message).toContain("names no client");
+  expect((await denialWith(inherited, await good.sign())).message).toContain("names no client");
 });
 
 test("algorithms can be fewer, and an algorithm fits its key", async () => {
   const checks = await checking([good.jwk], { algorithms: ["RS256"] });
-  expect((await problemWith(checks, await good.sign())).message).toMatch(/\("alg"\): RS256;/);
+  expect((await denialWith(checks, await good.sign())).message).toMatch(/\("alg"\): RS256;/);
   const [, payload] = await parts();
   const header = encoded({ alg: "ES384", typ: "at+jwt", kid: good.jwk.kid });
-  const { message } = await problemWith(authenticator, `${header}.${payload}.AAAA`);
+  const { message } = await denialWith(authenticator, `${header}.${payload}.AAAA`);
   expect(message).toContain('("kid")');
 });
 
@@ -225,7 +225,7 @@ test("a token without a key id is good if only one key can have signed it", asyn
   const token = await good.sign({}, { kid: undefined });
   expect((await authenticator.authenticate(`Bearer ${token}`)).ok).toBe(true);
   const two = await checking([good.jwk, other.jwk]);
-  expect((await problemWith(two, token)).message).toContain("does not say which of several keys");
+  expect((await denialWith(two, token)).message).toContain("does not say which of several keys");
 });
 
 test("what is not a JWT, or is one of another kind, is refused", async () => {
@@ -239,11 +239,11 @@ test("what is not a JWT, or is one of another kind, is refused", async () => {
     "....",
     "a".repeat(8000),
   ]) {
-    expect((await problemWith(authenticator, token)).code).toBe("token_invalid");
+    expect((await denialWith(authenticator, token)).code).toBe("token_invalid");
   }
 });
 
 test("a very long claim is not repeated at length", async () => {
-  const { message } = await problemWith(authenticator, await good.sign({ aud: "x".repeat(4000) }));
+  const { message } = await denialWith(authenticator, await good.sign({ aud: "x".repeat(4000) }));
   expect(message.length).toBeLessThan(400);
 });

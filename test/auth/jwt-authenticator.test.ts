@@ -5,7 +5,7 @@ import type { Authenticator } from "../../src/agent/caller.js";
 import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
 import type { JwtAuthenticatorOptions } from "../../src/auth/jwt-options.js";
 import type { AuthorizationServer } from "../support/authorization-server.js";
-import { authorizationServer, ISSUER, problemWith, RESOURCE, signer } from "./support.js";
+import { authorizationServer, denialWith, ISSUER, RESOURCE, signer } from "./support.js";
 
 function checking(
   { issuer, jwksUri }: AuthorizationServer,
@@ -50,7 +50,7 @@ test("a token for another audience is refused", async () => {
   const other = "https://calendar.example/";
   const server = await authorizationServer({ resource: [RESOURCE, other] });
   const token = await server.tokenFor("alice", "orchestrator", { resource: other });
-  expect(await problemWith(await checking(server), token)).toEqual({
+  expect(await denialWith(await checking(server), token)).toEqual({
     code: "token_invalid",
     message:
       `the access token is for the audience ("aud") "${other}", not "${RESOURCE}"; ` +
@@ -64,10 +64,10 @@ test("a token for another audience is refused", async () => {
 test("a token of another issuer is refused, by its key and by its name", async () => {
   const [server, other] = [await authorizationServer(), await authorizationServer()];
   const token = await other.clientToken("calendar");
-  const byKey = await problemWith(await checking(server), token);
+  const byKey = await denialWith(await checking(server), token);
   expect(byKey.message).toMatch(/^the access token is signed with a key that .*\("kid"\); get/);
   const jwks = other.jwksUri;
-  const byName = await problemWith(await checking(server, { jwks }), token);
+  const byName = await denialWith(await checking(server, { jwks }), token);
   expect(byName.code).toBe("token_invalid");
   expect(byName.message).toContain(`issuer ("iss") "${other.issuer}", not "${server.issuer}"`);
 });
@@ -75,10 +75,10 @@ test("a token of another issuer is refused, by its key and by its name", async (
 test("an ID token is no access token", async () => {
   const server = await authorizationServer();
   const token = await server.idTokenFor("alice", "orchestrator");
-  const problem = await problemWith(await checking(server, { audience: "orchestrator" }), token);
-  expect(problem.message).toMatch(/\("typ"\).*ID token/);
+  const denial = await denialWith(await checking(server, { audience: "orchestrator" }), token);
+  expect(denial.message).toMatch(/\("typ"\).*ID token/);
   // Without the type, its audience, which is the agent, still tells.
-  const any = await problemWith(await checking(server, { type: "any" }), token);
+  const any = await denialWith(await checking(server, { type: "any" }), token);
   expect(any.message).toContain('("aud") "orchestrator"');
 });
 
@@ -96,9 +96,9 @@ test("an expired token is refused, in the cache too, with some patience for cloc
   }
   seconds = 32;
   expect((await authenticator.authenticate(`Bearer ${token}`)).ok).toBe(true);
-  expect((await problemWith(strict, token)).message).toMatch(/expired at \d{4}-.*Z \("exp"\)/);
+  expect((await denialWith(strict, token)).message).toMatch(/expired at \d{4}-.*Z \("exp"\)/);
   seconds = 37;
-  expect((await problemWith(authenticator, token)).code).toBe("token_invalid");
+  expect((await denialWith(authenticator, token)).code).toBe("token_invalid");
 });
 
 test("a scope can be required", async () => {
@@ -108,7 +108,7 @@ test("a scope can be required", async () => {
   const good = await server.clientToken("calendar", { scope: "calendar documents" });
   expect((await authenticator.authenticate(`Bearer ${good}`)).ok).toBe(true);
   const poor = await server.clientToken("calendar", { scope: "calendar" });
-  expect((await problemWith(authenticator, poor)).message).toMatch(
+  expect((await denialWith(authenticator, poor)).message).toMatch(
     /lacks the scope "documents" \("scope"\); get .* with scope documents$/,
   );
 });
@@ -117,7 +117,7 @@ test("who has no token is told where to get one", async () => {
   const server = await authorizationServer();
   const authenticator = await checking(server);
   const result = await authenticator.authenticate(undefined);
-  expect(result.ok ? undefined : result.problem).toEqual({
+  expect(result.ok ? undefined : result.denial).toEqual({
     code: "token_missing",
     message:
       "there is no Authorization header; " +
@@ -158,29 +158,32 @@ test.each<[string, object]>([
   await expect(made).rejects.toBeInstanceOf(TypeError);
 });
 
-test("without jose, the entry works, and what needs it says how to get it", () => {
-  const hiding = `
+test.each(["jose", "lru-cache"])(
+  "without %s, the entry works, and what needs it says how to get it",
+  (absent) => {
+    const hiding = `
     import { register } from "node:module";
     register("data:text/javascript," + encodeURIComponent(\`
       export async function resolve(specifier, context, next) {
-        if (specifier !== "jose") return next(specifier, context);
+        if (specifier !== "${absent}") return next(specifier, context);
         throw Object.assign(new Error("Cannot find package"), { code: "ERR_MODULE_NOT_FOUND" });
       }\`));`;
-  const program = `
+    const program = `
     await import("./dist/src/auth/index.js");
     const { createJwtAuthenticator } =
       await import("./dist/src/auth/jwt-authenticator.js");
     const options = { issuer: "a", audience: "b", jwks: { keys: [] } };
     await createJwtAuthenticator(options).catch((error) => console.log(error.message));`;
-  const output = execFileSync(
-    process.execPath,
-    [
-      ...["--import", `data:text/javascript,${encodeURIComponent(hiding)}`],
-      ...["--input-type=module", "--eval", program],
-    ],
-    { encoding: "utf8", cwd: fileURLToPath(new URL("../..", import.meta.url)) },
-  );
-  expect(output.trim()).toBe(
-    "access tokens are checked by the package jose, which can not be loaded: npm install jose",
-  );
-});
+    const output = execFileSync(
+      process.execPath,
+      [
+        ...["--import", `data:text/javascript,${encodeURIComponent(hiding)}`],
+        ...["--input-type=module", "--eval", program],
+      ],
+      { encoding: "utf8", cwd: fileURLToPath(new URL("../..", import.meta.url)) },
+    );
+    expect(output.trim()).toBe(
+      "access tokens need the packages jose and lru-cache, and one cannot be loaded: npm install jose lru-cache",
+    );
+  },
+);

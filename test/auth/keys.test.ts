@@ -7,9 +7,8 @@ import type { Authenticator } from "../../src/agent/caller.js";
 import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
 import type { KeySourceOptions } from "../../src/auth/jwt-options.js";
 import { KeysUnavailableError } from "../../src/auth/keys-unavailable.js";
-import { TokenCache } from "../../src/auth/token-cache.js";
-import { temporaryDirectory } from "../issuer/support.js";
-import { authorizationServer, ISSUER, problemWith, RESOURCE, signer } from "./support.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { authorizationServer, denialWith, ISSUER, RESOURCE, signer } from "./support.js";
 
 function checking(jwks: string | URL, options: KeySourceOptions = {}): Promise<Authenticator> {
   return createJwtAuthenticator({ issuer: ISSUER, audience: RESOURCE, jwks, ...options });
@@ -68,7 +67,7 @@ test("a new key is fetched when a token names it, and an old one no longer count
   const fresh = await server.clientToken("calendar");
   expect((await authenticator.authenticate(`Bearer ${fresh}`)).ok).toBe(true);
   expect(server.jwksFetches).toBe(2);
-  expect((await problemWith(authenticator, unused)).message).toContain('("kid")');
+  expect((await denialWith(authenticator, unused)).message).toContain('("kid")');
 });
 
 test("unknown keys do not make the keys be fetched at each call", async () => {
@@ -77,7 +76,7 @@ test("unknown keys do not make the keys be fetched at each call", async () => {
   const authenticator = await createJwtAuthenticator({ issuer, audience: RESOURCE, jwks });
   const mallory = await signer();
   for (let call = 0; call < 5; call += 1) {
-    expect((await problemWith(authenticator, await mallory.sign())).message).toContain('("kid")');
+    expect((await denialWith(authenticator, await mallory.sign())).message).toContain('("kid")');
   }
   expect(server.jwksFetches).toBe(1);
 });
@@ -94,7 +93,7 @@ test("a checked token is good for a minute, and then checked with the keys of th
   now += 59_999;
   expect((await authenticator.authenticate(`Bearer ${token}`)).ok).toBe(true);
   now += 1;
-  expect((await problemWith(authenticator, token)).message).toContain('("kid")');
+  expect((await denialWith(authenticator, token)).message).toContain('("kid")');
 });
 
 test("an authorization server that is down is not the token's fault", async () => {
@@ -160,22 +159,22 @@ test.each<[string, RequestListener]>([
 });
 
 test("a file is followed as it changes, and the cache with it", async () => {
-  const path = join(temporaryDirectory(), "jwks.json");
+  const path = join(temporaryFolder(), "jwks.json");
   const [before, after] = [await signer(), await signer()];
   writeFileSync(path, JSON.stringify({ keys: [before.jwk] }));
   const authenticator = await checking(path, { refreshEvery: 0 });
   const [old, fresh] = [await before.sign(), await after.sign()];
   expect((await authenticator.authenticate(`Bearer ${old}`)).ok).toBe(true);
-  expect((await problemWith(authenticator, fresh)).message).toContain('("kid")');
+  expect((await denialWith(authenticator, fresh)).message).toContain('("kid")');
 
   writeFileSync(`${path}.new`, JSON.stringify({ keys: [after.jwk] }));
   renameSync(`${path}.new`, path);
   expect((await authenticator.authenticate(`Bearer ${fresh}`)).ok).toBe(true);
-  expect((await problemWith(authenticator, old)).message).toContain('("kid")');
+  expect((await denialWith(authenticator, old)).message).toContain('("kid")');
 });
 
 test("a file that is gone or damaged lets nobody in until it is back", async () => {
-  const path = join(temporaryDirectory(), "jwks.json");
+  const path = join(temporaryFolder(), "jwks.json");
   const good = await signer();
   const text = JSON.stringify({ keys: [good.jwk] });
   writeFileSync(path, text);
@@ -192,7 +191,7 @@ test("a file that is gone or damaged lets nobody in until it is back", async () 
 });
 
 test("between two looks at a file, its keys stay", async () => {
-  const path = join(temporaryDirectory(), "jwks.json");
+  const path = join(temporaryFolder(), "jwks.json");
   const good = await signer();
   writeFileSync(path, JSON.stringify({ keys: [good.jwk] }));
   const authenticator = await checking(pathToFileURL(path).href, { refreshEvery: 60_000 });
@@ -201,7 +200,7 @@ test("between two looks at a file, its keys stay", async () => {
 });
 
 test("a file that can not be read at the start is an error at the start", async () => {
-  const folder = temporaryDirectory();
+  const folder = temporaryFolder();
   const path = join(folder, "jwks.json");
   expect((await unavailable(checking(path))).source).toBe(path);
   expect((await unavailable(checking(folder))).message).toContain("not a regular file");
@@ -213,28 +212,10 @@ test("a file that can not be read at the start is an error at the start", async 
 });
 
 test("a key that can not be used is the operator's fault", async () => {
-  const path = join(temporaryDirectory(), "jwks.json");
+  const path = join(temporaryFolder(), "jwks.json");
   const good = await signer();
   writeFileSync(path, JSON.stringify({ keys: [{ ...good.jwk, x: "AAAA" }] }));
   const authenticator = await checking(path);
   const { source } = await unavailable(authenticator.authenticate(`Bearer ${await good.sign()}`));
   expect(source).toBe(path);
-});
-
-test("the cache forgets what was used the longest ago", () => {
-  const cache = new TokenCache();
-  const caller = { principal: "alice", invoker: "orchestrator" };
-  const keep = (name: string) => cache.keep(name, caller, 10_000, 0);
-  keep("first");
-  keep("second");
-  for (let at = 0; at < 998; at += 1) keep(`${at}`);
-  expect(cache.find("first", 0)).toBe(caller);
-  keep("one too many");
-  expect(cache.find("first", 0)).toBe(caller);
-  expect(cache.find("second", 0)).toBeUndefined();
-  expect(cache.find("first", 9_999)).toBe(caller);
-  expect(cache.find("first", 10_000)).toBeUndefined();
-  expect(cache.find("0", -1)).toBeUndefined();
-  cache.clear();
-  expect(cache.find("1", 0)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { onTestFinished } from "vitest";
-import type { AuthenticationProblem, Authenticator } from "../../src/agent/caller.js";
+import type { AuthenticationDenial, Authenticator } from "../../src/agent/caller.js";
 import {
   type AuthorizationServer,
   type AuthorizationServerOptions,
@@ -23,17 +23,16 @@ export async function authorizationServer(
 }
 
 /** Why the token is refused; fails the test if it isn't, or if the message shows the token. */
-export async function problemWith(
+export async function denialWith(
   authenticator: Authenticator,
   token: string,
-): Promise<AuthenticationProblem> {
+): Promise<AuthenticationDenial> {
   const result = await authenticator.authenticate(`Bearer ${token}`);
   if (result.ok) throw new Error(`accepted, as ${JSON.stringify(result.caller)}`);
   for (const part of token.split(".")) {
-    if (part.length > 8 && result.problem.message.includes(part))
-      throw new Error("shows the token");
+    if (part.length > 8 && result.denial.message.includes(part)) throw new Error("shows the token");
   }
-  return result.problem;
+  return result.denial;
 }
 
 /** Claims of a token, good or not. */

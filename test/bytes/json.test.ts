@@ -9,6 +9,7 @@ import {
   type Json,
   outlineJson,
 } from "../../src/bytes/json.js";
+import { sized } from "../support/size.js";
 
 // Its declarations describe an ES module, which it is not.
 const canonicalize = declared as unknown as (value: unknown) => string | undefined;
@@ -82,7 +83,7 @@ describe("canonical JSON", () => {
       fc.property(value, (any) => {
         expect(canonicalJson(any as Json)).toBe(canonicalize(any));
       }),
-      { numRuns: 1000 },
+      { numRuns: sized(1000) },
     );
   });
 

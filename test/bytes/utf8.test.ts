@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeUtf8, encodeUtf8, isWellFormed } from "../../src/bytes/utf8.js";
+import { sized } from "../support/size.js";
 
 describe("UTF-8", () => {
   test("keeps a byte order mark, at the start and elsewhere", () => {
@@ -24,7 +25,7 @@ describe("UTF-8", () => {
         const text = decodeUtf8(bytes);
         if (text !== undefined) expect(encodeUtf8(text)).toEqual(bytes);
       }),
-      { numRuns: 2000 },
+      { numRuns: sized(2000) },
     );
   });
 

@@ -2,11 +2,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { inspect, TokenError } from "../../src/index.js";
 import { parseMacaroon, writeMacaroons } from "../../src/macaroon/index.js";
-import { append, codes, denials, fixture, GET, mint, narrow } from "./support.js";
+import { sized } from "../support/size.js";
+import { append, attenuated, codes, denials, fixture, GET, mint } from "./support.js";
 
-const RUNS = 3000;
+const RUNS = sized(3000);
 const { issuer } = fixture();
-const token = narrow(mint(issuer), { operations: ["get"] });
+const token = attenuated(mint(issuer), { operations: ["get"] });
 const FORMS = ["v1", "v2", "v1json", "v2json"] as const;
 const texts = FORMS.map((form) => writeMacaroons([parseMacaroon(token)], form));
 const original = JSON.stringify(issuer.authorize(token, GET));

@@ -8,13 +8,13 @@ import {
 } from "../../src/macaroon/index.js";
 import {
   append,
+  attenuated,
   codes,
   fixture,
   GET,
   mint,
   mintOpen,
   misuse,
-  narrow,
   tokenError,
   utf8,
 } from "./support.js";
@@ -41,7 +41,7 @@ describe("a narrowed token", () => {
   });
 
   test("allows what both allow; the parent stays as it is", () => {
-    const child = narrow(token, { operations: ["get"] });
+    const child = attenuated(token, { operations: ["get"] });
     expect(codes(issuer.authorize(child, GET))).toEqual([]);
     expect(codes(issuer.authorize(child, { ...GET, operation: "put" }))).toEqual([
       "operation_denied",
@@ -51,8 +51,8 @@ describe("a narrowed token", () => {
 
   test.each(["v1", "v2", "v1json", "v2json"] as const)("of a token in %s is v2", (form) => {
     const parent = writeMacaroons([parseMacaroon(token)], form);
-    const child = narrow(parent, { purpose: "x" }, { nonce: false });
-    expect(child).toBe(narrow(token, { purpose: "x" }, { nonce: false }));
+    const child = attenuated(parent, { purpose: "x" }, { nonce: false });
+    expect(child).toBe(attenuated(token, { purpose: "x" }, { nonce: false }));
     expect(inspect(child).format).toBe("v2");
   });
 
@@ -60,14 +60,12 @@ describe("a narrowed token", () => {
     const asking = macaroonToText(
       addThirdPartyCaveat(parseMacaroon(token), { key: utf8("k"), identifier: "q" }),
     );
-    expect(inspect(narrow(asking, { operations: ["get"] })).links.map(({ kind }) => kind)).toEqual([
-      "hop",
-      "third-party",
-      "hop",
-    ]);
+    expect(
+      inspect(attenuated(asking, { operations: ["get"] })).links.map(({ kind }) => kind),
+    ).toEqual(["hop", "third-party", "hop"]);
   });
 
-  test("is clipped instead of refused on request", () => {
+  test("is intersected instead of refused on request", () => {
     const hop = { operations: ["delete", "get"], expires: "2031-01-01T00:00:00Z" };
     expect(attenuate(token, hop)).toMatchObject({ ok: false });
     expect(attenuate(token, hop, { intersect: true })).toMatchObject({
@@ -80,45 +78,47 @@ describe("a narrowed token", () => {
 describe("a hop is refused with every reason", () => {
   test("that it names in excess", () => {
     const refused = attenuate(token, { operations: ["gat"], expires: "2031-01-01T00:00:00Z" });
-    expect(refused.ok || refused.problems.map(({ rule, nearest }) => [rule, nearest])).toEqual([
+    expect(refused.ok || refused.overreaches.map(({ rule, nearest }) => [rule, nearest])).toEqual([
       ["operations", "get"],
       ["expires", "2030-01-01T00:15:00Z"],
     ]);
   });
 
-  test("if nothing is left even when clipped", () => {
+  test("if nothing is left even when intersected", () => {
     expect(attenuate(token, { operations: ["delete"] }, { intersect: true })).toMatchObject({
       ok: false,
-      problems: [{ rule: "operations", value: "delete" }],
+      overreaches: [{ rule: "operations", value: "delete" }],
     });
   });
 
   test("if the token is sealed", () => {
-    const sealed = narrow(token, { maxFurtherHops: 0 });
+    const sealed = attenuated(token, { maxFurtherHops: 0 });
     expect(attenuate(sealed, { purpose: "x" }, { intersect: true })).toMatchObject({
       ok: false,
-      problems: [{ rule: "maxFurtherHops" }],
+      overreaches: [{ rule: "maxFurtherHops" }],
     });
   });
 
   test("if caveats can not be read, each with its number", () => {
     const broken = append(append(append(token, "?"), '{"purpose":"fine"}'), '{"a":1,"b":2}');
     const refused = attenuate(broken, { purpose: "x" });
-    expect(refused.ok || refused.problems.map(({ rule, value }) => [rule, value])).toEqual([
+    expect(refused.ok || refused.overreaches.map(({ rule, value }) => [rule, value])).toEqual([
       ["caveats", 2],
       ["caveats", 4],
       ["caveats", 4],
     ]);
-    expect(refused.ok || refused.problems[0]?.message).toMatch(/^hop 2 can not be read, so every/);
+    expect(refused.ok || refused.overreaches[0]?.message).toMatch(
+      /^hop 2 can not be read, so every/,
+    );
   });
 });
 
 describe("a hop over a limit is a TokenError", () => {
   const full = Array.from({ length: 31 }).reduce<string>(
-    (text, _, at) => narrow(text, { purpose: `${at}` }),
+    (text, _, at) => attenuated(text, { purpose: `${at}` }),
     token,
   );
-  const heavy = narrow(token, { purpose: "x".repeat(8000) });
+  const heavy = attenuated(token, { purpose: "x".repeat(8000) });
   const wide = { operations: Array.from({ length: 257 }, (_, at) => at.toString(36)) };
 
   test("the 33rd link", () => {
@@ -140,7 +140,7 @@ describe("a hop over a limit is a TokenError", () => {
     // A short caveat's own bytes, its type, a length of two bytes and the end of its section.
     const overhead = 4 + '{"purpose":""}'.length;
     const purpose = "x".repeat(room - overhead);
-    const child = narrow(heavy, { purpose }, { nonce: false });
+    const child = attenuated(heavy, { purpose }, { nonce: false });
     expect(inspect(child).bytes).toBe(10_240);
     expect(codes(issuer.authorize(child, GET))).toEqual([]);
     const more = { purpose: `${purpose}x` };

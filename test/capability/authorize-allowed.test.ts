@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { createKeyring } from "../../src/issuer/index.js";
-import { codes, fixture, GET, mint, NOW, narrow } from "./support.js";
+import { attenuated, codes, fixture, GET, mint, NOW } from "./support.js";
 
 test("an allowed call comes with the verified capability", () => {
   const { issuer, keys } = fixture();
   const minted = issuer.mint({ grant: "files", principal: "alice", operations: ["get", "put"] });
-  const child = narrow(
+  const child = attenuated(
     minted.token,
     { operations: ["get"], purpose: "read only" },
     { nonce: false },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { attenuate, createNonce, inspect, revocationId } from "../../src/index.js";
-import { codes, fixture, GET, mint, narrow } from "./support.js";
+import { attenuated, codes, fixture, GET, mint } from "./support.js";
 
 interface Node {
   readonly name: string;
@@ -13,7 +13,7 @@ function tree(node: Node, depth: number): Node[] {
   if (depth === 0) return [node];
   const children = ["a", "b"].map((side) => ({
     name: `${node.name}${side}`,
-    token: narrow(node.token, { purpose: side, nonce: createNonce() }),
+    token: attenuated(node.token, { purpose: side, nonce: createNonce() }),
     ancestors: [...node.ancestors, node.name],
   }));
   return [node, ...children.flatMap((child) => tree(child, depth - 1))];
@@ -58,9 +58,9 @@ test("a holder computes the same revocation id as the issuer", () => {
 test("twins are one token, and revoked together, where the nonce is left out", () => {
   const { issuer } = fixture();
   const parent = mint(issuer);
-  const twin = (): string => narrow(parent, { operations: ["get"] }, { nonce: false });
+  const twin = (): string => attenuated(parent, { operations: ["get"] }, { nonce: false });
   expect(twin()).toBe(twin());
   expect(revocationId(twin())).toBe(revocationId(twin()));
-  const distinct = (): string => narrow(parent, { operations: ["get"], nonce: createNonce() });
+  const distinct = (): string => attenuated(parent, { operations: ["get"], nonce: createNonce() });
   expect(revocationId(distinct())).not.toBe(revocationId(distinct()));
 });

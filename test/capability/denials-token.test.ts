@@ -6,7 +6,7 @@ import {
   parseMacaroon,
   RootKey,
 } from "../../src/macaroon/index.js";
-import { append, denials, fixture, GET, mint, misuse, narrow, utf8 } from "./support.js";
+import { append, attenuated, denials, fixture, GET, mint, misuse, utf8 } from "./support.js";
 
 const { issuer, keys } = fixture();
 const token = mint(issuer);
@@ -64,7 +64,7 @@ describe("a token that can not be read", () => {
     ["setMembers", { setMembers: 1 }, "too_many_members"],
   ])("over a limit that the issuer lowered: %s", (_, limits, rule) => {
     const strict = fixture({ keys, ...(limits === undefined ? {} : { limits }) });
-    const child = narrow(token, { purpose: "x" });
+    const child = attenuated(token, { purpose: "x" });
     expect(denials(strict.issuer.authorize(child, GET))).toMatchObject([
       { code: "token_too_large", rule },
     ]);

@@ -9,7 +9,7 @@ import {
   RootKey,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
-import { append, fixture, mint, narrow, tokenError, utf8 } from "./support.js";
+import { append, attenuated, fixture, mint, tokenError, utf8 } from "./support.js";
 
 const { issuer } = fixture();
 const token = mint(issuer);
@@ -94,21 +94,21 @@ describe("what was taken away", () => {
       [{ rule: "maxFurtherHops", before: 5, after: 4, message: "maxFurtherHops: 5, now 4" }],
     ],
   ])("%s", (_, first, second, expected) => {
-    const parent = narrow(token, { purpose: "parent", ...first });
-    expect(changes(parent, narrow(parent, second))).toEqual(expected);
+    const parent = attenuated(token, { purpose: "parent", ...first });
+    expect(changes(parent, attenuated(parent, second))).toEqual(expected);
   });
 
   test("even far down a long list", () => {
     const many = Array.from({ length: 50 }, (_, i) => `account-${100 + i}`);
-    const parent = narrow(token, { constraints: { to: { in: many } } });
-    const child = narrow(parent, { constraints: { to: { not_in: ["account-149"] } } });
+    const parent = attenuated(token, { constraints: { to: { in: many } } });
+    const child = attenuated(parent, { constraints: { to: { not_in: ["account-149"] } } });
     expect(changes(parent, child)).toMatchObject([
       { rule: "constraints.to", after: { in: many.slice(0, -1) } },
     ]);
   });
 
   test("everything, by hops that contradict each other", () => {
-    const parent = narrow(token, { constraints: { to: "a" } });
+    const parent = attenuated(token, { constraints: { to: "a" } });
     const child = append(parent, '{"constraints":{"to":"b"},"operations":["x"]}');
     expect(changes(parent, child)).toMatchObject([
       { rule: "operations", after: [], removed: ["get", "put"] },
@@ -117,7 +117,7 @@ describe("what was taken away", () => {
   });
 
   test("over several hops, which are told as well", () => {
-    const child = narrow(narrow(token, { operations: ["get"] }), { purpose: "x" });
+    const child = attenuated(attenuated(token, { operations: ["get"] }), { purpose: "x" });
     expect(diff(token, child)).toMatchObject({
       derived: true,
       added: [{ operations: ["get"] }, { purpose: "x" }],
@@ -127,7 +127,7 @@ describe("what was taken away", () => {
   });
 
   test("whatever form the tokens are in", () => {
-    const child = narrow(token, { operations: ["get"] });
+    const child = attenuated(token, { operations: ["get"] });
     const other = writeMacaroons([parseMacaroon(child)], "v1json");
     expect(diff(token, other)).toEqual(diff(token, child));
   });
@@ -140,12 +140,12 @@ describe("two tokens that are not parent and child", () => {
   const forged = macaroonToText(
     addFirstPartyCaveat(parseMacaroon(imitation), issuerHop?.identifier ?? "missing"),
   );
-  const child = narrow(token, { operations: ["get"] });
+  const child = attenuated(token, { operations: ["get"] });
 
   test.each<[string, string, string, string, RegExp]>([
     ["other capabilities", token, mint(issuer), "other_capability", /two different capabilities/],
     ["child and parent", child, token, "not_a_descendant", /give the parent first/],
-    ["siblings", child, narrow(token, { purpose: "x" }), "not_a_descendant", /another branch/],
+    ["siblings", child, attenuated(token, { purpose: "x" }), "not_a_descendant", /another branch/],
     ["the same links, signed otherwise", token, forged, "signature_mismatch", /was altered/],
     ["a child of such", token, append(forged, '{"purpose":"x"}'), "signature_mismatch", /altered/],
   ])("%s", (_, parent, other, reason, message) => {

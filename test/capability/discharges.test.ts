@@ -55,10 +55,10 @@ describe("a token that needs a discharge", () => {
   const unbound = writeMacaroons([parseMacaroon(token), parseMacaroon(answer("q1"))], "v2");
   const twice = bindDischarges(token, [answer("q1"), answer("q1", '{"purpose":"x"}')]);
   const bound = bindDischarge(parseMacaroon(token), parseMacaroon(answer("q1")));
-  const narrowed = writeMacaroons([parseMacaroon(append(token, '{"purpose":"x"}')), bound], "v2");
+  const attenuated = writeMacaroons([parseMacaroon(append(token, '{"purpose":"x"}')), bound], "v2");
   test.each<[string, string, string, number]>([
     ["is not bound to the token", unbound, "discharge_mismatch", 1],
-    ["was bound before the token was narrowed", narrowed, "discharge_mismatch", 1],
+    ["was bound before the token was narrowed", attenuated, "discharge_mismatch", 1],
     [
       "answers another question too",
       bindDischarges(token, [answer("q1"), answer("q2")]),

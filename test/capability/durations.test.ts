@@ -11,7 +11,7 @@ const token = mint(issuer);
 
 function appended(hop: HopInit, parent = token, now = NOW): HopInit | string {
   const child = attenuate(parent, hop, { now, nonce: false });
-  return child.ok ? child.hop : child.problems.map(({ rule }) => rule).join();
+  return child.ok ? child.hop : child.overreaches.map(({ rule }) => rule).join();
 }
 
 describe("a duration in attenuate", () => {

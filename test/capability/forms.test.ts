@@ -11,7 +11,7 @@ import {
   writeMacaroons,
 } from "../../src/macaroon/index.js";
 import { issuer, needing, TOKEN, withIdentifier } from "./made.js";
-import { append, codes, denials, fixture, GET, mint, NOW, narrow, utf8 } from "./support.js";
+import { append, attenuated, codes, denials, fixture, GET, mint, NOW, utf8 } from "./support.js";
 
 // What these functions give down to the last member: nothing undefined where there is nothing to say.
 
@@ -81,7 +81,7 @@ test("an identifier's members are texts, not lists that read like them", () => {
     id: "cap_AAAAAAAAAAAAAAAA",
     iss: "agent",
     issued: "2030-01-01T00:00:00Z",
-    kid: inspect(TOKEN, { now: NOW }).grant?.kid,
+    kid: inspect(TOKEN, { now: NOW }).capability?.kid,
     v: 1,
   };
   const made = (parts: object): string =>
@@ -134,7 +134,10 @@ describe("what was taken away by links that are no hops", () => {
         message: "link 2: a discharge from a third party is needed now",
       },
     ]);
-    const unreadable = diff(TOKEN, append(narrow(TOKEN, { purpose: "a" }, { nonce: false }), "{}"));
+    const unreadable = diff(
+      TOKEN,
+      append(attenuated(TOKEN, { purpose: "a" }, { nonce: false }), "{}"),
+    );
     expect(changes(unreadable)).toMatchObject([
       { rule: "link 3", message: "link 3 can not be read, so every check refuses the child" },
     ]);
@@ -142,8 +145,8 @@ describe("what was taken away by links that are no hops", () => {
   });
 
   test("nothing by those that both have, nor by words", () => {
-    const parent = needing(narrow(TOKEN, { constraints: { n: 1 } }), "a");
-    expect(changes(diff(parent, narrow(parent, { purpose: "b" })))).toStrictEqual([]);
+    const parent = needing(attenuated(TOKEN, { constraints: { n: 1 } }), "a");
+    expect(changes(diff(parent, attenuated(parent, { purpose: "b" })))).toStrictEqual([]);
     expect(changes(diff(parent, parent))).toStrictEqual([]);
   });
 

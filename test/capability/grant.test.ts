@@ -2,7 +2,17 @@ import { describe, expect, test } from "vitest";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import type { Grant } from "../../src/issuer/index.js";
 import { createKeyring, RevocationList } from "../../src/issuer/index.js";
-import { append, codes, denials, fixture, mint, mintOpen, misuse, NOW, narrow } from "./support.js";
+import {
+  append,
+  attenuated,
+  codes,
+  denials,
+  fixture,
+  mint,
+  mintOpen,
+  misuse,
+  NOW,
+} from "./support.js";
 
 // The grant under which a service acts is part of the check: a token of another grant is refused, and
 // where the issuer knows its grants, so is what a token's own grant does not have.
@@ -212,7 +222,7 @@ describe("without any grant", () => {
   );
 
   test("attenuating and inspecting ask for none", () => {
-    const child = narrow(weather, { operations: ["get"] });
+    const child = attenuated(weather, { operations: ["get"] });
     const call = { grant: "weather:read", operation: "get", time: new Date(NOW) };
     expect(codes(knowing.authorize(child, call))).toEqual([]);
   });

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { CAPABILITY_LIMITS } from "../../src/capability/limits.js";
 import { CAPABILITY_HEADER } from "../../src/protocols/a2a/extension.js";
-import { codes, fixture, GET, mint, narrow } from "./support.js";
+import { attenuated, codes, fixture, GET, mint } from "./support.js";
 
 // A capability for 200 resources, narrowed once to 100 of them, goes with an access token through the
 // 16 KiB that Node gives all headers of a request.
@@ -14,9 +14,12 @@ const HEADER_ROOM = 16 * 1024;
 
 const { issuer } = fixture();
 
-function narrowed(): string {
+function attenuatedToken(): string {
   const parent = mint(issuer, { resourceHandles: HANDLES, principal: "user:alice@example.com" });
-  return narrow(parent, { resourceHandles: HANDLES.slice(0, 100), purpose: "the first hundred" });
+  return attenuated(parent, {
+    resourceHandles: HANDLES.slice(0, 100),
+    purpose: "the first hundred",
+  });
 }
 
 /** What a server on loopback says to a request with these headers: its status, and what it read. */
@@ -43,7 +46,7 @@ async function exchange(headers: Record<string, string>): Promise<[number, unkno
 
 test("a capability for 200 resources and its child for 100 fit, and are checked", () => {
   for (const handle of HANDLES) expect(handle).toHaveLength(25);
-  const token = narrowed();
+  const token = attenuatedToken();
   const call = { ...GET, resourceHandles: HANDLES.slice(0, 100) };
   expect(codes(issuer.authorize(token, call))).toEqual([]);
   expect(codes(issuer.authorize(token, { ...GET, resourceHandles: [HANDLES[100] ?? ""] }))).toEqual(
@@ -53,7 +56,7 @@ test("a capability for 200 resources and its child for 100 fit, and are checked"
 });
 
 test("Node's own server takes them in headers beside an access token", async () => {
-  const token = narrowed();
+  const token = attenuatedToken();
   const authorization = `Bearer ${ACCESS_TOKEN}`;
   const headers = { authorization, [CAPABILITY_HEADER]: token };
   expect(await exchange(headers)).toEqual([200, token]);

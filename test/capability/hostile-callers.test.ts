@@ -29,7 +29,7 @@ describe("an invocation counts by its own members, each read once", () => {
 
   test("an argument that changes between looks is judged as it was first", () => {
     const limited = mint(issuer, { constraints: { amount: { max: 10 } } });
-    const narrowed = attenuate(limited, { constraints: { amount: { max: 5 } } });
+    const child = attenuate(limited, { constraints: { amount: { max: 5 } } });
     let looks = 0;
     const args = {
       get amount(): number {
@@ -37,7 +37,7 @@ describe("an invocation counts by its own members, each read once", () => {
         return looks === 1 ? 10 : 5;
       },
     };
-    const token = narrowed.ok ? narrowed.token : "";
+    const token = child.ok ? child.token : "";
     expect(issuer.authorize(token, { ...GET, arguments: args }).allowed).toBe(false);
     expect(looks).toBe(1);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { overreaches } from "../../src/caveats/narrowing.js";
+import { overreaches } from "../../src/caveats/attenuation.js";
 import { readHop } from "../../src/caveats/read-hop.js";
 import { attenuate, inspect } from "../../src/index.js";
 import { append, codes, fixture, GET, mint, mintOpen, tokenError, utf8 } from "./support.js";
@@ -22,7 +22,7 @@ describe("a hop over a limit is that and nothing more", () => {
   const long = "x".repeat(1000);
   const large = { constraints: limitsOn(242, { in: [long] }) };
 
-  test("242 kB of limits, in attenuate: no lint, no list of problems", () => {
+  test("242 kB of limits, in attenuate: no lint, no list of overreaches", () => {
     expect(JSON.stringify(large).length).toBeGreaterThan(242_000);
     const parent = mint(issuer, { constraints: limitsOn(100, { max: 1 }) });
     const run = (): unknown => attenuate(parent, large);
@@ -56,7 +56,7 @@ describe("a hop over a limit is that and nothing more", () => {
     expect(tokenError(() => attenuate(token, { purpose }, { nonce: false }))).toBe("accepted");
   });
 
-  test("clipping that makes a hop too large is refused as well", () => {
+  test("intersecting that makes a hop too large is refused as well", () => {
     const values = (from: number): string[] => many(150, `${from}`);
     const parent = mint(issuer, { constraints: { a: { not_in: values(1) } } });
     const hop = { constraints: { a: { not_in: values(2) } } };
@@ -65,10 +65,10 @@ describe("a hop over a limit is that and nothing more", () => {
   });
 });
 
-describe("at most 16 problems are told", () => {
+describe("at most 16 reasons are reported", () => {
   test("of members beyond the token", () => {
     const refused = attenuate(token, { operations: many(256) });
-    expect(refused.ok || refused.problems.length).toBe(MOST);
+    expect(refused.ok || refused.overreaches.length).toBe(MOST);
   });
 
   test("of members and limits together, the first ones", () => {
@@ -78,15 +78,17 @@ describe("at most 16 problems are told", () => {
       constraints: limitsOn(90, { max: 2, min: 2 }),
       invokers: many(90),
     });
-    const rules = refused.ok ? [] : refused.problems.map(({ rule }) => rule.split(".")[0]);
+    const rules = refused.ok ? [] : refused.overreaches.map(({ rule }) => rule.split(".")[0]);
     expect(rules).toEqual(["operations", ...Array<string>(15).fill("constraints")]);
   });
 
   test("of a sealed token with all that goes beyond it", () => {
     const sealed = append(token, '{"maxFurtherHops":0}');
     const refused = attenuate(sealed, { operations: many(256) });
-    expect(refused.ok || refused.problems.length).toBeLessThanOrEqual(MOST);
-    expect(refused.ok || refused.problems.some(({ rule }) => rule === "maxFurtherHops")).toBe(true);
+    expect(refused.ok || refused.overreaches.length).toBeLessThanOrEqual(MOST);
+    expect(refused.ok || refused.overreaches.some(({ rule }) => rule === "maxFurtherHops")).toBe(
+      true,
+    );
   });
 
   test("of arguments of which nothing is left", () => {
@@ -98,7 +100,7 @@ describe("at most 16 problems are told", () => {
     };
     const nothing = append(append(mintOpen(issuer), hop(1)), hop(2));
     const refused = attenuate(nothing, { purpose: "why" });
-    expect(refused.ok || refused.problems.length).toBeLessThanOrEqual(MOST);
+    expect(refused.ok || refused.overreaches.length).toBeLessThanOrEqual(MOST);
   });
 
   test("by the lint on its own", () => {
@@ -114,13 +116,13 @@ describe("at most 16 problems are told", () => {
     expect(codes(issuer.authorize(broken, GET))).toEqual(Array(MOST).fill("caveat_unknown"));
     expect(inspect(broken).links[1]?.problems).toHaveLength(MOST);
     const refused = attenuate(broken, { purpose: "why" });
-    expect(refused.ok || refused.problems.length).toBe(MOST);
+    expect(refused.ok || refused.overreaches.length).toBe(MOST);
   });
 
   test("exactly 16 are all told, and 17 are cut", () => {
     const told = (count: number): unknown => {
       const refused = attenuate(token, { operations: many(count) });
-      return refused.ok || refused.problems.length;
+      return refused.ok || refused.overreaches.length;
     };
     expect([told(15), told(16), told(17)]).toEqual([15, 16, 16]);
   });

@@ -5,6 +5,7 @@ import { createMacaroon, macaroonToText, RootKey } from "../../src/macaroon/inde
 import { canonical, issuer, needing, PARTS, TOKEN, withIdentifier } from "./made.js";
 import {
   append,
+  attenuated,
   codes,
   fixture,
   GET,
@@ -12,7 +13,6 @@ import {
   mintOpen,
   misuse,
   NOW,
-  narrow,
   utf8,
 } from "./support.js";
 
@@ -89,7 +89,7 @@ describe("misuse", () => {
     const result = attenuate(append(TOKEN, "{}"), { operations: ["get"] });
     expect(result).toEqual({
       ok: false,
-      problems: [
+      overreaches: [
         {
           rule: "caveats",
           value: 2,
@@ -131,7 +131,7 @@ describe("misuse", () => {
       "limits.caveats can only be lowered: at most 32, not 33",
     );
     const low = fixture({ limits: { caveats: 1 } });
-    const token = narrow(mint(low.issuer), { operations: ["get"] });
+    const token = attenuated(mint(low.issuer), { operations: ["get"] });
     expect(codes(low.issuer.authorize(token, GET))).toEqual(["token_too_large"]);
   });
 });

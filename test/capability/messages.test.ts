@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { diff } from "../../src/index.js";
 import { RevocationList } from "../../src/issuer/index.js";
 import { canonical, issuer, needing, PARTS, TOKEN, withIdentifier } from "./made.js";
-import { append, denials, fixture, GET, mint, NOW, narrow } from "./support.js";
+import { append, attenuated, denials, fixture, GET, mint, NOW } from "./support.js";
 
 // What people are told, each sentence in full once.
 
@@ -92,7 +92,7 @@ describe("why a token is refused", () => {
   test("a revoked link is named", () => {
     const one = fixture();
     const token = mint(one.issuer);
-    const child = narrow(token, { operations: ["get"] });
+    const child = attenuated(token, { operations: ["get"] });
     const revocation = one.issuer.revocationOf(child);
     if (revocation.ok) one.revocations.add(revocation.entry);
     expect(reason(child, one.issuer)).toBe("link 2 and all that descends from it is revoked");
@@ -110,8 +110,8 @@ describe("why a token is refused", () => {
 });
 
 describe("how two tokens relate", () => {
-  const child = narrow(TOKEN, { operations: ["get"], maxFurtherHops: 0 });
-  const sibling = narrow(TOKEN, { operations: ["put"] });
+  const child = attenuated(TOKEN, { operations: ["get"], maxFurtherHops: 0 });
+  const sibling = attenuated(TOKEN, { operations: ["put"] });
 
   test.each<[string, string, string]>([
     [
@@ -132,10 +132,10 @@ describe("how two tokens relate", () => {
   });
 
   test("what was taken away", () => {
-    const limited = narrow(TOKEN, { constraints: { n: { max: 9 } }, audience: ["mail"] });
+    const limited = attenuated(TOKEN, { constraints: { n: { max: 9 } }, audience: ["mail"] });
     const result = diff(
       limited,
-      narrow(limited, { constraints: { n: 5 }, expires: new Date(NOW + 60_000) }),
+      attenuated(limited, { constraints: { n: 5 }, expires: new Date(NOW + 60_000) }),
     );
     const messages = result.derived ? result.changes.map((change) => change.message) : [];
     expect(messages).toEqual([

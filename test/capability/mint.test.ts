@@ -18,7 +18,8 @@ describe("a fresh capability", () => {
     const inspection = inspect(minted.token, { now: NOW });
     expect(inspection).toMatchObject({
       format: "v2",
-      grant: { v: 1, iss: "agent", kid: keys.minting.kid, id: minted.id, grant: "files" },
+      grant: "files",
+      capability: { v: 1, iss: "agent", kid: keys.minting.kid, id: minted.id, grant: "files" },
       links: [{ hop: minted.hop }],
       revocationId: minted.revocationId,
       warnings: [],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AttenuateOptions } from "../../src/index.js";
 import { attenuate, inspect, revocationId } from "../../src/index.js";
-import { codes, fixture, GET, mint, misuse, narrow } from "./support.js";
+import { attenuated, codes, fixture, GET, mint, misuse } from "./support.js";
 
 const { issuer, revocations } = fixture();
 const token = mint(issuer);
@@ -19,8 +19,8 @@ describe("attenuate adds a nonce", () => {
 
   test("so that revoking one of two sub-agents leaves the other alive", () => {
     const [one, two] = [
-      narrow(token, { operations: ["get"] }),
-      narrow(token, { operations: ["get"] }),
+      attenuated(token, { operations: ["get"] }),
+      attenuated(token, { operations: ["get"] }),
     ];
     expect(revocationId(one)).not.toBe(revocationId(two));
     const revocation = issuer.revocationOf(one);
@@ -35,7 +35,7 @@ describe("attenuate adds a nonce", () => {
     expect(child.ok && Object.keys(child.hop)).toEqual(["nonce"]);
   });
 
-  test("when clipping too", () => {
+  test("when intersecting too", () => {
     const child = attenuate(token, { operations: ["get", "delete"] }, { intersect: true });
     expect(child).toMatchObject({
       ok: true,
@@ -64,13 +64,13 @@ describe("attenuate adds a nonce", () => {
 
 describe("nonce: false", () => {
   test("leaves it out: equal hops make the same token", () => {
-    const child = narrow(token, { operations: ["get"] }, { nonce: false });
-    expect(child).toBe(narrow(token, { operations: ["get"] }, { nonce: false }));
+    const child = attenuated(token, { operations: ["get"] }, { nonce: false });
+    expect(child).toBe(attenuated(token, { operations: ["get"] }, { nonce: false }));
     expect(inspect(child).links[1]?.hop).toEqual({ operations: ["get"] });
   });
 
   test("keeps the one that the hop has", () => {
-    const child = narrow(token, { nonce: NONCE }, { nonce: false });
+    const child = attenuated(token, { nonce: NONCE }, { nonce: false });
     expect(inspect(child).links[1]?.hop).toEqual({ nonce: NONCE });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { bindDischarges, revocationId } from "../../src/index.js";
 import { createKeyring, type RevocationEntry, RevocationList } from "../../src/issuer/index.js";
 import { answering, needing } from "./made.js";
-import { append, codes, denials, fixture, GET, mint, NOW, narrow } from "./support.js";
+import { append, attenuated, codes, denials, fixture, GET, mint, NOW } from "./support.js";
 
 const AT = "2030-01-01T00:00:00Z";
 
@@ -17,8 +17,8 @@ describe("a revoked token is refused, and told what was revoked", () => {
   test("a link: it and what descends from it, not its parent", () => {
     const { issuer, revocations } = fixture();
     const parent = mint(issuer);
-    const child = narrow(parent, { operations: ["get"] });
-    const grandchild = narrow(child, { purpose: "more" });
+    const child = attenuated(parent, { operations: ["get"] });
+    const grandchild = attenuated(child, { purpose: "more" });
     const entry = entryFor(issuer, child);
     expect(entry).toMatchObject({
       kind: "link",
@@ -63,7 +63,7 @@ describe("a revoked token is refused, and told what was revoked", () => {
     const { issuer, revocations } = fixture();
     const minted = issuer.mint({ grant: "files", operations: ["get"] });
     revocations.add({ kind: "capability", id: minted.id, at: AT });
-    expect(denials(issuer.authorize(narrow(minted.token, { purpose: "x" }), GET))).toEqual([
+    expect(denials(issuer.authorize(attenuated(minted.token, { purpose: "x" }), GET))).toEqual([
       {
         code: "revoked",
         rule: "capability",

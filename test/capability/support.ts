@@ -43,9 +43,9 @@ export function mint(issuer: Issuer, request: Partial<MintRequest> = {}): string
 }
 
 /** The child that `attenuate` makes; a refusal is an error here. */
-export function narrow(token: string, hop: HopInit, options: AttenuateOptions = {}): string {
+export function attenuated(token: string, hop: HopInit, options: AttenuateOptions = {}): string {
   const child = attenuate(token, hop, options);
-  if (!child.ok) throw new Error(child.problems.map(({ message }) => message).join("; "));
+  if (!child.ok) throw new Error(child.overreaches.map(({ message }) => message).join("; "));
   return child.token;
 }
 

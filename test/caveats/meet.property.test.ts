@@ -1,16 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { intersectHop, overreaches } from "../../src/caveats/attenuation.js";
 import type { Hop } from "../../src/caveats/hop.js";
 import { checkInvocation, type Invocation } from "../../src/caveats/invocation.js";
 import { judgeHop } from "../../src/caveats/judge.js";
 import { emptyRules, meetOf } from "../../src/caveats/meet.js";
-import { clip, overreaches } from "../../src/caveats/narrowing.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
+import { sized } from "../support/size.js";
 import { anyHop, independentHop, invocation } from "./arbitraries.js";
 import { contains } from "./membership.js";
 import { NOW } from "./support.js";
 
-const RUNS = 4000;
+const RUNS = sized(4000);
 const chain = fc.array(anyHop, { minLength: 1, maxLength: 4 });
 const calls = fc.array(invocation, { minLength: 5, maxLength: 5 });
 
@@ -111,16 +112,16 @@ test("one more hop, whatever it says, allows nothing that was refused", () => {
   );
 });
 
-describe("a clipped hop", () => {
+describe("an intersected hop", () => {
   test("together with the token allows what the original would have, and passes the lint unless nothing is left", () => {
-    let clipped = 0;
+    let intersected = 0;
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, wanted, asked) => {
         const authority = meetOf([hops]);
-        const hop = clip(authority, wanted);
+        const hop = intersectHop(authority, wanted);
         expect(normalizeHop(hop)).toEqual(hop);
         const isAccepted = overreaches(authority, hop).length === 0;
-        if (isAccepted && overreaches(authority, wanted).length > 0) clipped++;
+        if (isAccepted && overreaches(authority, wanted).length > 0) intersected++;
         for (const call of asked) {
           const verdict = isAllowed([...hops, wanted], call);
           if (isAccepted) expect(isAllowed([...hops, hop], call)).toBe(verdict);
@@ -130,7 +131,7 @@ describe("a clipped hop", () => {
       }),
       { numRuns: RUNS },
     );
-    expect(clipped).toBeGreaterThan(RUNS / 40);
+    expect(intersected).toBeGreaterThan(RUNS / 40);
   });
 
   test("is the hop itself if the lint has nothing against it", () => {
@@ -139,7 +140,7 @@ describe("a clipped hop", () => {
         const authority = meetOf([hops]);
         if (overreaches(authority, wanted).length > 0) return;
         for (const call of asked) {
-          expect(isAllowed([...hops, clip(authority, wanted)], call)).toBe(
+          expect(isAllowed([...hops, intersectHop(authority, wanted)], call)).toBe(
             isAllowed([...hops, wanted], call),
           );
         }

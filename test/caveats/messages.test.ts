@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { overreaches } from "../../src/caveats/attenuation.js";
 import type { Hop } from "../../src/caveats/hop.js";
 import type { RuleFailure } from "../../src/caveats/hop-rule.js";
 import { judgeHop } from "../../src/caveats/judge.js";
 import { meetOf } from "../../src/caveats/meet.js";
-import { overreaches } from "../../src/caveats/narrowing.js";
 import { readHop } from "../../src/caveats/read-hop.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { asked, misuse, utf8 } from "./support.js";

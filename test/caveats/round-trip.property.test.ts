@@ -3,8 +3,9 @@ import { expect, test } from "vitest";
 import type { HopInit } from "../../src/caveats/hop.js";
 import { readHop } from "../../src/caveats/read-hop.js";
 import { encodeHop, normalizeHop } from "../../src/caveats/write-hop.js";
+import { sized } from "../support/size.js";
 
-const RUNS = 2000;
+const RUNS = sized(2000);
 
 // Well-formed text of every kind: ASCII, escapes, beyond the basic plane.
 const text = fc.oneof(

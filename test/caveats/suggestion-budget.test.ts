@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { overreaches } from "../../src/caveats/attenuation.js";
 import { judgeHop } from "../../src/caveats/judge.js";
-import { overreaches } from "../../src/caveats/narrowing.js";
 import { nearest, suggestions } from "../../src/caveats/nearest.js";
 import { encodeHop } from "../../src/caveats/write-hop.js";
 import { append, denials, fixture, GET, mint } from "../capability/support.js";

@@ -2,8 +2,9 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inspect } from "../../src/index.js";
+import { MAIN } from "../support/built.js";
 import { ALICE, type RunningAgent, startAgent } from "./agent.js";
-import { Bench, MAIN, runProgram } from "./run.js";
+import { Bench, runProgram } from "./run.js";
 
 const bench = new Bench();
 let agent: RunningAgent;
@@ -37,7 +38,7 @@ test("all examples work with a running agent, in the order in which they stand",
   const ask = ["request", agent.url, "--grant", "documents:read", "--collection", "reports"];
   const env = { PROVISO_ACCESS_TOKEN: ALICE };
   const first = (await bench.run([...ask, "--filter", "year=2025"], { env })).stdout.trim();
-  const capability = inspect(first).grant?.id ?? "";
+  const capability = inspect(first).capability?.id ?? "";
   const lines = (await Promise.all(VERBS.map(help)))
     .flatMap(examplesIn)
     .map((line) =>

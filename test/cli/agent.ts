@@ -1,6 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { expandGrants } from "../../src/agent/grant.js";
@@ -22,6 +21,7 @@ import {
 } from "../../src/protocols/a2a/index.js";
 import { openFolder, type ResourceFolder } from "../../src/sources/index.js";
 import { type LedgerFile, openLedger } from "../../src/stores/index.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Access tokens that the agent of {@link startAgent} knows. */
 export const ALICE = "access-of-alice-0123456789";
@@ -79,7 +79,7 @@ const GRANTS: readonly Grant[] = [
 
 /** Starts a documents agent: grants to read, to write, and a legacy one, for alice. */
 export async function startAgent(choices: AgentChoices = {}): Promise<RunningAgent> {
-  const path = mkdtempSync(join(tmpdir(), "proviso-agent-"));
+  const path = temporaryFolder();
   for (const [name, text] of Object.entries(DOCUMENTS)) {
     mkdirSync(join(path, "documents", name, ".."), { recursive: true });
     writeFileSync(join(path, "documents", name), text);

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { inspect, revocationId } from "../../src/index.js";
-import { Bench, document, MAIN, runProgram, TOKEN } from "./run.js";
+import { MAIN } from "../support/built.js";
+import { Bench, document, runProgram, TOKEN } from "./run.js";
 
 const bench = new Bench();
 let token = "";
@@ -29,7 +30,7 @@ test("--json tells of the child", async () => {
   expect(child).toEqual({
     status: 0,
     token: expect.stringMatching(TOKEN),
-    id: inspect(token).grant?.id,
+    id: inspect(token).capability?.id,
     hop: { operations: ["retrieve"], expires: child["expires"], nonce: expect.any(String) },
     expires: expect.stringMatching(/Z$/),
     revocationId: revocationId(child["token"]),

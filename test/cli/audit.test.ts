@@ -17,7 +17,7 @@ beforeAll(async () => {
   agent = await startAgent();
   const ask = ["request", agent.url, "--grant", "documents:read", "--collection", "reports"];
   token = (await as(ALICE, ...ask, "--purpose", "sum up the year")).stdout.trim();
-  capability = inspect(token).grant?.id ?? "";
+  capability = inspect(token).capability?.id ?? "";
   await as(BOB, ...ask);
   listing = narrowed(token, { operations: ["list"], purpose: "only the list" });
   brief = narrowed(listing, { maxFurtherHops: 0 });
@@ -182,8 +182,8 @@ describe("the tree of a capability", () => {
   test("of one that nobody has used, revoked or not", async () => {
     const ask = ["request", agent.url, "--grant", "documents:read", "--collection", "notes"];
     const unused = (await as(ALICE, ...ask)).stdout.trim();
-    const { grant } = inspect(unused);
-    const args = ["audit", "tree", grant?.id ?? "", "--ledger", agent.ledgerPath];
+    const { capability: other } = inspect(unused);
+    const args = ["audit", "tree", other?.id ?? "", "--ledger", agent.ledgerPath];
     expect(await bench.output(...args)).toMatch(/\n {2}no invocation has shown it yet$/);
     await rpc("a2a/capabilities/revoke", { token: unused });
     expect(await bench.output(...args)).toMatch(

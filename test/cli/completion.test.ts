@@ -1,10 +1,13 @@
 import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
+import { MAIN } from "../support/built.js";
 import { Bench, runProgram } from "./run.js";
 
 const bench = new Bench();
 const SHELLS = ["bash", "zsh", "fish"] as const;
+const PATH = `${bench.path("bin")}:${process.env["PATH"]}`;
 const VERBS = [
   ...["attenuate", "completion", "convert", "diff", "init", "inspect", "keys", "mint"],
   ...["revocations", "revoke", "vectors", "verify"],
@@ -15,6 +18,13 @@ beforeAll(async () => {
     SHELLS.map(async (shell) => bench.write(shell, await bench.output("completion", shell))),
   );
   bench.write("token", "");
+  mkdirSync(bench.path("reports"));
+  mkdirSync(bench.path("bin"));
+  const command = bench.write(
+    "bin/proviso",
+    `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`,
+  );
+  chmodSync(command, 0o755);
 });
 
 for (const shell of SHELLS) {
@@ -35,7 +45,7 @@ for (const shell of SHELLS) {
       const { status, stdout, stderr } = await runProgram(
         shell,
         [...flags, driver, bench.path(shell), ...lines],
-        { cwd: bench.folder, env: { HOME: bench.folder, TERM: "dumb" } },
+        { cwd: bench.folder, env: { HOME: bench.folder, TERM: "dumb", PATH } },
       );
       expect(`${status} ${stderr}`).toBe("0 ");
       const rows = stdout.replace(/\n$/, "").split("\n");
@@ -76,6 +86,25 @@ for (const shell of SHELLS) {
       expect(verify).toEqual(expect.arrayContaining(["--grant", "--op"]));
       expect(verify).not.toContain("--any-op");
       expect(init).toEqual(expect.arrayContaining(["--grant", "--issuer"]));
+    });
+
+    test("offers values behind =, folders, and short options", async () => {
+      const [assigned, empty, folder, inside, short, second] = await offers(
+        "proviso convert --to=v1",
+        "proviso convert --to=",
+        "proviso --home rep",
+        "proviso inspect --home=rep",
+        "proviso mint -",
+        "proviso completion bash ",
+      );
+      const bare = assigned?.map((word) => word.replace("--to=", ""));
+      expect(bare?.sort()).toEqual(["v1", "v1json"]);
+      expect(empty).toHaveLength(4);
+      for (const folders of [folder, inside]) {
+        expect(folders?.map((name) => name.replace(/^--home=|\/$/g, ""))).toEqual(["reports"]);
+      }
+      expect(short).toEqual(expect.arrayContaining(["-h"]));
+      expect(second).toEqual([]);
     });
 
     // Bash itself completes the file's name behind the @, at which it breaks words.

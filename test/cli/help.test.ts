@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Bench, MAIN, runProgram } from "./run.js";
+import { MAIN } from "../support/built.js";
+import { Bench, runProgram } from "./run.js";
 
 const bench = new Bench();
 const VERBS = [

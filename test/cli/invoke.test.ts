@@ -75,7 +75,7 @@ test.each(["jsonrpc", "rest"])(
     expect(document(stdout)).toEqual({
       result: { documents: ["First quarter", "Long ago", "Third quarter"] },
       taskId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      authority: { authority: "capability", capability: inspect(token).grant?.id },
+      authority: { authority: "capability", capability: inspect(token).capability?.id },
     });
   },
 );

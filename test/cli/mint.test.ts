@@ -48,8 +48,8 @@ test("takes every restriction", async () => {
     maxFurtherHops: 2,
     purpose: "read one report",
   });
-  const { grant, authority } = inspect(minted["token"]);
-  expect(grant).toMatchObject({ iss: "documents-agent", issued: minted["issued"] });
+  const { capability, authority } = inspect(minted["token"]);
+  expect(capability).toMatchObject({ iss: "documents-agent", issued: minted["issued"] });
   expect(authority.expires).toBe(minted["expires"]);
   expect(Date.parse(minted["expires"]) - Date.parse(minted["issued"])).toBe(2 * 3600 * 1000);
 });

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { beforeAll, describe, expect, test } from "vitest";
-import { Bench, document, MAIN, runProgram } from "./run.js";
+import { MAIN } from "../support/built.js";
+import { Bench, document, runProgram } from "./run.js";
 
 const bench = new Bench();
 let token = "";

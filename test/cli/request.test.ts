@@ -25,8 +25,8 @@ test("the token alone on standard output, and what it is good for beside it", as
   expect(status).toBe(0);
   const token = stdout.trimEnd();
   expect(token).toMatch(TOKEN);
-  const { grant, authority, links, revocationId } = inspect(token);
-  expect(grant).toMatchObject({ grant: "documents:read", principal: "alice" });
+  const { capability, authority, links, revocationId } = inspect(token);
+  expect(capability).toMatchObject({ grant: "documents:read", principal: "alice" });
   expect(links[0]?.hop).toMatchObject({
     ...{ operations: ["retrieve"], invokers: ["assistant"], purpose: "sum up the year" },
     constraints: { format: "text" },
@@ -85,7 +85,7 @@ test("several capabilities, one on a line; and what was not granted", async () =
     request(...grants, "reports"),
   ]);
   const tokens = notes.stdout.trimEnd().split("\n");
-  expect(tokens.map((token) => inspect(token).grant?.grant)).toEqual([
+  expect(tokens.map((token) => inspect(token).grant)).toEqual([
     "documents:read",
     "documents:write",
   ]);

@@ -1,16 +1,12 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, expect } from "vitest";
-
-/** The built command, as it is published. */
-export const MAIN: string = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
-
-if (!existsSync(MAIN)) {
-  throw new Error("dist/cli/main.js is missing; these tests run the built command: npm run build");
-}
+import { expect } from "vitest";
+import type { Input, Output } from "../../cli/context.js";
+import { run } from "../../cli/program.js";
+import { MAIN } from "../support/built.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const NOBODY = 65534;
 
@@ -29,6 +25,14 @@ export interface RunOptions {
   readonly unprivileged?: boolean;
 }
 
+/** What only a command in this process takes. */
+interface HereOptions extends RunOptions {
+  /** Aborted to stop a command that goes on until a signal. */
+  readonly stop?: AbortSignal;
+  /** Called with all that is written, when it is. */
+  readonly onWrite?: (stream: "stdout" | "stderr", text: string) => void;
+}
+
 /** Runs a program to its end. */
 export function runProgram(
   command: string,
@@ -36,10 +40,10 @@ export function runProgram(
   { input = "", env = {}, cwd, unprivileged = false }: RunOptions = {},
 ): Promise<Run> {
   // Nothing of the tests' own environment that would change colours or the home.
-  const { PATH } = process.env;
+  const { PATH, TMPDIR } = process.env;
   return new Promise((resolve, reject) => {
     const user = unprivileged && process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-    const allEnv = { PATH, HOME: "/nonexistent", ...env };
+    const allEnv = { PATH, TMPDIR, HOME: "/nonexistent", ...env };
     const child = spawn(command, args, { cwd, env: allEnv, ...user });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
@@ -56,16 +60,52 @@ export function runProgram(
   });
 }
 
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
+/**
+ * Runs the command in this process, from its sources, with streams of its own and nothing of the tests'
+ * environment. What is about terminals, signals, pipes, permissions or the published program itself is
+ * run with {@link runProgram} or {@link Bench.spawned} instead.
+ */
+export async function runHere(
+  args: readonly string[],
+  { input = "", env = {}, cwd = tmpdir(), stop, onWrite }: HereOptions = {},
+): Promise<Run> {
+  const bytes = Buffer.from(input);
+  let read = 0;
+  const stdin: Input = {
+    isTerminal: false,
+    read(chunk) {
+      const count = bytes.copy(chunk, 0, read);
+      read += count;
+      return count;
+    },
+  };
+  const stdout = new Written((text) => onWrite?.("stdout", text));
+  const stderr = new Written((text) => onWrite?.("stderr", text));
+  const { PATH, TMPDIR } = process.env;
+  const { HOME = "/nonexistent", ...others } = env;
+  const status = await run(args, {
+    ...{ stdin, stdout, stderr, cwd, userFolder: HOME },
+    env: { PATH, TMPDIR, HOME, ...others },
+    untilStopped: () => stop ?? new AbortController().signal,
+  });
+  return { status, stdout: stdout.text, stderr: stderr.text };
+}
 
-/** A folder that is gone when the test file is done. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "proviso-cli-"));
-  folders.push(folder);
-  return folder;
+/** What a command wrote to a stream. */
+class Written implements Output {
+  readonly isTerminal = false;
+  readonly #tell: (text: string) => void;
+  text = "";
+
+  constructor(tell: (text: string) => void) {
+    this.#tell = tell;
+  }
+
+  write(bytes: Uint8Array): undefined {
+    const text = Buffer.from(bytes).toString("utf8");
+    this.text += text;
+    this.#tell(text);
+  }
 }
 
 /** One home, and `proviso` run with it. */
@@ -73,13 +113,18 @@ export class Bench {
   readonly folder: string = temporaryFolder();
   readonly home: string = join(this.folder, "home");
 
-  /** Runs `proviso` in the folder, with this home. */
+  /** Runs `proviso` in the folder, with this home: in this process. */
   run(args: readonly string[], options: RunOptions = {}): Promise<Run> {
-    return runProgram(process.execPath, [MAIN, ...args], {
-      cwd: this.folder,
-      ...options,
-      env: { PROVISO_HOME: this.home, ...options.env },
-    });
+    return runHere(args, this.#at(options));
+  }
+
+  /** Runs the built `proviso` in the folder, with this home: a process of its own. */
+  spawned(args: readonly string[], options: RunOptions = {}): Promise<Run> {
+    return runProgram(process.execPath, [MAIN, ...args], this.#at(options));
+  }
+
+  #at(options: RunOptions): RunOptions {
+    return { cwd: this.folder, ...options, env: { PROVISO_HOME: this.home, ...options.env } };
   }
 
   /** Runs `proviso`, which must succeed, and returns its output without the line's end. */

@@ -105,6 +105,7 @@ describe("what the parts say of each other", () => {
       { maxLifetime: "5m", lifetime: "6m" },
       "lifetime: is longer than a capability may live here, 5 min",
     ],
+    ["no port that there is", { publicUrl: "https://a:99999" }, "publicUrl: is not a URL"],
     ["no life at all", { lifetime: "0s" }, "lifetime: must be 1s or more"],
     [
       "the same development token twice",
@@ -153,6 +154,8 @@ describe("what is not JSON is told by line and column", () => {
     ["an end in the middle", '{"name": [1, 2', "1:15", "something is not closed"],
     ["nothing", "", "1:1", "something is not closed"],
     ["a word", '{"name": yes}', "1:10", "an editor that knows JSON"],
+    ["a text over two lines", '{\n"name": "a\nb"}', "2:9", "an editor that knows JSON"],
+    ["a text that does not end", '"\n'.concat("[".repeat(100_000)), "1:1", "an editor"],
   ])("%s", async (_, broken, place, hint) => {
     const { error, words } = await refusal(broken);
     expect(error).toMatchObject({ code: "config_malformed" });

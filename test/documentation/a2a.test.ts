@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import { startDocumentsAgent } from "../support/documents-agent.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 // docs/a2a.md and docs/a2a-conformance.md: what they point at is there, and what they show works.
 
@@ -41,8 +41,7 @@ test.skipIf(!curl)("the examples with curl work as they are written", async () =
   );
   expect(blocks).toHaveLength(3);
   for (const code of blocks) expect(code).toContain("A2A-Version: 1.0");
-  const folder = mkdtempSync(join(tmpdir(), "proviso-a2a-docs-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const agent = await startDocumentsAgent(folder);
   onTestFinished(() => agent.close());
   const env = { ...process.env, URL: agent.url, PROVISO_ACCESS_TOKEN: agent.token };

@@ -5,17 +5,20 @@ import { fileURLToPath } from "node:url";
 /** The folder of the package. */
 export const PACKAGE: string = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The entries of the package, whose exports must each show how they are used. */
-export const ENTRIES: readonly string[] = [
-  "src/index.ts",
-  "src/macaroon/index.ts",
-  "src/issuer/index.ts",
-  "src/agent/index.ts",
-  "src/auth/index.ts",
-  "src/stores/index.ts",
-  "src/sources/index.ts",
-  "src/protocols/a2a/index.ts",
-  "src/protocols/a2a/client/index.ts",
+/** The entries of the package, each with the exports from which a caller starts: they have examples. */
+export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[]])[] = [
+  ["src/index.ts", ["attenuate", "bindDischarges", "diff", "encodeHop", "inspect", "revocationId"]],
+  ["src/macaroon/index.ts", ["addThirdPartyCaveat", "readMacaroons", "verifyMacaroon"]],
+  ["src/issuer/index.ts", ["createIssuer", "createKeyring", "importKeyring", "RevocationList"]],
+  ["src/agent/index.ts", ["createIssuingAgent", "delegationTree", "matches", "PolicyTable"]],
+  ["src/auth/index.ts", ["createFixedTokens", "createJwtAuthenticator", "wwwAuthenticate"]],
+  [
+    "src/stores/index.ts",
+    ["createRevocationStore", "followKeyringFile", "openLedger", "replaceKeyringFile"],
+  ],
+  ["src/sources/index.ts", ["openFolder", "ResourceFolder"]],
+  ["src/protocols/a2a/index.ts", ["openTaskStore", "serveAgent"]],
+  ["src/protocols/a2a/client/index.ts", ["CapabilityClient", "refusalOf", "withCapability"]],
 ];
 
 /** One fenced block under an `@example`, without the comment's margin. */

@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type DocumentsAgent, startDocumentsAgent } from "../support/documents-agent.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { runExamples } from "./run-examples.js";
 
 // Runs every console block of the documents, in order and in one folder per document, and compares
@@ -53,7 +53,7 @@ describe.each(["README.md"])("%s", (name) => {
   beforeAll(async () => {
     if (!existsSync(main))
       throw new Error("run `npm run build` first: dist/cli/main.js is missing");
-    folder = mkdtempSync(join(tmpdir(), "proviso-readme-"));
+    folder = temporaryFolder();
     const shim = join(folder, ".bin-proviso");
     execFileSync("mkdir", [shim]);
     writeFileSync(join(shim, "proviso"), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
@@ -71,7 +71,6 @@ describe.each(["README.md"])("%s", (name) => {
 
   afterAll(async () => {
     await agent?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it("shows what its commands really print", () => {

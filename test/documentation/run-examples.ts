@@ -43,6 +43,8 @@ export function runExamples(examples: readonly Example[]): Map<number, string> {
     });
     const output = execFileSync(process.execPath, [join(folder, "run.mjs"), ...files], {
       encoding: "utf8",
+      // Examples make temporary folders, and leave them.
+      env: { ...process.env, TMPDIR: folder },
     });
     const failures: { readonly [file: string]: string } = JSON.parse(output);
     return new Map(

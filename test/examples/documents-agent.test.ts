@@ -1,17 +1,18 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { cpSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import documentsAgent, { answerInWords } from "../../examples/documents-agent/agent-skills.mjs";
 import type { Json } from "../../src/bytes/json.js";
 import { attenuate, createNonce } from "../../src/index.js";
 import { refusalOf, withCapability } from "../../src/protocols/a2a/client/index.js";
 import type { TaskCall } from "../../src/protocols/a2a/index.js";
 import { TaskAnswer } from "../../src/protocols/a2a/task-answer.js";
-import { type Document, document, MAIN, runProgram } from "../cli/run.js";
-import { Running, sleep } from "../cli/serving.js";
+import { type Document, document, runProgram } from "../cli/run.js";
+import { RunningProgram } from "../cli/running.js";
+import { sleep } from "../cli/serving.js";
 import {
   at,
   BINDINGS,
@@ -25,6 +26,8 @@ import {
   sdkClient,
   taskIn,
 } from "../protocols/a2a/callers.js";
+import { MAIN } from "../support/built.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 // The example as `npm start` runs it, in a copy, so that nobody's own data is touched.
 
@@ -32,17 +35,15 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A copy of the example at the same depth, where it finds the package and the built command. */
 function copyOfExample(): string {
-  mkdirSync(join(root, ".examples"), { recursive: true });
-  const folder = mkdtempSync(join(root, ".examples", "agent-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const folder = temporaryFolder(join(root, ".examples"));
   const example = join(root, "examples", "documents-agent");
   cpSync(example, folder, { recursive: true, filter: (path) => !path.includes(".data") });
   return folder;
 }
 
 /** `start.mjs`, ready. */
-async function start(folder: string, ...args: readonly string[]): Promise<Running> {
-  const running = new Running([join(folder, "start.mjs"), ...args], {}, root);
+async function start(folder: string, ...args: readonly string[]): Promise<RunningProgram> {
+  const running = new RunningProgram([join(folder, "start.mjs"), ...args], {}, root);
   await running.says(args.includes("--json") ? /^\{.*\}\n/ : /invoke .*\n/);
   return running;
 }

@@ -8,7 +8,8 @@ import { documentSkills } from "../../examples/documents-agent/skills.mjs";
 import { expandGrants } from "../../src/agent/grant.js";
 import { permitsResource } from "../../src/agent/policy.js";
 import { PolicyTable } from "../../src/agent/policy-table.js";
-import { newAgent, temporaryDirectory } from "./support.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { newAgent } from "./support.js";
 
 describe("the library", () => {
   test("every document has its front matter, and the fields of its collection", async () => {
@@ -36,7 +37,7 @@ describe("the library", () => {
   });
 
   test("a second start renews the project's documents and nothing else", () => {
-    const path = join(temporaryDirectory(), "documents");
+    const path = join(temporaryFolder(), "documents");
     fillLibrary(path);
     rmSync(join(path, "letters", "lincoln-bixby.md"));
     writeFileSync(join(path, "letters", "mine.md"), "Mine.\n");

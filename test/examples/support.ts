@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import {
@@ -13,6 +11,7 @@ import type { Resource } from "../../src/agent/resources/resource.js";
 import type { Json } from "../../src/bytes/json.js";
 import { type FolderOptions, openFolder } from "../../src/sources/folder.js";
 import type { ResourceFolder } from "../../src/sources/resource-folder.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 type Arguments = { readonly [name: string]: Json };
 
@@ -30,19 +29,12 @@ export function handleOf(name: string): string {
   return `rh_${Buffer.from(name).toString("base64url").padEnd(40, "A")}`;
 }
 
-/** A new directory that goes when the test is done. */
-export function temporaryDirectory(): string {
-  const path = mkdtempSync(join(tmpdir(), "proviso-test-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }));
-  return path;
-}
-
 /** @param fill - Makes the folder. */
 export async function newAgent(
   fill: (path: string) => void,
   options: Pick<FolderOptions, "maxTextBytes"> = {},
 ): Promise<Agent> {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const path = join(directory, "documents");
   fill(path);
   const folder = await openFolder(path, {

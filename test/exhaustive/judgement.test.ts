@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { judgeHop } from "../../src/caveats/judge.js";
+import { sized } from "../support/size.js";
 import { allows } from "./model.js";
 import { combinations, INVOCATIONS } from "./universe.js";
 
@@ -7,7 +8,8 @@ import { combinations, INVOCATIONS } from "./universe.js";
 // as the specification has them, for hops of any number of keys at once.
 
 test("the judge allows what the specification allows, whatever keys a hop has", () => {
-  const hops = combinations((at, of) => at === 0 || at === of - 1);
+  const all = combinations((at, of) => at === 0 || at === of - 1);
+  const hops = all.filter((_, at) => at % sized(1, 13) === 0);
   const wrong: string[] = [];
   let cases = 0;
   for (const [at, hop] of hops.entries()) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { overreaches } from "../../src/caveats/narrowing.js";
+import { overreaches } from "../../src/caveats/attenuation.js";
 import { ALL, everyChain, Findings, hopAt, LONGEST, PATIENCE, report } from "./chains.js";
-import { narrows } from "./model.js";
+import { attenuates } from "./model.js";
 import { HOPS } from "./universe.js";
 
 // All chains of up to three hops again: one or two of a token, and the one to append.
@@ -19,7 +19,7 @@ test(
           chains++;
           const accepts = overreaches(authority, hop).length === 0;
           if (accepts) accepted++;
-          if (accepts !== narrows(chain, hop)) {
+          if (accepts !== attenuates(chain, hop)) {
             findings.add([...hops, at], accepts ? "wrongly accepted" : "wrongly refused");
           }
         }

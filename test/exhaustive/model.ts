@@ -94,7 +94,7 @@ function uncommonNumber(least: number, greatest: number): number {
  * Section 9: whether appending `hop` to `chain` only narrows it, that is, does not overreach, and
  * something is left by all of them together.
  */
-export function narrows(chain: readonly Hop[], hop: Hop): boolean {
+export function attenuates(chain: readonly Hop[], hop: Hop): boolean {
   const whole = [...chain, hop];
   for (const key of ["operations", "resourceHandles", "audience", "invokers"] as const) {
     for (const member of hop[key] ?? []) {
@@ -111,13 +111,13 @@ export function narrows(chain: readonly Hop[], hop: Hop): boolean {
   }
   for (const [argument, limit] of Object.entries(hop.constraints ?? {})) {
     const limits = chain.flatMap((one) => one.constraints?.[argument] ?? []);
-    if (!limitNarrows(limits, limit)) return false;
+    if (!limitAttenuates(limits, limit)) return false;
   }
-  return timesNarrow(chain, hop) && linksNarrow(chain, hop);
+  return timesAttenuate(chain, hop) && linksAttenuate(chain, hop);
 }
 
 /** The second, third and, for arguments, the last point of section 9. */
-export function limitNarrows(limits: readonly Constraint[], limit: Constraint): boolean {
+export function limitAttenuates(limits: readonly Constraint[], limit: Constraint): boolean {
   const { min, max, in: named = [] } = operatorsOf(limit);
   if (!named.every((value) => limits.every((earlier) => allowsValue(earlier, value)))) return false;
   const { numbers } = leftOf(limits);
@@ -128,7 +128,7 @@ export function limitNarrows(limits: readonly Constraint[], limit: Constraint): 
   return leftOf([...limits, limit]).something;
 }
 
-function timesNarrow(chain: readonly Hop[], hop: Hop): boolean {
+function timesAttenuate(chain: readonly Hop[], hop: Hop): boolean {
   const { expires, notBefore } = hop;
   if (expires !== undefined && chain.some((one) => one.expires && one.expires < expires))
     return false;
@@ -143,7 +143,7 @@ function contradictory(hops: readonly Hop[]): boolean {
   );
 }
 
-function linksNarrow(chain: readonly Hop[], hop: Hop): boolean {
+function linksAttenuate(chain: readonly Hop[], hop: Hop): boolean {
   return chain.every(({ maxFurtherHops: most }, at) => {
     if (most === undefined) return true;
     const leftAfterThisOne = most - (chain.length - at - 1) - 1;

@@ -49,9 +49,9 @@ export type Presented = readonly [Macaroon, ...Macaroon[]];
 function chain(first: HopInit, ...hops: readonly HopInit[]): Macaroon {
   let { token } = issuer.mint({ grant: "documents:read", operations: ["get", "put"], ...first });
   for (const hop of hops) {
-    const narrowed = attenuate(token, hop);
-    if (!narrowed.ok) throw new TypeError(narrowed.problems.map((one) => one.message).join());
-    token = narrowed.token;
+    const child = attenuate(token, hop);
+    if (!child.ok) throw new TypeError(child.overreaches.map((one) => one.message).join());
+    token = child.token;
   }
   return parseMacaroon(token);
 }

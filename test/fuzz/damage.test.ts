@@ -5,12 +5,14 @@ import {
   macaroonToBytes,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
+import { sized } from "../support/size.js";
 import { join } from "./byte-mutations.js";
 import { ASKED, CORPUS, FORMATS, hex, issuer, type Presented, SAMPLES } from "./corpus.js";
 import { isGenuine } from "./no-op.js";
 
 // Every damage of a kind, one by one, to whole capabilities of every form; see tokens.test.ts for damage
-// of all kinds at random.
+// of all kinds at random. A quick run takes one place in 13: prime to 8, so that every bit of a byte has its turn.
+const STEP = sized(1, 13);
 
 /** Allowed, refused, or allowed because nothing that is signed was touched. */
 function outcome(text: string): "refused" | "allowed" | "no-op" {
@@ -25,11 +27,11 @@ function outcomes(texts: Iterable<string>): Record<ReturnType<typeof outcome>, n
 }
 
 function* cuts(text: string): Generator<string> {
-  for (let length = 0; length < text.length; length++) yield text.slice(0, length);
+  for (let length = 0; length < text.length; length += STEP) yield text.slice(0, length);
 }
 
 function* flips(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let bit = 0; bit < bytes.length * 8; bit++) {
+  for (let bit = 0; bit < bytes.length * 8; bit += STEP) {
     const flipped = bytes.slice();
     flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
     yield flipped;
@@ -43,7 +45,8 @@ describe.each(FORMATS)("a capability in form %s", (format) => {
 
   test("cut at any character is refused", () => {
     for (const text of texts) {
-      expect(outcomes(cuts(text))).toEqual({ refused: text.length, allowed: 0, "no-op": 0 });
+      const refused = Math.ceil(text.length / STEP);
+      expect(outcomes(cuts(text))).toEqual({ refused, allowed: 0, "no-op": 0 });
     }
     if (isJson) return;
     // Less padding than there should be is refused, no padding at all is another spelling.
@@ -63,8 +66,9 @@ describe.each(FORMATS)("a capability in form %s", (format) => {
 
   test("with any byte left out or doubled is refused, or says the same", () => {
     for (const text of texts) {
-      const without = [...text].map((_, at) => text.slice(0, at) + text.slice(at + 1));
-      const twice = [...text].map((_, at) => text.slice(0, at + 1) + text.slice(at));
+      const places = Array.from({ length: Math.ceil(text.length / STEP) }, (_, at) => at * STEP);
+      const without = places.map((at) => text.slice(0, at) + text.slice(at + 1));
+      const twice = places.map((at) => text.slice(0, at + 1) + text.slice(at));
       expect(outcomes([...without, ...twice]).allowed).toBe(0);
     }
   });

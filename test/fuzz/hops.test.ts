@@ -1,8 +1,8 @@
 import { describe } from "vitest";
+import { intersectHop, overreaches } from "../../src/caveats/attenuation.js";
 import { checkInvocation, type Invocation } from "../../src/caveats/invocation.js";
 import { judgeHop } from "../../src/caveats/judge.js";
 import { meetOf } from "../../src/caveats/meet.js";
-import { clip, overreaches } from "../../src/caveats/narrowing.js";
 import { readHop } from "../../src/caveats/read-hop.js";
 import { encodeHop } from "../../src/caveats/write-hop.js";
 import {
@@ -70,7 +70,7 @@ describe("no hop is read or judged otherwise than the specification has it", () 
     const other = readHop(written(random, nearlyHop(random)));
     if (other.ok) {
       const authority = meetOf([[hop, other.hop]]);
-      overreaches(authority, clip(authority, other.hop));
+      overreaches(authority, intersectHop(authority, other.hop));
     }
     return failures.length === 0 ? "a hop that allows" : "a hop that refuses";
   });

@@ -1,4 +1,5 @@
 import { test } from "vitest";
+import { sized } from "../support/size.js";
 
 // Everything here is drawn from one seed, which is printed. To repeat a run:
 //
@@ -20,7 +21,7 @@ const SHARES = {
 
 export type Target = keyof typeof SHARES;
 
-const RUNS = whole("PROVISO_FUZZ_RUNS", 240_000);
+const RUNS = whole("PROVISO_FUZZ_RUNS", sized(240_000, 12_000));
 const SEED = whole("PROVISO_FUZZ_SEED", Date.now() % 2 ** 31);
 
 function whole(name: string, otherwise: number): number {

@@ -102,7 +102,7 @@ export class Authority {
     };
     const tokens = granted.map(({ token }) => {
       const narrowed = attenuate(token, hop);
-      if (!narrowed.ok) throw new Error(`not narrowed: ${JSON.stringify(narrowed.problems)}`);
+      if (!narrowed.ok) throw new Error(`not narrowed: ${JSON.stringify(narrowed.overreaches)}`);
       return narrowed.token;
     });
     return { service, operations, tokens, handles };
@@ -227,7 +227,7 @@ export function listSkill(service: Service): string {
 
 /** Of tokens, those that an agent has issued. */
 export function tokensFor(service: AgentName, tokens: readonly string[]): readonly string[] {
-  return tokens.filter((token) => inspect(token).grant?.iss === service);
+  return tokens.filter((token) => inspect(token).capability?.iss === service);
 }
 
 function handlesOf(

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { FULL } from "../support/size.js";
 import { MODES, type ModeName } from "./authority.js";
 import { quietly } from "./quiet.js";
 import { play, type ScenarioOutcome } from "./scenario.js";
@@ -7,12 +8,16 @@ import { SCENARIOS } from "./scenarios/index.js";
 import { kindTable, type Results, reasonTable, scenarioTable } from "./table.js";
 import { KINDS } from "./tally.js";
 
+/** A quick run plays two: an answer that gives orders, and an agent that misuses its own rights. */
+const QUICK: readonly string[] = ["session-smuggling", "subagents"];
+const PLAYED = SCENARIOS.filter(({ id }) => FULL || QUICK.includes(id));
+
 const results: Results = new Map(
-  SCENARIOS.map((scenario) => [scenario, {} as Record<ModeName, ScenarioOutcome>]),
+  PLAYED.map((scenario) => [scenario, {} as Record<ModeName, ScenarioOutcome>]),
 );
 const PATIENCE = 120_000;
 
-describe.each(SCENARIOS)("$id", (scenario) => {
+describe.each(PLAYED)("$id", (scenario) => {
   test.each(MODES)(
     "%s",
     async (mode) => {
@@ -36,7 +41,10 @@ describe.each(SCENARIOS)("$id", (scenario) => {
   );
 });
 
-describe("the whole", () => {
+// What only all scenarios together show.
+if (FULL) describe("the whole", wholeSuite);
+
+function wholeSuite(): void {
   const task = (): readonly ScenarioOutcome[] => [...results.values()].map((all) => all.task);
 
   test("calls are refused for what they are, not for how they are made", () => {
@@ -78,7 +86,7 @@ describe("the whole", () => {
       }
     }
   });
-});
+}
 
 /** A table without its counts, but for whether there was any success. */
 function shapeOf(table: string): string {

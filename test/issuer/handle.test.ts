@@ -7,6 +7,7 @@ import { createIssuer } from "../../src/issuer/issuer.js";
 import { createKeyring, type Keyring } from "../../src/issuer/keyring.js";
 import { RevocationList } from "../../src/revocation/list.js";
 import { misuse } from "../caveats/support.js";
+import { sized } from "../support/size.js";
 
 const SECRET = new Uint8Array(32).fill(7);
 const key = new HandleKey(SECRET);
@@ -101,7 +102,7 @@ describe("for any input", () => {
         expect(key.open(scope, handle)).toBe(text);
         if (scope !== other) expect(key.open(other, handle)).toBeUndefined();
       }),
-      { numRuns: 500 },
+      { numRuns: sized(500) },
     );
   });
 
@@ -113,7 +114,7 @@ describe("for any input", () => {
       fc.property(anything, fc.boolean(), (text, prefixed) => {
         expect(key.open(SCOPE, prefixed ? `rh_${text}` : text)).toBeUndefined();
       }),
-      { numRuns: 1000 },
+      { numRuns: sized(1000) },
     );
   });
 });

@@ -1,10 +1,7 @@
 import { type ChildProcess, type SpawnSyncOptions, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
 import type { RevocationEntry } from "../../src/issuer/index.js";
 import { StorageError } from "../../src/stores/index.js";
 
@@ -15,13 +12,6 @@ export const posix: boolean = process.platform !== "win32";
 export const root: boolean = process.getuid?.() === 0;
 /** Options for a child process to which permissions apply, even if these tests run as root. */
 export const unprivileged: { uid?: number; gid?: number } = root ? { uid: 65534, gid: 65534 } : {};
-
-/** A new directory that goes when the test is done. */
-export function temporaryDirectory(): string {
-  const path = mkdtempSync(join(tmpdir(), "proviso-test-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }));
-  return path;
-}
 
 /** Names in a directory, without what SQLite keeps beside an open file. */
 export function namesIn(directory: string): string[] {

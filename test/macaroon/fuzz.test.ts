@@ -11,10 +11,11 @@ import {
   verifyMacaroon,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
+import { sized } from "../support/size.js";
 import { A1_V1, C_CHAIN } from "./known-answers.js";
 import { utf8 } from "./support.js";
 
-const RUNS = { numRuns: 2000 };
+const RUNS = { numRuns: sized(2000) };
 const key = new RootKey(utf8(C_CHAIN.key));
 const samples = [parseMacaroon(A1_V1), parseMacaroon(C_CHAIN.c2V2)];
 

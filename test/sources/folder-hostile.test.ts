@@ -3,7 +3,8 @@ import { chmodSync, linkSync, mkdirSync, renameSync, symlinkSync } from "node:fs
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openFolder } from "../../src/sources/folder.js";
-import { child, root as isRoot, posix, temporaryDirectory } from "../issuer/support.js";
+import { child, root as isRoot, posix } from "../issuer/support.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { folderWith, namesFound, opened, put, resourceError } from "./support.js";
 
 const SECRET = "---\ntitle: secret\n---\nThe password is x.\n";
@@ -45,7 +46,7 @@ describe("a name that a handle can not have had leads nowhere", () => {
 
 describe.runIf(posix)("a link leads nowhere", () => {
   test("to a file or a folder outside, or inside, by any of its names", async () => {
-    const outside = temporaryDirectory();
+    const outside = temporaryFolder();
     put(outside, "secret.md", SECRET);
     const root = folderWith({ "r/a.md": "text", "s/b.md": "text" });
     symlinkSync(join(outside, "secret.md"), join(root, "r/link.md"));
@@ -82,7 +83,7 @@ describe.runIf(posix)("a link leads nowhere", () => {
   });
 
   test("nor a folder that has become one since it was found", async () => {
-    const outside = temporaryDirectory();
+    const outside = temporaryFolder();
     put(outside, "a.md", SECRET);
     const root = folderWith({ "r/sub/a.md": "---\ntitle: mine\n---\n" });
     const { folder } = await opened(root);
@@ -97,7 +98,7 @@ describe.runIf(posix)("a link leads nowhere", () => {
 
   test("but the folder itself may be named by one", async () => {
     const root = folderWith({ "r/a.md": "text" });
-    const link = join(temporaryDirectory(), "link");
+    const link = join(temporaryFolder(), "link");
     symlinkSync(root, link);
     const { folder } = await opened(link);
     expect(await folder.readText("r/a.md")).toBe("text");

@@ -4,13 +4,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { matches } from "../../src/agent/resources/filter.js";
 import { openFolder } from "../../src/sources/folder.js";
+import { sized } from "../support/size.js";
 import {
+  denialOf,
   filters,
   folderWith,
   found,
   namesFound,
   opened,
-  problemOf,
   put,
   report,
   resourceError,
@@ -114,7 +115,7 @@ describe("a folder's items", () => {
         rmSync(root, { recursive: true });
         expect(problems).toEqual([]);
         if (unknown !== undefined) {
-          expect(problemOf(result).known).toEqual([...known].sort());
+          expect(denialOf(result).known).toEqual([...known].sort());
           return;
         }
         const expected = all.flatMap((fields, at) => {
@@ -124,7 +125,7 @@ describe("a folder's items", () => {
         if (Object.keys(filter).length === 0) expected.push("r/none.md");
         expect(namesFound(result)).toEqual(expected);
       }),
-      { numRuns: 200 },
+      { numRuns: sized(200) },
     );
   });
 });
@@ -133,11 +134,11 @@ describe("a query that can not be answered lists what could be", () => {
   test("collections", async () => {
     const { folder } = await opened(folderWith({ "reports/a.md": "", "notes/b.md": "" }));
     for (const collection of ["report", "..", "reports/", "__proto__", "reports/a.md"]) {
-      expect(problemOf(await folder.find({ collection }))).toMatchObject({
+      expect(denialOf(await folder.find({ collection }))).toMatchObject({
         ...{ code: "unknown_collection", path: "collection", known: ["notes", "reports"] },
       });
     }
-    expect(problemOf(await folder.find({ collection: "report" })).message).toBe(
+    expect(denialOf(await folder.find({ collection: "report" })).message).toBe(
       'there is no collection "report"; known: "notes", "reports"; did you mean "reports"?',
     );
   });
@@ -150,16 +151,16 @@ describe("a query that can not be answered lists what could be", () => {
         "s/c.md": Q3,
       }),
     );
-    expect(problemOf(await folder.find({ collection: "r", filter: { yaer: 1 } }))).toMatchObject({
+    expect(denialOf(await folder.find({ collection: "r", filter: { yaer: 1 } }))).toMatchObject({
       code: "unknown_field",
       known: ["author", "year"],
     });
     const wrong = JSON.parse('{ "year": { "from": 1 } }');
-    expect(problemOf(await folder.find({ collection: "r", filter: wrong }))).toMatchObject({
+    expect(denialOf(await folder.find({ collection: "r", filter: wrong }))).toMatchObject({
       ...{ code: "unknown_operator", path: "filter.year", known: ["in", "max", "min"] },
     });
     const odd = JSON.parse('{ "year": [1] }');
-    expect(problemOf(await folder.find({ collection: "r", filter: odd })).code).toBe(
+    expect(denialOf(await folder.find({ collection: "r", filter: odd })).code).toBe(
       "invalid_value",
     );
   });
@@ -185,7 +186,7 @@ describe("files that change while it runs", () => {
     expect((await folder.get("r/other/b.md"))?.fields).toEqual({ year: 1 });
     rmSync(join(root, "r"), { recursive: true });
     expect(await folder.get("r/a.md")).toBeUndefined();
-    expect(problemOf(await folder.find({ collection: "r" })).known).toEqual([]);
+    expect(denialOf(await folder.find({ collection: "r" })).known).toEqual([]);
     expect(await folder.nameOfCollection("r")).toBeUndefined();
     put(root, "s/c.md", Q3);
     expect(await folder.collections()).toEqual(["s"]);

@@ -4,7 +4,7 @@ import Database from "libsql";
 import { describe, expect, test } from "vitest";
 import { openSqliteResources } from "../../src/sources/sqlite.js";
 import { selectByKey, selectRows } from "../../src/sources/sqlite-select.js";
-import { temporaryDirectory } from "../issuer/support.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import {
   databaseWith,
   found,
@@ -145,7 +145,7 @@ describe("the database", () => {
   });
 
   test("must be there, and be one", async () => {
-    const directory = temporaryDirectory();
+    const directory = temporaryFolder();
     const open = (file: string): Promise<unknown> =>
       openSqliteResources({ file, collections: { reports: REPORTS } });
     const missing = await resourceError(() => open(join(directory, "no.db")));

@@ -3,6 +3,7 @@ import type Database from "libsql";
 import { describe, expect, test } from "vitest";
 import { matches } from "../../src/agent/resources/filter.js";
 import type { Scalar } from "../../src/caveats/scalar.js";
+import { sized } from "../support/size.js";
 import { databaseWith, filters, found, number, report, sqliteSource, text } from "./support.js";
 
 /** A value as SQL writes it, and what it is as a field where the column leaves it as it is. */
@@ -88,10 +89,10 @@ describe("SQL finds what the filter says, whatever the column's type and collati
           for (const item of everything) expect(await source.get(item.name)).toEqual(item);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: sized(300) },
     );
     // It says nothing if nothing is ever found.
-    expect(hits).toBeGreaterThan(100);
+    expect(hits).toBeGreaterThan(sized(100, 5));
   });
 
   test("and reads fields as they were written, where the column has no type", async () => {
@@ -123,7 +124,7 @@ describe("SQL finds what the filter says, whatever the column's type and collati
           JSON.stringify(expected),
         );
       }),
-      { numRuns: 500 },
+      { numRuns: sized(500) },
     );
   });
 
@@ -146,7 +147,7 @@ describe("SQL finds what the filter says, whatever the column's type and collati
         const items = found(await source.find({ collection: "t", filter }));
         expect(items).toEqual(everything.filter((item) => matches(item, filter)));
       }),
-      { numRuns: 500 },
+      { numRuns: sized(500) },
     );
   });
 });

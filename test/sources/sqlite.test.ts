@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { openSqliteResources } from "../../src/sources/sqlite.js";
 import {
   databaseWith,
+  denialOf,
   found,
   namesFound,
-  problemOf,
   REPORTS,
   REPORTS_SQL,
   resourceError,
@@ -111,12 +111,12 @@ describe("a query that can not be answered lists what could be", () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS, more: REPORTS });
     for (const collection of ["report", "reports/", "", "__proto__", "constructor"]) {
-      expect(problemOf(await source.find({ collection }))).toMatchObject({
+      expect(denialOf(await source.find({ collection }))).toMatchObject({
         ...{ code: "unknown_collection", path: "collection", known: ["more", "reports"] },
       });
     }
     const problem = async (filter: string): Promise<object> =>
-      problemOf(await source.find({ collection: "reports", filter: JSON.parse(filter) }));
+      denialOf(await source.find({ collection: "reports", filter: JSON.parse(filter) }));
     // The field is `department`; that its column is `dept` is nobody's business.
     expect(await problem('{ "dept": 1 }')).toMatchObject({
       ...{ code: "unknown_field", path: "filter.dept", known: ["department", "final", "year"] },

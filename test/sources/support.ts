@@ -5,7 +5,7 @@ import Database from "libsql";
 import { onTestFinished } from "vitest";
 import type {
   FieldCondition,
-  QueryProblem,
+  QueryDenial,
   QueryResult,
   Resource,
   ResourceFilter,
@@ -17,7 +17,7 @@ import type { ResourceFolder } from "../../src/sources/resource-folder.js";
 import { openSqliteResources } from "../../src/sources/sqlite.js";
 import type { SqliteCollection } from "../../src/sources/sqlite-schema.js";
 import type { SqliteResources } from "../../src/sources/sqlite-source.js";
-import { temporaryDirectory } from "../issuer/support.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** The table of `REPORTS_SQL` as a collection. */
 export const REPORTS: SqliteCollection = {
@@ -40,7 +40,7 @@ export function report(fields: { readonly [field: string]: Scalar }, name = "r/1
 
 /** A new folder with these files, by path. */
 export function folderWith(files: { readonly [path: string]: string | Uint8Array }): string {
-  const root = join(temporaryDirectory(), "documents");
+  const root = join(temporaryFolder(), "documents");
   mkdirSync(root);
   for (const [path, text] of Object.entries(files)) put(root, path, text);
   return root;
@@ -66,7 +66,7 @@ export function databaseWith(sql: string): {
   readonly file: string;
   readonly database: Database.Database;
 } {
-  const file = join(temporaryDirectory(), "resources.db");
+  const file = join(temporaryFolder(), "resources.db");
   const database = new Database(file);
   // Nobody pulls the plug here, and thousands of small transactions are quicker so.
   database.exec(`PRAGMA synchronous = OFF; ${sql}`);
@@ -86,15 +86,15 @@ export async function sqliteSource(
 
 export function found(result: QueryResult): readonly Resource[] {
   if (result.ok) return result.resources;
-  throw new Error(result.problem.message);
+  throw new Error(result.denial.message);
 }
 
 export function namesFound(result: QueryResult): string[] {
   return found(result).map(({ name }) => name);
 }
 
-export function problemOf(result: QueryResult): QueryProblem {
-  if (!result.ok) return result.problem;
+export function denialOf(result: QueryResult): QueryDenial {
+  if (!result.ok) return result.denial;
   throw new Error(`it was answered with ${result.resources.length} resources`);
 }
 

@@ -28,12 +28,12 @@ import {
   root,
   storageError,
   Talker,
-  temporaryDirectory,
   unprivileged,
 } from "../issuer/support.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 function keyFile(): { directory: string; path: string; keyring: Keyring } {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const path = join(directory, "keys.json");
   const keyring = createKeyring();
   createKeyringFile(path, keyring);
@@ -66,14 +66,14 @@ describe("creating", () => {
   });
 
   test("says that the directory is missing", async () => {
-    const path = join(temporaryDirectory(), "no", "keys.json");
+    const path = join(temporaryFolder(), "no", "keys.json");
     const error = await storageError(() => createKeyringFile(path, createKeyring()));
     expect(error.code).toBe("key_file_unwritable");
     expect(error.message).toContain("its directory does not exist");
   });
 
   test("of many processes at once, one makes the file", async () => {
-    const path = join(temporaryDirectory(), "keys.json");
+    const path = join(temporaryFolder(), "keys.json");
     const makers = Array.from({ length: 4 }, () => new Talker("act", ["create-keys", path]));
     await Promise.all(makers.map((maker) => maker.end()));
     const codes = makers.map(({ lines }) => readAct(lines.join(), "").code ?? "made").sort();
@@ -91,7 +91,7 @@ describe("reading", () => {
   });
 
   test("a directory", async () => {
-    const error = await storageError(() => readKeyringFile(temporaryDirectory()));
+    const error = await storageError(() => readKeyringFile(temporaryFolder()));
     expect(error.code).toBe("key_file_unreadable");
   });
 
@@ -105,7 +105,7 @@ describe("reading", () => {
   });
 
   test.runIf(posix)("the hint is a command for a shell, whatever the path", async () => {
-    const directory = join(temporaryDirectory(), "it's here; rm");
+    const directory = join(temporaryFolder(), "it's here; rm");
     mkdirSync(directory);
     const path = join(directory, "keys.json");
     createKeyringFile(path, createKeyring());

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { pino } from "pino";
@@ -31,6 +30,7 @@ import {
   type RevocationStore,
 } from "../../src/stores/index.js";
 import { GRANTS, POLICY, skillsOver, writeDocuments } from "../protocols/a2a/contents.js";
+import { temporaryFolder } from "./temporary-folder.js";
 
 /** What may be other than usual. */
 export interface TestAgentOptions
@@ -96,7 +96,7 @@ const FIXED: readonly FixedToken[] = [
 export async function startAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
   const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...others } = options;
   const { pushOrigins: origins, undeclaredAmbient, ...serving } = others;
-  const home = mkdtempSync(join(tmpdir(), "proviso-a2a-"));
+  const home = temporaryFolder();
   let ahead = 0;
   const clock = (): number => Date.now() + ahead;
   const ran: string[] = [];

@@ -1,5 +1,5 @@
 import { isScalar, type Scalar, shown } from "../../caveats/scalar.js";
-import { isFilterable, LONGEST_NAME, LONGEST_TEXT } from "./field-value.js";
+import { isFilterable, MAX_NAME_LENGTH, MAX_TEXT_LENGTH } from "./field-value.js";
 import {
   fieldPath,
   invalidValue,
@@ -7,17 +7,17 @@ import {
   unknownField,
   unknownMember,
   unknownOperator,
-} from "./query-problem.js";
+} from "./query-denial.js";
 import type {
   FieldCondition,
-  QueryProblem,
+  QueryDenial,
   Resource,
   ResourceFilter,
   ResourceQuery,
 } from "./resource.js";
 
-const MOST_CONDITIONS = 32;
-const MOST_VALUES = 256;
+const MAX_CONDITIONS = 32;
+const MAX_VALUES = 256;
 
 const OPERATORS: readonly string[] = ["in", "max", "min"];
 const MEMBERS: readonly string[] = ["collection", "filter"];
@@ -25,12 +25,12 @@ const MEMBERS: readonly string[] = ["collection", "filter"];
 /** A filter whose form is sound, or what is wrong with it. */
 export type FilterReading =
   | { readonly ok: true; readonly filter: ResourceFilter }
-  | { readonly ok: false; readonly problem: QueryProblem };
+  | { readonly ok: false; readonly denial: QueryDenial };
 
 /** A query whose form is sound, or what is wrong with it. */
 export type ResourceQueryReading =
   | { readonly ok: true; readonly query: ResourceQuery }
-  | { readonly ok: false; readonly problem: QueryProblem };
+  | { readonly ok: false; readonly denial: QueryDenial };
 
 /**
  * Whether a resource's fields are as a filter says: all conditions hold, and of a condition all
@@ -83,41 +83,29 @@ function judge(value: Scalar, operator: string, operand: unknown): boolean {
 }
 
 /**
- * What is wrong with a filter, if anything: the first problem.
+ * Why a filter is refused, if it is: the first reason found.
  *
  * @param fields - Those that can be filtered on; any unless given.
- *
- * @example
- * ```ts
- * import { checkFilter } from "proviso/agent";
- *
- * const fields = ["department", "year"];
- * checkFilter({ year: { min: 2024 } }, fields); // => undefined
- * checkFilter({ departement: "finance" }, fields)?.message;
- * // => 'there is no field "departement"; known: "department", "year"; did you mean "department"?'
- * ```
  */
 export function checkFilter(
   filter: ResourceFilter,
   fields?: readonly string[],
-): QueryProblem | undefined {
+): QueryDenial | undefined {
   const unknown = Object.keys(filter).find((field) => fields?.includes(field) === false);
   if (fields !== undefined && unknown !== undefined) return unknownField(unknown, fields);
-  return conditionsProblem(filter);
+  return conditionsDenial(filter);
 }
 
-function conditionsProblem(filter: {
-  readonly [field: string]: unknown;
-}): QueryProblem | undefined {
+function conditionsDenial(filter: { readonly [field: string]: unknown }): QueryDenial | undefined {
   for (const [field, condition] of Object.entries(filter)) {
-    const problem = conditionProblem(field, condition);
-    if (problem !== undefined) return problem;
+    const denial = conditionDenial(field, condition);
+    if (denial !== undefined) return denial;
   }
   return undefined;
 }
 
-function conditionProblem(field: string, condition: unknown): QueryProblem | undefined {
-  if (isScalar(condition)) return textProblem(field, [condition]);
+function conditionDenial(field: string, condition: unknown): QueryDenial | undefined {
+  if (isScalar(condition)) return textDenial(field, [condition]);
   if (!isObject(condition)) {
     return wrong(field, "", "a value, or an object with operators", condition);
   }
@@ -125,25 +113,24 @@ function conditionProblem(field: string, condition: unknown): QueryProblem | und
   if (operators.length === 0) return noOperator(field, OPERATORS);
   for (const [name, operand] of operators) {
     if (!OPERATORS.includes(name)) return unknownOperator(field, name, OPERATORS);
-    const problem =
-      name === "in" ? listProblem(field, operand) : boundProblem(field, name, operand);
-    if (problem !== undefined) return problem;
+    const denial = name === "in" ? listDenial(field, operand) : boundDenial(field, name, operand);
+    if (denial !== undefined) return denial;
   }
   const { min, max } = condition;
   if (min === undefined || max === undefined || typeof min === typeof max) return undefined;
   return wrong(field, ".max", `of the same type as min, a ${typeof min}`, max);
 }
 
-function boundProblem(field: string, name: string, operand: unknown): QueryProblem | undefined {
+function boundDenial(field: string, name: string, operand: unknown): QueryDenial | undefined {
   if (!isScalar(operand) || (typeof operand !== "number" && typeof operand !== "string")) {
     return wrong(field, `.${name}`, "a number or a text", operand);
   }
-  return textProblem(field, [operand]);
+  return textDenial(field, [operand]);
 }
 
-function listProblem(field: string, operand: unknown): QueryProblem | undefined {
-  const expected = `an array of 1 to ${MOST_VALUES} values`;
-  if (!Array.isArray(operand) || operand.length === 0 || operand.length > MOST_VALUES) {
+function listDenial(field: string, operand: unknown): QueryDenial | undefined {
+  const expected = `an array of 1 to ${MAX_VALUES} values`;
+  if (!Array.isArray(operand) || operand.length === 0 || operand.length > MAX_VALUES) {
     return wrong(field, ".in", expected, Array.isArray(operand) ? operand.length : operand);
   }
   // Array.from, unlike every, visits holes, so that they are refused.
@@ -152,16 +139,16 @@ function listProblem(field: string, operand: unknown): QueryProblem | undefined 
     const odd = values.find((value) => !isScalar(value));
     return wrong(field, ".in", "an array of texts, numbers, booleans and null", odd);
   }
-  return textProblem(field, values);
+  return textDenial(field, values);
 }
 
-function textProblem(field: string, values: readonly Scalar[]): QueryProblem | undefined {
+function textDenial(field: string, values: readonly Scalar[]): QueryDenial | undefined {
   if (values.every(isFilterable)) return undefined;
-  const message = `${shown(fieldPath(field))} must have texts of at most ${LONGEST_TEXT} characters`;
+  const message = `${shown(fieldPath(field))} must have texts of at most ${MAX_TEXT_LENGTH} characters`;
   return invalidValue(fieldPath(field), message);
 }
 
-function wrong(field: string, operator: string, expected: string, value: unknown): QueryProblem {
+function wrong(field: string, operator: string, expected: string, value: unknown): QueryDenial {
   const where = shown(fieldPath(field) + operator);
   return invalidValue(fieldPath(field), `${where} must be ${expected}, not ${shown(value)}`);
 }
@@ -170,36 +157,27 @@ function wrong(field: string, operator: string, expected: string, value: unknown
  * Reads a filter that came from elsewhere: at most 32 conditions on fields with names of at most 256
  * characters, 256 values a list, 1024 characters a text. What is given back shares nothing with
  * `value`. Whether the fields exist is not looked at.
- *
- * @example
- * ```ts
- * import { readFilter } from "proviso/agent";
- *
- * readFilter({ year: { min: 2024 } }).ok; // => true
- * const reading = readFilter({ year: { from: 2024 } });
- * reading.ok ? "sound" : reading.problem.known; // => ["in", "max", "min"]
- * ```
  */
 export function readFilter(value: unknown): FilterReading {
   if (!isObject(value)) {
     return refused(invalidValue("filter", `filter must be an object, not ${shown(value)}`));
   }
   const names = Object.keys(value);
-  if (names.length > MOST_CONDITIONS) {
+  if (names.length > MAX_CONDITIONS) {
     return refused(
       invalidValue(
         "filter",
-        `filter must have at most ${MOST_CONDITIONS} fields, not ${names.length}`,
+        `filter must have at most ${MAX_CONDITIONS} fields, not ${names.length}`,
       ),
     );
   }
-  const odd = names.find((name) => name.length > LONGEST_NAME || !name.isWellFormed());
+  const odd = names.find((name) => name.length > MAX_NAME_LENGTH || !name.isWellFormed());
   if (odd !== undefined) {
-    const message = `filter must have names of at most ${LONGEST_NAME} characters, not ${shown(odd)}`;
+    const message = `filter must have names of at most ${MAX_NAME_LENGTH} characters, not ${shown(odd)}`;
     return refused(invalidValue("filter", message));
   }
-  const problem = conditionsProblem(value);
-  if (problem !== undefined) return refused(problem);
+  const denial = conditionsDenial(value);
+  if (denial !== undefined) return refused(denial);
   // Every condition has just been checked against its type.
   return { ok: true, filter: structuredClone(value) as ResourceFilter };
 }
@@ -207,16 +185,6 @@ export function readFilter(value: unknown): FilterReading {
 /**
  * Reads a query that came from elsewhere, a JSON value, within the limits of {@link readFilter}.
  * Whether the collection exists is not looked at.
- *
- * @example
- * ```ts
- * import { readResourceQuery } from "proviso/agent";
- *
- * readResourceQuery({ collection: "reports", filter: { year: 2025 } }).ok; // => true
- * const reading = readResourceQuery({ collection: "reports", filters: {} });
- * reading.ok ? "" : reading.problem.message;
- * // => 'a resource query has no member "filters"; known: "collection", "filter"; did you mean "filter"?'
- * ```
  */
 export function readResourceQuery(value: unknown): ResourceQueryReading {
   if (!isObject(value)) {
@@ -225,11 +193,15 @@ export function readResourceQuery(value: unknown): ResourceQueryReading {
   }
   const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) {
-    return refused(unknownMember(unknown.slice(0, LONGEST_NAME).toWellFormed(), MEMBERS));
+    return refused(unknownMember(unknown.slice(0, MAX_NAME_LENGTH).toWellFormed(), MEMBERS));
   }
   const collection = Object.hasOwn(value, "collection") ? value["collection"] : undefined;
-  if (!isScalar(collection) || typeof collection !== "string" || collection.length > LONGEST_NAME) {
-    const message = `collection must be a text of at most ${LONGEST_NAME} characters, not ${shown(collection)}`;
+  if (
+    !isScalar(collection) ||
+    typeof collection !== "string" ||
+    collection.length > MAX_NAME_LENGTH
+  ) {
+    const message = `collection must be a text of at most ${MAX_NAME_LENGTH} characters, not ${shown(collection)}`;
     return refused(invalidValue("collection", message));
   }
   const filter = Object.hasOwn(value, "filter") ? value["filter"] : undefined;
@@ -239,8 +211,8 @@ export function readResourceQuery(value: unknown): ResourceQueryReading {
   return { ok: true, query: { collection, filter: reading.filter } };
 }
 
-function refused(problem: QueryProblem): { readonly ok: false; readonly problem: QueryProblem } {
-  return { ok: false, problem };
+function refused(denial: QueryDenial): { readonly ok: false; readonly denial: QueryDenial } {
+  return { ok: false, denial };
 }
 
 function isObject(value: unknown): value is { readonly [name: string]: unknown } {

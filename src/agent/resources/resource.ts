@@ -41,7 +41,7 @@ export interface ResourceQuery {
 }
 
 /** A query that can not be answered, and what could be. */
-export interface QueryProblem {
+export interface QueryDenial {
   readonly code: "unknown_collection" | "unknown_field" | "unknown_operator" | "invalid_value";
   /** Where in the query: `collection`, `filter`, `filter.FIELD`, or a member that it should not have. */
   readonly path: string;
@@ -57,7 +57,7 @@ export type QueryResult =
       /** In a stable order. */
       readonly resources: readonly Resource[];
     }
-  | { readonly ok: false; readonly problem: QueryProblem };
+  | { readonly ok: false; readonly denial: QueryDenial };
 
 /** Where an issuing agent's resources are. Knows nothing of principals: a policy does. */
 export interface ResourceSource {

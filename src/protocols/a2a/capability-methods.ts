@@ -61,7 +61,7 @@ async function request(
   params: JsonObject,
 ): Promise<MethodOutcome> {
   const outcome = await agent.request(caller, params);
-  if (!outcome.ok) return { ok: false, fault: problemFault(outcome.problem) };
+  if (!outcome.ok) return { ok: false, fault: problemFault(outcome.denial) };
   const { capabilities, refused, reason } = outcome;
   return done({
     capabilities,
@@ -99,9 +99,9 @@ export function narrowed(
   }
   if (outcome.ok) return outcome;
   if ("denials" in outcome) return { ok: false, fault: denialFault(outcome.denials) };
-  const [first] = outcome.problems;
+  const [first] = outcome.overreaches;
   const message = `the capability does not allow that: ${first?.message ?? "nothing would be left"}`;
-  const metadata = { problems: JSON.stringify(outcome.problems) };
+  const metadata = { problems: JSON.stringify(outcome.overreaches) };
   return { ok: false, fault: fault(-32602, message, "attenuation_exceeds", metadata) };
 }
 

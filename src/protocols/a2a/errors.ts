@@ -9,7 +9,7 @@ import {
   type AgentDenial,
   type AgentDenials,
   codesOf,
-  type RequestProblem,
+  type RequestDenial,
 } from "../../agent/refusal.js";
 import type { HttpFault } from "../../http/fault.js";
 import { ERROR_CODES, ERROR_DOMAIN } from "./extension.js";
@@ -56,7 +56,7 @@ export function denialFault(denials: AgentDenials): Fault {
 }
 
 /** A request for capabilities that is not granted. */
-export function problemFault(problem: RequestProblem): Fault {
+export function problemFault(problem: RequestDenial): Fault {
   const { code, message } = problem;
   return fault(ERROR_CODES.requestRefused, message, code, { problem: JSON.stringify(problem) });
 }

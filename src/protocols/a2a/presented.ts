@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { MOST_PRESENTED, type PresentedCapability } from "../../agent/presented.js";
+import { MAX_PRESENTED, type PresentedCapability } from "../../agent/presented.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
 
@@ -59,7 +59,7 @@ export function readPresented(
   const presented = [...own.presented, ...entry.presented, ...more];
   const declared = entry.declared || header.declared;
   if (declared && presented.length > 0) return CONTRADICTION;
-  return presented.length > MOST_PRESENTED ? TOO_MANY : { ok: true, presented, declared };
+  return presented.length > MAX_PRESENTED ? TOO_MANY : { ok: true, presented, declared };
 }
 
 /** The one capability that a method is about, by `token`, `capabilityId` or both. */
@@ -156,7 +156,7 @@ function mistake(message: string): Mistake {
 }
 
 const SHAPE = `"capabilities" must be an array of ids, or of objects with an "id", a "token" or both`;
-const TOO_MANY: Mistake = mistake(`a call may present at most ${MOST_PRESENTED} capabilities`);
+const TOO_MANY: Mistake = mistake(`a call may present at most ${MAX_PRESENTED} capabilities`);
 const CONTRADICTION: Mistake = mistake(
   "a call that declares ambient authority presents no capability; drop one of them",
 );

@@ -14,25 +14,6 @@ import { type LedgerGap, LedgerTables } from "./tables.js";
  * What `commit` wrote survives any crash. What `note` took is written within `interval` milliseconds
  * or after 512 events, and then survives the end of this process, however it comes; a crash of the
  * whole system may lose what was noted since the last `commit` or `flush`.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { LedgerFile, openLedger } from "proviso/stores";
- *
- * const ledger = await openLedger(join(mkdtempSync(join(tmpdir(), "proviso-")), "ledger.db"));
- * ledger instanceof LedgerFile; // => true
- *
- * const shared = { kind: "invocation", principal: "alice", operation: "retrieve" };
- * ledger.note({ ...shared, at: "2026-01-01T00:00:00.000Z", decision: "allowed" });
- * const codes = ["expired"];
- * ledger.note({ ...shared, at: "2026-01-01T00:20:00.000Z", decision: "refused", codes });
- * ledger.list({ principal: "alice", decision: "refused" }).map((event) => event.codes);
- * // => [["expired"]]
- * ledger.close();
- * ```
  */
 export class LedgerFile implements Ledger {
   /** The file, as it was named. */

@@ -4,20 +4,6 @@ import { type LedgerGap, LedgerTables } from "./tables.js";
 
 /**
  * A ledger that is only read. Made by {@link openLedgerReadOnly}.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { LedgerReader, openLedger, openLedgerReadOnly } from "proviso/stores";
- *
- * const path = join(mkdtempSync(join(tmpdir(), "proviso-")), "ledger.db");
- * (await openLedger(path)).close();
- * const reader = await openLedgerReadOnly(path);
- * [reader instanceof LedgerReader, reader.list(), reader.gaps()]; // => [true, [], []]
- * reader.close();
- * ```
  */
 export class LedgerReader {
   /** The file, as it was named. */

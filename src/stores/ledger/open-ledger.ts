@@ -52,24 +52,6 @@ export async function openLedger(path: string, options: LedgerOptions = {}): Pro
  * noted in the last moments may not be there yet.
  *
  * @throws StorageError as {@link openLedger}, and `store_missing`.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { openLedger, openLedgerReadOnly } from "proviso/stores";
- *
- * const path = join(mkdtempSync(join(tmpdir(), "proviso-")), "ledger.db");
- * const ledger = await openLedger(path);
- * const at = "2026-01-01T00:00:00.000Z";
- * ledger.commit({ kind: "revocation", at, decision: "allowed", capability: "cap_1" });
- *
- * const reader = await openLedgerReadOnly(path);
- * reader.list({ since: "2026-01-01T00:00:00Z" }).map((event) => event.kind); // => ["revocation"]
- * reader.close();
- * ledger.close();
- * ```
  */
 export async function openLedgerReadOnly(path: string): Promise<LedgerReader> {
   const connect = await loadDriver(path, LEDGER.store);

@@ -57,23 +57,6 @@ export async function createRevocationStore(
  *   it (not looked at on Windows), `store_locked`, `store_corrupt` also for
  *   a file that is not a revocation store, `store_version` if a newer proviso made it, or
  *   `store_unavailable` if libsql is not installed.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { createRevocationStore, openRevocationStore } from "proviso/stores";
- *
- * const path = join(mkdtempSync(join(tmpdir(), "proviso-")), "revocations.db");
- * const here = await createRevocationStore(path);
- * const elsewhere = await openRevocationStore(path, { refreshEvery: 0 });
- *
- * here.add({ kind: "key", id: "key_1", at: "2026-01-01T00:00:00Z" });
- * elsewhere.list().map((entry) => entry.id); // => ["key_1"]
- * here.close();
- * elsewhere.close();
- * ```
  */
 export async function openRevocationStore(
   path: string,

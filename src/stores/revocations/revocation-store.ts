@@ -34,24 +34,6 @@ export interface RevocationStoreOptions {
  *
  * Lookups never throw: if the file can not be read, what is known goes on being refused, and after
  * `staleAfter` seconds everything is.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { createRevocationStore, RevocationStore } from "proviso/stores";
- *
- * const path = join(mkdtempSync(join(tmpdir(), "proviso-")), "revocations.db");
- * const store = await createRevocationStore(path, { refreshEvery: 50, staleAfter: 2 });
- * store instanceof RevocationStore; // => true
- *
- * const at = "2026-01-01T00:00:00Z";
- * store.add({ kind: "capability", id: "cap_1", until: "2026-01-02T00:00:00Z", at });
- * store.prune(Date.parse("2026-01-03T00:00:00Z")); // => 1
- * store.version; // => 2
- * store.close();
- * ```
  */
 export class RevocationStore implements RevocationSource {
   /** The file, as it was named. */

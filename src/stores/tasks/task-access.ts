@@ -22,16 +22,6 @@ const checked = new WeakSet<object>();
  * with what the gate has let through and nothing else.
  *
  * @throws TypeError if the principal is empty, or a path has no ids.
- *
- * @example
- * ```ts
- * import { ServerCallContext } from "@a2a-js/sdk/server";
- * import { setTaskAccess, taskAccessOf } from "proviso/a2a";
- *
- * const context = new ServerCallContext();
- * setTaskAccess(context, { principal: "alice", paths: [] });
- * taskAccessOf(context).principal; // => "alice"
- * ```
  */
 export function setTaskAccess(context: ServerCallContext, access: TaskAccess): void {
   const { principal, paths } = access;
@@ -54,16 +44,6 @@ export function setTaskAccess(context: ServerCallContext, access: TaskAccess): v
  * On whose authority a request is made.
  *
  * @throws TypeError if that has not been said by {@link setTaskAccess}: nobody sees any task then.
- *
- * @example
- * ```ts
- * import { ServerCallContext } from "@a2a-js/sdk/server";
- * import { setTaskAccess, taskAccessOf } from "proviso/a2a";
- *
- * const context = new ServerCallContext();
- * setTaskAccess(context, { principal: "alice", paths: [] });
- * taskAccessOf(context).principal; // => "alice"
- * ```
  */
 export function taskAccessOf(context: ServerCallContext): TaskAccess {
   const value = context.state.get(TASK_ACCESS_KEY);

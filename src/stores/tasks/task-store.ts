@@ -64,19 +64,6 @@ export async function openTaskStore(
  *
  * What was saved survives the end of this process, however it comes; a crash of the whole system may
  * lose the last changes, and never more.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { openTaskStore, SqliteTaskStore } from "proviso/a2a";
- *
- * const tasks = await openTaskStore(join(mkdtempSync(join(tmpdir(), "proviso-")), "tasks.db"));
- * tasks instanceof SqliteTaskStore; // => true
- * tasks.prune(Date.now() - 30 * 24 * 3600 * 1000); // => 0
- * tasks.close();
- * ```
  */
 export class SqliteTaskStore implements TaskStore {
   /** The file, as it was named. */

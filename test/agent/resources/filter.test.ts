@@ -6,7 +6,7 @@ import {
   readFilter,
   readResourceQuery,
 } from "../../../src/agent/resources/filter.js";
-import type { FieldCondition, QueryProblem } from "../../../src/agent/resources/resource.js";
+import type { FieldCondition, QueryDenial } from "../../../src/agent/resources/resource.js";
 import { condition, report, scalar } from "../../sources/support.js";
 
 describe("a condition holds", () => {
@@ -90,7 +90,7 @@ describe("a condition holds", () => {
 });
 
 describe("a filter is checked", () => {
-  const problem = (filter: unknown, fields?: readonly string[]): QueryProblem | undefined =>
+  const denialOf = (filter: unknown, fields?: readonly string[]): QueryDenial | undefined =>
     checkFilter(JSON.parse(JSON.stringify(filter)), fields);
 
   test("every condition that makes sense passes", () => {
@@ -103,25 +103,25 @@ describe("a filter is checked", () => {
   });
 
   test("an unknown field is answered with those that are known, and the nearest", () => {
-    expect(problem({ departement: 1 }, ["department", "year"])).toEqual({
+    expect(denialOf({ departement: 1 }, ["department", "year"])).toEqual({
       code: "unknown_field",
       path: "filter.departement",
       known: ["department", "year"],
       message:
         'there is no field "departement"; known: "department", "year"; did you mean "department"?',
     });
-    expect(problem({ x: 1 }, [])?.message).toBe('there is no field "x"; known: nothing');
+    expect(denialOf({ x: 1 }, [])?.message).toBe('there is no field "x"; known: nothing');
   });
 
   test("an unknown operator, or none, is answered with those that are known", () => {
-    expect(problem({ x: { mim: 1 } })).toEqual({
+    expect(denialOf({ x: { mim: 1 } })).toEqual({
       code: "unknown_operator",
       path: "filter.x",
       known: ["in", "max", "min"],
       message:
         '"filter.x" has the unknown operator "mim"; known: "in", "max", "min"; did you mean "min"?',
     });
-    expect(problem({ x: {} })).toEqual({
+    expect(denialOf({ x: {} })).toEqual({
       code: "unknown_operator",
       path: "filter.x",
       known: ["in", "max", "min"],
@@ -153,7 +153,7 @@ describe("a filter is checked", () => {
       '"filter.x" must have texts of at most 1024 characters',
     ],
   ])("%s is an invalid value", (_, limit, message) => {
-    expect(problem({ x: limit })).toEqual({
+    expect(denialOf({ x: limit })).toEqual({
       ...{ code: "invalid_value", path: "filter.x", known: [] },
       message,
     });
@@ -168,15 +168,15 @@ describe("a filter is checked", () => {
       { min: Infinity },
     ]) {
       const reading = readFilter({ x: limit });
-      expect(reading.ok ? undefined : reading.problem.code).toBe("invalid_value");
+      expect(reading.ok ? undefined : reading.denial.code).toBe("invalid_value");
     }
   });
 });
 
 describe("a query from elsewhere", () => {
-  const problem = (value: unknown): QueryProblem | undefined => {
+  const denialOf = (value: unknown): QueryDenial | undefined => {
     const reading = readResourceQuery(value);
-    return reading.ok ? undefined : reading.problem;
+    return reading.ok ? undefined : reading.denial;
   };
 
   test("is read with and without a filter, and shares nothing with what came", () => {
@@ -194,25 +194,25 @@ describe("a query from elsewhere", () => {
   });
 
   test.each([[undefined], [null], [1], ["r"], [[]], [["r"]]])("is no query: %j", (value) => {
-    expect(problem(value)).toMatchObject({ code: "invalid_value", path: "collection" });
+    expect(denialOf(value)).toMatchObject({ code: "invalid_value", path: "collection" });
   });
 
   test.each([[undefined], [null], [1], [["r"]], ["x".repeat(257)], ["\ud800"]])(
     "has no collection like %j",
     (collection) => {
-      expect(problem({ collection })).toMatchObject({ code: "invalid_value", path: "collection" });
+      expect(denialOf({ collection })).toMatchObject({ code: "invalid_value", path: "collection" });
     },
   );
 
   test.each([[null], [1], ["x"], [[]]])("has no filter like %j", (filter) => {
-    expect(problem({ collection: "r", filter })).toMatchObject({
+    expect(denialOf({ collection: "r", filter })).toMatchObject({
       code: "invalid_value",
       path: "filter",
     });
   });
 
   test("has no other members", () => {
-    expect(problem({ collection: "r", filters: {} })).toEqual({
+    expect(denialOf({ collection: "r", filters: {} })).toEqual({
       code: "unknown_field",
       path: "filters",
       known: ["collection", "filter"],
@@ -220,8 +220,8 @@ describe("a query from elsewhere", () => {
         'a resource query has no member "filters"; known: "collection", "filter"; did you mean "filter"?',
     });
     const hostile = JSON.parse('{ "__proto__": { "collection": "r" } }');
-    expect(problem(hostile)).toMatchObject({ code: "unknown_field", path: "__proto__" });
-    expect(problem(Object.create({ collection: "r" }))).toMatchObject({ path: "collection" });
+    expect(denialOf(hostile)).toMatchObject({ code: "unknown_field", path: "__proto__" });
+    expect(denialOf(Object.create({ collection: "r" }))).toMatchObject({ path: "collection" });
   });
 
   test("keeps a field that is called __proto__ a field", () => {
@@ -241,7 +241,7 @@ describe("a query from elsewhere", () => {
         Array.from({ length: count }, (_, at) => [String(at).padStart(length, "x"), 1]),
       );
     const ask = (filter: unknown): string | undefined =>
-      problem({ collection: "x".repeat(256), filter })?.message;
+      denialOf({ collection: "x".repeat(256), filter })?.message;
     expect(ask(fields(32, 256))).toBeUndefined();
     expect(ask(fields(33, 1))).toBe("filter must have at most 32 fields, not 33");
     expect(ask(fields(1, 257))).toMatch(/^filter must have names of at most 256 characters, not/);
@@ -250,7 +250,7 @@ describe("a query from elsewhere", () => {
     expect(ask({ x: { in: new Array(257).fill(1) } })).toBe(
       '"filter.x.in" must be an array of 1 to 256 values, not 257',
     );
-    const long = problem({ ["y".repeat(100_000)]: 1 });
+    const long = denialOf({ ["y".repeat(100_000)]: 1 });
     expect(long?.path.length).toBe(256);
     expect(long?.message.length).toBeLessThan(200);
   });
@@ -262,7 +262,7 @@ describe("a query from elsewhere", () => {
         for (const value of [collection, { collection }, { collection: "r", filter }]) {
           const reading = readResourceQuery(value);
           if (reading.ok) expect(reading.query).toEqual(value);
-          else expect(reading.problem.message).not.toBe("");
+          else expect(reading.denial.message).not.toBe("");
         }
       }),
     );

@@ -85,11 +85,11 @@ export class Knowledge {
 
 function readToken(text: string): SeenToken | undefined {
   try {
-    const { grant, authority } = inspect(text);
-    const service = AGENTS.find((name) => name === grant?.iss);
-    if (grant === undefined || service === undefined) return undefined;
+    const { capability, authority } = inspect(text);
+    const service = AGENTS.find((name) => name === capability?.iss);
+    if (capability === undefined || service === undefined) return undefined;
     const { resourceHandles: handles = [], operations = [] } = authority;
-    return { text, service, id: grant.id, handles, operations };
+    return { text, service, id: capability.id, handles, operations };
   } catch (error) {
     if (error instanceof TokenError) return undefined;
     throw error;

@@ -1,10 +1,10 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Mode } from "../../../src/agent/gate.js";
 import type { Json } from "../../../src/bytes/json.js";
 import { formatTime } from "../../../src/caveats/time.js";
 import type { TaskCall } from "../../../src/protocols/a2a/executor.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 import { Connection, type Heard } from "./connection.js";
 import { openCode, openDocuments } from "./folder-agent.js";
 import { type Holdings, objectSchema, type State } from "./holdings.js";
@@ -34,20 +34,18 @@ export interface WorldOptions {
 export class World {
   readonly clock: Clock;
   readonly agents: ReadonlyMap<AgentName, ServedAgent>;
-  readonly #home: string;
   readonly #connections = new Map<string, Connection>();
   #last: State | undefined;
   #listeners: readonly ((heard: Heard) => void)[] = [];
 
-  private constructor(home: string, clock: Clock, agents: ReadonlyMap<AgentName, ServedAgent>) {
-    this.#home = home;
+  private constructor(clock: Clock, agents: ReadonlyMap<AgentName, ServedAgent>) {
     this.clock = clock;
     this.agents = agents;
   }
 
   /** Starts everything anew. */
   static async open({ mode, runTask, descriptions = {} }: WorldOptions): Promise<World> {
-    const home = mkdtempSync(join(temporary(), "proviso-injection-"));
+    const home = temporaryFolder(fastFolder());
     const clock = new Clock();
     const agents = new Map<AgentName, ServedAgent>();
     for (const name of AGENTS) {
@@ -58,7 +56,7 @@ export class World {
       });
       agents.set(name, served);
     }
-    return new World(home, clock, agents);
+    return new World(clock, agents);
   }
 
   agent(name: AgentName): ServedAgent {
@@ -129,12 +127,11 @@ export class World {
 
   async close(): Promise<void> {
     await Promise.all([...this.agents.values()].map((agent) => agent.close()));
-    rmSync(this.#home, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
 /** In memory where there is such a folder: nothing here is about what survives a crash. */
-function temporary(): string {
+function fastFolder(): string {
   const memory = "/dev/shm";
   return existsSync(memory) ? memory : tmpdir();
 }

@@ -38,7 +38,7 @@ async function granted(who: "alice" | "bob" = "alice"): Promise<GrantedCapabilit
 
 function narrowed(token: string, hop: HopInit): string {
   const attenuation = attenuate(token, hop);
-  if (!attenuation.ok) throw new Error(JSON.stringify(attenuation.problems));
+  if (!attenuation.ok) throw new Error(JSON.stringify(attenuation.overreaches));
   return attenuation.token;
 }
 

@@ -86,7 +86,7 @@ async function grants() {
 
 function narrowed(token: string, hop: Parameters<typeof attenuate>[1]): string {
   const attenuation = attenuate(token, hop);
-  if (!attenuation.ok) throw new Error(JSON.stringify(attenuation.problems));
+  if (!attenuation.ok) throw new Error(JSON.stringify(attenuation.overreaches));
   return attenuation.token;
 }
 

@@ -188,7 +188,7 @@ export class LoopingCaller {
     } else {
       const attenuation = attenuate(token, init);
       if (!attenuation.ok) {
-        this.#world.wrong.push(`attenuate: ${JSON.stringify(attenuation.problems)}`);
+        this.#world.wrong.push(`attenuate: ${JSON.stringify(attenuation.overreaches)}`);
         return;
       }
       narrowed = attenuation.token;

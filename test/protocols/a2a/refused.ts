@@ -12,7 +12,7 @@ import { POLICY } from "./contents.js";
 /** What a holder makes of a token, offline. */
 function narrowed(token: string, hop: HopInit): string {
   const attenuation = attenuate(token, hop, { intersect: true });
-  if (!attenuation.ok) throw new Error(JSON.stringify(attenuation.problems));
+  if (!attenuation.ok) throw new Error(JSON.stringify(attenuation.overreaches));
   return attenuation.token;
 }
 

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
@@ -14,6 +12,8 @@ import { attenuate, createNonce } from "../../../src/index.js";
 import { CapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { openLedgerReadOnly } from "../../../src/stores/index.js";
 import { CALLERS } from "../../support/a2a-agent.js";
+import { sized } from "../../support/size.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 import {
   at,
   callOf,
@@ -27,7 +27,7 @@ import {
 } from "./callers.js";
 
 /** How often the agent is killed; each time at another moment of what it does. */
-const KILLS = 6;
+const KILLS = sized(6, 1);
 
 /** The agent, in a process of its own. */
 class Child {
@@ -66,12 +66,6 @@ class Child {
   client(): Promise<Client> {
     return sdkClient(this.url, "JSON-RPC", CALLERS.alice);
   }
-}
-
-function newHome(): string {
-  const home = mkdtempSync(join(tmpdir(), "proviso-restart-"));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));
-  return home;
 }
 
 const READING = { grants: ["documents:read"], resourceQuery: { collection: "reports" } };
@@ -168,7 +162,7 @@ async function byId({ url }: Child, capabilityId: string, resourceHandle: string
 test(`killed ${KILLS} times in the middle of its work, the agent loses nothing that it acknowledged`, {
   timeout: 120_000,
 }, async () => {
-  const home = newHome();
+  const home = temporaryFolder();
   const acknowledged = new Acknowledged();
   for (let kill = 0; kill < KILLS; kill++) {
     const child = await Child.start(home);
@@ -194,7 +188,7 @@ const later = {
 };
 
 test("a task under way when the agent was killed does not run on, and can be cancelled", async () => {
-  const home = newHome();
+  const home = temporaryFolder();
   const child = await Child.start(home);
   const client = await child.client();
   const { token } = await request(client, { grants: ["work:do"] });
@@ -218,7 +212,7 @@ test("a task under way when the agent was killed does not run on, and can be can
 });
 
 test("asked to stop, the agent answers what is under way, and writes down all of it", async () => {
-  const home = newHome();
+  const home = temporaryFolder();
   const child = await Child.start(home);
   const client = await child.client();
   const { token, id: capability } = await request(client, { grants: ["work:do"] });

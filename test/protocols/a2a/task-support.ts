@@ -8,10 +8,10 @@ import {
   type SqliteTaskStore,
   type TaskStoreOptions,
 } from "../../../src/stores/tasks/task-store.js";
-import { temporaryDirectory } from "../../issuer/support.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 export function newPath(): string {
-  return join(temporaryDirectory(), "tasks.db");
+  return join(temporaryFolder(), "tasks.db");
 }
 
 /** A task store that is closed when the test is done. */

@@ -61,7 +61,7 @@ async function asked() {
     find: await told(async () => {
       const query = { collection: "reports", filter: { confidential: false } };
       const found = await folder.find(query);
-      return found.ok ? found.resources.map(({ displayName }) => displayName) : found.problem.code;
+      return found.ok ? found.resources.map(({ displayName }) => displayName) : found.denial.code;
     }),
     text: await told(async () => (await folder.readText("reports/open.md")).endsWith("Text.\n")),
     list: await told(() => call("list", {})),

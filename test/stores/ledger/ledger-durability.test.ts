@@ -1,9 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { child, namesIn, posix, Talker, temporaryDirectory } from "../../issuer/support.js";
+import { child, namesIn, posix, Talker } from "../../issuer/support.js";
+import { sized } from "../../support/size.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
-const KILLS = 30;
+const KILLS = sized(30, 1);
 /** Milliseconds for which a note may wait, with what a busy machine adds to it. */
 const WINDOW = 1500;
 /** In some rounds it is let run for longer, so that notes outlive the window. */
@@ -28,7 +30,7 @@ describe("killed without warning", () => {
   test(`${KILLS} times, everything committed is there, and everything noted but the last`, {
     timeout: 180_000,
   }, async () => {
-    const path = join(temporaryDirectory(), "ledger.db");
+    const path = join(temporaryFolder(), "ledger.db");
     const committed = new Set<string>();
     const noted = new Set<string>();
 
@@ -53,7 +55,7 @@ describe("killed without warning", () => {
         await second.kill();
       }
       await first?.until(3);
-      const run = kill % 10 === 9 ? LONG : Math.random() * 40;
+      const run = kill % 10 === (KILLS - 1) % 10 ? LONG : Math.random() * 40;
       await new Promise((resolve) => setTimeout(resolve, run));
       const killed = Date.now();
       await first?.kill();
@@ -74,7 +76,7 @@ describe("killed without warning", () => {
 });
 
 test("an open ledger with something left to write keeps no process alive", async () => {
-  const path = join(temporaryDirectory(), "ledger.db");
+  const path = join(temporaryFolder(), "ledger.db");
   const start = performance.now();
   const idle = new Talker("record-until-killed", [path, "idle"]);
   expect(await idle.end()).toBe("");
@@ -84,7 +86,7 @@ test("an open ledger with something left to write keeps no process alive", async
 });
 
 test.runIf(posix)("a file that may not grow stops committing, but not the agent", () => {
-  const path = join(temporaryDirectory(), "ledger.db");
+  const path = join(temporaryFolder(), "ledger.db");
   const command = 'ulimit -f 300; exec "$@"';
   const words = ["bash", process.execPath, child("fill-ledger"), path];
   const { stdout, stderr } = spawnSync("bash", ["-c", command, ...words], { timeout: 50_000 });

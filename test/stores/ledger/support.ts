@@ -4,7 +4,7 @@ import type { LedgerEvent } from "../../../src/agent/ledger.js";
 import type { LedgerFile } from "../../../src/stores/ledger/ledger-file.js";
 import { openLedger } from "../../../src/stores/ledger/open-ledger.js";
 import type { LedgerOptions } from "../../../src/stores/ledger/options.js";
-import { temporaryDirectory } from "../../issuer/support.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 export const AT = "2026-01-01T00:00:00.000Z";
 
@@ -13,7 +13,7 @@ export function invocation(more: Partial<LedgerEvent> = {}): LedgerEvent {
 }
 
 export function newPath(): string {
-  return join(temporaryDirectory(), "ledger.db");
+  return join(temporaryFolder(), "ledger.db");
 }
 
 /** A ledger that is closed when the test is done. */

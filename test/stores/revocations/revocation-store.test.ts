@@ -10,14 +10,8 @@ import {
   type RevocationStore,
   type RevocationStoreOptions,
 } from "../../../src/stores/index.js";
-import {
-  AT,
-  capability,
-  namesIn,
-  posix,
-  storageError,
-  temporaryDirectory,
-} from "../../issuer/support.js";
+import { AT, capability, namesIn, posix, storageError } from "../../issuer/support.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const AT_ONCE: RevocationStoreOptions = { refreshEvery: 0 };
 
@@ -34,7 +28,7 @@ async function newStore(options: RevocationStoreOptions = AT_ONCE): Promise<{
   path: string;
   store: RevocationStore;
 }> {
-  const directory = temporaryDirectory();
+  const directory = temporaryFolder();
   const path = join(directory, "store.db");
   return { directory, path, store: await createRevocationStore(path, options) };
 }
@@ -81,7 +75,7 @@ describe("making and opening", () => {
   });
 
   test("of many at once, one makes the file", async () => {
-    const path = join(temporaryDirectory(), "store.db");
+    const path = join(temporaryFolder(), "store.db");
     const made = await Promise.allSettled([1, 2, 3, 4].map(() => createRevocationStore(path)));
     expect(made.map(({ status }) => status).sort()).toEqual([
       "fulfilled",
@@ -91,7 +85,7 @@ describe("making and opening", () => {
   });
 
   test("opening does not make a file", async () => {
-    const directory = temporaryDirectory();
+    const directory = temporaryFolder();
     for (const path of [join(directory, "no.db"), join(directory, "no", "no.db")]) {
       const error = await storageError(() => openRevocationStore(path));
       expect([error.code, error.path]).toEqual(["store_missing", path]);
@@ -106,7 +100,7 @@ describe("making and opening", () => {
   test.each(["odd ?#%20 'name'.db", "ünï.db", "libsql:x.db", ":memory:", "file:x.db"])(
     "the name %j is a name",
     async (name) => {
-      const path = join(temporaryDirectory(), name);
+      const path = join(temporaryFolder(), name);
       const store = await createRevocationStore(path);
       store.add(capability("cap_1"));
       store.close();
@@ -124,7 +118,7 @@ describe("making and opening", () => {
     { staleAfter: 0 },
     { staleAfter: Number.POSITIVE_INFINITY },
   ])("wrong options %j", async (options) => {
-    const path = join(temporaryDirectory(), "store.db");
+    const path = join(temporaryFolder(), "store.db");
     await expect(createRevocationStore(path, options)).rejects.toThrow(TypeError);
     await expect(openRevocationStore(path, options)).rejects.toThrow(TypeError);
   });
@@ -154,7 +148,7 @@ describe("files that are no stores", () => {
     ],
   ];
   test.each(cases)("%s is refused and left as it is", async (_about, make, detail) => {
-    const path = join(temporaryDirectory(), "store.db");
+    const path = join(temporaryFolder(), "store.db");
     make(path);
     const before = readFileSync(path);
     const error = await storageError(() => openRevocationStore(path));
@@ -165,7 +159,7 @@ describe("files that are no stores", () => {
   });
 
   test("a directory", async () => {
-    const error = await storageError(() => openRevocationStore(temporaryDirectory()));
+    const error = await storageError(() => openRevocationStore(temporaryFolder()));
     expect(error.code).toBe("store_unreadable");
   });
 

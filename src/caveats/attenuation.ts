@@ -5,7 +5,7 @@ import { overHop } from "./hop-rules.js";
 import { emptyRules, meet } from "./meet.js";
 import { suggestions } from "./nearest.js";
 
-// The caller chooses how much a hop names, so cap how many problems are reported.
+// The caller chooses how much a hop names, so cap how many overreaches are reported.
 const MAX_REPORTED = 16;
 
 /**
@@ -13,7 +13,7 @@ const MAX_REPORTED = 16;
  * allows, and something must be left. Appending a hop never widens a token whatever this says; the
  * lint exists because a hop that claims more than the token has is almost always a mistake.
  *
- * @returns The first 16 problems, in the order of the table of keys; none if the hop fits.
+ * @returns The first 16 overreaches, in the order of the table of keys; none if the hop fits.
  */
 export function overreaches(authority: Authority, hop: Hop): Overreach[] {
   const suggest = suggestions();
@@ -43,7 +43,7 @@ export function overreaches(authority: Authority, hop: Hop): Overreach[] {
  * cannot be lowered (an empty result, a sealed token) stays as it is for {@link overreaches} to
  * report.
  */
-export function clip(authority: Authority, hop: Hop): Hop {
+export function intersectHop(authority: Authority, hop: Hop): Hop {
   const members = overHop(hop, (rule, value, key) => [key, rule.intersect(value, authority)]);
   return Object.fromEntries(members);
 }

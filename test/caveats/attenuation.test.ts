@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { overreaches } from "../../src/caveats/attenuation.js";
 import type { Hop } from "../../src/caveats/hop.js";
 import type { Overreach } from "../../src/caveats/hop-rule.js";
 import { meetOf } from "../../src/caveats/meet.js";
-import { overreaches } from "../../src/caveats/narrowing.js";
 
 /** What the lint says of appending the last of `hops` to the others. */
 function lint(...hops: readonly Hop[]): readonly Overreach[] {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { intersectHop, overreaches } from "../../src/caveats/attenuation.js";
 import type { Hop } from "../../src/caveats/hop.js";
 import { meetOf } from "../../src/caveats/meet.js";
-import { clip, overreaches } from "../../src/caveats/narrowing.js";
 
 const JAN_1 = "2030-01-01T00:00:00Z";
 const JAN_2 = "2030-01-02T00:00:00Z";
@@ -40,7 +40,7 @@ test("the nearest text is found among values of other types", () => {
   expect(found).toMatchObject({ value: "retreive", nearest: "retrieve" });
 });
 
-describe("clipping changes nothing but what goes beyond the token", () => {
+describe("intersecting changes nothing but what goes beyond the token", () => {
   test.each<[string, Hop, Hop, Hop]>([
     ["a start that is later", { notBefore: JAN_1 }, { notBefore: JAN_2 }, { notBefore: JAN_2 }],
     ["times where none were said", {}, { expires: JAN_2 }, { expires: JAN_2 }],
@@ -65,6 +65,6 @@ describe("clipping changes nothing but what goes beyond the token", () => {
       { constraints: { a: { not_in: ["a", "b", "c", "d"] } } },
     ],
   ])("%s", (_, parent, hop, expected) => {
-    expect(clip(meetOf([[parent]]), hop)).toStrictEqual(expected);
+    expect(intersectHop(meetOf([[parent]]), hop)).toStrictEqual(expected);
   });
 });

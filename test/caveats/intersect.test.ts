@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { intersectHop, overreaches } from "../../src/caveats/attenuation.js";
 import type { Constraint, Hop } from "../../src/caveats/hop.js";
 import { meetOf } from "../../src/caveats/meet.js";
-import { clip, overreaches } from "../../src/caveats/narrowing.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 
 const JAN_1 = "2030-01-01T00:00:00Z";
 const JAN_2 = "2030-01-02T00:00:00Z";
 
-describe("a hop is clipped to what the token still allows", () => {
+describe("a hop is intersected with what the token still allows", () => {
   test.each<[string, Hop, Hop, Hop]>([
     [
       "members it does not have",
@@ -28,8 +28,8 @@ describe("a hop is clipped to what the token still allows", () => {
     ["no words", { operations: ["a"] }, { purpose: "why" }, { purpose: "why" }],
   ])("%s", (_, parent, hop, expected) => {
     const authority = meetOf([[parent]]);
-    expect(clip(authority, hop)).toEqual(expected);
-    expect(overreaches(authority, clip(authority, hop))).toEqual([]);
+    expect(intersectHop(authority, hop)).toEqual(expected);
+    expect(overreaches(authority, intersectHop(authority, hop))).toEqual([]);
   });
 
   test.each<[string, Constraint, Constraint, Constraint]>([
@@ -54,10 +54,10 @@ describe("a hop is clipped to what the token still allows", () => {
     ["lists in canonical order", { max: 10 }, { in: [10, 9] }, { in: [10, 9] }],
   ])("in an argument, %s", (_, before, limit, expected) => {
     const authority = meetOf([[{ constraints: { x: before } }]]);
-    const clipped = clip(authority, normalizeHop({ constraints: { x: limit } }));
-    expect(clipped).toEqual({ constraints: { x: expected } });
-    expect(normalizeHop(clipped)).toEqual(clipped);
-    expect(overreaches(authority, clipped)).toEqual([]);
+    const intersected = intersectHop(authority, normalizeHop({ constraints: { x: limit } }));
+    expect(intersected).toEqual({ constraints: { x: expected } });
+    expect(normalizeHop(intersected)).toEqual(intersected);
+    expect(overreaches(authority, intersected)).toEqual([]);
   });
 });
 
@@ -70,7 +70,7 @@ describe("what would leave nothing stays as it is, and is then refused", () => {
     ["times", { expires: JAN_1 }, { notBefore: JAN_2 }],
   ])("%s", (_, parent, hop) => {
     const authority = meetOf([[parent]]);
-    expect(clip(authority, hop)).toEqual(hop);
+    expect(intersectHop(authority, hop)).toEqual(hop);
     expect(overreaches(authority, hop)).not.toEqual([]);
   });
 });

@@ -1,0 +1,50 @@
+import type { Mode, UndeclaredAmbient } from "../../src/agent/gate.js";
+import type { PolicyDefinition } from "../../src/agent/policy-table.js";
+import type { FixedToken } from "../../src/auth/fixed-tokens.js";
+import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
+import type { Grant } from "../../src/issuer/grant.js";
+import type { SqliteCollection } from "../../src/sources/sqlite-schema.js";
+
+/**
+ * What `proviso serve` is given, as it stands in the file and with the defaults of its schema,
+ * `schemas/agent-config.schema.json`.
+ */
+export interface AgentConfig {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly home?: string;
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly publicUrl?: string;
+  readonly mode: Mode;
+  readonly undeclaredAmbient?: UndeclaredAmbient;
+  readonly grants: readonly Grant[];
+  readonly policy: PolicyDefinition | string;
+  readonly resources?: ResourcesConfig;
+  readonly skills: string;
+  readonly authentication: AuthenticationConfig;
+  readonly lifetime?: string;
+  readonly maxLifetime?: string;
+  readonly maxHandles?: number;
+  readonly limits: {
+    readonly bodyBytes: number;
+    readonly bodyDepth: number;
+    readonly requests: number;
+    readonly seconds: number;
+    readonly timeoutMs: number;
+  };
+  readonly push?: { readonly origins: readonly string[] };
+  readonly ledger: { readonly values: readonly string[] };
+  readonly log: "info" | "warn" | "silent";
+}
+
+type ResourcesConfig =
+  | { readonly folder: string }
+  | {
+      readonly sqlite: string;
+      readonly collections: { readonly [collection: string]: SqliteCollection };
+    };
+
+type AuthenticationConfig =
+  | { readonly development: readonly FixedToken[] | string }
+  | (Omit<JwtAuthenticatorOptions, "jwks"> & { readonly jwks: string | PublicJwkSet });

@@ -1,0 +1,25 @@
+import type { Kysely, Transaction } from "kysely";
+import type { DatabaseDialect } from "./columns.js";
+
+/**
+ * One kind of database: what differs between SQLite and PostgreSQL. Where a query fails for a reason of
+ * the database, its error is a StorageError.
+ */
+export interface Engine<Tables> {
+  /** The file as it was named, or the address without its password. */
+  readonly name: string;
+  readonly dialect: DatabaseDialect;
+  /** Reads what is committed; never written with. */
+  readonly reader: Kysely<Tables>;
+  /** Begins each transaction so that a read in it never has to wait for a write. */
+  readonly writer: Kysely<Tables>;
+  /** @throws StorageError `store_replaced` or `store_missing` if what is written would be lost. */
+  assertInPlace(): void;
+  /** Bytes free where the database writes; `undefined` where this cannot be known. */
+  freeBytes(): Promise<number | undefined>;
+  /** Waits until no other transaction holds the lock of this name, and holds it until the end. */
+  lock(transaction: Transaction<Tables>, name: string): Promise<void>;
+  /** Reads through a connection of its own, with nothing cached. */
+  afresh<T>(read: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}

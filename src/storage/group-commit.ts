@@ -1,0 +1,134 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { sql, type Transaction } from "kysely";
+import type { Engine } from "./engine.js";
+import { StorageError } from "./storage-error.js";
+
+/** What one call writes, in a transaction that it may share with others. */
+export type Write<Tables, T> = (transaction: Transaction<Tables>) => Promise<T>;
+
+/** How a call writes. */
+export interface WriteOptions {
+  /** Whether it is written even when the disk is nearly full: for revocations alone. */
+  readonly urgent?: boolean;
+}
+
+interface Job<Tables> {
+  readonly urgent: boolean;
+  /** Writes; its result waits for the commit. */
+  run(transaction: Transaction<Tables>): Promise<void>;
+  settle(): void;
+  fail(error: unknown): void;
+}
+
+/** Calls that share one transaction: a commit waits for the disk, whatever it commits. */
+const MAX_GROUP = 64;
+
+/**
+ * Group commit: the calls that come while a transaction is under way share the next one. Each call
+ * has a savepoint of its own, so that one that fails takes nothing of the others with it, and each
+ * promise is fulfilled only when its transaction is committed.
+ */
+export class GroupCommit<Tables> {
+  readonly #engine: Engine<Tables>;
+  readonly #reserve: number;
+  readonly #waiting: Job<Tables>[] = [];
+  readonly #inside = new AsyncLocalStorage<{ over: boolean }>();
+  #running: Promise<void> | undefined;
+
+  /** @param reserve - Bytes that must be free for a write that is not urgent. */
+  constructor(engine: Engine<Tables>, reserve: number) {
+    this.#engine = engine;
+    this.#reserve = reserve;
+  }
+
+  /** @throws TypeError from within a write: it would wait for itself. */
+  assertOutside(): void {
+    if (this.#inside.getStore()?.over !== false) return;
+    throw new TypeError("a write is under way here: use the transaction that it was given");
+  }
+
+  write<T>(action: Write<Tables, T>, { urgent = false }: WriteOptions): Promise<T> {
+    this.assertOutside();
+    return new Promise<T>((resolve, reject) => {
+      let result: { readonly value: T } | undefined;
+      this.#waiting.push({
+        urgent,
+        run: async (transaction) => {
+          const scope = { over: false };
+          try {
+            result = { value: await this.#inside.run(scope, () => action(transaction)) };
+          } finally {
+            scope.over = true;
+          }
+        },
+        settle: () => {
+          if (result !== undefined) resolve(result.value);
+        },
+        fail: reject,
+      });
+      this.#running ??= this.#work();
+    });
+  }
+
+  /** Fulfilled when everything that waits has been written or refused. */
+  async drain(): Promise<void> {
+    await this.#running;
+  }
+
+  async #work(): Promise<void> {
+    // Calls of this turn of the event loop are one group.
+    await nextTurn();
+    while (this.#waiting.length > 0) {
+      const group = await this.#admitted(this.#waiting.splice(0, MAX_GROUP));
+      if (group.length > 0) await this.#commit(group);
+    }
+    this.#running = undefined;
+  }
+
+  async #commit(group: readonly Job<Tables>[]): Promise<void> {
+    const { writer } = this.#engine;
+    const failed = new Map<Job<Tables>, unknown>();
+    try {
+      this.#engine.assertInPlace();
+      await writer.transaction().execute(async (transaction) => {
+        for (const job of group) {
+          await sql`SAVEPOINT call`.execute(transaction);
+          try {
+            await job.run(transaction);
+          } catch (error) {
+            failed.set(job, error);
+            await sql`ROLLBACK TO SAVEPOINT call`.execute(transaction);
+          }
+          await sql`RELEASE SAVEPOINT call`.execute(transaction);
+        }
+      });
+      // Moved away during the commit, it may be lost to the next process that opens the path.
+      this.#engine.assertInPlace();
+    } catch (error) {
+      // What made the transaction itself fail came first.
+      for (const job of group) job.fail(failed.get(job) ?? error);
+      return;
+    }
+    for (const job of group) {
+      if (failed.has(job)) job.fail(failed.get(job));
+      else job.settle();
+    }
+  }
+
+  /** Refuses what is not urgent while the disk is nearly full. */
+  async #admitted(group: readonly Job<Tables>[]): Promise<readonly Job<Tables>[]> {
+    if (this.#reserve === 0 || group.every(({ urgent }) => urgent)) return group;
+    const free = await this.#engine.freeBytes().catch(() => undefined);
+    if (free === undefined || free >= this.#reserve) return group;
+    const detail = `${mebibytes(free)} MiB of its disk are free, and ${mebibytes(this.#reserve)} are kept for revocations`;
+    for (const job of group) {
+      if (!job.urgent) job.fail(new StorageError("store_full", this.#engine.name, { detail }));
+    }
+    return group.filter(({ urgent }) => urgent);
+  }
+}
+
+function mebibytes(bytes: number): number {
+  return Math.floor(bytes / 2 ** 20);
+}

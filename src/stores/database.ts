@@ -1,0 +1,68 @@
+import {
+  createDatabase,
+  type Database,
+  type DatabaseOptions,
+  type IfMissing,
+  openDatabase,
+} from "../storage/database.js";
+import type { Schema } from "../storage/migrations.js";
+import { type LedgerTables, makeLedgerTables } from "./tables/ledger.js";
+import { makeResourceNumberTables, type ResourceNumberTables } from "./tables/resource-numbers.js";
+import { makeRevocationTables, type RevocationTables } from "./tables/revocations.js";
+import { makeTaskTables, type TaskTables } from "./tables/tasks.js";
+
+/** Every table of every store: they share one database. */
+export interface StoreTables
+  extends RevocationTables,
+    LedgerTables,
+    TaskTables,
+    ResourceNumberTables {}
+
+/** A database with the tables of every store. */
+export type StoreDatabase = Database<StoreTables>;
+
+const SCHEMA: Schema = {
+  /** "prvd". */
+  applicationId: 0x70727664,
+  /** "prvs", "prvl" and "prvt": a file for each store. */
+  outdated: [0x70727673, 0x7072766c, 0x70727674],
+  migrations: [
+    async (step) => {
+      await makeRevocationTables(step);
+      await makeLedgerTables(step);
+      await makeTaskTables(step);
+      await makeResourceNumberTables(step);
+    },
+  ],
+};
+
+/**
+ * Makes a database for the stores: a file of mode 0600, or the tables of an empty PostgreSQL database.
+ *
+ * @param place - A path, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
+ * @throws TypeError on wrong options or a malformed address.
+ * @throws StorageError `store_exists` if a file is there, or as {@link openStores} does.
+ */
+export function createStores(place: string, options?: DatabaseOptions): Promise<StoreDatabase> {
+  return createDatabase(place, SCHEMA, options);
+}
+
+/**
+ * Opens the database of the stores. Several processes may have it open at once; a file on one machine
+ * only, since SQLite's locks do not work over network file systems.
+ *
+ * @param ifMissing - What to do where there is no file; the tables of an empty PostgreSQL database are
+ *   always made.
+ * @throws TypeError on wrong options or a malformed address.
+ * @throws StorageError `store_missing`, `store_unreadable`, `store_unreachable`, `store_exposed` if
+ *   others may open the file (not looked at on Windows), `store_locked`, `store_corrupt` also for a
+ *   file that is something else, `store_outdated`, `store_version` if a newer proviso made it, or
+ *   `store_unavailable` if libsql or pg is not installed.
+ */
+export function openStores(
+  place: string,
+  ifMissing: IfMissing = "refuse",
+  options?: DatabaseOptions,
+): Promise<StoreDatabase> {
+  return openDatabase(place, SCHEMA, ifMissing, options);
+}

@@ -1,0 +1,34 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT: string = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The built command, as it is published. */
+export const MAIN: string = join(ROOT, "dist", "cli", "main.js");
+
+/** What the build is made of. */
+const SOURCES = ["src", "cli", "package.json", "tsconfig.json", "tsconfig.build.json", "scripts"];
+
+/** Builds the package unless the build is newer than all of its sources. @throws Error */
+export function buildIfStale(): void {
+  const built = statSync(MAIN, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const newest = Math.max(...SOURCES.flatMap((name) => changesBelow(join(ROOT, name))));
+  if (built > newest) return;
+  console.log("dist is older than its sources: building");
+  const { status } = spawnSync(process.execPath, [join(ROOT, "scripts", "build.mjs")], {
+    stdio: "inherit",
+  });
+  if (status !== 0) throw new Error("the package could not be built, so no test was run");
+}
+
+/** When each file and folder at a path was changed last, in milliseconds. A folder's tells of removals. */
+function changesBelow(path: string): number[] {
+  const found = statSync(path);
+  if (!found.isDirectory()) return [found.mtimeMs];
+  const below = readdirSync(path, { recursive: true }).map(
+    (name) => statSync(join(path, String(name))).mtimeMs,
+  );
+  return [found.mtimeMs, ...below];
+}

