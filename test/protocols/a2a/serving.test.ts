@@ -85,7 +85,7 @@ test("what there is not", async () => {
   }
 });
 
-test("an address that can not be decoded is the caller's mistake", async () => {
+test("an address that cannot be decoded is the caller's mistake", async () => {
   const agent = await agentFor();
   for (const path of ["/%zz", "/a2a/rest/tasks/%zz"]) {
     const answer = await send(`${agent.server.url}${path}`, { headers: authorized("alice") });
