@@ -1,3 +1,6 @@
+// cli/serve/: what `proviso serve` does with its configuration: read it, check it, open what it names, and
+// wire an agent that serves.
+
 import { join } from "node:path";
 import { createIssuingAgent } from "../../src/agent/issuing-agent.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
