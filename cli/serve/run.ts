@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createIssuingAgent } from "../../src/agent/issuing-agent.js";
+import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/protocols/a2a/metrics.js";
 import { type AgentServer, serveAgent } from "../../src/protocols/a2a/server.js";

@@ -4,9 +4,9 @@ import { type DenialCode, tokenDenialCode } from "../capability/denial.js";
 import type { Authority } from "../caveats/authority.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
-import type { RevocationEntry } from "../revocation/list.js";
+import type { RevocationEntry } from "../revocation/entry.js";
 import type { Caller } from "./caller.js";
-import type { GateContext } from "./gate.js";
+import type { GateContext } from "./clearance.js";
 import { type PresentedCapability, tokenOf, unknownCapability } from "./presented.js";
 import type { AgentDenials } from "./refusal.js";
 

@@ -3,7 +3,7 @@ import type { VerifiedCapability } from "../capability/authorize.js";
 import { TokenSearch } from "../capability/token-search.js";
 import type { Hop } from "../caveats/hop.js";
 import type { Caller } from "./caller.js";
-import type { Clearance, Refusal, SkillInvocation } from "./gate.js";
+import type { Clearance, Refusal, SkillInvocation } from "./clearance.js";
 import type { GrantedCapability } from "./issuance.js";
 import type {
   AuthorityKind,

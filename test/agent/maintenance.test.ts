@@ -33,7 +33,10 @@ describe("narrowing for a caller", () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, REPORTS);
     const wider = agent.attenuate(ALICE, { token }, { operations: ["retrieve", "update"] });
-    expect(wider).toMatchObject({ ok: false, overreaches: [{ rule: "operations", value: "update" }] });
+    expect(wider).toMatchObject({
+      ok: false,
+      overreaches: [{ rule: "operations", value: "update" }],
+    });
     const noHop = JSON.parse('{"operation":["retrieve"]}');
     expect(misuse(() => agent.attenuate(ALICE, { token }, noHop))).toContain(
       'did you mean "operations"?',
