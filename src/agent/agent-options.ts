@@ -33,7 +33,7 @@ export interface IssuingAgentOptions {
   readonly maxHandles?: number;
   /** Names of arguments whose values go into the ledger; none unless given. */
   readonly recordValues?: readonly string[];
-  /** Told of every decision, for metrics. */
+  /** Called with every decision, for metrics. */
   readonly observe?: (observation: Observation) => void;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: () => number;

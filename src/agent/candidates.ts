@@ -48,7 +48,7 @@ function unknownAmong(
   return !resources.some((resource) => isVisible(permissions, resource));
 }
 
-/** What is wrong with the fields of a filter, for someone who knows only what they may see. */
+/** Denies a filter on fields that the principal cannot see, naming only those that it can. */
 async function fieldDenial(
   { collection, filter = {} }: ResourceQuery,
   permissions: readonly Permission[],
@@ -56,7 +56,7 @@ async function fieldDenial(
 ): Promise<QueryDenial | undefined> {
   const all = await source.find({ collection });
   const seen = (all.ok ? all.resources : []).filter((one) => isVisible(permissions, one));
-  // To those who see nothing, everything matches nothing.
+  // For a principal that sees nothing, every filter matches nothing.
   if (seen.length === 0) return undefined;
   return checkFilter(
     filter,

@@ -46,7 +46,7 @@ export interface Clearance {
   readonly arguments: SkillInvocation["arguments"];
 }
 
-/** A refusal, with all that is known of the capability that came nearest. */
+/** A refusal, with what is known of the capability that had the fewest denials. */
 export interface Refusal {
   readonly allowed: false;
   readonly denials: AgentDenials;
@@ -56,7 +56,7 @@ export interface Refusal {
   readonly handles?: readonly string[];
 }
 
-/** A capability whose signatures held, whatever came of it. */
+/** A capability whose signatures hold, allowed or not. */
 export type Judged = Pick<VerifiedCapability, "id" | "grant" | "revocationIds">;
 
 /** What the gate rests on. */
@@ -73,7 +73,7 @@ export interface GateContext {
   readonly ledger: Ledger;
 }
 
-/** Why a call without a capability is not let through, if it is not. */
+/** Denies a call without a capability where the agent's mode does not accept it. */
 export function ambientDenial(
   declared: boolean,
   { mode, undeclaredAmbient }: Pick<GateContext, "mode" | "undeclaredAmbient">,

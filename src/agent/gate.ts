@@ -41,7 +41,7 @@ export class Gate {
       const message = `there is no skill "${invocation.skill.slice(0, 64)}"${meant(invocation.skill, known)}`;
       return { allowed: false, denials: [{ code: "skill_unknown", rule: "skill", message }] };
     }
-    // Work for those only who have a say here: a schema can be made to take its time.
+    // Checked only for callers that hold a capability or may do without: a schema check can be slow.
     let found: readonly AgentDenial[] | undefined;
     const invalid = (): readonly AgentDenial[] => {
       found ??= checks.get(skill.id)?.(invocation.arguments) ?? [];
@@ -96,12 +96,12 @@ export class Gate {
       audience,
     });
     if (!decision.allowed) {
-      // Nobody asked a scoped skill's caller for handles, so their absence is none of the reasons.
+      // A scoped skill takes no handles from its caller, so their absence is not a reason.
       const unasked = skill.reach === "scoped" && named.length === 0;
       const reasons = decision.denials.filter(({ code }) => !unasked || code !== "resource_denied");
-      const told = reasons.length === 0 ? decision.denials : reasons;
-      if (decision.capability === undefined) return refusal(told);
-      return refusal([...told, ...invalid()], decision.capability);
+      const denials = reasons.length === 0 ? decision.denials : reasons;
+      if (decision.capability === undefined) return refusal(denials);
+      return refusal([...denials, ...invalid()], decision.capability);
     }
 
     const { capability } = decision;
@@ -197,8 +197,8 @@ function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal 
 }
 
 /**
- * What came nearest to being allowed says most about what to do; but what is no capability of this
- * issuer's never hides one that is from the ledger.
+ * The refusal with the fewest denials comes first, since it says most about what to do; but one whose
+ * token is not this issuer's never hides from the ledger one whose token is.
  */
 function byNearness(a: Refusal, b: Refusal): number {
   const strange = Number(a.capability === undefined) - Number(b.capability === undefined);

@@ -141,7 +141,7 @@ export class IssuingAgent {
   ): Promise<InvocationOutcome> {
     signal.throwIfAborted();
     const answer = await this.clear(caller, invocation);
-    // Nobody waits for it any more, and it must not happen unseen.
+    // The caller has gone: a skill must not run without one.
     signal.throwIfAborted();
     if (!answer.allowed) return { ok: false, denials: answer.denials };
     const result = await this.run(answer, caller, signal);
@@ -175,7 +175,7 @@ export class IssuingAgent {
     return identifyPresented(caller, presented, this.#context);
   }
 
-  /** Narrows a capability for a caller that can not do so itself, by the same code as offline. */
+  /** Narrows a capability for a caller that cannot do so itself, by the same code as offline. */
   attenuate(caller: Caller, presented: PresentedCapability, hop: HopInit): AttenuationOutcome {
     const outcome = attenuatePresented(caller, presented, hop, this.#context);
     if ("denials" in outcome) this.#recorder.refused("issuance", caller, outcome.denials);

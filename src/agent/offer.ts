@@ -33,7 +33,7 @@ export interface OfferContext {
   readonly resources?: ResourceSource | undefined;
 }
 
-// Whether there is something that the principal may not use is not told.
+// The message must not reveal whether something exists that the principal may not use.
 const UNMATCHED = "the query matches nothing that the principal may use in this way";
 
 /**
@@ -102,7 +102,7 @@ function dropUnsupported(offers: Offer[], refused: RefusedGrant[]): void {
     again = false;
     const offered = new Set(offers.map(({ grant }) => grant.id));
     for (const { grant } of offers) {
-      // Who needs less of it than there is may ask for less.
+      // A caller that needs only part of the grant may ask for that part.
       const without = grant.requires.find(
         (id) =>
           !offered.has(id) && refused.some((one) => one.grant === id && one.takenBy === "policy"),

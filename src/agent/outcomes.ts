@@ -3,7 +3,7 @@ import type { GrantedCapability } from "./issuance.js";
 import type { AuthorityKind } from "./ledger.js";
 import type { AgentDenials, RefusedGrant, RequestRefusal } from "./refusal.js";
 
-/** What came of a request for capabilities. */
+/** The answer to a request for capabilities. */
 export type RequestOutcome =
   | {
       readonly ok: true;
@@ -15,7 +15,7 @@ export type RequestOutcome =
     }
   | RequestRefusal;
 
-/** What came of a call. */
+/** The answer to a call. */
 export type InvocationOutcome =
   | {
       readonly ok: true;
@@ -28,7 +28,7 @@ export type InvocationOutcome =
     }
   | { readonly ok: false; readonly denials: AgentDenials };
 
-/** What came of revoking a capability. */
+/** The answer to a revocation. */
 export type RevocationOutcome =
   | {
       readonly ok: true;

@@ -8,7 +8,7 @@ export interface Operators {
   readonly max?: number;
   /** The argument is one of these. */
   readonly in?: readonly Scalar[];
-  /** The argument is none of these, and of the JSON type of one of them. */
+  /** The argument differs from all of these, and has the JSON type of one of them. */
   readonly not_in?: readonly Scalar[];
 }
 

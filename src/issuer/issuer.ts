@@ -122,7 +122,7 @@ export class Issuer {
    *
    * @param issued - Identifier and hop in canonical JSON, as they were issued.
    * @returns `undefined` if the key it was made under is gone.
-   * @throws TokenError if the identifier is none.
+   * @throws TokenError if the identifier is invalid.
    */
   remake(issued: { readonly identifier: string; readonly hop: string }): string | undefined {
     const { kid } = decodeIdentifier(encodeUtf8(issued.identifier));
@@ -190,7 +190,7 @@ export class Issuer {
    *
    * @throws TypeError if the token is not a string, the invocation has a wrong shape, or leaves open
    *   under which grant the service acts; the message names the candidates.
-   * @throws StorageError if `keys` follows a key file that can not be read: nothing is allowed then.
+   * @throws StorageError if `keys` follows a key file that cannot be read: nothing is allowed then.
    */
   authorize(token: string, invocation: Invocation): Decision {
     return checkToken(token, invocation, this.#context);
@@ -198,7 +198,7 @@ export class Issuer {
 
   /**
    * The entry that revokes a presented token and all that descends from it; add it to a list or
-   * store. Whoever presents a token may have it revoked, so only its signatures are checked. For a
+   * store. Any party that presents a token may have it revoked, so only its signatures are checked. For a
    * token that is revoked already, or has expired, adding is needless, and says so: otherwise one
    * holder could fill the list with the children of a dead token. A revoked discharge does not count.
    *

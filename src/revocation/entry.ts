@@ -15,7 +15,7 @@ export interface RevocationEntry {
   readonly until?: string;
   /** When it was revoked. */
   readonly at: string;
-  /** Why, in the operator's words; never shown to whoever presents a token. */
+  /** Why, in the operator's words; never shown to the party that presents a token. */
   readonly reason?: string;
 }
 
@@ -23,7 +23,7 @@ export interface RevocationEntry {
 export function mergeEntries(known: RevocationEntry, added: RevocationEntry): RevocationEntry {
   const longest = latest(known.until, added.until);
   const widest = latest(known.before, added.before);
-  // The first to revoke it is who made the record: a later one can not rewrite when and why.
+  // The first revocation keeps its moment and reason: a later one cannot rewrite them.
   const reason = known.reason ?? added.reason;
   return Object.freeze({
     kind: known.kind,
@@ -47,7 +47,7 @@ function latest(a: string | undefined, b: string | undefined): string | undefine
 }
 
 /**
- * A frozen copy, so that nobody who made or was shown the entry can change it afterwards.
+ * A frozen copy, so that the party that made or read the entry cannot change it afterwards.
  *
  * @throws TypeError naming the member that is wrong.
  */

@@ -83,7 +83,7 @@ export class RevocationList implements RevocationSource {
 
   /**
    * Takes over a newer snapshot of the original. An older version than the present one is refused,
-   * so that a replayed snapshot can not undo a revocation.
+   * so that a replayed snapshot cannot undo a revocation.
    *
    * @throws TypeError if the snapshot is not well formed or has no `trustedUntil`, or this list is
    *   an original with entries of its own.
