@@ -1,3 +1,7 @@
+// src/caveats: the hop. This file has its type; hop-rule.ts says what there is to know about a key, and
+// hop-rules.ts has one entry for each, from which reading, judging, meeting and attenuating are derived.
+// Knows no cryptography and no macaroon.
+
 import type { Scalar } from "./scalar.js";
 
 /** Limits on one argument; all that are given must hold. */

@@ -1,3 +1,6 @@
+// src/revocation: what is revoked. id.ts derives a link's id from its tag, entry.ts has one revocation,
+// source.ts where a checker looks, and this file the list in memory. No I/O: stores are in src/stores.
+
 import { formatTime, parseTime } from "../caveats/time.js";
 import {
   checkedEntry,
