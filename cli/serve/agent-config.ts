@@ -1,4 +1,4 @@
-import type { Mode, UndeclaredAmbient } from "../../src/agent/gate.js";
+import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";

@@ -2,7 +2,7 @@
 // wire an agent that serves.
 
 import { join } from "node:path";
-import { createIssuingAgent } from "../../src/agent/issuing-agent.js";
+import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import { type AgentServer, serveAgent } from "../../src/protocols/a2a/server.js";

@@ -8,8 +8,9 @@ import {
 } from "@a2a-js/sdk/server";
 import type { Caller } from "../../agent/caller.js";
 import { LEGACY_NOTICE } from "../../agent/issuance.js";
-import type { InvocationOutcome, IssuingAgent } from "../../agent/issuing-agent.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthorityKind } from "../../agent/ledger.js";
+import type { InvocationOutcome } from "../../agent/outcomes.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
 import { attenuate, createNonce } from "../../capability/attenuate.js";

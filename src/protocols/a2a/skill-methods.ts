@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { SendMessageRequest, SendMessageResponse } from "@a2a-js/sdk";
 import type { Caller } from "../../agent/caller.js";
-import { meant } from "../../agent/definition.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import { meant } from "../../agent/member-checks.js";
 import type { PresentedCapability } from "../../agent/presented.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
