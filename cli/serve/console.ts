@@ -1,5 +1,5 @@
 import { format } from "node:util";
-import { type AgentLog, withoutSecrets } from "../../src/protocols/a2a/log.js";
+import { type AgentLog, withoutSecrets } from "../../src/http/log.js";
 
 const LONGEST = 500;
 

@@ -1,10 +1,12 @@
 import {
   A2AError,
+  ContentTypeNotSupportedError,
   JsonRpcUnsupportedOperationError,
   RestUnsupportedOperationError,
   toJsonRpcError,
 } from "@a2a-js/sdk/errors";
 import { type AgentDenials, codesOf, type RequestDenial } from "../../agent/refusal.js";
+import type { HttpFault } from "../../http/fault.js";
 import { ERROR_CODES, ERROR_DOMAIN } from "./extension.js";
 
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
@@ -64,6 +66,31 @@ export function fault(
   const info: ErrorInfo = { "@type": ERROR_INFO, reason, domain: ERROR_DOMAIN, metadata };
   return { code, status: statusOf(code), message, info };
 }
+
+/** What is found before a binding reads a request, as A2A and JSON-RPC number it. */
+export function faultFromHttp({ status, reason, message, retryAfter }: HttpFault): Fault {
+  if (status === 415) return faultFrom(new ContentTypeNotSupportedError(message));
+  const code = reason === "parse_error" ? -32700 : HTTP_CODES[status];
+  const why = fault(code, message, reason);
+  return retryAfter === undefined ? why : { ...why, retryAfter };
+}
+
+const HTTP_CODES: Readonly<Record<Exclude<HttpFault["status"], 415>, number>> = {
+  400: -32600,
+  401: ERROR_CODES.unauthenticated,
+  413: ERROR_CODES.tooLarge,
+  429: ERROR_CODES.rateLimited,
+  500: -32603,
+  503: ERROR_CODES.unavailable,
+};
+
+/** The answer to a caller that has as much under way as it may. */
+export const BUSY: Fault = faultFromHttp({
+  status: 429,
+  reason: "too_many_tasks",
+  message: "as many of this caller's tasks are running as may; wait until one is done",
+  retryAfter: 1,
+});
 
 function statusOf(code: number): number {
   if (code === -32700 || code === -32600 || code === -32602) return 400;

@@ -14,8 +14,8 @@ import { isSkillInputError } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
 import { attenuate, createNonce } from "../../capability/attenuate.js";
 import type { HopInit } from "../../caveats/hop.js";
+import { within } from "../../http/deadline.js";
 import { callOf, type Leave } from "./call-context.js";
-import { within } from "./deadline.js";
 import { EXTENSION_URI } from "./extension.js";
 import { dataPart, textPart } from "./parts.js";
 import {

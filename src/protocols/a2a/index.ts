@@ -5,6 +5,11 @@
  * @packageDocumentation
  */
 
+export { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
+export { RATE_LIMIT, type RateLimit } from "../../http/callers.js";
+export type { ListenOptions } from "../../http/listen.js";
+export type { AgentLog } from "../../http/log.js";
+export { AgentMetrics, type RevocationGauge } from "../../http/metrics.js";
 export type { SqlitePushConfigs } from "../../stores/tasks/push-configs.js";
 export { setTaskAccess, type TaskAccess, taskAccessOf } from "../../stores/tasks/task-access.js";
 export {
@@ -13,8 +18,6 @@ export {
   type TaskStoreOptions,
 } from "../../stores/tasks/task-store.js";
 export type { AgentModule, AgentModuleContext, AgentSkills } from "./agent-module.js";
-export { BODY_LIMITS, type BodyLimits } from "./body.js";
-export { RATE_LIMIT, type RateLimit } from "./callers.js";
 export type { AdvertisedGrant, CardOptions } from "./card.js";
 export type { ErrorInfo } from "./errors.js";
 export type { AuthorityMarks, TaskCall, TaskRunner } from "./executor.js";
@@ -26,13 +29,10 @@ export {
   EXTENSION_URI,
   METHODS,
 } from "./extension.js";
-export type { AgentLog } from "./log.js";
-export { AgentMetrics, type RevocationGauge } from "./metrics.js";
-export type { PushOptions } from "./request-handler.js";
+export type { PushOptions } from "./push-target.js";
 export {
   type AgentServer,
   type AgentServerOptions,
-  type ListenOptions,
   serveAgent,
 } from "./server.js";
 export type { TaskAnswer, TaskAnswerState, TaskTurn } from "./task-answer.js";

@@ -1,5 +1,5 @@
 import type { RequestHandler } from "express";
-import { answerFault } from "./body.js";
+import { answerFault } from "./answer.js";
 import { a2aStatus, type Binding, knownFault } from "./errors.js";
 
 /**

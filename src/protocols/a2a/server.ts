@@ -1,28 +1,38 @@
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import type { TaskStore } from "@a2a-js/sdk/server";
 import { jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
+import express, { type Express } from "express";
 import type { Authenticator } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import { answerFault, BODY_LIMITS, type BodyLimits, jsonBody } from "./body.js";
+import { BODY_LIMITS, type BodyLimits, jsonBody } from "../../http/body.js";
+import {
+  authentication,
+  callerOf,
+  RATE_LIMIT,
+  type RateLimit,
+  rateLimiter,
+} from "../../http/callers.js";
+import { ConcurrencyLimit } from "../../http/concurrency-limit.js";
+import { contentType } from "../../http/content-type.js";
+import { fallback } from "../../http/fallback.js";
+import { drain, type ListenOptions, listen, refuseWhileDraining } from "../../http/listen.js";
+import { type AgentLog, loggable, requestLog } from "../../http/log.js";
+import type { AgentMetrics } from "../../http/metrics.js";
+import { health, metricsText } from "../../http/status.js";
+import { wellFormedBody } from "../../http/well-formed.js";
+import { faultWriter, plainId } from "./answer.js";
 import { CallerUser, contextBuilder } from "./call-context.js";
-import { authentication, callerOf, RATE_LIMIT, type RateLimit, rateLimiter } from "./callers.js";
 import { agentCard, type CardOptions, cardTexts, type Interfaces } from "./card.js";
 import { cardRoute } from "./card-route.js";
-import { contentType } from "./content-type.js";
-import { type Binding, fault } from "./errors.js";
+import type { Binding } from "./errors.js";
 import { CapabilityExecutor, type TaskRunner } from "./executor.js";
-import { ERROR_CODES } from "./extension.js";
+import { DENIAL_HEADER } from "./extension.js";
 import { extensionMethods } from "./extension-rpc.js";
-import { type AgentLog, loggable, requestLog } from "./log.js";
-import type { AgentMetrics } from "./metrics.js";
 import { ownErrors } from "./own-errors.js";
-import { CapabilityRequestHandler, type PushOptions } from "./request-handler.js";
-import { ShieldedRequestHandler } from "./shielded-handler.js";
-import { Slots } from "./slots.js";
-import { refuseUnread } from "./unread.js";
+import { presentation, presentedOf } from "./presentation.js";
+import type { PushOptions } from "./push-target.js";
+import { CapabilityRequestHandler } from "./request-handler.js";
 import { askedVersion } from "./version.js";
-import { wellFormedBody } from "./well-formed.js";
 
 export interface AgentServerOptions {
   readonly agent: IssuingAgent;
@@ -47,14 +57,6 @@ export interface AgentServerOptions {
   readonly mostRunning?: number;
 }
 
-/** An address to listen at. */
-export interface ListenOptions {
-  /** 0 for any free one, which is the default. */
-  readonly port?: number;
-  /** `127.0.0.1` unless given. */
-  readonly host?: string;
-}
-
 /** An issuing agent that is being served. */
 export interface AgentServer {
   /** `http://127.0.0.1:PORT`, or the public address. */
@@ -71,8 +73,11 @@ const RPC_PATH = "/a2a/jsonrpc";
 const REST_PATH = "/a2a/rest";
 const DEFAULT_TIMEOUT = 30_000;
 const MOST_RUNNING = 128;
-/** Milliseconds that requests under way have when the server closes. */
-const GRACE = 10_000;
+/** What a body may be in each binding (A2A 1.0, sections 9.1 and 11.1). */
+const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
+  jsonrpc: ["application/json"],
+  rest: ["application/json", "application/a2a+json"],
+};
 
 /**
  * Serves an issuing agent over A2A 1.0: JSON-RPC and HTTP+JSON, the Agent Card, `/healthz` and
@@ -140,7 +145,7 @@ const GRACE = 10_000;
  */
 export async function serveAgent(
   options: AgentServerOptions,
-  { port = 0, host = "127.0.0.1" }: ListenOptions = {},
+  address: ListenOptions = {},
 ): Promise<AgentServer> {
   const app = express();
   const server = createServer(app);
@@ -149,15 +154,15 @@ export async function serveAgent(
   server.headersTimeout = 10_000;
   // Nor does one that does not read its answers; while a skill runs there may be nothing to read.
   server.timeout = (options.timeout ?? DEFAULT_TIMEOUT) + 30_000;
-  await listening(server, port, host);
-  const url = (options.publicUrl ?? addressOf(server, host)).replace(/\/$/, "");
+  const listening = await listen(server, address);
+  const url = (options.publicUrl ?? listening).replace(/\/$/, "");
   const places = { jsonRpc: `${url}${RPC_PATH}`, rest: `${url}${REST_PATH}` };
   let closed: Promise<void> | undefined;
   let executor: CapabilityExecutor;
   try {
     executor = mount(app, options, places, () => closed !== undefined);
   } catch (error) {
-    await closing(server);
+    await drain(server);
     throw error;
   }
   return {
@@ -166,7 +171,7 @@ export async function serveAgent(
     rpcUrl: places.jsonRpc,
     restUrl: places.rest,
     close: () => {
-      closed ??= closing(server).finally(() => executor.abortAll());
+      closed ??= drain(server).finally(() => executor.abortAll());
       return closed;
     },
   };
@@ -185,43 +190,45 @@ function mount(
   const pushes = options.push !== undefined;
   const card = agentCard({ ...options.card, pushes }, agent, authenticator, places);
   const { runTask, tasks, push, mostRunning = MOST_RUNNING } = options;
-  const slots = new Slots(mostRunning);
+  const limit = new ConcurrencyLimit(mostRunning);
   const executor = new CapabilityExecutor({ agent, runTask, timeout, onFailure });
-  const gated = new CapabilityRequestHandler(agent, card, tasks, executor, slots, push, onFailure);
-  const handler = new ShieldedRequestHandler(gated, onFailure);
+  const handler = new CapabilityRequestHandler({
+    ...{ agent, card, tasks, executor, limit, push, onFailure },
+  });
   const body = { ...BODY_LIMITS, ...options.body };
   const limited = rateLimiter(options.rate ?? RATE_LIMIT);
-  const guards = (binding: Binding) => [
-    requestLog(binding, log, metrics),
-    whileOpen(binding, isDraining),
-    // Nobody is read out before it is known who calls, and how often.
-    authentication(binding, authenticator, onFailure),
-    limited(binding),
-    askedVersion,
-    contentType(binding),
-    ...jsonBody(binding, body),
-    wellFormedBody(binding),
-    refuseUnread(binding, agent.issuer),
-  ];
+  const guards = (binding: Binding) => {
+    const answer = faultWriter(binding);
+    const isRpc = binding === "jsonrpc";
+    return [
+      requestLog({
+        ...{ binding, log, metrics, denialHeader: DENIAL_HEADER },
+        ...(isRpc ? { methodOf: (req) => req.body?.method } : {}),
+      }),
+      refuseWhileDraining(isDraining, answer),
+      // Authenticate and count the caller before reading the body.
+      authentication(authenticator, answer, onFailure),
+      limited(answer),
+      askedVersion,
+      contentType(BODY_TYPES[binding], answer),
+      ...jsonBody(BODY_TYPES[binding], body, answer),
+      ...(isRpc ? [plainId(answer)] : []),
+      wellFormedBody(answer),
+      presentation(binding, agent.issuer),
+    ];
+  };
   const userBuilder = async (req: express.Request): Promise<CallerUser> =>
-    new CallerUser(callerOf(req));
+    new CallerUser(callerOf(req), presentedOf(req));
 
   app.disable("x-powered-by");
   app.disable("etag");
   app.get(CARD_PATH, cardRoute(cardTexts(card, agent)));
-  app.get("/healthz", (_req, res) => {
-    const draining = isDraining();
-    res.status(draining ? 503 : 200).json({ status: draining ? "draining" : "ok" });
-  });
-  app.get("/metrics", async (_req, res) => {
-    if (metrics === undefined) return void res.status(404).json({ error: "not kept" });
-    const { contentType, text } = await metrics.read();
-    return void res.setHeader("Content-Type", contentType).send(text);
-  });
+  app.get("/healthz", health(isDraining));
+  app.get("/metrics", metricsText(metrics));
   app.use(
     RPC_PATH,
     ...guards("jsonrpc"),
-    extensionMethods({ agent, handler, slots, timeout, onFailure }),
+    extensionMethods({ agent, handler, limit, timeout, onFailure }),
     ownErrors("jsonrpc"),
     jsonRpcHandler({
       requestHandler: handler,
@@ -235,64 +242,6 @@ function mount(
     ownErrors("rest"),
     restHandler({ requestHandler: handler, userBuilder, contextBuilder: contextBuilder("rest") }),
   );
-  app.use((_req, res) => {
-    res.status(404).json({ error: { code: 404, status: "NOT_FOUND", message: "not found" } });
-  });
-  const last: ErrorRequestHandler = (error, _req, res, next) => {
-    if (error instanceof URIError && !res.headersSent) {
-      const message = "the address can not be decoded";
-      return answerFault(res, "rest", fault(-32600, message, "invalid_request"), undefined);
-    }
-    onFailure(error, "request");
-    if (res.headersSent) return next(error);
-    return answerFault(res, "rest", fault(-32603, "internal error", "internal_error"), undefined);
-  };
-  app.use(last);
+  app.use(...fallback(faultWriter("rest"), onFailure));
   return executor;
-}
-
-/** Answers 503 to what still comes by connections that are open while the server closes. */
-function whileOpen(binding: Binding, isDraining: () => boolean): RequestHandler {
-  return (_req, res, next) => {
-    if (!isDraining()) return next();
-    res.setHeader("Connection", "close");
-    const message = "the agent is shutting down";
-    return answerFault(
-      res,
-      binding,
-      fault(ERROR_CODES.unavailable, message, "unavailable"),
-      undefined,
-    );
-  };
-}
-
-function listening(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
-function addressOf(server: Server, host: string): string {
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-function closing(server: Server): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const force = setTimeout(() => server.closeAllConnections(), GRACE);
-    // Connections are kept for more requests: those under way are let go of once they are answered.
-    const idle = setInterval(() => server.closeIdleConnections(), 50);
-    server.close((error) => {
-      clearTimeout(force);
-      clearInterval(idle);
-      if (error === undefined) resolve();
-      else reject(error);
-    });
-    server.closeIdleConnections();
-  });
 }

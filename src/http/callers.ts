@@ -1,10 +1,8 @@
 import type { Request, RequestHandler } from "express";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import type { Authenticator, Caller } from "../../agent/caller.js";
-import { wwwAuthenticate } from "../../auth/challenge.js";
-import { answerFault } from "./body.js";
-import { type Binding, fault } from "./errors.js";
-import { ERROR_CODES } from "./extension.js";
+import type { Authenticator, Caller, CallerAuthentication } from "../agent/caller.js";
+import { wwwAuthenticate } from "../auth/challenge.js";
+import type { FaultWriter } from "./fault.js";
 
 /** How often a caller may call. */
 export interface RateLimit {
@@ -40,39 +38,35 @@ export function knownCaller(req: Request): Caller | undefined {
   return callers.get(req);
 }
 
-/** Finds out who calls, or answers 401; 503 if that can not be found out now. */
+/** Finds out who calls, or answers 401; 503 if that cannot be found out now. */
 export function authentication(
-  binding: Binding,
   authenticator: Authenticator,
+  answer: FaultWriter,
   onFailure: (error: unknown, what: string) => void,
 ): RequestHandler {
   return async (req, res, next) => {
-    const id: unknown = req.body?.id;
-    let found: Awaited<ReturnType<Authenticator["authenticate"]>>;
+    let found: CallerAuthentication;
     try {
       found = await authenticator.authenticate(req.headers.authorization);
     } catch (error) {
       onFailure(error, "authentication");
       const message = "callers can not be authenticated at the moment; try again soon";
-      const why = fault(ERROR_CODES.unavailable, message, "unavailable");
-      answerFault(res, binding, { ...why, retryAfter: 5 }, id);
-      return;
+      return answer(res, { status: 503, reason: "unavailable", message, retryAfter: 5 });
     }
     if (found.ok) {
       callers.set(req, found.caller);
-      next();
-      return;
+      return next();
     }
     const { code, message } = found.denial;
     res.setHeader("WWW-Authenticate", wwwAuthenticate(found.denial, authenticator));
-    answerFault(res, binding, fault(ERROR_CODES.unauthenticated, message, code), id);
+    return answer(res, { status: 401, reason: code, message });
   };
 }
 
-/** Counts requests by caller, over both bindings together, and answers 429 beyond the limit. */
-export function rateLimiter(limit: RateLimit): (binding: Binding) => RequestHandler {
+/** Counts requests by caller, over all that it is mounted on together, and answers 429 beyond the limit. */
+export function rateLimiter(limit: RateLimit): (answer: FaultWriter) => RequestHandler {
   const limiter = new RateLimiterMemory({ points: limit.requests, duration: limit.seconds });
-  return (binding) => async (req, res, next) => {
+  return (answer) => async (req, res, next) => {
     const { principal, invoker } = callerOf(req);
     try {
       await limiter.consume(JSON.stringify([principal, invoker]));
@@ -80,10 +74,8 @@ export function rateLimiter(limit: RateLimit): (binding: Binding) => RequestHand
       if (!(error instanceof RateLimiterRes)) throw error;
       const seconds = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
       const message = `more than ${limit.requests} requests in ${limit.seconds} s; wait ${seconds} s`;
-      const why = fault(ERROR_CODES.rateLimited, message, "rate_limited");
-      answerFault(res, binding, { ...why, retryAfter: seconds }, req.body?.id);
-      return;
+      return answer(res, { status: 429, reason: "rate_limited", message, retryAfter: seconds });
     }
-    next();
+    return next();
   };
 }

@@ -1,7 +1,5 @@
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import { knownCaller } from "./callers.js";
-import type { Binding } from "./errors.js";
-import { DENIAL_HEADER } from "./extension.js";
 import type { AgentMetrics } from "./metrics.js";
 
 /** What is used of a `pino` logger. */
@@ -11,26 +9,37 @@ export interface AgentLog {
   error(fields: object, message: string): void;
 }
 
+/** How the requests of one way into an agent are logged. */
+export interface RequestLogOptions {
+  /** What logs and metrics call that way, such as `jsonrpc`. */
+  readonly binding: string;
+  /** The header of a response that has the codes of a refusal. */
+  readonly denialHeader: string;
+  /** The method that a request calls, where its address does not say. */
+  readonly methodOf?: (req: Request) => unknown;
+  readonly log: AgentLog;
+  readonly metrics: AgentMetrics | undefined;
+}
+
 /**
  * Logs each request when it has been answered, and measures it: its binding, status, method, caller
  * and denial codes. Never a header, a body, or an argument.
  */
-export function requestLog(
-  binding: Binding,
-  log: AgentLog,
-  metrics: AgentMetrics | undefined,
-): RequestHandler {
+export function requestLog(options: RequestLogOptions): RequestHandler {
+  const { binding, denialHeader, methodOf, log, metrics } = options;
   return (req, res, next) => {
     const began = performance.now();
     res.once("close", () => {
       const seconds = (performance.now() - began) / 1000;
       metrics?.answered(binding, res.statusCode, seconds);
-      const rpc: unknown = binding === "jsonrpc" ? req.body?.method : undefined;
-      const denials = res.getHeader(DENIAL_HEADER);
+      const called = methodOf?.(req);
+      const denials = res.getHeader(denialHeader);
       const fields = {
         binding,
         method:
-          typeof rpc === "string" ? rpc.slice(0, 64) : `${req.method} ${req.path.slice(0, 128)}`,
+          typeof called === "string"
+            ? called.slice(0, 64)
+            : `${req.method} ${req.path.slice(0, 128)}`,
         status: res.statusCode,
         ...knownCaller(req),
         milliseconds: Math.round(seconds * 1e6) / 1000,

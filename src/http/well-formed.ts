@@ -1,13 +1,11 @@
 import type { RequestHandler } from "express";
-import { answerFault } from "./body.js";
-import { type Binding, fault } from "./errors.js";
+import { type FaultWriter, invalidRequest } from "./fault.js";
 
 /** Refuses a body with half of a surrogate pair in it, which nothing could keep as it came. */
-export function wellFormedBody(binding: Binding): RequestHandler {
+export function wellFormedBody(answer: FaultWriter): RequestHandler {
   return (req, res, next) => {
     if (isWellFormed(req.body)) return next();
-    const message = "a text in the body has half of a surrogate pair";
-    return answerFault(res, binding, fault(-32600, message, "invalid_request"), undefined);
+    return answer(res, invalidRequest("a text in the body has half of a surrogate pair"));
   };
 }
 

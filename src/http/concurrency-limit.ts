@@ -1,0 +1,32 @@
+import type { Caller } from "../agent/caller.js";
+
+/** How much of one caller's work is under way at once, however it came and whatever waits for it. */
+export class ConcurrencyLimit {
+  readonly #most: number;
+  readonly #underWay = new Map<string, number>();
+
+  /** @param most - Of one caller: principal and agent together. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /**
+   * Takes a place, before anything is awaited.
+   *
+   * @returns Gives the place back, once; `undefined` if none is left.
+   */
+  take({ principal, invoker }: Caller): (() => void) | undefined {
+    const key = JSON.stringify([principal, invoker]);
+    const underWay = this.#underWay.get(key) ?? 0;
+    if (underWay >= this.#most) return undefined;
+    this.#underWay.set(key, underWay + 1);
+    let given = false;
+    return () => {
+      if (given) return;
+      given = true;
+      const left = (this.#underWay.get(key) ?? 1) - 1;
+      if (left === 0) this.#underWay.delete(key);
+      else this.#underWay.set(key, left);
+    };
+  }
+}

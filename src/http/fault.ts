@@ -1,0 +1,23 @@
+import type { Response } from "express";
+
+/**
+ * What is wrong with a request, in HTTP's own words: each protocol turns it into an error with codes of
+ * its own.
+ */
+export interface HttpFault {
+  readonly status: 400 | 401 | 413 | 415 | 429 | 500 | 503;
+  /** A stable word for programs, such as `too_large`. */
+  readonly reason: string;
+  /** A sentence for people. */
+  readonly message: string;
+  /** Seconds after which to try again, as the header `Retry-After` says. */
+  readonly retryAfter?: number;
+}
+
+/** Answers a request with a fault, in the shape of the protocol that the request came by. */
+export type FaultWriter = (res: Response, fault: HttpFault) => void;
+
+/** A request that cannot be read. */
+export function invalidRequest(message: string): HttpFault {
+  return { status: 400, reason: "invalid_request", message };
+}

@@ -1,0 +1,54 @@
+import type { ServerCallContext } from "@a2a-js/sdk/server";
+import type { Admission } from "../../agent/admission.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import { setTaskAccess } from "../../stores/tasks/task-access.js";
+import { callOf } from "./call-context.js";
+import { denialFault, type Fault, fault, thrownFault } from "./errors.js";
+import { EXTENSION_URI } from "./extension.js";
+import type { Presented } from "./presented.js";
+
+/** What a request presents. @throws The fault to answer, if that cannot be read. */
+export function presentedBy(context: ServerCallContext): Presented {
+  refuseTenant(context);
+  const { presented: reading } = callOf(context);
+  return reading.ok ? reading : refuse(malformed(reading.message), context);
+}
+
+/**
+ * Lets a request in, and notes which tasks it may see.
+ *
+ * @throws The fault to answer, if the agent does not let it in.
+ */
+export async function admit(agent: IssuingAgent, context: ServerCallContext): Promise<Admission> {
+  const { presented, declared } = presentedBy(context);
+  const answer = await agent.admit(callOf(context).caller, presented, declared);
+  if (!answer.allowed) return refuse(denialFault(answer.denials), context);
+  const paths = answer.capabilities.map(({ capability }) => capability.revocationIds);
+  allowTasks(paths, context);
+  return answer;
+}
+
+/** Notes which tasks a request may see: those of these tokens, or of ambient authority. */
+export function allowTasks(
+  paths: readonly (readonly string[])[],
+  context: ServerCallContext,
+): void {
+  setTaskAccess(context, { principal: callOf(context).caller.principal, paths });
+  if (paths.length > 0) context.addActivatedExtension(EXTENSION_URI);
+}
+
+/** The card offers no tenants, and the SDK would keep whatever name a caller makes up. */
+export function refuseTenant(context: ServerCallContext): void {
+  if ((context.tenant ?? "") === "") return;
+  refuse(malformed("this agent has no tenants; leave the tenant out"), context);
+}
+
+/** Ends a request with a fault, in the binding's own shape. */
+export function refuse(why: Fault, context: ServerCallContext): never {
+  throw thrownFault(why, callOf(context).binding);
+}
+
+/** A request with a parameter that is wrong. */
+export function malformed(message: string): Fault {
+  return fault(-32602, message, "invalid_request");
+}

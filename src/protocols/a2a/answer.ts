@@ -1,0 +1,37 @@
+import type { RequestHandler, Response } from "express";
+import { type FaultWriter, invalidRequest } from "../../http/fault.js";
+import { type Binding, type Fault, faultFromHttp, jsonRpcBody, restBody } from "./errors.js";
+import { DENIAL_HEADER } from "./extension.js";
+
+/** Sends a fault in the shape of a binding. @param id - Of the JSON-RPC request, where it is known. */
+export function answerFault(res: Response, binding: Binding, why: Fault, id?: unknown): void {
+  const codes = why.info.metadata["codes"];
+  if (codes !== undefined) res.setHeader(DENIAL_HEADER, codes);
+  if (why.retryAfter !== undefined) res.setHeader("Retry-After", String(why.retryAfter));
+  if (binding === "rest") {
+    res.status(why.status).type("application/a2a+json").json(restBody(why));
+    return;
+  }
+  // JSON-RPC answers within HTTP, but for faults that clients and proxies must see without reading.
+  const byHttp = [401, 413, 429, 503].includes(why.status);
+  res.status(byHttp ? why.status : 200).json(jsonRpcBody(why, id));
+}
+
+/** Answers what is found before the binding reads a request. */
+export function faultWriter(binding: Binding): FaultWriter {
+  return (res, why) => answerFault(res, binding, faultFromHttp(why));
+}
+
+/** Refuses a JSON-RPC `id` that the SDK must not write into a log. */
+export function plainId(answer: FaultWriter): RequestHandler {
+  return (req, res, next) => {
+    const id: unknown = req.body?.id;
+    const plain = typeof id !== "string" || (id.length <= LONGEST_ID && !CONTROLS.test(id));
+    if (plain) return next();
+    const message = `"id" must be a number, or at most ${LONGEST_ID} printable characters`;
+    return answer(res, invalidRequest(message));
+  };
+}
+
+const LONGEST_ID = 128;
+const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;

@@ -1,0 +1,55 @@
+import { type Message, TaskState } from "@a2a-js/sdk";
+import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import type { ServerCallContext, TaskStore } from "@a2a-js/sdk/server";
+import { malformed, refuse } from "./admission.js";
+import { callOf } from "./call-context.js";
+
+/** Lets one message at a time into a task that can go on. */
+export class OpenTasks {
+  readonly #tasks: TaskStore;
+  /** Ids of tasks that are being continued. */
+  readonly #continued = new Set<string>();
+
+  constructor(tasks: TaskStore) {
+    this.#tasks = tasks;
+  }
+
+  /**
+   * Refuses a message to a task that it cannot continue: the SDK would find that out only when the gate
+   * and the ledger have said that something may run, and two messages at work in one task would each
+   * overwrite what the other has done.
+   *
+   * @throws The error to answer.
+   */
+  async enter(message: Message | undefined, context: ServerCallContext): Promise<void> {
+    const { taskId: id = "", contextId = "" } = message ?? {};
+    if (id === "") return;
+    const unknown = `Task not found: ${id.slice(0, 64)}`;
+    if ((await this.#tasks.load(id, context)) === undefined) throw new TaskNotFoundError(unknown);
+    if (this.#continued.has(id)) throw underWay(id);
+    this.#continued.add(id);
+    callOf(context).settled = () => this.#continued.delete(id);
+    // Once more: what was loaded above may have changed before this message was alone with the task.
+    const task = await this.#tasks.load(id, context);
+    if (task === undefined) throw new TaskNotFoundError(unknown);
+    if (contextId !== "" && contextId !== task.contextId) {
+      refuse(malformed("message.contextId is not that of the task"), context);
+    }
+    const state = task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED;
+    if (ENDED.includes(state)) {
+      throw new UnsupportedOperationError(`Task ${id} is in a terminal state and can not go on`);
+    }
+    if (state === TaskState.TASK_STATE_WORKING) throw underWay(id);
+  }
+}
+
+function underWay(id: string): UnsupportedOperationError {
+  return new UnsupportedOperationError(`Task ${id} is under way and takes no further message`);
+}
+
+const ENDED: readonly TaskState[] = [
+  TaskState.TASK_STATE_COMPLETED,
+  TaskState.TASK_STATE_FAILED,
+  TaskState.TASK_STATE_CANCELED,
+  TaskState.TASK_STATE_REJECTED,
+];

@@ -1,0 +1,39 @@
+import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
+import type { PushNotificationStore, ServerCallContext } from "@a2a-js/sdk/server";
+import { malformed, refuse } from "./admission.js";
+
+/** Where an agent may tell of a task's progress. */
+export interface PushOptions {
+  /** Where the configurations are kept, such as the task store's `pushConfigs`. */
+  readonly store: PushNotificationStore;
+  /** Origins that may be posted to, such as `https://caller.example`. */
+  readonly origins: readonly string[];
+}
+
+/**
+ * Refuses an address outside the operator's origins: an agent that would post to any address is a way
+ * into its own network.
+ *
+ * @throws The fault to answer.
+ */
+export function checkTarget(
+  url: string,
+  push: PushOptions | undefined,
+  context: ServerCallContext,
+): void {
+  if (push === undefined) throw new PushNotificationNotSupportedError();
+  const { origins } = push;
+  if (origins.includes(originOf(url))) return;
+  const known = origins.length === 0 ? "nowhere" : origins.join(", ");
+  refuse(malformed(`push notifications go only to ${known}`), context);
+}
+
+function originOf(url: string): string {
+  try {
+    const { origin, protocol, username, password } = new URL(url);
+    const plain = ["http:", "https:"].includes(protocol) && username === "" && password === "";
+    return plain ? origin : "";
+  } catch {
+    return "";
+  }
+}
