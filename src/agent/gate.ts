@@ -1,9 +1,9 @@
 import type { Json } from "../bytes/json.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
+import { meant } from "../caveats/known-members.js";
 import type { Issuer } from "../issuer/issuer.js";
 import { type ArgumentCheck, handlesIn } from "./arguments.js";
 import type { Caller } from "./caller.js";
-import { meant } from "./definition.js";
 import type { KnownGrant } from "./grant.js";
 import type { AuthorityKind, Ledger } from "./ledger.js";
 import type { Permission, Policy } from "./policy.js";

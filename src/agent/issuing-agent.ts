@@ -1,12 +1,12 @@
 import type { Json } from "../bytes/json.js";
 import type { HopInit } from "../caveats/hop.js";
+import { assertMembers } from "../caveats/known-members.js";
 import type { Issuer } from "../issuer/issuer.js";
 import type { RevocationEntry } from "../revocation/list.js";
 import { type Admission, admit } from "./admission.js";
 import { compileArgumentChecks } from "./arguments.js";
 import type { Caller } from "./caller.js";
 import { readCapabilityRequest } from "./capability-request.js";
-import { assertMembers } from "./definition.js";
 import {
   type Clearance,
   Gate,

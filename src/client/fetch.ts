@@ -1,9 +1,8 @@
-import type { Json } from "../bytes/json.js";
+import { isDeeperThan, type Json } from "../bytes/json.js";
 import { isWithin } from "./address.js";
 import { ClientError } from "./client-error.js";
 import { AgentFault, faultIn } from "./fault.js";
 import { networkError } from "./network-error.js";
-import { isDeeperThan } from "./received.js";
 
 /** What a request to an agent may do. */
 export interface AgentAccess {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../bytes/json.js";
+import type { JsonObject } from "../bytes/json.js";
 
 // What came from an agent is JSON of any shape, and is read leniently: what is not of the kind wanted is
 // as if it were not there.
@@ -28,15 +28,4 @@ function itemsIn(value: unknown): readonly unknown[] {
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Whether arrays and objects are within each other more often than that. */
-export function isDeeperThan(body: Json, depth: number): boolean {
-  let level: readonly Json[] = [body];
-  for (let deep = 0; level.length > 0; deep++) {
-    const inner = level.filter((value) => typeof value === "object" && value !== null);
-    if (inner.length > 0 && deep >= depth) return true;
-    level = inner.flatMap((value): readonly Json[] => Object.values(value ?? {}));
-  }
-  return false;
 }

@@ -1,6 +1,6 @@
 import type { AgentDenial, RefusedGrant, RequestDenial } from "../agent/refusal.js";
-import type { Json, JsonObject } from "../bytes/json.js";
-import { isDeeperThan, objectIn, objectsIn, textIn, textsIn } from "./received.js";
+import { isDeeperThan, type Json, type JsonObject } from "../bytes/json.js";
+import { objectIn, objectsIn, textIn, textsIn } from "./received.js";
 
 /** A reason for which an agent refuses a call, as it came: the code may be one that is not known here. */
 export type ReceivedDenial = Omit<AgentDenial, "code"> & { readonly code: string };

@@ -25,6 +25,7 @@ import {
   remakeToken,
 } from "../capability/mint.js";
 import type { Invocation } from "../caveats/invocation.js";
+import { assertMembers } from "../caveats/known-members.js";
 import { formatTime } from "../caveats/time.js";
 import type { RevocationEntry, RevocationSource } from "../revocation/list.js";
 import { type Grant, grantsById, operationsOf } from "./grant.js";
@@ -113,10 +114,7 @@ export class Issuer {
     const { name, keys, revocations, audience, maxLifetime = DEFAULT_MAX_LIFETIME } = options;
     if (typeof name !== "string" || name === "")
       throw new TypeError("name must be a non-empty string");
-    const unknown = Object.keys(options).find((option) => !OPTIONS.includes(option));
-    if (unknown !== undefined) {
-      throw new TypeError(`unknown option "${unknown}"; there are ${OPTIONS.join(", ")}`);
-    }
+    assertMembers(options, OPTIONS, "options");
     if (!(keys instanceof Keyring) && typeof keys !== "function") {
       throw new TypeError("keys must be a Keyring, or a function that gives one");
     }

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { SendMessageRequest, SendMessageResponse } from "@a2a-js/sdk";
 import type { Caller } from "../../agent/caller.js";
-import { meant } from "../../agent/definition.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { PresentedCapability } from "../../agent/presented.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
+import { meant } from "../../caveats/known-members.js";
 import type { ConcurrencyLimit } from "../../http/concurrency-limit.js";
 import { within } from "../../http/deadline.js";
 import { contextFor } from "./call-context.js";
