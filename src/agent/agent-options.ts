@@ -1,8 +1,8 @@
+import { assertMembers } from "../caveats/known-members.js";
 import type { Issuer } from "../issuer/issuer.js";
 import type { RevocationEntry } from "../revocation/entry.js";
 import type { Mode, UndeclaredAmbient } from "./clearance.js";
 import type { Ledger } from "./ledger.js";
-import { assertMembers } from "./member-checks.js";
 import type { Policy } from "./policy.js";
 import type { Observation } from "./recorder.js";
 import type { ResourceSource } from "./resources/resource.js";

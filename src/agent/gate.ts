@@ -1,3 +1,4 @@
+import { meant } from "../caveats/known-members.js";
 import { handlesIn } from "./arguments.js";
 import type { Caller } from "./caller.js";
 import {
@@ -8,7 +9,6 @@ import {
   type Refusal,
   type SkillInvocation,
 } from "./clearance.js";
-import { meant } from "./member-checks.js";
 import type { Permission } from "./policy.js";
 import {
   MAX_PRESENTED,

@@ -60,6 +60,17 @@ export function canonicalBytes(value: Json): Uint8Array {
   return encodeUtf8(canonicalJson(value));
 }
 
+/** Whether arrays and objects are within each other more often than `depth`; walks level by level. */
+export function isDeeperThan(value: unknown, depth: number): boolean {
+  let level: readonly unknown[] = [value];
+  for (let deep = 0; level.length > 0; deep++) {
+    const inner = level.filter((one) => typeof one === "object" && one !== null);
+    if (inner.length > 0 && deep >= depth) return true;
+    level = inner.flatMap((one): unknown[] => Object.values(one));
+  }
+  return false;
+}
+
 /** The outline of a text that may or may not be JSON, read without building anything. */
 export interface JsonOutline {
   /** Deepest nesting of `{` and `[` outside strings. */

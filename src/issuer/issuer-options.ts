@@ -1,5 +1,6 @@
 import type { CapabilityLimits } from "../capability/limits.js";
 import { DEFAULT_MAX_LIFETIME, MAX_LIFETIME } from "../capability/mint.js";
+import { assertMembers } from "../caveats/known-members.js";
 import type { RevocationSource } from "../revocation/source.js";
 import type { Grant } from "./grant.js";
 import { Keyring } from "./keyring.js";
@@ -51,10 +52,7 @@ export function checkedOptions(
   const { name, keys, revocations, maxLifetime = DEFAULT_MAX_LIFETIME } = options;
   if (typeof name !== "string" || name === "")
     throw new TypeError("name must be a non-empty string");
-  const unknown = Object.keys(options).find((option) => !OPTIONS.includes(option));
-  if (unknown !== undefined) {
-    throw new TypeError(`unknown option "${unknown}"; there are ${OPTIONS.join(", ")}`);
-  }
+  assertMembers(options, OPTIONS, "options");
   if (!(keys instanceof Keyring) && typeof keys !== "function") {
     throw new TypeError("keys must be a Keyring, or a function that gives one");
   }

@@ -2,6 +2,7 @@ import { decodeBase64, encodeBase64url } from "../bytes/base64.js";
 import { isJsonObject, type Json } from "../bytes/json.js";
 import { randomBytes } from "../bytes/random.js";
 import type { KeySource } from "../capability/authenticate.js";
+import { assertMembers } from "../caveats/known-members.js";
 import { formatTime } from "../caveats/time.js";
 import { RootKey } from "../macaroon/root-key.js";
 import { HandleKey } from "./handle.js";
@@ -183,8 +184,7 @@ function checkJwk(value: unknown, at: number): RootJwk {
   const where = `keys[${at}]`;
   if (typeof value !== "object" || value === null) throw new TypeError(`${where} is not an object`);
   const jwk = value as Record<string, unknown>;
-  const unknown = Object.keys(jwk).find((name) => !MEMBERS.includes(name));
-  if (unknown !== undefined) throw new TypeError(`${where} has an unknown member "${unknown}"`);
+  assertMembers(jwk, MEMBERS, where);
   const { kty, kid, alg, key_ops, iat, k } = jwk;
   if (kty !== "oct") throw new TypeError(`${where}.kty must be "oct"`);
   if (alg !== "HS256") throw new TypeError(`${where}.alg must be "HS256"`);

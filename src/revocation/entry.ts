@@ -1,3 +1,4 @@
+import { assertMembers } from "../caveats/known-members.js";
 import { parseTime } from "../caveats/time.js";
 import { isRevocationId } from "./id.js";
 
@@ -92,11 +93,5 @@ export function checkedEntry(entry: RevocationEntry): RevocationEntry {
  */
 export function refuseUnknown(value: object, known: readonly string[], what: string): void {
   if (typeof value !== "object" || value === null) throw new TypeError(`${what} must be an object`);
-  for (const name of Object.keys(value)) {
-    if (!known.includes(name)) {
-      throw new TypeError(
-        `unknown member ${JSON.stringify(name)} in ${what}; it may have ${known.join(", ")}`,
-      );
-    }
-  }
+  assertMembers(value, known, what);
 }

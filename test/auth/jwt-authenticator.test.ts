@@ -138,7 +138,7 @@ test.each<[string, object]>([
   ["clockTolerance: must be 0 to 300", { clockTolerance: 3600 }],
   ["clockTolerance: must be 0 to 300", { clockTolerance: Number.NaN }],
   ["requiredScope: must be one scope", { requiredScope: "a b" }],
-  ['requiredScopes: unknown option; did you mean "requiredScope"?', { requiredScopes: "a" }],
+  ['requiredScopes: unknown member; did you mean "requiredScope"?', { requiredScopes: "a" }],
   [
     "jwks: http: is for loopback only; use https://login.example",
     { jwks: "http://login.example/k" },

@@ -55,7 +55,7 @@ describe("whether a token is good for anything", () => {
     const { issuer } = fixture();
     const operation = JSON.parse('{"opration":"get"}');
     expect(misuse(() => issuer.standing(mint(issuer), operation))).toContain(
-      'unknown member "opration"',
+      "presentation.opration: unknown member",
     );
   });
 
