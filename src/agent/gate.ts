@@ -22,6 +22,7 @@ import {
   undeclaredAuthority,
 } from "./refusal.js";
 import type { Resource, ResourceSource } from "./resources/resource.js";
+import type { ResourceHandles } from "./resources/resource-handles.js";
 import type { Skill } from "./skill.js";
 
 /** Whether callers need capabilities: offered only, preferred, or required. */
@@ -79,6 +80,7 @@ export interface GateContext {
   readonly checks: ReadonlyMap<string, ArgumentCheck>;
   readonly policy: Policy;
   readonly resources?: ResourceSource | undefined;
+  readonly handles: ResourceHandles;
   readonly ledger: Ledger;
 }
 
@@ -141,7 +143,7 @@ export class Gate {
     invocation: SkillInvocation,
     invalid: () => readonly AgentDenial[],
   ): Promise<Clearance | Refusal> {
-    const { issuer, audience, grants, policy, ledger, resources: source } = this.#context;
+    const { issuer, audience, grants, policy, ledger } = this.#context;
     const resolved = tokenOf(presented, caller, this.#context);
     if (!resolved.ok) return refusal([resolved.denial]);
     const { token } = resolved;
@@ -181,13 +183,12 @@ export class Gate {
       skill,
       named,
       {
-        open: (handle) => issuer.openHandle(capability, handle),
-        seal: (name) => issuer.sealHandle(capability, name),
+        scope: capability,
         ...(limited === undefined ? {} : { limited }),
         permissions,
         query: queryAskedAgain(capability.id, grant, permissions, ledger),
       },
-      source,
+      this.#context,
     );
     // Policy and resources may have been asked far away, and the token revoked meanwhile.
     const still = issuer.standing(token, { invoker, audience });
@@ -216,7 +217,7 @@ export class Gate {
     invocation: SkillInvocation,
     invalid: () => readonly AgentDenial[],
   ): Promise<Clearance | Refusal> {
-    const { issuer, grants, policy, resources: source } = this.#context;
+    const { grants, policy } = this.#context;
     const { declared = false } = invocation;
     const denial = ambientDenial(declared, this.#context);
     if (denial !== undefined) return refusal([denial]);
@@ -230,12 +231,8 @@ export class Gate {
     const { resources, denials } = await reachOf(
       skill,
       named,
-      {
-        open: (handle) => issuer.openAmbient(principal, handle),
-        seal: (name) => issuer.sealAmbient(principal, name),
-        permissions,
-      },
-      source,
+      { scope: { ambient: principal }, permissions },
+      this.#context,
     );
     const reasons = [...denials, ...invalid()];
     if (reasons.length > 0) return refusal(reasons);

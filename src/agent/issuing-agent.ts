@@ -34,6 +34,8 @@ import type { PresentedCapability } from "./presented.js";
 import { type Observation, Recorder } from "./recorder.js";
 import type { AgentDenials, RefusedGrant, RequestDenial, RequestRefusal } from "./refusal.js";
 import type { ResourceSource } from "./resources/resource.js";
+import { ResourceHandles } from "./resources/resource-handles.js";
+import { type ResourceNumbers, ResourceNumbersInMemory } from "./resources/resource-numbers.js";
 import { checkSkills, type Skill } from "./skill.js";
 
 export interface IssuingAgentOptions {
@@ -45,6 +47,11 @@ export interface IssuingAgentOptions {
   readonly policy: Policy;
   /** Absent for an agent without resources. */
   readonly resources?: ResourceSource;
+  /**
+   * Where the numbers of resource names are kept, which handles stand for; in memory unless given, so
+   * that all handles end with the process.
+   */
+  readonly resourceNumbers?: ResourceNumbers;
   readonly ledger: Ledger;
   /** Whether callers need capabilities; `require` unless given. */
   readonly mode?: Mode;
@@ -164,8 +171,9 @@ export class IssuingAgent {
       skills: [...this.skills.values()],
     });
     if (!offers.ok) return refuse(offers.denial, purpose);
-    const issuance = issueOffers(offers.offers, request, caller, {
+    const issuance = await issueOffers(offers.offers, request, caller, {
       issuer: this.issuer,
+      handles: this.#context.handles,
       lifetime: this.#options.lifetime,
       maxLifetime: this.issuer.maxLifetime,
       maxHandles: this.#options.maxHandles,
@@ -286,6 +294,7 @@ const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   skills: true,
   policy: true,
   resources: true,
+  resourceNumbers: true,
   ledger: true,
   mode: true,
   undeclaredAmbient: true,
@@ -393,6 +402,10 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
       checks: await compileArgumentChecks(options.skills),
       policy: options.policy,
       resources: options.resources,
+      handles: new ResourceHandles(
+        issuer,
+        options.resourceNumbers ?? new ResourceNumbersInMemory(),
+      ),
       ledger: options.ledger,
     },
   );

@@ -25,6 +25,7 @@ export { isHandle } from "./handle.js";
 export {
   type CapabilityDraft,
   createIssuer,
+  type HandleScope,
   Issuer,
   type IssuerOptions,
   latestExpiry,
