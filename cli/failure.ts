@@ -2,6 +2,7 @@ import { CommanderError } from "commander";
 import { TokenError } from "../src/bytes/token-error.js";
 import { StorageError } from "../src/storage/storage-error.js";
 import { adviceForToken } from "./advice.js";
+import type { Context } from "./context.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
 import { isErrno, say } from "./output.js";
 import { escapedJson, printable, withoutTokens } from "./printable.js";
@@ -20,19 +21,24 @@ interface Failure {
  *
  * @param command - The command that was called, for the hint where to read on: `proviso mint`.
  */
-export function reportFailure(error: unknown, command: string, json: boolean): ExitCode {
+export function reportFailure(
+  context: Context,
+  error: unknown,
+  command: string,
+  json: boolean,
+): ExitCode {
   const { details = {}, ...found } = failureOf(error);
   const failure =
     found.hint === undefined && found.exitCode === EXIT.usage
       ? { ...found, hint: `${command} --help shows how it is used` }
       : found;
   if (json) {
-    say(escapedJson({ error: { ...failure, ...details } }));
+    say(context, escapedJson({ error: { ...failure, ...details } }));
     return failure.exitCode;
   }
-  say(`proviso: ${printable(failure.message)}`);
-  for (const line of linesFrom(details["problems"])) say(`  ${printable(line)}`);
-  if (failure.hint !== undefined) say(`hint: ${printable(failure.hint)}`);
+  say(context, `proviso: ${printable(failure.message)}`);
+  for (const line of linesFrom(details["problems"])) say(context, `  ${printable(line)}`);
+  if (failure.hint !== undefined) say(context, `hint: ${printable(failure.hint)}`);
   return failure.exitCode;
 }
 

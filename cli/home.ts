@@ -1,13 +1,13 @@
 import { accessSync, constants, readFileSync, type Stats, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { DEFAULT_MAX_LIFETIME, LONGEST_LIFETIME } from "../src/capability/mint.js";
+import { DEFAULT_MAX_LIFETIME, MAX_LIFETIME } from "../src/capability/mint.js";
 import { type Grant, grantsById } from "../src/issuer/grant.js";
 import { createIssuer, type Issuer } from "../src/issuer/issuer.js";
 import type { Keyring } from "../src/issuer/keyring.js";
 import { readKeyringFile } from "../src/stores/keyring-file.js";
 import { openRevocationStore } from "../src/stores/revocations/open-store.js";
 import type { RevocationStore } from "../src/stores/revocations/revocation-store.js";
+import type { Context } from "./context.js";
 import { type CliError, environmentError, usageError } from "./exit.js";
 import type { GlobalOptions } from "./global-options.js";
 import { isErrno } from "./output.js";
@@ -43,14 +43,15 @@ export interface OpenHome {
 }
 
 /** Where the home is: `--home`, which commander fills from `PROVISO_HOME` too, or the default. */
-export function homePaths({ home }: GlobalOptions): HomePaths {
-  if (home === "" && process.env["PROVISO_HOME"] !== "") {
+export function homePaths(context: Context, { home }: GlobalOptions): HomePaths {
+  const { env, cwd } = context;
+  if (home === "" && env["PROVISO_HOME"] !== "") {
     throw usageError("--home is empty", "name a folder");
   }
   return pathsIn(
     home === undefined || home === ""
-      ? defaultFolder(process.env, process.platform)
-      : resolve(home),
+      ? defaultFolder(context, process.platform)
+      : resolve(cwd, home),
   );
 }
 
@@ -64,8 +65,7 @@ export function pathsIn(folder: string): HomePaths {
   };
 }
 
-function defaultFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
-  const user = homedir();
+function defaultFolder({ env, userFolder: user }: Context, platform: NodeJS.Platform): string {
   if (platform === "darwin") return join(user, "Library", "Application Support", "proviso");
   if (platform === "win32") {
     return join(env["LOCALAPPDATA"] || join(user, "AppData", "Local"), "proviso");
@@ -94,8 +94,11 @@ export function missingFiles(paths: HomePaths): string[] {
  * @throws CliError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or
  *   `config_malformed`.
  */
-export function findHome(options: GlobalOptions): { paths: HomePaths; config: HomeConfig } {
-  const paths = homePaths(options);
+export function findHome(
+  context: Context,
+  options: GlobalOptions,
+): { paths: HomePaths; config: HomeConfig } {
+  const paths = homePaths(context, options);
   const { folder } = paths;
   const found = look(folder);
   if (found?.isDirectory() === false) throw notFolder(folder);
@@ -176,7 +179,7 @@ function readConfig(path: string): HomeConfig {
   if (unknown !== undefined) throw problem(`unknown member ${JSON.stringify(unknown)}`);
   if (typeof issuer !== "string" || issuer === "") throw problem('"issuer" must be a name');
   if (!isLifetime(maxLifetime)) {
-    throw problem(`"maxLifetime" must be 1 to ${LONGEST_LIFETIME} whole seconds`);
+    throw problem(`"maxLifetime" must be 1 to ${MAX_LIFETIME} whole seconds`);
   }
   if (grants === undefined) return { issuer, maxLifetime };
   try {
@@ -200,17 +203,16 @@ function homeGrants(value: unknown): readonly HomeGrant[] {
 
 /** Whether a capability may be made to live so many seconds at most. */
 export function isLifetime(seconds: unknown): seconds is number {
-  return (
-    Number.isSafeInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= LONGEST_LIFETIME
-  );
+  return Number.isSafeInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= MAX_LIFETIME;
 }
 
 /** Opens the home, hands it to `use`, and closes its store whatever happens. */
 export async function withHome<T>(
+  context: Context,
   options: GlobalOptions,
   use: (home: OpenHome) => T | Promise<T>,
 ): Promise<T> {
-  const { paths, config } = findHome(options);
+  const { paths, config } = findHome(context, options);
   const keys = readKeyringFile(paths.keyring);
   const store = await openRevocationStore(paths.store);
   try {

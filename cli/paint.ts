@@ -1,4 +1,4 @@
-import { isatty } from "node:tty";
+import type { Context } from "./context.js";
 
 /** Colours for one stream, or the text as it is where colours are not wanted. */
 export interface Paint {
@@ -9,23 +9,20 @@ export interface Paint {
   yellow(text: string): string;
 }
 
-const STDOUT = 1;
-const STDERR = 2;
-
 /**
  * Colours only for a terminal. `NO_COLOR` (any value) and `TERM=dumb` turn them off, `FORCE_COLOR`
  * turns them on where nothing has turned them off.
  */
-export function stdoutPaint(env: NodeJS.ProcessEnv = process.env): Paint {
-  return paintIf(wantsColour(env, isatty(STDOUT)));
+export function stdoutPaint({ env, stdout }: Context): Paint {
+  return paintIf(wantsColour(env, stdout.isTerminal));
 }
 
 /** Colours for what is told beside the data, by the same rules. */
-export function stderrPaint(env: NodeJS.ProcessEnv = process.env): Paint {
-  return paintIf(wantsColour(env, isatty(STDERR)));
+export function stderrPaint({ env, stderr }: Context): Paint {
+  return paintIf(wantsColour(env, stderr.isTerminal));
 }
 
-function wantsColour(env: NodeJS.ProcessEnv, terminal: boolean): boolean {
+function wantsColour(env: Context["env"], terminal: boolean): boolean {
   if (isSet(env["NO_COLOR"])) return false;
   const forced = env["FORCE_COLOR"];
   if (isSet(forced)) return forced !== "0" && forced !== "false";

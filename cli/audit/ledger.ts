@@ -1,7 +1,8 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { StorageError } from "../../src/storage/storage-error.js";
 import type { LedgerReader } from "../../src/stores/ledger/ledger-reader.js";
 import { openLedgerReadOnly } from "../../src/stores/ledger/open-ledger.js";
+import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
 import { homePaths } from "../home.js";
@@ -13,11 +14,12 @@ export interface LedgerChoice extends GlobalOptions {
 
 /** Opens a ledger to read it, hands it to `use`, and lets go of it whatever happens. */
 export async function withLedger<T>(
+  context: Context,
   options: LedgerChoice,
   use: (ledger: LedgerReader) => T,
 ): Promise<T> {
-  const path = options.ledger ?? join(homePaths(options).folder, "ledger.db");
-  const reader = await open(path);
+  const name = options.ledger ?? join(homePaths(context, options).folder, "ledger.db");
+  const reader = await open(resolve(context.cwd, name), name);
   try {
     return use(reader);
   } finally {
@@ -25,14 +27,14 @@ export async function withLedger<T>(
   }
 }
 
-async function open(path: string): Promise<LedgerReader> {
+async function open(path: string, name: string): Promise<LedgerReader> {
   try {
     return await openLedgerReadOnly(path);
   } catch (error) {
     if (!(error instanceof StorageError) || error.code !== "store_missing") throw error;
     throw environmentError(
       "store_missing",
-      `there is no ledger at ${path}`,
+      `there is no ledger at ${name}`,
       "an agent makes one when it starts: proviso serve; --home or --ledger names another",
     );
   }

@@ -1,5 +1,6 @@
 import type { Json } from "../../src/bytes/json.js";
 import type { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
+import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";
 import { isErrno } from "../output.js";
 import { readAccessToken } from "./access-token.js";
@@ -47,8 +48,12 @@ export async function fetchCard(text: string, options: CardOptions): Promise<Rem
  *
  * @throws CliError if there is no agent, it knows nothing of capabilities, or its card leads elsewhere.
  */
-export async function connectAgent(text: string, options: RemoteOptions): Promise<AgentConnection> {
-  const accessToken = readAccessToken(options.accessToken);
+export async function connectAgent(
+  context: Context,
+  text: string,
+  options: RemoteOptions,
+): Promise<AgentConnection> {
+  const accessToken = readAccessToken(context, options.accessToken);
   const { origins } = readAddress(text, options);
   const card = await fetchCard(text, options);
   if (card.offer?.spoken !== true) {

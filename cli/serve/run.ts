@@ -8,6 +8,7 @@ import { openLedger } from "../../src/stores/ledger/open-ledger.js";
 import { openRevocationStore } from "../../src/stores/revocations/open-store.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
+import type { Context } from "../context.js";
 import { say } from "../output.js";
 import { printable } from "../printable.js";
 import { openCallers } from "./callers.js";
@@ -46,10 +47,14 @@ type Closing = () => void | Promise<void>;
  * @throws CliError if the configuration, the home, the skills or the address do not do.
  * @throws StorageError if a store can not be opened.
  */
-export async function runAgent(read: ReadConfig, options: RunOptions): Promise<RunningAgent> {
+export async function runAgent(
+  context: Context,
+  read: ReadConfig,
+  options: RunOptions,
+): Promise<RunningAgent> {
   const opened: Closing[] = [];
   try {
-    return await open(read, options, opened);
+    return await open(context, read, options, opened);
   } catch (error) {
     await closeAll(opened).catch(() => {});
     throw error;
@@ -57,6 +62,7 @@ export async function runAgent(read: ReadConfig, options: RunOptions): Promise<R
 }
 
 async function open(
+  context: Context,
   read: ReadConfig,
   options: RunOptions,
   opened: Closing[],
@@ -65,21 +71,25 @@ async function open(
   const address = addressOf(read, options);
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
-  const { paths, config: issued, lifetime, maxLifetime } = homeFor(read, options);
-  const log = newLog(config.log);
+  const { paths, config: issued, lifetime, maxLifetime } = homeFor(context, read, options);
+  const log = newLog(context, config.log);
   opened.push(consoleToLog(log));
 
   const keys = followKeyringFile(paths.keyring);
   const store = await openRevocationStore(paths.store);
   opened.push(() => store.close());
-  const ledger = await openLedger(join(paths.folder, "ledger.db"), { onProblem: warnOfLedger });
+  const ledger = await openLedger(join(paths.folder, "ledger.db"), {
+    onProblem: (problem) => warnOfLedger(context, problem),
+  });
   opened.push(() => ledger.close());
   const tasks = await openTaskStore(join(paths.folder, "tasks.db"), {
-    onProblem: (error) => warn(error.message),
+    onProblem: (error) => warn(context, error.message),
   });
   opened.push(() => tasks.close());
-  opened.push(keepHouse({ tasks, store, onProblem: warn }));
-  const resources = await openResources(read, (message) => say(`note: ${printable(message)}`));
+  opened.push(keepHouse({ tasks, store, onProblem: (message) => warn(context, message) }));
+  const resources = await openResources(read, (message) =>
+    say(context, `note: ${printable(message)}`),
+  );
   if (resources !== undefined) opened.push(() => resources.close());
   const module = await loadSkills(read, {
     ...(resources === undefined
@@ -126,7 +136,7 @@ async function open(
     throw listeningError(error, address);
   }
   opened.push(() => server.close());
-  opened.push(follow(policy, terms));
+  opened.push(follow(context, policy, terms));
 
   const { url, cardUrl, rpcUrl, restUrl } = server;
   const rules = policy.definition.rules.length;
@@ -153,11 +163,11 @@ async function closeAll(opened: Closing[]): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-function follow({ table, source }: ReadPolicy, terms: PolicyTerms): Closing {
+function follow(context: Context, { table, source }: ReadPolicy, terms: PolicyTerms): Closing {
   if (source === undefined) return () => {};
   const followed = followPolicy(table, source, terms, (message, ok) => {
-    if (ok) say(printable(message));
-    else warn(message);
+    if (ok) say(context, printable(message));
+    else warn(context, message);
   });
   return () => followed.stop();
 }

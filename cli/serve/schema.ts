@@ -4,6 +4,7 @@ import type { Ajv2020 } from "ajv/dist/2020.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import { nearest } from "../../src/caveats/nearest.js";
+import { packageFile } from "../package-file.js";
 import { quoted } from "../printable.js";
 import type { AgentConfig } from "./agent-config.js";
 
@@ -71,7 +72,7 @@ async function compile(): Promise<Ajv2020> {
   // Known to editors, and the words used here where a pattern fails.
   ajv.addVocabulary(["patternErrorMessage"]);
   ajv.addFormat("url", (text: string) => URL.canParse(text));
-  const file = new URL("../../schemas/agent-config.schema.json", import.meta.url);
+  const file = packageFile("schemas/agent-config.schema.json");
   ajv.addSchema(JSON.parse(readFileSync(file, "utf8")));
   return ajv;
 }

@@ -6,6 +6,7 @@ import type { LedgerReader } from "../../src/stores/ledger/ledger-reader.js";
 import { type LedgerChoice, withLedger } from "../audit/ledger.js";
 import { historyLines, historyOf } from "../audit/tree.js";
 import { countWords, eventLine } from "../audit/words.js";
+import type { Context } from "../context.js";
 import { addExamples } from "../examples.js";
 import { type CliError, usageError } from "../exit.js";
 import { momentFrom } from "../moment.js";
@@ -26,7 +27,7 @@ interface Options extends LedgerChoice {
 const DEFAULT_LIMIT = 100;
 const MOST = 1_000_000;
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const audit = program
     .command("audit")
     .summary("what an agent decided, from its ledger")
@@ -51,7 +52,7 @@ export function define(program: Command): void {
     )
     .option("--limit <count>", `the latest so many; ${DEFAULT_LIMIT} unless given`, toLimit)
     .option("--ledger <file>", "the ledger; ledger.db in the home unless given", toText)
-    .action((_options: object, self: Command) => list(self.optsWithGlobals<Options>()));
+    .action((_options: object, self: Command) => list(context, self.optsWithGlobals<Options>()));
   const tree = audit
     .command("tree")
     .description(
@@ -61,7 +62,7 @@ export function define(program: Command): void {
     .argument("<capability>", "the capability's id, from proviso audit or proviso inspect")
     .option("--ledger <file>", "the ledger; ledger.db in the home unless given", toText)
     .action((capability: string, _options: object, self: Command) =>
-      draw(capability, self.optsWithGlobals<Options>()),
+      draw(context, capability, self.optsWithGlobals<Options>()),
     );
   const drawing = ["proviso audit tree cap_GWr1hed4gOYvJokW"];
   addExamples(tree, "Examples", [...drawing, `${drawing[0]} --ledger /srv/agent/ledger.db --json`]);
@@ -73,28 +74,34 @@ export function define(program: Command): void {
   ]);
 }
 
-async function list(options: Options): Promise<void> {
+async function list(context: Context, options: Options): Promise<void> {
   const { limit = DEFAULT_LIMIT } = options;
   const query = queryFrom(options);
   // One more, to know whether there are more.
-  const { found, gaps } = await withLedger(options, (ledger) => ({
+  const { found, gaps } = await withLedger(context, options, (ledger) => ({
     found: ledger.list({ ...query, limit: limit + 1 }),
     gaps: ledger.gaps(),
   }));
   const more = found.length > limit;
   const events = more ? found.slice(1) : found;
   if (options.json === true) {
-    printJson({ events, more, gaps });
+    printJson(context, { events, more, gaps });
     return;
   }
   for (const { from, until, lost } of gaps) {
     const what = `${countWords(lost, "event")} could not be written`;
-    say(`note: ${what} between ${printable(from)} and ${printable(until)}, and are missing here`);
+    say(
+      context,
+      `note: ${what} between ${printable(from)} and ${printable(until)}, and are missing here`,
+    );
   }
-  if (more) say(`note: only the latest ${limit} are listed; --limit asks for more`);
+  if (more) say(context, `note: only the latest ${limit} are listed; --limit asks for more`);
   const none = Object.keys(query).length === 0 ? "The ledger is empty." : "Nothing matches.";
-  const paint = stdoutPaint();
-  printLine(events.length === 0 ? none : events.map((one) => eventLine(one, paint)).join("\n"));
+  const paint = stdoutPaint(context);
+  printLine(
+    context,
+    events.length === 0 ? none : events.map((one) => eventLine(one, paint)).join("\n"),
+  );
 }
 
 function queryFrom({ principal, capability, since, refused, kind }: Options): LedgerQuery {
@@ -115,20 +122,20 @@ function sinceFrom(text: string, now: number): string {
   return formatTime(Math.max(0, now - seconds * 1000));
 }
 
-async function draw(capability: string, options: Options): Promise<void> {
+async function draw(context: Context, capability: string, options: Options): Promise<void> {
   assertId(capability);
   // Commander takes the options of the list wherever they stand; a part of a tree would mislead.
   const { principal, since, refused, kind, limit, capability: other } = options;
   const filters = { principal, since, refused, kind, limit, capability: other };
   const [stray] = Object.entries(filters).find(([, value]) => value !== undefined) ?? [];
   if (stray !== undefined) throw usageError(`--${stray} is for the list, not for the tree`);
-  const history = await withLedger(options, (ledger) => {
+  const history = await withLedger(context, options, (ledger) => {
     const events = ledger.list({ capability });
     if (events.length === 0) throw unknownCapability(capability, ledger);
     return historyOf(capability, events);
   });
-  if (options.json === true) printJson(history);
-  else printLine(historyLines(history, stdoutPaint(), Date.now()).join("\n"));
+  if (options.json === true) printJson(context, history);
+  else printLine(context, historyLines(history, stdoutPaint(context), Date.now()).join("\n"));
 }
 
 const ID = /^cap_[A-Za-z0-9_-]+$/;

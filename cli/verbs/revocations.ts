@@ -2,13 +2,14 @@ import type { Command } from "commander";
 import type { RevocationEntry } from "../../src/revocation/list.js";
 import { openRevocationStore } from "../../src/stores/revocations/open-store.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
+import type { Context } from "../context.js";
 import { addExamples } from "../examples.js";
 import type { GlobalOptions } from "../global-options.js";
 import { findHome } from "../home.js";
 import { printJson, printLine } from "../output.js";
 import { printable, quoted } from "../printable.js";
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const revocations = program
     .command("revocations")
     .summary("list revocations, or remove those that are over")
@@ -18,13 +19,13 @@ export function define(program: Command): void {
     .command("list")
     .description("Lists every entry, oldest first.")
     .action((_options: object, self: Command) =>
-      withStore(self.optsWithGlobals<GlobalOptions>(), list),
+      withStore(context, self.optsWithGlobals<GlobalOptions>(), list),
     );
   const pruning = revocations
     .command("prune")
     .description("Removes the entries whose tokens have all expired.")
     .action((_options: object, self: Command) =>
-      withStore(self.optsWithGlobals<GlobalOptions>(), prune),
+      withStore(context, self.optsWithGlobals<GlobalOptions>(), prune),
     );
   const reading = ["proviso revocations list", "proviso revocations list --json"];
   addExamples(listing, "Examples", reading);
@@ -33,29 +34,30 @@ export function define(program: Command): void {
 }
 
 async function withStore(
+  context: Context,
   options: GlobalOptions,
-  use: (store: RevocationStore, json: boolean) => void,
+  use: (context: Context, store: RevocationStore, json: boolean) => void,
 ): Promise<void> {
-  const { paths } = findHome(options);
+  const { paths } = findHome(context, options);
   const store = await openRevocationStore(paths.store);
   try {
-    use(store, options.json === true);
+    use(context, store, options.json === true);
   } finally {
     store.close();
   }
 }
 
-function list(store: RevocationStore, json: boolean): void {
+function list(context: Context, store: RevocationStore, json: boolean): void {
   const entries = store.list();
   if (json) {
-    printJson({ version: store.version, entries });
+    printJson(context, { version: store.version, entries });
     return;
   }
   if (entries.length === 0) {
-    printLine("Nothing is revoked.");
+    printLine(context, "Nothing is revoked.");
     return;
   }
-  for (const entry of entries) printLine(entryLine(entry));
+  for (const entry of entries) printLine(context, entryLine(entry));
 }
 
 function entryLine({ kind, id, before, until, at, reason }: RevocationEntry): string {
@@ -68,8 +70,8 @@ function entryLine({ kind, id, before, until, at, reason }: RevocationEntry): st
   return parts.join("  ");
 }
 
-function prune(store: RevocationStore, json: boolean): void {
+function prune(context: Context, store: RevocationStore, json: boolean): void {
   const removed = store.prune(Date.now());
-  if (json) printJson({ removed });
-  else printLine(removed === 1 ? "1 entry removed" : `${removed} entries removed`);
+  if (json) printJson(context, { removed });
+  else printLine(context, removed === 1 ? "1 entry removed" : `${removed} entries removed`);
 }

@@ -306,7 +306,7 @@ const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   clock: true,
 };
 const DEFAULT_LIFETIME = 15 * 60;
-const MOST_HANDLES = 256;
+const MAX_HANDLES = 256;
 const NEVER: AbortSignal = new AbortController().signal;
 
 /**
@@ -381,9 +381,9 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
   if (!Number.isSafeInteger(lifetime) || lifetime < 1 || lifetime > issuer.maxLifetime) {
     throw new TypeError(`lifetime: must be 1 to ${issuer.maxLifetime} whole seconds`);
   }
-  const maxHandles = options.maxHandles ?? MOST_HANDLES;
-  if (!Number.isSafeInteger(maxHandles) || maxHandles < 1 || maxHandles > MOST_HANDLES) {
-    throw new TypeError(`maxHandles: must be 1 to ${MOST_HANDLES}`);
+  const maxHandles = options.maxHandles ?? MAX_HANDLES;
+  if (!Number.isSafeInteger(maxHandles) || maxHandles < 1 || maxHandles > MAX_HANDLES) {
+    throw new TypeError(`maxHandles: must be 1 to ${MAX_HANDLES}`);
   }
   if (issuer.grants === undefined) {
     throw new TypeError("issuer: must know its grants: createIssuer({ grants: […] })");

@@ -25,9 +25,9 @@ export interface Standing {
 }
 
 // The caller chooses how many handles it names: nothing is looked up after so many wrong ones.
-const MOST_TOLD = 16;
+const MAX_REPORTED = 16;
 /** Handles that are opened at once. */
-const GROUP = 256;
+const MAX_OPENED = 256;
 
 /** Where resources are, and what opens and seals their handles. */
 export interface ReachContext {
@@ -54,7 +54,7 @@ export async function reachOf(
   context: ReachContext,
 ): Promise<Reach> {
   const { permissions } = standing;
-  const { resources, denials } = await resolve(skill, named, standing, context, MOST_TOLD);
+  const { resources, denials } = await resolve(skill, named, standing, context, MAX_REPORTED);
   if (skill.reach === "named" && named.length === 0) {
     const message = `${skill.id} takes a resource handle, and the arguments have none`;
     denials.push({ code: "handle_invalid", rule: "resourceHandles", message });
@@ -87,15 +87,15 @@ async function resolve(
   handles: readonly string[],
   standing: Standing,
   context: ReachContext,
-  mostDenials: number,
+  maxDenials: number,
 ): Promise<{ readonly resources: Map<string, Resource>; readonly denials: AgentDenial[] }> {
   const resources = new Map<string, Resource>();
   const denials: AgentDenial[] = [];
   let names: ReadonlyMap<string, string> = new Map();
   for (const [at, handle] of handles.entries()) {
-    if (denials.length === mostDenials) break;
-    if (at % GROUP === 0) {
-      names = await context.handles.open(standing.scope, handles.slice(at, at + GROUP));
+    if (denials.length === maxDenials) break;
+    if (at % MAX_OPENED === 0) {
+      names = await context.handles.open(standing.scope, handles.slice(at, at + MAX_OPENED));
     }
     const found = await resolveOne(skill, handle, names.get(handle), standing, context.resources);
     if ("code" in found) denials.push(found);

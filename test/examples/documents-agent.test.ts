@@ -11,7 +11,8 @@ import { refusalOf, withCapability } from "../../src/protocols/a2a/client/index.
 import type { TaskCall } from "../../src/protocols/a2a/index.js";
 import { TaskAnswer } from "../../src/protocols/a2a/task-answer.js";
 import { type Document, document, runProgram } from "../cli/run.js";
-import { Running, sleep } from "../cli/serving.js";
+import { RunningProgram } from "../cli/running.js";
+import { sleep } from "../cli/serving.js";
 import {
   at,
   BINDINGS,
@@ -41,8 +42,8 @@ function copyOfExample(): string {
 }
 
 /** `start.mjs`, ready. */
-async function start(folder: string, ...args: readonly string[]): Promise<Running> {
-  const running = new Running([join(folder, "start.mjs"), ...args], {}, root);
+async function start(folder: string, ...args: readonly string[]): Promise<RunningProgram> {
+  const running = new RunningProgram([join(folder, "start.mjs"), ...args], {}, root);
   await running.says(args.includes("--json") ? /^\{.*\}\n/ : /invoke .*\n/);
   return running;
 }
