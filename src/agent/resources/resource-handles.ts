@@ -1,5 +1,6 @@
+import { encodeUtf8 } from "../../bytes/utf8.js";
 import type { HandleScope, Issuer } from "../../issuer/issuer.js";
-import { LONGEST_RESOURCE_NAME } from "./field-value.js";
+import { MAX_RESOURCE_NAME_BYTES } from "./field-value.js";
 import type { ResourceNumbers } from "./resource-numbers.js";
 
 /** Names of resources as handles, and back: the issuer seals the numbers that the names have. */
@@ -20,10 +21,10 @@ export class ResourceHandles {
    */
   async numbersOf(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
     for (const name of names) {
-      const bytes = Buffer.byteLength(name);
-      if (bytes >= 1 && bytes <= LONGEST_RESOURCE_NAME) continue;
+      const bytes = encodeUtf8(name).length;
+      if (bytes >= 1 && bytes <= MAX_RESOURCE_NAME_BYTES) continue;
       throw new TypeError(
-        `a resource's name must have 1 to ${LONGEST_RESOURCE_NAME} bytes of UTF-8, not ${bytes}`,
+        `a resource's name must have 1 to ${MAX_RESOURCE_NAME_BYTES} bytes of UTF-8, not ${bytes}`,
       );
     }
     return this.#numbers.numbersOf(names);
