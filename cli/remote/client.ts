@@ -1,3 +1,6 @@
+// cli/remote/: what `card`, `request` and `invoke` share: they ask an agent over HTTP, and say in words what it
+// answers.
+
 import type { Json } from "../../src/bytes/json.js";
 import type { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";

@@ -1,6 +1,6 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { meant } from "../../src/agent/definition.js";
+import { meant } from "../../src/agent/member-checks.js";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
 import { CliError } from "../exit.js";
 import { fromConfig, problemAt, type ReadConfig, readPart, refuseConfig } from "./config.js";

@@ -3,7 +3,7 @@ import type { HopInit } from "../caveats/hop.js";
 import { REQUESTED_KEYS } from "../caveats/hop-rules.js";
 import { parseTime } from "../caveats/time.js";
 import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
-import { meant } from "./definition.js";
+import { meant } from "./member-checks.js";
 import type { RequestRefusal } from "./refusal.js";
 import { readResourceQuery } from "./resources/filter.js";
 import type { ResourceQuery } from "./resources/resource.js";

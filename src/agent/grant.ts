@@ -1,5 +1,5 @@
 import { type Grant, grantsById } from "../issuer/grant.js";
-import { assertMembers, meant, texts } from "./definition.js";
+import { assertMembers, meant, texts } from "./member-checks.js";
 import type { Skill } from "./skill.js";
 
 /** A grant as an issuing agent offers it: all of it is said. */

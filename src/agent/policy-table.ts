@@ -1,4 +1,4 @@
-import { assertMembers, meant, texts } from "./definition.js";
+import { assertMembers, meant, texts } from "./member-checks.js";
 import type { Permission, Policy, ResourceSelector } from "./policy.js";
 import { readFilter } from "./resources/filter.js";
 import type { ResourceFilter } from "./resources/resource.js";

@@ -24,7 +24,7 @@ export interface Standing {
   readonly query?: ResourceQuery | "unknown" | undefined;
 }
 
-// The caller chooses how many handles it names: nothing is looked up after so many wrong ones.
+// The caller chooses how many handles it names, so cap how many are reported.
 const MAX_REPORTED = 16;
 /** Handles that are opened at once. */
 const MAX_OPENED = 256;
@@ -76,7 +76,7 @@ export async function reachOf(
   const others = left.filter((handle) => !resources.has(handle));
   const rest = await resolve(skill, others, standing, context, others.length);
   for (const [handle, resource] of rest.resources) resources.set(handle, resource);
-  // Some of many may have gone since; a call that can reach nothing at all is told why.
+  // Some of many may have gone since; a call that reaches nothing at all gets the reasons.
   if (resources.size === 0) denials.push(...rest.denials);
   return { resources, denials };
 }
@@ -118,7 +118,7 @@ async function resolveOne(
   }
   const resource = await source?.get(name);
   if (resource === undefined) {
-    // Whether something exists is not told to those who may not use it.
+    // A caller that may not use the resource must not learn whether it exists.
     const collection = source?.collectionOf?.(name);
     if (!permitsCollection(standing.permissions, skill.operation, collection)) {
       return { ...policyDenial(skill.operation), actual: handle };
