@@ -6,6 +6,7 @@ import type { Ledger } from "./ledger.js";
 import type { Policy } from "./policy.js";
 import type { Observation } from "./recorder.js";
 import type { ResourceSource } from "./resources/resource.js";
+import type { ResourceNumbers } from "./resources/resource-numbers.js";
 import type { Skill } from "./skill.js";
 
 export interface IssuingAgentOptions {
@@ -17,6 +18,11 @@ export interface IssuingAgentOptions {
   readonly policy: Policy;
   /** Absent for an agent without resources. */
   readonly resources?: ResourceSource;
+  /**
+   * Where the numbers of resource names are kept, which handles stand for; in memory unless given, so
+   * that all handles end with the process.
+   */
+  readonly resourceNumbers?: ResourceNumbers;
   readonly ledger: Ledger;
   /** Whether callers need capabilities; `require` unless given. */
   readonly mode?: Mode;
@@ -51,6 +57,7 @@ const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   skills: true,
   policy: true,
   resources: true,
+  resourceNumbers: true,
   ledger: true,
   mode: true,
   undeclaredAmbient: true,

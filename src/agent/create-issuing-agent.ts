@@ -2,6 +2,8 @@ import { type IssuingAgentOptions, settledOptions } from "./agent-options.js";
 import { compileArgumentChecks } from "./arguments.js";
 import { expandGrants } from "./grant.js";
 import { IssuingAgent } from "./issuing-agent.js";
+import { ResourceHandles } from "./resources/resource-handles.js";
+import { ResourceNumbersInMemory } from "./resources/resource-numbers.js";
 import { checkSkills } from "./skill.js";
 
 /**
@@ -75,6 +77,7 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
     checks: await compileArgumentChecks(options.skills),
     policy: options.policy,
     resources: options.resources,
+    handles: new ResourceHandles(issuer, options.resourceNumbers ?? new ResourceNumbersInMemory()),
     ledger: options.ledger,
   });
 }

@@ -90,8 +90,9 @@ export class IssuingAgent {
       skills: [...this.skills.values()],
     });
     if (!offers.ok) return refuse(offers.denial, purpose);
-    const issuance = issueOffers(offers.offers, request, caller, {
+    const issuance = await issueOffers(offers.offers, request, caller, {
       issuer: this.issuer,
+      handles: this.#context.handles,
       lifetime: this.#options.lifetime,
       maxLifetime: this.issuer.maxLifetime,
       maxHandles: this.#options.maxHandles,

@@ -11,6 +11,10 @@ import type { InvocationOutcome, RequestOutcome } from "../../src/agent/outcomes
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
 import type { PresentedCapability } from "../../src/agent/presented.js";
 import type { RequestDenial } from "../../src/agent/refusal.js";
+import {
+  type ResourceNumbers,
+  ResourceNumbersInMemory,
+} from "../../src/agent/resources/resource-numbers.js";
 import type { Skill } from "../../src/agent/skill.js";
 import type { Json } from "../../src/bytes/json.js";
 import type { Grant } from "../../src/issuer/grant.js";
@@ -45,6 +49,7 @@ export interface World {
   /** Milliseconds since 1970, for everything in it. */
   readonly clock: { now: number };
   readonly keys: { ring: Keyring };
+  readonly resourceNumbers: ResourceNumbers;
   /** The same parts under other options: the agent after a change of its configuration. */
   again(options: AgentChoices): Promise<IssuingAgent>;
 }
@@ -70,6 +75,7 @@ export async function world({ rules = POLICY, ...options }: WorldOptions = {}): 
   const ledger = await openLedger(join(directory, "ledger.db"), { clock: now });
   onTestFinished(() => ledger.close());
   const folder = await openFolder(root);
+  const resourceNumbers = new ResourceNumbersInMemory();
   const policy = new PolicyTable(rules);
   const ran: string[] = [];
   const issuerOf = (grants: readonly Grant[], skills: readonly Skill[]): Issuer =>
@@ -81,6 +87,7 @@ export async function world({ rules = POLICY, ...options }: WorldOptions = {}): 
   const issuer = issuerOf(grants, skills);
   const parts: IssuingAgentOptions = {
     ...{ issuer, revocations, ledger, policy, resources: folder, clock: now, skills },
+    resourceNumbers,
     ...others,
   };
   const again = ({ grants: present, ...more }: AgentChoices): Promise<IssuingAgent> =>
@@ -90,7 +97,10 @@ export async function world({ rules = POLICY, ...options }: WorldOptions = {}): 
       ...more,
     });
   const agent = await again({});
-  return { agent, issuer, policy, revocations, ledger, folder, root, ran, clock, keys, again };
+  return {
+    ...{ agent, issuer, policy, revocations, ledger, folder, root, ran, clock, keys, again },
+    resourceNumbers,
+  };
 }
 
 /** A request that has to succeed. */

@@ -9,6 +9,7 @@ import {
   type IssuingAgent,
   type IssuingAgentOptions,
   PolicyTable,
+  type ResourceNumbers,
 } from "../../src/agent/index.js";
 import { createFixedTokens, type FixedToken } from "../../src/auth/index.js";
 import { createIssuer, createKeyring, type Issuer } from "../../src/issuer/index.js";
@@ -27,6 +28,8 @@ import {
   followKeyringFile,
   type LedgerFile,
   openLedger,
+  openStores,
+  ResourceNumberStore,
   type RevocationStore,
 } from "../../src/stores/index.js";
 import { GRANTS, POLICY, skillsOver, writeDocuments } from "../protocols/a2a/contents.js";
@@ -61,6 +64,7 @@ export interface TestAgent {
   readonly ledger: LedgerFile;
   readonly tasks: SqliteTaskStore;
   readonly policy: PolicyTable;
+  readonly resourceNumbers: ResourceNumbers;
   /** The skills that have run, in order. */
   readonly ran: readonly string[];
   /** All that was logged. */
@@ -108,6 +112,8 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const revocations = await createRevocationStore(join(home, "store.db"), { clock });
   const ledger = await openLedger(join(home, "ledger.db"), { clock });
   const tasks = await openTaskStore(join(home, "tasks.db"), { clock });
+  const stores = await openStores(join(home, "proviso.db"), "create");
+  const resourceNumbers = new ResourceNumberStore(stores);
   const policy = new PolicyTable(POLICY);
   const metrics = new AgentMetrics(() => ({
     ...{ size: revocations.list().length, version: revocations.version, age: revocations.age },
@@ -123,7 +129,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const agent = await createIssuingAgent({
     ...{ issuer, revocations, policy, ledger, clock },
     skills,
-    resources: folder,
+    ...{ resources: folder, resourceNumbers },
     observe: (observation) => metrics.decided(observation),
     ...(mode === undefined ? {} : { mode }),
     ...(undeclaredAmbient === undefined ? {} : { undeclaredAmbient }),
@@ -147,13 +153,26 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   });
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
-    stopped ??= server.close().finally(() => {
+    stopped ??= server.close().finally(async () => {
+      await stores.close();
       for (const open of [tasks, ledger, revocations]) open.close();
     });
     return stopped;
   };
   return {
-    ...{ home, server, agent, issuer, revocations, ledger, tasks, policy, ran, stop },
+    ...{
+      home,
+      server,
+      agent,
+      issuer,
+      revocations,
+      ledger,
+      tasks,
+      policy,
+      ran,
+      stop,
+      resourceNumbers,
+    },
     logged: () => lines.join(""),
     advance: (milliseconds) => {
       ahead += milliseconds;

@@ -14,6 +14,8 @@ import {
   followKeyringFile,
   openLedger,
   openRevocationStore,
+  openStores,
+  ResourceNumberStore,
 } from "proviso/stores";
 
 const [, , home = ""] = process.argv;
@@ -33,6 +35,7 @@ const revocations = first
   : await openRevocationStore(at("store.db"));
 const ledger = await openLedger(at("ledger.db"));
 const tasks = await openTaskStore(at("tasks.db"));
+const stores = await openStores(at("proviso.db"), "create");
 const input = {
   type: "object",
   properties: {
@@ -55,6 +58,7 @@ const agent = await createIssuingAgent({
   revocations,
   ledger,
   resources: folder,
+  resourceNumbers: new ResourceNumberStore(stores),
   policy: new PolicyTable({ rules: [{ principal: "alice", grant: "*", operations: "*" }] }),
   skills: [
     {
