@@ -3,6 +3,7 @@ import { createIssuingAgent } from "../../src/agent/issuing-agent.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import { type AgentServer, serveAgent } from "../../src/protocols/a2a/server.js";
+import { openStores } from "../../src/stores/database.js";
 import { followKeyringFile } from "../../src/stores/follow-keyring.js";
 import { openLedger } from "../../src/stores/ledger/open-ledger.js";
 import { openRevocationStore } from "../../src/stores/revocations/open-store.js";
@@ -82,10 +83,11 @@ async function open(
     onProblem: (problem) => warnOfLedger(context, problem),
   });
   opened.push(() => ledger.close());
-  const tasks = await openTaskStore(join(paths.folder, "tasks.db"), {
+  const database = await openStores(join(paths.folder, "tasks.db"), "create");
+  opened.push(() => database.close());
+  const tasks = await openTaskStore(database, {
     onProblem: (error) => warn(context, error.message),
   });
-  opened.push(() => tasks.close());
   opened.push(keepHouse({ tasks, store, onProblem: (message) => warn(context, message) }));
   const resources = await openResources(read, (message) =>
     say(context, `note: ${printable(message)}`),

@@ -9,6 +9,7 @@ export {
   type StorageErrorOptions,
   type StoreName,
 } from "../storage/storage-error.js";
+export { createStores, openStores, type StoreDatabase } from "./database.js";
 export { type FollowOptions, followKeyringFile } from "./follow-keyring.js";
 export { createKeyringFile, readKeyringFile, replaceKeyringFile } from "./keyring-file.js";
 export { LedgerFile } from "./ledger/ledger-file.js";

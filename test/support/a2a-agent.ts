@@ -17,8 +17,8 @@ import {
   type AgentServer,
   type AgentServerOptions,
   openTaskStore,
-  type SqliteTaskStore,
   serveAgent,
+  type TaskStore,
 } from "../../src/protocols/a2a/index.js";
 import { openFolder } from "../../src/sources/index.js";
 import {
@@ -27,6 +27,7 @@ import {
   followKeyringFile,
   type LedgerFile,
   openLedger,
+  openStores,
   type RevocationStore,
 } from "../../src/stores/index.js";
 import { GRANTS, POLICY, skillsOver, writeDocuments } from "../protocols/a2a/contents.js";
@@ -59,7 +60,7 @@ export interface TestAgent {
   readonly issuer: Issuer;
   readonly revocations: RevocationStore;
   readonly ledger: LedgerFile;
-  readonly tasks: SqliteTaskStore;
+  readonly tasks: TaskStore;
   readonly policy: PolicyTable;
   /** The skills that have run, in order. */
   readonly ran: readonly string[];
@@ -107,7 +108,8 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const folder = await openFolder(join(home, "documents"));
   const revocations = await createRevocationStore(join(home, "store.db"), { clock });
   const ledger = await openLedger(join(home, "ledger.db"), { clock });
-  const tasks = await openTaskStore(join(home, "tasks.db"), { clock });
+  const database = await openStores(join(home, "tasks.db"), "create");
+  const tasks = await openTaskStore(database, { clock });
   const policy = new PolicyTable(POLICY);
   const metrics = new AgentMetrics(() => ({
     ...{ size: revocations.list().length, version: revocations.version, age: revocations.age },
@@ -147,8 +149,9 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   });
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
-    stopped ??= server.close().finally(() => {
-      for (const open of [tasks, ledger, revocations]) open.close();
+    stopped ??= server.close().finally(async () => {
+      await database.close();
+      for (const open of [ledger, revocations]) open.close();
     });
     return stopped;
   };

@@ -14,6 +14,7 @@ import {
   followKeyringFile,
   openLedger,
   openRevocationStore,
+  openStores,
 } from "proviso/stores";
 
 const [, , home = ""] = process.argv;
@@ -32,7 +33,9 @@ const revocations = first
   ? await createRevocationStore(at("store.db"))
   : await openRevocationStore(at("store.db"));
 const ledger = await openLedger(at("ledger.db"));
-const tasks = await openTaskStore(at("tasks.db"));
+const database = await openStores(at("tasks.db"), "create");
+const tasks = await openTaskStore(database);
+await tasks.failInterrupted();
 const input = {
   type: "object",
   properties: {
@@ -83,6 +86,7 @@ writeSync(1, `${JSON.stringify({ url: server.url })}\n`);
 
 process.once("SIGTERM", async () => {
   await server.close();
-  for (const store of [tasks, ledger, revocations]) store.close();
+  await database.close();
+  for (const store of [ledger, revocations]) store.close();
   writeSync(1, `${JSON.stringify({ stopped: true })}\n`);
 });
