@@ -11,7 +11,7 @@ import { openTaskStore, serveAgent } from "proviso/a2a";
 import { createIssuingAgent, PolicyTable } from "proviso/agent";
 import { createFixedTokens } from "proviso/auth";
 import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
-import { openLedger } from "proviso/stores";
+import { openLedger, openStores } from "proviso/stores";
 
 /** @import { Ledger } from "proviso/agent" */
 
@@ -43,7 +43,8 @@ function median(values) {
  */
 async function start(home, ledger) {
   const revocations = new RevocationList();
-  const tasks = await openTaskStore(join(home, `tasks-${Math.random()}.db`));
+  const database = await openStores(join(home, `tasks-${Math.random()}.db`), "create");
+  const tasks = await openTaskStore(database);
   const agent = await createIssuingAgent({
     issuer: createIssuer({
       ...{ name: "bench", keys: createKeyring(), revocations },
@@ -130,7 +131,7 @@ async function start(home, ledger) {
     async stop() {
       connections.destroy();
       await server.close();
-      tasks.close();
+      await database.close();
       ledger.close();
     },
   };

@@ -87,12 +87,11 @@ async function open(
     onProblem: (problem) => warnOfLedger(context, problem),
   });
   opened.push(() => ledger.close());
-  const tasks = await openTaskStore(join(paths.folder, "tasks.db"), {
-    onProblem: (error) => warn(context, error.message),
-  });
-  opened.push(() => tasks.close());
   const stores = await openStores(join(paths.folder, "proviso.db"), "create");
   opened.push(() => stores.close());
+  const tasks = await openTaskStore(stores, {
+    onProblem: (error) => warn(context, error.message),
+  });
   opened.push(keepHouse({ tasks, store, onProblem: (message) => warn(context, message) }));
   const resources = await openResources(read, (message) =>
     say(context, `note: ${printable(message)}`),

@@ -20,7 +20,7 @@ import {
   serveAgent,
 } from "../../src/protocols/a2a/index.js";
 import { openFolder, type ResourceFolder } from "../../src/sources/index.js";
-import { type LedgerFile, openLedger } from "../../src/stores/index.js";
+import { type LedgerFile, openLedger, openStores } from "../../src/stores/index.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Access tokens that the agent of {@link startAgent} knows. */
@@ -87,7 +87,8 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   const folder = await openFolder(join(path, "documents"));
   const ledgerPath = join(path, "ledger.db");
   const ledger = await openLedger(ledgerPath, { interval: 0 });
-  const tasks = await openTaskStore(join(path, "tasks.db"));
+  const database = await openStores(join(path, "tasks.db"), "create");
+  const tasks = await openTaskStore(database);
   const revocations = new RevocationList();
   const skills = skillsOver(folder);
   const { mode, undeclaredAmbient, ...server } = choices;
@@ -129,7 +130,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
     ...{ ledger, ledgerPath },
     stop: async () => {
       await running.close();
-      tasks.close();
+      await database.close();
       ledger.close();
       rmSync(path, { recursive: true, force: true });
     },

@@ -18,8 +18,8 @@ import {
   type AgentServer,
   type AgentServerOptions,
   openTaskStore,
-  type SqliteTaskStore,
   serveAgent,
+  type TaskStore,
 } from "../../src/protocols/a2a/index.js";
 import { openFolder } from "../../src/sources/index.js";
 import {
@@ -62,7 +62,7 @@ export interface TestAgent {
   readonly issuer: Issuer;
   readonly revocations: RevocationStore;
   readonly ledger: LedgerFile;
-  readonly tasks: SqliteTaskStore;
+  readonly tasks: TaskStore;
   readonly policy: PolicyTable;
   readonly resourceNumbers: ResourceNumbers;
   /** The skills that have run, in order. */
@@ -111,8 +111,8 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const folder = await openFolder(join(home, "documents"));
   const revocations = await createRevocationStore(join(home, "store.db"), { clock });
   const ledger = await openLedger(join(home, "ledger.db"), { clock });
-  const tasks = await openTaskStore(join(home, "tasks.db"), { clock });
   const stores = await openStores(join(home, "proviso.db"), "create");
+  const tasks = await openTaskStore(stores, { clock });
   const resourceNumbers = new ResourceNumberStore(stores);
   const policy = new PolicyTable(POLICY);
   const metrics = new AgentMetrics(() => ({
@@ -155,7 +155,6 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const stop = (): Promise<void> => {
     stopped ??= server.close().finally(async () => {
       await stores.close();
-      for (const open of [tasks, ledger, revocations]) open.close();
     });
     return stopped;
   };

@@ -94,12 +94,13 @@ const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
  * import { createIssuingAgent, PolicyTable } from "proviso/agent";
  * import { createFixedTokens } from "proviso/auth";
  * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { openLedger } from "proviso/stores";
+ * import { openLedger, openStores } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
  * const revocations = new RevocationList();
  * const ledger = await openLedger(join(folder, "ledger.db"));
- * const tasks = await openTaskStore(join(folder, "tasks.db"));
+ * const database = await openStores(join(folder, "proviso.db"), "create");
+ * const tasks = await openTaskStore(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
  *     name: "clock-agent",
@@ -139,7 +140,7 @@ const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
  * ambientAuthority; // => "refused"
  *
  * await server.close();
- * tasks.close();
+ * await database.close();
  * ledger.close();
  * ```
  */

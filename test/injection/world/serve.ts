@@ -9,6 +9,7 @@ import { createIssuer } from "../../../src/issuer/issuer.js";
 import { createKeyring } from "../../../src/issuer/keyring.js";
 import type { TaskRunner } from "../../../src/protocols/a2a/executor.js";
 import { serveAgent } from "../../../src/protocols/a2a/server.js";
+import { openStores } from "../../../src/stores/database.js";
 import { openLedger } from "../../../src/stores/ledger/open-ledger.js";
 import { createRevocationStore } from "../../../src/stores/revocations/open-store.js";
 import { openTaskStore } from "../../../src/stores/tasks/task-store.js";
@@ -53,7 +54,8 @@ export async function serve(
   const { clock, mode } = options;
   const revocations = await createRevocationStore(join(home, "store.db"), { clock });
   const ledger = await openLedger(join(home, "ledger.db"), { clock });
-  const tasks = await openTaskStore(join(home, "tasks.db"), { clock });
+  const database = await openStores(join(home, "tasks.db"), "create");
+  const tasks = await openTaskStore(database, { clock });
   const issuer = createIssuer({
     ...{ name, revocations, clock, maxLifetime: LONGEST },
     grants: expandGrants(holdings.grants, holdings.skills),
@@ -96,7 +98,7 @@ export async function serve(
     close: async () => {
       await server.close();
       for (const one of seen) one.close();
-      tasks.close();
+      await database.close();
       ledger.close();
       revocations.close();
       holdings.close();

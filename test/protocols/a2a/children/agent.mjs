@@ -34,8 +34,9 @@ const revocations = first
   ? await createRevocationStore(at("store.db"))
   : await openRevocationStore(at("store.db"));
 const ledger = await openLedger(at("ledger.db"));
-const tasks = await openTaskStore(at("tasks.db"));
 const stores = await openStores(at("proviso.db"), "create");
+const tasks = await openTaskStore(stores);
+await tasks.failInterrupted();
 const input = {
   type: "object",
   properties: {
@@ -87,6 +88,7 @@ writeSync(1, `${JSON.stringify({ url: server.url })}\n`);
 
 process.once("SIGTERM", async () => {
   await server.close();
-  for (const store of [tasks, ledger, revocations]) store.close();
+  await database.close();
+  for (const store of [ledger, revocations]) store.close();
   writeSync(1, `${JSON.stringify({ stopped: true })}\n`);
 });
