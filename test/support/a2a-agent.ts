@@ -154,6 +154,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= server.close().finally(async () => {
+      for (const open of [ledger, revocations]) await open.close();
       await stores.close();
     });
     return stopped;
