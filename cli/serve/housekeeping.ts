@@ -1,3 +1,4 @@
+import type { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import type { SqliteTaskStore } from "../../src/stores/tasks/task-store.js";
 
@@ -9,31 +10,32 @@ const TASKS_KEPT = 30 * 24 * HOUR;
 export interface Housekeeping {
   readonly tasks: SqliteTaskStore;
   readonly store: RevocationStore;
+  readonly ledger: LedgerStore;
   readonly onProblem: (message: string) => void;
 }
 
 /**
  * Tidies up at the start and every hour: tasks that were under way when an agent was killed have
- * failed, old tasks go, and so do revocations whose tokens have expired.
+ * failed, old tasks go, and so do revocations whose tokens have expired and the ledger's old events.
  *
  * @returns Stops it.
  */
-export function keepHouse({ tasks, store, onProblem }: Housekeeping): () => void {
-  const tidy = (): void => {
-    try {
-      tasks.prune(Date.now() - TASKS_KEPT);
-      store.prune(Date.now());
-    } catch (error) {
-      onProblem(error instanceof Error ? error.message : String(error));
-    }
+export function keepHouse({ tasks, store, ledger, onProblem }: Housekeeping): () => void {
+  const report = (error: unknown): void => {
+    onProblem(error instanceof Error ? error.message : String(error));
+  };
+  const tidy = async (): Promise<void> => {
+    tasks.prune(Date.now() - TASKS_KEPT);
+    store.prune(Date.now());
+    await ledger.prune();
   };
   try {
     tasks.failInterrupted();
   } catch (error) {
-    onProblem(error instanceof Error ? error.message : String(error));
+    report(error);
   }
-  tidy();
-  const timer = setInterval(tidy, HOUR);
+  tidy().catch(report);
+  const timer = setInterval(() => void tidy().catch(report), HOUR);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -142,7 +142,7 @@ export class Gate {
     invalid: () => readonly AgentDenial[],
   ): Promise<Clearance | Refusal> {
     const { issuer, audience, grants, policy, ledger, resources: source } = this.#context;
-    const resolved = tokenOf(presented, caller, this.#context);
+    const resolved = await tokenOf(presented, caller, this.#context);
     if (!resolved.ok) return refusal([resolved.denial]);
     const { token } = resolved;
     const { invoker } = caller;
@@ -185,7 +185,7 @@ export class Gate {
         seal: (name) => issuer.sealHandle(capability, name),
         ...(limited === undefined ? {} : { limited }),
         permissions,
-        query: queryAskedAgain(capability.id, grant, permissions, ledger),
+        query: await queryAskedAgain(capability.id, grant, permissions, ledger),
       },
       source,
     );

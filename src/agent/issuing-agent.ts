@@ -40,7 +40,7 @@ export interface IssuingAgentOptions {
   /** Its grants are the agent's: each has a description, and operations that skills have. */
   readonly issuer: Issuer;
   /** Where revocations go: the store or list that the issuer looks them up in. */
-  readonly revocations: { add(entry: RevocationEntry): void };
+  readonly revocations: { add(entry: RevocationEntry): Promise<void> | void };
   readonly skills: readonly Skill[];
   readonly policy: Policy;
   /** Absent for an agent without resources. */
@@ -175,7 +175,7 @@ export class IssuingAgent {
     if (!issuance.ok) return refuse(issuance.denial, purpose);
     const { granted, kept } = issuance;
     if (granted.length === 0) this.#recorder.notIssued(caller, "nothing_found", purpose, elapsed());
-    else this.#recorder.issued(caller, granted, kept, purpose, elapsed());
+    else await this.#recorder.issued(caller, granted, kept, purpose, elapsed());
     const { refused, reason } = offers;
     return {
       ok: true,
@@ -245,13 +245,21 @@ export class IssuingAgent {
    * Whose token a presented capability is: the id in its identifier, once its signatures hold. It may
    * have expired or be revoked.
    */
-  identify(caller: Caller, presented: PresentedCapability): Identification {
+  identify(caller: Caller, presented: PresentedCapability): Promise<Identification> {
     return identifyPresented(caller, presented, this.#context);
   }
 
-  /** Narrows a capability for a caller that can not do so itself, by the same code as offline. */
-  attenuate(caller: Caller, presented: PresentedCapability, hop: HopInit): AttenuationOutcome {
-    const outcome = attenuatePresented(caller, presented, hop, this.#context);
+  /**
+   * Narrows a capability for a caller that cannot do so itself, by the same code as offline.
+   *
+   * @throws TypeError if the hop is invalid.
+   */
+  async attenuate(
+    caller: Caller,
+    presented: PresentedCapability,
+    hop: HopInit,
+  ): Promise<AttenuationOutcome> {
+    const outcome = await attenuatePresented(caller, presented, hop, this.#context);
     if ("denials" in outcome) this.#recorder.refused("issuance", caller, outcome.denials);
     return outcome;
   }
@@ -261,21 +269,25 @@ export class IssuingAgent {
    *
    * @throws StorageError if it could not be written.
    */
-  revoke(caller: Caller, presented: PresentedCapability, reason?: string): RevocationOutcome {
-    const found = revocationOfPresented(caller, presented, reason, this.#context);
+  async revoke(
+    caller: Caller,
+    presented: PresentedCapability,
+    reason?: string,
+  ): Promise<RevocationOutcome> {
+    const found = await revocationOfPresented(caller, presented, reason, this.#context);
     if (!found.ok) {
       this.#recorder.refused("revocation", caller, found.denials);
       return found;
     }
     const { entry, capability, needless } = found;
     if (needless !== undefined) return { ok: true, capability, revocationId: entry.id, needless };
-    this.#options.revocations.add(entry);
-    this.#recorder.revoked(caller, capability, entry.id, reason);
+    await this.#options.revocations.add(entry);
+    await this.#recorder.revoked(caller, capability, entry.id, reason);
     return { ok: true, capability, revocationId: entry.id };
   }
 
   /** What a presented capability is good for now, for its holder. */
-  introspect(caller: Caller, presented: PresentedCapability): Introspection {
+  introspect(caller: Caller, presented: PresentedCapability): Promise<Introspection> {
     return introspect(caller, presented, this.#context);
   }
 }
@@ -312,10 +324,11 @@ const NEVER: AbortSignal = new AbortController().signal;
  * import { join } from "node:path";
  * import { createIssuingAgent, PolicyTable } from "proviso/agent";
  * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { openLedger } from "proviso/stores";
+ * import { createStores, LedgerStore } from "proviso/stores";
  *
  * const revocations = new RevocationList();
- * const ledger = await openLedger(join(mkdtempSync(join(tmpdir(), "proviso-")), "ledger.db"));
+ * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
+ * const ledger = new LedgerStore(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
  *     name: "clock-agent",
@@ -350,7 +363,8 @@ const NEVER: AbortSignal = new AbortController().signal;
  * const capabilities = request.ok ? request.capabilities : [];
  * const outcome = await agent.invoke(alice, { ...bare, capabilities });
  * outcome.ok && outcome.result; // => { year: 2026 }
- * ledger.close();
+ * await ledger.close();
+ * await database.close();
  * ```
  */
 export async function createIssuingAgent(options: IssuingAgentOptions): Promise<IssuingAgent> {

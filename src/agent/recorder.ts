@@ -50,26 +50,27 @@ export class Recorder {
     return () => (performance.now() - began) / 1000;
   }
 
-  /** @throws StorageError if it can not be recorded: then nothing is issued. */
-  issued(
+  /** @throws StorageError if it cannot be recorded: then nothing is issued. */
+  async issued(
     caller: Caller,
     granted: readonly GrantedCapability[],
     kept: readonly IssuedCapability[],
     purpose: string | undefined,
     seconds: number,
-  ): void {
-    for (const [at, { id, grant, resourceHandles = [] }] of granted.entries()) {
+  ): Promise<void> {
+    const { ledger } = this.#options;
+    const commits = granted.map(({ id, grant, resourceHandles = [] }, at) => {
       const handles = resourceHandles.map(({ handle }) => handle);
-      const own = kept.slice(at, at + 1);
       const event = this.#event("issuance", "allowed", caller, { capability: id, grant, handles });
-      this.#options.ledger.commit(purpose === undefined ? event : { ...event, purpose }, own);
-    }
+      return ledger.commit(withPurpose(event, purpose), kept.slice(at, at + 1));
+    });
+    await Promise.all(commits);
     this.#options.observe({ kind: "issuance", decision: "allowed", seconds });
   }
 
   notIssued(caller: Caller, code: string, purpose: string | undefined, seconds: number): void {
     const event = this.#event("issuance", "refused", caller, { codes: [code] });
-    this.#options.ledger.note(purpose === undefined ? event : { ...event, purpose });
+    this.#options.ledger.note(withPurpose(event, purpose));
     this.#options.observe({ kind: "issuance", decision: "refused", code, seconds });
   }
 
@@ -113,17 +114,17 @@ export class Recorder {
   }
 
   /** @throws StorageError */
-  revoked(
+  async revoked(
     caller: Caller,
     capability: string,
     revocationId: string,
     purpose: string | undefined,
-  ): void {
+  ): Promise<void> {
     const event = this.#event("revocation", "allowed", caller, {
       capability,
       path: [{ revocationId }],
     });
-    this.#options.ledger.commit(purpose === undefined ? event : { ...event, purpose });
+    await this.#options.ledger.commit(withPurpose(event, purpose), [], { urgent: true });
     this.#options.observe({ kind: "revocation", decision: "allowed", seconds: 0 });
   }
 
@@ -152,6 +153,10 @@ export class Recorder {
     });
     return { capability: id, grant, path };
   }
+}
+
+function withPurpose(event: LedgerEvent, purpose: string | undefined): LedgerEvent {
+  return purpose === undefined ? event : { ...event, purpose };
 }
 
 function refusedPathOf({

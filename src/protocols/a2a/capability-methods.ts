@@ -20,7 +20,7 @@ export type CapabilityMethod = (
   agent: IssuingAgent,
   caller: Caller,
   params: JsonObject,
-) => MethodOutcome | Promise<MethodOutcome>;
+) => Promise<MethodOutcome>;
 
 /** Parameters that a method can not work with. */
 export function invalidParams(message: string): MethodRefusal {
@@ -53,7 +53,11 @@ async function request(
   });
 }
 
-function attenuate(agent: IssuingAgent, caller: Caller, params: JsonObject): MethodOutcome {
+async function attenuate(
+  agent: IssuingAgent,
+  caller: Caller,
+  params: JsonObject,
+): Promise<MethodOutcome> {
   const reading = readNamed(params);
   if (!reading.ok) return invalidParams(reading.message);
   const [presented = {}] = reading.presented;
@@ -61,14 +65,16 @@ function attenuate(agent: IssuingAgent, caller: Caller, params: JsonObject): Met
   if (constraints === undefined || !isJsonObject(constraints)) {
     return invalidParams('"constraints" must be an object with the keys of a hop');
   }
-  return narrowed(() => agent.attenuate(caller, presented, constraints as HopInit));
+  return narrowed(agent.attenuate(caller, presented, constraints as HopInit));
 }
 
 /** The outcome of narrowing, with what is no valid hop told to the caller that wrote it. */
-export function narrowed(narrow: () => ReturnType<IssuingAgent["attenuate"]>): MethodOutcome {
-  let outcome: ReturnType<IssuingAgent["attenuate"]>;
+export async function narrowed(
+  narrowing: ReturnType<IssuingAgent["attenuate"]>,
+): Promise<MethodOutcome> {
+  let outcome: Awaited<typeof narrowing>;
   try {
-    outcome = narrow();
+    outcome = await narrowing;
   } catch (error) {
     if (error instanceof TypeError) return invalidParams(`constraints: ${error.message}`);
     throw error;
@@ -84,7 +90,11 @@ export function narrowed(narrow: () => ReturnType<IssuingAgent["attenuate"]>): M
   return { ok: false, fault: fault(-32602, message, "attenuation_exceeds", metadata) };
 }
 
-function revoke(agent: IssuingAgent, caller: Caller, params: JsonObject): MethodOutcome {
+async function revoke(
+  agent: IssuingAgent,
+  caller: Caller,
+  params: JsonObject,
+): Promise<MethodOutcome> {
   const reading = readNamed(params);
   if (!reading.ok) return invalidParams(reading.message);
   const { reason } = params;
@@ -92,18 +102,22 @@ function revoke(agent: IssuingAgent, caller: Caller, params: JsonObject): Method
     return invalidParams(`"reason" must be a text of at most ${LONGEST_REASON} characters`);
   }
   const [presented = {}] = reading.presented;
-  const outcome = agent.revoke(caller, presented, reason);
+  const outcome = await agent.revoke(caller, presented, reason);
   if (!outcome.ok) return { ok: false, fault: denialFault(outcome.denials) };
   const { capability, revocationId, needless } = outcome;
   const already = needless === undefined ? {} : { already: needless };
   return done({ revoked: true, capabilityId: capability, revocationId, ...already });
 }
 
-function introspect(agent: IssuingAgent, caller: Caller, params: JsonObject): MethodOutcome {
+async function introspect(
+  agent: IssuingAgent,
+  caller: Caller,
+  params: JsonObject,
+): Promise<MethodOutcome> {
   const reading = readNamed(params);
   if (!reading.ok) return invalidParams(reading.message);
   const [presented = {}] = reading.presented;
-  return done(agent.introspect(caller, presented));
+  return done(await agent.introspect(caller, presented));
 }
 
 const LONGEST_REASON = 512;

@@ -102,7 +102,7 @@ export async function sendTask(
   }
   const reading = presentedIn(params, headers);
   if (!reading.ok) return invalidParams(reading.message);
-  const attenuated = attenuatedFor(caller, params, reading, headers, agent);
+  const attenuated = await attenuatedFor(caller, params, reading, headers, agent);
   if (!attenuated.ok) return attenuated;
   const { capabilities } = attenuated;
   const entry = reading.declared ? AMBIENT : { capabilities };
@@ -123,13 +123,13 @@ type Attenuated =
   | MethodRefusal;
 
 /** What a task is to have: what the call presents, each capability with the hop that is given for its id. */
-function attenuatedFor(
+async function attenuatedFor(
   caller: Caller,
   params: JsonObject,
   { presented }: Extract<PresentedReading, { readonly ok: true }>,
   headers: PresentingHeaders,
   agent: IssuingAgent,
-): Attenuated {
+): Promise<Attenuated> {
   const { attenuations, capabilities: listed, metadata } = params;
   if (attenuations === undefined) return { ok: true, capabilities: presented };
   if (!isJsonObject(attenuations)) {
@@ -144,7 +144,7 @@ function attenuatedFor(
   const capabilities: PresentedCapability[] = [];
   const ids = new Set<string>();
   for (const one of presented) {
-    const identified = agent.identify(caller, one);
+    const identified = await agent.identify(caller, one);
     if (!identified.ok) return { ok: false, fault: denialFault(identified.denials) };
     ids.add(identified.id);
     const hop = Object.hasOwn(attenuations, identified.id)
@@ -155,7 +155,7 @@ function attenuatedFor(
       continue;
     }
     if (!isJsonObject(hop)) return invalidParams("an attenuation must be an object: a hop");
-    const outcome = narrowed(() => agent.attenuate(caller, one, hop as HopInit));
+    const outcome = await narrowed(agent.attenuate(caller, one, hop as HopInit));
     if (!outcome.ok) return outcome;
     capabilities.push({ token: tokenIn(outcome.result) });
   }
