@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { DEFAULT_MAX_LIFETIME, LONGEST_LIFETIME } from "../src/capability/mint.js";
+import { DEFAULT_MAX_LIFETIME, MAX_LIFETIME } from "../src/capability/mint.js";
 import { type Grant, grantsById } from "../src/issuer/grant.js";
 import { createIssuer, type Issuer } from "../src/issuer/issuer.js";
 import type { Keyring } from "../src/issuer/keyring.js";
@@ -179,7 +179,7 @@ function readConfig(path: string): HomeConfig {
   if (unknown !== undefined) throw problem(`unknown member ${JSON.stringify(unknown)}`);
   if (typeof issuer !== "string" || issuer === "") throw problem('"issuer" must be a name');
   if (!isLifetime(maxLifetime)) {
-    throw problem(`"maxLifetime" must be 1 to ${LONGEST_LIFETIME} whole seconds`);
+    throw problem(`"maxLifetime" must be 1 to ${MAX_LIFETIME} whole seconds`);
   }
   if (grants === undefined) return { issuer, maxLifetime };
   try {
@@ -203,9 +203,7 @@ function homeGrants(value: unknown): readonly HomeGrant[] {
 
 /** Whether a capability may be made to live so many seconds at most. */
 export function isLifetime(seconds: unknown): seconds is number {
-  return (
-    Number.isSafeInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= LONGEST_LIFETIME
-  );
+  return Number.isSafeInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= MAX_LIFETIME;
 }
 
 /** Opens the home, hands it to `use`, and closes its store whatever happens. */

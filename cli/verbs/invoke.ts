@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { MOST_PRESENTED } from "../../src/agent/presented.js";
+import { MAX_PRESENTED } from "../../src/agent/presented.js";
 import type { Json, JsonObject } from "../../src/bytes/json.js";
 import { inspect } from "../../src/capability/inspect.js";
 import type { SkillAnswer } from "../../src/protocols/a2a/client/capability-client.js";
@@ -120,8 +120,8 @@ function tokensFrom(
   }
   // Other forms of a token than base64url may have line breaks within.
   const tokens = /^[[{]/.test(text) ? [text] : text.split(/\s*\n\s*/);
-  if (tokens.length > MOST_PRESENTED) {
-    throw usageError(`a call may present at most ${MOST_PRESENTED} tokens`, "give fewer");
+  if (tokens.length > MAX_PRESENTED) {
+    throw usageError(`a call may present at most ${MAX_PRESENTED} tokens`, "give fewer");
   }
   // What is no token at all does not go over the network.
   namingSource(argument, () => {

@@ -8,7 +8,7 @@ import type { KnownGrant } from "./grant.js";
 import type { AuthorityKind, Ledger } from "./ledger.js";
 import type { Permission, Policy } from "./policy.js";
 import {
-  MOST_PRESENTED,
+  MAX_PRESENTED,
   type PresentedCapability,
   tokenOf,
   unknownCapability,
@@ -122,7 +122,7 @@ export class Gate {
     invalid: () => readonly AgentDenial[],
   ): Promise<Clearance | Refusal> {
     const refusals: Refusal[] = [];
-    const presented = invocation.capabilities.slice(0, MOST_PRESENTED);
+    const presented = invocation.capabilities.slice(0, MAX_PRESENTED);
     for (const [at, capability] of presented.entries()) {
       const answer = await this.#with(capability, caller, skill, invocation, invalid);
       if (answer.allowed) return answer;

@@ -121,6 +121,8 @@ export class IssuingAgent {
   readonly #context: GateContext;
   readonly #recorder: Recorder;
   readonly #clock: () => number;
+  /** Leaves that are neither used nor given up, with the seconds that each took to decide. */
+  readonly #leaves = new WeakMap<Clearance, number>();
 
   /** @internal */
   constructor(options: SettledOptions, context: GateContext) {
@@ -185,22 +187,43 @@ export class IssuingAgent {
     };
   }
 
-  /** Leave to run a skill, or every reason why not. Either is recorded; nothing has run. */
+  /**
+   * Leave to run a skill once, or every reason why not. A refusal is recorded at once; leave is recorded
+   * when it is used, or given up: {@link IssuingAgent.run} or {@link IssuingAgent.forgo}.
+   */
   async clear(caller: Caller, invocation: SkillInvocation): Promise<Clearance | Refusal> {
     const elapsed = this.#recorder.start();
     const answer = await this.#gate.clear(caller, invocation);
-    this.#recorder.invoked(caller, invocation, answer, elapsed());
+    if (answer.allowed) this.#leaves.set(answer, elapsed());
+    else this.#recorder.notInvoked(caller, invocation, answer, elapsed());
     return answer;
   }
 
   /**
-   * Runs a skill that has been cleared.
+   * Runs a skill that has been cleared, and records that.
    *
+   * @throws TypeError if the leave is used up, or of another agent.
    * @throws What the skill throws.
    */
-  run(clearance: Clearance, caller: Caller, signal: AbortSignal): Promise<Json> {
+  async run(clearance: Clearance, caller: Caller, signal: AbortSignal): Promise<Json> {
+    const seconds = this.#leaves.get(clearance);
+    if (seconds === undefined) throw new TypeError("a skill needs leave for each time it runs");
+    this.#leaves.delete(clearance);
+    this.#recorder.invoked(caller, clearance, seconds);
     const { skill, resources, principal, arguments: given } = clearance;
     return skill.run({ arguments: given, resources, caller, principal, signal });
+  }
+
+  /**
+   * Gives up leave, and records that the skill did not run. Does nothing if the leave is used up.
+   *
+   * @param code - Why, as a refusal is called in the ledger: `timed_out`.
+   */
+  forgo(clearance: Clearance, caller: Caller, code: string): void {
+    const seconds = this.#leaves.get(clearance);
+    if (seconds === undefined) return;
+    this.#leaves.delete(clearance);
+    this.#recorder.invoked(caller, clearance, seconds, code);
   }
 
   /**
@@ -215,9 +238,13 @@ export class IssuingAgent {
   ): Promise<InvocationOutcome> {
     signal.throwIfAborted();
     const answer = await this.clear(caller, invocation);
-    // Nobody waits for it any more, and it must not happen unseen.
-    signal.throwIfAborted();
     if (!answer.allowed) return { ok: false, denials: answer.denials };
+    if (signal.aborted) {
+      // Nobody waits for it any more, and it must not happen unseen.
+      const timedOut = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
+      this.forgo(answer, caller, timedOut ? "timed_out" : "cancelled");
+      signal.throwIfAborted();
+    }
     const result = await this.run(answer, caller, signal);
     const { authority, capability, declared } = answer;
     const id = capability === undefined ? {} : { capability: capability.id };
@@ -309,7 +336,7 @@ const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   clock: true,
 };
 const DEFAULT_LIFETIME = 15 * 60;
-const MOST_HANDLES = 256;
+const MAX_HANDLES = 256;
 const NEVER: AbortSignal = new AbortController().signal;
 
 /**
@@ -386,9 +413,9 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
   if (!Number.isSafeInteger(lifetime) || lifetime < 1 || lifetime > issuer.maxLifetime) {
     throw new TypeError(`lifetime: must be 1 to ${issuer.maxLifetime} whole seconds`);
   }
-  const maxHandles = options.maxHandles ?? MOST_HANDLES;
-  if (!Number.isSafeInteger(maxHandles) || maxHandles < 1 || maxHandles > MOST_HANDLES) {
-    throw new TypeError(`maxHandles: must be 1 to ${MOST_HANDLES}`);
+  const maxHandles = options.maxHandles ?? MAX_HANDLES;
+  if (!Number.isSafeInteger(maxHandles) || maxHandles < 1 || maxHandles > MAX_HANDLES) {
+    throw new TypeError(`maxHandles: must be 1 to ${MAX_HANDLES}`);
   }
   if (issuer.grants === undefined) {
     throw new TypeError("issuer: must know its grants: createIssuer({ grants: […] })");

@@ -10,7 +10,7 @@ export interface PresentedCapability {
 }
 
 /** How many capabilities one call may present. */
-export const MOST_PRESENTED = 8;
+export const MAX_PRESENTED = 8;
 
 /**
  * The token of a presented capability. An id alone is as good as the token, but only from the very

@@ -25,7 +25,7 @@ export interface Standing {
 }
 
 // Whoever makes a call chooses how many handles it names; nothing runs after the first wrong one.
-const MOST_TOLD = 16;
+const MAX_REPORTED = 16;
 
 /** What a call may reach, or every reason why not. */
 export interface Reach {
@@ -49,7 +49,7 @@ export async function reachOf(
   const denials: AgentDenial[] = [];
   const resources = new Map<string, Resource>();
   for (const handle of named) {
-    if (denials.length === MOST_TOLD) break;
+    if (denials.length === MAX_REPORTED) break;
     const found = await resolve(skill, handle, standing, source);
     if ("code" in found) denials.push(found);
     else resources.set(handle, found);

@@ -19,7 +19,7 @@ export interface FixedTokensOptions {
   readonly announce: (message: string) => void;
 }
 
-const SHORTEST = 16;
+const MIN_TOKEN_LENGTH = 16;
 const ADVICE = "send one of the development tokens that this agent was started with";
 
 /**
@@ -99,8 +99,10 @@ function checkedTokens(tokens: readonly FixedToken[]): readonly KnownToken[] {
 function checkedToken(fixed: FixedToken, where: string): KnownToken {
   if (typeof fixed !== "object" || fixed === null) throw new TypeError(`${where}: not an object`);
   const { token, principal, invoker } = fixed;
-  if (typeof token !== "string" || token.length < SHORTEST) {
-    throw new TypeError(`${where}.token: must be a text of at least ${SHORTEST} characters`);
+  if (typeof token !== "string" || token.length < MIN_TOKEN_LENGTH) {
+    throw new TypeError(
+      `${where}.token: must be a text of at least ${MIN_TOKEN_LENGTH} characters`,
+    );
   }
   if (!readBearer(`Bearer ${token}`, "").ok) {
     const allowed = "letters, digits and -._~+/ only, = at its end, and 8 KiB at most";

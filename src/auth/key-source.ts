@@ -24,7 +24,7 @@ export type KeySource = () => FindKey;
 /** Milliseconds after a failure for which nothing is fetched, whatever callers send. */
 const PAUSE = 1000;
 /** In bytes. */
-const LARGEST = 1024 * 1024;
+const MAX_FILE_BYTES = 1024 * 1024;
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /**
@@ -84,7 +84,7 @@ function stampOf(path: string): string {
   const stat = statSync(path, { bigint: true });
   // Reading a named pipe would wait for its writer.
   if (!stat.isFile()) throw new TypeError("it is not a regular file");
-  if (stat.size > LARGEST) throw new TypeError("it is larger than 1 MiB");
+  if (stat.size > MAX_FILE_BYTES) throw new TypeError("it is larger than 1 MiB");
   return [stat.dev, stat.ino, stat.mtimeNs, stat.ctimeNs, stat.size].join();
 }
 

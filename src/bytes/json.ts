@@ -44,11 +44,11 @@ export function canonicalJson(value: Json): string {
   return `{${members.join(",")}}`;
 }
 
-const LONGEST_NAME = 24;
+const MAX_NAME_LENGTH = 24;
 
 /** A name from a token as it is shown in messages: quoted, shortened, controls escaped. */
 export function quotedName(name: string): string {
-  const start = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}...` : name;
+  const start = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}...` : name;
   return JSON.stringify(start).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 

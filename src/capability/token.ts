@@ -6,7 +6,7 @@ import { caveatTooLarge, type MacaroonLimits } from "../macaroon/limits.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { type MacaroonText, readMacaroons } from "../macaroon/read.js";
 import { overLimits } from "../macaroon/verify.js";
-import { type CapabilityLimits, HOP_DEPTH } from "./limits.js";
+import { type CapabilityLimits, MAX_HOP_DEPTH } from "./limits.js";
 
 /**
  * Reads a token's text and holds it to every limit, hops' included, before anything is hashed or a
@@ -52,8 +52,8 @@ function overHopShape(
   const text = decodeUtf8(caveat);
   if (text === undefined || !text.startsWith("{")) return undefined;
   const outline = outlineJson(text);
-  if (outline.depth > HOP_DEPTH) {
-    return new TokenError("too_deep", `${what} is nested more than ${HOP_DEPTH} deep`);
+  if (outline.depth > MAX_HOP_DEPTH) {
+    return new TokenError("too_deep", `${what} is nested more than ${MAX_HOP_DEPTH} deep`);
   }
   if (outline.members <= limits.setMembers) return undefined;
   const message = `${what} has a set of more than ${limits.setMembers} members`;

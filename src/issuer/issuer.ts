@@ -17,7 +17,7 @@ import { type CapabilityLimits, capabilityLimits } from "../capability/limits.js
 import {
   DEFAULT_MAX_LIFETIME,
   type IssuedToken,
-  LONGEST_LIFETIME,
+  MAX_LIFETIME,
   type MintedCapability,
   type MintRequest,
   mintToken,
@@ -123,8 +123,8 @@ export class Issuer {
     if (typeof revocations?.find !== "function" || typeof revocations.isCurrent !== "function") {
       throw new TypeError("revocations must be named: a RevocationList or a store");
     }
-    if (!Number.isSafeInteger(maxLifetime) || maxLifetime < 1 || maxLifetime > LONGEST_LIFETIME) {
-      throw new TypeError(`maxLifetime must be 1 to ${LONGEST_LIFETIME} whole seconds`);
+    if (!Number.isSafeInteger(maxLifetime) || maxLifetime < 1 || maxLifetime > MAX_LIFETIME) {
+      throw new TypeError(`maxLifetime must be 1 to ${MAX_LIFETIME} whole seconds`);
     }
     this.name = name;
     this.#keys = keys instanceof Keyring ? () => keys : keys;
@@ -337,7 +337,7 @@ function checkedClock(clock: () => number): () => number {
  * ```
  */
 export function latestExpiry(now: number): string {
-  return formatTime(now + LONGEST_LIFETIME * 1000);
+  return formatTime(now + MAX_LIFETIME * 1000);
 }
 
 /**

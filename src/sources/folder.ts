@@ -6,9 +6,9 @@ import { loadFrontMatterReader } from "./front-matter.js";
 import { ResourceError } from "./resource-error.js";
 import { ResourceFolder } from "./resource-folder.js";
 
-const MOST_FILES = 10_000;
+const MAX_FILES = 10_000;
 /** Bytes. */
-const LARGEST_TEXT = 1_048_576;
+const MAX_TEXT_BYTES = 1_048_576;
 
 /** What a {@link ResourceFolder} may be told. */
 export interface FolderOptions {
@@ -63,7 +63,7 @@ export async function openFolder(
   path: string,
   options: FolderOptions = {},
 ): Promise<ResourceFolder> {
-  const { onProblem = () => {}, maxFiles = MOST_FILES, maxTextBytes = LARGEST_TEXT } = options;
+  const { onProblem = () => {}, maxFiles = MAX_FILES, maxTextBytes = MAX_TEXT_BYTES } = options;
   for (const [name, value] of Object.entries({ maxFiles, maxTextBytes })) {
     if (!Number.isSafeInteger(value) || value < 1) {
       throw new TypeError(`${name} must be a whole number of at least 1, not ${shown(value)}`);

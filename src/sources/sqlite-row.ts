@@ -1,5 +1,5 @@
 import type { TextDecoder } from "node:util";
-import { isFilterable, LONGEST_RESOURCE_NAME } from "../agent/resources/field-value.js";
+import { isFilterable, MAX_RESOURCE_NAME_BYTES } from "../agent/resources/field-value.js";
 import type { Resource } from "../agent/resources/resource.js";
 import { canonicalJson } from "../bytes/json.js";
 import type { Scalar } from "../caveats/scalar.js";
@@ -37,7 +37,7 @@ export function itemOf(
   if (!isKey(key)) return undefined;
   const { collection } = table;
   const name = `${collection}/${canonicalJson(key)}`;
-  if (Buffer.byteLength(name) > LONGEST_RESOURCE_NAME) return undefined;
+  if (Buffer.byteLength(name) > MAX_RESOURCE_NAME_BYTES) return undefined;
   const fields = [...table.fields].flatMap(([field, column], at) => {
     const value = rest[at];
     if (value === undefined) return [];

@@ -1,5 +1,5 @@
 import type { TextDecoder } from "node:util";
-import { LONGEST_NAME } from "../agent/resources/field-value.js";
+import { MAX_NAME_LENGTH } from "../agent/resources/field-value.js";
 import { isWellFormed } from "../bytes/utf8.js";
 import { nearest } from "../caveats/nearest.js";
 import { shown, shownList } from "../caveats/scalar.js";
@@ -68,9 +68,9 @@ export function checkCollections(
     if (!isObject(fields)) {
       throw new TypeError(`${where}.fields must be an object, not ${shown(fields)}`);
     }
-    const long = Object.keys(fields).find((field) => !isName(field, LONGEST_NAME));
+    const long = Object.keys(fields).find((field) => !isName(field, MAX_NAME_LENGTH));
     if (long !== undefined) {
-      const expected = `1 to ${LONGEST_NAME} characters`;
+      const expected = `1 to ${MAX_NAME_LENGTH} characters`;
       throw new TypeError(
         `${where}.fields: a field's name must be ${expected}, not ${shown(long)}`,
       );

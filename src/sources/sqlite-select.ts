@@ -1,4 +1,4 @@
-import { LONGEST_TEXT } from "../agent/resources/field-value.js";
+import { MAX_TEXT_LENGTH } from "../agent/resources/field-value.js";
 import type { FieldCondition, ResourceFilter } from "../agent/resources/resource.js";
 import type { Scalar } from "../caveats/scalar.js";
 import type { Column, SqliteTable } from "./sqlite-schema.js";
@@ -10,7 +10,7 @@ export interface Select {
 }
 
 /** Bytes of UTF-8 or UTF-16 that the longest text may take. */
-const LONGEST_BYTES = 3 * LONGEST_TEXT;
+const LONGEST_BYTES = 3 * MAX_TEXT_LENGTH;
 
 /** The columns that a collection's rows are read with, in order: the key, the title, the fields. */
 export function columnsOf(table: SqliteTable): readonly Column[] {

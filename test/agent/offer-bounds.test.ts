@@ -54,7 +54,7 @@ describe("a capability that would be too large", () => {
     expect(message).toMatch(
       /^the capability would take \d{4,5} bytes for its 220 handles .* 8192 is the limit/,
     );
-    expect(ledger.list().map(({ decision }) => decision)).toEqual(["refused"]);
+    expect((await ledger.list()).map(({ decision }) => decision)).toEqual(["refused"]);
   });
 });
 

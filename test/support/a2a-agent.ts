@@ -24,9 +24,9 @@ import { openFolder } from "../../src/sources/index.js";
 import {
   createKeyringFile,
   createRevocationStore,
+  createStores,
   followKeyringFile,
-  type LedgerFile,
-  openLedger,
+  LedgerStore,
   type RevocationStore,
 } from "../../src/stores/index.js";
 import { GRANTS, POLICY, skillsOver, writeDocuments } from "../protocols/a2a/contents.js";
@@ -58,7 +58,7 @@ export interface TestAgent {
   readonly agent: IssuingAgent;
   readonly issuer: Issuer;
   readonly revocations: RevocationStore;
-  readonly ledger: LedgerFile;
+  readonly ledger: LedgerStore;
   readonly tasks: SqliteTaskStore;
   readonly policy: PolicyTable;
   /** The skills that have run, in order. */
@@ -106,7 +106,8 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   writeDocuments(join(home, "documents"));
   const folder = await openFolder(join(home, "documents"));
   const revocations = await createRevocationStore(join(home, "store.db"), { clock });
-  const ledger = await openLedger(join(home, "ledger.db"), { clock });
+  const database = await createStores(join(home, "ledger.db"));
+  const ledger = new LedgerStore(database, { clock });
   const tasks = await openTaskStore(join(home, "tasks.db"), { clock });
   const policy = new PolicyTable(POLICY);
   const metrics = new AgentMetrics(() => ({
@@ -147,8 +148,11 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   });
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
-    stopped ??= server.close().finally(() => {
-      for (const open of [tasks, ledger, revocations]) open.close();
+    stopped ??= server.close().finally(async () => {
+      tasks.close();
+      revocations.close();
+      await ledger.close();
+      await database.close();
     });
     return stopped;
   };

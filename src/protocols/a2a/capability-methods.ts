@@ -1,5 +1,7 @@
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { AttenuationOutcome } from "../../agent/maintenance.js";
+import type { PresentedCapability } from "../../agent/presented.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
 import { denialFault, type Fault, fault, problemFault } from "./errors.js";
@@ -33,10 +35,26 @@ export const CAPABILITY_METHODS: ReadonlyMap<string, CapabilityMethod> = new Map
   CapabilityMethod
 >([
   [METHODS.request, request],
-  [METHODS.attenuate, attenuate],
-  [METHODS.revoke, revoke],
-  [METHODS.introspect, introspect],
+  [METHODS.attenuate, aboutOne(attenuate)],
+  [METHODS.revoke, aboutOne(revoke)],
+  [METHODS.introspect, aboutOne(introspect)],
 ]);
+
+/** A method about the one capability that its parameters name. */
+function aboutOne(
+  method: (
+    agent: IssuingAgent,
+    caller: Caller,
+    presented: PresentedCapability,
+    params: JsonObject,
+  ) => Promise<MethodOutcome>,
+): CapabilityMethod {
+  return async (agent, caller, params) => {
+    const reading = readNamed(params);
+    if (!reading.ok) return invalidParams(reading.message);
+    return method(agent, caller, reading.presented, params);
+  };
+}
 
 async function request(
   agent: IssuingAgent,
@@ -56,33 +74,31 @@ async function request(
 async function attenuate(
   agent: IssuingAgent,
   caller: Caller,
+  presented: PresentedCapability,
   params: JsonObject,
 ): Promise<MethodOutcome> {
-  const reading = readNamed(params);
-  if (!reading.ok) return invalidParams(reading.message);
-  const [presented = {}] = reading.presented;
   const { constraints } = params;
   if (constraints === undefined || !isJsonObject(constraints)) {
     return invalidParams('"constraints" must be an object with the keys of a hop');
   }
-  return narrowed(agent.attenuate(caller, presented, constraints as HopInit));
+  const outcome = await narrowed(agent.attenuate(caller, presented, constraints as HopInit));
+  if (!outcome.ok) return outcome;
+  const { id, token, hop, revocationId } = outcome;
+  return done({ capability: { id, token, revocationId, constraints: hop } });
 }
 
-/** The outcome of narrowing, with what is no valid hop told to the caller that wrote it. */
+/** The outcome of narrowing; what is wrong with the hop is for the caller that wrote it. */
 export async function narrowed(
-  narrowing: ReturnType<IssuingAgent["attenuate"]>,
-): Promise<MethodOutcome> {
-  let outcome: Awaited<typeof narrowing>;
+  narrowing: Promise<AttenuationOutcome>,
+): Promise<Extract<AttenuationOutcome, { readonly ok: true }> | MethodRefusal> {
+  let outcome: AttenuationOutcome;
   try {
     outcome = await narrowing;
   } catch (error) {
     if (error instanceof TypeError) return invalidParams(`constraints: ${error.message}`);
     throw error;
   }
-  if (outcome.ok) {
-    const { id, token, hop, revocationId } = outcome;
-    return done({ capability: { id, token, revocationId, constraints: hop } });
-  }
+  if (outcome.ok) return outcome;
   if ("denials" in outcome) return { ok: false, fault: denialFault(outcome.denials) };
   const [first] = outcome.overreaches;
   const message = `the capability does not allow that: ${first?.message ?? "nothing would be left"}`;
@@ -93,15 +109,13 @@ export async function narrowed(
 async function revoke(
   agent: IssuingAgent,
   caller: Caller,
+  presented: PresentedCapability,
   params: JsonObject,
 ): Promise<MethodOutcome> {
-  const reading = readNamed(params);
-  if (!reading.ok) return invalidParams(reading.message);
   const { reason } = params;
   if (reason !== undefined && (typeof reason !== "string" || reason.length > LONGEST_REASON)) {
     return invalidParams(`"reason" must be a text of at most ${LONGEST_REASON} characters`);
   }
-  const [presented = {}] = reading.presented;
   const outcome = await agent.revoke(caller, presented, reason);
   if (!outcome.ok) return { ok: false, fault: denialFault(outcome.denials) };
   const { capability, revocationId, needless } = outcome;
@@ -112,18 +126,15 @@ async function revoke(
 async function introspect(
   agent: IssuingAgent,
   caller: Caller,
-  params: JsonObject,
+  presented: PresentedCapability,
 ): Promise<MethodOutcome> {
-  const reading = readNamed(params);
-  if (!reading.ok) return invalidParams(reading.message);
-  const [presented = {}] = reading.presented;
   return done(await agent.introspect(caller, presented));
 }
 
 const LONGEST_REASON = 512;
 
 /** A result, as JSON: what is `undefined` in it is left out. */
-function done(result: object): MethodOutcome {
+export function done(result: unknown): MethodOutcome {
   const json: Json = JSON.parse(JSON.stringify(result));
   return { ok: true, result: json };
 }

@@ -93,6 +93,13 @@ describe("ambient authority is accepted, and", () => {
       "invalid_request",
     ],
     [
+      "metadata that is a text",
+      "SendMessage",
+      { message: message(data), metadata: "garbage" },
+      {},
+      "invalid_request",
+    ],
+    [
       "metadata of another shape",
       "SendMessage",
       { message: message(data), ...inside({ token: "garbage" }) },

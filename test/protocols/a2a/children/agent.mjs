@@ -11,9 +11,11 @@ import { openFolder } from "proviso/sources";
 import {
   createKeyringFile,
   createRevocationStore,
+  createStores,
   followKeyringFile,
-  openLedger,
+  LedgerStore,
   openRevocationStore,
+  openStores,
 } from "proviso/stores";
 
 const [, , home = ""] = process.argv;
@@ -31,7 +33,8 @@ const folder = await openFolder(at("documents"));
 const revocations = first
   ? await createRevocationStore(at("store.db"))
   : await openRevocationStore(at("store.db"));
-const ledger = await openLedger(at("ledger.db"));
+const database = await (first ? createStores : openStores)(at("ledger.db"));
+const ledger = new LedgerStore(database);
 const tasks = await openTaskStore(at("tasks.db"));
 const input = {
   type: "object",
@@ -83,6 +86,7 @@ writeSync(1, `${JSON.stringify({ url: server.url })}\n`);
 
 process.once("SIGTERM", async () => {
   await server.close();
-  for (const store of [tasks, ledger, revocations]) store.close();
+  await ledger.close();
+  for (const store of [tasks, database, revocations]) await store.close();
   writeSync(1, `${JSON.stringify({ stopped: true })}\n`);
 });
