@@ -13,7 +13,7 @@ export interface IssuingAgentOptions {
   /** Its grants are the agent's: each has a description, and operations that skills have. */
   readonly issuer: Issuer;
   /** Where revocations go: the store or list that the issuer looks them up in. */
-  readonly revocations: { add(entry: RevocationEntry): void };
+  readonly revocations: { add(entry: RevocationEntry): Promise<void> | void };
   readonly skills: readonly Skill[];
   readonly policy: Policy;
   /** Absent for an agent without resources. */

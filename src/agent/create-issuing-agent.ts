@@ -18,10 +18,11 @@ import { checkSkills } from "./skill.js";
  * import { join } from "node:path";
  * import { createIssuingAgent, PolicyTable } from "proviso/agent";
  * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { openLedger } from "proviso/stores";
+ * import { createStores, LedgerStore } from "proviso/stores";
  *
  * const revocations = new RevocationList();
- * const ledger = await openLedger(join(mkdtempSync(join(tmpdir(), "proviso-")), "ledger.db"));
+ * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
+ * const ledger = new LedgerStore(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
  *     name: "clock-agent",
@@ -56,7 +57,8 @@ import { checkSkills } from "./skill.js";
  * const capabilities = request.ok ? request.capabilities : [];
  * const outcome = await agent.invoke(alice, { ...bare, capabilities });
  * outcome.ok && outcome.result; // => { year: 2026 }
- * ledger.close();
+ * await ledger.close();
+ * await database.close();
  * ```
  */
 export async function createIssuingAgent(options: IssuingAgentOptions): Promise<IssuingAgent> {

@@ -81,7 +81,7 @@ export class Gate {
     invalid: () => readonly AgentDenial[],
   ): Promise<Clearance | Refusal> {
     const { issuer, audience, grants, policy, ledger } = this.#context;
-    const resolved = tokenOf(presented, caller, this.#context);
+    const resolved = await tokenOf(presented, caller, this.#context);
     if (!resolved.ok) return refusal([resolved.denial]);
     const { token } = resolved;
     const { invoker } = caller;
@@ -123,7 +123,7 @@ export class Gate {
         scope: capability,
         ...(limited === undefined ? {} : { limited }),
         permissions,
-        query: queryAskedAgain(capability.id, grant, permissions, ledger),
+        query: await queryAskedAgain(capability.id, grant, permissions, ledger),
       },
       this.#context,
     );

@@ -17,7 +17,7 @@ describe("ambient authority", () => {
     expect(admission.allowed ? ["allowed"] : admission.denials.map(({ code }) => code)).toEqual(
       expected,
     );
-    const [event] = ledger.list({ kind: "invocation" });
+    const [event] = await ledger.list({ kind: "invocation" });
     expect(ran.length).toBe(mode === "require" ? 0 : 1);
     expect(event?.authority).toBe(mode === "require" ? undefined : "ambient");
   });
@@ -35,7 +35,7 @@ describe("ambient authority", () => {
     expect(codes(outcome)).toEqual([code]);
     const admission = await agent.admit(ALICE, [], declared);
     expect(admission.allowed ? "allowed" : admission.denials[0].code).toBe(code);
-    const [event] = ledger.list({ kind: "invocation" });
+    const [event] = await ledger.list({ kind: "invocation" });
     expect(event?.declared).toBe(code === "allowed" ? declared : undefined);
     if (outcome.ok) expect(outcome.declared).toBe(declared);
   });
@@ -45,7 +45,7 @@ describe("ambient authority", () => {
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     const outcome = await call(agent, "tell", {}, [clock]);
     expect(outcome.ok && "declared" in outcome).toBe(false);
-    expect(ledger.list({ kind: "invocation" })[0]).not.toHaveProperty("declared");
+    expect((await ledger.list({ kind: "invocation" }))[0]).not.toHaveProperty("declared");
   });
 
   test("that is undeclared cannot be accepted where none is", async () => {

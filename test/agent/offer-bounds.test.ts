@@ -101,7 +101,7 @@ describe("a capability for many resources", () => {
     expect(message).toMatch(
       /^the capability would take \d{4,5} bytes for its 256 handles .* 8192 is the limit/,
     );
-    expect(ledger.list().map(({ decision }) => decision)).toEqual(["refused"]);
+    expect((await ledger.list()).map(({ decision }) => decision)).toEqual(["refused"]);
   });
 });
 

@@ -157,12 +157,12 @@ describe("a capability without a query", () => {
 test("a query is kept with the issuance, so that it has a limit", async () => {
   const { agent, ledger } = await world();
   const { id } = await grantedOne(agent, FIRST);
-  expect(JSON.parse(ledger.issued(id)?.query ?? "null")).toEqual({
+  expect(JSON.parse((await ledger.issued(id))?.query ?? "null")).toEqual({
     collection: "reports",
     filter: { quarter: "Q1" },
   });
   const { id: clock } = await grantedOne(agent, { grants: ["clock:read"] });
-  expect(ledger.issued(clock)).not.toHaveProperty("query");
+  expect(await ledger.issued(clock)).not.toHaveProperty("query");
   const long = query("reports", { quarter: { in: Array(20).fill("x".repeat(1000)) } });
   expect(denialOf(await agent.request(ALICE, long))).toMatchObject({
     ...{ code: "invalid_request", path: "resourceQuery" },
@@ -177,9 +177,9 @@ test("a capability that the ledger does not know is refused where its query woul
   const forgetful: Ledger = {
     commit: (...all) => ledger.commit(...all),
     note: (event) => ledger.note(event),
-    issued: () => undefined,
+    issued: async () => undefined,
     list: (query) => ledger.list(query),
-    close: () => {},
+    close: async () => {},
   };
   const other = await again({ ledger: forgetful });
   expect(denials(await call(other, "retrieve", { document: q1 }, [one]))).toEqual([

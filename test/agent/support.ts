@@ -23,8 +23,8 @@ import { createKeyring, type Keyring } from "../../src/issuer/keyring.js";
 import { RevocationList } from "../../src/revocation/list.js";
 import { openFolder } from "../../src/sources/folder.js";
 import type { ResourceFolder } from "../../src/sources/resource-folder.js";
-import type { LedgerFile } from "../../src/stores/ledger/ledger-file.js";
-import { openLedger } from "../../src/stores/ledger/open-ledger.js";
+import { createStores } from "../../src/stores/database.js";
+import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import { NOW } from "../caveats/support.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { documentSkills, GRANTS, POLICY, writeDocuments } from "./documents.js";
@@ -40,7 +40,7 @@ export interface World {
   readonly issuer: Issuer;
   readonly policy: PolicyTable;
   readonly revocations: RevocationList;
-  readonly ledger: LedgerFile;
+  readonly ledger: LedgerStore;
   readonly folder: ResourceFolder;
   /** The folder of the documents. */
   readonly root: string;
@@ -72,7 +72,9 @@ export async function world({ rules = POLICY, ...options }: WorldOptions = {}): 
   const now = (): number => clock.now;
   const keys = { ring: createKeyring({ clock: now }) };
   const revocations = new RevocationList();
-  const ledger = await openLedger(join(directory, "ledger.db"), { clock: now });
+  const database = await createStores(join(directory, "proviso.db"));
+  onTestFinished(() => database.close());
+  const ledger = new LedgerStore(database, { clock: now });
   onTestFinished(() => ledger.close());
   const folder = await openFolder(root);
   const resourceNumbers = new ResourceNumbersInMemory();

@@ -25,10 +25,9 @@ import { openFolder } from "../../src/sources/index.js";
 import {
   createKeyringFile,
   createRevocationStore,
+  createStores,
   followKeyringFile,
-  type LedgerFile,
-  openLedger,
-  openStores,
+  LedgerStore,
   ResourceNumberStore,
   type RevocationStore,
 } from "../../src/stores/index.js";
@@ -61,7 +60,7 @@ export interface TestAgent {
   readonly agent: IssuingAgent;
   readonly issuer: Issuer;
   readonly revocations: RevocationStore;
-  readonly ledger: LedgerFile;
+  readonly ledger: LedgerStore;
   readonly tasks: TaskStore;
   readonly policy: PolicyTable;
   readonly resourceNumbers: ResourceNumbers;
@@ -110,8 +109,8 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   writeDocuments(join(home, "documents"));
   const folder = await openFolder(join(home, "documents"));
   const revocations = await createRevocationStore(join(home, "store.db"), { clock });
-  const ledger = await openLedger(join(home, "ledger.db"), { clock });
-  const stores = await openStores(join(home, "proviso.db"), "create");
+  const stores = await createStores(join(home, "proviso.db"));
+  const ledger = new LedgerStore(stores, { clock });
   const tasks = await openTaskStore(stores, { clock });
   const resourceNumbers = new ResourceNumberStore(stores);
   const policy = new PolicyTable(POLICY);
@@ -154,7 +153,8 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= server.close().finally(async () => {
-      for (const open of [ledger, revocations]) await open.close();
+      revocations.close();
+      await ledger.close();
       await stores.close();
     });
     return stopped;

@@ -92,9 +92,9 @@ test.each(["advertise", "prefer"] as const)("ambient authority is marked: %s", a
   expect(at(answer.body, "result", "metadata", EXTENSION_URI)).toMatchObject({
     authority: "ambient",
   });
-  const ambient = agent.ledger
-    .list({ kind: "invocation" })
-    .filter(({ authority }) => authority === "ambient");
+  const ambient = (await agent.ledger.list({ kind: "invocation" })).filter(
+    ({ authority }) => authority === "ambient",
+  );
   expect(ambient.map(({ skill, principal }) => [skill, principal])).toEqual([
     ["search_documents", "alice"],
     ["search_documents", "alice"],
@@ -193,7 +193,7 @@ test("legacy grants work, and are marked with what they do not promise", async (
         notice: expect.stringContaining("not limited"),
       },
     });
-    const [event] = agent.ledger.list({ capability: granted.id, kind: "invocation" });
+    const [event] = await agent.ledger.list({ capability: granted.id, kind: "invocation" });
     expect(event).toMatchObject({ authority: "legacy", grant: "documents:admin" });
     const { body } = await rpc(agent, "carol", "a2a/capabilities/introspect", {
       token: granted.token,

@@ -11,8 +11,9 @@ import { openFolder } from "proviso/sources";
 import {
   createKeyringFile,
   createRevocationStore,
+  createStores,
   followKeyringFile,
-  openLedger,
+  LedgerStore,
   openRevocationStore,
   openStores,
   ResourceNumberStore,
@@ -33,8 +34,8 @@ const folder = await openFolder(at("documents"));
 const revocations = first
   ? await createRevocationStore(at("store.db"))
   : await openRevocationStore(at("store.db"));
-const ledger = await openLedger(at("ledger.db"));
-const stores = await openStores(at("proviso.db"), "create");
+const stores = await (first ? createStores : openStores)(at("proviso.db"));
+const ledger = new LedgerStore(stores);
 const tasks = await openTaskStore(stores);
 await tasks.failInterrupted();
 const input = {
@@ -88,7 +89,7 @@ writeSync(1, `${JSON.stringify({ url: server.url })}\n`);
 
 process.once("SIGTERM", async () => {
   await server.close();
-  await database.close();
-  for (const store of [ledger, revocations]) store.close();
+  await ledger.close();
+  await stores.close();
   writeSync(1, `${JSON.stringify({ stopped: true })}\n`);
 });
