@@ -89,7 +89,7 @@ describe("a capability for many resources", () => {
   test("is not issued if a number cannot be kept", async () => {
     const { agent, ledger } = await world({ resources: shelf(2), resourceNumbers: FULL });
     await expect(agent.request(ALICE, REPORTS)).rejects.toThrow("the disk is full");
-    expect(ledger.list()).toEqual([]);
+    expect(await ledger.list()).toEqual([]);
   });
 
   test("is refused with the bytes that it would take, where its hop is too large", async () => {
