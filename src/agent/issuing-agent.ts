@@ -1,4 +1,5 @@
 import type { Json } from "../bytes/json.js";
+import { CAPABILITY_LIMITS } from "../capability/limits.js";
 import type { HopInit } from "../caveats/hop.js";
 import { assertMembers } from "../caveats/known-members.js";
 import type { Issuer } from "../issuer/issuer.js";
@@ -297,7 +298,7 @@ const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   clock: true,
 };
 const DEFAULT_LIFETIME = 15 * 60;
-const MAX_HANDLES = 256;
+const MAX_HANDLES = CAPABILITY_LIMITS.setMembers;
 const NEVER: AbortSignal = new AbortController().signal;
 
 /**
