@@ -1,3 +1,6 @@
+// cli/remote/: what `card`, `request` and `invoke` share: they ask an agent over HTTP, and say in words what it
+// answers.
+
 import type { Json } from "../../src/bytes/json.js";
 import { readAddress, readUrl } from "../../src/client/address.js";
 import { ClientError } from "../../src/client/client-error.js";

@@ -1,5 +1,8 @@
+// cli/serve/: what `proviso serve` does with its configuration: read it, check it, open what it names, and
+// wire an agent that serves.
+
 import { join } from "node:path";
-import { createIssuingAgent } from "../../src/agent/issuing-agent.js";
+import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import { type AgentServer, serveAgent } from "../../src/protocols/a2a/server.js";
@@ -94,7 +97,10 @@ async function open(
   const module = await loadSkills(read, {
     ...(resources === undefined
       ? {}
-      : { resources: resources.source, resourcesPath: resources.path }),
+      : {
+          resources: resources.source,
+          ...(resources.path === undefined ? {} : { resourcesPath: resources.path }),
+        }),
     home: paths.folder,
     configFolder: folder,
   });

@@ -21,7 +21,7 @@ export interface NamedHandle {
 export interface GrantedCapability {
   readonly id: string;
   readonly grant: string;
-  /** The bearer token: whoever has it has the capability. */
+  /** The bearer token: any party that has it has the capability. */
   readonly token: string;
   /** Absent if the capability names no resources. */
   readonly resourceHandles?: readonly NamedHandle[];
@@ -36,7 +36,7 @@ export interface GrantedCapability {
   readonly legacy?: string;
 }
 
-/** What a legacy capability does not promise, in words for whoever is handed one. */
+/** What a legacy capability does not promise, in words for the party that receives one. */
 export const LEGACY_NOTICE: string =
   "wraps a service that knows no capabilities: not limited to resources named in advance; prefer " +
   "another grant";
@@ -88,7 +88,7 @@ export function issueOffers(
       }
       const hop = hopFor(offer, named, request, expires);
       size = encodeHop(hop).length;
-      // Found out before it is an error of the issuer, who can not tell what to do about it.
+      // Checked here: the issuer's own error could not say what the caller can do about it.
       const fits = size <= HOP_BYTES ? hop : { expires };
       return { ...fits, grant: offer.grant.id, principal: caller.principal };
     });

@@ -24,7 +24,7 @@ export interface Standing {
   readonly query?: ResourceQuery | "unknown" | undefined;
 }
 
-// Whoever makes a call chooses how many handles it names; nothing runs after the first wrong one.
+// The caller chooses how many handles it names, so cap how many are reported.
 const MAX_REPORTED = 16;
 
 /** What a call may reach, or every reason why not. */
@@ -79,7 +79,7 @@ export async function reachOf(
     if ("code" in found) dropped.push(found);
     else resources.set(handle, found);
   }
-  // Some of many may have gone since; a call that can reach nothing at all is told why.
+  // Some of many may have gone since; a call that reaches nothing at all gets the reasons.
   if (resources.size === 0) denials.push(...dropped);
   return { resources, denials };
 }
@@ -98,7 +98,7 @@ async function resolve(
   }
   const resource = await source?.get(name);
   if (resource === undefined) {
-    // Whether something exists is not told to those who may not use it.
+    // A caller that may not use the resource must not learn whether it exists.
     const collection = source?.collectionOf?.(name);
     if (!permitsCollection(standing.permissions, skill.operation, collection)) {
       return { ...policyDenial(skill.operation), actual: handle };

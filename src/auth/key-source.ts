@@ -32,8 +32,8 @@ const NEVER = Number.NEGATIVE_INFINITY;
  * Where keys come from.
  *
  * @param jwks - A JWK Set, the path or `file:` URL of a file that holds one, or an `https:` URL;
- *   `http:` is for loopback only, since whoever can change the answer can be anyone.
- * @throws TypeError if it is none of these, or an option is wrong.
+ *   `http:` is for loopback only, since a party that changes the answer can pass for any caller.
+ * @throws TypeError if it is something else, or an option is wrong.
  */
 export function keySource(
   jose: Jose,
@@ -141,7 +141,7 @@ function urlIn(text: string): URL | undefined {
 function checkedUrl(url: URL): URL {
   const { protocol, hostname, username, password } = url;
   if (protocol !== "https:" && protocol !== "http:") {
-    throw new TypeError(`jwks: ${protocol} can not be fetched; use https: or a file`);
+    throw new TypeError(`jwks: ${protocol} cannot be fetched; use https: or a file`);
   }
   if (protocol === "http:" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) {
     throw new TypeError(`jwks: http: is for loopback only; use https://${url.host}`);

@@ -1,3 +1,6 @@
+// src/bytes: bytes and text, and nothing of what they mean: base64, UTF-8, canonical JSON, a cursor over
+// binary data, random bytes, and the one error of everything that reads a token. Imports no other room.
+
 import { encodeUtf8, isWellFormed } from "./utf8.js";
 
 /** A JSON value as `JSON.parse` returns it. */

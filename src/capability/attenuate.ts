@@ -105,7 +105,7 @@ export function attenuate(
         rule: "caveats",
         value: at + 1,
         allowed: null,
-        message: `hop ${at + 1} can not be read, so every check would refuse this token: ${message}`,
+        message: `hop ${at + 1} cannot be read, so every check would refuse this token: ${message}`,
       });
     }
   }

@@ -1,3 +1,7 @@
+// src/capability: a macaroon read as a capability, where caveats and macaroon meet. A holder's side:
+// attenuate.ts, inspect.ts, diff.ts. A checker's side: authenticate.ts (bytes) and this file (the whole).
+// An issuer's side: mint.ts. Synchronous, no I/O.
+
 import type { Authority } from "../caveats/authority.js";
 import type { Hop } from "../caveats/hop.js";
 import { type CheckedInvocation, checkInvocation, type Invocation } from "../caveats/invocation.js";
@@ -6,7 +10,8 @@ import { assertMembers } from "../caveats/known-members.js";
 import { meetOf } from "../caveats/meet.js";
 import { suggestions } from "../caveats/nearest.js";
 import { parseTime } from "../caveats/time.js";
-import type { RevocationEntry, RevocationQuery, RevocationSource } from "../revocation/list.js";
+import type { RevocationEntry } from "../revocation/entry.js";
+import type { RevocationQuery, RevocationSource } from "../revocation/source.js";
 import {
   type AuthenticationContext,
   type AuthenticChain,

@@ -42,9 +42,9 @@ export type TokenDiff =
     };
 
 /**
- * Tells what was taken away between a token and one narrowed from it. Whoever holds both can prove
- * without any key that one descends from the other, and this does; that either is genuine only the
- * issuer can tell.
+ * Says what was taken away between a token and one attenuated from it. A party that holds both can
+ * prove without any key that one descends from the other, and this function does; only the issuer can
+ * say whether either is genuine.
  *
  * @throws TokenError if one of them is malformed.
  *
@@ -101,7 +101,7 @@ function otherLinks(macaroon: Macaroon, shared: number): AuthorityChange[] {
     const message =
       link.kind === "third-party"
         ? `link ${at + 1}: a discharge from a third party is needed now`
-        : `link ${at + 1} can not be read, so every check refuses the child`;
+        : `link ${at + 1} cannot be read, so every check refuses the child`;
     return [{ rule: `link ${at + 1}`, after: link.kind, message }];
   });
 }

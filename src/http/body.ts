@@ -10,16 +10,7 @@ export interface BodyLimits {
   readonly depth: number;
 }
 
-/**
- * The limits that hold unless others are given.
- *
- * @example
- * ```ts
- * import { BODY_LIMITS } from "proviso/a2a";
- *
- * BODY_LIMITS; // => { bytes: 262144, depth: 32 }
- * ```
- */
+/** The limits that hold unless others are given. */
 export const BODY_LIMITS: BodyLimits = { bytes: 256 * 1024, depth: 32 };
 
 /**

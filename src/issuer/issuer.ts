@@ -1,23 +1,18 @@
 import { randomBytes } from "../bytes/random.js";
 import { encodeUtf8 } from "../bytes/utf8.js";
-import { type AuthenticToken, authenticate } from "../capability/authenticate.js";
+import { authenticate } from "../capability/authenticate.js";
 import {
   type CheckContext,
   checkStanding,
   checkToken,
   type Decision,
-  ownExpiry,
   type Presentation,
-  revocationQueryFor,
   type VerifiedCapability,
 } from "../capability/authorize.js";
-import type { Denial } from "../capability/denial.js";
 import { decodeIdentifier } from "../capability/identifier.js";
-import { type CapabilityLimits, capabilityLimits } from "../capability/limits.js";
+import { capabilityLimits } from "../capability/limits.js";
 import {
-  DEFAULT_MAX_LIFETIME,
   type IssuedToken,
-  MAX_LIFETIME,
   type MintedCapability,
   type MintRequest,
   mintToken,
@@ -25,51 +20,10 @@ import {
   remakeToken,
 } from "../capability/mint.js";
 import type { Invocation } from "../caveats/invocation.js";
-import { assertMembers } from "../caveats/known-members.js";
-import { formatTime } from "../caveats/time.js";
-import type { RevocationEntry, RevocationSource } from "../revocation/list.js";
 import { type Grant, grantsById, operationsOf } from "./grant.js";
+import { checkedOptions, type IssuerOptions } from "./issuer-options.js";
 import { Keyring } from "./keyring.js";
-
-export interface IssuerOptions {
-  /**
-   * The grants and their operations. With them, an operation outside a token's grant is refused
-   * whatever its hops say, and minting without `operations` writes the grant's into the hop. Without
-   * them, every invocation names the grant it acts under.
-   */
-  readonly grants?: readonly Grant[];
-  /** The issuer's name: it stands in every token, and tokens with another name are refused. */
-  readonly name: string;
-  /**
-   * The keys: a keyring, which is used as it is for good, or a function that gives the present one
-   * each time, such as {@link followKeyringFile} makes.
-   */
-  readonly keys: Keyring | (() => Keyring);
-  /** Where revocations are looked up: a `RevocationList`, or a store. */
-  readonly revocations: RevocationSource;
-  /** The name this service goes by in `audience`, for invocations that name none. */
-  readonly audience?: string;
-  /** Seconds that a capability may live; 24 hours unless given, 90 days at most. */
-  readonly maxLifetime?: number;
-  /** Bounds lower than the specification's. */
-  readonly limits?: Partial<CapabilityLimits>;
-  /** Milliseconds since 1970; `Date.now` unless given. */
-  readonly clock?: () => number;
-  /** Cryptographically random bytes. */
-  readonly random?: (length: number) => Uint8Array;
-}
-
-/** The entry that revokes a presented token, or why the token was not accepted for it. */
-export type TokenRevocation =
-  | {
-      readonly ok: true;
-      /** What to add to a list or store, unless `needless` says that nothing is to be done. */
-      readonly entry: RevocationEntry;
-      readonly capability: string;
-      /** Why adding the entry would change nothing. */
-      readonly needless?: "revoked" | "expired";
-    }
-  | { readonly ok: false; readonly denial: Denial };
+import { type TokenRevocation, tokenRevocation } from "./token-revocation.js";
 
 /** A capability in the making. */
 export interface CapabilityDraft {
@@ -82,23 +36,7 @@ export interface CapabilityDraft {
   handle(name: string): string;
 }
 
-const OPTIONS = [
-  "grants",
-  "name",
-  "keys",
-  "revocations",
-  "audience",
-  "maxLifetime",
-  "limits",
-  "clock",
-  "random",
-];
-
-type TokenState = "revoked" | "expired" | undefined;
-
-/**
- * What an issuing agent does with capabilities. Made by {@link createIssuer}.
- */
+/** What an issuing agent does with capabilities. Made by {@link createIssuer}. */
 export class Issuer {
   readonly name: string;
   /** Seconds that a capability may live. */
@@ -111,19 +49,7 @@ export class Issuer {
 
   /** @internal */
   constructor(options: IssuerOptions) {
-    const { name, keys, revocations, audience, maxLifetime = DEFAULT_MAX_LIFETIME } = options;
-    if (typeof name !== "string" || name === "")
-      throw new TypeError("name must be a non-empty string");
-    assertMembers(options, OPTIONS, "options");
-    if (!(keys instanceof Keyring) && typeof keys !== "function") {
-      throw new TypeError("keys must be a Keyring, or a function that gives one");
-    }
-    if (typeof revocations?.find !== "function" || typeof revocations.isCurrent !== "function") {
-      throw new TypeError("revocations must be named: a RevocationList or a store");
-    }
-    if (!Number.isSafeInteger(maxLifetime) || maxLifetime < 1 || maxLifetime > MAX_LIFETIME) {
-      throw new TypeError(`maxLifetime must be 1 to ${MAX_LIFETIME} whole seconds`);
-    }
+    const { name, keys, revocations, audience, maxLifetime, clock } = checkedOptions(options);
     this.name = name;
     this.#keys = keys instanceof Keyring ? () => keys : keys;
     this.maxLifetime = maxLifetime;
@@ -134,7 +60,7 @@ export class Issuer {
       keys: { find: (kid) => this.#keys().find(kid) },
       revocations,
       limits: capabilityLimits(options.limits),
-      clock: checkedClock(options.clock ?? Date.now),
+      clock,
       grants: this.grants === undefined ? undefined : operationsOf(this.grants),
       audience,
     };
@@ -196,7 +122,7 @@ export class Issuer {
    *
    * @param issued - Identifier and hop in canonical JSON, as they were issued.
    * @returns `undefined` if the key it was made under is gone.
-   * @throws TokenError if the identifier is none.
+   * @throws TokenError if the identifier is invalid.
    */
   remake(issued: { readonly identifier: string; readonly hop: string }): string | undefined {
     const { kid } = decodeIdentifier(encodeUtf8(issued.identifier));
@@ -264,7 +190,7 @@ export class Issuer {
    *
    * @throws TypeError if the token is not a string, the invocation has a wrong shape, or leaves open
    *   under which grant the service acts; the message names the candidates.
-   * @throws StorageError if `keys` follows a key file that can not be read: nothing is allowed then.
+   * @throws StorageError if `keys` follows a key file that cannot be read: nothing is allowed then.
    */
   authorize(token: string, invocation: Invocation): Decision {
     return checkToken(token, invocation, this.#context);
@@ -272,27 +198,14 @@ export class Issuer {
 
   /**
    * The entry that revokes a presented token and all that descends from it; add it to a list or
-   * store. Whoever presents a token may have it revoked, so only its signatures are checked. For a
+   * store. Any party that presents a token may have it revoked, so only its signatures are checked. For a
    * token that is revoked already, or has expired, adding is needless, and says so: otherwise one
    * holder could fill the list with the children of a dead token. A revoked discharge does not count.
    *
    * @throws TypeError if the token is not a string.
    */
   revocationOf(token: string, reason?: string): TokenRevocation {
-    const result = authenticate(token, this.#context);
-    if (!result.ok) return result;
-    const now = this.#context.clock();
-    const ids = result.token.chains[0].revocationIds;
-    const entry: RevocationEntry = {
-      kind: "link",
-      id: ids[ids.length - 1] ?? "",
-      until: ownExpiry(result.token) ?? latestExpiry(now),
-      at: formatTime(now),
-      ...(reason === undefined ? {} : { reason }),
-    };
-    const { id: capability } = result.token.identifier;
-    const needless = this.#needless(result.token, entry, now);
-    return { ok: true, entry, capability, ...(needless === undefined ? {} : { needless }) };
+    return tokenRevocation(token, reason, this.#context);
   }
 
   /**
@@ -305,37 +218,6 @@ export class Issuer {
     const result = authenticate(text, this.#context);
     return result.ok || result.denial.code.startsWith("discharge_");
   }
-
-  #needless(token: AuthenticToken, { until }: RevocationEntry, now: number): TokenState {
-    // Another discharge may take a revoked one's place: only the token's own links count.
-    const query = { ...revocationQueryFor(token), links: token.chains[0].revocationIds };
-    if (this.#context.revocations.find(query).length > 0) return "revoked";
-    return until !== undefined && until <= formatTime(now) ? "expired" : undefined;
-  }
-}
-
-/** A clock that answers something else than a number must not be compared with times. */
-function checkedClock(clock: () => number): () => number {
-  return () => {
-    const now: unknown = clock();
-    if (typeof now === "number" && Number.isFinite(now)) return now;
-    throw new TypeError("clock must give milliseconds since 1970, as a finite number");
-  };
-}
-
-/**
- * The latest moment at which a token that exists at `now`, in milliseconds since 1970, can expire,
- * however its issuer was configured: `until` when a revocation entry can go.
- *
- * @example
- * ```ts
- * import { latestExpiry } from "proviso/issuer";
- *
- * latestExpiry(Date.parse("2026-01-01T00:00:00Z")); // => "2026-04-01T00:00:00Z"
- * ```
- */
-export function latestExpiry(now: number): string {
-  return formatTime(now + MAX_LIFETIME * 1000);
 }
 
 /**

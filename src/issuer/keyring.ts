@@ -25,7 +25,7 @@ export interface RootJwkSet {
   readonly keys: readonly RootJwk[];
 }
 
-/** What may be told of a key: everything but the secret. */
+/** What may be shown of a key: everything but the secret. */
 export interface KeyInfo {
   readonly kid: string;
   /** Whether new capabilities are made under it; the others only verify. */

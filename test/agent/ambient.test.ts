@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Mode, UndeclaredAmbient } from "../../src/agent/gate.js";
+import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
 import type { ResourceSource } from "../../src/agent/resources/resource.js";
 import { append } from "../capability/support.js";
 import { ALICE, BOB, call, codes, grantedOne, result, world } from "./support.js";

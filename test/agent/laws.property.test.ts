@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Clearance, Refusal } from "../../src/agent/gate.js";
+import type { Clearance, Refusal } from "../../src/agent/clearance.js";
 import type { GrantedCapability } from "../../src/agent/issuance.js";
 import type { Json } from "../../src/bytes/json.js";
 import type { HopInit } from "../../src/caveats/hop.js";

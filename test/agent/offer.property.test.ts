@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import type { GrantedCapability } from "../../src/agent/issuance.js";
-import { createIssuingAgent, type IssuingAgent } from "../../src/agent/issuing-agent.js";
+import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
 import { type PolicyRule, PolicyTable } from "../../src/agent/policy-table.js";
 import type { Resource, ResourceFilter } from "../../src/agent/resources/resource.js";
 import type { Skill } from "../../src/agent/skill.js";

@@ -143,7 +143,7 @@ test.each<[string, object]>([
     "jwks: http: is for loopback only; use https://login.example",
     { jwks: "http://login.example/k" },
   ],
-  ["jwks: ftp: can not be fetched", { jwks: "ftp://login.example/k" }],
+  ["jwks: ftp: cannot be fetched", { jwks: "ftp://login.example/k" }],
   ["must not hold a user name", { jwks: "https://a:b@login.example/k" }],
   ["jwks: it has no key", { jwks: { keys: [] } }],
   ["jwks: it is not a JWK Set", { jwks: { keys: "x" } }],

@@ -23,7 +23,7 @@ export type CapabilityMethod = (
   params: JsonObject,
 ) => MethodOutcome | Promise<MethodOutcome>;
 
-/** Parameters that a method can not work with. */
+/** Parameters that a method cannot work with. */
 export function invalidParams(message: string): MethodRefusal {
   return { ok: false, fault: fault(-32602, message, "invalid_request") };
 }
@@ -80,19 +80,19 @@ function attenuate(
   if (constraints === undefined || !isJsonObject(constraints)) {
     return invalidParams('"constraints" must be an object with the keys of a hop');
   }
-  const outcome = narrowed(() => agent.attenuate(caller, presented, constraints as HopInit));
+  const outcome = attenuated(() => agent.attenuate(caller, presented, constraints as HopInit));
   if (!outcome.ok) return outcome;
   const { id, token, hop, revocationId } = outcome;
   return done({ capability: { id, token, revocationId, constraints: hop } });
 }
 
-/** The outcome of narrowing; what is wrong with the hop is for the caller that wrote it. */
-export function narrowed(
-  narrow: () => ReturnType<IssuingAgent["attenuate"]>,
+/** The outcome of attenuating; what is wrong with the hop is for the caller that wrote it. */
+export function attenuated(
+  run: () => ReturnType<IssuingAgent["attenuate"]>,
 ): Extract<ReturnType<IssuingAgent["attenuate"]>, { readonly ok: true }> | MethodRefusal {
   let outcome: ReturnType<IssuingAgent["attenuate"]>;
   try {
-    outcome = narrow();
+    outcome = run();
   } catch (error) {
     if (error instanceof TypeError) return invalidParams(`constraints: ${error.message}`);
     throw error;

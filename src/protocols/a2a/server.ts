@@ -41,7 +41,7 @@ export interface AgentServerOptions {
   readonly card: CardOptions;
   /** Where tasks are kept, such as {@link openTaskStore} gives. */
   readonly tasks: TaskStore;
-  /** Lets callers ask to be told of a task's progress; not possible unless given. */
+  /** Lets callers subscribe a receiver to a task's progress; not offered unless given. */
   readonly push?: PushOptions;
   /** Makes sense of messages in words; without it, only calls of skills are understood. */
   readonly runTask?: TaskRunner;

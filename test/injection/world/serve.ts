@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Mode } from "../../../src/agent/gate.js";
+import type { Mode } from "../../../src/agent/clearance.js";
+import { createIssuingAgent } from "../../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../../src/agent/grant.js";
-import { createIssuingAgent } from "../../../src/agent/issuing-agent.js";
 import { PolicyTable } from "../../../src/agent/policy-table.js";
 import { createFixedTokens } from "../../../src/auth/fixed-tokens.js";
 import { createIssuer } from "../../../src/issuer/issuer.js";
