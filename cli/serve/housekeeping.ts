@@ -1,5 +1,6 @@
+import type { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
-import type { SqliteTaskStore } from "../../src/stores/tasks/task-store.js";
+import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 
 const HOUR = 60 * 60 * 1000;
 /** Tasks that nothing has happened to for so long are removed. */
@@ -7,33 +8,38 @@ const TASKS_KEPT = 30 * 24 * HOUR;
 
 /** What is tidied up, and who is told if it can not be. */
 export interface Housekeeping {
-  readonly tasks: SqliteTaskStore;
+  readonly tasks: TaskStore;
   readonly store: RevocationStore;
+  readonly ledger: LedgerStore;
   readonly onProblem: (message: string) => void;
 }
 
 /**
  * Tidies up at the start and every hour: tasks that were under way when an agent was killed have
- * failed, old tasks go, and so do revocations whose tokens have expired.
+ * failed, old tasks go, and so do revocations whose tokens have expired and the ledger's old events.
  *
  * @returns Stops it.
  */
-export function keepHouse({ tasks, store, onProblem }: Housekeeping): () => void {
-  const tidy = (): void => {
+export function keepHouse({ tasks, store, ledger, onProblem }: Housekeeping): () => Promise<void> {
+  const attempt = async (work: () => unknown): Promise<void> => {
     try {
-      tasks.prune(Date.now() - TASKS_KEPT);
-      store.prune(Date.now());
+      await work();
     } catch (error) {
       onProblem(error instanceof Error ? error.message : String(error));
     }
   };
-  try {
-    tasks.failInterrupted();
-  } catch (error) {
-    onProblem(error instanceof Error ? error.message : String(error));
-  }
-  tidy();
-  const timer = setInterval(tidy, HOUR);
+  const tidy = async (): Promise<void> => {
+    await attempt(() => tasks.prune(Date.now() - TASKS_KEPT));
+    await attempt(() => store.prune(Date.now()));
+    await attempt(() => ledger.prune());
+  };
+  let running = attempt(() => tasks.failInterrupted()).then(tidy);
+  const timer = setInterval(() => {
+    running = running.then(tidy);
+  }, HOUR);
   timer.unref();
-  return () => clearInterval(timer);
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
 }

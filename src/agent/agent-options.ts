@@ -7,17 +7,23 @@ import type { Ledger } from "./ledger.js";
 import type { Policy } from "./policy.js";
 import type { Observation } from "./recorder.js";
 import type { ResourceSource } from "./resources/resource.js";
+import type { ResourceNumbers } from "./resources/resource-numbers.js";
 import type { Skill } from "./skill.js";
 
 export interface IssuingAgentOptions {
   /** Its grants are the agent's: each has a description, and operations that skills have. */
   readonly issuer: Issuer;
   /** Where revocations go: the store or list that the issuer looks them up in. */
-  readonly revocations: { add(entry: RevocationEntry): void };
+  readonly revocations: { add(entry: RevocationEntry): Promise<void> | void };
   readonly skills: readonly Skill[];
   readonly policy: Policy;
   /** Absent for an agent without resources. */
   readonly resources?: ResourceSource;
+  /**
+   * Where the numbers of resource names are kept, which handles stand for; in memory unless given, so
+   * that all handles end with the process.
+   */
+  readonly resourceNumbers?: ResourceNumbers;
   readonly ledger: Ledger;
   /** Whether callers need capabilities; `require` unless given. */
   readonly mode?: Mode;
@@ -52,6 +58,7 @@ const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   skills: true,
   policy: true,
   resources: true,
+  resourceNumbers: true,
   ledger: true,
   mode: true,
   undeclaredAmbient: true,

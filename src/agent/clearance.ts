@@ -13,6 +13,7 @@ import {
   undeclaredAuthority,
 } from "./refusal.js";
 import type { Resource, ResourceSource } from "./resources/resource.js";
+import type { ResourceHandles } from "./resources/resource-handles.js";
 import type { Skill } from "./skill.js";
 
 /** Whether callers need capabilities: offered only, preferred, or required. */
@@ -70,6 +71,7 @@ export interface GateContext {
   readonly checks: ReadonlyMap<string, ArgumentCheck>;
   readonly policy: Policy;
   readonly resources?: ResourceSource | undefined;
+  readonly handles: ResourceHandles;
   readonly ledger: Ledger;
 }
 

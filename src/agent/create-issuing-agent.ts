@@ -2,6 +2,8 @@ import { type IssuingAgentOptions, settledOptions } from "./agent-options.js";
 import { compileArgumentChecks } from "./arguments.js";
 import { expandGrants } from "./grant.js";
 import { IssuingAgent } from "./issuing-agent.js";
+import { ResourceHandles } from "./resources/resource-handles.js";
+import { ResourceNumbersInMemory } from "./resources/resource-numbers.js";
 import { checkSkills } from "./skill.js";
 
 /**
@@ -16,10 +18,11 @@ import { checkSkills } from "./skill.js";
  * import { join } from "node:path";
  * import { createIssuingAgent, PolicyTable } from "proviso/agent";
  * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { openLedger } from "proviso/stores";
+ * import { createStores, LedgerStore } from "proviso/stores";
  *
  * const revocations = new RevocationList();
- * const ledger = await openLedger(join(mkdtempSync(join(tmpdir(), "proviso-")), "ledger.db"));
+ * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
+ * const ledger = new LedgerStore(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
  *     name: "clock-agent",
@@ -54,7 +57,8 @@ import { checkSkills } from "./skill.js";
  * const capabilities = request.ok ? request.capabilities : [];
  * const outcome = await agent.invoke(alice, { ...bare, capabilities });
  * outcome.ok && outcome.result; // => { year: 2026 }
- * ledger.close();
+ * await ledger.close();
+ * await database.close();
  * ```
  */
 export async function createIssuingAgent(options: IssuingAgentOptions): Promise<IssuingAgent> {
@@ -75,6 +79,7 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
     checks: await compileArgumentChecks(options.skills),
     policy: options.policy,
     resources: options.resources,
+    handles: new ResourceHandles(issuer, options.resourceNumbers ?? new ResourceNumbersInMemory()),
     ledger: options.ledger,
   });
 }

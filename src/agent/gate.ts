@@ -80,8 +80,8 @@ export class Gate {
     invocation: SkillInvocation,
     invalid: () => readonly AgentDenial[],
   ): Promise<Clearance | Refusal> {
-    const { issuer, audience, grants, policy, ledger, resources: source } = this.#context;
-    const resolved = tokenOf(presented, caller, this.#context);
+    const { issuer, audience, grants, policy, ledger } = this.#context;
+    const resolved = await tokenOf(presented, caller, this.#context);
     if (!resolved.ok) return refusal([resolved.denial]);
     const { token } = resolved;
     const { invoker } = caller;
@@ -120,13 +120,12 @@ export class Gate {
       skill,
       named,
       {
-        open: (handle) => issuer.openHandle(capability, handle),
-        seal: (name) => issuer.sealHandle(capability, name),
+        scope: capability,
         ...(limited === undefined ? {} : { limited }),
         permissions,
-        query: queryAskedAgain(capability.id, grant, permissions, ledger),
+        query: await queryAskedAgain(capability.id, grant, permissions, ledger),
       },
-      source,
+      this.#context,
     );
     // Policy and resources may have been asked far away, and the token revoked meanwhile.
     const still = issuer.standing(token, { invoker, audience });
@@ -155,7 +154,7 @@ export class Gate {
     invocation: SkillInvocation,
     invalid: () => readonly AgentDenial[],
   ): Promise<Clearance | Refusal> {
-    const { issuer, grants, policy, resources: source } = this.#context;
+    const { grants, policy } = this.#context;
     const { declared = false } = invocation;
     const denial = ambientDenial(declared, this.#context);
     if (denial !== undefined) return refusal([denial]);
@@ -169,12 +168,8 @@ export class Gate {
     const { resources, denials } = await reachOf(
       skill,
       named,
-      {
-        open: (handle) => issuer.openAmbient(principal, handle),
-        seal: (name) => issuer.sealAmbient(principal, name),
-        permissions,
-      },
-      source,
+      { scope: { ambient: principal }, permissions },
+      this.#context,
     );
     const reasons = [...denials, ...invalid()];
     if (reasons.length > 0) return refusal(reasons);

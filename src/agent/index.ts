@@ -66,4 +66,5 @@ export type {
   ResourceQuery,
   ResourceSource,
 } from "./resources/resource.js";
+export { type ResourceNumbers, ResourceNumbersInMemory } from "./resources/resource-numbers.js";
 export { type Skill, type SkillCall, SkillInputError, type SkillReach } from "./skill.js";

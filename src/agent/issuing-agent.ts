@@ -47,6 +47,8 @@ export class IssuingAgent {
   readonly #context: GateContext;
   readonly #recorder: Recorder;
   readonly #clock: () => number;
+  /** Leaves that are neither used nor given up, with the seconds that each took to decide. */
+  readonly #leaves = new WeakMap<Clearance, number>();
 
   /** @internal */
   constructor(options: SettledOptions, context: GateContext) {
@@ -90,8 +92,9 @@ export class IssuingAgent {
       skills: [...this.skills.values()],
     });
     if (!offers.ok) return refuse(offers.denial, purpose);
-    const issuance = issueOffers(offers.offers, request, caller, {
+    const issuance = await issueOffers(offers.offers, request, caller, {
       issuer: this.issuer,
+      handles: this.#context.handles,
       lifetime: this.#options.lifetime,
       maxLifetime: this.issuer.maxLifetime,
       maxHandles: this.#options.maxHandles,
@@ -101,7 +104,7 @@ export class IssuingAgent {
     if (!issuance.ok) return refuse(issuance.denial, purpose);
     const { granted, kept } = issuance;
     if (granted.length === 0) this.#recorder.notIssued(caller, "nothing_found", purpose, elapsed());
-    else this.#recorder.issued(caller, granted, kept, purpose, elapsed());
+    else await this.#recorder.issued(caller, granted, kept, purpose, elapsed());
     const { refused, reason } = offers;
     return {
       ok: true,
@@ -111,22 +114,43 @@ export class IssuingAgent {
     };
   }
 
-  /** Leave to run a skill, or every reason why not. Either is recorded; nothing has run. */
+  /**
+   * Leave to run a skill once, or every reason why not. A refusal is recorded at once; leave is recorded
+   * when it is used, or given up: {@link IssuingAgent.run} or {@link IssuingAgent.forgo}.
+   */
   async clear(caller: Caller, invocation: SkillInvocation): Promise<Clearance | Refusal> {
     const elapsed = this.#recorder.start();
     const answer = await this.#gate.clear(caller, invocation);
-    this.#recorder.invoked(caller, invocation, answer, elapsed());
+    if (answer.allowed) this.#leaves.set(answer, elapsed());
+    else this.#recorder.notInvoked(caller, invocation, answer, elapsed());
     return answer;
   }
 
   /**
-   * Runs a skill that has been cleared.
+   * Runs a skill that has been cleared, and records that.
    *
+   * @throws TypeError if the leave is used up, or of another agent.
    * @throws What the skill throws.
    */
-  run(clearance: Clearance, caller: Caller, signal: AbortSignal): Promise<Json> {
+  async run(clearance: Clearance, caller: Caller, signal: AbortSignal): Promise<Json> {
+    const seconds = this.#leaves.get(clearance);
+    if (seconds === undefined) throw new TypeError("a skill needs leave for each time it runs");
+    this.#leaves.delete(clearance);
+    this.#recorder.invoked(caller, clearance, seconds);
     const { skill, resources, principal, arguments: given } = clearance;
     return skill.run({ arguments: given, resources, caller, principal, signal });
+  }
+
+  /**
+   * Gives up leave, and records that the skill did not run. Does nothing if the leave is used up.
+   *
+   * @param code - Why, as a refusal is called in the ledger: `timed_out`.
+   */
+  forgo(clearance: Clearance, caller: Caller, code: string): void {
+    const seconds = this.#leaves.get(clearance);
+    if (seconds === undefined) return;
+    this.#leaves.delete(clearance);
+    this.#recorder.invoked(caller, clearance, seconds, code);
   }
 
   /**
@@ -141,9 +165,13 @@ export class IssuingAgent {
   ): Promise<InvocationOutcome> {
     signal.throwIfAborted();
     const answer = await this.clear(caller, invocation);
-    // The caller has gone: a skill must not run without one.
-    signal.throwIfAborted();
     if (!answer.allowed) return { ok: false, denials: answer.denials };
+    if (signal.aborted) {
+      // Nobody waits for it any more, and it must not happen unseen.
+      const timedOut = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
+      this.forgo(answer, caller, timedOut ? "timed_out" : "cancelled");
+      signal.throwIfAborted();
+    }
     const result = await this.run(answer, caller, signal);
     const { authority, capability, declared } = answer;
     const id = capability === undefined ? {} : { capability: capability.id };
@@ -171,13 +199,21 @@ export class IssuingAgent {
    * Whose token a presented capability is: the id in its identifier, once its signatures hold. It may
    * have expired or be revoked.
    */
-  identify(caller: Caller, presented: PresentedCapability): Identification {
+  identify(caller: Caller, presented: PresentedCapability): Promise<Identification> {
     return identifyPresented(caller, presented, this.#context);
   }
 
-  /** Narrows a capability for a caller that cannot do so itself, by the same code as offline. */
-  attenuate(caller: Caller, presented: PresentedCapability, hop: HopInit): AttenuationOutcome {
-    const outcome = attenuatePresented(caller, presented, hop, this.#context);
+  /**
+   * Narrows a capability for a caller that cannot do so itself, by the same code as offline.
+   *
+   * @throws TypeError if the hop is invalid.
+   */
+  async attenuate(
+    caller: Caller,
+    presented: PresentedCapability,
+    hop: HopInit,
+  ): Promise<AttenuationOutcome> {
+    const outcome = await attenuatePresented(caller, presented, hop, this.#context);
     if ("denials" in outcome) this.#recorder.refused("issuance", caller, outcome.denials);
     return outcome;
   }
@@ -187,21 +223,25 @@ export class IssuingAgent {
    *
    * @throws StorageError if it could not be written.
    */
-  revoke(caller: Caller, presented: PresentedCapability, reason?: string): RevocationOutcome {
-    const found = revocationOfPresented(caller, presented, reason, this.#context);
+  async revoke(
+    caller: Caller,
+    presented: PresentedCapability,
+    reason?: string,
+  ): Promise<RevocationOutcome> {
+    const found = await revocationOfPresented(caller, presented, reason, this.#context);
     if (!found.ok) {
       this.#recorder.refused("revocation", caller, found.denials);
       return found;
     }
     const { entry, capability, needless } = found;
     if (needless !== undefined) return { ok: true, capability, revocationId: entry.id, needless };
-    this.#options.revocations.add(entry);
-    this.#recorder.revoked(caller, capability, entry.id, reason);
+    await this.#options.revocations.add(entry);
+    await this.#recorder.revoked(caller, capability, entry.id, reason);
     return { ok: true, capability, revocationId: entry.id };
   }
 
   /** What a presented capability is good for now, for its holder. */
-  introspect(caller: Caller, presented: PresentedCapability): Introspection {
+  introspect(caller: Caller, presented: PresentedCapability): Promise<Introspection> {
     return introspect(caller, presented, this.#context);
   }
 }

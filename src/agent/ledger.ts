@@ -85,16 +85,20 @@ export interface Ledger {
    */
   note(event: LedgerEvent): void;
   /**
-   * Writes an event before it returns, with the capabilities that it issued: after this, not even
-   * a crash loses it.
+   * Writes an event, with the capabilities that it issued. Fulfilled once not even a crash loses it.
    *
+   * @param options.urgent - Writes it even when the disk is nearly full: for revocations alone.
    * @throws StorageError if it cannot write the event: what the event records must not happen then.
    */
-  commit(event: LedgerEvent, issued?: readonly IssuedCapability[]): void;
+  commit(
+    event: LedgerEvent,
+    issued?: readonly IssuedCapability[],
+    options?: { readonly urgent?: boolean },
+  ): Promise<void>;
   /** An issued capability that has not expired. */
-  issued(id: string): IssuedCapability | undefined;
+  issued(id: string): Promise<IssuedCapability | undefined>;
   /** Events, oldest first, among them all that were noted before. */
-  list(query?: LedgerQuery): readonly LedgerEvent[];
-  /** Writes what is left and closes the file. */
-  close(): void;
+  list(query?: LedgerQuery): Promise<readonly LedgerEvent[]>;
+  /** Writes what is left, and takes no more. */
+  close(): Promise<void>;
 }

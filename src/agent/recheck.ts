@@ -13,15 +13,15 @@ import type { Resource, ResourceQuery } from "./resources/resource.js";
  * @param id - The capability's.
  * @throws StorageError if the ledger cannot be read.
  */
-export function queryAskedAgain(
+export async function queryAskedAgain(
   id: string,
   { recheck }: KnownGrant,
   permissions: readonly Permission[],
   ledger: Ledger,
-): ResourceQuery | "unknown" | undefined {
+): Promise<ResourceQuery | "unknown" | undefined> {
   const asked = recheck ?? permissions.some(({ resources }) => resources.filter !== undefined);
   if (!asked) return undefined;
-  const issued = ledger.issued(id);
+  const issued = await ledger.issued(id);
   if (issued === undefined) return "unknown";
   const { query: kept } = issued;
   if (kept === undefined) return undefined;

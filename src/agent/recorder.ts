@@ -13,6 +13,7 @@ import type {
   LedgerEventKind,
 } from "./ledger.js";
 import { type AgentDenials, codesOf } from "./refusal.js";
+import type { Skill } from "./skill.js";
 
 /** One decision, for metrics: it holds nothing that a caller wrote. */
 export interface Observation {
@@ -51,58 +52,63 @@ export class Recorder {
   }
 
   /** @throws StorageError if the ledger cannot record it: then nothing is issued. */
-  issued(
+  async issued(
     caller: Caller,
     granted: readonly GrantedCapability[],
     kept: readonly IssuedCapability[],
     purpose: string | undefined,
     seconds: number,
-  ): void {
-    for (const [at, { id, grant, resourceHandles = [] }] of granted.entries()) {
+  ): Promise<void> {
+    const { ledger } = this.#options;
+    const commits = granted.map(({ id, grant, resourceHandles = [] }, at) => {
       const handles = resourceHandles.map(({ handle }) => handle);
-      const own = kept.slice(at, at + 1);
       const event = this.#event("issuance", "allowed", caller, { capability: id, grant, handles });
-      this.#options.ledger.commit(purpose === undefined ? event : { ...event, purpose }, own);
-    }
+      return ledger.commit(withPurpose(event, purpose), kept.slice(at, at + 1));
+    });
+    await Promise.all(commits);
     this.#options.observe({ kind: "issuance", decision: "allowed", seconds });
   }
 
   notIssued(caller: Caller, code: string, purpose: string | undefined, seconds: number): void {
     const event = this.#event("issuance", "refused", caller, { codes: [code] });
-    this.#options.ledger.note(purpose === undefined ? event : { ...event, purpose });
+    this.#options.ledger.note(withPurpose(event, purpose));
     this.#options.observe({ kind: "issuance", decision: "refused", code, seconds });
   }
 
-  invoked(
-    caller: Caller,
-    invocation: SkillInvocation,
-    answer: Clearance | Refusal,
-    seconds: number,
-  ): void {
+  /**
+   * A call that was allowed, as its skill begins to run.
+   *
+   * @param forgone - Why it does not run after all: a refusal's code.
+   */
+  invoked(caller: Caller, clearance: Clearance, seconds: number, forgone?: string): void {
     const { ledger, observe } = this.#options;
     const kind = "invocation";
-    const values = this.#values(invocation.arguments);
-    const shared = {
-      skill: invocation.skill.slice(0, 128),
-      ...(answer.skill === undefined ? {} : { operation: answer.skill.operation }),
-      ...(values === undefined ? {} : { values }),
+    const { skill, authority, capability, declared, handles } = clearance;
+    const more = {
+      ...this.#asked(skill.id, skill, clearance.arguments),
+      ...(capability === undefined ? {} : this.#pathOf(capability)),
+      ...(declared === undefined ? {} : { declared }),
+      handles,
     };
-    if (answer.allowed) {
-      const { authority, capability, declared, handles } = answer;
-      const of = {
-        ...(capability === undefined ? {} : this.#pathOf(capability)),
-        ...(declared === undefined ? {} : { declared }),
-      };
-      ledger.note(this.#event(kind, "allowed", caller, { ...shared, authority, handles, ...of }));
+    if (forgone === undefined) {
+      ledger.note(this.#event(kind, "allowed", caller, { ...more, authority }));
       observe({ kind, decision: "allowed", authority, seconds });
-      return;
+    } else {
+      ledger.note(this.#event(kind, "refused", caller, { ...more, codes: [forgone] }));
+      observe({ kind, decision: "refused", code: forgone, seconds });
     }
-    const { denials, capability } = answer;
-    const codes = codesOf(denials);
-    const of = capability === undefined ? {} : refusedPathOf(capability);
-    const handles = answer.handles ?? [];
-    ledger.note(this.#event(kind, "refused", caller, { ...shared, codes, handles, ...of }));
-    observe({ kind, decision: "refused", code: denials[0].code, seconds });
+  }
+
+  notInvoked(caller: Caller, asked: SkillInvocation, answer: Refusal, seconds: number): void {
+    const { denials, capability, skill, handles = [] } = answer;
+    const more = {
+      ...this.#asked(asked.skill, skill, asked.arguments),
+      ...(capability === undefined ? {} : refusedPathOf(capability)),
+      ...{ codes: codesOf(denials), handles },
+    };
+    const kind = "invocation";
+    this.#options.ledger.note(this.#event(kind, "refused", caller, more));
+    this.#options.observe({ kind, decision: "refused", code: denials[0].code, seconds });
   }
 
   /** A refusal of anything but a skill: of an admission, an attenuation or a revocation. */
@@ -113,17 +119,17 @@ export class Recorder {
   }
 
   /** @throws StorageError if the ledger cannot record it. */
-  revoked(
+  async revoked(
     caller: Caller,
     capability: string,
     revocationId: string,
     purpose: string | undefined,
-  ): void {
+  ): Promise<void> {
     const event = this.#event("revocation", "allowed", caller, {
       capability,
       path: [{ revocationId }],
     });
-    this.#options.ledger.commit(purpose === undefined ? event : { ...event, purpose });
+    await this.#options.ledger.commit(withPurpose(event, purpose), [], { urgent: true });
     this.#options.observe({ kind: "revocation", decision: "allowed", seconds: 0 });
   }
 
@@ -137,10 +143,19 @@ export class Recorder {
     return { kind, at, decision, principal, invoker, ...more };
   }
 
-  #values(given: { readonly [name: string]: Json }): LedgerEvent["values"] {
+  /** What was called, with the values that are recorded. */
+  #asked(
+    skill: string,
+    known: Skill | undefined,
+    given: SkillInvocation["arguments"],
+  ): Partial<LedgerEvent> {
     const names = this.#options.values.filter((name) => Object.hasOwn(given, name));
-    if (names.length === 0) return undefined;
-    return Object.fromEntries(names.map((name) => [name, given[name]]));
+    const values = Object.fromEntries(names.map((name) => [name, given[name]]));
+    return {
+      skill: skill.slice(0, 128),
+      ...(known === undefined ? {} : { operation: known.operation }),
+      ...(names.length === 0 ? {} : { values }),
+    };
   }
 
   /** What each hop says, without hops that hold a token of this issuer: the ledger keeps no token. */
@@ -152,6 +167,10 @@ export class Recorder {
     });
     return { capability: id, grant, path };
   }
+}
+
+function withPurpose(event: LedgerEvent, purpose: string | undefined): LedgerEvent {
+  return purpose === undefined ? event : { ...event, purpose };
 }
 
 function refusedPathOf({

@@ -17,7 +17,7 @@ export { RevocationList, type RevocationSnapshot } from "../revocation/list.js";
 export type { RevocationQuery, RevocationSource } from "../revocation/source.js";
 export type { Grant } from "./grant.js";
 export { isHandle } from "./handle.js";
-export { type CapabilityDraft, createIssuer, Issuer } from "./issuer.js";
+export { type CapabilityDraft, createIssuer, type HandleScope, Issuer } from "./issuer.js";
 export type { IssuerOptions } from "./issuer-options.js";
 export {
   createKeyring,

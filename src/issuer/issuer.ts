@@ -29,12 +29,20 @@ import { type TokenRevocation, tokenRevocation } from "./token-revocation.js";
 export interface CapabilityDraft {
   readonly id: string;
   /**
-   * Seals the name of a resource.
+   * Seals the numbers of resources: a handle for each.
    *
-   * @param name - 1 to 512 bytes of UTF-8.
+   * @throws TypeError unless every number is a whole one from 0 to 2^53 - 1.
    */
-  handle(name: string): string;
+  handles(numbers: readonly number[]): Map<number, string>;
 }
+
+/** Whose handles they are: a capability's, or, outside any capability, a principal's. */
+export type HandleScope =
+  | Pick<VerifiedCapability, "id" | "keyId">
+  | {
+      /** The principal; to others its handles are noise. */
+      readonly ambient: string;
+    };
 
 /** What an issuing agent does with capabilities. Made by {@link createIssuer}. */
 export class Issuer {
@@ -76,11 +84,11 @@ export class Issuer {
   }
 
   /**
-   * Makes a capability whose request needs to know its id, or names resources: their handles are
-   * sealed for this capability alone, under the key that mints it.
+   * Makes a capability whose request needs to know its id, or names resources: the handles of their
+   * numbers are sealed for this capability alone, under the key that mints it.
    *
    * @returns The capability, and its identifier's canonical JSON for {@link Issuer.remake}.
-   * @throws TypeError as {@link Issuer.mint}, or for a name that is too long for a handle.
+   * @throws TypeError as {@link Issuer.mint}, or for what is no number of a resource.
    *
    * @example
    * ```ts
@@ -91,7 +99,7 @@ export class Issuer {
    * const { capability } = issuer.issue((draft) => ({
    *   grant: "documents:read",
    *   operations: ["retrieve"],
-   *   resourceHandles: [draft.handle("reports/q1.md")],
+   *   resourceHandles: [...draft.handles([7]).values()],
    * }));
    * const [handle = ""] = capability.hop.resourceHandles ?? [];
    *
@@ -100,13 +108,13 @@ export class Issuer {
    *   operation: "retrieve",
    *   resourceHandles: [handle],
    * });
-   * decision.allowed && issuer.openHandle(decision.capability, handle); // => "reports/q1.md"
+   * decision.allowed && issuer.openHandles(decision.capability, [handle]).get(handle); // => 7
    * ```
    */
   issue(build: (draft: CapabilityDraft) => MintRequest): IssuedToken {
     const key = this.#keys().minting;
     const id = newCapabilityId(this.#random);
-    const request = build({ id, handle: (name) => key.handles.seal(id, name) });
+    const request = build({ id, handles: (numbers) => key.handles.seal(id, numbers) });
     return mintToken(request, id, {
       issuer: this.name,
       key,
@@ -130,47 +138,29 @@ export class Issuer {
     return root === undefined ? undefined : remakeToken(root, issued.identifier, issued.hop);
   }
 
-  /**
-   * The resource that a handle stands for in a capability.
-   *
-   * @returns The resource's name, or `undefined` for a handle that was not sealed for it.
-   */
-  openHandle(
-    capability: Pick<VerifiedCapability, "id" | "keyId">,
-    handle: string,
-  ): string | undefined {
-    return this.#keys().handleKey(capability.keyId)?.open(capability.id, handle);
-  }
-
-  /**
-   * A handle that was not issued with a capability, for one that is not limited to any.
-   *
-   * @returns `undefined` if the key it was made under is gone.
-   */
-  sealHandle(
-    capability: Pick<VerifiedCapability, "id" | "keyId">,
-    name: string,
-  ): string | undefined {
-    return this.#keys().handleKey(capability.keyId)?.seal(capability.id, name);
-  }
-
-  /**
-   * A handle outside any capability, for callers that use ambient authority.
-   *
-   * @param scope - Whose it is; the handle is noise to anybody else.
-   */
-  sealAmbient(scope: string, name: string): string {
-    return this.#keys().minting.handles.seal(`ambient:${scope}`, name);
-  }
-
-  /** The resource that a handle from {@link Issuer.sealAmbient} stands for. */
-  openAmbient(scope: string, handle: string): string | undefined {
+  /** The number of the resource that each handle stands for in a scope; what is noise there is left out. */
+  openHandles(scope: HandleScope, handles: readonly string[]): Map<string, number> {
     const keys = this.#keys();
-    for (const { kid } of keys.list()) {
-      const name = keys.handleKey(kid)?.open(`ambient:${scope}`, handle);
-      if (name !== undefined) return name;
+    if (!("ambient" in scope)) {
+      return keys.handleKey(scope.keyId)?.open(scope.id, handles) ?? new Map();
     }
-    return undefined;
+    const opened = keys
+      .list()
+      .map(({ kid }) => keys.handleKey(kid)?.open(ambientScope(scope), handles) ?? []);
+    return new Map(opened.flatMap((some) => [...some]));
+  }
+
+  /**
+   * Handles that are not issued with a capability: for one that is not limited to any, or for calls
+   * without a capability.
+   *
+   * @returns The handle of each number; none if the key that the capability was made under is gone.
+   * @throws TypeError unless every number is a whole one from 0 to 2^53 - 1.
+   */
+  sealHandles(scope: HandleScope, numbers: readonly number[]): Map<number, string> {
+    const keys = this.#keys();
+    if ("ambient" in scope) return keys.minting.handles.seal(ambientScope(scope), numbers);
+    return keys.handleKey(scope.keyId)?.seal(scope.id, numbers) ?? new Map();
   }
 
   /**
@@ -218,6 +208,11 @@ export class Issuer {
     const result = authenticate(text, this.#context);
     return result.ok || result.denial.code.startsWith("discharge_");
   }
+}
+
+/** No capability's id begins like this. */
+function ambientScope({ ambient }: { readonly ambient: string }): string {
+  return `ambient:${ambient}`;
 }
 
 /**

@@ -56,7 +56,7 @@ interface HeldKey {
 export interface KeyInUse {
   readonly kid: string;
   readonly root: RootKey;
-  /** Derived from the same secret; seals resource names. */
+  /** Derived from the same secret; seals numbers of resources. */
   readonly handles: HandleKey;
 }
 

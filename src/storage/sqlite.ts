@@ -58,6 +58,8 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
     // Only now is it known to be a database of ours.
     if (pragma(writing, "journal_mode") !== "wal") writing.exec("PRAGMA journal_mode = WAL");
     writing.exec("PRAGMA synchronous = FULL");
+    // A transaction waits between its attempts: while SQLite waits, nothing else of this process runs.
+    writing.exec("PRAGMA busy_timeout = 0");
     reading.exec("PRAGMA query_only = ON");
     pragma(reading, "user_version");
     const log = look(`${path}-wal`);

@@ -14,7 +14,7 @@ import { ALICE, granted, NOW, type World, world } from "./support.js";
 
 const SKILLS = ["retrieve", "compare", "list", "update", "create", "browse", "tell"];
 const INVOKERS = ["assistant", "helper"];
-const NOISE = `rh_${"A".repeat(38)}`;
+const NOISE = `rh_${"A".repeat(22)}`;
 
 /** How hops and calls speak of handles before there are any: by number. */
 const some = fc.uniqueArray(fc.nat({ max: 5 }), { minLength: 1, maxLength: 4 });

@@ -158,9 +158,17 @@ export class CapabilityRequestHandler implements Operations {
 
   /** What callers are shown in the place of an error: A2A's own are made for them. */
   #shown(what: string, context: ServerCallContext, error: unknown): unknown {
-    const { binding, release, settled } = callOf(context);
+    const { binding, caller, leave, release, settled } = callOf(context);
     release?.();
     settled?.();
+    if (leave?.kind === "skill") {
+      const code = error instanceof A2AError ? error.reason.toLowerCase() : "internal_error";
+      try {
+        this.#context.agent.forgo(leave.clearance, caller, code);
+      } catch (failure) {
+        this.#context.onFailure(failure, what);
+      }
+    }
     if (error instanceof A2AError) return error;
     this.#context.onFailure(error, what);
     return thrownFault(fault(-32603, "internal error", "internal_error"), binding);

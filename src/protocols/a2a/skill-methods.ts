@@ -101,7 +101,7 @@ export async function sendTask(
     return invalidParams('"message" must be an object with "parts"');
   }
   if (!reading.ok) return invalidParams(reading.message);
-  const list = attenuatedFor(caller, params, reading, agent);
+  const list = await attenuatedFor(caller, params, reading, agent);
   if (!list.ok) return list;
   try {
     const request = SendMessageRequest.fromJSON({ message, metadata: {} });
@@ -122,12 +122,12 @@ type Attenuated =
   | MethodRefusal;
 
 /** What a task is to have: what the call presents, each capability with the hop that is given for its id. */
-function attenuatedFor(
+async function attenuatedFor(
   caller: Caller,
   params: JsonObject,
   { presented }: Presented,
   agent: IssuingAgent,
-): Attenuated {
+): Promise<Attenuated> {
   const { attenuations, capabilities: listed } = params;
   if (attenuations === undefined) return { ok: true, capabilities: presented };
   if (!isJsonObject(attenuations)) {
@@ -140,7 +140,7 @@ function attenuatedFor(
   const capabilities: PresentedCapability[] = [];
   const ids = new Set<string>();
   for (const one of presented) {
-    const identified = agent.identify(caller, one);
+    const identified = await agent.identify(caller, one);
     if (!identified.ok) return { ok: false, fault: denialFault(identified.denials) };
     ids.add(identified.id);
     const hop = Object.hasOwn(attenuations, identified.id)
@@ -151,7 +151,7 @@ function attenuatedFor(
       continue;
     }
     if (!isJsonObject(hop)) return invalidParams("an attenuation must be an object: a hop");
-    const outcome = attenuated(() => agent.attenuate(caller, one, hop as HopInit));
+    const outcome = await attenuated(agent.attenuate(caller, one, hop as HopInit));
     if (!outcome.ok) return outcome;
     capabilities.push({ token: outcome.token });
   }

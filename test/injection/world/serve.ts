@@ -9,7 +9,8 @@ import { createIssuer } from "../../../src/issuer/issuer.js";
 import { createKeyring } from "../../../src/issuer/keyring.js";
 import type { TaskRunner } from "../../../src/protocols/a2a/executor.js";
 import { serveAgent } from "../../../src/protocols/a2a/server.js";
-import { openLedger } from "../../../src/stores/ledger/open-ledger.js";
+import { createStores } from "../../../src/stores/database.js";
+import { LedgerStore } from "../../../src/stores/ledger/ledger-store.js";
 import { createRevocationStore } from "../../../src/stores/revocations/open-store.js";
 import { openTaskStore } from "../../../src/stores/tasks/task-store.js";
 import type { Holdings, State } from "./holdings.js";
@@ -52,8 +53,9 @@ export async function serve(
   mkdirSync(home);
   const { clock, mode } = options;
   const revocations = await createRevocationStore(join(home, "store.db"), { clock });
-  const ledger = await openLedger(join(home, "ledger.db"), { clock });
-  const tasks = await openTaskStore(join(home, "tasks.db"), { clock });
+  const database = await createStores(join(home, "proviso.db"));
+  const ledger = new LedgerStore(database, { clock });
+  const tasks = await openTaskStore(database, { clock });
   const issuer = createIssuer({
     ...{ name, revocations, clock, maxLifetime: LONGEST },
     grants: expandGrants(holdings.grants, holdings.skills),
@@ -96,8 +98,8 @@ export async function serve(
     close: async () => {
       await server.close();
       for (const one of seen) one.close();
-      tasks.close();
-      ledger.close();
+      await ledger.close();
+      await database.close();
       revocations.close();
       holdings.close();
     },

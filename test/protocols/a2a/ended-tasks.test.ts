@@ -108,11 +108,11 @@ test("those that were under way when an agent was killed have failed when it is 
   const agent = await agentFor({ runTask });
   const { holder } = await held(agent);
   const { id } = taskIn(await holder.sendMessage({ ...messageOf(["go"]), configuration: AT_ONCE }));
-  expect(agent.tasks.failInterrupted()).toBe(1);
+  expect(await agent.tasks.failInterrupted()).toBe(1);
   expect((await holder.getTask({ tenant: "", id })).status?.state).toBe(
     TaskState.TASK_STATE_FAILED,
   );
-  expect(agent.tasks.failInterrupted()).toBe(0);
+  expect(await agent.tasks.failInterrupted()).toBe(0);
   goOn();
 });
 

@@ -116,7 +116,7 @@ test("a failure within is told to the log, and to nobody else", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
   // From here on nothing can be written down, and so nothing may be done.
-  agent.ledger.close();
+  await agent.ledger.close();
   const secret = /ledger|proviso-a2a-|\.db|closed/;
   const call = callOf("wait", { milliseconds: 0 });
   for (const binding of ["JSON-RPC", "HTTP+JSON"] as const) {

@@ -192,7 +192,7 @@ test("a task that waits can be cancelled, and is not failed by a restart", async
   const agent = await agentFor({ runTask: asking });
   const { holder } = await held(agent);
   const { id } = taskIn(await holder.sendMessage(messageOf(["pay"])));
-  expect(agent.tasks.failInterrupted()).toBe(0);
+  expect(await agent.tasks.failInterrupted()).toBe(0);
   const cancelled = await holder.cancelTask({ tenant: "", id, metadata: undefined });
   expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
   const more = messageOf(["to bob"], { taskId: id });

@@ -11,9 +11,12 @@ import { openFolder } from "proviso/sources";
 import {
   createKeyringFile,
   createRevocationStore,
+  createStores,
   followKeyringFile,
-  openLedger,
+  LedgerStore,
   openRevocationStore,
+  openStores,
+  ResourceNumberStore,
 } from "proviso/stores";
 
 const [, , home = ""] = process.argv;
@@ -31,8 +34,10 @@ const folder = await openFolder(at("documents"));
 const revocations = first
   ? await createRevocationStore(at("store.db"))
   : await openRevocationStore(at("store.db"));
-const ledger = await openLedger(at("ledger.db"));
-const tasks = await openTaskStore(at("tasks.db"));
+const stores = await (first ? createStores : openStores)(at("proviso.db"));
+const ledger = new LedgerStore(stores);
+const tasks = await openTaskStore(stores);
+await tasks.failInterrupted();
 const input = {
   type: "object",
   properties: {
@@ -55,6 +60,7 @@ const agent = await createIssuingAgent({
   revocations,
   ledger,
   resources: folder,
+  resourceNumbers: new ResourceNumberStore(stores),
   policy: new PolicyTable({ rules: [{ principal: "alice", grant: "*", operations: "*" }] }),
   skills: [
     {
@@ -83,6 +89,7 @@ writeSync(1, `${JSON.stringify({ url: server.url })}\n`);
 
 process.once("SIGTERM", async () => {
   await server.close();
-  for (const store of [tasks, ledger, revocations]) store.close();
+  await ledger.close();
+  await stores.close();
   writeSync(1, `${JSON.stringify({ stopped: true })}\n`);
 });
