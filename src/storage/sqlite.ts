@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -62,14 +62,16 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
     writing.exec("PRAGMA busy_timeout = 0");
     reading.exec("PRAGMA query_only = ON");
     pragma(reading, "user_version");
-    const log = look(`${path}-wal`);
+    // SQLite keeps the log beside the file, not beside a link to it.
+    const logPath = `${realpathSync(path)}-wal`;
+    const log = look(logPath);
     return {
       name,
       dialect: "sqlite",
       reader,
       writer,
       assertInPlace() {
-        if (look(path) === file && look(`${path}-wal`) === log) return;
+        if (look(path) === file && look(logPath) === log) return;
         throw new StorageError("store_replaced", name);
       },
       async freeBytes() {

@@ -1,3 +1,4 @@
+import { chmodSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attenuate, inspect } from "../../src/index.js";
 import { createStores, LedgerStore } from "../../src/stores/index.js";
@@ -225,6 +226,7 @@ describe("the ledger", () => {
 
   test("that is none is told", async () => {
     const path = bench.write("no-ledger", "x".repeat(4096));
+    chmodSync(path, 0o600);
     const { status, stderr } = await bench.run(["audit", "--ledger", path]);
     expect(status).toBe(6);
     expect(stderr).toMatch(/this is not a .+, or it is damaged/);

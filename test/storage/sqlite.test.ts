@@ -63,7 +63,7 @@ describe("a value", () => {
       );
     await put("true", true);
     await put("null", null);
-    for (const wrong of [undefined, 1n, Number.NaN, Infinity, {}, [], new Date(), Symbol("x")]) {
+    for (const wrong of [1n, Number.NaN, Infinity, {}, [], new Date(), Symbol("x")]) {
       await expect(put("x", wrong)).rejects.toThrow(TypeError);
     }
     for (const wrong of ["a\0b", "\ud800"]) await expect(put(wrong, 1)).rejects.toThrow(/as JSON/);
