@@ -5,7 +5,9 @@ import { judgeHop } from "../caveats/judge.js";
 import { meetOf } from "../caveats/meet.js";
 import { suggestions } from "../caveats/nearest.js";
 import { parseTime } from "../caveats/time.js";
-import type { RevocationEntry, RevocationQuery, RevocationSource } from "../revocation/list.js";
+import type { RevocationEntry } from "../revocation/entry.js";
+import type { RevocationSource } from "../revocation/list.js";
+import type { RevocationQuery } from "../revocation/table.js";
 import {
   type AuthenticationContext,
   type AuthenticChain,

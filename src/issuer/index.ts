@@ -12,14 +12,16 @@ export type {
 export type { Denial, DenialCode } from "../capability/denial.js";
 export type { MintedCapability, MintRequest } from "../capability/mint.js";
 export type { Invocation } from "../caveats/invocation.js";
+export type { RevocationEntry, RevocationKind } from "../revocation/entry.js";
 export {
-  type RevocationEntry,
-  type RevocationKind,
+  type RevocationAddition,
   RevocationList,
-  type RevocationQuery,
+  type RevocationQuota,
+  type RevocationSink,
   type RevocationSnapshot,
   type RevocationSource,
 } from "../revocation/list.js";
+export type { RevocationQuery } from "../revocation/table.js";
 export type { Grant } from "./grant.js";
 export { isHandle } from "./handle.js";
 export {

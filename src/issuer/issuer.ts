@@ -26,7 +26,8 @@ import {
 } from "../capability/mint.js";
 import type { Invocation } from "../caveats/invocation.js";
 import { formatTime } from "../caveats/time.js";
-import type { RevocationEntry, RevocationSource } from "../revocation/list.js";
+import type { RevocationEntry } from "../revocation/entry.js";
+import type { RevocationSource } from "../revocation/list.js";
 import { type Grant, grantsById, operationsOf } from "./grant.js";
 import { Keyring } from "./keyring.js";
 
@@ -65,6 +66,8 @@ export type TokenRevocation =
       /** What to add to a list or store, unless `needless` says that nothing is to be done. */
       readonly entry: RevocationEntry;
       readonly capability: string;
+      /** Whether the token is the capability as it was issued, so that all of it is revoked. */
+      readonly whole: boolean;
       /** Why adding the entry would change nothing. */
       readonly needless?: "revoked" | "expired";
     }
@@ -294,7 +297,8 @@ export class Issuer {
     };
     const { id: capability } = result.token.identifier;
     const needless = this.#needless(result.token, entry, now);
-    return { ok: true, entry, capability, ...(needless === undefined ? {} : { needless }) };
+    const whole = ids.length <= 2;
+    return { ok: true, entry, capability, whole, ...(needless === undefined ? {} : { needless }) };
   }
 
   /**

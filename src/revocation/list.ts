@@ -1,23 +1,6 @@
 import { formatTime, parseTime } from "../caveats/time.js";
-import { isRevocationId } from "./id.js";
-
-/** What is revoked: one link and all that descends from it, a capability, a key, or a principal's. */
-export type RevocationKind = "link" | "capability" | "key" | "principal";
-
-/** One entry of a revocation list. */
-export interface RevocationEntry {
-  readonly kind: RevocationKind;
-  /** `rv_…` for a link, `cap_…` for a capability, a key id, or a principal. */
-  readonly id: string;
-  /** For a principal: what was issued strictly before this moment is revoked. */
-  readonly before?: string;
-  /** When the last token concerned has expired and the entry can go; absent means never. */
-  readonly until?: string;
-  /** When it was revoked. */
-  readonly at: string;
-  /** Why, in the operator's words; never shown to whoever presents a token. */
-  readonly reason?: string;
-}
+import { type RevocationEntry, readEntry, refuseUnknown } from "./entry.js";
+import { type RevocationQuery, RevocationTable } from "./table.js";
 
 /** A revocation list as data: to send, to store, to test with. */
 export interface RevocationSnapshot {
@@ -26,17 +9,6 @@ export interface RevocationSnapshot {
   /** Until when the list may be relied on; absent means that it is the original, always current. */
   readonly trustedUntil?: string;
   readonly entries: readonly RevocationEntry[];
-}
-
-/** What a checker asks a revocation list about one token. */
-export interface RevocationQuery {
-  /** Ids of every link, discharges' links included. */
-  readonly links: readonly string[];
-  readonly capability: string;
-  readonly key: string;
-  readonly principal?: string;
-  /** When the capability was issued, in milliseconds since 1970. */
-  readonly issued: number;
 }
 
 /** Where revocations are looked up; every issuer must name one. */
@@ -49,6 +21,26 @@ export interface RevocationSource {
    * @param now - The checker's clock, in milliseconds since 1970.
    */
   isCurrent(now: number): boolean;
+}
+
+/** How many entries one party may have, and which. */
+export interface RevocationQuota {
+  /** Names the party that the entry counts against; any text. */
+  readonly party: string;
+  /** How many of its entries may stand in the list at once, but for those that are over. */
+  readonly most: number;
+}
+
+/**
+ * What came of adding an entry. `known`: the list revokes all that it does already. `over_quota`: the
+ * party has as many entries as it may have, and nothing was added.
+ */
+export type RevocationAddition = "added" | "known" | "over_quota";
+
+/** Where revocations are entered: a `RevocationList`, which counts no quotas, or a store. */
+export interface RevocationSink {
+  /** The entry counts against a quota, unless it is an operator's. */
+  add(entry: RevocationEntry, quota?: RevocationQuota): Promise<RevocationAddition> | void;
 }
 
 /**
@@ -72,8 +64,8 @@ export interface RevocationSource {
  * copy.size; // => 2
  * ```
  */
-export class RevocationList implements RevocationSource {
-  #entries = new Map<string, RevocationEntry>();
+export class RevocationList implements RevocationSource, RevocationSink {
+  #table: RevocationTable = new RevocationTable();
   #version = 0;
   #trustedUntil = Number.POSITIVE_INFINITY;
 
@@ -91,7 +83,7 @@ export class RevocationList implements RevocationSource {
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#table.size;
   }
 
   /** Until when it may be relied on, in milliseconds since 1970; `Infinity` for an original. */
@@ -111,13 +103,13 @@ export class RevocationList implements RevocationSource {
    */
   add(entry: RevocationEntry): void {
     if (this.#isCopy) throw new TypeError("this list is a copy: revoke at the original");
-    put(this.#entries, checkedEntry(entry));
+    this.#table.add(readEntry(entry));
     this.#version++;
   }
 
   /**
    * Takes over a newer snapshot of the original. An older version than the present one is refused,
-   * so that a replayed snapshot can not undo a revocation.
+   * so that a replayed snapshot cannot undo a revocation.
    *
    * @throws TypeError if the snapshot is not well formed or has no `trustedUntil`, or this list is
    *   an original with entries of its own.
@@ -139,17 +131,7 @@ export class RevocationList implements RevocationSource {
   }
 
   find(query: RevocationQuery): RevocationEntry[] {
-    if (this.#entries.size === 0) return [];
-    const found: RevocationEntry[] = [];
-    const look = (kind: RevocationKind, id: string | undefined): void => {
-      const entry = id === undefined ? undefined : this.#entries.get(keyOf(kind, id));
-      if (entry !== undefined && concerns(entry, query.issued)) found.push(entry);
-    };
-    for (const link of query.links) look("link", link);
-    look("capability", query.capability);
-    look("key", query.key);
-    look("principal", query.principal);
-    return found;
+    return this.#table.find(query);
   }
 
   /**
@@ -159,12 +141,7 @@ export class RevocationList implements RevocationSource {
    * @returns How many were removed.
    */
   prune(now: number): number {
-    let removed = 0;
-    for (const [key, entry] of this.#entries) {
-      if (!isOver(entry, now)) continue;
-      this.#entries.delete(key);
-      removed++;
-    }
+    const removed = this.#table.prune(now / 1000);
     // A copy keeps the version of what it copies.
     if (removed > 0 && !this.#isCopy) this.#version++;
     return removed;
@@ -179,7 +156,7 @@ export class RevocationList implements RevocationSource {
   snapshot(trustedUntil?: string): RevocationSnapshot {
     const own = this.#isCopy ? formatTime(this.#trustedUntil) : undefined;
     const until = trustedUntil ?? own;
-    const entries = [...this.#entries.values()];
+    const entries = this.#table.entries();
     const snapshot = { version: this.#version, entries };
     return until === undefined ? snapshot : { ...snapshot, trustedUntil: until };
   }
@@ -188,8 +165,8 @@ export class RevocationList implements RevocationSource {
     return Number.isFinite(this.#trustedUntil);
   }
 
-  #take({ version, trustedUntil, entries }: ReadSnapshot): void {
-    this.#entries = entries;
+  #take({ version, trustedUntil, table }: ReadSnapshot): void {
+    this.#table = table;
     this.#version = version;
     this.#trustedUntil = trustedUntil;
   }
@@ -198,7 +175,7 @@ export class RevocationList implements RevocationSource {
 interface ReadSnapshot {
   readonly version: number;
   readonly trustedUntil: number;
-  readonly entries: Map<string, RevocationEntry>;
+  readonly table: RevocationTable;
 }
 
 function readSnapshot(snapshot: RevocationSnapshot): ReadSnapshot {
@@ -209,105 +186,7 @@ function readSnapshot(snapshot: RevocationSnapshot): ReadSnapshot {
   }
   const trustedUntil = trusted === undefined ? Number.POSITIVE_INFINITY : parseTime(trusted);
   if (trustedUntil === undefined) throw new TypeError("trustedUntil must be a time");
-  const entries = new Map<string, RevocationEntry>();
-  for (const entry of snapshot.entries) put(entries, checkedEntry(entry));
-  return { version, trustedUntil, entries };
-}
-
-function keyOf(kind: RevocationKind, id: string): string {
-  return `${kind}:${id}`;
-}
-
-function concerns(entry: RevocationEntry, issued: number): boolean {
-  if (entry.kind !== "principal") return true;
-  return issued < (parseTime(entry.before ?? "") ?? Number.POSITIVE_INFINITY);
-}
-
-/** Whether every token that the entry concerns has expired at `now`, in milliseconds since 1970. */
-function isOver(entry: RevocationEntry, now: number): boolean {
-  const until = entry.until === undefined ? undefined : parseTime(entry.until);
-  return until !== undefined && until <= now;
-}
-
-function put(entries: Map<string, RevocationEntry>, entry: RevocationEntry): void {
-  const key = keyOf(entry.kind, entry.id);
-  const known = entries.get(key);
-  entries.set(key, known === undefined ? entry : mergeEntries(known, entry));
-}
-
-/** Of two entries for the same thing: one that revokes what either does, for as long as either. */
-export function mergeEntries(known: RevocationEntry, added: RevocationEntry): RevocationEntry {
-  const longest = latest(known.until, added.until);
-  const widest = latest(known.before, added.before);
-  // The first to revoke it is who made the record: a later one can not rewrite when and why.
-  const reason = known.reason ?? added.reason;
-  return Object.freeze({
-    kind: known.kind,
-    id: known.id,
-    ...(widest === undefined ? {} : { before: widest }),
-    // Absent means never, so it stays absent.
-    ...(known.until === undefined || added.until === undefined || longest === undefined
-      ? {}
-      : { until: longest }),
-    at: earliest(known.at, added.at),
-    ...(reason === undefined ? {} : { reason }),
-  });
-}
-
-function earliest(a: string, b: string): string {
-  return a > b ? b : a;
-}
-
-function latest(a: string | undefined, b: string | undefined): string | undefined {
-  return a === undefined ? b : b === undefined || a > b ? a : b;
-}
-
-/**
- * A frozen copy, so that nobody who made or was shown the entry can change it afterwards.
- *
- * @throws TypeError naming the member that is wrong.
- */
-export function checkedEntry(entry: RevocationEntry): RevocationEntry {
-  refuseUnknown(entry, ["kind", "id", "before", "until", "at", "reason"], "a revocation");
-  const { kind, id, before, until, at, reason } = entry;
-  if (!["link", "capability", "key", "principal"].includes(kind)) {
-    throw new TypeError(`unknown kind of revocation ${JSON.stringify(kind)}`);
-  }
-  if (typeof id !== "string" || id === "")
-    throw new TypeError("a revocation's id must be a string");
-  if (kind === "link" && !isRevocationId(id)) {
-    throw new TypeError(`${JSON.stringify(id)} is not a revocation id: rv_ and 22 characters`);
-  }
-  if ((kind === "principal") !== (before !== undefined)) {
-    throw new TypeError('"before" belongs to a principal\'s revocation, and only there');
-  }
-  for (const time of [before, until, at]) {
-    if (time !== undefined && parseTime(time) === undefined) {
-      throw new TypeError(`${JSON.stringify(time)} is not a time such as 2026-01-31T23:59:59Z`);
-    }
-  }
-  if (at === undefined) throw new TypeError('a revocation must say "at" when it was made');
-  if (reason !== undefined && typeof reason !== "string") {
-    throw new TypeError("a revocation's reason must be a string");
-  }
-  return Object.freeze({
-    kind,
-    id,
-    ...(before === undefined ? {} : { before }),
-    ...(until === undefined ? {} : { until }),
-    at,
-    ...(reason === undefined ? {} : { reason }),
-  });
-}
-
-// A misspelt member must not pass for an absent one: most absent members mean "for ever".
-function refuseUnknown(value: object, known: readonly string[], what: string): void {
-  if (typeof value !== "object" || value === null) throw new TypeError(`${what} must be an object`);
-  for (const name of Object.keys(value)) {
-    if (!known.includes(name)) {
-      throw new TypeError(
-        `unknown member ${JSON.stringify(name)} in ${what}; it may have ${known.join(", ")}`,
-      );
-    }
-  }
+  const table = new RevocationTable();
+  for (const entry of snapshot.entries) table.add(readEntry(entry));
+  return { version, trustedUntil, table };
 }

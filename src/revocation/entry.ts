@@ -1,0 +1,140 @@
+import { formatTime, parseTime } from "../caveats/time.js";
+import { isRevocationId } from "./id.js";
+
+/** What is revoked: one link and all that descends from it, a capability, a key, or a principal's. */
+export type RevocationKind = "link" | "capability" | "key" | "principal";
+
+/** One entry of a revocation list. */
+export interface RevocationEntry {
+  readonly kind: RevocationKind;
+  /** `rv_…` for a link, `cap_…` for a capability, a key id, or a principal. */
+  readonly id: string;
+  /** For a principal: what was issued strictly before this moment is revoked. */
+  readonly before?: string;
+  /** When the last token concerned has expired and the entry can go; absent means never. */
+  readonly until?: string;
+  /** When it was revoked. */
+  readonly at: string;
+  /** Why, in the operator's words; never shown to the party that presents a token. */
+  readonly reason?: string;
+}
+
+/**
+ * What an entry says of the thing that it names, as lists keep it: a million of them take some
+ * 150 MB. Times are whole seconds since 1970.
+ */
+export interface RevocationRecord {
+  readonly before: number | undefined;
+  readonly until: number | undefined;
+  readonly at: number;
+  readonly reason: string | undefined;
+}
+
+/** An entry as lists keep it. */
+export interface KeptRevocation {
+  readonly kind: RevocationKind;
+  readonly id: string;
+  readonly record: RevocationRecord;
+}
+
+const KINDS: readonly RevocationKind[] = ["link", "capability", "key", "principal"];
+const MEMBERS = ["kind", "id", "before", "until", "at", "reason"];
+
+/** @throws TypeError naming the member of the entry that is wrong. */
+export function readEntry(entry: RevocationEntry): KeptRevocation {
+  refuseUnknown(entry, MEMBERS, "a revocation");
+  const { kind, id, before, until, at, reason } = entry;
+  if (at === undefined) throw new TypeError('a revocation must say "at" when it was made');
+  return checkedRevocation(kind, id, {
+    before: secondsFrom(before),
+    until: secondsFrom(until),
+    at: secondsFrom(at) ?? 0,
+    reason,
+  });
+}
+
+/** @throws TypeError naming what is wrong. */
+export function checkedRevocation(
+  kind: unknown,
+  id: unknown,
+  record: RevocationRecord,
+): KeptRevocation {
+  const known = KINDS.find((one) => one === kind);
+  if (known === undefined) {
+    throw new TypeError(`unknown kind of revocation ${JSON.stringify(kind)}`);
+  }
+  if (typeof id !== "string" || id === "")
+    throw new TypeError("a revocation's id must be a string");
+  if (known === "link" && !isRevocationId(id)) {
+    throw new TypeError(`${JSON.stringify(id)} is not a revocation id: rv_ and 22 characters`);
+  }
+  if ((known === "principal") !== (record.before !== undefined)) {
+    throw new TypeError('"before" belongs to a principal\'s revocation, and only there');
+  }
+  if (record.reason !== undefined && typeof record.reason !== "string") {
+    throw new TypeError("a revocation's reason must be a string");
+  }
+  return { kind: known, id, record };
+}
+
+/** An entry as callers see it, frozen: what a list gives out cannot be used to change it. */
+export function entryOf({ kind, id, record }: KeptRevocation): RevocationEntry {
+  const { before, until, at, reason } = record;
+  return Object.freeze({
+    kind,
+    id,
+    ...(before === undefined ? {} : { before: formatTime(before * 1000) }),
+    ...(until === undefined ? {} : { until: formatTime(until * 1000) }),
+    at: formatTime(at * 1000),
+    ...(reason === undefined ? {} : { reason }),
+  });
+}
+
+/** Of two records of the same thing: one that revokes what either does, for as long as either. */
+export function mergeRecords(known: RevocationRecord, added: RevocationRecord): RevocationRecord {
+  return {
+    before: latest(known.before, added.before),
+    // Absent means never, so it stays absent.
+    until:
+      known.until === undefined || added.until === undefined
+        ? undefined
+        : latest(known.until, added.until),
+    // The first to revoke it made the record: a later one cannot rewrite when and why.
+    at: Math.min(known.at, added.at),
+    reason: known.reason ?? added.reason,
+  };
+}
+
+/** Whether a record revokes all that another of the same thing does, for as long. */
+export function covers(known: RevocationRecord, added: RevocationRecord): boolean {
+  if ((known.before ?? 0) < (added.before ?? 0)) return false;
+  return known.until === undefined || (added.until !== undefined && known.until >= added.until);
+}
+
+/** @throws TypeError for a text that is not a time. */
+function secondsFrom(time: string | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const milliseconds = parseTime(time);
+  if (milliseconds !== undefined) return milliseconds / 1000;
+  throw new TypeError(`${JSON.stringify(time)} is not a time such as 2026-01-31T23:59:59Z`);
+}
+
+function latest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : b === undefined ? a : Math.max(a, b);
+}
+
+/**
+ * A misspelt member must not pass for an absent one: most absent members mean "for ever".
+ *
+ * @throws TypeError
+ */
+export function refuseUnknown(value: object, known: readonly string[], what: string): void {
+  if (typeof value !== "object" || value === null) throw new TypeError(`${what} must be an object`);
+  for (const name of Object.keys(value)) {
+    if (!known.includes(name)) {
+      throw new TypeError(
+        `unknown member ${JSON.stringify(name)} in ${what}; it may have ${known.join(", ")}`,
+      );
+    }
+  }
+}
