@@ -5,6 +5,7 @@ import { adviceForToken } from "./advice.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
 import { isErrno, say } from "./output.js";
 import { escapedJson, printable, withoutTokens } from "./printable.js";
+import { adviceForStorage } from "./storage-advice.js";
 
 /** An error as the user sees it. */
 interface Failure {
@@ -49,7 +50,8 @@ function failureOf(error: unknown): Failure {
     return { code, message, hint: adviceForToken(code), exitCode: EXIT.malformed, details };
   }
   if (error instanceof StorageError) {
-    const { code, message, hint, path } = error;
+    const { code, message, path } = error;
+    const hint = adviceForStorage(error);
     return { code, message, hint, exitCode: EXIT.environment, details: { path } };
   }
   if (error instanceof CommanderError) return usageFailure(error);

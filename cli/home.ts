@@ -1,13 +1,10 @@
 import { accessSync, constants, readFileSync, type Stats, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { DEFAULT_MAX_LIFETIME, LONGEST_LIFETIME } from "../src/capability/mint.js";
 import { type Grant, grantsById } from "../src/issuer/grant.js";
-import { createIssuer, type Issuer } from "../src/issuer/issuer.js";
-import type { Keyring } from "../src/issuer/keyring.js";
-import { readKeyringFile } from "../src/stores/keyring-file.js";
-import { openRevocationStore } from "../src/stores/revocations/open-store.js";
-import type { RevocationStore } from "../src/stores/revocations/revocation-store.js";
+import { StorageError } from "../src/storage/storage-error.js";
+import type { DatabaseChoice } from "./database.js";
 import { type CliError, environmentError, usageError } from "./exit.js";
 import type { GlobalOptions } from "./global-options.js";
 import { isErrno } from "./output.js";
@@ -17,7 +14,8 @@ export interface HomePaths {
   readonly folder: string;
   readonly config: string;
   readonly keyring: string;
-  readonly store: string;
+  /** `proviso.db` in the folder, or the file or address that was named instead. */
+  readonly database: string;
 }
 
 /** What `config.json` holds. */
@@ -33,17 +31,11 @@ export interface HomeConfig {
 /** A grant as a home lists it. */
 export type HomeGrant = Pick<Grant, "id" | "operations">;
 
-/** Everything that minting, checking and revoking need. */
-export interface OpenHome {
-  readonly paths: HomePaths;
-  readonly config: HomeConfig;
-  readonly keys: Keyring;
-  readonly store: RevocationStore;
-  readonly issuer: Issuer;
-}
+/** Which home, and which database if it is not the home's own. */
+export interface HomeChoice extends GlobalOptions, DatabaseChoice {}
 
 /** Where the home is: `--home`, which commander fills from `PROVISO_HOME` too, or the default. */
-export function homePaths({ home }: GlobalOptions): HomePaths {
+export function homePaths({ home, database }: HomeChoice): HomePaths {
   if (home === "" && process.env["PROVISO_HOME"] !== "") {
     throw usageError("--home is empty", "name a folder");
   }
@@ -51,16 +43,17 @@ export function homePaths({ home }: GlobalOptions): HomePaths {
     home === undefined || home === ""
       ? defaultFolder(process.env, process.platform)
       : resolve(home),
+    database,
   );
 }
 
 /** The paths of a home's files, wherever its folder is. */
-export function pathsIn(folder: string): HomePaths {
+export function pathsIn(folder: string, database?: string): HomePaths {
   return {
     folder,
     config: join(folder, "config.json"),
     keyring: join(folder, "keyring.json"),
-    store: join(folder, "store.db"),
+    database: database ?? join(folder, "proviso.db"),
   };
 }
 
@@ -76,16 +69,21 @@ function defaultFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): strin
 }
 
 /**
- * The files that a home lacks, by name; all of them if there is no folder.
+ * The files that a home lacks, by name, and whether it has none at all.
  *
- * @throws CliError `home_unreadable` if it can not be told.
+ * @throws CliError `home_unreadable` if this cannot be found out.
+ * @throws StorageError `store_outdated` if it has a file for each store, as homes once had.
  */
-export function missingFiles(paths: HomePaths): string[] {
-  const { config, keyring, store } = paths;
-  const files = { "config.json": config, "keyring.json": keyring, "store.db": store };
-  return Object.entries(files)
-    .filter(([, path]) => look(path) === undefined)
-    .map(([name]) => name);
+export function missingFiles({ folder, config, keyring, database }: HomePaths): {
+  readonly missing: readonly string[];
+  readonly none: boolean;
+} {
+  const old = join(folder, "store.db");
+  if (look(old) !== undefined) throw new StorageError("store_outdated", old);
+  const own = dirname(database) === folder ? [database] : [];
+  const files = [config, keyring, ...own];
+  const missing = files.filter((path) => look(path) === undefined).map((path) => basename(path));
+  return { missing, none: missing.length === files.length };
 }
 
 /**
@@ -93,8 +91,9 @@ export function missingFiles(paths: HomePaths): string[] {
  *
  * @throws CliError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or
  *   `config_malformed`.
+ * @throws StorageError `store_outdated`, as {@link missingFiles}.
  */
-export function findHome(options: GlobalOptions): { paths: HomePaths; config: HomeConfig } {
+export function findHome(options: HomeChoice): { paths: HomePaths; config: HomeConfig } {
   const paths = homePaths(options);
   const { folder } = paths;
   const found = look(folder);
@@ -107,12 +106,12 @@ export function findHome(options: GlobalOptions): { paths: HomePaths; config: Ho
     );
   }
   assertReadable(folder);
-  const missing = missingFiles(paths);
+  const { missing, none } = missingFiles(paths);
   if (missing.length > 0) {
     throw environmentError(
       "home_incomplete",
       `the home at ${folder} is not whole: ${missing.join(" and ")} missing`,
-      missing.length === 3
+      none
         ? "proviso init makes a home in an empty folder; --home or PROVISO_HOME names another"
         : "restore it from a backup; to start afresh, move the folder away and run proviso init",
     );
@@ -203,21 +202,4 @@ export function isLifetime(seconds: unknown): seconds is number {
   return (
     Number.isSafeInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= LONGEST_LIFETIME
   );
-}
-
-/** Opens the home, hands it to `use`, and closes its store whatever happens. */
-export async function withHome<T>(
-  options: GlobalOptions,
-  use: (home: OpenHome) => T | Promise<T>,
-): Promise<T> {
-  const { paths, config } = findHome(options);
-  const keys = readKeyringFile(paths.keyring);
-  const store = await openRevocationStore(paths.store);
-  try {
-    const { issuer: name, ...others } = config;
-    const issuer = createIssuer({ name, keys, revocations: store, ...others });
-    return await use({ paths, config, keys, store, issuer });
-  } finally {
-    store.close();
-  }
 }

@@ -3,19 +3,22 @@ import { createIssuingAgent } from "../../src/agent/issuing-agent.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import { type AgentServer, serveAgent } from "../../src/protocols/a2a/server.js";
+import { openStores } from "../../src/stores/database.js";
 import { followKeyringFile } from "../../src/stores/follow-keyring.js";
 import { openLedger } from "../../src/stores/ledger/open-ledger.js";
-import { openRevocationStore } from "../../src/stores/revocations/open-store.js";
-import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
+import {
+  openRevocations,
+  type RevocationStore,
+} from "../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import { say } from "../output.js";
 import { printable } from "../printable.js";
 import { openCallers } from "./callers.js";
 import { fromConfig, type ReadConfig } from "./config.js";
 import { consoleToLog } from "./console.js";
-import { keepHouse } from "./housekeeping.js";
 import { listeningError } from "./listen.js";
 import { followPolicy, type PolicyTerms, type ReadPolicy, readPolicy } from "./policy.js";
+import { pruneHourly } from "./prune.js";
 import { openResources } from "./resources.js";
 import { addressOf, assertSameGrants, homeFor, type RunOptions } from "./settings.js";
 import { checkTogether, loadSkills } from "./skills.js";
@@ -70,15 +73,17 @@ async function open(
   opened.push(consoleToLog(log));
 
   const keys = followKeyringFile(paths.keyring);
-  const store = await openRevocationStore(paths.store);
-  opened.push(() => store.close());
+  const database = await openStores(paths.database);
+  opened.push(() => database.close());
+  const revocations = await openRevocations(database);
   const ledger = await openLedger(join(paths.folder, "ledger.db"), { onProblem: warnOfLedger });
   opened.push(() => ledger.close());
   const tasks = await openTaskStore(join(paths.folder, "tasks.db"), {
     onProblem: (error) => warn(error.message),
   });
   opened.push(() => tasks.close());
-  opened.push(keepHouse({ tasks, store, onProblem: warn }));
+  tasks.failInterrupted();
+  opened.push(pruneHourly({ tasks, revocations, onProblem: warn }));
   const resources = await openResources(read, (message) => say(`note: ${printable(message)}`));
   if (resources !== undefined) opened.push(() => resources.close());
   const module = await loadSkills(read, {
@@ -92,12 +97,12 @@ async function open(
   const { grants, terms } = checkTogether(read, policy, module);
   assertSameGrants(read, paths.config, issued.grants, grants);
 
-  const metrics = new AgentMetrics(revocationGauge(store));
+  const metrics = new AgentMetrics(revocationGauge(revocations));
   const { issuer: issuerName } = issued;
-  const issuer = createIssuer({ name: issuerName, keys, revocations: store, maxLifetime, grants });
+  const issuer = createIssuer({ name: issuerName, keys, revocations, maxLifetime, grants });
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
-      ...{ issuer, revocations: store, ledger, lifetime, mode: config.mode },
+      ...{ issuer, revocations, ledger, lifetime, mode: config.mode },
       ...{ skills: module.skills, policy: policy.table },
       ...(resources === undefined ? {} : { resources: resources.source }),
       ...(config.undeclaredAmbient === undefined
@@ -162,7 +167,6 @@ function follow({ table, source }: ReadPolicy, terms: PolicyTerms): Closing {
   return () => followed.stop();
 }
 
-/** What there is to tell of a store. */
-function revocationGauge(store: RevocationStore): () => RevocationGauge {
-  return () => ({ size: store.list().length, version: store.version, age: store.age });
+function revocationGauge(revocations: RevocationStore): () => RevocationGauge {
+  return () => ({ size: revocations.size, version: revocations.version, age: revocations.age });
 }

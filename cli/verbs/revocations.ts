@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import type { RevocationEntry } from "../../src/revocation/list.js";
-import { openRevocationStore } from "../../src/stores/revocations/open-store.js";
+import type { RevocationEntry } from "../../src/revocation/entry.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
+import { addDatabase } from "../database.js";
 import { addExamples } from "../examples.js";
-import type { GlobalOptions } from "../global-options.js";
-import { findHome } from "../home.js";
+import { findHome, type HomeChoice } from "../home.js";
+import { withRevocations } from "../open-home.js";
 import { printJson, printLine } from "../output.js";
 import { printable, quoted } from "../printable.js";
 
@@ -17,38 +17,30 @@ export function define(program: Command): void {
   const listing = revocations
     .command("list")
     .description("Lists every entry, oldest first.")
-    .action((_options: object, self: Command) =>
-      withStore(self.optsWithGlobals<GlobalOptions>(), list),
-    );
+    .action((_options: object, self: Command) => use(self.optsWithGlobals<HomeChoice>(), list));
   const pruning = revocations
     .command("prune")
     .description("Removes the entries whose tokens have all expired.")
-    .action((_options: object, self: Command) =>
-      withStore(self.optsWithGlobals<GlobalOptions>(), prune),
-    );
+    .action((_options: object, self: Command) => use(self.optsWithGlobals<HomeChoice>(), prune));
+  for (const verb of [listing, pruning]) addDatabase(verb);
   const reading = ["proviso revocations list", "proviso revocations list --json"];
   addExamples(listing, "Examples", reading);
   addExamples(pruning, "Examples", ["proviso revocations prune"]);
   addExamples(revocations, "Examples", [...reading, "proviso revocations prune"]);
 }
 
-async function withStore(
-  options: GlobalOptions,
-  use: (store: RevocationStore, json: boolean) => void,
+function use(
+  options: HomeChoice,
+  action: (revocations: RevocationStore, json: boolean) => void | Promise<void>,
 ): Promise<void> {
   const { paths } = findHome(options);
-  const store = await openRevocationStore(paths.store);
-  try {
-    use(store, options.json === true);
-  } finally {
-    store.close();
-  }
+  return withRevocations(paths, (revocations) => action(revocations, options.json === true));
 }
 
-function list(store: RevocationStore, json: boolean): void {
-  const entries = store.list();
+function list(revocations: RevocationStore, json: boolean): void {
+  const entries = revocations.list();
   if (json) {
-    printJson({ version: store.version, entries });
+    printJson({ version: revocations.version, entries });
     return;
   }
   if (entries.length === 0) {
@@ -68,8 +60,8 @@ function entryLine({ kind, id, before, until, at, reason }: RevocationEntry): st
   return parts.join("  ");
 }
 
-function prune(store: RevocationStore, json: boolean): void {
-  const removed = store.prune(Date.now());
+async function prune(revocations: RevocationStore, json: boolean): Promise<void> {
+  const removed = await revocations.prune();
   if (json) printJson({ removed });
   else printLine(removed === 1 ? "1 entry removed" : `${removed} entries removed`);
 }

@@ -1,7 +1,7 @@
 import type { Json } from "../bytes/json.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Issuer } from "../issuer/issuer.js";
-import type { RevocationEntry } from "../revocation/list.js";
+import type { RevocationSink } from "../revocation/list.js";
 import { type Admission, admit } from "./admission.js";
 import { compileArgumentChecks } from "./arguments.js";
 import type { Caller } from "./caller.js";
@@ -30,9 +30,15 @@ import {
 } from "./maintenance.js";
 import { offersFor } from "./offer.js";
 import type { Policy } from "./policy.js";
-import type { PresentedCapability } from "./presented.js";
+import { isIssuedTo, type PresentedCapability } from "./presented.js";
 import { type Observation, Recorder } from "./recorder.js";
-import type { AgentDenials, RefusedGrant, RequestDenial, RequestRefusal } from "./refusal.js";
+import {
+  type AgentDenials,
+  type RefusedGrant,
+  type RequestDenial,
+  type RequestRefusal,
+  tooManyRevocations,
+} from "./refusal.js";
 import type { ResourceSource } from "./resources/resource.js";
 import { checkSkills, type Skill } from "./skill.js";
 
@@ -40,7 +46,12 @@ export interface IssuingAgentOptions {
   /** Its grants are the agent's: each has a description, and operations that skills have. */
   readonly issuer: Issuer;
   /** Where revocations go: the store or list that the issuer looks them up in. */
-  readonly revocations: { add(entry: RevocationEntry): void };
+  readonly revocations: RevocationSink;
+  /**
+   * How many revocations one caller, a principal with an invoker, may have in the list at once; 1,000
+   * unless given. The party that a capability was issued to can always revoke the whole of it.
+   */
+  readonly maxRevocations?: number;
   readonly skills: readonly Skill[];
   readonly policy: Policy;
   /** Absent for an agent without resources. */
@@ -68,7 +79,7 @@ export interface IssuingAgentOptions {
 }
 
 type SettledOptions = IssuingAgentOptions &
-  Required<Pick<IssuingAgentOptions, "lifetime" | "maxHandles">>;
+  Required<Pick<IssuingAgentOptions, "lifetime" | "maxHandles" | "maxRevocations">>;
 
 /** What came of a request for capabilities. */
 export type RequestOutcome =
@@ -257,19 +268,34 @@ export class IssuingAgent {
   }
 
   /**
-   * Revokes a presented capability, with all that descends from it.
+   * Revokes a presented capability, with all that descends from it. Refused where the caller has as
+   * many revocations in the list as it may have, unless it revokes the whole of a capability that was
+   * issued to it.
    *
    * @throws StorageError if it could not be written.
    */
-  revoke(caller: Caller, presented: PresentedCapability, reason?: string): RevocationOutcome {
+  async revoke(
+    caller: Caller,
+    presented: PresentedCapability,
+    reason?: string,
+  ): Promise<RevocationOutcome> {
     const found = revocationOfPresented(caller, presented, reason, this.#context);
     if (!found.ok) {
       this.#recorder.refused("revocation", caller, found.denials);
       return found;
     }
-    const { entry, capability, needless } = found;
+    const { entry, capability, whole, needless } = found;
     if (needless !== undefined) return { ok: true, capability, revocationId: entry.id, needless };
-    this.#options.revocations.add(entry);
+    const { revocations, ledger, maxRevocations: most } = this.#options;
+    // One entry a capability that was issued to the caller is all that this can add.
+    const own = whole && isIssuedTo(caller, await ledger.issued(capability));
+    const party = JSON.stringify([caller.principal, caller.invoker]);
+    const addition = await revocations.add(entry, own ? undefined : { party, most });
+    if (addition === "over_quota") {
+      const denials = [tooManyRevocations(most)] as const;
+      this.#recorder.refused("revocation", caller, denials);
+      return { ok: false, denials };
+    }
     this.#recorder.revoked(caller, capability, entry.id, reason);
     return { ok: true, capability, revocationId: entry.id };
   }
@@ -292,12 +318,14 @@ const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   audience: true,
   lifetime: true,
   maxHandles: true,
+  maxRevocations: true,
   recordValues: true,
   observe: true,
   clock: true,
 };
 const DEFAULT_LIFETIME = 15 * 60;
 const MOST_HANDLES = 256;
+const MAX_REVOCATIONS = 1000;
 const NEVER: AbortSignal = new AbortController().signal;
 
 /**
@@ -376,13 +404,17 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
   if (!Number.isSafeInteger(maxHandles) || maxHandles < 1 || maxHandles > MOST_HANDLES) {
     throw new TypeError(`maxHandles: must be 1 to ${MOST_HANDLES}`);
   }
+  const maxRevocations = options.maxRevocations ?? MAX_REVOCATIONS;
+  if (!Number.isSafeInteger(maxRevocations) || maxRevocations < 1) {
+    throw new TypeError("maxRevocations: must be a whole number of at least 1");
+  }
   if (issuer.grants === undefined) {
     throw new TypeError("issuer: must know its grants: createIssuer({ grants: […] })");
   }
   const grants = expandGrants([...issuer.grants.values()], options.skills);
   const skills = checkSkills(options.skills);
   return new IssuingAgent(
-    { ...options, lifetime, maxHandles },
+    { ...options, lifetime, maxHandles, maxRevocations },
     {
       issuer,
       mode,

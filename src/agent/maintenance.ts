@@ -4,7 +4,7 @@ import { type DenialCode, tokenDenialCode } from "../capability/denial.js";
 import type { Authority } from "../caveats/authority.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
-import type { RevocationEntry } from "../revocation/list.js";
+import type { RevocationEntry } from "../revocation/entry.js";
 import type { Caller } from "./caller.js";
 import type { GateContext } from "./gate.js";
 import { type PresentedCapability, tokenOf, unknownCapability } from "./presented.js";
@@ -99,6 +99,8 @@ export function revocationOfPresented(
       readonly ok: true;
       readonly entry: RevocationEntry;
       readonly capability: string;
+      /** Whether it is the capability as it was issued. */
+      readonly whole: boolean;
       readonly needless?: "revoked" | "expired";
     }
   | Refused {

@@ -2,7 +2,7 @@ import { linkSync, lstatSync, rmSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { createPrivateFile, removeAbandoned, syncDirectoryOf, temporaryName } from "./new-file.js";
 import type { Connect, SqliteKind } from "./sqlite-driver.js";
-import { StorageError, type StoreName, storeCreationError } from "./storage-error.js";
+import { StorageError, storeCreationError } from "./storage-error.js";
 
 /**
  * Makes an empty file of a kind, mode 0600. It appears whole or not at all, and one that is there
@@ -18,7 +18,7 @@ export function createSqliteFile(connect: Connect, kind: SqliteKind, path: strin
   removeAbandoned(file);
   try {
     // SQLite would take what is left of an older file for changes to the new one.
-    for (const ending of ["", "-wal", "-journal"]) assertAbsent(file, path, ending, kind.store);
+    for (const ending of ["", "-wal", "-journal"]) assertAbsent(file, path, ending);
     try {
       createPrivateFile(temporary, () => {});
       initialize(connect, kind, temporary);
@@ -27,23 +27,23 @@ export function createSqliteFile(connect: Connect, kind: SqliteKind, path: strin
       for (const ending of ["", "-journal"]) rmSync(temporary + ending, { force: true });
     }
   } catch (error) {
-    throw storeCreationError(error, path, kind.store);
+    throw storeCreationError(error, path);
   }
   syncDirectoryOf(file);
 }
 
 /** @throws StorageError `store_exposed` if others than the owner have rights that the kind forbids. */
-export function assertPrivate(path: string, { exposed, store }: SqliteKind): void {
+export function assertPrivate(path: string, { exposed }: SqliteKind): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (process.platform === "win32" || stat === undefined || (stat.mode & exposed) === 0) return;
   const detail = `its mode is ${(stat.mode & 0o777).toString(8).padStart(4, "0")}`;
-  throw new StorageError("store_exposed", path, { store, detail });
+  throw new StorageError("store_exposed", path, { detail });
 }
 
-function assertAbsent(file: string, path: string, ending: string, store: StoreName): void {
+function assertAbsent(file: string, path: string, ending: string): void {
   if (lstatSync(file + ending, { throwIfNoEntry: false }) === undefined) return;
-  const detail = ending === "" ? {} : { detail: `${path}${ending} is left of an older store` };
-  throw new StorageError("store_exists", path, { store, ...detail });
+  const detail = ending === "" ? {} : { detail: `${path}${ending} is left of an older database` };
+  throw new StorageError("store_exists", path, detail);
 }
 
 /** Makes the empty file at `path` an empty one of its kind. */

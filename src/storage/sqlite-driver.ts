@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { StorageError, type StoreName } from "./storage-error.js";
+import { StorageError } from "./storage-error.js";
 
 /** What is kept in a column. */
 export type SqlValue = string | number | null;
@@ -29,7 +29,6 @@ export const PATIENCE = 2000;
 
 /** A kind of SQLite file, told from others by what stands in its header. */
 export interface SqliteKind {
-  readonly store: StoreName;
   readonly applicationId: number;
   /** The layout of the tables; grows when it changes. */
   readonly format: number;
@@ -44,10 +43,7 @@ export interface SqliteKind {
  *
  * @throws StorageError `store_unavailable`.
  */
-export async function loadDriver(
-  path: string,
-  store: StoreName = "revocation store",
-): Promise<Connect> {
+export async function loadDriver(path: string): Promise<Connect> {
   try {
     const { default: Database } = await import("libsql");
     return (file, mode = "rw") => {
@@ -55,6 +51,6 @@ export async function loadDriver(
       return new Database(`${pathToFileURL(file).href}?mode=${mode}`, { timeout: PATIENCE });
     };
   } catch (cause) {
-    throw new StorageError("store_unavailable", path, { store, cause });
+    throw new StorageError("store_unavailable", path, { detail: "npm install libsql", cause });
   }
 }

@@ -10,7 +10,7 @@ import {
   type SqliteKind,
   type Statement,
 } from "./sqlite-driver.js";
-import { StorageError, type StoreName, storeError } from "./storage-error.js";
+import { StorageError, storeError } from "./storage-error.js";
 
 /** How a transaction is written. */
 export interface WriteOptions {
@@ -25,7 +25,6 @@ export class SqliteFile {
   /** The file, as it was named. */
   readonly name: string;
   readonly #path: string;
-  readonly #store: StoreName;
   readonly #format: number;
   readonly #identity: string;
   readonly #connection: Connection;
@@ -39,7 +38,6 @@ export class SqliteFile {
   constructor(connect: Connect, kind: SqliteKind, name: string, mode: OpenMode = "rw") {
     this.name = name;
     this.#path = resolve(name);
-    this.#store = kind.store;
     this.#format = kind.format;
     this.#identity = this.#look();
     assertPrivate(name, kind);
@@ -83,13 +81,13 @@ export class SqliteFile {
     try {
       return action();
     } catch (error) {
-      throw storeError(error, this.name, this.#store);
+      throw storeError(error, this.name);
     }
   }
 
   /** The error for contents that can not be. */
   corrupt(detail: string): StorageError {
-    return new StorageError("store_corrupt", this.name, { store: this.#store, detail });
+    return new StorageError("store_corrupt", this.name, { detail });
   }
 
   /** Puts on the disk, past any crash of the system, what has been written until now. */
@@ -110,7 +108,7 @@ export class SqliteFile {
     this.#connection.close();
   }
 
-  #check({ store, applicationId, format }: SqliteKind, mode: OpenMode): void {
+  #check({ applicationId, format }: SqliteKind, mode: OpenMode): void {
     const pragma = (name: string): unknown => {
       const [row] = this.#connection.prepare(`PRAGMA ${name}`).all();
       return field(row, name);
@@ -119,7 +117,7 @@ export class SqliteFile {
       throw this.corrupt("the file is something else");
     const found = pragma("user_version");
     if (typeof found !== "number" || found < 1) throw this.corrupt("it has no format");
-    if (found > format) throw new StorageError("store_version", this.name, { store });
+    if (found > format) throw new StorageError("store_version", this.name);
     // A write, so only once the file is known to be of this kind.
     if (mode === "rw" && pragma("journal_mode") !== "wal") {
       this.#connection.exec("PRAGMA journal_mode = WAL");
@@ -128,7 +126,7 @@ export class SqliteFile {
 
   #assertInPlace(): void {
     if (this.#look() === this.#identity) return;
-    throw new StorageError("store_replaced", this.name, { store: this.#store });
+    throw new StorageError("store_replaced", this.name);
   }
 
   /** What tells the file from one put in its place. */
@@ -145,8 +143,8 @@ export class SqliteFile {
       return connect(this.#path, mode);
     } catch (error) {
       // libsql gives no code here, but SQLite's number ends the message; 14 is "can not open".
-      if (errorCode(error) !== "") throw storeError(error, this.name, this.#store);
-      throw new StorageError("store_unreadable", this.name, { store: this.#store, cause: error });
+      if (errorCode(error) !== "") throw storeError(error, this.name);
+      throw new StorageError("store_unreadable", this.name, { cause: error });
     }
   }
 }

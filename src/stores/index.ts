@@ -1,5 +1,6 @@
 /**
- * What is kept: key files, revocations and the ledger, and the errors of keeping them.
+ * What is kept: a database for revocations, ledger and tasks, key files, and the errors of keeping
+ * them.
  *
  * @packageDocumentation
  */
@@ -7,8 +8,8 @@ export {
   StorageError,
   type StorageErrorCode,
   type StorageErrorOptions,
-  type StoreName,
 } from "../storage/storage-error.js";
+export { createStores, openStores, type StoreDatabase } from "./database.js";
 export { type FollowOptions, followKeyringFile } from "./follow-keyring.js";
 export { createKeyringFile, readKeyringFile, replaceKeyringFile } from "./keyring-file.js";
 export { LedgerFile } from "./ledger/ledger-file.js";
@@ -16,8 +17,8 @@ export { LedgerReader } from "./ledger/ledger-reader.js";
 export { openLedger, openLedgerReadOnly } from "./ledger/open-ledger.js";
 export type { LedgerOptions, LedgerProblem } from "./ledger/options.js";
 export type { LedgerGap } from "./ledger/tables.js";
-export { createRevocationStore, openRevocationStore } from "./revocations/open-store.js";
 export {
+  openRevocations,
   RevocationStore,
   type RevocationStoreOptions,
 } from "./revocations/revocation-store.js";

@@ -112,14 +112,14 @@ describe("revoking", () => {
     const { token: parent } = await grantedOne(agent, { grants: ["clock:read"] });
     const [child, sibling] = ["a", "b"].map((purpose) => attenuated(parent, { purpose }));
     const grandchild = attenuated(child ?? "", { purpose: "c" });
-    expect(agent.revoke(BOB, { token: child ?? "" }, "lost")).toMatchObject({ ok: true });
+    expect(await agent.revoke(BOB, { token: child ?? "" }, "lost")).toMatchObject({ ok: true });
     const alive = async (token = ""): Promise<string[]> =>
       codes(await call(agent, "tell", {}, [{ token }]));
     expect(await alive(child)).toEqual(["revoked"]);
     expect(await alive(grandchild)).toEqual(["revoked"]);
     expect(await alive(sibling)).toEqual(["allowed"]);
     expect(await alive(parent)).toEqual(["allowed"]);
-    expect(agent.revoke(ALICE, { token: parent })).toMatchObject({ ok: true });
+    expect(await agent.revoke(ALICE, { token: parent })).toMatchObject({ ok: true });
     expect(await alive(sibling)).toEqual(["revoked"]);
     expect(await agent.admit(ALICE, [{ token: sibling ?? "" }])).toMatchObject({ allowed: false });
   });
@@ -128,13 +128,16 @@ describe("revoking", () => {
     const { agent, revocations, clock, ledger } = await world();
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
     const other = await grantedOne(agent, { grants: ["clock:read"] });
-    agent.revoke(ALICE, { token });
+    await agent.revoke(ALICE, { token });
     const before = revocations.snapshot().entries.length;
     for (const dead of [token, attenuated(token, { purpose: "p" })]) {
-      expect(agent.revoke(ALICE, { token: dead })).toMatchObject({ ok: true, needless: "revoked" });
+      expect(await agent.revoke(ALICE, { token: dead })).toMatchObject({
+        ok: true,
+        needless: "revoked",
+      });
     }
     clock.now = NOW + 3_600_000;
-    expect(agent.revoke(ALICE, { token: other.token })).toMatchObject({
+    expect(await agent.revoke(ALICE, { token: other.token })).toMatchObject({
       ok: true,
       needless: "expired",
     });
@@ -149,7 +152,7 @@ describe("revoking", () => {
       ["noise", "token_malformed"],
       [`${token.slice(0, -4)}AAAA`, "signature_mismatch"],
     ]) {
-      expect(agent.revoke(ALICE, { token: bad ?? "" })).toMatchObject({
+      expect(await agent.revoke(ALICE, { token: bad ?? "" })).toMatchObject({
         ok: false,
         denials: [{ code }],
       });
@@ -161,6 +164,6 @@ describe("revoking", () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
     const bound = append(token, '{"audience":["other"],"invokers":["other"]}');
-    expect(agent.revoke(BOB, { token: bound })).toMatchObject({ ok: true });
+    expect(await agent.revoke(BOB, { token: bound })).toMatchObject({ ok: true });
   });
 });

@@ -102,7 +102,7 @@ describe("an id alone", () => {
           invoked,
           await agent.admit(caller, [{ id: one }]),
           agent.introspect(caller, { id: one }),
-          agent.revoke(caller, { id: one }),
+          await agent.revoke(caller, { id: one }),
           agent.attenuate(caller, { id: one }, { operations: ["tell"] }),
         ];
         return JSON.stringify(answers).replaceAll(one, "ID");
@@ -120,7 +120,7 @@ describe("an id alone", () => {
     expect(codes(await call(agent, "tell", {}, [{ id: bound.id }]))).toEqual(["invoker_denied"]);
     const { id } = await grantedOne(agent, { grants: ["clock:read"] });
     const other = await grantedOne(agent, { grants: ["clock:read"] });
-    agent.revoke(ALICE, { id });
+    await agent.revoke(ALICE, { id });
     expect(codes(await call(agent, "tell", {}, [{ id }]))).toEqual(["revoked"]);
     policy.replace({ rules: [] });
     expect(codes(await call(agent, "tell", {}, [{ id: other.id }]))).toEqual(["policy_denied"]);
@@ -150,7 +150,7 @@ describe("an id alone", () => {
     });
     expect(agent.introspect(ALICE, mixed)).toMatchObject({ active: false });
     expect(agent.attenuate(ALICE, mixed, { operations: ["tell"] })).toMatchObject({ ok: false });
-    expect(agent.revoke(ALICE, mixed)).toMatchObject({ ok: false });
+    expect(await agent.revoke(ALICE, mixed)).toMatchObject({ ok: false });
     expect(ran).toEqual([]);
     for (const alive of [one, other])
       expect(agent.introspect(ALICE, { token: alive.token })).toMatchObject({ active: true });

@@ -67,7 +67,7 @@ describe("the ledger has", () => {
   test("of a revocation: which link, by whom and why", async () => {
     const { agent, ledger } = await world();
     const { id, token, revocationId } = await grantedOne(agent, { grants: ["clock:read"] });
-    agent.revoke(BOB, { token }, "task done");
+    await agent.revoke(BOB, { token }, "task done");
     expect(ledger.list({ kind: "revocation" })).toMatchObject([
       {
         decision: "allowed",
@@ -105,7 +105,7 @@ describe("observers are told of every decision, and of nobody", () => {
     await call(agent, "tell", {});
     await call(agent, "list", {}, [{ token }]);
     await agent.request(ALICE, {});
-    agent.revoke(ALICE, { token });
+    await agent.revoke(ALICE, { token });
     const told = seen.map(({ seconds, ...rest }) => {
       expect(seconds).toBeGreaterThanOrEqual(0);
       return Object.values(rest).join(" ");
@@ -145,7 +145,7 @@ describe("nothing secret is written", () => {
         agent.introspect(ALICE, { token });
       }
       agent.attenuate(ALICE, { token: child }, { purpose: "narrowed" });
-      agent.revoke(ALICE, { token: child }, "done");
+      await agent.revoke(ALICE, { token: child }, "done");
     }
     ledger.flush();
     const directory = dirname(root);

@@ -23,10 +23,11 @@ import {
 import { openFolder } from "../../src/sources/index.js";
 import {
   createKeyringFile,
-  createRevocationStore,
+  createStores,
   followKeyringFile,
   type LedgerFile,
   openLedger,
+  openRevocations,
   type RevocationStore,
 } from "../../src/stores/index.js";
 import { GRANTS, POLICY, skillsOver, writeDocuments } from "../protocols/a2a/contents.js";
@@ -105,12 +106,13 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   createKeyringFile(join(home, "keyring.json"), createKeyring());
   writeDocuments(join(home, "documents"));
   const folder = await openFolder(join(home, "documents"));
-  const revocations = await createRevocationStore(join(home, "store.db"), { clock });
+  const database = await createStores(join(home, "proviso.db"));
+  const revocations = await openRevocations(database, { clock });
   const ledger = await openLedger(join(home, "ledger.db"), { clock });
   const tasks = await openTaskStore(join(home, "tasks.db"), { clock });
   const policy = new PolicyTable(POLICY);
   const metrics = new AgentMetrics(() => ({
-    ...{ size: revocations.list().length, version: revocations.version, age: revocations.age },
+    ...{ size: revocations.size, version: revocations.version, age: revocations.age },
   }));
   const skills = skillsOver(folder, (skill) => ran.push(skill));
   const issuer = createIssuer({
@@ -147,8 +149,9 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   });
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
-    stopped ??= server.close().finally(() => {
-      for (const open of [tasks, ledger, revocations]) open.close();
+    stopped ??= server.close().finally(async () => {
+      for (const open of [tasks, ledger]) open.close();
+      await database.close();
     });
     return stopped;
   };

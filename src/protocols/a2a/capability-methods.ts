@@ -84,7 +84,11 @@ export function narrowed(narrow: () => ReturnType<IssuingAgent["attenuate"]>): M
   return { ok: false, fault: fault(-32602, message, "attenuation_exceeds", metadata) };
 }
 
-function revoke(agent: IssuingAgent, caller: Caller, params: JsonObject): MethodOutcome {
+async function revoke(
+  agent: IssuingAgent,
+  caller: Caller,
+  params: JsonObject,
+): Promise<MethodOutcome> {
   const reading = readNamed(params);
   if (!reading.ok) return invalidParams(reading.message);
   const { reason } = params;
@@ -92,7 +96,7 @@ function revoke(agent: IssuingAgent, caller: Caller, params: JsonObject): Method
     return invalidParams(`"reason" must be a text of at most ${LONGEST_REASON} characters`);
   }
   const [presented = {}] = reading.presented;
-  const outcome = agent.revoke(caller, presented, reason);
+  const outcome = await agent.revoke(caller, presented, reason);
   if (!outcome.ok) return { ok: false, fault: denialFault(outcome.denials) };
   const { capability, revocationId, needless } = outcome;
   const already = needless === undefined ? {} : { already: needless };

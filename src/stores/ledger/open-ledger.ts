@@ -43,7 +43,7 @@ import { LEDGER } from "./schema.js";
  */
 export async function openLedger(path: string, options: LedgerOptions = {}): Promise<LedgerFile> {
   const all = ledgerOptions(options);
-  const connect = await loadDriver(path, LEDGER.store);
+  const connect = await loadDriver(path);
   return new LedgerFile(openOrCreate(connect, LEDGER, path), all);
 }
 
@@ -54,6 +54,6 @@ export async function openLedger(path: string, options: LedgerOptions = {}): Pro
  * @throws StorageError as {@link openLedger}, and `store_missing`.
  */
 export async function openLedgerReadOnly(path: string): Promise<LedgerReader> {
-  const connect = await loadDriver(path, LEDGER.store);
+  const connect = await loadDriver(path);
   return new LedgerReader(new SqliteFile(connect, LEDGER, path, "ro"));
 }

@@ -37,7 +37,6 @@ const TABLES = `
 
 /** The file of a ledger ("prvl"). Who can write to it can undo what it says. */
 export const LEDGER: SqliteKind = {
-  store: "ledger",
   applicationId: 0x7072766c,
   format: 1,
   tables: TABLES,

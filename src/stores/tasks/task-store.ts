@@ -52,7 +52,7 @@ export async function openTaskStore(
   path: string,
   options: TaskStoreOptions = {},
 ): Promise<SqliteTaskStore> {
-  const connect = await loadDriver(path, TASKS.store);
+  const connect = await loadDriver(path);
   return new SqliteTaskStore(openOrCreate(connect, TASKS, path), options);
 }
 

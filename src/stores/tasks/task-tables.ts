@@ -44,7 +44,6 @@ const TABLES = `
 
 /** The file of a task store ("prvt"). What is in it is nobody's but the callers' and the agent's. */
 export const TASKS: SqliteKind = {
-  store: "task store",
   applicationId: 0x70727674,
   format: 1,
   tables: TABLES,

@@ -9,8 +9,9 @@ import { createIssuer } from "../../../src/issuer/issuer.js";
 import { createKeyring } from "../../../src/issuer/keyring.js";
 import type { TaskRunner } from "../../../src/protocols/a2a/executor.js";
 import { serveAgent } from "../../../src/protocols/a2a/server.js";
+import { createStores } from "../../../src/stores/database.js";
 import { openLedger } from "../../../src/stores/ledger/open-ledger.js";
-import { createRevocationStore } from "../../../src/stores/revocations/open-store.js";
+import { openRevocations } from "../../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../../src/stores/tasks/task-store.js";
 import type { Holdings, State } from "./holdings.js";
 import { type AgentName, accessTokens } from "./people.js";
@@ -51,7 +52,8 @@ export async function serve(
   const home = join(options.home, `${name}-home`);
   mkdirSync(home);
   const { clock, mode } = options;
-  const revocations = await createRevocationStore(join(home, "store.db"), { clock });
+  const database = await createStores(join(home, "proviso.db"));
+  const revocations = await openRevocations(database, { clock });
   const ledger = await openLedger(join(home, "ledger.db"), { clock });
   const tasks = await openTaskStore(join(home, "tasks.db"), { clock });
   const issuer = createIssuer({
@@ -85,7 +87,7 @@ export async function serve(
       const { id, state } = row as { readonly id: string; readonly state: number };
       return [`tasks/${name}/${JSON.parse(id)}`, String(state)];
     }),
-    new Watched(join(home, "store.db"), "SELECT kind, id FROM revocation", (row) => {
+    new Watched(join(home, "proviso.db"), "SELECT kind, id FROM revocation", (row) => {
       const { kind, id } = row as { readonly kind: string; readonly id: string };
       return [`revoked/${kind}/${JSON.parse(id)}`, "revoked"];
     }),
@@ -98,7 +100,7 @@ export async function serve(
       for (const one of seen) one.close();
       tasks.close();
       ledger.close();
-      revocations.close();
+      await database.close();
       holdings.close();
     },
   };

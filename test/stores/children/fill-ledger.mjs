@@ -22,7 +22,7 @@ while (refused === undefined) {
     ledger.commit({ ...EVENT, purpose, values });
     committed.push(purpose);
   } catch (error) {
-    refused = { code: error.code, message: error.message, hint: error.hint };
+    refused = { code: error.code, message: error.message };
   }
 }
 for (let i = 0; i < 150; i++) ledger.note({ ...EVENT, purpose: `noted_${i}`, values });

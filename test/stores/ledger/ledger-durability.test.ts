@@ -94,8 +94,7 @@ test.runIf(posix)("a file that may not grow stops committing, but not the agent"
   const { committed, refused, problems, code } = parsed(String(stdout));
   expect(refused).toEqual({
     code: "store_full",
-    message: `${path}: the ledger could not be written; nothing was changed (SQLITE_IOERR_WRITE)`,
-    hint: "free space on its disk, then repeat",
+    message: `${path}: the database could not be written; nothing was changed (SQLITE_IOERR_WRITE)`,
   });
   expect([problems, code]).toEqual([["store_full"], "store_full"]);
   const ledger = spawnSync(process.execPath, [child("record-until-killed"), path]);

@@ -2,8 +2,8 @@ import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "libsql";
 import { describe, expect, test } from "vitest";
+import { createStores } from "../../../src/stores/database.js";
 import { openLedger, openLedgerReadOnly } from "../../../src/stores/ledger/open-ledger.js";
-import { createRevocationStore } from "../../../src/stores/revocations/open-store.js";
 import { namesIn, posix, storageError } from "../../issuer/support.js";
 import { invocation, newLedger, newPath } from "./support.js";
 
@@ -88,11 +88,11 @@ describe("what is no ledger is refused, and left as it is", () => {
       "some text",
       (path) => writeFileSync(path, "x".repeat(4096), { mode: 0o600 }),
       "store_corrupt",
-      "not a ledger",
+      "not a database of proviso",
     ],
     [
-      "a revocation store",
-      async (path) => (await createRevocationStore(path)).close(),
+      "a database of the stores",
+      async (path) => (await createStores(path)).close(),
       "store_corrupt",
       "something else",
     ],

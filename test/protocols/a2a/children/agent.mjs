@@ -10,10 +10,10 @@ import { createIssuer, createKeyring } from "proviso/issuer";
 import { openFolder } from "proviso/sources";
 import {
   createKeyringFile,
-  createRevocationStore,
   followKeyringFile,
   openLedger,
-  openRevocationStore,
+  openRevocations,
+  openStores,
 } from "proviso/stores";
 
 const [, , home = ""] = process.argv;
@@ -28,9 +28,8 @@ if (first) {
   }
 }
 const folder = await openFolder(at("documents"));
-const revocations = first
-  ? await createRevocationStore(at("store.db"))
-  : await openRevocationStore(at("store.db"));
+const database = await openStores(at("proviso.db"), "create");
+const revocations = await openRevocations(database);
 const ledger = await openLedger(at("ledger.db"));
 const tasks = await openTaskStore(at("tasks.db"));
 const input = {
@@ -83,6 +82,7 @@ writeSync(1, `${JSON.stringify({ url: server.url })}\n`);
 
 process.once("SIGTERM", async () => {
   await server.close();
-  for (const store of [tasks, ledger, revocations]) store.close();
+  for (const store of [tasks, ledger]) store.close();
+  await database.close();
   writeSync(1, `${JSON.stringify({ stopped: true })}\n`);
 });

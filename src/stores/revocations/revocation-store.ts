@@ -1,0 +1,360 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Kysely } from "kysely";
+import {
+  covers,
+  type KeptRevocation,
+  type RevocationEntry,
+  readEntry,
+} from "../../revocation/entry.js";
+import type {
+  RevocationAddition,
+  RevocationQuota,
+  RevocationSink,
+  RevocationSource,
+} from "../../revocation/list.js";
+import { type RevocationQuery, RevocationTable } from "../../revocation/table.js";
+import { StorageError, storeError } from "../../storage/storage-error.js";
+import type { StoreDatabase, StoreTables } from "../database.js";
+import { RevocationRows } from "./rows.js";
+
+/** How current a store's answers must be. */
+export interface RevocationStoreOptions {
+  /**
+   * Milliseconds between two looks whether another process has revoked something; 50 unless given, or
+   * 250 for PostgreSQL.
+   */
+  readonly refreshEvery?: number;
+  /**
+   * Seconds after the last successful look at the database for which the list may be relied on; 5
+   * unless given. Then every check is refused as `revocation_stale`, until a look succeeds again.
+   */
+  readonly staleAfter?: number;
+  /** Milliseconds since 1970; the issuer's clock, `Date.now` unless given. */
+  readonly clock?: () => number;
+}
+
+const REFRESH_EVERY = { sqlite: 50, postgres: 250 } as const;
+const STALE_AFTER = 5;
+/** Milliseconds after which a look is given up: another one may be answered. */
+const PATIENCE = 2000;
+
+/** What must be read back, and what waits for it. */
+interface Confirmation {
+  readonly entries: KeptRevocation[];
+  readonly done: Promise<void>;
+}
+
+/**
+ * Revocations in a database that several processes share. Each process holds all of them in memory,
+ * so that a look-up does no I/O, and follows what the others revoke. Made by {@link openRevocations}.
+ *
+ * Look-ups never throw. While the database cannot be read, what is known goes on being refused, and
+ * after `staleAfter` seconds everything is. So it is once the database is closed.
+ */
+export class RevocationStore implements RevocationSource, RevocationSink {
+  readonly #database: StoreDatabase;
+  readonly #rows: RevocationRows;
+  readonly #staleAfter: number;
+  readonly #clock: () => number;
+  readonly #table: RevocationTable = new RevocationTable();
+  #version = 0;
+  #pruned = 0;
+  /** When the last look that succeeded began, in milliseconds of `performance`. */
+  #readAt = Number.NEGATIVE_INFINITY;
+  #problem: StorageError | undefined;
+  #next: Confirmation | undefined;
+
+  /** @internal Use {@link openRevocations}. */
+  constructor(database: StoreDatabase, options: Required<RevocationStoreOptions>) {
+    this.#database = database;
+    this.#rows = new RevocationRows(database.name);
+    this.#staleAfter = options.staleAfter * 1000;
+    this.#clock = options.clock;
+  }
+
+  find(query: RevocationQuery): RevocationEntry[] {
+    return this.#table.find(query);
+  }
+
+  isCurrent(): boolean {
+    // By a clock that no one sets: the age of the list must not depend on the time of day.
+    return performance.now() - this.#readAt < this.#staleAfter;
+  }
+
+  /** The version of the list: grows with every change and never shrinks. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** How many entries there are. */
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /** Seconds since the list was last known to be what the database says. */
+  get age(): number {
+    return (performance.now() - this.#readAt) / 1000;
+  }
+
+  /** Why the last look at the database failed; absent if it did not. */
+  get problem(): StorageError | undefined {
+    return this.#problem;
+  }
+
+  /** Every entry, oldest first. */
+  list(): readonly RevocationEntry[] {
+    return this.#table.entries();
+  }
+
+  /**
+   * Adds an entry. When the promise is fulfilled, the entry is in the database, has been read back
+   * from there and counts here; other processes see it within their `refreshEvery`. Of two for the
+   * same thing, what either revokes is revoked, for as long as either says. It is written even when
+   * the disk is nearly full.
+   *
+   * @param quota - The party that the entry counts against; none unless given.
+   * @throws TypeError if the entry is not well formed.
+   * @throws StorageError The entry must then be taken as not added.
+   */
+  async add(entry: RevocationEntry, quota?: RevocationQuota): Promise<RevocationAddition> {
+    const [addition = "known"] = await this.#addAll([readEntry(entry)], quota);
+    return addition;
+  }
+
+  /**
+   * Adds all entries or none, as {@link RevocationStore.add} does.
+   *
+   * @throws TypeError if an entry is not well formed.
+   * @throws StorageError as `add` does.
+   */
+  async addAll(entries: Iterable<RevocationEntry>): Promise<void> {
+    await this.#addAll(Array.from(entries, readEntry));
+  }
+
+  /**
+   * Removes entries whose tokens have all expired.
+   *
+   * @param now - Milliseconds since 1970; the store's clock unless given.
+   * @returns How many were removed.
+   * @throws TypeError if `now` is not a finite number.
+   * @throws StorageError as `add` does.
+   */
+  async prune(now: number = this.#clock()): Promise<number> {
+    if (!Number.isFinite(now)) throw new TypeError("now must be milliseconds since 1970");
+    const removed = await this.#database.write(
+      (db) => this.#rows.prune(db, Math.floor(now / 1000)),
+      { urgent: true },
+    );
+    await this.#look((action) => this.#database.read(action));
+    return removed;
+  }
+
+  /**
+   * Runs `action` while no other process can write to the list, or be in its own `exclusively`: a
+   * lock that is lifted if the process dies. What `action` adds is committed when it is done; if it throws, nothing is, and its
+   * error is thrown on.
+   *
+   * @param action - Adds entries by the function that it is given: `store.add` would wait for itself.
+   * @throws StorageError as `add` does; `store_locked` if another process held the lock for 2 seconds.
+   *
+   * @example
+   * ```ts
+   * import { mkdtempSync } from "node:fs";
+   * import { tmpdir } from "node:os";
+   * import { join } from "node:path";
+   * import { createKeyring } from "proviso/issuer";
+   * import {
+   *   createKeyringFile,
+   *   createStores,
+   *   openRevocations,
+   *   readKeyringFile,
+   *   replaceKeyringFile,
+   * } from "proviso/stores";
+   *
+   * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
+   * const keys = join(folder, "keys.json");
+   * createKeyringFile(keys, createKeyring());
+   * const database = await createStores(join(folder, "proviso.db"));
+   * const revocations = await openRevocations(database);
+   *
+   * await revocations.exclusively(() => {
+   *   const present = readKeyringFile(keys);
+   *   replaceKeyringFile(keys, present.rotate(), present);
+   * });
+   * readKeyringFile(keys).list().length; // => 2
+   * await database.close();
+   * ```
+   */
+  async exclusively<T>(
+    action: (add: (entry: RevocationEntry) => Promise<void>) => T | Promise<T>,
+  ): Promise<T> {
+    const added: KeptRevocation[] = [];
+    const result = await this.#database.write(
+      async (db) => {
+        await this.#rows.lock(db);
+        return action(async (entry) => {
+          const kept = readEntry(entry);
+          await this.#rows.put(db, [kept], { now: this.#now(), known: this.#version });
+          added.push(kept);
+        });
+      },
+      { urgent: true },
+    );
+    await this.#confirm(added);
+    return result;
+  }
+
+  /**
+   * Reads everything, then looks every so often for what has changed.
+   *
+   * @internal
+   */
+  async follow(refreshEvery: number): Promise<void> {
+    await this.#database.read((db) => this.#rows.check(db, this.#database.dialect));
+    await this.#look((action) => this.#database.read(action));
+    const again = (): void => {
+      setTimeout(async () => {
+        if (await this.#refresh()) again();
+      }, refreshEvery).unref();
+    };
+    again();
+  }
+
+  /** One look; `false` once the database is closed. */
+  async #refresh(): Promise<boolean> {
+    try {
+      await this.#look((action) => inTime(this.#database.read(action), this.#database.name));
+      this.#problem = undefined;
+    } catch (error) {
+      // The database is closed.
+      if (error instanceof TypeError) return false;
+      this.#problem = storeError(error, this.#database.name);
+    }
+    return true;
+  }
+
+  async #addAll(
+    entries: readonly KeptRevocation[],
+    quota?: RevocationQuota,
+  ): Promise<RevocationAddition[]> {
+    if (entries.length === 0) return [];
+    const additions = await this.#database.write(
+      (db) => this.#rows.put(db, entries, { now: this.#now(), known: this.#version, quota }),
+      { urgent: true },
+    );
+    await this.#confirm(entries.filter((_, at) => additions[at] !== "over_quota"));
+    return additions;
+  }
+
+  /** Reads back what was written. All that is written in one turn is read back at once. */
+  #confirm(entries: readonly KeptRevocation[]): Promise<void> {
+    if (entries.length === 0) return Promise.resolve();
+    if (this.#next === undefined) {
+      const waiting: KeptRevocation[] = [];
+      const done = nextTurn().then(() => {
+        this.#next = undefined;
+        return this.#database.readAfresh((db) => this.#readBack(db, waiting));
+      });
+      this.#next = { entries: waiting, done };
+    }
+    this.#next.entries.push(...entries);
+    return this.#next.done;
+  }
+
+  async #readBack(db: Kysely<StoreTables>, entries: readonly KeptRevocation[]): Promise<void> {
+    for (const entry of entries) {
+      const found = await this.#rows.known(db, entry);
+      if (found === undefined || !covers(found.record, entry.record)) {
+        throw this.#rows.corrupt("a revocation that was written is not there");
+      }
+      this.#table.add(found);
+    }
+    await this.#look((action) => action(db));
+  }
+
+  /** Takes over what the database has beyond what is known. */
+  async #look(
+    read: <T>(action: (db: Kysely<StoreTables>) => Promise<T>) => Promise<T>,
+  ): Promise<void> {
+    const began = performance.now();
+    const known = this.#version;
+    const { version, pruned } = await read((db) => this.#rows.state(db));
+    if (version < known) throw this.#rows.corrupt(`its version fell from ${known} to ${version}`);
+    if (pruned > this.#pruned) {
+      this.#pruned = pruned;
+      this.#table.prune(pruned);
+    }
+    for (let since = known; since < version; ) {
+      const { entries, more = version } = await read((db) => this.#rows.changes(db, since));
+      for (const entry of entries) this.#table.add(entry);
+      since = more;
+      this.#version = Math.max(this.#version, Math.min(more, version));
+    }
+    this.#readAt = Math.max(this.#readAt, began);
+  }
+
+  #now(): number {
+    return Math.floor(this.#clock() / 1000);
+  }
+}
+
+/** Gives up a look that is not answered. */
+async function inTime<T>(look: Promise<T>, name: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const detail = `no answer for ${PATIENCE / 1000} s`;
+      reject(new StorageError("store_unreachable", name, { detail }));
+    }, PATIENCE).unref();
+  });
+  try {
+    return await Promise.race([look, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Opens the revocations in a database, and follows them until it is closed.
+ *
+ * @throws TypeError on wrong options.
+ * @throws StorageError `store_corrupt` if they cannot be what proviso wrote, or what reading throws.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createIssuer, createKeyring } from "proviso/issuer";
+ * import { createStores, openRevocations } from "proviso/stores";
+ *
+ * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
+ * const database = await createStores(join(folder, "proviso.db"));
+ * const revocations = await openRevocations(database);
+ * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
+ * const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve"] });
+ *
+ * const revocation = issuer.revocationOf(token);
+ * if (revocation.ok) await revocations.add(revocation.entry);
+ * const asked = { grant: "documents:read", operation: "retrieve" };
+ * issuer.authorize(token, asked).allowed; // => false
+ * revocations.version; // => 1
+ * await database.close();
+ * ```
+ */
+export async function openRevocations(
+  database: StoreDatabase,
+  options: RevocationStoreOptions = {},
+): Promise<RevocationStore> {
+  const { refreshEvery = REFRESH_EVERY[database.dialect], staleAfter = STALE_AFTER } = options;
+  if (!Number.isFinite(refreshEvery) || refreshEvery <= 0) {
+    throw new TypeError("refreshEvery must be milliseconds, and more than 0");
+  }
+  if (!Number.isFinite(staleAfter) || staleAfter * 1000 <= refreshEvery) {
+    throw new TypeError("staleAfter must be seconds, and longer than refreshEvery");
+  }
+  const clock = options.clock ?? Date.now;
+  const store = new RevocationStore(database, { refreshEvery, staleAfter, clock });
+  await store.follow(refreshEvery);
+  return store;
+}
