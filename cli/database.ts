@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { usageError } from "./exit.js";
 
-/** A verb that opens the stores' database. */
+/** The choice of a verb that opens the stores' database. */
 export interface DatabaseChoice {
   /** A file, or an address of PostgreSQL; `proviso.db` in the home unless given. */
   readonly database?: string;
@@ -10,26 +10,19 @@ export interface DatabaseChoice {
 
 const FORM = "postgres://USER@HOST:PORT/DATABASE";
 
-/** Adds `--database`, which commander fills from `PROVISO_DATABASE` too. */
-export function addDatabase(command: Command): Command {
-  return command.addOption(
-    new Option(
-      "--database <place>",
-      `the database, a file or ${FORM}; proviso.db in the home unless given`,
-    )
-      // The address may hold a password, which other users see in a list of processes.
-      .env("PROVISO_DATABASE")
-      .argParser((text: string) => databaseAt(text)),
-  );
+/** Adds `--database` to a verb. */
+export function addDatabase(command: Command): void {
+  const help = `the database, a file or ${FORM}; proviso.db in the home unless given (env: PROVISO_DATABASE, for an address with a password)`;
+  command.addOption(new Option("--database <place>", help));
 }
 
 /**
  * The place of a database: a path, absolute, or an address as it was given.
  *
- * @param folder - Where a path starts from; the present folder unless given.
+ * @param folder - Where a path starts from, absolute.
  * @throws CliError for what is neither; it does not show the text, which may hold a password.
  */
-export function databaseAt(text: string, folder = "."): string {
+export function databaseAt(text: string, folder: string): string {
   if (text === "") throw usageError("--database is empty", `name a file or ${FORM}`);
   const [scheme] = /^[a-z][a-z\d+.-]+:\/\//i.exec(text) ?? [];
   if (scheme === undefined) return resolve(folder, text);

@@ -1,10 +1,13 @@
 import { CommanderError } from "commander";
 import { TokenError } from "../src/bytes/token-error.js";
+import { ClientError } from "../src/client/client-error.js";
 import { StorageError } from "../src/storage/storage-error.js";
 import { adviceForToken } from "./advice.js";
+import type { Context } from "./context.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
 import { isErrno, say } from "./output.js";
 import { escapedJson, printable, withoutTokens } from "./printable.js";
+import { clientFailure } from "./remote/client-failure.js";
 import { adviceForStorage } from "./storage-advice.js";
 
 /** An error as the user sees it. */
@@ -21,19 +24,24 @@ interface Failure {
  *
  * @param command - The command that was called, for the hint where to read on: `proviso mint`.
  */
-export function reportFailure(error: unknown, command: string, json: boolean): ExitCode {
+export function reportFailure(
+  context: Context,
+  error: unknown,
+  command: string,
+  json: boolean,
+): ExitCode {
   const { details = {}, ...found } = failureOf(error);
   const failure =
     found.hint === undefined && found.exitCode === EXIT.usage
       ? { ...found, hint: `${command} --help shows how it is used` }
       : found;
   if (json) {
-    say(escapedJson({ error: { ...failure, ...details } }));
+    say(context, escapedJson({ error: { ...failure, ...details } }));
     return failure.exitCode;
   }
-  say(`proviso: ${printable(failure.message)}`);
-  for (const line of linesFrom(details["problems"])) say(`  ${printable(line)}`);
-  if (failure.hint !== undefined) say(`hint: ${printable(failure.hint)}`);
+  say(context, `proviso: ${printable(failure.message)}`);
+  for (const line of linesFrom(details["problems"])) say(context, `  ${printable(line)}`);
+  if (failure.hint !== undefined) say(context, `hint: ${printable(failure.hint)}`);
   return failure.exitCode;
 }
 
@@ -54,6 +62,7 @@ function failureOf(error: unknown): Failure {
     const hint = adviceForStorage(error);
     return { code, message, hint, exitCode: EXIT.environment, details: { path } };
   }
+  if (error instanceof ClientError) return failureOf(clientFailure(error));
   if (error instanceof CommanderError) return usageFailure(error);
   if (isErrno(error)) {
     const hint = "check the folder, its permissions and the space on the disk";

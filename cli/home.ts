@@ -1,10 +1,11 @@
 import { accessSync, constants, readFileSync, type Stats, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { DEFAULT_MAX_LIFETIME, LONGEST_LIFETIME } from "../src/capability/mint.js";
+import { DEFAULT_MAX_LIFETIME, MAX_LIFETIME } from "../src/capability/mint.js";
+import { assertMembers } from "../src/caveats/known-members.js";
 import { type Grant, grantsById } from "../src/issuer/grant.js";
 import { StorageError } from "../src/storage/storage-error.js";
-import type { DatabaseChoice } from "./database.js";
+import type { Context } from "./context.js";
+import { type DatabaseChoice, databaseAt } from "./database.js";
 import { type CliError, environmentError, usageError } from "./exit.js";
 import type { GlobalOptions } from "./global-options.js";
 import { isErrno } from "./output.js";
@@ -34,16 +35,21 @@ export type HomeGrant = Pick<Grant, "id" | "operations">;
 /** Which home, and which database if it is not the home's own. */
 export interface HomeChoice extends GlobalOptions, DatabaseChoice {}
 
-/** Where the home is: `--home`, which commander fills from `PROVISO_HOME` too, or the default. */
-export function homePaths({ home, database }: HomeChoice): HomePaths {
-  if (home === "" && process.env["PROVISO_HOME"] !== "") {
+/**
+ * Where the home is: `--home`, which commander fills from `PROVISO_HOME` too, or the default; and
+ * where its database is.
+ */
+export function homePaths(context: Context, { home, database }: HomeChoice): HomePaths {
+  const { env, cwd } = context;
+  if (home === "" && env["PROVISO_HOME"] !== "") {
     throw usageError("--home is empty", "name a folder");
   }
+  const named = database ?? (env["PROVISO_DATABASE"] || undefined);
   return pathsIn(
     home === undefined || home === ""
-      ? defaultFolder(process.env, process.platform)
-      : resolve(home),
-    database,
+      ? defaultFolder(context, process.platform)
+      : resolve(cwd, home),
+    named === undefined ? undefined : databaseAt(named, cwd),
   );
 }
 
@@ -57,8 +63,7 @@ export function pathsIn(folder: string, database?: string): HomePaths {
   };
 }
 
-function defaultFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
-  const user = homedir();
+function defaultFolder({ env, userFolder: user }: Context, platform: NodeJS.Platform): string {
   if (platform === "darwin") return join(user, "Library", "Application Support", "proviso");
   if (platform === "win32") {
     return join(env["LOCALAPPDATA"] || join(user, "AppData", "Local"), "proviso");
@@ -93,8 +98,11 @@ export function missingFiles({ folder, config, keyring, database }: HomePaths): 
  *   `config_malformed`.
  * @throws StorageError `store_outdated`, as {@link missingFiles}.
  */
-export function findHome(options: HomeChoice): { paths: HomePaths; config: HomeConfig } {
-  const paths = homePaths(options);
+export function findHome(
+  context: Context,
+  options: HomeChoice,
+): { paths: HomePaths; config: HomeConfig } {
+  const paths = homePaths(context, options);
   const { folder } = paths;
   const found = look(folder);
   if (found?.isDirectory() === false) throw notFolder(folder);
@@ -170,15 +178,14 @@ function readConfig(path: string): HomeConfig {
     environmentError("config_malformed", `${path}: ${what}`, hint);
   if (typeof value !== "object" || value === null) throw problem("it is not an object");
   const config: { issuer?: unknown; maxLifetime?: unknown; grants?: unknown } = value;
-  const { issuer, maxLifetime = DEFAULT_MAX_LIFETIME, grants, ...others } = config;
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw problem(`unknown member ${JSON.stringify(unknown)}`);
-  if (typeof issuer !== "string" || issuer === "") throw problem('"issuer" must be a name');
-  if (!isLifetime(maxLifetime)) {
-    throw problem(`"maxLifetime" must be 1 to ${LONGEST_LIFETIME} whole seconds`);
-  }
-  if (grants === undefined) return { issuer, maxLifetime };
+  const { issuer, maxLifetime = DEFAULT_MAX_LIFETIME, grants } = config;
   try {
+    assertMembers(value, ["issuer", "maxLifetime", "grants"], "");
+    if (typeof issuer !== "string" || issuer === "") throw problem('"issuer" must be a name');
+    if (!isLifetime(maxLifetime)) {
+      throw problem(`"maxLifetime" must be 1 to ${MAX_LIFETIME} whole seconds`);
+    }
+    if (grants === undefined) return { issuer, maxLifetime };
     return { issuer, maxLifetime, grants: homeGrants(grants) };
   } catch (error) {
     throw error instanceof TypeError ? problem(error.message) : error;
@@ -189,17 +196,15 @@ function readConfig(path: string): HomeConfig {
 function homeGrants(value: unknown): readonly HomeGrant[] {
   // `grantsById` looks at every member.
   const grants = grantsById(value as readonly Grant[]);
-  return [...grants.values()].map(({ id, operations, ...others }, at) => {
-    const [unknown] = Object.keys(others);
+  return [...grants.values()].map((grant, at) => {
+    const { id, operations } = grant;
     if (operations.length === 0) throw new TypeError(`grants[${at}].operations: there must be one`);
-    if (unknown === undefined) return { id, operations };
-    throw new TypeError(`grants[${at}].${unknown}: unknown member; there are id and operations`);
+    assertMembers(grant, ["id", "operations"], `grants[${at}]`);
+    return { id, operations };
   });
 }
 
 /** Whether a capability may be made to live so many seconds at most. */
 export function isLifetime(seconds: unknown): seconds is number {
-  return (
-    Number.isSafeInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= LONGEST_LIFETIME
-  );
+  return Number.isSafeInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= MAX_LIFETIME;
 }

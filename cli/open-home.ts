@@ -6,6 +6,7 @@ import {
   openRevocations,
   type RevocationStore,
 } from "../src/stores/revocations/revocation-store.js";
+import type { Context } from "./context.js";
 import { findHome, type HomeChoice, type HomeConfig, type HomePaths } from "./home.js";
 
 /** Everything that minting, checking and revoking need. */
@@ -19,10 +20,11 @@ export interface OpenHome {
 
 /** Opens the home, hands it to `use`, and closes its database whatever happens. */
 export async function withHome<T>(
+  context: Context,
   options: HomeChoice,
   use: (home: OpenHome) => T | Promise<T>,
 ): Promise<T> {
-  const { paths, config } = findHome(options);
+  const { paths, config } = findHome(context, options);
   const keys = readKeyringFile(paths.keyring);
   return withRevocations(paths, (revocations) => {
     const { issuer: name, ...others } = config;

@@ -1,21 +1,14 @@
-import { writeSync } from "node:fs";
+import type { Context, Output } from "./context.js";
 import { environmentError } from "./exit.js";
 import { escapedJson } from "./printable.js";
 
-const STDOUT = 1;
-const STDERR = 2;
-
-// The stream may be a pipe that someone else has made non-blocking.
-const RETRY_MILLISECONDS = 5;
-
 /**
- * Writes data to standard output, now and whole. Node's own streams report a full disk too late to
- * change the exit code, and cost start-up time.
+ * Writes data to standard output, now and whole.
  *
  * @throws CliError if it can not be written. A reader that has left is no error.
  */
-export function printData(text: string): void {
-  const failure = write(STDOUT, text);
+export function printData({ stdout }: Context, text: string): void {
+  const failure = write(stdout, text);
   if (failure === undefined || failure.code === "EPIPE") return;
   const full = failure.code === "ENOSPC" || failure.code === "EDQUOT";
   throw environmentError(
@@ -26,38 +19,27 @@ export function printData(text: string): void {
 }
 
 /** A line of data. */
-export function printLine(line: string): void {
-  printData(`${line}\n`);
+export function printLine(context: Context, line: string): void {
+  printData(context, `${line}\n`);
 }
 
 /** One JSON document: on one line, or laid out for a terminal. */
-export function printJson(value: unknown): void {
-  printLine(escapedJson(value));
+export function printJson(context: Context, value: unknown): void {
+  printLine(context, escapedJson(value));
 }
 
 /** A line of talk on standard error. Whatever becomes of it, the command goes on. */
-export function say(line: string): void {
-  write(STDERR, `${line}\n`);
+export function say({ stderr }: Context, line: string): void {
+  write(stderr, `${line}\n`);
 }
 
-function write(fd: number, text: string): NodeJS.ErrnoException | undefined {
-  const bytes = Buffer.from(text, "utf8");
-  let written = 0;
-  while (written < bytes.length) {
-    try {
-      written += writeSync(fd, bytes, written);
-    } catch (error) {
-      if (!isErrno(error)) throw error;
-      if (error.code !== "EAGAIN") return error;
-      pause(RETRY_MILLISECONDS);
-    }
-  }
-  return undefined;
+/** Talk in place of the last of it, on a terminal's same line. */
+export function sayOver({ stderr }: Context, text: string): void {
+  write(stderr, `\r${text}`);
 }
 
-/** Waits without giving up the turn; for the rare non-blocking standard stream. */
-export function pause(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+function write(output: Output, text: string): NodeJS.ErrnoException | undefined {
+  return output.write(Buffer.from(text, "utf8"));
 }
 
 /** Whether an error is the operating system's. */

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { addExamples } from "./examples.js";
+import { packageFile } from "./package-file.js";
 
 const AFTER = `
 Exit codes:
@@ -45,7 +46,7 @@ export function describe(program: Command): void {
 }
 
 function version(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  const text = readFileSync(packageFile("package.json"), "utf8");
   const content: unknown = JSON.parse(text);
   const found =
     typeof content === "object" && content !== null && "version" in content

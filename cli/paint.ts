@@ -1,4 +1,5 @@
-import { isatty } from "node:tty";
+import { styleText } from "node:util";
+import type { Context } from "./context.js";
 
 /** Colours for one stream, or the text as it is where colours are not wanted. */
 export interface Paint {
@@ -9,23 +10,20 @@ export interface Paint {
   yellow(text: string): string;
 }
 
-const STDOUT = 1;
-const STDERR = 2;
-
 /**
  * Colours only for a terminal. `NO_COLOR` (any value) and `TERM=dumb` turn them off, `FORCE_COLOR`
  * turns them on where nothing has turned them off.
  */
-export function stdoutPaint(env: NodeJS.ProcessEnv = process.env): Paint {
-  return paintIf(wantsColour(env, isatty(STDOUT)));
+export function stdoutPaint({ env, stdout }: Context): Paint {
+  return paintIf(wantsColour(env, stdout.isTerminal));
 }
 
 /** Colours for what is told beside the data, by the same rules. */
-export function stderrPaint(env: NodeJS.ProcessEnv = process.env): Paint {
-  return paintIf(wantsColour(env, isatty(STDERR)));
+export function stderrPaint({ env, stderr }: Context): Paint {
+  return paintIf(wantsColour(env, stderr.isTerminal));
 }
 
-function wantsColour(env: NodeJS.ProcessEnv, terminal: boolean): boolean {
+function wantsColour(env: Context["env"], terminal: boolean): boolean {
   if (isSet(env["NO_COLOR"])) return false;
   const forced = env["FORCE_COLOR"];
   if (isSet(forced)) return forced !== "0" && forced !== "false";
@@ -37,15 +35,11 @@ function isSet(value: string | undefined): value is string {
 }
 
 function paintIf(colour: boolean): Paint {
-  const wrap =
-    (open: number, close: number) =>
-    (text: string): string =>
-      colour ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  const paint = (format: keyof Paint) => (text: string) =>
+    // Whether the stream takes colours is decided above; Node would look at its own.
+    colour ? styleText(format, text, { validateStream: false }) : text;
   return {
-    bold: wrap(1, 22),
-    dim: wrap(2, 22),
-    red: wrap(31, 39),
-    green: wrap(32, 39),
-    yellow: wrap(33, 39),
+    ...{ bold: paint("bold"), dim: paint("dim") },
+    ...{ red: paint("red"), green: paint("green"), yellow: paint("yellow") },
   };
 }

@@ -1,11 +1,15 @@
+// cli/: the command. main.ts has the process, program.ts the command line, verbs/ one file a verb; the loose
+// files are what several verbs share: homes, tokens as arguments, words for people, errors and exit codes.
+
 import { Command, CommanderError, Option } from "commander";
-import { EXIT } from "./exit.js";
+import type { Context, Surroundings } from "./context.js";
+import { EXIT, type ExitCode } from "./exit.js";
 import { printData } from "./output.js";
 
 /** A file in `verbs/`. */
 interface VerbModule {
   /** Adds the verb to the program. */
-  define(program: Command): void;
+  define(program: Command, context: Context): void;
 }
 
 // Each verb is loaded only when it is asked for: narrowing a token needs no store.
@@ -30,21 +34,24 @@ const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
 };
 
 /**
- * Runs one command line and sets the exit code.
+ * Runs one command line, with nothing of the process but what it is given.
  *
  * @param args - What stands after the program's name.
+ * @returns The exit code, when the command is done.
  */
-export async function run(args: readonly string[]): Promise<void> {
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+  const context: Context = { ...surroundings, exitCode: EXIT.done };
   const verb = verbIn(args);
   try {
     if (verb === "verify") await assertHelpAlone(args);
     if (args[0] === "help") await assertVerb(args[1]);
-    const program = await buildProgram(verb);
+    const program = await buildProgram(context, verb);
     // What the shells' scripts call: the words may be anything, so commander does not read them.
     if (args[0] === "__complete") {
       const { candidates } = await import("./completion/candidates.js");
-      for (const line of candidates(program, args.slice(1))) printData(`${line}\n`);
-      return;
+      const { printData } = await import("./output.js");
+      for (const line of candidates(program, args.slice(1))) printData(context, `${line}\n`);
+      return EXIT.done;
     }
     try {
       await program.parseAsync(args, { from: "user" });
@@ -53,11 +60,12 @@ export async function run(args: readonly string[]): Promise<void> {
       throw realCause(error, program, args);
     }
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === EXIT.done) return;
+    if (error instanceof CommanderError && error.exitCode === EXIT.done) return EXIT.done;
     const { reportFailure } = await import("./failure.js");
     const command = verb === undefined ? "proviso" : `proviso ${verb}`;
-    process.exitCode = reportFailure(error, command, args.includes("--json"));
+    return reportFailure(context, error, command, args.includes("--json"));
   }
+  return context.exitCode;
 }
 
 // Exit code 0 of `verify` means allowed, so a "token" such as --help must not lead to it.
@@ -81,20 +89,22 @@ async function assertVerb(word: string | undefined): Promise<void> {
 }
 
 /** The program with one verb, or with all of them. */
-async function buildProgram(verb?: string): Promise<Command> {
+async function buildProgram(context: Context, verb?: string): Promise<Command> {
   const program = new Command("proviso");
   const globalOptions = [
-    new Option("--home <dir>", "the issuer's home folder").env("PROVISO_HOME"),
+    new Option("--home <dir>", "the issuer's home folder (env: PROVISO_HOME)"),
     new Option("--json", "print one JSON document; errors too"),
   ];
   for (const option of globalOptions) program.addOption(option);
+  const { PROVISO_HOME: home } = context.env;
+  if (home !== undefined) program.setOptionValueWithSource("home", home, "env");
   program
     .exitOverride()
     .configureOutput({
-      writeOut: printData,
+      writeOut: (text) => printData(context, text),
       // Errors are told by reportFailure, with their hint.
       writeErr: () => {},
-      getOutHelpWidth: () => Math.min(process.stdout.columns ?? 80, 100),
+      getOutHelpWidth: () => Math.min(context.stdout.columns ?? 80, 100),
       getOutHasColors: () => false,
     })
     .configureHelp({
@@ -106,7 +116,7 @@ async function buildProgram(verb?: string): Promise<Command> {
   if (verb === undefined) await describeProgram(program);
   const names = verb === undefined ? Object.keys(VERBS) : [verb];
   for (const module of await Promise.all(names.map((name) => VERBS[name]?.()))) {
-    module?.define(program);
+    module?.define(program, context);
   }
   const { refuseRepeats } = await import("./repeats.js");
   refuseRepeats(program);

@@ -1,16 +1,14 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { isatty } from "node:tty";
+import { resolve } from "node:path";
 import { TokenError } from "../src/bytes/token-error.js";
 import { decodeUtf8 } from "../src/bytes/utf8.js";
+import type { Context } from "./context.js";
 import { CliError, EXIT, environmentError, usageError } from "./exit.js";
-import { isErrno, pause, say } from "./output.js";
+import { isErrno, say } from "./output.js";
 import { withoutTokens } from "./printable.js";
-
-const STDIN = 0;
 
 // No macaroon comes near this; what is longer was not meant.
 const MAX_BYTES = 1024 * 1024;
-const RETRY_MILLISECONDS = 10;
 
 /** Why a file can not be read and what to do, by the code of the system's error. */
 const UNREADABLE: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
@@ -33,19 +31,25 @@ export const TOKEN_HELP = "the token, @FILE, or - for standard input (as when it
  * @throws CliError if there is nothing to read, it can not be read, or it plainly is something else.
  * @throws TokenError if what was read is not text, or too long for any token.
  */
-export function readTokenArgument(argument: string | undefined, what = "token"): string {
-  if (argument === undefined && isatty(STDIN)) {
+export function readTokenArgument(
+  context: Context,
+  argument: string | undefined,
+  what = "token",
+): string {
+  const { stdin, cwd } = context;
+  if (argument === undefined && stdin.isTerminal) {
     throw usageError(
       `no ${what} is given`,
       `give the ${what} itself, @FILE, or pipe it in: proviso ... < FILE`,
     );
   }
   if (argument === undefined || argument === "-") {
-    if (isatty(STDIN)) say(`Reading the ${what} from the terminal; end it with Ctrl-D.`);
-    return asToken(textFrom(readWhole(STDIN, "standard input")));
+    if (stdin.isTerminal)
+      say(context, `Reading the ${what} from the terminal; end it with Ctrl-D.`);
+    return asToken(textFrom(readWhole((chunk) => stdin.read(chunk), "standard input")));
   }
   if (!argument.startsWith("@")) {
-    if (!isFile(argument)) return asToken(argument);
+    if (!isFile(resolve(cwd, argument))) return asToken(argument);
     throw notToken(
       "this is the name of a file, not a token",
       `there is a file ${argument}: write @${argument}`,
@@ -53,7 +57,7 @@ export function readTokenArgument(argument: string | undefined, what = "token"):
   }
   const path = argument.slice(1);
   if (path === "") throw usageError("@ is not followed by the name of a file", "write @FILE");
-  return namingSource(argument, () => asToken(textFrom(readFile(path))));
+  return namingSource(argument, () => asToken(textFrom(readFile(resolve(cwd, path), path))));
 }
 
 /**
@@ -116,13 +120,14 @@ function notToken(message: string, hint: string | undefined): CliError {
  * @throws CliError also if both are to come from standard input.
  */
 export function readTokenArguments(
+  context: Context,
   first: string,
   second: string | undefined,
 ): readonly [string, string] {
   if (first === "-" && (second === undefined || second === "-")) {
     throw usageError("only one token can come from standard input", "give the other as @FILE");
   }
-  return [readTokenArgument(first, "parent"), readTokenArgument(second, "child")];
+  return [readTokenArgument(context, first, "parent"), readTokenArgument(context, second, "child")];
 }
 
 function textFrom(bytes: Uint8Array): string {
@@ -132,26 +137,26 @@ function textFrom(bytes: Uint8Array): string {
   throw new TokenError("utf8_invalid", message);
 }
 
-function readFile(path: string): Uint8Array {
+function readFile(path: string, name: string): Uint8Array {
   let fd: number;
   try {
     fd = openSync(path, "r");
   } catch (error) {
-    throw isErrno(error) ? unreadable(path, error) : error;
+    throw isErrno(error) ? unreadable(name, error) : error;
   }
   try {
-    return readWhole(fd, path);
+    return readWhole((chunk) => readSync(fd, chunk), name);
   } finally {
     closeSync(fd);
   }
 }
 
-function readWhole(fd: number, name: string): Uint8Array {
+function readWhole(read: (chunk: Uint8Array) => number, name: string): Uint8Array {
   const chunk = Buffer.alloc(64 * 1024);
   const chunks: Buffer[] = [];
   let length = 0;
   for (;;) {
-    const count = readSome(fd, chunk, name);
+    const count = readSome(read, chunk, name);
     if (count === 0) return Buffer.concat(chunks);
     length += count;
     if (length > MAX_BYTES) {
@@ -161,17 +166,11 @@ function readWhole(fd: number, name: string): Uint8Array {
   }
 }
 
-function readSome(fd: number, chunk: Buffer, name: string): number {
-  for (;;) {
-    try {
-      return readSync(fd, chunk);
-    } catch (error) {
-      if (!isErrno(error)) throw error;
-      // Windows reports the end of a pipe as an error.
-      if (error.code === "EOF") return 0;
-      if (error.code !== "EAGAIN") throw unreadable(name, error);
-      pause(RETRY_MILLISECONDS);
-    }
+function readSome(read: (chunk: Uint8Array) => number, chunk: Buffer, name: string): number {
+  try {
+    return read(chunk);
+  } catch (error) {
+    throw isErrno(error) ? unreadable(name, error) : error;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Context } from "../context.js";
 import { CliError, EXIT, usageError } from "../exit.js";
 import { namingSource, readTokenArgument } from "../token-argument.js";
 
@@ -20,10 +21,10 @@ const ADVICE =
  * @throws CliError if it was typed as it is, can not be read, or is no bearer token. Never shows it.
  */
 export function readAccessToken(
+  context: Context,
   argument: string | undefined,
-  env: NodeJS.ProcessEnv = process.env,
 ): string | undefined {
-  const variable = env[ACCESS_TOKEN_VARIABLE];
+  const variable = context.env[ACCESS_TOKEN_VARIABLE];
   if (argument === undefined) {
     if (variable === undefined || variable === "") return undefined;
     return assertBearer(variable.trim(), ACCESS_TOKEN_VARIABLE);
@@ -31,7 +32,7 @@ export function readAccessToken(
   if (argument !== "-" && !argument.startsWith("@")) {
     throw usageError("an access token is not typed into a command line", ADVICE);
   }
-  const token = namingSource(argument, () => readTokenArgument(argument, "access token"));
+  const token = namingSource(argument, () => readTokenArgument(context, argument, "access token"));
   return assertBearer(token, argument === "-" ? "standard input" : argument.slice(1));
 }
 

@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import type { Context } from "../context.js";
 import { CliError, EXIT } from "../exit.js";
 import type { AgentConfig } from "./agent-config.js";
 import { readJsonFile } from "./json.js";
@@ -18,9 +19,10 @@ export interface ReadConfig {
  *
  * @throws CliError as {@link readPart}.
  */
-export async function readAgentConfig(file: string): Promise<ReadConfig> {
-  const { value: config } = await readPart(file, "config");
-  return { config, file, folder: dirname(resolve(file)) };
+export async function readAgentConfig({ cwd }: Context, file: string): Promise<ReadConfig> {
+  const path = resolve(cwd, file);
+  const { value: config } = await readPart(path, "config", file);
+  return { config, file, folder: dirname(path) };
 }
 
 /**
@@ -30,10 +32,11 @@ export async function readAgentConfig(file: string): Promise<ReadConfig> {
  *   which it fails the schema.
  */
 export async function readPart<Part extends keyof ConfigParts>(
-  file: string,
+  path: string,
   part: Part,
+  file: string = path,
 ): Promise<{ readonly value: ConfigParts[Part]; readonly text: string }> {
-  const { value, text } = await readJsonFile(file);
+  const { value, text } = await readJsonFile(path, file);
   const form = await checkForm(value, part);
   if (!form.ok) throw invalidConfig(file, form.problems);
   return { value: form.value, text };

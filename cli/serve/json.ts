@@ -11,15 +11,17 @@ const DEEPEST = 32;
 /**
  * The value in a JSON file, and its text. Messages never quote the text: it may hold tokens.
  *
+ * @param name - What messages call the file; its path unless given.
  * @throws CliError `config_unreadable` or `config_malformed`, with line and column.
  */
 export async function readJsonFile(
   path: string,
+  name: string = path,
 ): Promise<{ readonly value: unknown; readonly text: string }> {
-  const text = readText(path);
+  const text = readText(path, name);
   const refuse = (offset: number, what: string, hint: string): CliError => {
     const before = text.slice(0, offset).split("\n");
-    const place = `${path}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+    const place = `${name}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
     return environmentError("config_malformed", `${place}: ${what}`, hint);
   };
   if (outlineJson(text).depth > DEEPEST) {
@@ -39,20 +41,20 @@ export async function readJsonFile(
   return { value, text };
 }
 
-function readText(path: string): string {
+function readText(path: string, name: string): string {
   try {
     const fd = openSync(path, "r");
     try {
       const stat = fstatSync(fd);
-      if (stat.isDirectory()) throw unreadable(path, "it is a folder");
-      if (stat.size > LARGEST) throw unreadable(path, "it is larger than 4 MiB");
+      if (stat.isDirectory()) throw unreadable(name, "it is a folder");
+      if (stat.size > LARGEST) throw unreadable(name, "it is larger than 4 MiB");
       return readFileSync(fd, "utf8").replace(/^\ufeff/, "");
     } finally {
       closeSync(fd);
     }
   } catch (error) {
     if (!isErrno(error) || error.name === "CliError") throw error;
-    throw unreadable(path, error.code === "ENOENT" ? "there is no such file" : error.message);
+    throw unreadable(name, error.code === "ENOENT" ? "there is no such file" : error.message);
   }
 }
 

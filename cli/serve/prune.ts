@@ -1,33 +1,50 @@
+import type { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
-import type { SqliteTaskStore } from "../../src/stores/tasks/task-store.js";
+import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 
 const HOUR = 60 * 60 * 1000;
-/** Tasks that nothing has happened to for so long are removed. */
+/** Milliseconds after the last change to a task for which it is kept. */
 const TASKS_KEPT = 30 * 24 * HOUR;
 
 /** What is pruned, and what is called where that fails. */
 export interface Pruning {
-  readonly tasks: SqliteTaskStore;
+  readonly tasks: TaskStore;
   readonly revocations: RevocationStore;
+  readonly ledger: LedgerStore;
   readonly onProblem: (message: string) => void;
 }
 
 /**
- * Removes old tasks, and revocations whose tokens have expired, at the start and every hour.
+ * Fails the tasks that were under way when an agent was killed; then removes old tasks, revocations
+ * whose tokens have expired, and the ledger's old events, now and every hour.
  *
- * @returns Stops it.
+ * @returns Stops it, when what is under way is done.
  */
-export function pruneHourly({ tasks, revocations, onProblem }: Pruning): () => void {
-  const prune = async (): Promise<void> => {
+export function pruneHourly({
+  tasks,
+  revocations,
+  ledger,
+  onProblem,
+}: Pruning): () => Promise<void> {
+  const attempt = async (work: () => unknown): Promise<void> => {
     try {
-      tasks.prune(Date.now() - TASKS_KEPT);
-      await revocations.prune();
+      await work();
     } catch (error) {
       onProblem(error instanceof Error ? error.message : String(error));
     }
   };
-  void prune();
-  const timer = setInterval(prune, HOUR);
+  const prune = async (): Promise<void> => {
+    await attempt(() => tasks.prune(Date.now() - TASKS_KEPT));
+    await attempt(() => revocations.prune());
+    await attempt(() => ledger.prune());
+  };
+  let running = attempt(() => tasks.failInterrupted()).then(prune);
+  const timer = setInterval(() => {
+    running = running.then(prune);
+  }, HOUR);
   timer.unref();
-  return () => clearInterval(timer);
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
 }

@@ -1,16 +1,20 @@
-import { join } from "node:path";
-import { createIssuingAgent } from "../../src/agent/issuing-agent.js";
+// cli/serve/: what `proviso serve` does with its configuration: read it, check it, open what it names, and
+// wire an agent that serves.
+
+import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import { type AgentServer, serveAgent } from "../../src/protocols/a2a/server.js";
 import { openStores } from "../../src/stores/database.js";
 import { followKeyringFile } from "../../src/stores/follow-keyring.js";
-import { openLedger } from "../../src/stores/ledger/open-ledger.js";
+import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
+import { ResourceNumberStore } from "../../src/stores/resource-numbers.js";
 import {
   openRevocations,
   type RevocationStore,
 } from "../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
+import type { Context } from "../context.js";
 import { say } from "../output.js";
 import { printable } from "../printable.js";
 import { openCallers } from "./callers.js";
@@ -49,10 +53,14 @@ type Closing = () => void | Promise<void>;
  * @throws CliError if the configuration, the home, the skills or the address do not do.
  * @throws StorageError if a store can not be opened.
  */
-export async function runAgent(read: ReadConfig, options: RunOptions): Promise<RunningAgent> {
+export async function runAgent(
+  context: Context,
+  read: ReadConfig,
+  options: RunOptions,
+): Promise<RunningAgent> {
   const opened: Closing[] = [];
   try {
-    return await open(read, options, opened);
+    return await open(context, read, options, opened);
   } catch (error) {
     await closeAll(opened).catch(() => {});
     throw error;
@@ -60,6 +68,7 @@ export async function runAgent(read: ReadConfig, options: RunOptions): Promise<R
 }
 
 async function open(
+  context: Context,
   read: ReadConfig,
   options: RunOptions,
   opened: Closing[],
@@ -68,28 +77,35 @@ async function open(
   const address = addressOf(read, options);
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
-  const { paths, config: issued, lifetime, maxLifetime } = homeFor(read, options);
-  const log = newLog(config.log);
+  const { paths, config: issued, lifetime, maxLifetime } = homeFor(context, read, options);
+  const log = newLog(context, config.log);
   opened.push(consoleToLog(log));
 
   const keys = followKeyringFile(paths.keyring);
   const database = await openStores(paths.database);
   opened.push(() => database.close());
   const revocations = await openRevocations(database);
-  const ledger = await openLedger(join(paths.folder, "ledger.db"), { onProblem: warnOfLedger });
-  opened.push(() => ledger.close());
-  const tasks = await openTaskStore(join(paths.folder, "tasks.db"), {
-    onProblem: (error) => warn(error.message),
+  const ledger = new LedgerStore(database, {
+    onProblem: (problem) => warnOfLedger(context, problem),
   });
-  opened.push(() => tasks.close());
-  tasks.failInterrupted();
-  opened.push(pruneHourly({ tasks, revocations, onProblem: warn }));
-  const resources = await openResources(read, (message) => say(`note: ${printable(message)}`));
+  opened.push(() => ledger.close());
+  const tasks = await openTaskStore(database, {
+    onProblem: (error) => warn(context, error.message),
+  });
+  opened.push(
+    pruneHourly({ tasks, revocations, ledger, onProblem: (message) => warn(context, message) }),
+  );
+  const resources = await openResources(read, (message) =>
+    say(context, `note: ${printable(message)}`),
+  );
   if (resources !== undefined) opened.push(() => resources.close());
   const module = await loadSkills(read, {
     ...(resources === undefined
       ? {}
-      : { resources: resources.source, resourcesPath: resources.path }),
+      : {
+          resources: resources.source,
+          ...(resources.path === undefined ? {} : { resourcesPath: resources.path }),
+        }),
     home: paths.folder,
     configFolder: folder,
   });
@@ -104,6 +120,7 @@ async function open(
     createIssuingAgent({
       ...{ issuer, revocations, ledger, lifetime, mode: config.mode },
       ...{ skills: module.skills, policy: policy.table },
+      resourceNumbers: new ResourceNumberStore(database),
       ...(resources === undefined ? {} : { resources: resources.source }),
       ...(config.undeclaredAmbient === undefined
         ? {}
@@ -131,7 +148,7 @@ async function open(
     throw listeningError(error, address);
   }
   opened.push(() => server.close());
-  opened.push(follow(policy, terms));
+  opened.push(follow(context, policy, terms));
 
   const { url, cardUrl, rpcUrl, restUrl } = server;
   const rules = policy.definition.rules.length;
@@ -158,11 +175,11 @@ async function closeAll(opened: Closing[]): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-function follow({ table, source }: ReadPolicy, terms: PolicyTerms): Closing {
+function follow(context: Context, { table, source }: ReadPolicy, terms: PolicyTerms): Closing {
   if (source === undefined) return () => {};
   const followed = followPolicy(table, source, terms, (message, ok) => {
-    if (ok) say(printable(message));
-    else warn(message);
+    if (ok) say(context, printable(message));
+    else warn(context, message);
   });
   return () => followed.stop();
 }

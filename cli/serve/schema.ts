@@ -3,7 +3,9 @@ import type { ErrorObject } from "ajv";
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
+import { meant } from "../../src/caveats/known-members.js";
 import { nearest } from "../../src/caveats/nearest.js";
+import { packageFile } from "../package-file.js";
 import { quoted } from "../printable.js";
 import type { AgentConfig } from "./agent-config.js";
 
@@ -71,7 +73,7 @@ async function compile(): Promise<Ajv2020> {
   // Known to editors, and the words used here where a pattern fails.
   ajv.addVocabulary(["patternErrorMessage"]);
   ajv.addFormat("url", (text: string) => URL.canParse(text));
-  const file = new URL("../../schemas/agent-config.schema.json", import.meta.url);
+  const file = packageFile("schemas/agent-config.schema.json");
   ajv.addSchema(JSON.parse(readFileSync(file, "utf8")));
   return ajv;
 }
@@ -153,11 +155,6 @@ function alternatives(schema: unknown): string[] {
 function names(values: readonly string[], last: string): string {
   const [end = "", ...rest] = values.map(quoted).reverse();
   return rest.length === 0 ? end : `${rest.reverse().join(", ")} ${last} ${end}`;
-}
-
-function meant(name: string, known: readonly string[]): string {
-  const near = nearest(name, known);
-  return near === undefined ? `; there are ${known.join(", ")}` : `; did you mean "${near}"?`;
 }
 
 function atLeast(params: { readonly [name: string]: unknown }, what: string): string {

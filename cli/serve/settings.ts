@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { readDuration } from "../../src/caveats/time.js";
+import type { Context } from "../context.js";
 import { findHome, type HomeConfig, type HomeGrant, type HomePaths } from "../home.js";
 import { spanInWords } from "../moment.js";
 import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
@@ -29,11 +30,15 @@ const USUAL_LIFETIME = 15 * 60;
  *
  * @throws CliError as {@link findHome}, or `config_invalid` if capabilities were to live too long.
  */
-export function homeFor({ config, file, folder }: ReadConfig, options: RunOptions): AgentHome {
+export function homeFor(
+  context: Context,
+  { config, file, folder }: ReadConfig,
+  options: RunOptions,
+): AgentHome {
   const named =
-    config.home === undefined ? process.env["PROVISO_HOME"] : resolve(folder, config.home);
+    config.home === undefined ? context.env["PROVISO_HOME"] : resolve(folder, config.home);
   const path = options.home ?? named;
-  const home = findHome(path === undefined ? {} : { home: path });
+  const home = findHome(context, path === undefined ? {} : { home: path });
 
   const most = home.config.maxLifetime;
   const maxLifetime = secondsIn(config.maxLifetime) ?? most;

@@ -1,5 +1,8 @@
+// cli/vectors/: the conformance vectors, asked of this implementation or of another program, and the report.
+
 import { existsSync, readFileSync } from "node:fs";
 import { environmentError } from "../exit.js";
+import { packageFile } from "../package-file.js";
 
 /** One reason for a refusal, as far as conformance goes. */
 export interface ExpectedDenial {
@@ -116,10 +119,8 @@ function checkRequest({ issuer, keys }: CheckGroup, test: CheckTest): object {
 
 /** The vectors' folder: beside this file's own in the source tree, one higher in the package. */
 function ownFolder(): URL {
-  const found = ["../spec-vectors/", "../../spec-vectors/"]
-    .map((place) => new URL(place, import.meta.url))
-    .find((folder) => FILES.every((file) => existsSync(new URL(file, folder))));
-  if (found !== undefined) return found;
+  const found = packageFile("spec-vectors/");
+  if (FILES.every((file) => existsSync(new URL(file, found)))) return found;
   throw environmentError(
     "vectors_missing",
     "the conformance vectors are not where the package has them",

@@ -14,6 +14,10 @@ export interface Implementation {
 export interface ProgramOptions {
   /** Milliseconds for one answer. */
   readonly timeout: number;
+  /** Where it runs; this process's own folder unless given. */
+  readonly cwd?: string;
+  /** Its environment; this process's own unless given. */
+  readonly env?: NodeJS.ProcessEnv;
   /** How many faults in a row end it; each of them costs a fresh start. */
   readonly faultsInARow?: number;
 }
@@ -36,7 +40,7 @@ interface Run {
 /** A program that speaks JSON lines on its standard input and output. */
 export class Program implements Implementation {
   readonly #command: readonly [string, ...string[]];
-  readonly #timeout: number;
+  readonly #options: ProgramOptions;
   readonly #most: number;
   #run: Run | undefined;
   #faults = 0;
@@ -44,7 +48,7 @@ export class Program implements Implementation {
 
   constructor(command: readonly [string, ...string[]], options: ProgramOptions) {
     this.#command = command;
-    this.#timeout = options.timeout;
+    this.#options = options;
     this.#most = options.faultsInARow ?? FAULTS_IN_A_ROW;
   }
 
@@ -76,14 +80,14 @@ export class Program implements Implementation {
   }
 
   async #line(run: Run): Promise<string | Answer> {
-    const deadline = performance.now() + this.#timeout;
+    const deadline = performance.now() + this.#options.timeout;
     for (;;) {
       const line = run.lines.shift();
       if (line !== undefined) return line;
       if (run.rest.length > LONGEST_LINE) return fault("garbage", "an endless line");
       if (run.ended !== undefined) return fault("stopped", run.ended);
       const left = deadline - performance.now();
-      if (left <= 0) return fault("silent", `no answer within ${this.#timeout / 1000} s`);
+      if (left <= 0) return fault("silent", `no answer within ${this.#options.timeout / 1000} s`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, left);
         run.wake = () => {
@@ -96,8 +100,9 @@ export class Program implements Implementation {
 
   #start(): Run {
     const [file, ...args] = this.#command;
+    const { cwd, env } = this.#options;
     const child = spawn(file, args, {
-      stdio: ["pipe", "pipe", "inherit"],
+      ...{ cwd, env, stdio: ["pipe", "pipe", "inherit"] },
     }) as unknown as Run["child"];
     const run: Run = { child, lines: [], rest: "", ended: undefined, wake: () => {} };
     child.stdin.on("error", () => {});

@@ -1,6 +1,6 @@
-import { isatty } from "node:tty";
 import type { Command } from "commander";
 import { type Attenuation, attenuate, revocationId } from "../../src/capability/attenuate.js";
+import type { Context } from "../context.js";
 import { addExamples } from "../examples.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
@@ -13,9 +13,7 @@ interface Options extends GlobalOptions {
   readonly nonce: boolean;
 }
 
-const STDERR = 2;
-
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("attenuate")
     .summary("narrow a token, offline")
@@ -32,7 +30,7 @@ export function define(program: Command): void {
     .option("--intersect", "narrow silently to what the token still allows")
     .option("--no-nonce", "leave out the random nonce that makes this child revocable on its own")
     .action((token: string | undefined, _options: object, self: Command) =>
-      run(token, self.optsWithGlobals<Options>()),
+      run(context, token, self.optsWithGlobals<Options>()),
     );
   addExamples(command, "Examples", [
     "proviso attenuate @token --op retrieve --expires 5m > narrowed",
@@ -42,7 +40,11 @@ export function define(program: Command): void {
   ]);
 }
 
-async function run(argument: string | undefined, options: Options): Promise<void> {
+async function run(
+  context: Context,
+  argument: string | undefined,
+  options: Options,
+): Promise<void> {
   const restrictions = await restrictionsFrom(options);
   if (Object.keys(restrictions).length === 0 && !options.nonce) {
     throw usageError(
@@ -50,7 +52,7 @@ async function run(argument: string | undefined, options: Options): Promise<void
       "add one, such as --op or --expires; proviso attenuate --help lists them",
     );
   }
-  const token = readTokenArgument(argument);
+  const token = readTokenArgument(context, argument);
   const intersect = options.intersect === true;
   const result = namingSource(argument, () => {
     // The token by itself first: what is wrong with it is no fault of the restrictions.
@@ -61,13 +63,13 @@ async function run(argument: string | undefined, options: Options): Promise<void
   });
   if (!result.ok) throw refusal(result, intersect);
   if (options.json !== true) {
-    printLine(result.token);
-    if (isatty(STDERR)) say(await summaryOf(result.token));
+    printLine(context, result.token);
+    if (context.stderr.isTerminal) say(context, await summaryOf(result.token));
     return;
   }
   const { inspect } = await import("../../src/capability/inspect.js");
   const { capability, authority } = inspect(result.token);
-  printJson({
+  printJson(context, {
     token: result.token,
     id: capability?.id,
     hop: result.hop,

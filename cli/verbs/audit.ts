@@ -2,19 +2,22 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { LedgerEventKind, LedgerQuery } from "../../src/agent/ledger.js";
 import { nearest } from "../../src/caveats/nearest.js";
 import { formatTime, readDuration } from "../../src/caveats/time.js";
-import type { LedgerReader } from "../../src/stores/ledger/ledger-reader.js";
-import { type LedgerChoice, withLedger } from "../audit/ledger.js";
+import type { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
+import { withLedger } from "../audit/ledger.js";
 import { historyLines, historyOf } from "../audit/tree.js";
 import { countWords, eventLine } from "../audit/words.js";
+import type { Context } from "../context.js";
+import { addDatabase } from "../database.js";
 import { addExamples } from "../examples.js";
 import { type CliError, usageError } from "../exit.js";
+import type { HomeChoice } from "../home.js";
 import { momentFrom } from "../moment.js";
 import { printJson, printLine, say } from "../output.js";
 import { stdoutPaint } from "../paint.js";
 import { printable } from "../printable.js";
 import { toText } from "../restrictions.js";
 
-interface Options extends LedgerChoice {
+interface Options extends HomeChoice {
   readonly principal?: string;
   readonly capability?: string;
   readonly since?: string;
@@ -26,7 +29,7 @@ interface Options extends LedgerChoice {
 const DEFAULT_LIMIT = 100;
 const MOST = 1_000_000;
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const audit = program
     .command("audit")
     .summary("what an agent decided, from its ledger")
@@ -50,8 +53,7 @@ export function define(program: Command): void {
       ]),
     )
     .option("--limit <count>", `the latest so many; ${DEFAULT_LIMIT} unless given`, toLimit)
-    .option("--ledger <file>", "the ledger; ledger.db in the home unless given", toText)
-    .action((_options: object, self: Command) => list(self.optsWithGlobals<Options>()));
+    .action((_options: object, self: Command) => list(context, self.optsWithGlobals<Options>()));
   const tree = audit
     .command("tree")
     .description(
@@ -59,12 +61,15 @@ export function define(program: Command): void {
         "away, who used it, what was allowed and refused, and what was revoked.",
     )
     .argument("<capability>", "the capability's id, from proviso audit or proviso inspect")
-    .option("--ledger <file>", "the ledger; ledger.db in the home unless given", toText)
     .action((capability: string, _options: object, self: Command) =>
-      draw(capability, self.optsWithGlobals<Options>()),
+      draw(context, capability, self.optsWithGlobals<Options>()),
     );
+  for (const verb of [audit, tree]) addDatabase(verb);
   const drawing = ["proviso audit tree cap_GWr1hed4gOYvJokW"];
-  addExamples(tree, "Examples", [...drawing, `${drawing[0]} --ledger /srv/agent/ledger.db --json`]);
+  addExamples(tree, "Examples", [
+    ...drawing,
+    `${drawing[0]} --database /srv/agent/proviso.db --json`,
+  ]);
   addExamples(audit, "Examples", [
     "proviso audit --since 1h",
     "proviso audit --principal alice --refused",
@@ -73,28 +78,34 @@ export function define(program: Command): void {
   ]);
 }
 
-async function list(options: Options): Promise<void> {
+async function list(context: Context, options: Options): Promise<void> {
   const { limit = DEFAULT_LIMIT } = options;
   const query = queryFrom(options);
   // One more, to know whether there are more.
-  const { found, gaps } = await withLedger(options, (ledger) => ({
-    found: ledger.list({ ...query, limit: limit + 1 }),
-    gaps: ledger.gaps(),
+  const { found, gaps } = await withLedger(context, options, async (ledger) => ({
+    found: await ledger.list({ ...query, limit: limit + 1 }),
+    gaps: await ledger.gaps(),
   }));
   const more = found.length > limit;
   const events = more ? found.slice(1) : found;
   if (options.json === true) {
-    printJson({ events, more, gaps });
+    printJson(context, { events, more, gaps });
     return;
   }
   for (const { from, until, lost } of gaps) {
     const what = `${countWords(lost, "event")} could not be written`;
-    say(`note: ${what} between ${printable(from)} and ${printable(until)}, and are missing here`);
+    say(
+      context,
+      `note: ${what} between ${printable(from)} and ${printable(until)}, and are missing here`,
+    );
   }
-  if (more) say(`note: only the latest ${limit} are listed; --limit asks for more`);
+  if (more) say(context, `note: only the latest ${limit} are listed; --limit asks for more`);
   const none = Object.keys(query).length === 0 ? "The ledger is empty." : "Nothing matches.";
-  const paint = stdoutPaint();
-  printLine(events.length === 0 ? none : events.map((one) => eventLine(one, paint)).join("\n"));
+  const paint = stdoutPaint(context);
+  printLine(
+    context,
+    events.length === 0 ? none : events.map((one) => eventLine(one, paint)).join("\n"),
+  );
 }
 
 function queryFrom({ principal, capability, since, refused, kind }: Options): LedgerQuery {
@@ -115,20 +126,20 @@ function sinceFrom(text: string, now: number): string {
   return formatTime(Math.max(0, now - seconds * 1000));
 }
 
-async function draw(capability: string, options: Options): Promise<void> {
+async function draw(context: Context, capability: string, options: Options): Promise<void> {
   assertId(capability);
   // Commander takes the options of the list wherever they stand; a part of a tree would mislead.
   const { principal, since, refused, kind, limit, capability: other } = options;
   const filters = { principal, since, refused, kind, limit, capability: other };
   const [stray] = Object.entries(filters).find(([, value]) => value !== undefined) ?? [];
   if (stray !== undefined) throw usageError(`--${stray} is for the list, not for the tree`);
-  const history = await withLedger(options, (ledger) => {
-    const events = ledger.list({ capability });
-    if (events.length === 0) throw unknownCapability(capability, ledger);
+  const history = await withLedger(context, options, async (ledger) => {
+    const events = await ledger.list({ capability });
+    if (events.length === 0) throw await unknownCapability(capability, ledger);
     return historyOf(capability, events);
   });
-  if (options.json === true) printJson(history);
-  else printLine(historyLines(history, stdoutPaint(), Date.now()).join("\n"));
+  if (options.json === true) printJson(context, history);
+  else printLine(context, historyLines(history, stdoutPaint(context), Date.now()).join("\n"));
 }
 
 const ID = /^cap_[A-Za-z0-9_-]+$/;
@@ -144,10 +155,9 @@ function assertId(text: string): void {
 
 const RECENT = 1000;
 
-function unknownCapability(capability: string, ledger: LedgerReader): CliError {
-  const recent = ledger
-    .list({ kind: "issuance", limit: RECENT })
-    .flatMap((one) => one.capability ?? []);
+async function unknownCapability(capability: string, ledger: LedgerStore): Promise<CliError> {
+  const issuances = await ledger.list({ kind: "issuance", limit: RECENT });
+  const recent = issuances.flatMap((one) => one.capability ?? []);
   // A list that is too long gets no suggestion.
   const close = recent.filter((id) => id.slice(0, 8) === capability.slice(0, 8)).slice(0, 64);
   const near = nearest(capability, close) ?? nearest(capability, recent.slice(-64));

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import type { Row } from "../authority-words.js";
+import type { Context } from "../context.js";
 import { addExamples } from "../examples.js";
 import { spanInWords } from "../moment.js";
 import { printJson, printLine } from "../output.js";
@@ -12,7 +13,7 @@ import { fetchCard } from "../remote/client.js";
 import { addCardOptions, type CardOptions, URL_HELP } from "../remote/options.js";
 import { renderRows } from "../tree.js";
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("card")
     .summary("show what an agent offers")
@@ -22,7 +23,7 @@ export function define(program: Command): void {
     )
     .argument("<url>", URL_HELP);
   addCardOptions(command).action((url: string, _options: object, self: Command) =>
-    run(url, self.optsWithGlobals<CardOptions>()),
+    run(context, url, self.optsWithGlobals<CardOptions>()),
   );
   addExamples(command, "Examples", [
     "proviso card http://127.0.0.1:8080",
@@ -30,10 +31,10 @@ export function define(program: Command): void {
   ]);
 }
 
-async function run(url: string, options: CardOptions): Promise<void> {
+async function run(context: Context, url: string, options: CardOptions): Promise<void> {
   const card = await fetchCard(url, options);
-  if (options.json === true) printJson(card.document);
-  else printLine(render(card, stdoutPaint()).join("\n"));
+  if (options.json === true) printJson(context, card.document);
+  else printLine(context, render(card, stdoutPaint(context)).join("\n"));
 }
 
 function render(card: RemoteCard, paint: Paint): string[] {

@@ -1,17 +1,18 @@
 import { Argument, type Command } from "commander";
 import { SCRIPTS, type Shell } from "../completion/scripts.js";
+import type { Context } from "../context.js";
 import { addExamples } from "../examples.js";
 import type { GlobalOptions } from "../global-options.js";
 import { printData, printJson } from "../output.js";
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("completion")
     .summary("print a shell completion script")
     .description("Prints a script that completes commands, options and fixed values in a shell.")
     .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SCRIPTS)))
     .action((shell: Shell, _options: object, self: Command) =>
-      run(shell, self.optsWithGlobals<GlobalOptions>()),
+      run(context, shell, self.optsWithGlobals<GlobalOptions>()),
     );
   addExamples(command, "Examples", [
     "proviso completion bash > proviso.bash",
@@ -20,8 +21,8 @@ export function define(program: Command): void {
   ]);
 }
 
-function run(shell: Shell, options: GlobalOptions): void {
+function run(context: Context, shell: Shell, options: GlobalOptions): void {
   const script = SCRIPTS[shell];
-  if (options.json === true) printJson({ shell, script });
-  else printData(script);
+  if (options.json === true) printJson(context, { shell, script });
+  else printData(context, script);
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { type MacaroonFormat, readMacaroons } from "../../src/macaroon/read.js";
 import { writeMacaroons } from "../../src/macaroon/write.js";
+import type { Context } from "../context.js";
 import { addExamples } from "../examples.js";
 import { asUsage } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
@@ -14,7 +15,7 @@ interface Options extends GlobalOptions {
   readonly to: MacaroonFormat;
 }
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("convert")
     .summary("write a token in another form")
@@ -27,7 +28,7 @@ export function define(program: Command): void {
       new Option("--to <format>", "the form to write").choices(FORMATS).makeOptionMandatory(),
     )
     .action((token: string | undefined, _options: object, self: Command) =>
-      run(token, self.optsWithGlobals<Options>()),
+      run(context, token, self.optsWithGlobals<Options>()),
     );
   addExamples(command, "Examples", [
     "proviso convert @token --to v2json > token.json",
@@ -35,10 +36,10 @@ export function define(program: Command): void {
   ]);
 }
 
-function run(argument: string | undefined, options: Options): void {
-  const text = readTokenArgument(argument);
+function run(context: Context, argument: string | undefined, options: Options): void {
+  const text = readTokenArgument(context, argument);
   const { macaroons } = namingSource(argument, () => readMacaroons(text));
   const token = asUsage(() => writeMacaroons(macaroons, options.to), "try another form");
-  if (options.json === true) printJson({ format: options.to, token });
-  else printLine(/json$/.test(options.to) ? escapedJson(JSON.parse(token)) : token);
+  if (options.json === true) printJson(context, { format: options.to, token });
+  else printLine(context, /json$/.test(options.to) ? escapedJson(JSON.parse(token)) : token);
 }

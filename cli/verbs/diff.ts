@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { diff, type TokenDiff } from "../../src/capability/diff.js";
 import { inspect } from "../../src/capability/inspect.js";
 import type { Inspection } from "../../src/capability/inspection.js";
+import type { Context } from "../context.js";
 import { addExamples } from "../examples.js";
 import { EXIT } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
@@ -10,7 +11,7 @@ import { type Paint, stdoutPaint } from "../paint.js";
 import { printable, quoted } from "../printable.js";
 import { namingSource, readTokenArguments } from "../token-argument.js";
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("diff")
     .summary("what was taken away between two tokens")
@@ -21,7 +22,7 @@ export function define(program: Command): void {
     .argument("<parent>", "the token as it was: the token, @FILE or -")
     .argument("[child]", "the token narrowed from it: the token, @FILE or - (as when left out)")
     .action((parent: string, child: string | undefined, _options: object, self: Command) =>
-      run(parent, child, self.optsWithGlobals<GlobalOptions>()),
+      run(context, parent, child, self.optsWithGlobals<GlobalOptions>()),
     );
   addExamples(command, "Examples", [
     "proviso diff @token @narrowed",
@@ -29,14 +30,19 @@ export function define(program: Command): void {
   ]);
 }
 
-function run(parent: string, child: string | undefined, options: GlobalOptions): void {
-  const [before, after] = readTokenArguments(parent, child);
+function run(
+  context: Context,
+  parent: string,
+  child: string | undefined,
+  options: GlobalOptions,
+): void {
+  const [before, after] = readTokenArguments(context, parent, child);
   const whole = namingSource(parent, () => inspect(before), "the parent");
   const narrowed = namingSource(child, () => inspect(after), "the child");
   const result = diff(before, after);
-  if (!result.derived) process.exitCode = EXIT.notAuthentic;
-  if (options.json === true) printJson(result);
-  else printLine(render(result, whole, narrowed, stdoutPaint()).join("\n"));
+  if (!result.derived) context.exitCode = EXIT.notAuthentic;
+  if (options.json === true) printJson(context, result);
+  else printLine(context, render(result, whole, narrowed, stdoutPaint(context)).join("\n"));
 }
 
 function render(result: TokenDiff, before: Inspection, after: Inspection, paint: Paint): string[] {

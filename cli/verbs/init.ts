@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_MAX_LIFETIME } from "../../src/capability/mint.js";
 import { readDuration } from "../../src/caveats/time.js";
 import { grantsById } from "../../src/issuer/grant.js";
+import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
 import { addExamples } from "../examples.js";
 import { asUsage, usageError } from "../exit.js";
@@ -21,7 +22,7 @@ interface Options extends HomeChoice {
   readonly grant?: readonly string[];
 }
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("init")
     .summary("make a home: issuer name, key, database")
@@ -43,7 +44,7 @@ export function define(program: Command): void {
       "a grant with its operations, such as documents:read=retrieve,search; repeat for more",
       collect,
     )
-    .action((_options: object, self: Command) => run(self.optsWithGlobals<Options>()));
+    .action((_options: object, self: Command) => run(context, self.optsWithGlobals<Options>()));
   addDatabase(command);
   addExamples(command, "Examples", [
     "proviso init --issuer documents-agent",
@@ -52,8 +53,8 @@ export function define(program: Command): void {
   ]);
 }
 
-async function run(options: Options): Promise<void> {
-  const paths = homePaths(options);
+async function run(context: Context, options: Options): Promise<void> {
+  const paths = homePaths(context, options);
   const issuer = options.issuer ?? hostname();
   const { maxLifetime, grant } = options;
   const grants = grant?.map(grantFrom);
@@ -62,18 +63,18 @@ async function run(options: Options): Promise<void> {
   const keyring = await createHome(paths, { issuer, maxLifetime, ...listed });
   const { kid } = keyring.minting;
   if (options.json === true) {
-    printJson({ home: paths.folder, issuer, kid, maxLifetime, ...listed });
+    printJson(context, { home: paths.folder, issuer, kid, maxLifetime, ...listed });
     return;
   }
   if (options.issuer === undefined) {
-    say(`The issuer is named after this host; --issuer gives it a name of its own.`);
+    say(context, `The issuer is named after this host; --issuer gives it a name of its own.`);
   }
-  printLine(`Made a home at ${printable(paths.folder)}`);
-  printLine(`  issuer    ${quoted(issuer).slice(1, -1)}`);
-  printLine(`  key       ${kid}`);
-  printLine(`  lifetime  ${spanInWords(maxLifetime * 1000)} at most`);
+  printLine(context, `Made a home at ${printable(paths.folder)}`);
+  printLine(context, `  issuer    ${quoted(issuer).slice(1, -1)}`);
+  printLine(context, `  key       ${kid}`);
+  printLine(context, `  lifetime  ${spanInWords(maxLifetime * 1000)} at most`);
   for (const { id, operations } of grants ?? []) {
-    printLine(`  grant     ${printable(id)}: ${operations.map(printable).join(", ")}`);
+    printLine(context, `  grant     ${printable(id)}: ${operations.map(printable).join(", ")}`);
   }
 }
 

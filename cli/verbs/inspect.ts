@@ -5,6 +5,7 @@ import { parseTime } from "../../src/caveats/time.js";
 import { type MacaroonText, readMacaroons } from "../../src/macaroon/read.js";
 import { writeMacaroons } from "../../src/macaroon/write.js";
 import { authorityRows, type Row } from "../authority-words.js";
+import type { Context } from "../context.js";
 import { addExamples } from "../examples.js";
 import type { GlobalOptions } from "../global-options.js";
 import { seenFromNow } from "../moment.js";
@@ -25,7 +26,7 @@ interface Revealed {
   readonly token: string;
 }
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("inspect")
     .summary("what a token says, unverified")
@@ -36,7 +37,7 @@ export function define(program: Command): void {
     .argument("[token]", TOKEN_HELP)
     .option("--reveal", "also print the signature and the token itself: keep the output secret")
     .action((token: string | undefined, _options: object, self: Command) =>
-      run(token, self.optsWithGlobals<Options>()),
+      run(context, token, self.optsWithGlobals<Options>()),
     );
   addExamples(command, "Examples", [
     "proviso inspect @token",
@@ -45,19 +46,19 @@ export function define(program: Command): void {
   ]);
 }
 
-function run(argument: string | undefined, options: Options): void {
-  const text = readTokenArgument(argument);
+function run(context: Context, argument: string | undefined, options: Options): void {
+  const text = readTokenArgument(context, argument);
   const now = Date.now();
   const inspection = namingSource(argument, () => inspect(text, { now }));
   const revealed = options.reveal === true ? reveal(text) : undefined;
   if (options.json !== true) {
-    printLine(render(inspection, revealed, stdoutPaint(), now).join("\n"));
+    printLine(context, render(inspection, revealed, stdoutPaint(context), now).join("\n"));
     return;
   }
   const { expires } = inspection.authority;
   const end = expires === undefined ? undefined : parseTime(expires);
   const secondsLeft = end === undefined ? undefined : Math.floor((end - now) / 1000);
-  printJson({ ...inspection, secondsLeft, ...revealed });
+  printJson(context, { ...inspection, secondsLeft, ...revealed });
 }
 
 function reveal(text: string): Revealed {

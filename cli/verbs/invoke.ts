@@ -1,22 +1,26 @@
-import { isatty } from "node:tty";
 import type { Command } from "commander";
-import { MOST_PRESENTED } from "../../src/agent/presented.js";
+import { MAX_PRESENTED } from "../../src/agent/presented.js";
 import type { Json, JsonObject } from "../../src/bytes/json.js";
 import { inspect } from "../../src/capability/inspect.js";
+import { AgentFault } from "../../src/client/fault.js";
+import { objectIn, textIn } from "../../src/client/received.js";
+import { denialsIn, type ReceivedDenial } from "../../src/client/refusal.js";
 import type { SkillAnswer } from "../../src/protocols/a2a/client/capability-client.js";
+import { ERROR_DOMAIN } from "../../src/protocols/a2a/extension.js";
+import { exitForDenial } from "../advice.js";
 import { readArguments } from "../argument-expression.js";
-import { denialLines, refusedLine, type ShownDenial } from "../denial-lines.js";
+import type { Context } from "../context.js";
+import { denialLines, refusedLine } from "../denial-lines.js";
 import { addExamples } from "../examples.js";
 import { CliError, usageError } from "../exit.js";
 import { printJson, printLine, say } from "../output.js";
 import { stderrPaint } from "../paint.js";
 import { printable } from "../printable.js";
 import { argumentsFrom } from "../remote/arguments.js";
-import { objectIn, type RemoteCard, textIn } from "../remote/card.js";
+import type { RemoteCard } from "../remote/card.js";
 import { asking, connectAgent } from "../remote/client.js";
-import { RemoteFault } from "../remote/fault.js";
 import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/options.js";
-import { adviceForCall, denialsIn, exitForCall, faultError } from "../remote/refusal.js";
+import { adviceForCall, faultError } from "../remote/refusal.js";
 import { resultLines } from "../remote/result.js";
 import { collect } from "../restrictions.js";
 import { namingSource, readTokenArgument } from "../token-argument.js";
@@ -26,9 +30,7 @@ interface Options extends RemoteOptions {
   readonly resource?: readonly string[];
 }
 
-const STDERR = 2;
-
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("invoke")
     .summary("call a skill of an agent")
@@ -59,7 +61,7 @@ export function define(program: Command): void {
     );
   addRemoteOptions(command).action(
     (url: string, skill: string, token: string | undefined, _options: object, self: Command) =>
-      run(url, skill, token, self.optsWithGlobals<Options>()),
+      run(context, url, skill, token, self.optsWithGlobals<Options>()),
   );
   addExamples(command, "Examples", [
     "proviso invoke http://127.0.0.1:8080 list_documents @token --access-token @access",
@@ -70,14 +72,15 @@ export function define(program: Command): void {
 }
 
 async function run(
+  context: Context,
   url: string,
   skill: string,
   argument: string | undefined,
   options: Options,
 ): Promise<void> {
-  const tokens = options.ambient === true ? none(argument) : tokensFrom(argument, options);
+  const tokens = options.ambient === true ? none(argument) : tokensFrom(context, argument, options);
   const given = readArguments(options.arg ?? []);
-  const { card, client } = await connectAgent(url, options);
+  const { card, client } = await connectAgent(context, url, options);
   const all = argumentsFrom(card, skill, given, options.resource ?? []);
   const call = (): Promise<SkillAnswer> =>
     client.invoke(skill, all, tokens.length === 0 ? undefined : tokens);
@@ -85,18 +88,18 @@ async function run(
   try {
     answer = await asking(card, call);
   } catch (error) {
-    if (!(error instanceof RemoteFault)) throw error;
-    return refuse(card, error, options);
+    if (!(error instanceof AgentFault)) throw error;
+    return refuse(context, card, error, options);
   }
   const { result, taskId } = answer;
   // Whatever came: it is only known to be JSON.
   const authority: Json = JSON.parse(JSON.stringify(answer.authority ?? null));
   if (options.json === true) {
-    printJson({ result, taskId, ...(authority === null ? {} : { authority }) });
+    printJson(context, { result, taskId, ...(authority === null ? {} : { authority }) });
     return;
   }
-  sayAuthority(objectIn(authority));
-  printLine(resultLines(result).join("\n"));
+  sayAuthority(context, objectIn(authority));
+  printLine(context, resultLines(result).join("\n"));
 }
 
 function none(argument: string | undefined): readonly string[] {
@@ -104,21 +107,25 @@ function none(argument: string | undefined): readonly string[] {
   throw usageError("--ambient is to call without a token, and one is given", "drop one of them");
 }
 
-function tokensFrom(argument: string | undefined, { accessToken }: Options): readonly string[] {
+function tokensFrom(
+  context: Context,
+  argument: string | undefined,
+  { accessToken }: Options,
+): readonly string[] {
   if ((argument ?? "-") === "-" && accessToken === "-") {
     throw usageError(
       "the token and the access token can not both come from standard input",
       "give one of them as @FILE",
     );
   }
-  const text = readTokenArgument(argument);
+  const text = readTokenArgument(context, argument);
   if (text === "" && argument === undefined) {
     throw usageError("no token is given", "give @FILE, or pipe it in; --ambient calls without one");
   }
   // Other forms of a token than base64url may have line breaks within.
   const tokens = /^[[{]/.test(text) ? [text] : text.split(/\s*\n\s*/);
-  if (tokens.length > MOST_PRESENTED) {
-    throw usageError(`a call may present at most ${MOST_PRESENTED} tokens`, "give fewer");
+  if (tokens.length > MAX_PRESENTED) {
+    throw usageError(`a call may present at most ${MAX_PRESENTED} tokens`, "give fewer");
   }
   // What is no token at all does not go over the network.
   namingSource(argument, () => {
@@ -127,11 +134,11 @@ function tokensFrom(argument: string | undefined, { accessToken }: Options): rea
   return tokens;
 }
 
-function refuse(card: RemoteCard, fault: RemoteFault, { json }: Options): void {
-  const denials = denialsIn(fault);
+function refuse(context: Context, card: RemoteCard, fault: AgentFault, { json }: Options): void {
+  const denials = denialsIn(fault.details, ERROR_DOMAIN);
   const [first] = denials;
   if (first === undefined) throw faultError(card, fault);
-  const exitCode = exitForCall(first.code);
+  const exitCode = exitForDenial(first.code);
   if (json === true) {
     const told = denials.map((denial) => ({ ...denial, hint: adviceForCall(denial) }));
     throw new CliError({
@@ -142,12 +149,12 @@ function refuse(card: RemoteCard, fault: RemoteFault, { json }: Options): void {
       details: { denials: told },
     });
   }
-  process.exitCode = exitCode;
-  for (const line of refusalLines(denials)) say(line);
+  context.exitCode = exitCode;
+  for (const line of refusalLines(context, denials)) say(context, line);
 }
 
-function refusalLines(denials: readonly ShownDenial[]): string[] {
-  const paint = stderrPaint();
+function refusalLines(context: Context, denials: readonly ReceivedDenial[]): string[] {
+  const paint = stderrPaint(context);
   return [
     refusedLine(denials.length, paint),
     ...denials.flatMap((denial) => denialLines(denial, adviceForCall(denial), paint)),
@@ -155,16 +162,16 @@ function refusalLines(denials: readonly ShownDenial[]): string[] {
 }
 
 // Data goes to standard output alone; what it rests on is told beside it.
-function sayAuthority(authority: JsonObject): void {
+function sayAuthority(context: Context, authority: JsonObject): void {
   const kind = textIn(authority["authority"]);
   const notice = textIn(authority["notice"]) ?? "";
-  const paint = stderrPaint();
+  const paint = stderrPaint(context);
   if (kind === "capability") {
     const id = textIn(authority["capability"]) ?? "a capability";
-    if (isatty(STDERR)) say(paint.dim(`allowed by ${printable(id)}`));
+    if (context.stderr.isTerminal) say(context, paint.dim(`allowed by ${printable(id)}`));
     return;
   }
   const known = kind === undefined ? "authority that the agent does not name" : `${kind} authority`;
   const told = notice === "" ? `done on ${printable(known)}` : printable(notice);
-  say(`${paint.yellow("note")}: ${told}`);
+  say(context, `${paint.yellow("note")}: ${told}`);
 }

@@ -3,6 +3,7 @@ import { formatTime } from "../../src/caveats/time.js";
 import type { Keyring } from "../../src/issuer/keyring.js";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { readKeyringFile, replaceKeyringFile } from "../../src/stores/keyring-file.js";
+import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
 import { addExamples } from "../examples.js";
 import { usageError } from "../exit.js";
@@ -15,7 +16,7 @@ import { unknownKey } from "../unknown-key.js";
 
 const OLDEST = "$(proviso keys list | awk '/verifies/ { print $1; exit }')";
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const keys = program
     .command("keys")
     .summary("list, rotate, retire or export root keys")
@@ -24,11 +25,15 @@ export function define(program: Command): void {
   const list = keys
     .command("list")
     .description("Lists the keys, oldest first; shows no secret.")
-    .action((_options: object, self: Command) => show(self.optsWithGlobals<GlobalOptions>()));
+    .action((_options: object, self: Command) =>
+      show(context, self.optsWithGlobals<GlobalOptions>()),
+    );
   const rotate = keys
     .command("rotate")
     .description("Makes a new key that mints from now on; the present ones go on verifying.")
-    .action((_options: object, self: Command) => renew(self.optsWithGlobals<HomeChoice>()));
+    .action((_options: object, self: Command) =>
+      renew(context, self.optsWithGlobals<HomeChoice>()),
+    );
   const retire = keys
     .command("retire")
     .description(
@@ -36,14 +41,14 @@ export function define(program: Command): void {
     )
     .argument("<kid>", "the key's id, from keys list")
     .action((kid: string, _options: object, self: Command) =>
-      remove(kid, self.optsWithGlobals<HomeChoice>()),
+      remove(context, kid, self.optsWithGlobals<HomeChoice>()),
     );
   const exported = keys
     .command("export")
     .description("Prints a key with its secret as a JWK. Whoever has it can mint.")
     .argument("<kid>", "the key's id, from keys list")
     .action((kid: string, _options: object, self: Command) =>
-      reveal(kid, self.optsWithGlobals<GlobalOptions>()),
+      reveal(context, kid, self.optsWithGlobals<GlobalOptions>()),
     );
   for (const verb of [rotate, retire]) addDatabase(verb);
   const listing = ["proviso keys list"];
@@ -57,35 +62,35 @@ export function define(program: Command): void {
   addExamples(keys, "Examples", [...listing, ...rotation, ...backup, ...retirement]);
 }
 
-function show(options: GlobalOptions): void {
-  const { paths } = findHome(options);
+function show(context: Context, options: GlobalOptions): void {
+  const { paths } = findHome(context, options);
   const keyring = readKeyringFile(paths.keyring);
-  if (options.json === true) printJson({ keys: keyring.list() });
-  else printKeys(keyring);
+  if (options.json === true) printJson(context, { keys: keyring.list() });
+  else printKeys(context, keyring);
 }
 
-async function renew(options: HomeChoice): Promise<void> {
-  const keyring = await change(options, (present) => present.rotate());
+async function renew(context: Context, options: HomeChoice): Promise<void> {
+  const keyring = await change(context, options, (present) => present.rotate());
   const { kid } = keyring.minting;
-  if (options.json === true) printJson({ minting: kid, keys: keyring.list() });
-  else printLine(`${kid} mints from now on; the older keys go on verifying`);
+  if (options.json === true) printJson(context, { minting: kid, keys: keyring.list() });
+  else printLine(context, `${kid} mints from now on; the older keys go on verifying`);
 }
 
-async function remove(kid: string, options: HomeChoice): Promise<void> {
+async function remove(context: Context, kid: string, options: HomeChoice): Promise<void> {
   const at = formatTime(Date.now());
   // Entered into the list first, and on its own: services that have the key in memory refuse its
   // tokens from then on, also if this process dies before the key is gone from the file.
-  await change(options, async (present, revoke) => {
+  await change(context, options, async (present, revoke) => {
     assertRetirable(kid, present);
     await revoke({ kind: "key", id: kid, at, reason: "retired" });
     return present;
   });
-  const keyring = await change(options, (present) => {
+  const keyring = await change(context, options, (present) => {
     assertRetirable(kid, present);
     return present.retire(kid);
   });
-  if (options.json === true) printJson({ retired: kid, keys: keyring.list() });
-  else printLine(`${kid} is gone; every token made under it is refused from now on`);
+  if (options.json === true) printJson(context, { retired: kid, keys: keyring.list() });
+  else printLine(context, `${kid} is gone; every token made under it is refused from now on`);
 }
 
 function assertRetirable(kid: string, present: Keyring): void {
@@ -97,24 +102,25 @@ function assertRetirable(kid: string, present: Keyring): void {
   );
 }
 
-function reveal(kid: string, options: GlobalOptions): void {
-  const { paths } = findHome(options);
+function reveal(context: Context, kid: string, options: GlobalOptions): void {
+  const { paths } = findHome(context, options);
   const keyring = readKeyringFile(paths.keyring);
   const jwk = keyring.exportJwkSet().keys.find((key) => key.kid === kid);
   if (jwk === undefined) throw unknownKey(kid, keyring);
-  say("warning: this is the secret key; whoever has it can mint any token");
-  printData(`${JSON.stringify(jwk)}\n`);
+  say(context, "warning: this is the secret key; whoever has it can mint any token");
+  printData(context, `${JSON.stringify(jwk)}\n`);
 }
 
 /** Changes the key file with every other process that would change it waiting. */
 async function change(
+  context: Context,
   options: HomeChoice,
   next: (
     present: Keyring,
     revoke: (entry: RevocationEntry) => Promise<void>,
   ) => Keyring | Promise<Keyring>,
 ): Promise<Keyring> {
-  const { paths } = findHome(options);
+  const { paths } = findHome(context, options);
   return withRevocations(paths, (revocations) =>
     revocations.exclusively(async (revoke) => {
       const present = readKeyringFile(paths.keyring);
@@ -125,10 +131,13 @@ async function change(
   );
 }
 
-function printKeys(keyring: Keyring): void {
+function printKeys(context: Context, keyring: Keyring): void {
   const keys = keyring.list();
   const width = Math.max(...keys.map(({ kid }) => printable(kid).length));
   for (const { kid, mints, created } of keys) {
-    printLine(`${printable(kid).padEnd(width)}  ${mints ? "mints   " : "verifies"}  ${created}`);
+    printLine(
+      context,
+      `${printable(kid).padEnd(width)}  ${mints ? "mints   " : "verifies"}  ${created}`,
+    );
   }
 }

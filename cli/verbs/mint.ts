@@ -1,8 +1,8 @@
-import { isatty } from "node:tty";
 import type { Command } from "commander";
 import type { MintedCapability, MintRequest } from "../../src/capability/mint.js";
 import { emptyRules, meet } from "../../src/caveats/meet.js";
 import { parseTime, readDuration } from "../../src/caveats/time.js";
+import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
 import { addExamples } from "../examples.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
@@ -18,9 +18,7 @@ interface Options extends HomeChoice {
   readonly anyOp?: boolean;
 }
 
-const STDERR = 2;
-
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("mint")
     .summary("make a capability and print its token")
@@ -37,7 +35,7 @@ export function define(program: Command): void {
       expires:
         "when it expires: a time such as 2030-01-31T23:59:59Z, or a duration from now such as 15m",
     },
-  }).action((_options: object, self: Command) => run(self.optsWithGlobals<Options>()));
+  }).action((_options: object, self: Command) => run(context, self.optsWithGlobals<Options>()));
   addDatabase(command);
   addExamples(command, "Examples", [
     "proviso mint --grant documents:read --op retrieve --op search > token",
@@ -47,7 +45,7 @@ export function define(program: Command): void {
   ]);
 }
 
-async function run(options: Options): Promise<void> {
+async function run(context: Context, options: Options): Promise<void> {
   const { grant, principal, anyOp } = options;
   const restrictions = await restrictionsFrom(options);
   const request: MintRequest = {
@@ -56,14 +54,14 @@ async function run(options: Options): Promise<void> {
     ...(anyOp === undefined ? {} : { anyOperation: anyOp }),
     ...restrictions,
   };
-  const minted = await withHome(options, (home) => mint(request, home));
+  const minted = await withHome(context, options, (home) => mint(request, home));
   if (options.json === true) {
     const { token, id, issued, expires, revocationId, hop } = minted;
-    printJson({ token, id, grant, principal, issued, expires, revocationId, hop });
+    printJson(context, { token, id, grant, principal, issued, expires, revocationId, hop });
     return;
   }
-  printLine(minted.token);
-  if (isatty(STDERR)) say(summaryLine(minted.token));
+  printLine(context, minted.token);
+  if (context.stderr.isTerminal) say(context, summaryLine(minted.token));
 }
 
 function mint(

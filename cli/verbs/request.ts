@@ -3,7 +3,9 @@ import type { Json } from "../../src/bytes/json.js";
 import type { HopInit } from "../../src/caveats/hop.js";
 import { REQUESTED_KEYS, type Requested } from "../../src/caveats/hop-rules.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
+import { AgentFault } from "../../src/client/fault.js";
 import type { CapabilityQuery } from "../../src/protocols/a2a/client/capability-client.js";
+import type { Context } from "../context.js";
 import { addExamples } from "../examples.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import { printJson, printLine, say } from "../output.js";
@@ -11,7 +13,6 @@ import { stderrPaint } from "../paint.js";
 import { printable } from "../printable.js";
 import type { RemoteCard } from "../remote/card.js";
 import { type AgentConnection, asking, connectAgent } from "../remote/client.js";
-import { RemoteFault } from "../remote/fault.js";
 import { readFilters } from "../remote/filter.js";
 import { type ReceivedCapabilities, readReceived, receivedLines } from "../remote/granted.js";
 import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/options.js";
@@ -24,7 +25,7 @@ interface Options extends RemoteOptions {
   readonly filter?: readonly string[];
 }
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("request")
     .summary("ask an agent for capabilities")
@@ -51,7 +52,7 @@ export function define(program: Command): void {
     help: { expires: "until when: a time, or a duration from now such as 15m" },
   });
   addRemoteOptions(command).action((url: string, _options: object, self: Command) =>
-    run(url, self.optsWithGlobals<Options>()),
+    run(context, url, self.optsWithGlobals<Options>()),
   );
   addExamples(command, "Examples", [
     "proviso request http://127.0.0.1:8080 --access-token @access --grant documents:read --collection reports --filter year=2025 --purpose 'sum up the year' > token",
@@ -59,18 +60,18 @@ export function define(program: Command): void {
   ]);
 }
 
-async function run(url: string, options: Options): Promise<void> {
+async function run(context: Context, url: string, options: Options): Promise<void> {
   const query = await queryFrom(options);
-  const { card, client } = await connectAgent(url, options);
+  const { card, client } = await connectAgent(context, url, options);
   const answer = await ask({ card, client }, query);
   const received = readReceived(card, answer);
   if (received.capabilities.length === 0) throw nothing(card, received);
   if (options.json === true) {
-    printJson(answer);
+    printJson(context, answer);
     return;
   }
-  tell(card, received);
-  for (const { token } of received.capabilities) printLine(token);
+  tell(context, card, received);
+  for (const { token } of received.capabilities) printLine(context, token);
 }
 
 async function queryFrom(options: Options): Promise<CapabilityQuery> {
@@ -92,7 +93,7 @@ async function ask({ card, client }: AgentConnection, query: CapabilityQuery): P
     // Whatever came: it is only known to be JSON.
     return JSON.parse(JSON.stringify(answer));
   } catch (error) {
-    throw error instanceof RemoteFault ? requestRefusal(card, error) : error;
+    throw error instanceof AgentFault ? requestRefusal(card, error) : error;
   }
 }
 
@@ -108,16 +109,27 @@ function nothing(card: RemoteCard, { refused, reason }: ReceivedCapabilities): C
   });
 }
 
-function tell(card: RemoteCard, { capabilities, refused }: ReceivedCapabilities): void {
-  const paint = stderrPaint();
+function tell(
+  context: Context,
+  card: RemoteCard,
+  { capabilities, refused }: ReceivedCapabilities,
+): void {
+  const paint = stderrPaint(context);
   const now = Date.now();
   const count = capabilities.length;
-  say(`${printable(card.name)} granted ${count === 1 ? "a capability" : `${count} capabilities`}`);
+  say(
+    context,
+    `${printable(card.name)} granted ${count === 1 ? "a capability" : `${count} capabilities`}`,
+  );
   for (const one of capabilities) {
-    for (const line of receivedLines(one, paint, now)) say(line);
+    for (const line of receivedLines(one, paint, now)) say(context, line);
   }
-  for (const one of refused) say(`${paint.yellow("not granted")}: ${printable(refusedLine(one))}`);
+  for (const one of refused)
+    say(context, `${paint.yellow("not granted")}: ${printable(refusedLine(one))}`);
   if (count > 1) {
-    say(`note: ${count} tokens, one on a line in this order; proviso invoke takes them together`);
+    say(
+      context,
+      `note: ${count} tokens, one on a line in this order; proviso invoke takes them together`,
+    );
   }
 }

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
+import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
 import { addExamples } from "../examples.js";
 import { findHome, type HomeChoice } from "../home.js";
@@ -8,7 +9,7 @@ import { withRevocations } from "../open-home.js";
 import { printJson, printLine } from "../output.js";
 import { printable, quoted } from "../printable.js";
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const revocations = program
     .command("revocations")
     .summary("list revocations, or remove those that are over")
@@ -17,11 +18,15 @@ export function define(program: Command): void {
   const listing = revocations
     .command("list")
     .description("Lists every entry, oldest first.")
-    .action((_options: object, self: Command) => use(self.optsWithGlobals<HomeChoice>(), list));
+    .action((_options: object, self: Command) =>
+      use(context, self.optsWithGlobals<HomeChoice>(), list),
+    );
   const pruning = revocations
     .command("prune")
     .description("Removes the entries whose tokens have all expired.")
-    .action((_options: object, self: Command) => use(self.optsWithGlobals<HomeChoice>(), prune));
+    .action((_options: object, self: Command) =>
+      use(context, self.optsWithGlobals<HomeChoice>(), prune),
+    );
   for (const verb of [listing, pruning]) addDatabase(verb);
   const reading = ["proviso revocations list", "proviso revocations list --json"];
   addExamples(listing, "Examples", reading);
@@ -29,25 +34,30 @@ export function define(program: Command): void {
   addExamples(revocations, "Examples", [...reading, "proviso revocations prune"]);
 }
 
-function use(
-  options: HomeChoice,
-  action: (revocations: RevocationStore, json: boolean) => void | Promise<void>,
-): Promise<void> {
-  const { paths } = findHome(options);
-  return withRevocations(paths, (revocations) => action(revocations, options.json === true));
+type Action = (
+  context: Context,
+  revocations: RevocationStore,
+  json: boolean,
+) => void | Promise<void>;
+
+function use(context: Context, options: HomeChoice, action: Action): Promise<void> {
+  const { paths } = findHome(context, options);
+  return withRevocations(paths, (revocations) =>
+    action(context, revocations, options.json === true),
+  );
 }
 
-function list(revocations: RevocationStore, json: boolean): void {
+function list(context: Context, revocations: RevocationStore, json: boolean): void {
   const entries = revocations.list();
   if (json) {
-    printJson({ version: revocations.version, entries });
+    printJson(context, { version: revocations.version, entries });
     return;
   }
   if (entries.length === 0) {
-    printLine("Nothing is revoked.");
+    printLine(context, "Nothing is revoked.");
     return;
   }
-  for (const entry of entries) printLine(entryLine(entry));
+  for (const entry of entries) printLine(context, entryLine(entry));
 }
 
 function entryLine({ kind, id, before, until, at, reason }: RevocationEntry): string {
@@ -60,8 +70,8 @@ function entryLine({ kind, id, before, until, at, reason }: RevocationEntry): st
   return parts.join("  ");
 }
 
-async function prune(revocations: RevocationStore, json: boolean): Promise<void> {
+async function prune(context: Context, revocations: RevocationStore, json: boolean): Promise<void> {
   const removed = await revocations.prune();
-  if (json) printJson({ removed });
-  else printLine(removed === 1 ? "1 entry removed" : `${removed} entries removed`);
+  if (json) printJson(context, { removed });
+  else printLine(context, removed === 1 ? "1 entry removed" : `${removed} entries removed`);
 }

@@ -1,11 +1,11 @@
-import { isatty } from "node:tty";
 import type { Command } from "commander";
 import { isCapabilityId } from "../../src/capability/identifier.js";
 import { formatTime } from "../../src/caveats/time.js";
-import { latestExpiry } from "../../src/issuer/issuer.js";
+import { latestExpiry } from "../../src/issuer/token-revocation.js";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { isRevocationId } from "../../src/revocation/id.js";
 import { adviceForDenial, exitForDenial } from "../advice.js";
+import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
 import { addExamples } from "../examples.js";
 import { CliError, usageError } from "../exit.js";
@@ -34,9 +34,7 @@ interface Revocation {
   readonly needless?: "revoked" | "expired";
 }
 
-const STDIN = 0;
-
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("revoke")
     .summary("revoke a token, or more")
@@ -51,7 +49,7 @@ export function define(program: Command): void {
     .option("--key <kid>", "a key's id: all tokens made under it", toText)
     .option("--reason <text>", "why; shown to nobody but you", toText)
     .action((token: string | undefined, _options: object, self: Command) =>
-      run(token, self.optsWithGlobals<Options>()),
+      run(context, token, self.optsWithGlobals<Options>()),
     );
   addDatabase(command);
   addExamples(command, "Examples", [
@@ -62,12 +60,16 @@ export function define(program: Command): void {
   ]);
 }
 
-async function run(argument: string | undefined, options: Options): Promise<void> {
+async function run(
+  context: Context,
+  argument: string | undefined,
+  options: Options,
+): Promise<void> {
   checkOneTarget(argument, options);
   const { id, capability, principal, key } = options;
   const byName = id ?? capability ?? principal ?? key;
-  const token = byName === undefined ? readTarget(argument) : undefined;
-  await withHome(options, async (home) => {
+  const token = byName === undefined ? readTarget(context, argument) : undefined;
+  await withHome(context, options, async (home) => {
     const now = Date.now();
     const revocation =
       token === undefined ? fromName(options, home, now) : fromToken(token, options.reason, home);
@@ -76,23 +78,23 @@ async function run(argument: string | undefined, options: Options): Promise<void
     const already = addition === "known" && needless !== "expired";
     const expired = needless === "expired";
     if (options.json === true) {
-      printJson({ revoked: entry, already, expired, effect, note });
+      printJson(context, { revoked: entry, already, expired, effect, note });
       return;
     }
     if (expired && !already) {
-      printLine(printable(`nothing to revoke: the token expired at ${entry.until}`));
+      printLine(context, printable(`nothing to revoke: the token expired at ${entry.until}`));
       return;
     }
     const verb = already ? "already revoked" : "revoked";
-    printLine(printable(`${verb} ${entry.id}: ${effect}`));
-    if (note !== undefined) say(printable(`note: ${note}`));
+    printLine(context, printable(`${verb} ${entry.id}: ${effect}`));
+    if (note !== undefined) say(context, printable(`note: ${note}`));
   });
 }
 
 /** The token to revoke, where nothing is named in another way. */
-function readTarget(argument: string | undefined): string {
-  if (argument !== undefined) return readTokenArgument(argument);
-  const token = isatty(STDIN) ? "" : readTokenArgument(argument);
+function readTarget(context: Context, argument: string | undefined): string {
+  if (argument !== undefined) return readTokenArgument(context, argument);
+  const token = context.stdin.isTerminal ? "" : readTokenArgument(context, argument);
   if (token !== "") return token;
   throw usageError("name one: a token, --id, --capability, --principal or --key");
 }

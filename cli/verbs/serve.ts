@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { type Command, InvalidArgumentError } from "commander";
+import type { Context } from "../context.js";
 import { addExamples } from "../examples.js";
 import { environmentError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
@@ -13,11 +15,7 @@ interface Options extends GlobalOptions {
   readonly port?: number;
 }
 
-/** Milliseconds that a module of skills may go on after everything is closed. */
-const LINGER = 1000;
-const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
-
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("serve")
     .summary("serve an issuing agent over A2A")
@@ -33,7 +31,7 @@ export function define(program: Command): void {
       // The environment does not go before the configuration, as a flag does.
       const named = self.getOptionValueSourceWithGlobals("home") === "cli";
       const { home, ...options } = self.optsWithGlobals<Options>();
-      return run(config, named && home !== undefined ? { ...options, home } : options);
+      return run(context, config, named && home !== undefined ? { ...options, home } : options);
     });
   addExamples(command, "Examples", [
     "proviso serve agent.json",
@@ -41,28 +39,24 @@ export function define(program: Command): void {
   ]);
 }
 
-async function run(file: string, options: Options): Promise<void> {
-  const stop = stopping();
-  try {
-    const agent = await start(file, options);
-    if (!stop.asked) tell(agent, options.json === true);
-    await stop.wait;
-    say("stopping: what is under way is finished first; interrupt again to stop at once");
-    await agent.close();
-  } finally {
-    // Nothing that a module of skills left running keeps the process.
-    setTimeout(() => process.exit(), LINGER).unref();
-    if (process.connected) process.disconnect?.();
+async function run(context: Context, file: string, options: Options): Promise<void> {
+  const stop = context.untilStopped();
+  const agent = await start(context, file, options);
+  if (!stop.aborted) {
+    tell(context, agent, options.json === true);
+    await once(stop, "abort");
   }
+  say(context, "stopping: what is under way is finished first; interrupt again to stop at once");
+  await agent.close();
 }
 
 // Loaded late: help needs none of it.
-async function start(file: string, options: RunOptions): Promise<RunningAgent> {
+async function start(context: Context, file: string, options: RunOptions): Promise<RunningAgent> {
   try {
     const { readAgentConfig } = await import("../serve/config.js");
-    const read = await readAgentConfig(file);
+    const read = await readAgentConfig(context, file);
     const { runAgent } = await import("../serve/run.js");
-    return await runAgent(read, options);
+    return await runAgent(context, read, options);
   } catch (error) {
     const missing = missingPackage(error);
     if (missing === undefined) throw error;
@@ -79,51 +73,24 @@ function missingPackage(error: unknown): string | undefined {
   return /^Cannot find package '([^']+)'/.exec(error.message)?.[1];
 }
 
-function tell(agent: RunningAgent, json: boolean): void {
+function tell(context: Context, agent: RunningAgent, json: boolean): void {
   const { url, cardUrl, rpcUrl, restUrl, mode, issuer, home, grants, skills, policy } = agent;
-  if (agent.warning !== undefined) say(printable(agent.warning));
-  if (agent.listening !== undefined) say(`listening at ${printable(agent.listening)}`);
-  say(`issuer ${printable(issuer)}, home ${printable(home)}`);
-  say(`grants ${grants.join(", ")}; skills ${skills.join(", ")}`);
+  if (agent.warning !== undefined) say(context, printable(agent.warning));
+  if (agent.listening !== undefined) say(context, `listening at ${printable(agent.listening)}`);
+  say(context, `issuer ${printable(issuer)}, home ${printable(home)}`);
+  say(context, `grants ${grants.join(", ")}; skills ${skills.join(", ")}`);
   const rules = policy.rules === 1 ? "one rule" : `${policy.rules} rules`;
   const from = policy.file === undefined ? "" : ` from ${policy.file}, followed while it changes`;
-  say(`policy ${rules}${printable(from)}`);
+  say(context, `policy ${rules}${printable(from)}`);
   if (json) {
-    printJson({ cardUrl, rpcUrl, restUrl, url, mode });
+    printJson(context, { cardUrl, rpcUrl, restUrl, url, mode });
     return;
   }
-  printLine(`Serving at ${url}`);
-  printLine(`  card       ${cardUrl}`);
-  printLine(`  JSON-RPC   ${rpcUrl}`);
-  printLine(`  HTTP+JSON  ${restUrl}`);
-  printLine(`  mode       ${mode}`);
-}
-
-/**
- * When to stop: at the first signal, or when the process that started this one over an IPC channel is
- * gone. A second signal ends the process at once.
- */
-function stopping(): { readonly wait: Promise<void>; readonly asked: boolean } {
-  let asked = false;
-  const wait = new Promise<void>((resolve) => {
-    const ask = (): void => {
-      asked = true;
-      resolve();
-    };
-    for (const [signal, code] of Object.entries(SIGNALS)) {
-      process.on(signal, () => {
-        if (asked) process.exit(code);
-        ask();
-      });
-    }
-    if (process.connected) process.once("disconnect", ask);
-  });
-  return {
-    wait,
-    get asked() {
-      return asked;
-    },
-  };
+  printLine(context, `Serving at ${url}`);
+  printLine(context, `  card       ${cardUrl}`);
+  printLine(context, `  JSON-RPC   ${rpcUrl}`);
+  printLine(context, `  HTTP+JSON  ${restUrl}`);
+  printLine(context, `  mode       ${mode}`);
 }
 
 function toPort(text: string): number {

@@ -1,9 +1,9 @@
-import { isatty } from "node:tty";
 import type { Command } from "commander";
+import type { Context } from "../context.js";
 import { addExamples } from "../examples.js";
 import { type CliError, EXIT, type ExitCode, environmentError, usageError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
-import { printJson, printLine } from "../output.js";
+import { printJson, printLine, sayOver } from "../output.js";
 import { stdoutPaint } from "../paint.js";
 import { collect } from "../restrictions.js";
 import { type Answer, judge } from "../vectors/answer.js";
@@ -18,11 +18,10 @@ interface Options extends GlobalOptions {
   readonly timeout: number;
 }
 
-const STDERR = 2;
 const PROGRESS_EVERY = 10;
 const HERE = "this implementation";
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const vectors = program
     .command("vectors")
     .summary("run the conformance vectors")
@@ -41,7 +40,7 @@ export function define(program: Command): void {
       collect,
     )
     .option("--timeout <seconds>", "how long one answer may take", toSeconds, 10)
-    .action((_options: object, self: Command) => check(self.optsWithGlobals<Options>()));
+    .action((_options: object, self: Command) => check(context, self.optsWithGlobals<Options>()));
   for (const command of [vectors, checking]) {
     addExamples(command, "Examples", [
       "proviso vectors check",
@@ -51,24 +50,24 @@ export function define(program: Command): void {
   }
 }
 
-async function check(options: Options): Promise<void> {
+async function check(context: Context, options: Options): Promise<void> {
   const wanted = readVectors().filter((vector) => isWanted(vector, options.filter ?? []));
   if (wanted.length === 0) {
     throw usageError("no test is left by --filter", "proviso vectors check lists all flags");
   }
-  const implementation = implementationFrom(options);
-  const results = await runAll(wanted, implementation);
+  const implementation = implementationFrom(context, options);
+  const results = await runAll(context, wanted, implementation);
   if (implementation.startError !== undefined) throw notStarted(implementation.startError);
   const report = reportFrom(options.impl ?? HERE, results);
-  if (options.json === true) printJson(report);
-  else printLine(renderReport(report, stdoutPaint()).join("\n"));
-  process.exitCode = exitFrom(report);
+  if (options.json === true) printJson(context, report);
+  else printLine(context, renderReport(report, stdoutPaint(context)).join("\n"));
+  context.exitCode = exitFrom(report);
 }
 
-function implementationFrom({ impl, timeout }: Options): Implementation {
+function implementationFrom({ cwd, env }: Context, { impl, timeout }: Options): Implementation {
   if (impl === undefined) return here();
   const command = splitCommand(impl);
-  if (command !== undefined) return new Program(command, { timeout: timeout * 1000 });
+  if (command !== undefined) return new Program(command, { timeout: timeout * 1000, cwd, env });
   throw usageError("--impl is no command", 'for example --impl "python3 adapter.py"');
 }
 
@@ -85,20 +84,21 @@ function here(): Implementation {
 }
 
 async function runAll(
+  context: Context,
   wanted: readonly Vector[],
   implementation: Implementation,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  const showsProgress = isatty(STDERR);
+  const showsProgress = context.stderr.isTerminal;
   try {
     for (const vector of wanted) {
       if (showsProgress && results.length % PROGRESS_EVERY === 0) {
-        process.stderr.write(`\r${results.length} of ${wanted.length} `);
+        sayOver(context, `${results.length} of ${wanted.length} `);
       }
       results.push({ vector, outcome: judge(vector, await implementation.ask(vector.request)) });
     }
   } finally {
-    if (showsProgress) process.stderr.write("\r\u001b[K");
+    if (showsProgress) sayOver(context, "\u001b[K");
     await implementation.close();
   }
   return results;

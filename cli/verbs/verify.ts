@@ -5,6 +5,7 @@ import { formatTime } from "../../src/caveats/time.js";
 import { adviceForDenial, exitForDenial } from "../advice.js";
 import { readArguments } from "../argument-expression.js";
 import type { Row } from "../authority-words.js";
+import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
 import { denialLines, refusedLine } from "../denial-lines.js";
 import { addExamples } from "../examples.js";
@@ -29,7 +30,7 @@ interface Options extends HomeChoice {
   readonly at?: string;
 }
 
-export function define(program: Command): void {
+export function define(program: Command, context: Context): void {
   const command = program
     .command("verify")
     .summary("check a token against an invocation")
@@ -61,7 +62,7 @@ export function define(program: Command): void {
       toText,
     )
     .action((token: string | undefined, _options: object, self: Command) =>
-      run(token, self.optsWithGlobals<Options>()),
+      run(context, token, self.optsWithGlobals<Options>()),
     );
   addDatabase(command);
   addExamples(command, "Examples", [
@@ -72,21 +73,28 @@ export function define(program: Command): void {
   ]);
 }
 
-async function run(argument: string | undefined, options: Options): Promise<void> {
+async function run(
+  context: Context,
+  argument: string | undefined,
+  options: Options,
+): Promise<void> {
   const invocation = invocationFrom(options);
-  const token = readTokenArgument(argument);
-  const decision = await withHome(options, (home) => authorize(token, invocation, home));
+  const token = readTokenArgument(context, argument);
+  const decision = await withHome(context, options, (home) => authorize(token, invocation, home));
   const exitCode = decision.allowed ? EXIT.done : exitForDenial(decision.denials[0].code);
-  process.exitCode = exitCode;
+  context.exitCode = exitCode;
   // What is judged by another moment than now says so: it is no answer about now.
   const at = invocation.time === undefined ? undefined : formatTime(invocation.time.getTime());
   if (options.json === true) {
-    printJson({ ...documentFrom(decision, exitCode), ...(at === undefined ? {} : { at }) });
+    printJson(context, {
+      ...documentFrom(decision, exitCode),
+      ...(at === undefined ? {} : { at }),
+    });
     return;
   }
-  const lines = render(decision, stdoutPaint());
+  const lines = render(decision, stdoutPaint(context));
   if (at !== undefined) lines.push(`  judged as of ${at}, not of now`);
-  printLine(lines.join("\n"));
+  printLine(context, lines.join("\n"));
 }
 
 function authorize(token: string, invocation: Invocation, { issuer, paths }: OpenHome): Decision {

@@ -1,8 +1,9 @@
 import type { AgentModule } from "../../src/protocols/a2a/agent-module.js";
 import type { TaskRunner } from "../../src/protocols/a2a/executor.js";
+import type { ResourceFolder } from "../../src/sources/resource-folder.js";
 
 /** The documents agent, for `proviso serve`. */
-declare const documentsAgent: AgentModule;
+declare const documentsAgent: AgentModule<ResourceFolder>;
 export default documentsAgent;
 
 /** Answers a message in words by searching, within what the capability leaves. */

@@ -8,7 +8,8 @@ import { documentSkills } from "./skills.mjs";
 
 /** @import { AgentModule } from "../../src/protocols/a2a/agent-module.js" */
 /** @import { TaskCall, TaskRunner } from "../../src/protocols/a2a/executor.js" */
-/** @import { InvocationOutcome } from "../../src/agent/issuing-agent.js" */
+/** @import { InvocationOutcome } from "../../src/agent/outcomes.js" */
+/** @import { ResourceFolder } from "../../src/sources/resource-folder.js" */
 /** @import { JsonObject } from "../../src/bytes/json.js" */
 
 /** Documents that an answer names. */
@@ -17,7 +18,7 @@ const MATCHES = 3;
 const QUOTED_CHARACTERS = 2000;
 const QUOTED_LINES = 12;
 
-/** @type {AgentModule} */
+/** @type {AgentModule<ResourceFolder>} */
 export default async function documentsAgent({ resources, resourcesPath, home }) {
   if (resources === undefined || resourcesPath === undefined || !("readText" in resources)) {
     throw new Error('this agent serves a folder: "resources" must be {"folder": ...}');

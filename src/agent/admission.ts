@@ -1,8 +1,8 @@
 import type { VerifiedCapability } from "../capability/authorize.js";
 import type { Caller } from "./caller.js";
-import { ambientDenial, type GateContext, type Refusal } from "./gate.js";
+import { ambientDenial, type GateContext, type Refusal } from "./clearance.js";
 import {
-  MOST_PRESENTED,
+  MAX_PRESENTED,
   type PresentedCapability,
   tokenOf,
   unknownCapability,
@@ -45,12 +45,12 @@ export async function admit(
   }
   const denials: AgentDenial[] = [];
   const capabilities: AdmittedCapability[] = [];
-  if (presented.length > MOST_PRESENTED) {
-    const message = `a call may present at most ${MOST_PRESENTED} capabilities`;
+  if (presented.length > MAX_PRESENTED) {
+    const message = `a call may present at most ${MAX_PRESENTED} capabilities`;
     denials.push({ code: "token_too_large", rule: "capabilities", message });
   }
-  for (const [at, one] of presented.slice(0, MOST_PRESENTED).entries()) {
-    const resolved = tokenOf(one, caller, context);
+  for (const [at, one] of presented.slice(0, MAX_PRESENTED).entries()) {
+    const resolved = await tokenOf(one, caller, context);
     if (!resolved.ok) {
       denials.push({ ...resolved.denial, capability: at });
       continue;

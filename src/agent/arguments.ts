@@ -7,8 +7,8 @@ import type { Skill } from "./skill.js";
 /** Judges arguments by a skill's schema: every way in which they fail, none if they do not. */
 export type ArgumentCheck = (values: { readonly [name: string]: Json }) => readonly AgentDenial[];
 
-const MOST_TOLD = 16;
-const LONGEST_PATH = 256;
+const MAX_REPORTED = 16;
+const MAX_PATH_LENGTH = 256;
 
 /**
  * Compiles the schemas of skills.
@@ -39,9 +39,9 @@ export async function compileArgumentChecks(
       checks.set(id, (values) => {
         if (validate(values)) return [];
         return (validate.errors ?? [])
-          .slice(0, MOST_TOLD)
+          .slice(0, MAX_REPORTED)
           .map(({ instancePath: whole, message, params }) => {
-            const instancePath = whole.slice(0, LONGEST_PATH);
+            const instancePath = whole.slice(0, MAX_PATH_LENGTH);
             const extra = params["additionalProperty"];
             const named = typeof extra === "string" ? ` ${shown(extra)}` : "";
             const place =

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
 import type { HopInit } from "../caveats/hop.js";
 import { REQUESTED_KEYS } from "../caveats/hop-rules.js";
+import { meant } from "../caveats/known-members.js";
 import { parseTime } from "../caveats/time.js";
 import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
-import { meant } from "./definition.js";
 import type { RequestRefusal } from "./refusal.js";
 import { readResourceQuery } from "./resources/filter.js";
 import type { ResourceQuery } from "./resources/resource.js";
@@ -30,8 +30,8 @@ export type CapabilityRequestReading =
 const OWN = ["grants", "resourceQuery"];
 const RESTRICTIONS: readonly string[] = REQUESTED_KEYS;
 const MEMBERS = [...OWN, ...RESTRICTIONS];
-const MOST_GRANTS = 16;
-const LONGEST_PURPOSE = 512;
+const MAX_GRANTS = 16;
+const MAX_PURPOSE_LENGTH = 512;
 /** Of the restrictions, as a hop: handles are to fit beside them. */
 const MAX_BYTES = 2048;
 /** Of a resource query, which is kept as long as the capabilities that it leads to. */
@@ -54,12 +54,12 @@ export function readCapabilityRequest(value: Json, now: number): CapabilityReque
     };
   }
   const grants = value["grants"];
-  if (!isTexts(grants) || grants.length === 0 || grants.length > MOST_GRANTS) {
-    return invalid("grants", `grants must be an array of 1 to ${MOST_GRANTS} ids of grants`);
+  if (!isTexts(grants) || grants.length === 0 || grants.length > MAX_GRANTS) {
+    return invalid("grants", `grants must be an array of 1 to ${MAX_GRANTS} ids of grants`);
   }
   const purpose = value["purpose"];
-  if (typeof purpose === "string" && purpose.length > LONGEST_PURPOSE) {
-    return invalid("purpose", `purpose must have at most ${LONGEST_PURPOSE} characters`);
+  if (typeof purpose === "string" && purpose.length > MAX_PURPOSE_LENGTH) {
+    return invalid("purpose", `purpose must have at most ${MAX_PURPOSE_LENGTH} characters`);
   }
   const query = value["resourceQuery"];
   const reading = query === undefined ? undefined : readResourceQuery(query);

@@ -6,7 +6,7 @@ export type BearerReading =
   | { readonly ok: false; readonly denial: AuthenticationDenial };
 
 /** In characters; what servers commonly accept for all headers together is 16 KiB. */
-const LARGEST = 8192;
+const MAX_HEADER_LENGTH = 8192;
 const SCHEME = /^bearer(?: |$)/i;
 const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
@@ -22,8 +22,10 @@ export function readBearer(authorization: string | undefined, advice: string): B
   if (authorization === undefined || authorization === "") {
     return missing(`there is no Authorization header; ${advice}`);
   }
-  if (authorization.length > LARGEST) {
-    return invalid(`the Authorization header is longer than ${LARGEST} characters; ${advice}`);
+  if (authorization.length > MAX_HEADER_LENGTH) {
+    return invalid(
+      `the Authorization header is longer than ${MAX_HEADER_LENGTH} characters; ${advice}`,
+    );
   }
   if (!SCHEME.test(authorization)) {
     // What stands in the place of the scheme may be a token whose scheme was forgotten.

@@ -2,10 +2,10 @@
 export const IDENTITY: string = "a text of 1 to 256 characters, without control characters";
 
 /** In UTF-16 code units; OpenID Connect allows 255 for `sub`. */
-const LONGEST = 256;
+const MAX_LENGTH = 256;
 
 /** Whether a value can name a principal or an invoker. */
 export function isIdentity(value: unknown): value is string {
-  if (typeof value !== "string" || value === "" || value.length > LONGEST) return false;
+  if (typeof value !== "string" || value === "" || value.length > MAX_LENGTH) return false;
   return value.isWellFormed() && !/\p{Cc}/u.test(value);
 }

@@ -1,11 +1,12 @@
+import { createHash } from "node:crypto";
 import type { JWTPayload } from "jose";
-import type { Authenticator, CallerAuthentication } from "../agent/caller.js";
+import type { LRUCache } from "lru-cache";
+import type { Authenticator, Caller, CallerAuthentication } from "../agent/caller.js";
 import { readBearer } from "./bearer.js";
 import { IDENTITY, isIdentity } from "./identity.js";
 import { checkedOptions, type JwtAuthenticatorOptions, type Settings } from "./jwt-options.js";
 import { momentOf, whatIsWrong } from "./jwt-refusal.js";
 import { type FindKey, type KeySource, keySource } from "./key-source.js";
-import { digestOf, TokenCache } from "./token-cache.js";
 
 /**
  * Authenticates callers by access tokens of an authorization server: JWTs as in RFC 9068, with an
@@ -14,12 +15,12 @@ import { digestOf, TokenCache } from "./token-cache.js";
  * checked again for at most a minute.
  *
  * Keys in a file are followed when it changes; keys at a URL are fetched when first needed, when
- * they are old, and when a token names one that is not known. When they can not be had,
- * `authenticate` throws {@link KeysUnavailableError}.
+ * they are old, and when a token names one that is not known. Where it
+ * cannot get them, `authenticate` throws {@link KeysUnavailableError}.
  *
  * @throws TypeError on wrong options.
- * @throws KeysUnavailableError if a file of keys can not be read at the start.
- * @throws Error if the package `jose` is not installed.
+ * @throws KeysUnavailableError if a file of keys cannot be read at the start.
+ * @throws Error if the package `jose` or `lru-cache` is not installed.
  *
  * @example
  * ```ts
@@ -52,19 +53,29 @@ export async function createJwtAuthenticator(
   options: JwtAuthenticatorOptions,
 ): Promise<Authenticator> {
   const settings = checkedOptions(options);
-  const jose = await loadJose();
+  const [jose, { LRUCache }] = await loadPackages();
   const keys = keySource(jose, options.jwks, options);
   keys();
-  return new JwtAuthenticator(settings, jose.jwtVerify, keys);
+  return new JwtAuthenticator(settings, jose.jwtVerify, keys, new LRUCache({ max: MAX_CACHED }));
 }
 
-async function loadJose(): Promise<typeof import("jose")> {
-  try {
-    return await import("jose");
-  } catch (cause) {
-    const message = "access tokens are checked by the package jose, which can not be loaded";
-    throw new Error(`${message}: npm install jose`, { cause });
-  }
+function loadPackages(): Promise<[typeof import("jose"), typeof import("lru-cache")]> {
+  return Promise.all([import("jose"), import("lru-cache")]).catch((cause: unknown) => {
+    const message = "access tokens need the packages jose and lru-cache, and one cannot be loaded";
+    throw new Error(`${message}: npm install jose lru-cache`, { cause });
+  });
+}
+
+/** Milliseconds for which a token is not checked again: for so long a withdrawn key still counts. */
+const CACHED_FOR = 60_000;
+const MAX_CACHED = 1000;
+
+/** A token that was good a moment ago: a signature takes a hundred times as long as a hash. */
+interface Known {
+  readonly caller: Caller;
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  readonly until: number;
 }
 
 class JwtAuthenticator implements Authenticator {
@@ -75,11 +86,17 @@ class JwtAuthenticator implements Authenticator {
   readonly #verify: typeof import("jose").jwtVerify;
   readonly #keys: KeySource;
   readonly #advice: string;
-  readonly #cache = new TokenCache();
+  /** By the digest of each token, since a token is a secret. */
+  readonly #cache: LRUCache<string, Known>;
   /** The keys that the tokens in the cache were checked with. */
   #cachedFor: FindKey | undefined;
 
-  constructor(settings: Settings, verify: typeof import("jose").jwtVerify, keys: KeySource) {
+  constructor(
+    settings: Settings,
+    verify: typeof import("jose").jwtVerify,
+    keys: KeySource,
+    cache: LRUCache<string, Known>,
+  ) {
     const { issuer, audience, requiredScope } = settings;
     this.issuer = issuer;
     this.audience = audience;
@@ -88,6 +105,7 @@ class JwtAuthenticator implements Authenticator {
     this.#settings = settings;
     this.#verify = verify;
     this.#keys = keys;
+    this.#cache = cache;
     this.#advice = `get a new access token from ${issuer} for audience ${audience}${scope}`;
   }
 
@@ -100,9 +118,12 @@ class JwtAuthenticator implements Authenticator {
       this.#cachedFor = find;
     }
     const now = this.#settings.clock();
-    const digest = digestOf(bearer.token);
-    const known = this.#cache.find(digest, now);
-    if (known !== undefined) return { ok: true, caller: known };
+    const digest = createHash("sha256").update(bearer.token).digest("base64");
+    const known = this.#cache.get(digest);
+    // A clock that is set back makes tokens too new that were not.
+    if (known !== undefined && now >= known.from && now < known.until) {
+      return { ok: true, caller: known.caller };
+    }
 
     const { issuer, audience, type, algorithms, clockTolerance } = this.#settings;
     let payload: JWTPayload;
@@ -121,7 +142,8 @@ class JwtAuthenticator implements Authenticator {
     const result = this.#callerIn(payload, now);
     // If the keys have changed meanwhile, those in the cache are others than this one's.
     if (result.ok && payload.exp !== undefined && find === this.#cachedFor) {
-      this.#cache.keep(digest, result.caller, payload.exp * 1000, now);
+      const until = Math.min(payload.exp * 1000, now + CACHED_FOR);
+      this.#cache.set(digest, { caller: result.caller, from: now, until });
     }
     return result;
   }

@@ -1,3 +1,6 @@
+// src/bytes: bytes and text, and nothing of what they mean: base64, UTF-8, canonical JSON, a cursor over
+// binary data, random bytes, and the one error of everything that reads a token. Imports no other room.
+
 import { encodeUtf8, isWellFormed } from "./utf8.js";
 
 /** A JSON value as `JSON.parse` returns it. */
@@ -44,17 +47,28 @@ export function canonicalJson(value: Json): string {
   return `{${members.join(",")}}`;
 }
 
-const LONGEST_NAME = 24;
+const MAX_NAME_LENGTH = 24;
 
 /** A name from a token as it is shown in messages: quoted, shortened, controls escaped. */
 export function quotedName(name: string): string {
-  const start = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}...` : name;
+  const start = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}...` : name;
   return JSON.stringify(start).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 
 /** UTF-8 bytes of {@link canonicalJson}. */
 export function canonicalBytes(value: Json): Uint8Array {
   return encodeUtf8(canonicalJson(value));
+}
+
+/** Whether arrays and objects are within each other more often than `depth`; walks level by level. */
+export function isDeeperThan(value: unknown, depth: number): boolean {
+  let level: readonly unknown[] = [value];
+  for (let deep = 0; level.length > 0; deep++) {
+    const inner = level.filter((one) => typeof one === "object" && one !== null);
+    if (inner.length > 0 && deep >= depth) return true;
+    level = inner.flatMap((one): unknown[] => Object.values(one));
+  }
+  return false;
 }
 
 /** The outline of a text that may or may not be JSON, read without building anything. */

@@ -23,7 +23,7 @@ export const CAPABILITY_LIMITS: CapabilityLimits = /* @__PURE__ */ Object.freeze
 });
 
 /** Deepest JSON nesting that a hop can have: hop, constraints, operators, list. */
-export const HOP_DEPTH = 4;
+export const MAX_HOP_DEPTH = 4;
 
 /** @throws TypeError if a limit is not a whole number or is higher than the specification's. */
 export function capabilityLimits(given: Partial<CapabilityLimits> | undefined): CapabilityLimits {

@@ -29,7 +29,7 @@ const DEFAULT_LIFETIME = 15 * 60;
 export const DEFAULT_MAX_LIFETIME: number = 24 * 60 * 60;
 
 /** Seconds that no issuer may be configured beyond: 90 days. */
-export const LONGEST_LIFETIME: number = 90 * 24 * 60 * 60;
+export const MAX_LIFETIME: number = 90 * 24 * 60 * 60;
 
 /** What to grant, and the issuer's own restrictions: its hop. */
 export interface MintRequest extends HopInit {
@@ -46,7 +46,7 @@ export interface MintRequest extends HopInit {
 
 /** A fresh capability. */
 export interface MintedCapability {
-  /** The bearer token: whoever has it has the capability. */
+  /** The bearer token: any party that has it has the capability. */
   readonly token: string;
   readonly id: string;
   readonly grant: string;

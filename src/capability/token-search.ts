@@ -14,15 +14,15 @@ const MAX_JUDGED = CAPABILITY_LIMITS.bytes * 8;
 /** Places where a macaroon in binary seems to begin, of which one search reads no more. */
 const MAX_BEGINNINGS = 1024;
 /** Bytes of the shortest identifier that a capability can have. */
-const SHORTEST_IDENTIFIER = 99;
+const MIN_IDENTIFIER_BYTES = 99;
 /** Bytes of the shortest token in binary: v2, with nothing but identifier and signature. */
-const SHORTEST_BINARY = SHORTEST_IDENTIFIER + 39;
+const MIN_BINARY_BYTES = MIN_IDENTIFIER_BYTES + 39;
 /** Characters of the shortest text that can be a capability's token: that, in base64. */
-export const SHORTEST_TOKEN: number = Math.ceil((SHORTEST_BINARY * 4) / 3);
+export const MIN_TOKEN_LENGTH: number = Math.ceil((MIN_BINARY_BYTES * 4) / 3);
 /** Characters of the longest: no form has more than four for a byte. */
-const LONGEST = CAPABILITY_LIMITS.bytes * 4;
+const MAX_TOKEN_LENGTH = CAPABILITY_LIMITS.bytes * 4;
 
-const LONGEST_BINARY = CAPABILITY_LIMITS.bytes * 2;
+const MAX_BINARY_BYTES = CAPABILITY_LIMITS.bytes * 2;
 
 const V2_END = 0;
 const V2_LOCATION = 1;
@@ -38,7 +38,7 @@ export type SearchResult = "none" | "token" | "too_many";
 // Both alphabets of base64. What has neither "+" nor "/" is found in the first. A run that is too short
 // is not tried again from each of its characters.
 const RUNS: readonly RegExp[] = ["A-Za-z0-9_-", "A-Za-z0-9+/"].map(
-  (alphabet) => new RegExp(`(?<![${alphabet}])[${alphabet}]{${SHORTEST_TOKEN},}`, "g"),
+  (alphabet) => new RegExp(`(?<![${alphabet}])[${alphabet}]{${MIN_TOKEN_LENGTH},}`, "g"),
 );
 const OBJECT = /\{[ \t\n\r]*"/g;
 const SIGNED = /"(?:s|s64|signature)"|\\u/;
@@ -61,7 +61,7 @@ export class TokenSearch {
   #judged = 0;
   #beginnings = 0;
   // Objects within each other are looked at several times, and no text may make that many times.
-  #looks = LONGEST;
+  #looks = MAX_TOKEN_LENGTH;
 
   /** @param isAuthentic - Whether a text is a token. */
   constructor(isAuthentic: (token: string) => boolean) {
@@ -87,7 +87,7 @@ export class TokenSearch {
   #inText(text: string): SearchResult {
     this.#looks += LOOKS * text.length;
     let level = text;
-    for (let deep = 0; deep < MAX_LEVELS && level.length >= SHORTEST_TOKEN; deep++) {
+    for (let deep = 0; deep < MAX_LEVELS && level.length >= MIN_TOKEN_LENGTH; deep++) {
       const inBase64 = this.#inBase64(level);
       if (inBase64 !== "none") return inBase64;
       const inJson = this.#inJson(level);
@@ -118,7 +118,7 @@ export class TokenSearch {
       const { length, closed } = objectAt(text, index);
       this.#looks -= length;
       if (this.#looks < 0) return "too_many";
-      if (!closed || length < SHORTEST_TOKEN) continue;
+      if (!closed || length < MIN_TOKEN_LENGTH) continue;
       const object = text.slice(index, index + length);
       if (!SIGNED.test(object)) continue;
       const found = this.#judge(macaroonIn(parsed(object)));
@@ -128,7 +128,7 @@ export class TokenSearch {
   }
 
   #judge(token: string): SearchResult {
-    if (token.length < SHORTEST_TOKEN) return "none";
+    if (token.length < MIN_TOKEN_LENGTH) return "none";
     this.#candidates++;
     this.#judged += token.length;
     if (this.#candidates > MAX_CANDIDATES || this.#judged > MAX_JUDGED) return "too_many";
@@ -191,7 +191,7 @@ function* binaryIn(run: string): Generator<string | undefined> {
   // A macaroon may begin at any character; with four texts each begins a group of one of them.
   for (let shift = 0; shift < 4; shift++) {
     const { bytes } = readBase64(run.slice(shift));
-    for (let at = 0; at + SHORTEST_BINARY <= bytes.length; at += 3) {
+    for (let at = 0; at + MIN_BINARY_BYTES <= bytes.length; at += 3) {
       if (!beginsV2(bytes, at) && !beginsV1(bytes, at)) continue;
       const end = macaroonEnd(bytes, at);
       yield end === undefined ? undefined : encodeBase64url(bytes.subarray(at, end));
@@ -201,7 +201,7 @@ function* binaryIn(run: string): Generator<string | undefined> {
 
 /** Where the binary macaroon ends that begins at an offset; `undefined` if it is not one. */
 function macaroonEnd(bytes: Uint8Array, at: number): number | undefined {
-  const cursor = new Cursor(bytes.subarray(0, at + LONGEST_BINARY), at);
+  const cursor = new Cursor(bytes.subarray(0, at + MAX_BINARY_BYTES), at);
   try {
     if (bytes[at] === V2_VERSION) readBinaryV2(cursor, CAPABILITY_LIMITS);
     else readBinaryV1(cursor, CAPABILITY_LIMITS);
@@ -226,7 +226,7 @@ function beginsV2(bytes: Uint8Array, at: number): boolean {
   }
   if (bytes[offset] !== V2_IDENTIFIER) return false;
   const { value, end } = varintAt(bytes, offset + 1);
-  return value >= SHORTEST_IDENTIFIER && bytes[end] === BRACE && bytes[end + value] === V2_END;
+  return value >= MIN_IDENTIFIER_BYTES && bytes[end] === BRACE && bytes[end + value] === V2_END;
 }
 
 /** A LEB128 number, of which no more than three bytes are read. */
@@ -246,7 +246,7 @@ function objectAt(
   text: string,
   start: number,
 ): { readonly length: number; readonly closed: boolean } {
-  const most = Math.min(text.length, start + LONGEST);
+  const most = Math.min(text.length, start + MAX_TOKEN_LENGTH);
   let depth = 0;
   let inString = false;
   for (let at = start; at < most; at++) {

@@ -1,12 +1,13 @@
 import { outlineJson } from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
+import type { Hop } from "../caveats/hop.js";
 import { type HopReading, readHop } from "../caveats/read-hop.js";
 import { caveatTooLarge, type MacaroonLimits } from "../macaroon/limits.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { type MacaroonText, readMacaroons } from "../macaroon/read.js";
 import { overLimits } from "../macaroon/verify.js";
-import { type CapabilityLimits, HOP_DEPTH } from "./limits.js";
+import { type CapabilityLimits, MAX_HOP_DEPTH } from "./limits.js";
 
 /**
  * Reads a token's text and holds it to every limit, hops' included, before anything is hashed or a
@@ -52,8 +53,8 @@ function overHopShape(
   const text = decodeUtf8(caveat);
   if (text === undefined || !text.startsWith("{")) return undefined;
   const outline = outlineJson(text);
-  if (outline.depth > HOP_DEPTH) {
-    return new TokenError("too_deep", `${what} is nested more than ${HOP_DEPTH} deep`);
+  if (outline.depth > MAX_HOP_DEPTH) {
+    return new TokenError("too_deep", `${what} is nested more than ${MAX_HOP_DEPTH} deep`);
   }
   if (outline.members <= limits.setMembers) return undefined;
   const message = `${what} has a set of more than ${limits.setMembers} members`;
@@ -82,5 +83,12 @@ export function readLinks(macaroon: Macaroon): ReadLink[] {
     caveat.kind === "third-party"
       ? { kind: "third-party" }
       : { kind: "hop", reading: readHop(caveat.identifier) },
+  );
+}
+
+/** The hop that each link is; `undefined` for one that is none, or cannot be read. */
+export function hopsOf(links: readonly ReadLink[]): (Hop | undefined)[] {
+  return links.map((link) =>
+    link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,
   );
 }

@@ -19,13 +19,13 @@ export function isScalar(value: unknown): value is Scalar {
   return scalarType(value) !== undefined;
 }
 
-const LONGEST_SHOWN = 80;
+const MAX_SHOWN = 80;
 
 /** A value as it is shown in messages: JSON, shortened. Any value at all can be shown. */
 export function shown(value: unknown): string {
   // Cut before it is encoded: what came with a call may be megabytes long.
-  const text = textOf(typeof value === "string" ? value.slice(0, LONGEST_SHOWN) : value);
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN - 3)}...` : text;
+  const text = textOf(typeof value === "string" ? value.slice(0, MAX_SHOWN) : value);
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 3)}...` : text;
 }
 
 function textOf(value: unknown): string {
@@ -33,7 +33,7 @@ function textOf(value: unknown): string {
     return JSON.stringify(value) ?? String(value);
   } catch {
     // Too deep, cyclic, or a bigint: a message must not turn a refusal into an exception.
-    return `a ${typeof value} that can not be shown`;
+    return `a ${typeof value} that cannot be shown`;
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertMembers } from "../caveats/known-members.js";
 import { formatTime, parseTime } from "../caveats/time.js";
 import { isRevocationId } from "./id.js";
 
@@ -126,15 +127,10 @@ function latest(a: number | undefined, b: number | undefined): number | undefine
 /**
  * A misspelt member must not pass for an absent one: most absent members mean "for ever".
  *
- * @throws TypeError
+ * @param what - The value, as the message names it.
+ * @throws TypeError if the value is not an object, or has a member that is not known.
  */
 export function refuseUnknown(value: object, known: readonly string[], what: string): void {
   if (typeof value !== "object" || value === null) throw new TypeError(`${what} must be an object`);
-  for (const name of Object.keys(value)) {
-    if (!known.includes(name)) {
-      throw new TypeError(
-        `unknown member ${JSON.stringify(name)} in ${what}; it may have ${known.join(", ")}`,
-      );
-    }
-  }
+  assertMembers(value, known, what);
 }

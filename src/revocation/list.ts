@@ -1,6 +1,12 @@
+// src/revocation: what is revoked. id.ts derives a link's id from its tag, entry.ts has one revocation,
+// table.ts looks revocations up in memory, source.ts and sink.ts have the interfaces of where a checker
+// looks and an agent adds, and this file the list in memory. No I/O: stores are in src/stores.
+
 import { formatTime, parseTime } from "../caveats/time.js";
 import { type RevocationEntry, readEntry, refuseUnknown } from "./entry.js";
-import { type RevocationQuery, RevocationTable } from "./table.js";
+import type { RevocationSink } from "./sink.js";
+import type { RevocationQuery, RevocationSource } from "./source.js";
+import { RevocationTable } from "./table.js";
 
 /** A revocation list as data: to send, to store, to test with. */
 export interface RevocationSnapshot {
@@ -9,38 +15,6 @@ export interface RevocationSnapshot {
   /** Until when the list may be relied on; absent means that it is the original, always current. */
   readonly trustedUntil?: string;
   readonly entries: readonly RevocationEntry[];
-}
-
-/** Where revocations are looked up; every issuer must name one. */
-export interface RevocationSource {
-  /** Every entry that concerns the token. */
-  find(query: RevocationQuery): RevocationEntry[];
-  /**
-   * Whether answers may be relied on now; every check is refused while they may not.
-   *
-   * @param now - The checker's clock, in milliseconds since 1970.
-   */
-  isCurrent(now: number): boolean;
-}
-
-/** How many entries one party may have, and which. */
-export interface RevocationQuota {
-  /** Names the party that the entry counts against; any text. */
-  readonly party: string;
-  /** How many of its entries may stand in the list at once, but for those that are over. */
-  readonly most: number;
-}
-
-/**
- * What came of adding an entry. `known`: the list revokes all that it does already. `over_quota`: the
- * party has as many entries as it may have, and nothing was added.
- */
-export type RevocationAddition = "added" | "known" | "over_quota";
-
-/** Where revocations are entered: a `RevocationList`, which counts no quotas, or a store. */
-export interface RevocationSink {
-  /** The entry counts against a quota, unless it is an operator's. */
-  add(entry: RevocationEntry, quota?: RevocationQuota): Promise<RevocationAddition> | void;
 }
 
 /**

@@ -6,17 +6,7 @@ import {
   type RevocationKind,
   type RevocationRecord,
 } from "./entry.js";
-
-/** What a checker asks a revocation list about one token. */
-export interface RevocationQuery {
-  /** Ids of every link, discharges' links included. */
-  readonly links: readonly string[];
-  readonly capability: string;
-  readonly key: string;
-  readonly principal?: string;
-  /** When the capability was issued, in milliseconds since 1970. */
-  readonly issued: number;
-}
+import type { RevocationQuery } from "./source.js";
 
 type Records = Map<string, RevocationRecord>;
 

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { LONGEST_RESOURCE_NAME } from "../agent/resources/field-value.js";
+import { MAX_RESOURCE_NAME_BYTES } from "../agent/resources/field-value.js";
 import type { Resource } from "../agent/resources/resource.js";
 import { errorCode } from "../bytes/error-code.js";
 import { isReal, orAbsent, withFile } from "./folder-file.js";
@@ -8,7 +8,7 @@ import { isSegment, isTextFile, readFolderName } from "./folder-names.js";
 import { type FrontMatterReader, HEAD_BYTES } from "./front-matter.js";
 import { ResourceError } from "./resource-error.js";
 
-const MOST_TOLD = 1000;
+const MAX_REPORTED = 1000;
 
 /** What a folder's items are made from. */
 export interface FolderItemsOptions {
@@ -123,8 +123,8 @@ export class FolderItems {
           throw new ResourceError("source_too_large", root, detail);
         }
         const name = `${folder}/${entry.name}`;
-        const usable = isSegment(entry.name) && Buffer.byteLength(name) <= LONGEST_RESOURCE_NAME;
-        if (!usable) this.#tell(name, "its name can not be that of a resource");
+        const usable = isSegment(entry.name) && Buffer.byteLength(name) <= MAX_RESOURCE_NAME_BYTES;
+        if (!usable) this.#tell(name, "its name cannot be that of a resource");
         else if (isFolder) open.push(name);
         else if (entry.isFile()) names.push(name);
         else this.#tell(name, "it is not a regular file; links are not followed");
@@ -147,7 +147,7 @@ export class FolderItems {
     if (this.#told.get(name) === problem) return;
     if (problem === undefined) this.#told.delete(name);
     else {
-      if (this.#told.size >= MOST_TOLD) this.#told.clear();
+      if (this.#told.size >= MAX_REPORTED) this.#told.clear();
       this.#told.set(name, problem);
       this.#options.onProblem(`${join(this.#options.root, name)}: ${problem}`);
     }

@@ -1,9 +1,9 @@
-import { LONGEST_RESOURCE_NAME } from "../agent/resources/field-value.js";
+import { MAX_RESOURCE_NAME_BYTES } from "../agent/resources/field-value.js";
 
 /** UTF-8 bytes of a file's or a folder's name, as file systems have it. */
-const LONGEST_SEGMENT = 255;
+const MAX_SEGMENT_BYTES = 255;
 /** UTF-8 bytes of a new file's name, with room for that of the temporary file. */
-const LONGEST_NEW = 200;
+const MAX_NEW_NAME_BYTES = 200;
 
 const TEXT_FILE = /\.(?:md|txt)$/i;
 const CONTROL = /\p{Cc}/u;
@@ -22,7 +22,7 @@ export interface FolderName {
  * resource can be called, among it all that could lead out of the folder or to a hidden file.
  */
 export function readFolderName(name: string): FolderName | undefined {
-  if (Buffer.byteLength(name) > LONGEST_RESOURCE_NAME) return undefined;
+  if (Buffer.byteLength(name) > MAX_RESOURCE_NAME_BYTES) return undefined;
   const kind = name.endsWith("/") ? "collection" : "item";
   const segments = (kind === "collection" ? name.slice(0, -1) : name).split("/");
   if (!segments.every(isSegment)) return undefined;
@@ -34,7 +34,7 @@ export function readFolderName(name: string): FolderName | undefined {
 export function isSegment(name: string): boolean {
   const sound = name !== "" && name.isWellFormed() && !name.startsWith(".");
   if (!sound || CONTROL.test(name) || FORBIDDEN.test(name)) return false;
-  return Buffer.byteLength(name) <= LONGEST_SEGMENT;
+  return Buffer.byteLength(name) <= MAX_SEGMENT_BYTES;
 }
 
 /** Whether a file is taken for a text, by the ending of its name. */
@@ -44,5 +44,5 @@ export function isTextFile(name: string): boolean {
 
 /** Whether a file of this name can be made. */
 export function isNewFileName(name: string): boolean {
-  return isSegment(name) && isTextFile(name) && Buffer.byteLength(name) <= LONGEST_NEW;
+  return isSegment(name) && isTextFile(name) && Buffer.byteLength(name) <= MAX_NEW_NAME_BYTES;
 }

@@ -1,5 +1,5 @@
 import type * as Yaml from "yaml";
-import { isFilterable, LONGEST_NAME } from "../agent/resources/field-value.js";
+import { isFilterable, MAX_NAME_LENGTH } from "../agent/resources/field-value.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import { type Scalar, shown } from "../caveats/scalar.js";
 import { ResourceError } from "./resource-error.js";
@@ -7,20 +7,20 @@ import { ResourceError } from "./resource-error.js";
 /** What the head of a file says about it. */
 interface FrontMatter {
   readonly fields: { readonly [field: string]: Scalar };
-  /** Why there is none that can be used; `fields` is empty then. */
+  /** Why the front matter cannot be used; `fields` is empty then. */
   readonly problem?: string;
 }
 
 /** Reads the front matter from the first bytes of a file, at least {@link HEAD_BYTES} of them. */
 export type FrontMatterReader = (head: Uint8Array) => FrontMatter;
 
-const LARGEST = 65_536;
+const MAX_BYTES = 65_536;
 /** Bytes of a file in which its front matter ends, with the line that ends it. */
-export const HEAD_BYTES: number = LARGEST + 16;
-const MOST_FIELDS = 64;
+export const HEAD_BYTES: number = MAX_BYTES + 16;
+const MAX_FIELDS = 64;
 // yaml builds nested values by recursion, and a stack that runs out can end the whole process.
-const DEEPEST = 40;
-const MOST_LEXEMES = 4000;
+const MAX_DEPTH = 40;
+const MAX_LEXEMES = 4000;
 
 const OPENING = /^(?:\u00ef\u00bb\u00bf)?---[ \t]*\r?\n/;
 const CLOSING = /(?:^|\r?\n)---[ \t]*(?:\r?\n|$)/;
@@ -56,8 +56,8 @@ function frontMatterOf(head: Uint8Array): string | undefined {
   const start = OPENING.exec(text)?.[0].length;
   if (start === undefined) return undefined;
   const closing = CLOSING.exec(text.slice(start));
-  if (closing === null || closing.index > LARGEST) {
-    throw new Error(`its front matter is not closed by "---" within ${LARGEST} bytes`);
+  if (closing === null || closing.index > MAX_BYTES) {
+    throw new Error(`its front matter is not closed by "---" within ${MAX_BYTES} bytes`);
   }
   const inside = decodeUtf8(head.subarray(start, start + closing.index));
   if (inside === undefined) throw new Error("its front matter is not UTF-8");
@@ -77,11 +77,11 @@ function fieldsOf(yaml: typeof Yaml, text: string): { readonly [field: string]: 
     const name = yaml.isScalar(key) ? key.value : undefined;
     if (typeof name !== "string") throw new Error("its front matter has a key that is no text");
     if (names.has(name)) throw new Error(`its front matter has ${shown(name)} twice`);
-    if (names.add(name).size > MOST_FIELDS) {
-      throw new Error(`its front matter has more than ${MOST_FIELDS} fields`);
+    if (names.add(name).size > MAX_FIELDS) {
+      throw new Error(`its front matter has more than ${MAX_FIELDS} fields`);
     }
     const scalar = yaml.isScalar(value) || value === null ? scalarOf(value) : undefined;
-    if (scalar !== undefined && name.length <= LONGEST_NAME) fields.set(name, scalar);
+    if (scalar !== undefined && name.length <= MAX_NAME_LENGTH) fields.set(name, scalar);
   }
   return Object.fromEntries(fields);
 }
@@ -110,14 +110,14 @@ function* tokens(yaml: typeof Yaml, text: string): Generator<Yaml.CST.Token, voi
   let count = 0;
   for (const lexeme of new yaml.Lexer().lex(text)) {
     yield* parser.next(lexeme);
-    if (++count > MOST_LEXEMES || parser.stack.length > DEEPEST) {
+    if (++count > MAX_LEXEMES || parser.stack.length > MAX_DEPTH) {
       throw new Error("its front matter is too large or too deep");
     }
   }
   yield* parser.end();
 }
 
-/** The field's value, `undefined` if it is none that can be filtered on. */
+/** The field's value, `undefined` if it cannot be filtered on. */
 function scalarOf(node: Yaml.Scalar | null): Scalar | undefined {
   const value: unknown = node?.value ?? null;
   if (!isFilterable(value)) return undefined;

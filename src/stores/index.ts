@@ -1,6 +1,6 @@
 /**
- * What is kept: a database for revocations, ledger and tasks, key files, and the errors of keeping
- * them.
+ * What is kept: a database for revocations, the ledger, tasks and the numbers of resources; key files;
+ * and the errors of keeping them.
  *
  * @packageDocumentation
  */
@@ -12,11 +12,9 @@ export {
 export { createStores, openStores, type StoreDatabase } from "./database.js";
 export { type FollowOptions, followKeyringFile } from "./follow-keyring.js";
 export { createKeyringFile, readKeyringFile, replaceKeyringFile } from "./keyring-file.js";
-export { LedgerFile } from "./ledger/ledger-file.js";
-export { LedgerReader } from "./ledger/ledger-reader.js";
-export { openLedger, openLedgerReadOnly } from "./ledger/open-ledger.js";
-export type { LedgerOptions, LedgerProblem } from "./ledger/options.js";
-export type { LedgerGap } from "./ledger/tables.js";
+export { type LedgerOptions, LedgerStore } from "./ledger/ledger-store.js";
+export type { LedgerGap, LedgerProblem, NotesOptions } from "./ledger/notes.js";
+export { ResourceNumberStore } from "./resource-numbers.js";
 export {
   openRevocations,
   RevocationStore,

@@ -11,14 +11,14 @@ describe("the ledger has", () => {
   test("of an issuance: who, why, which capability, which handles", async () => {
     const { agent, ledger } = await world();
     const one = await grantedOne(agent, { ...Object(REPORTS), purpose: "sum up" });
-    expect(ledger.list()).toEqual([
+    expect(await ledger.list()).toEqual([
       {
         ...{ kind: "issuance", decision: "allowed", at: AT, ...ALICE, purpose: "sum up" },
         ...{ capability: one.id, grant: "documents:read" },
         handles: one.resourceHandles?.map(({ handle }) => handle),
       },
     ]);
-    expect(ledger.issued(one.id)).toMatchObject({ ...ALICE, expires: one.expires });
+    expect(await ledger.issued(one.id)).toMatchObject({ ...ALICE, expires: one.expires });
   });
 
   test("of a request that gave nothing: why", async () => {
@@ -29,9 +29,11 @@ describe("the ledger has", () => {
     const resourceQuery = { collection: "reports", filter: { quarter: "Q9" } };
     await agent.request(ALICE, { grants: ["documents:read"], resourceQuery });
     await agent.request(ALICE, []);
-    const told = ledger
-      .list()
-      .map(({ decision, codes, principal }) => [decision, codes, principal]);
+    const told = (await ledger.list()).map(({ decision, codes, principal }) => [
+      decision,
+      codes,
+      principal,
+    ]);
     expect(told).toEqual([
       ["refused", ["unknown_grant"], "alice"],
       ["refused", ["missing_required_grants"], "alice"],
@@ -48,7 +50,7 @@ describe("the ledger has", () => {
     const child = attenuated(one.token, { operations: ["retrieve"], purpose: "delegated" });
     await call(agent, "retrieve", { document }, [{ token: child }]);
     await call(agent, "list", {}, [{ token: child }], BOB);
-    const [allowed, refused] = ledger.list({ kind: "invocation" });
+    const [allowed, refused] = await ledger.list({ kind: "invocation" });
     expect(allowed).toMatchObject({
       ...{ at: AT, decision: "allowed", ...ALICE, authority: "capability" },
       ...{ skill: "retrieve", operation: "retrieve", capability: one.id, handles: [document] },
@@ -68,7 +70,7 @@ describe("the ledger has", () => {
     const { agent, ledger } = await world();
     const { id, token, revocationId } = await grantedOne(agent, { grants: ["clock:read"] });
     await agent.revoke(BOB, { token }, "task done");
-    expect(ledger.list({ kind: "revocation" })).toMatchObject([
+    expect(await ledger.list({ kind: "revocation" })).toMatchObject([
       {
         decision: "allowed",
         ...BOB,
@@ -83,7 +85,7 @@ describe("the ledger has", () => {
     const { agent, ledger } = await world();
     await agent.admit(ALICE, []);
     await agent.admit(ALICE, [{ token: "noise" }, { id: "cap_AAAAAAAAAAAAAAAA" }]);
-    const told = ledger.list({ decision: "refused" }).map(({ codes }) => codes);
+    const told = (await ledger.list({ decision: "refused" })).map(({ codes }) => codes);
     expect(told).toEqual([["capability_missing"], ["token_malformed", "capability_unknown"]]);
   });
 
@@ -91,7 +93,7 @@ describe("the ledger has", () => {
     const { agent, ledger } = await world({ recordValues: ["page", "__proto__", "absent"] });
     const one = await grantedOne(agent, REPORTS);
     await call(agent, "compare", JSON.parse('{"page":7,"__proto__":{"x":1},"other":"o"}'), [one]);
-    const [event] = ledger.list({ kind: "invocation" });
+    const [event] = await ledger.list({ kind: "invocation" });
     expect(JSON.stringify(event?.values)).toBe('{"page":7,"__proto__":{"x":1}}');
   });
 });
@@ -142,14 +144,14 @@ describe("nothing secret is written", () => {
           await call(agent, skill === token ? "tell" : skill, given, [{ token }, { id: token }]);
         }
         await agent.admit(ALICE, [{ token }, { id: token }]);
-        agent.introspect(ALICE, { token });
+        await agent.introspect(ALICE, { token });
       }
-      agent.attenuate(ALICE, { token: child }, { purpose: "narrowed" });
+      await agent.attenuate(ALICE, { token: child }, { purpose: "narrowed" });
       await agent.revoke(ALICE, { token: child }, "done");
     }
-    ledger.flush();
+    await ledger.flush();
     const directory = dirname(root);
-    const files = readdirSync(directory).filter((name) => name.startsWith("ledger"));
+    const files = readdirSync(directory).filter((name) => name.startsWith("proviso.db"));
     const bytes = Buffer.concat(files.map((name) => readFileSync(join(directory, name))));
     expect(bytes.includes(all[0]?.id ?? "absent")).toBe(true);
     expect(bytes.includes("Geheimnis")).toBe(false);

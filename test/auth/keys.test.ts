@@ -7,7 +7,6 @@ import type { Authenticator } from "../../src/agent/caller.js";
 import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
 import type { KeySourceOptions } from "../../src/auth/jwt-options.js";
 import { KeysUnavailableError } from "../../src/auth/keys-unavailable.js";
-import { TokenCache } from "../../src/auth/token-cache.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { authorizationServer, denialWith, ISSUER, RESOURCE, signer } from "./support.js";
 
@@ -219,22 +218,4 @@ test("a key that can not be used is the operator's fault", async () => {
   const authenticator = await checking(path);
   const { source } = await unavailable(authenticator.authenticate(`Bearer ${await good.sign()}`));
   expect(source).toBe(path);
-});
-
-test("the cache forgets what was used the longest ago", () => {
-  const cache = new TokenCache();
-  const caller = { principal: "alice", invoker: "orchestrator" };
-  const keep = (name: string) => cache.keep(name, caller, 10_000, 0);
-  keep("first");
-  keep("second");
-  for (let at = 0; at < 998; at += 1) keep(`${at}`);
-  expect(cache.find("first", 0)).toBe(caller);
-  keep("one too many");
-  expect(cache.find("first", 0)).toBe(caller);
-  expect(cache.find("second", 0)).toBeUndefined();
-  expect(cache.find("first", 9_999)).toBe(caller);
-  expect(cache.find("first", 10_000)).toBeUndefined();
-  expect(cache.find("0", -1)).toBeUndefined();
-  cache.clear();
-  expect(cache.find("1", 0)).toBeUndefined();
 });

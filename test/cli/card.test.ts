@@ -194,9 +194,13 @@ describe("no card", () => {
       "answer_too_large",
       /more than 16777216 bytes/,
     ],
-  ])("%s", async (_what, answer, code, message) => {
+  ])("%s", async (what, answer, code, message) => {
     const { url } = await oddServer(answer);
-    const { status, stdout, stderr } = await bench.run(["card", url, "--timeout", "1s", "--json"]);
+    const args = ["card", url, "--timeout", what === "late" ? "1s" : "20s", "--json"];
+    // This process cannot serve without end and read it, too.
+    const { status, stdout, stderr } = await (what === "endless"
+      ? bench.spawned(args)
+      : bench.run(args));
     expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
     const { error } = document(stderr);
     expect(error).toMatchObject({ code, exitCode: 6, hint: expect.any(String) });
@@ -241,11 +245,11 @@ describe("no card", () => {
       createTlsServer({ key: pem, cert: pem }, (_, response) => sendJson(response, PLAIN)),
     );
     const args = ["card", `https://localhost:${port}`];
-    const untrusted = await bench.run(args);
+    const untrusted = await bench.spawned(args);
     expect(untrusted.status).toBe(6);
     expect(untrusted.stderr).toMatch(/its certificate is not trusted here: self.signed/);
     const trusted = { env: { NODE_EXTRA_CA_CERTS: bench.write("ca.pem", pem) } };
-    expect((await bench.run(args, trusted)).status).toBe(0);
+    expect((await bench.spawned(args, trusted)).status).toBe(0);
     server.close();
   });
 });

@@ -99,7 +99,7 @@ describe("init", () => {
 
   test("of several at once one wins, and the others leave nothing behind", async () => {
     const bench = new Bench();
-    const runs = await Promise.all(Array.from({ length: 4 }, () => bench.run(["init"])));
+    const runs = await Promise.all(Array.from({ length: 4 }, () => bench.spawned(["init"])));
     expect(runs.map(({ status }) => status).sort()).toEqual([0, 6, 6, 6]);
     expect(readdirSync(bench.folder)).toEqual(["home"]);
     expect((await bench.run(["keys", "list"])).status).toBe(0);
@@ -122,7 +122,7 @@ describe("init", () => {
   test("a place that can not be written", async () => {
     const bench = new Bench();
     chmodSync(bench.folder, 0o555);
-    const { status, stderr } = await bench.run(["init"], { unprivileged: true });
+    const { status, stderr } = await bench.spawned(["init"], { unprivileged: true });
     chmodSync(bench.folder, 0o700);
     expect(status).toBe(6);
     expect(stderr).toContain("could not make a home");
@@ -133,7 +133,7 @@ describe("init", () => {
     await bench.init();
     chmodSync(bench.folder, 0o755);
     if (process.getuid?.() !== 0) chmodSync(bench.home, 0o000);
-    const { status, stderr } = await bench.run(["mint", "--grant", "g", "--op", "x"], {
+    const { status, stderr } = await bench.spawned(["mint", "--grant", "g", "--op", "x"], {
       unprivileged: true,
     });
     chmodSync(bench.home, 0o700);
@@ -148,7 +148,7 @@ describe("init", () => {
     chmodSync(bench.folder, 0o755);
     const messages = async (): Promise<string> => {
       const runs = await Promise.all(
-        ["init", "keys list"].map((line) => bench.run(line.split(" "), { unprivileged: true })),
+        ["init", "keys list"].map((line) => bench.spawned(line.split(" "), { unprivileged: true })),
       );
       for (const { status } of runs) expect(status).toBe(6);
       return runs.map(({ stderr }) => stderr).join("");
@@ -240,7 +240,7 @@ describe("a home that can not be used ends every verb with 6", () => {
     [
       "config with other members",
       (home) => writeFileSync(join(home, "config.json"), '{"issuer":"a","isuer":"b"}'),
-      /unknown member "isuer"/,
+      /isuer: unknown member; did you mean "issuer"\?/,
     ],
     [
       "config without a name",

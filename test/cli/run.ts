@@ -1,7 +1,10 @@
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
+import type { Input, Output } from "../../cli/context.js";
+import { run } from "../../cli/program.js";
 import { MAIN } from "../support/built.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -20,6 +23,14 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Run as nobody, to whom permissions apply, where the tests run as root. */
   readonly unprivileged?: boolean;
+}
+
+/** What only a command in this process takes. */
+interface HereOptions extends RunOptions {
+  /** Aborted to stop a command that goes on until a signal. */
+  readonly stop?: AbortSignal;
+  /** Called with all that is written, when it is. */
+  readonly onWrite?: (stream: "stdout" | "stderr", text: string) => void;
 }
 
 /** Runs a program to its end. */
@@ -49,18 +60,71 @@ export function runProgram(
   });
 }
 
+/**
+ * Runs the command in this process, from its sources, with streams of its own and nothing of the tests'
+ * environment. What is about terminals, signals, pipes, permissions or the published program itself is
+ * run with {@link runProgram} or {@link Bench.spawned} instead.
+ */
+export async function runHere(
+  args: readonly string[],
+  { input = "", env = {}, cwd = tmpdir(), stop, onWrite }: HereOptions = {},
+): Promise<Run> {
+  const bytes = Buffer.from(input);
+  let read = 0;
+  const stdin: Input = {
+    isTerminal: false,
+    read(chunk) {
+      const count = bytes.copy(chunk, 0, read);
+      read += count;
+      return count;
+    },
+  };
+  const stdout = new Written((text) => onWrite?.("stdout", text));
+  const stderr = new Written((text) => onWrite?.("stderr", text));
+  const { PATH, TMPDIR } = process.env;
+  const { HOME = "/nonexistent", ...others } = env;
+  const status = await run(args, {
+    ...{ stdin, stdout, stderr, cwd, userFolder: HOME },
+    env: { PATH, TMPDIR, HOME, ...others },
+    untilStopped: () => stop ?? new AbortController().signal,
+  });
+  return { status, stdout: stdout.text, stderr: stderr.text };
+}
+
+/** What a command wrote to a stream. */
+class Written implements Output {
+  readonly isTerminal = false;
+  readonly #tell: (text: string) => void;
+  text = "";
+
+  constructor(tell: (text: string) => void) {
+    this.#tell = tell;
+  }
+
+  write(bytes: Uint8Array): undefined {
+    const text = Buffer.from(bytes).toString("utf8");
+    this.text += text;
+    this.#tell(text);
+  }
+}
+
 /** One home, and `proviso` run with it. */
 export class Bench {
   readonly folder: string = temporaryFolder();
   readonly home: string = join(this.folder, "home");
 
-  /** Runs `proviso` in the folder, with this home. */
+  /** Runs `proviso` in the folder, with this home: in this process. */
   run(args: readonly string[], options: RunOptions = {}): Promise<Run> {
-    return runProgram(process.execPath, [MAIN, ...args], {
-      cwd: this.folder,
-      ...options,
-      env: { PROVISO_HOME: this.home, ...options.env },
-    });
+    return runHere(args, this.#at(options));
+  }
+
+  /** Runs the built `proviso` in the folder, with this home: a process of its own. */
+  spawned(args: readonly string[], options: RunOptions = {}): Promise<Run> {
+    return runProgram(process.execPath, [MAIN, ...args], this.#at(options));
+  }
+
+  #at(options: RunOptions): RunOptions {
+    return { cwd: this.folder, ...options, env: { PROVISO_HOME: this.home, ...options.env } };
   }
 
   /** Runs `proviso`, which must succeed, and returns its output without the line's end. */

@@ -116,7 +116,7 @@ test("a policy file is followed; one that is broken leaves the policy as it was,
   // Given back, written in place.
   bench.write("policy.json", JSON.stringify(POLICY));
   await eventually(async () => (await outcome("wait", WAITING, token)) === "allowed");
-  running.child.kill("SIGTERM");
+  running.stop();
   expect(await running.ended).toBe(0);
 });
 

@@ -1,58 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
-import { onTestFinished } from "vitest";
 import { type Answer, at, send, textAt } from "../protocols/a2a/callers.js";
 import { MAIN } from "../support/built.js";
 import { type Bench, type Document, document } from "./run.js";
-
-/** A program that runs until it is stopped, with what it has said so far. */
-export class Running {
-  readonly child: ChildProcess;
-  stdout = "";
-  stderr = "";
-  /** Its exit code, or the signal that ended it. */
-  readonly ended: Promise<number | NodeJS.Signals | null>;
-
-  /** Starts it; the test that starts it also ends it. */
-  constructor(args: readonly string[], env: { readonly [name: string]: string }, cwd: string) {
-    const { PATH, TMPDIR } = process.env;
-    const all = { PATH, TMPDIR, HOME: "/nonexistent", NO_COLOR: "1", ...env };
-    this.child = spawn(process.execPath, args, {
-      cwd,
-      env: all,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-      this.stdout += text;
-    });
-    this.child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      this.stderr += text;
-    });
-    this.ended = new Promise((resolve) => {
-      this.child.once("close", (code, signal) => resolve(code ?? signal));
-    });
-    onTestFinished(async () => {
-      this.child.kill("SIGKILL");
-      await this.ended;
-    });
-  }
-
-  /** Waits for something to be said. @throws Error if the program ends before, with what it said. */
-  async says(pattern: RegExp, stream: "stdout" | "stderr" = "stdout"): Promise<string> {
-    let over = false;
-    this.ended.then(() => {
-      over = true;
-    });
-    for (;;) {
-      const found = pattern.exec(this[stream])?.[0];
-      if (found !== undefined) return found;
-      if (over) throw new Error(`it ended: ${this.stdout}${this.stderr}`);
-      await sleep(20);
-    }
-  }
-}
+import { type Running, RunningHere, RunningProgram } from "./running.js";
 
 /** A port of 127.0.0.1 that was free a moment ago. */
 export async function freePort(): Promise<number> {
@@ -158,8 +110,8 @@ export function writeAgent(bench: Bench): void {
 }
 
 /** `proviso serve`, ready. */
-export interface Serving {
-  readonly running: Running;
+export interface Serving<R extends Running = Running> {
+  readonly running: R;
   readonly url: string;
   readonly rpcUrl: string;
   /** Calls a method, as whoever the access token stands for. */
@@ -170,16 +122,33 @@ export interface Serving {
   outcome(skill: string, given: object, token: string): Promise<string>;
 }
 
-/** Serves a configuration, which is written beside the others, on a free port. */
+/** Serves a configuration, which is written beside the others, on a free port: in this process. */
 export async function serve(
   bench: Bench,
   config: Document = CONFIG,
   args: readonly string[] = [],
 ): Promise<Serving> {
+  const env = { PROVISO_HOME: bench.home, NO_COLOR: "1" };
+  const options = { cwd: bench.folder, env };
+  return ready(new RunningHere(command(bench, config, args), options));
+}
+
+/** The same with the built command, in a process of its own. */
+export async function serveSpawned(
+  bench: Bench,
+  config: Document = CONFIG,
+): Promise<Serving<RunningProgram>> {
+  const all = [MAIN, ...command(bench, config, [])];
+  return ready(new RunningProgram(all, { PROVISO_HOME: bench.home }, bench.folder));
+}
+
+function command(bench: Bench, config: Document, args: readonly string[]): readonly string[] {
   const file = `agent-${randomUUID()}.json`;
   bench.write(file, JSON.stringify(config));
-  const command = [MAIN, "serve", file, "--json", ...args];
-  const running = new Running(command, { PROVISO_HOME: bench.home }, bench.folder);
+  return ["serve", file, "--json", ...args];
+}
+
+async function ready<R extends Running>(running: R): Promise<Serving<R>> {
   await running.says(/^\{.*\}\n/);
   const listening = /^listening at (\S+)$/m.exec(running.stderr)?.[1];
   const said: string = document(running.stdout)["url"];

@@ -114,7 +114,7 @@ test("a file that can not be read has the hint that helps", async () => {
   chmodSync(bench.folder, 0o755);
   chmodSync(secret, process.getuid?.() === 0 ? 0o600 : 0);
   const [forbidden, absent, long] = await Promise.all([
-    bench.run(["inspect", "@secret"], { unprivileged: true }),
+    bench.spawned(["inspect", "@secret"], { unprivileged: true }),
     bench.run(["inspect", "@nothing"]),
     bench.run(["inspect", `@${"x".repeat(300)}`]),
   ]);

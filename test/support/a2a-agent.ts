@@ -9,6 +9,7 @@ import {
   type IssuingAgent,
   type IssuingAgentOptions,
   PolicyTable,
+  type ResourceNumbers,
 } from "../../src/agent/index.js";
 import { createFixedTokens, type FixedToken } from "../../src/auth/index.js";
 import { createIssuer, createKeyring, type Issuer } from "../../src/issuer/index.js";
@@ -17,17 +18,17 @@ import {
   type AgentServer,
   type AgentServerOptions,
   openTaskStore,
-  type SqliteTaskStore,
   serveAgent,
+  type TaskStore,
 } from "../../src/protocols/a2a/index.js";
 import { openFolder } from "../../src/sources/index.js";
 import {
   createKeyringFile,
   createStores,
   followKeyringFile,
-  type LedgerFile,
-  openLedger,
+  LedgerStore,
   openRevocations,
+  ResourceNumberStore,
   type RevocationStore,
 } from "../../src/stores/index.js";
 import { GRANTS, POLICY, skillsOver, writeDocuments } from "../protocols/a2a/contents.js";
@@ -59,9 +60,10 @@ export interface TestAgent {
   readonly agent: IssuingAgent;
   readonly issuer: Issuer;
   readonly revocations: RevocationStore;
-  readonly ledger: LedgerFile;
-  readonly tasks: SqliteTaskStore;
+  readonly ledger: LedgerStore;
+  readonly tasks: TaskStore;
   readonly policy: PolicyTable;
+  readonly resourceNumbers: ResourceNumbers;
   /** The skills that have run, in order. */
   readonly ran: readonly string[];
   /** All that was logged. */
@@ -106,10 +108,11 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   createKeyringFile(join(home, "keyring.json"), createKeyring());
   writeDocuments(join(home, "documents"));
   const folder = await openFolder(join(home, "documents"));
-  const database = await createStores(join(home, "proviso.db"));
-  const revocations = await openRevocations(database, { clock });
-  const ledger = await openLedger(join(home, "ledger.db"), { clock });
-  const tasks = await openTaskStore(join(home, "tasks.db"), { clock });
+  const stores = await createStores(join(home, "proviso.db"));
+  const revocations = await openRevocations(stores, { clock });
+  const ledger = new LedgerStore(stores, { clock });
+  const tasks = await openTaskStore(stores, { clock });
+  const resourceNumbers = new ResourceNumberStore(stores);
   const policy = new PolicyTable(POLICY);
   const metrics = new AgentMetrics(() => ({
     ...{ size: revocations.size, version: revocations.version, age: revocations.age },
@@ -125,7 +128,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const agent = await createIssuingAgent({
     ...{ issuer, revocations, policy, ledger, clock },
     skills,
-    resources: folder,
+    ...{ resources: folder, resourceNumbers },
     observe: (observation) => metrics.decided(observation),
     ...(mode === undefined ? {} : { mode }),
     ...(undeclaredAmbient === undefined ? {} : { undeclaredAmbient }),
@@ -150,13 +153,25 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= server.close().finally(async () => {
-      for (const open of [tasks, ledger]) open.close();
-      await database.close();
+      await ledger.close();
+      await stores.close();
     });
     return stopped;
   };
   return {
-    ...{ home, server, agent, issuer, revocations, ledger, tasks, policy, ran, stop },
+    ...{
+      home,
+      server,
+      agent,
+      issuer,
+      revocations,
+      ledger,
+      tasks,
+      policy,
+      ran,
+      stop,
+      resourceNumbers,
+    },
     logged: () => lines.join(""),
     advance: (milliseconds) => {
       ahead += milliseconds;

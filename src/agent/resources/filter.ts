@@ -1,5 +1,5 @@
 import { isScalar, type Scalar, shown } from "../../caveats/scalar.js";
-import { isFilterable, LONGEST_NAME, LONGEST_TEXT } from "./field-value.js";
+import { isFilterable, MAX_NAME_LENGTH, MAX_TEXT_LENGTH } from "./field-value.js";
 import {
   fieldPath,
   invalidValue,
@@ -16,8 +16,8 @@ import type {
   ResourceQuery,
 } from "./resource.js";
 
-const MOST_CONDITIONS = 32;
-const MOST_VALUES = 256;
+const MAX_CONDITIONS = 32;
+const MAX_VALUES = 256;
 
 const OPERATORS: readonly string[] = ["in", "max", "min"];
 const MEMBERS: readonly string[] = ["collection", "filter"];
@@ -129,8 +129,8 @@ function boundDenial(field: string, name: string, operand: unknown): QueryDenial
 }
 
 function listDenial(field: string, operand: unknown): QueryDenial | undefined {
-  const expected = `an array of 1 to ${MOST_VALUES} values`;
-  if (!Array.isArray(operand) || operand.length === 0 || operand.length > MOST_VALUES) {
+  const expected = `an array of 1 to ${MAX_VALUES} values`;
+  if (!Array.isArray(operand) || operand.length === 0 || operand.length > MAX_VALUES) {
     return wrong(field, ".in", expected, Array.isArray(operand) ? operand.length : operand);
   }
   // Array.from, unlike every, visits holes, so that they are refused.
@@ -144,7 +144,7 @@ function listDenial(field: string, operand: unknown): QueryDenial | undefined {
 
 function textDenial(field: string, values: readonly Scalar[]): QueryDenial | undefined {
   if (values.every(isFilterable)) return undefined;
-  const message = `${shown(fieldPath(field))} must have texts of at most ${LONGEST_TEXT} characters`;
+  const message = `${shown(fieldPath(field))} must have texts of at most ${MAX_TEXT_LENGTH} characters`;
   return invalidValue(fieldPath(field), message);
 }
 
@@ -163,17 +163,17 @@ export function readFilter(value: unknown): FilterReading {
     return refused(invalidValue("filter", `filter must be an object, not ${shown(value)}`));
   }
   const names = Object.keys(value);
-  if (names.length > MOST_CONDITIONS) {
+  if (names.length > MAX_CONDITIONS) {
     return refused(
       invalidValue(
         "filter",
-        `filter must have at most ${MOST_CONDITIONS} fields, not ${names.length}`,
+        `filter must have at most ${MAX_CONDITIONS} fields, not ${names.length}`,
       ),
     );
   }
-  const odd = names.find((name) => name.length > LONGEST_NAME || !name.isWellFormed());
+  const odd = names.find((name) => name.length > MAX_NAME_LENGTH || !name.isWellFormed());
   if (odd !== undefined) {
-    const message = `filter must have names of at most ${LONGEST_NAME} characters, not ${shown(odd)}`;
+    const message = `filter must have names of at most ${MAX_NAME_LENGTH} characters, not ${shown(odd)}`;
     return refused(invalidValue("filter", message));
   }
   const denial = conditionsDenial(value);
@@ -193,11 +193,15 @@ export function readResourceQuery(value: unknown): ResourceQueryReading {
   }
   const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) {
-    return refused(unknownMember(unknown.slice(0, LONGEST_NAME).toWellFormed(), MEMBERS));
+    return refused(unknownMember(unknown.slice(0, MAX_NAME_LENGTH).toWellFormed(), MEMBERS));
   }
   const collection = Object.hasOwn(value, "collection") ? value["collection"] : undefined;
-  if (!isScalar(collection) || typeof collection !== "string" || collection.length > LONGEST_NAME) {
-    const message = `collection must be a text of at most ${LONGEST_NAME} characters, not ${shown(collection)}`;
+  if (
+    !isScalar(collection) ||
+    typeof collection !== "string" ||
+    collection.length > MAX_NAME_LENGTH
+  ) {
+    const message = `collection must be a text of at most ${MAX_NAME_LENGTH} characters, not ${shown(collection)}`;
     return refused(invalidValue("collection", message));
   }
   const filter = Object.hasOwn(value, "filter") ? value["filter"] : undefined;

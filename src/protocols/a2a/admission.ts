@@ -5,18 +5,12 @@ import { setTaskAccess } from "../../stores/tasks/task-access.js";
 import { callOf } from "./call-context.js";
 import { denialFault, type Fault, fault, thrownFault } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
-import { type PresentedReading, presentedWith } from "./presented.js";
-
-/** What a request presents, read without a mistake. */
-export type Presented = Extract<PresentedReading, { readonly ok: true }>;
+import type { Presented } from "./presented.js";
 
 /** What a request presents. @throws The fault to answer, if that cannot be read. */
-export function presentedBy(
-  metadata: { readonly [name: string]: unknown } | undefined,
-  context: ServerCallContext,
-): Presented {
+export function presentedBy(context: ServerCallContext): Presented {
   refuseTenant(context);
-  const reading = presentedWith(metadata, callOf(context).headers);
+  const { presented: reading } = callOf(context);
   return reading.ok ? reading : refuse(malformed(reading.message), context);
 }
 
@@ -25,11 +19,8 @@ export function presentedBy(
  *
  * @throws The fault to answer, if the agent does not let it in.
  */
-export async function admit(
-  agent: IssuingAgent,
-  context: ServerCallContext,
-  { presented, declared }: Presented,
-): Promise<Admission> {
+export async function admit(agent: IssuingAgent, context: ServerCallContext): Promise<Admission> {
+  const { presented, declared } = presentedBy(context);
   const answer = await agent.admit(callOf(context).caller, presented, declared);
   if (!answer.allowed) return refuse(denialFault(answer.denials), context);
   const paths = answer.capabilities.map(({ capability }) => capability.revocationIds);

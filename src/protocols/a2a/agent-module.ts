@@ -1,12 +1,11 @@
+import type { ResourceSource } from "../../agent/resources/resource.js";
 import type { Skill } from "../../agent/skill.js";
-import type { ResourceFolder } from "../../sources/resource-folder.js";
-import type { SqliteResources } from "../../sources/sqlite-source.js";
 import type { TaskRunner } from "./executor.js";
 
 /** What `proviso serve` gives a module of skills. */
-export interface AgentModuleContext {
+export interface AgentModuleContext<Source extends ResourceSource = ResourceSource> {
   /** The resources of the configuration; absent if it has none. */
-  readonly resources?: ResourceFolder | SqliteResources;
+  readonly resources?: Source;
   /** Their folder, or the file of their database, absolute. */
   readonly resourcesPath?: string;
   /** The agent's home, absolute: a place for files of its own. */
@@ -24,5 +23,12 @@ export interface AgentSkills {
   close?(): void | Promise<void>;
 }
 
-/** The default export of the module that a configuration of `proviso serve` names as its `skills`. */
-export type AgentModule = (context: AgentModuleContext) => Promise<AgentSkills>;
+/**
+ * The default export of the module that a configuration of `proviso serve` names as its `skills`.
+ *
+ * @typeParam Source - What the module takes resources from, such as `ResourceFolder`; the configuration
+ *   decides, so that a module checks what it is given.
+ */
+export type AgentModule<Source extends ResourceSource = ResourceSource> = (
+  context: AgentModuleContext<Source>,
+) => Promise<AgentSkills>;

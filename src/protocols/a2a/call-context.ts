@@ -1,19 +1,21 @@
 import { ServerCallContext, type ServerCallContextBuilder, type User } from "@a2a-js/sdk/server";
 import type { Admission } from "../../agent/admission.js";
 import type { Caller } from "../../agent/caller.js";
-import type { Clearance, SkillInvocation } from "../../agent/gate.js";
+import type { Clearance, SkillInvocation } from "../../agent/clearance.js";
 import { type Binding, fault, thrownFault } from "./errors.js";
 import { ERROR_CODES, EXTENSION_URI } from "./extension.js";
-import { type PresentingHeaders, presentingHeaders } from "./presented.js";
+import type { Presented, PresentedReading } from "./presented.js";
 import type { TaskRequest } from "./task-request.js";
 
-/** An authenticated caller, as the SDK knows users. */
+/** An authenticated caller, as the SDK knows users, with what its request presents. */
 export class CallerUser implements User {
   readonly caller: Caller;
+  readonly presented: PresentedReading;
   readonly isAuthenticated = true;
 
-  constructor(caller: Caller) {
+  constructor(caller: Caller, presented: PresentedReading) {
     this.caller = caller;
+    this.presented = presented;
   }
 
   get userName(): string {
@@ -34,8 +36,7 @@ export type Leave =
 export interface Call {
   readonly caller: Caller;
   readonly binding: Binding;
-  /** What the headers say that the request rests on. */
-  readonly headers: PresentingHeaders;
+  readonly presented: PresentedReading;
   leave?: Leave;
   /** Gives back the slot that the caller's work has taken. */
   release?: () => void;
@@ -48,7 +49,7 @@ const calls = new WeakMap<ServerCallContext, Call>();
 
 /** Makes the SDK's context of one request, with the {@link Call} beside it. */
 export function contextBuilder(binding: Binding): ServerCallContextBuilder {
-  return ({ extensions, user, headers, requestedVersion, tenant }) => {
+  return ({ extensions, user, requestedVersion, tenant }) => {
     if (!(user instanceof CallerUser)) {
       const message = "the request has not been authenticated";
       throw thrownFault(fault(ERROR_CODES.unauthenticated, message, "token_missing"), binding);
@@ -59,7 +60,8 @@ export function contextBuilder(binding: Binding): ServerCallContextBuilder {
       ...(requestedVersion === undefined ? {} : { requestedVersion }),
       ...(tenant === undefined ? {} : { tenant }),
     });
-    calls.set(context, { caller: user.caller, binding, headers: presentingHeaders(headers) });
+    const { caller, presented } = user;
+    calls.set(context, { caller, binding, presented });
     return context;
   };
 }
@@ -76,9 +78,13 @@ export function callOf(context: ServerCallContext): Call {
 }
 
 /** A context for a request that did not come through the SDK's handlers. */
-export function contextFor(caller: Caller, binding: Binding): ServerCallContext {
+export function contextFor(
+  caller: Caller,
+  presented: Presented,
+  binding: Binding,
+): ServerCallContext {
   return contextBuilder(binding)({
-    user: new CallerUser(caller),
+    user: new CallerUser(caller, { ok: true, ...presented }),
     headers: {},
     extensions: [EXTENSION_URI],
     requestedVersion: "1.0",

@@ -1,5 +1,7 @@
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { AttenuationOutcome } from "../../agent/maintenance.js";
+import type { PresentedCapability } from "../../agent/presented.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
 import { denialFault, type Fault, fault, problemFault } from "./errors.js";
@@ -20,9 +22,9 @@ export type CapabilityMethod = (
   agent: IssuingAgent,
   caller: Caller,
   params: JsonObject,
-) => MethodOutcome | Promise<MethodOutcome>;
+) => Promise<MethodOutcome>;
 
-/** Parameters that a method can not work with. */
+/** Parameters that a method cannot work with. */
 export function invalidParams(message: string): MethodRefusal {
   return { ok: false, fault: fault(-32602, message, "invalid_request") };
 }
@@ -33,10 +35,26 @@ export const CAPABILITY_METHODS: ReadonlyMap<string, CapabilityMethod> = new Map
   CapabilityMethod
 >([
   [METHODS.request, request],
-  [METHODS.attenuate, attenuate],
-  [METHODS.revoke, revoke],
-  [METHODS.introspect, introspect],
+  [METHODS.attenuate, aboutOne(attenuate)],
+  [METHODS.revoke, aboutOne(revoke)],
+  [METHODS.introspect, aboutOne(introspect)],
 ]);
+
+/** A method about the one capability that its parameters name. */
+function aboutOne(
+  method: (
+    agent: IssuingAgent,
+    caller: Caller,
+    presented: PresentedCapability,
+    params: JsonObject,
+  ) => Promise<MethodOutcome>,
+): CapabilityMethod {
+  return async (agent, caller, params) => {
+    const reading = readNamed(params);
+    if (!reading.ok) return invalidParams(reading.message);
+    return method(agent, caller, reading.presented, params);
+  };
+}
 
 async function request(
   agent: IssuingAgent,
@@ -53,30 +71,34 @@ async function request(
   });
 }
 
-function attenuate(agent: IssuingAgent, caller: Caller, params: JsonObject): MethodOutcome {
-  const reading = readNamed(params);
-  if (!reading.ok) return invalidParams(reading.message);
-  const [presented = {}] = reading.presented;
+async function attenuate(
+  agent: IssuingAgent,
+  caller: Caller,
+  presented: PresentedCapability,
+  params: JsonObject,
+): Promise<MethodOutcome> {
   const { constraints } = params;
   if (constraints === undefined || !isJsonObject(constraints)) {
     return invalidParams('"constraints" must be an object with the keys of a hop');
   }
-  return narrowed(() => agent.attenuate(caller, presented, constraints as HopInit));
+  const outcome = await attenuated(agent.attenuate(caller, presented, constraints as HopInit));
+  if (!outcome.ok) return outcome;
+  const { id, token, hop, revocationId } = outcome;
+  return done({ capability: { id, token, revocationId, constraints: hop } });
 }
 
-/** The outcome of narrowing, with what is no valid hop told to the caller that wrote it. */
-export function narrowed(narrow: () => ReturnType<IssuingAgent["attenuate"]>): MethodOutcome {
-  let outcome: ReturnType<IssuingAgent["attenuate"]>;
+/** The outcome of attenuating; what is wrong with the hop is for the caller that wrote it. */
+export async function attenuated(
+  attenuating: Promise<AttenuationOutcome>,
+): Promise<Extract<AttenuationOutcome, { readonly ok: true }> | MethodRefusal> {
+  let outcome: AttenuationOutcome;
   try {
-    outcome = narrow();
+    outcome = await attenuating;
   } catch (error) {
     if (error instanceof TypeError) return invalidParams(`constraints: ${error.message}`);
     throw error;
   }
-  if (outcome.ok) {
-    const { id, token, hop, revocationId } = outcome;
-    return done({ capability: { id, token, revocationId, constraints: hop } });
-  }
+  if (outcome.ok) return outcome;
   if ("denials" in outcome) return { ok: false, fault: denialFault(outcome.denials) };
   const [first] = outcome.overreaches;
   const message = `the capability does not allow that: ${first?.message ?? "nothing would be left"}`;
@@ -87,15 +109,13 @@ export function narrowed(narrow: () => ReturnType<IssuingAgent["attenuate"]>): M
 async function revoke(
   agent: IssuingAgent,
   caller: Caller,
+  presented: PresentedCapability,
   params: JsonObject,
 ): Promise<MethodOutcome> {
-  const reading = readNamed(params);
-  if (!reading.ok) return invalidParams(reading.message);
   const { reason } = params;
   if (reason !== undefined && (typeof reason !== "string" || reason.length > LONGEST_REASON)) {
     return invalidParams(`"reason" must be a text of at most ${LONGEST_REASON} characters`);
   }
-  const [presented = {}] = reading.presented;
   const outcome = await agent.revoke(caller, presented, reason);
   if (!outcome.ok) return { ok: false, fault: denialFault(outcome.denials) };
   const { capability, revocationId, needless } = outcome;
@@ -103,17 +123,18 @@ async function revoke(
   return done({ revoked: true, capabilityId: capability, revocationId, ...already });
 }
 
-function introspect(agent: IssuingAgent, caller: Caller, params: JsonObject): MethodOutcome {
-  const reading = readNamed(params);
-  if (!reading.ok) return invalidParams(reading.message);
-  const [presented = {}] = reading.presented;
-  return done(agent.introspect(caller, presented));
+async function introspect(
+  agent: IssuingAgent,
+  caller: Caller,
+  presented: PresentedCapability,
+): Promise<MethodOutcome> {
+  return done(await agent.introspect(caller, presented));
 }
 
 const LONGEST_REASON = 512;
 
 /** A result, as JSON: what is `undefined` in it is left out. */
-function done(result: object): MethodOutcome {
+export function done(result: unknown): MethodOutcome {
   const json: Json = JSON.parse(JSON.stringify(result));
   return { ok: true, result: json };
 }

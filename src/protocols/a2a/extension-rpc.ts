@@ -5,7 +5,8 @@ import { answerFault } from "./answer.js";
 import { CAPABILITY_METHODS, type MethodOutcome } from "./capability-methods.js";
 import { fault } from "./errors.js";
 import { EXTENSION_URI, METHODS } from "./extension.js";
-import { type PresentingHeaders, presentingHeaders } from "./presented.js";
+import { presentedOf } from "./presentation.js";
+import type { PresentedReading } from "./presented.js";
 import { invokeSkill, type SkillMethodContext, sendTask } from "./skill-methods.js";
 
 /**
@@ -29,7 +30,7 @@ export function extensionMethods(context: SkillMethodContext): RequestHandler {
     let outcome: MethodOutcome;
     try {
       outcome = isJsonObject(params)
-        ? await call(method, callerOf(req), params, context, presentingHeaders(req.headers))
+        ? await call(method, callerOf(req), params, context, presentedOf(req))
         : { ok: false, fault: fault(-32602, '"params" must be an object', "invalid_request") };
     } catch (error) {
       context.onFailure(error, method);
@@ -67,10 +68,10 @@ async function call(
   caller: ReturnType<typeof callerOf>,
   params: { readonly [name: string]: Json },
   context: SkillMethodContext,
-  headers: PresentingHeaders,
+  presented: PresentedReading,
 ): Promise<MethodOutcome> {
-  if (method === METHODS.invoke) return invokeSkill(caller, params, context, headers);
-  if (method === METHODS.send) return sendTask(caller, params, context, headers);
+  if (method === METHODS.invoke) return invokeSkill(caller, params, context, presented);
+  if (method === METHODS.send) return sendTask(caller, params, context, presented);
   const known = CAPABILITY_METHODS.get(method);
   if (known !== undefined) return known(context.agent, caller, params);
   return { ok: false, fault: fault(-32601, "there is no such method", "method_not_found") };

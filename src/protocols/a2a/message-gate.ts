@@ -42,32 +42,28 @@ export class MessageGate {
     request: SendMessageRequest,
     context: ServerCallContext,
   ): Promise<Message | undefined> {
-    const { message, metadata } = request;
+    const { message } = request;
     const asked = this.#read(request, context);
     if (asked.kind === "method") return this.#callMethod(asked, message, context);
     const { agent, limit } = this.#context;
     const call = callOf(context);
-    const presented = presentedBy(metadata, context);
+    const { presented: capabilities, declared } = presentedBy(context);
     const release = limit.take(call.caller);
     if (release === undefined) return refuse(BUSY, context);
     call.release = release;
     if (asked.kind === "text") {
-      const admission = await admit(agent, context, presented);
+      const admission = await admit(agent, context);
       await this.#open.enter(message, context);
       call.leave = { kind: "text", admission, request: asked };
       return undefined;
     }
     const continues = (message?.taskId ?? "") !== "";
     if (continues) {
-      await admit(agent, context, presented);
+      await admit(agent, context);
       await this.#open.enter(message, context);
     }
-    const invocation = {
-      skill: asked.skill,
-      arguments: asked.arguments,
-      capabilities: presented.presented,
-      declared: presented.declared,
-    };
+    const { skill, arguments: given } = asked;
+    const invocation = { skill, arguments: given, capabilities, declared };
     const clearance = await agent.clear(call.caller, invocation);
     if (!clearance.allowed) return refuse(denialFault(clearance.denials), context);
     const { capability } = clearance;

@@ -11,7 +11,7 @@ import {
   type A2ARequestHandler as Operations,
   type ServerCallContext,
 } from "@a2a-js/sdk/server";
-import { admit, presentedBy } from "./admission.js";
+import { admit } from "./admission.js";
 import { callOf } from "./call-context.js";
 import { fault, thrownFault } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
@@ -94,19 +94,14 @@ export class CapabilityRequestHandler implements Operations {
     this.#admitted("ListTasks", context, () => this.#sdk.listTasks(params, context));
 
   readonly cancelTask: Operations["cancelTask"] = (params, context) =>
-    this.#admitted(
-      "CancelTask",
-      context,
-      () => this.#sdk.cancelTask(params, context),
-      params.metadata,
-    );
+    this.#admitted("CancelTask", context, () => this.#sdk.cancelTask(params, context));
 
   async *resubscribe(
     params: SubscribeToTaskRequest,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     try {
-      await this.#admit(context);
+      await admit(this.#context.agent, context);
       yield* this.#sdk.resubscribe(params, context);
     } catch (error) {
       throw this.#shown("SubscribeToTask", context, error);
@@ -146,21 +141,9 @@ export class CapabilityRequestHandler implements Operations {
       this.#sdk.deleteTaskPushNotificationConfig(params, context),
     );
 
-  #admit(
-    context: ServerCallContext,
-    metadata?: { readonly [name: string]: unknown },
-  ): ReturnType<typeof admit> {
-    return admit(this.#context.agent, context, presentedBy(metadata, context));
-  }
-
-  #admitted<T>(
-    what: string,
-    context: ServerCallContext,
-    work: () => Promise<T>,
-    metadata?: { readonly [name: string]: unknown },
-  ): Promise<T> {
+  #admitted<T>(what: string, context: ServerCallContext, work: () => Promise<T>): Promise<T> {
     return this.#shielded(what, context, async () => {
-      await this.#admit(context, metadata);
+      await admit(this.#context.agent, context);
       return work();
     });
   }
@@ -175,9 +158,17 @@ export class CapabilityRequestHandler implements Operations {
 
   /** What callers are shown in the place of an error: A2A's own are made for them. */
   #shown(what: string, context: ServerCallContext, error: unknown): unknown {
-    const { binding, release, settled } = callOf(context);
+    const { binding, caller, leave, release, settled } = callOf(context);
     release?.();
     settled?.();
+    if (leave?.kind === "skill") {
+      const code = error instanceof A2AError ? error.reason.toLowerCase() : "internal_error";
+      try {
+        this.#context.agent.forgo(leave.clearance, caller, code);
+      } catch (failure) {
+        this.#context.onFailure(failure, what);
+      }
+    }
     if (error instanceof A2AError) return error;
     this.#context.onFailure(error, what);
     return thrownFault(fault(-32603, "internal error", "internal_error"), binding);

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { TaskStore } from "@a2a-js/sdk/server";
 import { jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
-import express, { type ErrorRequestHandler, type Express } from "express";
+import express, { type Express } from "express";
 import type { Authenticator } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { BODY_LIMITS, type BodyLimits, jsonBody } from "../../http/body.js";
@@ -14,10 +14,11 @@ import {
 } from "../../http/callers.js";
 import { ConcurrencyLimit } from "../../http/concurrency-limit.js";
 import { contentType } from "../../http/content-type.js";
-import { invalidRequest } from "../../http/fault.js";
+import { fallback } from "../../http/fallback.js";
 import { drain, type ListenOptions, listen, refuseWhileDraining } from "../../http/listen.js";
 import { type AgentLog, loggable, requestLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
+import { health, metricsText } from "../../http/status.js";
 import { wellFormedBody } from "../../http/well-formed.js";
 import { faultWriter, plainId } from "./answer.js";
 import { CallerUser, contextBuilder } from "./call-context.js";
@@ -28,9 +29,9 @@ import { CapabilityExecutor, type TaskRunner } from "./executor.js";
 import { DENIAL_HEADER } from "./extension.js";
 import { extensionMethods } from "./extension-rpc.js";
 import { ownErrors } from "./own-errors.js";
+import { presentation, presentedOf } from "./presentation.js";
 import type { PushOptions } from "./push-target.js";
 import { CapabilityRequestHandler } from "./request-handler.js";
-import { refuseUnread } from "./unread.js";
 import { askedVersion } from "./version.js";
 
 export interface AgentServerOptions {
@@ -40,7 +41,7 @@ export interface AgentServerOptions {
   readonly card: CardOptions;
   /** Where tasks are kept, such as {@link openTaskStore} gives. */
   readonly tasks: TaskStore;
-  /** Lets callers ask to be told of a task's progress; not possible unless given. */
+  /** Lets callers subscribe a receiver to a task's progress; not offered unless given. */
   readonly push?: PushOptions;
   /** Makes sense of messages in words; without it, only calls of skills are understood. */
   readonly runTask?: TaskRunner;
@@ -93,12 +94,13 @@ const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
  * import { createIssuingAgent, PolicyTable } from "proviso/agent";
  * import { createFixedTokens } from "proviso/auth";
  * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { openLedger } from "proviso/stores";
+ * import { createStores, LedgerStore } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
  * const revocations = new RevocationList();
- * const ledger = await openLedger(join(folder, "ledger.db"));
- * const tasks = await openTaskStore(join(folder, "tasks.db"));
+ * const database = await createStores(join(folder, "proviso.db"));
+ * const ledger = new LedgerStore(database);
+ * const tasks = await openTaskStore(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
  *     name: "clock-agent",
@@ -138,8 +140,8 @@ const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
  * ambientAuthority; // => "refused"
  *
  * await server.close();
- * tasks.close();
- * ledger.close();
+ * await ledger.close();
+ * await database.close();
  * ```
  */
 export async function serveAgent(
@@ -213,24 +215,17 @@ function mount(
       ...jsonBody(BODY_TYPES[binding], body, answer),
       ...(isRpc ? [plainId(answer)] : []),
       wellFormedBody(answer),
-      refuseUnread(binding, agent.issuer),
+      presentation(binding, agent.issuer),
     ];
   };
   const userBuilder = async (req: express.Request): Promise<CallerUser> =>
-    new CallerUser(callerOf(req));
+    new CallerUser(callerOf(req), presentedOf(req));
 
   app.disable("x-powered-by");
   app.disable("etag");
   app.get(CARD_PATH, cardRoute(cardTexts(card, agent)));
-  app.get("/healthz", (_req, res) => {
-    const draining = isDraining();
-    res.status(draining ? 503 : 200).json({ status: draining ? "draining" : "ok" });
-  });
-  app.get("/metrics", async (_req, res) => {
-    if (metrics === undefined) return void res.status(404).json({ error: "not kept" });
-    const { contentType, text } = await metrics.read();
-    return void res.setHeader("Content-Type", contentType).send(text);
-  });
+  app.get("/healthz", health(isDraining));
+  app.get("/metrics", metricsText(metrics));
   app.use(
     RPC_PATH,
     ...guards("jsonrpc"),
@@ -248,18 +243,6 @@ function mount(
     ownErrors("rest"),
     restHandler({ requestHandler: handler, userBuilder, contextBuilder: contextBuilder("rest") }),
   );
-  app.use((_req, res) => {
-    res.status(404).json({ error: { code: 404, status: "NOT_FOUND", message: "not found" } });
-  });
-  const answer = faultWriter("rest");
-  const last: ErrorRequestHandler = (error, _req, res, next) => {
-    if (error instanceof URIError && !res.headersSent) {
-      return answer(res, invalidRequest("the address can not be decoded"));
-    }
-    onFailure(error, "request");
-    if (res.headersSent) return next(error);
-    return answer(res, { status: 500, reason: "internal_error", message: "internal error" });
-  };
-  app.use(last);
+  app.use(...fallback(faultWriter("rest"), onFailure));
   return executor;
 }

@@ -1,25 +1,26 @@
 import { randomUUID } from "node:crypto";
-import { type Message, SendMessageRequest, SendMessageResponse } from "@a2a-js/sdk";
+import { SendMessageRequest, SendMessageResponse } from "@a2a-js/sdk";
 import type { Caller } from "../../agent/caller.js";
-import { meant } from "../../agent/definition.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { PresentedCapability } from "../../agent/presented.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
+import { meant } from "../../caveats/known-members.js";
 import type { ConcurrencyLimit } from "../../http/concurrency-limit.js";
 import { within } from "../../http/deadline.js";
 import { contextFor } from "./call-context.js";
 import {
+  attenuated,
+  done,
   invalidParams,
   type MethodOutcome,
   type MethodRefusal,
-  narrowed,
 } from "./capability-methods.js";
 import { BUSY, denialFault, fault, faultFrom } from "./errors.js";
 import { authorityMarks } from "./executor.js";
-import { AMBIENT, ERROR_CODES, EXTENSION_URI } from "./extension.js";
-import { type PresentedReading, type PresentingHeaders, presentedIn } from "./presented.js";
+import { ERROR_CODES, EXTENSION_URI } from "./extension.js";
+import type { Presented, PresentedReading } from "./presented.js";
 import type { CapabilityRequestHandler } from "./request-handler.js";
 
 /** What the methods that run something rest on. */
@@ -51,14 +52,13 @@ export async function invokeSkill(
   caller: Caller,
   params: JsonObject,
   { agent, limit, timeout, onFailure }: SkillMethodContext,
-  headers: PresentingHeaders,
+  reading: PresentedReading,
 ): Promise<MethodOutcome> {
   const unknown = unknownIn(params, INVOKE_MEMBERS);
   if (unknown !== undefined) return unknown;
   const { skill, arguments: given = {} } = params;
   if (typeof skill !== "string") return invalidParams('"skill" must be the id of a skill');
   if (!isJsonObject(given)) return invalidParams('"arguments" must be an object');
-  const reading = presentedIn(params, headers);
   if (!reading.ok) return invalidParams(reading.message);
   const { presented: capabilities, declared } = reading;
   const release = limit.take(caller);
@@ -92,7 +92,7 @@ export async function sendTask(
   caller: Caller,
   params: JsonObject,
   { agent, handler }: SkillMethodContext,
-  headers: PresentingHeaders,
+  reading: PresentedReading,
 ): Promise<MethodOutcome> {
   const unknown = unknownIn(params, SEND_MEMBERS);
   if (unknown !== undefined) return unknown;
@@ -100,19 +100,18 @@ export async function sendTask(
   if (message === undefined) {
     return invalidParams('"message" must be an object with "parts"');
   }
-  const reading = presentedIn(params, headers);
   if (!reading.ok) return invalidParams(reading.message);
-  const attenuated = attenuatedFor(caller, params, reading, headers, agent);
-  if (!attenuated.ok) return attenuated;
-  const { capabilities } = attenuated;
-  const entry = reading.declared ? AMBIENT : { capabilities };
-  const none = capabilities.length === 0 && !reading.declared;
-  const metadata = none ? {} : { [EXTENSION_URI]: entry };
+  const list = await attenuatedFor(caller, params, reading, agent);
+  if (!list.ok) return list;
   try {
-    const request = SendMessageRequest.fromJSON({ message, metadata });
-    const answer = await handler.sendMessage(request, contextFor(caller, "jsonrpc"));
-    const payload = "messageId" in answer ? messagePayload(answer) : taskPayload(answer);
-    return { ok: true, result: asJson(SendMessageResponse.toJSON({ payload })) };
+    const request = SendMessageRequest.fromJSON({ message, metadata: {} });
+    const presented = { presented: list.capabilities, declared: reading.declared };
+    const answer = await handler.sendMessage(request, contextFor(caller, presented, "jsonrpc"));
+    const payload: SendMessageResponse["payload"] =
+      "messageId" in answer
+        ? { $case: "message", value: answer }
+        : { $case: "task", value: answer };
+    return done(SendMessageResponse.toJSON({ payload }));
   } catch (error) {
     return { ok: false, fault: faultFrom(error) };
   }
@@ -123,28 +122,25 @@ type Attenuated =
   | MethodRefusal;
 
 /** What a task is to have: what the call presents, each capability with the hop that is given for its id. */
-function attenuatedFor(
+async function attenuatedFor(
   caller: Caller,
   params: JsonObject,
-  { presented }: Extract<PresentedReading, { readonly ok: true }>,
-  headers: PresentingHeaders,
+  { presented }: Presented,
   agent: IssuingAgent,
-): Attenuated {
-  const { attenuations, capabilities: listed, metadata } = params;
+): Promise<Attenuated> {
+  const { attenuations, capabilities: listed } = params;
   if (attenuations === undefined) return { ok: true, capabilities: presented };
   if (!isJsonObject(attenuations)) {
     return invalidParams('"attenuations" must be an object: id of a capability to hop');
   }
-  const entry =
-    metadata !== undefined && isJsonObject(metadata) ? metadata[EXTENSION_URI] : undefined;
-  if (listed === undefined || headers.tokens !== undefined || entry !== undefined) {
+  if (!Array.isArray(listed) || presented.length > listed.length) {
     const message = 'with "attenuations", "capabilities" is the whole list, with nothing beside it';
     return invalidParams(message);
   }
   const capabilities: PresentedCapability[] = [];
   const ids = new Set<string>();
   for (const one of presented) {
-    const identified = agent.identify(caller, one);
+    const identified = await agent.identify(caller, one);
     if (!identified.ok) return { ok: false, fault: denialFault(identified.denials) };
     ids.add(identified.id);
     const hop = Object.hasOwn(attenuations, identified.id)
@@ -155,23 +151,13 @@ function attenuatedFor(
       continue;
     }
     if (!isJsonObject(hop)) return invalidParams("an attenuation must be an object: a hop");
-    const outcome = narrowed(() => agent.attenuate(caller, one, hop as HopInit));
+    const outcome = await attenuated(agent.attenuate(caller, one, hop as HopInit));
     if (!outcome.ok) return outcome;
-    capabilities.push({ token: tokenIn(outcome.result) });
+    capabilities.push({ token: outcome.token });
   }
   const stray = Object.keys(attenuations).find((id) => !ids.has(id));
   if (stray === undefined) return { ok: true, capabilities };
   return invalidParams(`"attenuations" names ${stray.slice(0, 64)}, which "capabilities" does not`);
-}
-
-type Payload = NonNullable<SendMessageResponse["payload"]>;
-
-function messagePayload(value: Message): Payload {
-  return { $case: "message", value };
-}
-
-function taskPayload(value: Extract<Payload, { $case: "task" }>["value"]): Payload {
-  return { $case: "task", value };
 }
 
 const ROLES: Readonly<Record<string, string>> = { user: "ROLE_USER", agent: "ROLE_AGENT" };
@@ -193,14 +179,4 @@ function readMessage(value: Json | undefined): Json | undefined {
     role: typeof role === "string" ? (ROLES[role] ?? role) : "ROLE_USER",
     messageId: typeof messageId === "string" && messageId !== "" ? messageId : randomUUID(),
   };
-}
-
-function tokenIn(result: Json): string {
-  const capability = isJsonObject(result) ? result["capability"] : undefined;
-  const token = capability !== undefined && isJsonObject(capability) ? capability["token"] : "";
-  return typeof token === "string" ? token : "";
-}
-
-function asJson(value: unknown): Json {
-  return JSON.parse(JSON.stringify(value));
 }

@@ -6,13 +6,9 @@ import {
   type RevocationEntry,
   readEntry,
 } from "../../revocation/entry.js";
-import type {
-  RevocationAddition,
-  RevocationQuota,
-  RevocationSink,
-  RevocationSource,
-} from "../../revocation/list.js";
-import { type RevocationQuery, RevocationTable } from "../../revocation/table.js";
+import type { RevocationAddition, RevocationQuota, RevocationSink } from "../../revocation/sink.js";
+import type { RevocationQuery, RevocationSource } from "../../revocation/source.js";
+import { RevocationTable } from "../../revocation/table.js";
 import { StorageError, storeError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
 import { RevocationRows } from "./rows.js";

@@ -5,7 +5,7 @@ import {
   type KeptRevocation,
   mergeRecords,
 } from "../../revocation/entry.js";
-import type { RevocationAddition, RevocationQuota } from "../../revocation/list.js";
+import type { RevocationAddition, RevocationQuota } from "../../revocation/sink.js";
 import type { DatabaseDialect } from "../../storage/columns.js";
 import { StorageError } from "../../storage/storage-error.js";
 import type { StoreTables } from "../database.js";

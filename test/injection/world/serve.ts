@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Mode } from "../../../src/agent/gate.js";
+import type { Mode } from "../../../src/agent/clearance.js";
+import { createIssuingAgent } from "../../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../../src/agent/grant.js";
-import { createIssuingAgent } from "../../../src/agent/issuing-agent.js";
 import { PolicyTable } from "../../../src/agent/policy-table.js";
 import { createFixedTokens } from "../../../src/auth/fixed-tokens.js";
 import { createIssuer } from "../../../src/issuer/issuer.js";
@@ -10,7 +10,7 @@ import { createKeyring } from "../../../src/issuer/keyring.js";
 import type { TaskRunner } from "../../../src/protocols/a2a/executor.js";
 import { serveAgent } from "../../../src/protocols/a2a/server.js";
 import { createStores } from "../../../src/stores/database.js";
-import { openLedger } from "../../../src/stores/ledger/open-ledger.js";
+import { LedgerStore } from "../../../src/stores/ledger/ledger-store.js";
 import { openRevocations } from "../../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../../src/stores/tasks/task-store.js";
 import type { Holdings, State } from "./holdings.js";
@@ -54,8 +54,8 @@ export async function serve(
   const { clock, mode } = options;
   const database = await createStores(join(home, "proviso.db"));
   const revocations = await openRevocations(database, { clock });
-  const ledger = await openLedger(join(home, "ledger.db"), { clock });
-  const tasks = await openTaskStore(join(home, "tasks.db"), { clock });
+  const ledger = new LedgerStore(database, { clock });
+  const tasks = await openTaskStore(database, { clock });
   const issuer = createIssuer({
     ...{ name, revocations, clock, maxLifetime: LONGEST },
     grants: expandGrants(holdings.grants, holdings.skills),
@@ -83,7 +83,7 @@ export async function serve(
     timeout: 300_000,
   });
   const seen = [
-    new Watched(join(home, "tasks.db"), "SELECT id, state FROM task ORDER BY seq", (row) => {
+    new Watched(join(home, "proviso.db"), "SELECT id, state FROM task ORDER BY seq", (row) => {
       const { id, state } = row as { readonly id: string; readonly state: number };
       return [`tasks/${name}/${JSON.parse(id)}`, String(state)];
     }),
@@ -98,8 +98,7 @@ export async function serve(
     close: async () => {
       await server.close();
       for (const one of seen) one.close();
-      tasks.close();
-      ledger.close();
+      await ledger.close();
       await database.close();
       holdings.close();
     },

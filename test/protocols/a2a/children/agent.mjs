@@ -11,9 +11,10 @@ import { openFolder } from "proviso/sources";
 import {
   createKeyringFile,
   followKeyringFile,
-  openLedger,
+  LedgerStore,
   openRevocations,
   openStores,
+  ResourceNumberStore,
 } from "proviso/stores";
 
 const [, , home = ""] = process.argv;
@@ -28,10 +29,11 @@ if (first) {
   }
 }
 const folder = await openFolder(at("documents"));
-const database = await openStores(at("proviso.db"), "create");
-const revocations = await openRevocations(database);
-const ledger = await openLedger(at("ledger.db"));
-const tasks = await openTaskStore(at("tasks.db"));
+const stores = await openStores(at("proviso.db"), "create");
+const revocations = await openRevocations(stores);
+const ledger = new LedgerStore(stores);
+const tasks = await openTaskStore(stores);
+await tasks.failInterrupted();
 const input = {
   type: "object",
   properties: {
@@ -54,6 +56,7 @@ const agent = await createIssuingAgent({
   revocations,
   ledger,
   resources: folder,
+  resourceNumbers: new ResourceNumberStore(stores),
   policy: new PolicyTable({ rules: [{ principal: "alice", grant: "*", operations: "*" }] }),
   skills: [
     {
@@ -82,7 +85,7 @@ writeSync(1, `${JSON.stringify({ url: server.url })}\n`);
 
 process.once("SIGTERM", async () => {
   await server.close();
-  for (const store of [tasks, ledger]) store.close();
-  await database.close();
+  await ledger.close();
+  await stores.close();
   writeSync(1, `${JSON.stringify({ stopped: true })}\n`);
 });

@@ -1,0 +1,62 @@
+import { readSync, writeSync } from "node:fs";
+import { isatty } from "node:tty";
+import type { Input, Output } from "./context.js";
+import { isErrno } from "./output.js";
+
+const STDIN = 0;
+
+// A stream may be a pipe that someone else has made non-blocking.
+const RETRY_MILLISECONDS = 5;
+
+/** Standard input. Read at once: a command has nothing else to do meanwhile. */
+export const standardInput: Input = {
+  get isTerminal() {
+    return isatty(STDIN);
+  },
+  read(chunk) {
+    for (;;) {
+      try {
+        return readSync(STDIN, chunk);
+      } catch (error) {
+        if (!isErrno(error)) throw error;
+        // Windows reports the end of a pipe as an error.
+        if (error.code === "EOF") return 0;
+        if (error.code !== "EAGAIN") throw error;
+        pause(RETRY_MILLISECONDS);
+      }
+    }
+  },
+};
+
+/**
+ * Standard output (1) or standard error (2), written at once and whole. Node's own streams report a full
+ * disk too late to change the exit code, and cost start-up time.
+ */
+export function standardOutput(fd: 1 | 2, columns: () => number | undefined): Output {
+  return {
+    get isTerminal() {
+      return isatty(fd);
+    },
+    get columns() {
+      return columns();
+    },
+    write(bytes) {
+      let written = 0;
+      while (written < bytes.length) {
+        try {
+          written += writeSync(fd, bytes, written);
+        } catch (error) {
+          if (!isErrno(error)) throw error;
+          if (error.code !== "EAGAIN") return error;
+          pause(RETRY_MILLISECONDS);
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Waits without giving up the turn; for the rare non-blocking standard stream. */
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

@@ -1,0 +1,120 @@
+import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
+import { AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
+import { membersOf, type Outline } from "./places.js";
+import type { Places } from "./presented.js";
+
+// How people write the names of the SEP, apart from case, "-" and "_".
+const NAMES: ReadonlySet<string> = new Set(
+  ["capability", "capabilityid", "capabilitytoken", "attenuation", "token"].flatMap((name) => [
+    name,
+    name === "capability" ? "capabilities" : `${name}s`,
+  ]),
+);
+
+/** Whether a member, a header or a field of a query is called like a capability. */
+function isNamed(name: string): boolean {
+  return NAMES.has(name.toLowerCase().replace(/[-_]/g, ""));
+}
+
+/** Our own prefix: a key of metadata that begins with it, and is not the extension's, is a slip. */
+const URN = "urn:proviso:";
+
+/** An object in a request, with the members of it and of its metadata that may be called so. */
+interface Owner {
+  readonly where: string;
+  readonly value: Json | undefined;
+  readonly allowed?: readonly string[];
+  readonly metadata?: Places["metadata"];
+}
+
+/**
+ * The first place in a request where something is called like a capability and not read; `undefined`
+ * if there is none. What a message says is not looked into, nor are the arguments of a skill.
+ *
+ * @param headers - Their names, in lower case as Node has them.
+ */
+export function unreadName(
+  outline: Outline,
+  headers: readonly string[],
+  query: URLSearchParams,
+): string | undefined {
+  const envelope = { where: "the request", value: outline.envelope };
+  const { inMessage } = outline;
+  for (const owner of [envelope, ...owners(outline), ...(inMessage ? owners(inMessage) : [])]) {
+    const found = unreadMember(owner);
+    if (found !== undefined) return found;
+  }
+  const header = unreadHeader(headers, outline.places);
+  if (header !== undefined) return `the header ${header.slice(0, 64)}`;
+  // Of "capabilities[0].token", the first name; no method reads any field.
+  const fields = [...query.keys()].map((name) => name.replace(/[[.].*$/s, ""));
+  return fields.some(isNamed) ? "the query" : undefined;
+}
+
+function owners({ params, places }: Pick<Outline, "params" | "places">): readonly Owner[] {
+  const allowed = [...places.params, ...places.defined];
+  const where = "params.configuration";
+  const configuration = membersOf(params["configuration"]);
+  // As the SDK reads it: in either spelling.
+  const targets = ["taskPushNotificationConfig", "task_push_notification_config"].map((name) => ({
+    where: `${where}.${name}`,
+    value: configuration[name],
+    allowed: ["token"],
+  }));
+  return [
+    { where: "params", value: params, allowed, metadata: places.metadata },
+    ...messageParts(params["message"]),
+    { where, value: configuration },
+    ...targets,
+  ];
+}
+
+/** A message, and each of its parts. */
+export function messageParts(
+  message: Json | undefined,
+): readonly { readonly where: string; readonly value: Json | undefined }[] {
+  const where = "params.message";
+  const { parts = [] } = membersOf(message);
+  const listed: readonly Json[] = Array.isArray(parts) ? parts : [];
+  const inside = listed.map((value, at) => ({ where: `${where}.parts[${at}]`, value }));
+  return [{ where, value: message }, ...inside];
+}
+
+function unreadMember({ where, value, allowed = [], metadata }: Owner): string | undefined {
+  const members = membersOf(value);
+  const own = namedMember(members, where, allowed);
+  if (own !== undefined) return own;
+  const beside = `${where}.metadata`;
+  const { [EXTENSION_URI]: entry, ...others } = membersOf(members["metadata"]);
+  const known = metadata === true || (metadata === "declaration" && isDeclaration(entry));
+  if (entry !== undefined && !known) return `${beside}["${EXTENSION_URI}"]`;
+  if (Object.keys(others).some((key) => key.toLowerCase().startsWith(URN))) {
+    return `${beside}, a key that begins with ${URN}`;
+  }
+  return namedMember(others, beside);
+}
+
+function namedMember(
+  members: JsonObject,
+  where: string,
+  allowed: readonly string[] = [],
+): string | undefined {
+  const name = Object.keys(members).find((one) => isNamed(one) && !allowed.includes(one));
+  return name === undefined ? undefined : `${where}.${name}`;
+}
+
+function isDeclaration(entry: Json | undefined): boolean {
+  return entry !== undefined && isJsonObject(entry) && Object.keys(entry).join() === "authority";
+}
+
+const READ_HEADERS: readonly string[] = [CAPABILITY_HEADER, AUTHORITY_HEADER].map((name) =>
+  name.toLowerCase(),
+);
+
+function unreadHeader(names: readonly string[], { header }: Places): string | undefined {
+  const known = header ? READ_HEADERS : READ_HEADERS.slice(1);
+  return names.find((name) => {
+    if (known.includes(name)) return false;
+    return name.startsWith("proviso-") || isNamed(name.replace(/^(?:(?:x|a2a|proviso)-)+/, ""));
+  });
+}

@@ -1,0 +1,65 @@
+import { spawn } from "node:child_process";
+import { beforeAll, describe, expect, test } from "vitest";
+import { MAIN } from "../support/built.js";
+import { Bench } from "./run.js";
+
+// Most tests run the command in their own process, from its sources. What is published is the bundle, with
+// the process's own streams; here, and with the examples in help.test.ts, each verb is run that way too.
+
+const bench = new Bench();
+let token = "";
+beforeAll(async () => {
+  await bench.init("--grant", "documents:read=retrieve,search");
+  token = await bench.output("mint", "--grant", "documents:read", "--expires", "2h");
+  bench.write("token", token);
+});
+
+describe("the published command answers as its sources do", () => {
+  test.each([
+    ["--help"],
+    ["--version"],
+    ["frobnicate"],
+    ["init"],
+    ["keys", "list"],
+    ["keys", "export", "none"],
+    ["mint", "--grant", "documents:write"],
+    ["attenuate", "@token", "--no-nonce", "--op", "search"],
+    ["attenuate", "@token", "--op", "delete", "--json"],
+    ["inspect", "AgIB", "--json"],
+    ["verify", "@token", "--op", "delete"],
+    ["diff", "@token", "@absent"],
+    ["revoke"],
+    ["revocations", "list"],
+    ["convert", "@token", "--to", "v2json"],
+    ["serve", "absent.json"],
+    ["card", "http://127.0.0.1:1"],
+    ["request", "http://127.0.0.1:1", "--grant", "documents:read"],
+    ["invoke", "http://127.0.0.1:1", "search", "@token", "--json"],
+    ["audit"],
+    ["audit", "tree", "none"],
+    ["vectors", "check", "--filter", "known answers"],
+    ["completion", "bash"],
+  ])("%s %s", async (...args) => {
+    const [here, built] = await Promise.all([bench.run(args), bench.spawned(args)]);
+    expect(built).toEqual(here);
+  });
+});
+
+describe("standard input as a pipe", () => {
+  test("that is written slowly, and is not there at once", async () => {
+    const child = spawn(process.execPath, [MAIN, "convert", "--to", "v2"]);
+    const said = child.stdout.setEncoding("utf8").toArray();
+    for (const part of [token.slice(0, 40), token.slice(40), "\n"]) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      child.stdin.write(part);
+    }
+    child.stdin.end();
+    expect((await said).join("")).toBe(`${token}\n`);
+  });
+
+  test("that holds more than a pipe does, and more than any token", async () => {
+    const { status, stderr } = await bench.spawned(["inspect"], { input: "a".repeat(2 ** 21) });
+    expect(status).toBe(3);
+    expect(stderr).toContain("more than 1048576 bytes; no token is that long");
+  });
+});

@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { onTestFinished } from "vitest";
+import { type RunOptions, runHere } from "./run.js";
+
+/** A command that goes on until it is stopped, with what it has said so far. */
+export abstract class Running {
+  stdout = "";
+  stderr = "";
+  /** Its exit code, or the signal that ended it. */
+  abstract readonly ended: Promise<number | NodeJS.Signals | null>;
+
+  /** Asks it to end, as a signal does. */
+  abstract stop(): void;
+
+  /** Waits for something to be said. @throws Error if the program ends before, with what it said. */
+  async says(pattern: RegExp, stream: "stdout" | "stderr" = "stdout"): Promise<string> {
+    let over = false;
+    this.ended.then(() => {
+      over = true;
+    });
+    for (;;) {
+      const found = pattern.exec(this[stream])?.[0];
+      if (found !== undefined) return found;
+      if (over) throw new Error(`it ended: ${this.stdout}${this.stderr}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}
+
+/** A program in a process of its own. */
+export class RunningProgram extends Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+
+  /** Starts it; the test that starts it also ends it. */
+  constructor(args: readonly string[], env: { readonly [name: string]: string }, cwd: string) {
+    super();
+    const { PATH, TMPDIR } = process.env;
+    const all = { PATH, TMPDIR, HOME: "/nonexistent", NO_COLOR: "1", ...env };
+    this.child = spawn(process.execPath, args, {
+      cwd,
+      env: all,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      this.stdout += text;
+    });
+    this.child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.stderr += text;
+    });
+    this.ended = new Promise((resolve) => {
+      this.child.once("close", (code, signal) => resolve(code ?? signal));
+    });
+    onTestFinished(async () => {
+      this.child.kill("SIGKILL");
+      await this.ended;
+    });
+  }
+
+  stop(): void {
+    this.child.kill("SIGTERM");
+  }
+}
+
+/** The command in this process. */
+export class RunningHere extends Running {
+  readonly ended: Promise<number>;
+  readonly #stop = new AbortController();
+
+  /** Starts it; the test that starts it also ends it. */
+  constructor(args: readonly string[], options: RunOptions) {
+    super();
+    this.ended = runHere(args, {
+      ...options,
+      stop: this.#stop.signal,
+      onWrite: (stream, text) => {
+        this[stream] += text;
+      },
+    }).then(({ status }) => status ?? 0);
+    onTestFinished(async () => {
+      this.stop();
+      await this.ended;
+    });
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+}

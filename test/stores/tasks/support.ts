@@ -1,0 +1,151 @@
+import { type AgentCard, Role, type Task, TaskState } from "@a2a-js/sdk";
+import { AgentEvent, type AgentExecutor, ServerCallContext } from "@a2a-js/sdk/server";
+import { onTestFinished } from "vitest";
+import { openStores, type StoreDatabase } from "../../../src/stores/database.js";
+import { setTaskAccess } from "../../../src/stores/tasks/task-access.js";
+import {
+  openTaskStore,
+  type TaskStore,
+  type TaskStoreOptions,
+} from "../../../src/stores/tasks/task-store.js";
+
+/** A task store, and what closes its database. */
+export interface OpenedStore {
+  readonly store: TaskStore;
+  readonly database: StoreDatabase;
+  readonly close: () => Promise<void>;
+}
+
+/** A task store in the database at a place, which is closed when the test is done. */
+export async function opened(place: string, options: TaskStoreOptions = {}): Promise<OpenedStore> {
+  const database = await openStores(place, "create", { reserve: 0 });
+  const close = (): Promise<void> => database.close();
+  onTestFinished(close);
+  return { store: await openTaskStore(database, options), database, close };
+}
+
+export async function newStore(place: string, options: TaskStoreOptions = {}): Promise<TaskStore> {
+  return (await opened(place, options)).store;
+}
+
+/** A context whose capabilities have these paths: one character an id. */
+export function as(
+  principal: string,
+  paths: readonly string[] = [],
+  tenant = "",
+): ServerCallContext {
+  const context = new ServerCallContext({
+    requestedVersion: "1.0",
+    ...(tenant === "" ? {} : { tenant }),
+  });
+  setTaskAccess(context, { principal, paths: paths.map((path) => [...path]) });
+  return context;
+}
+
+export function task(id: string, more: Partial<Task> = {}): Task {
+  return {
+    id,
+    contextId: "context",
+    status: { state: TaskState.TASK_STATE_WORKING, message: undefined, timestamp: undefined },
+    artifacts: [],
+    history: [],
+    metadata: undefined,
+    ...more,
+  };
+}
+
+/** A status of a state, at a second. */
+export function status(state: TaskState, second = 0): NonNullable<Task["status"]> {
+  const timestamp = new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+  return { state, message: undefined, timestamp };
+}
+
+export const CARD: AgentCard = {
+  name: "test",
+  description: "test",
+  supportedInterfaces: [
+    {
+      url: "http://127.0.0.1/",
+      protocolBinding: "JSONRPC",
+      tenant: "",
+      protocolVersion: "1.0",
+    },
+  ],
+  provider: undefined,
+  version: "1",
+  documentationUrl: undefined,
+  capabilities: {
+    streaming: true,
+    pushNotifications: true,
+    extensions: [],
+    extendedAgentCard: false,
+  },
+  securitySchemes: {},
+  securityRequirements: [],
+  defaultInputModes: ["text/plain"],
+  defaultOutputModes: ["text/plain"],
+  skills: [],
+  signatures: [],
+  iconUrl: undefined,
+};
+
+/** Starts a task, gives it an artifact in two parts, and asks for more, or is done if told "done". */
+export const executor: AgentExecutor = {
+  async execute({ taskId, contextId, userMessage }, bus) {
+    const done = JSON.stringify(userMessage.parts).includes("done");
+    bus.publish(
+      AgentEvent.task({
+        ...task(taskId),
+        contextId,
+        status: status(TaskState.TASK_STATE_WORKING, 1),
+      }),
+    );
+    for (const [append, value] of [
+      [false, "one"],
+      [true, "two"],
+    ] as const) {
+      const artifact = {
+        ...{ artifactId: "a", name: "", description: "", metadata: undefined, extensions: [] },
+        parts: [part(value)],
+      };
+      const last = { append, lastChunk: append, metadata: undefined };
+      bus.publish(AgentEvent.artifactUpdate({ taskId, contextId, artifact, ...last }));
+    }
+    const state = done ? TaskState.TASK_STATE_COMPLETED : TaskState.TASK_STATE_INPUT_REQUIRED;
+    bus.publish(
+      AgentEvent.statusUpdate({ taskId, contextId, status: status(state, 2), metadata: undefined }),
+    );
+  },
+  async cancelTask(taskId, bus) {
+    const canceled = status(TaskState.TASK_STATE_CANCELED, 3);
+    bus.publish(
+      AgentEvent.statusUpdate({ taskId, contextId: "", status: canceled, metadata: undefined }),
+    );
+  },
+};
+
+export function part(value: string): Task["artifacts"][number]["parts"][number] {
+  return {
+    content: { $case: "text", value },
+    metadata: undefined,
+    filename: "",
+    mediaType: "text/plain",
+  };
+}
+
+/** A request to send a message, in a task or in none. */
+export function sending(
+  text: string,
+  taskId = "",
+): {
+  tenant: string;
+  message: Task["history"][number];
+  configuration: undefined;
+  metadata: undefined;
+} {
+  const message = {
+    ...{ messageId: crypto.randomUUID(), contextId: "", taskId, role: Role.ROLE_USER },
+    ...{ parts: [part(text)], metadata: undefined, extensions: [], referenceTaskIds: [] },
+  };
+  return { tenant: "", message, configuration: undefined, metadata: undefined };
+}
