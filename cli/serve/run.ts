@@ -1,7 +1,6 @@
 // cli/serve/: what `proviso serve` does with its configuration: read it, check it, open what it names, and
 // wire an agent that serves.
 
-import { join } from "node:path";
 import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
@@ -10,8 +9,10 @@ import { openStores } from "../../src/stores/database.js";
 import { followKeyringFile } from "../../src/stores/follow-keyring.js";
 import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import { ResourceNumberStore } from "../../src/stores/resource-numbers.js";
-import { openRevocationStore } from "../../src/stores/revocations/open-store.js";
-import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
+import {
+  openRevocations,
+  type RevocationStore,
+} from "../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import type { Context } from "../context.js";
 import { say } from "../output.js";
@@ -19,9 +20,9 @@ import { printable } from "../printable.js";
 import { openCallers } from "./callers.js";
 import { fromConfig, type ReadConfig } from "./config.js";
 import { consoleToLog } from "./console.js";
-import { keepHouse } from "./housekeeping.js";
 import { listeningError } from "./listen.js";
 import { followPolicy, type PolicyTerms, type ReadPolicy, readPolicy } from "./policy.js";
+import { pruneHourly } from "./prune.js";
 import { openResources } from "./resources.js";
 import { addressOf, assertSameGrants, homeFor, type RunOptions } from "./settings.js";
 import { checkTogether, loadSkills } from "./skills.js";
@@ -81,20 +82,19 @@ async function open(
   opened.push(consoleToLog(log));
 
   const keys = followKeyringFile(paths.keyring);
-  const store = await openRevocationStore(paths.store);
-  opened.push(() => store.close());
-  const database = await openStores(join(paths.folder, "ledger.db"), "create");
+  const database = await openStores(paths.database);
   opened.push(() => database.close());
+  const revocations = await openRevocations(database);
   const ledger = new LedgerStore(database, {
     onProblem: (problem) => warnOfLedger(context, problem),
   });
   opened.push(() => ledger.close());
-  const stores = await openStores(join(paths.folder, "proviso.db"), "create");
-  opened.push(() => stores.close());
-  const tasks = await openTaskStore(stores, {
+  const tasks = await openTaskStore(database, {
     onProblem: (error) => warn(context, error.message),
   });
-  opened.push(keepHouse({ tasks, store, ledger, onProblem: (message) => warn(context, message) }));
+  opened.push(
+    pruneHourly({ tasks, revocations, ledger, onProblem: (message) => warn(context, message) }),
+  );
   const resources = await openResources(read, (message) =>
     say(context, `note: ${printable(message)}`),
   );
@@ -113,14 +113,14 @@ async function open(
   const { grants, terms } = checkTogether(read, policy, module);
   assertSameGrants(read, paths.config, issued.grants, grants);
 
-  const metrics = new AgentMetrics(revocationGauge(store));
+  const metrics = new AgentMetrics(revocationGauge(revocations));
   const { issuer: issuerName } = issued;
-  const issuer = createIssuer({ name: issuerName, keys, revocations: store, maxLifetime, grants });
+  const issuer = createIssuer({ name: issuerName, keys, revocations, maxLifetime, grants });
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
-      ...{ issuer, revocations: store, ledger, lifetime, mode: config.mode },
+      ...{ issuer, revocations, ledger, lifetime, mode: config.mode },
       ...{ skills: module.skills, policy: policy.table },
-      resourceNumbers: new ResourceNumberStore(stores),
+      resourceNumbers: new ResourceNumberStore(database),
       ...(resources === undefined ? {} : { resources: resources.source }),
       ...(config.undeclaredAmbient === undefined
         ? {}
@@ -184,7 +184,6 @@ function follow(context: Context, { table, source }: ReadPolicy, terms: PolicyTe
   return () => followed.stop();
 }
 
-/** What there is to tell of a store. */
-function revocationGauge(store: RevocationStore): () => RevocationGauge {
-  return () => ({ size: store.list().length, version: store.version, age: store.age });
+function revocationGauge(revocations: RevocationStore): () => RevocationGauge {
+  return () => ({ size: revocations.size, version: revocations.version, age: revocations.age });
 }

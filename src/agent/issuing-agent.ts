@@ -27,9 +27,9 @@ import {
 } from "./maintenance.js";
 import { offersFor } from "./offer.js";
 import type { InvocationOutcome, RequestOutcome, RevocationOutcome } from "./outcomes.js";
-import type { PresentedCapability } from "./presented.js";
+import { isIssuedTo, type PresentedCapability } from "./presented.js";
 import { Recorder } from "./recorder.js";
-import type { RequestDenial } from "./refusal.js";
+import { type RequestDenial, tooManyRevocations } from "./refusal.js";
 import type { Skill } from "./skill.js";
 
 /**
@@ -219,7 +219,9 @@ export class IssuingAgent {
   }
 
   /**
-   * Revokes a presented capability, with all that descends from it.
+   * Revokes a presented capability, with all that descends from it. Refused where the caller has as
+   * many revocations in the list as it may have, unless it revokes the whole of a capability that was
+   * issued to it.
    *
    * @throws StorageError if it could not be written.
    */
@@ -233,9 +235,18 @@ export class IssuingAgent {
       this.#recorder.refused("revocation", caller, found.denials);
       return found;
     }
-    const { entry, capability, needless } = found;
+    const { entry, capability, whole, needless } = found;
     if (needless !== undefined) return { ok: true, capability, revocationId: entry.id, needless };
-    await this.#options.revocations.add(entry);
+    const { revocations, ledger, maxRevocations: most } = this.#options;
+    // One entry for each capability that was issued to the caller is all that this can add.
+    const own = whole && isIssuedTo(caller, await ledger.issued(capability));
+    const party = JSON.stringify([caller.principal, caller.invoker]);
+    const addition = await revocations.add(entry, own ? undefined : { party, most });
+    if (addition === "over_quota") {
+      const denials = [tooManyRevocations(most)] as const;
+      this.#recorder.refused("revocation", caller, denials);
+      return { ok: false, denials };
+    }
     await this.#recorder.revoked(caller, capability, entry.id, reason);
     return { ok: true, capability, revocationId: entry.id };
   }

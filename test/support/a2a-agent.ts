@@ -24,10 +24,10 @@ import {
 import { openFolder } from "../../src/sources/index.js";
 import {
   createKeyringFile,
-  createRevocationStore,
   createStores,
   followKeyringFile,
   LedgerStore,
+  openRevocations,
   ResourceNumberStore,
   type RevocationStore,
 } from "../../src/stores/index.js";
@@ -108,14 +108,14 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   createKeyringFile(join(home, "keyring.json"), createKeyring());
   writeDocuments(join(home, "documents"));
   const folder = await openFolder(join(home, "documents"));
-  const revocations = await createRevocationStore(join(home, "store.db"), { clock });
   const stores = await createStores(join(home, "proviso.db"));
+  const revocations = await openRevocations(stores, { clock });
   const ledger = new LedgerStore(stores, { clock });
   const tasks = await openTaskStore(stores, { clock });
   const resourceNumbers = new ResourceNumberStore(stores);
   const policy = new PolicyTable(POLICY);
   const metrics = new AgentMetrics(() => ({
-    ...{ size: revocations.list().length, version: revocations.version, age: revocations.age },
+    ...{ size: revocations.size, version: revocations.version, age: revocations.age },
   }));
   const skills = skillsOver(folder, (skill) => ran.push(skill));
   const issuer = createIssuer({
@@ -153,7 +153,6 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= server.close().finally(async () => {
-      revocations.close();
       await ledger.close();
       await stores.close();
     });
