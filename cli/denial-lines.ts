@@ -42,9 +42,9 @@ function isSaid(message: string, value: unknown): boolean {
   return message.includes(Array.isArray(value) ? shownList(value) : shown(value));
 }
 
-const LONGEST_SHOWN = 300;
+const MAX_SHOWN = 300;
 
 function shortJson(value: unknown): string {
   const text = escapedJson(value);
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text;
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
 }

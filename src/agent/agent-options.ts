@@ -1,3 +1,4 @@
+import { CAPABILITY_LIMITS } from "../capability/limits.js";
 import { assertMembers } from "../caveats/known-members.js";
 import type { Issuer } from "../issuer/issuer.js";
 import type { RevocationSink } from "../revocation/sink.js";
@@ -78,7 +79,7 @@ const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   clock: true,
 };
 const DEFAULT_LIFETIME = 15 * 60;
-const MAX_HANDLES = 256;
+const MAX_HANDLES = CAPABILITY_LIMITS.setMembers;
 const MAX_REVOCATIONS = 1000;
 
 /** @throws TypeError naming the option that is wrong. */

@@ -1,3 +1,7 @@
+// src/capability: a macaroon read as a capability, where caveats and macaroon meet. A holder's side:
+// attenuate.ts, inspect.ts, diff.ts. A checker's side: authenticate.ts (bytes) and this file (the whole).
+// An issuer's side: mint.ts. Synchronous, no I/O.
+
 import type { Authority } from "../caveats/authority.js";
 import type { Hop } from "../caveats/hop.js";
 import { type CheckedInvocation, checkInvocation, type Invocation } from "../caveats/invocation.js";

@@ -2,8 +2,21 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Observation } from "../../src/agent/recorder.js";
+import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import { attenuated } from "../capability/support.js";
-import { ALICE, BOB, call, granted, grantedOne, handleOf, NOW, REPORTS, world } from "./support.js";
+import { storageError } from "../issuer/support.js";
+import {
+  ALICE,
+  BOB,
+  call,
+  codes,
+  granted,
+  grantedOne,
+  handleOf,
+  NOW,
+  REPORTS,
+  world,
+} from "./support.js";
 
 const AT = new Date(NOW).toISOString();
 
@@ -96,6 +109,60 @@ describe("the ledger has", () => {
     const [event] = await ledger.list({ kind: "invocation" });
     expect(JSON.stringify(event?.values)).toBe('{"page":7,"__proto__":{"x":1}}');
   });
+});
+
+describe("leave to run a skill", () => {
+  test("is recorded when it is used, once", async () => {
+    const { agent, ledger, ran } = await world();
+    const { token } = await grantedOne(agent, { grants: ["clock:read"] });
+    const asked = { skill: "tell", arguments: {}, capabilities: [{ token }] };
+    const leave = await agent.clear(ALICE, asked);
+    if (!leave.allowed) throw new Error("it was refused");
+    expect(await ledger.list({ kind: "invocation" })).toEqual([]);
+    await agent.run(leave, ALICE, AbortSignal.timeout(1000));
+    await expect(agent.run(leave, ALICE, AbortSignal.timeout(1000))).rejects.toThrow(TypeError);
+    agent.forgo(leave, ALICE, "timed_out");
+    expect(await ledger.list({ kind: "invocation" })).toMatchObject([{ decision: "allowed" }]);
+    expect(ran).toEqual(["tell"]);
+  });
+
+  test("is recorded as a refusal when nothing waits for the answer any more", async () => {
+    const seen: Observation[] = [];
+    const { agent, ledger, ran } = await world({ observe: (one) => void seen.push(one) });
+    const { id, token } = await grantedOne(agent, { grants: ["clock:read"] });
+    const asked = { skill: "tell", arguments: {}, capabilities: [{ token }] };
+    for (const name of ["TimeoutError", "AbortError"]) {
+      const controller = new AbortController();
+      const outcome = agent.invoke(ALICE, asked, controller.signal);
+      controller.abort(new DOMException("over", name));
+      await expect(outcome).rejects.toThrow("over");
+    }
+    const line = { decision: "refused", skill: "tell", capability: id };
+    expect(await ledger.list({ kind: "invocation" })).toMatchObject([
+      { ...line, codes: ["timed_out"] },
+      { ...line, codes: ["cancelled"] },
+    ]);
+    expect(seen.slice(1)).toMatchObject([{ code: "timed_out" }, { code: "cancelled" }]);
+    expect(ran).toEqual([]);
+  });
+});
+
+test("on a disk that is nearly full nothing is issued, calls go on, and revoking is recorded", async () => {
+  const { agent, issuer, database, revocations } = await world({ reserve: 2 ** 52 });
+  const full = await storageError(() => agent.request(ALICE, { grants: ["clock:read"] }));
+  expect(full.code).toBe("store_full");
+  const { capability } = issuer.issue(() => ({
+    ...{ grant: "clock:read", principal: "alice", operations: ["tell"] },
+  }));
+  const { id, token } = capability;
+  const told = async (): Promise<string[]> => codes(await call(agent, "tell", {}, [{ token }]));
+  expect(await told()).toEqual(["allowed"]);
+  expect(await agent.revoke(ALICE, { token })).toMatchObject({ ok: true });
+  expect(await told()).toEqual(["revoked"]);
+  expect(revocations.snapshot().entries).toHaveLength(1);
+  const committed = await new LedgerStore(database).list();
+  expect(committed).toMatchObject([{ kind: "revocation", capability: id, ...ALICE }]);
+  expect(committed).toHaveLength(1);
 });
 
 describe("observers are told of every decision, and of nobody", () => {

@@ -23,7 +23,7 @@ import { createKeyring, type Keyring } from "../../src/issuer/keyring.js";
 import { RevocationList } from "../../src/revocation/list.js";
 import { openFolder } from "../../src/sources/folder.js";
 import type { ResourceFolder } from "../../src/sources/resource-folder.js";
-import { createStores } from "../../src/stores/database.js";
+import { createStores, type StoreDatabase } from "../../src/stores/database.js";
 import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import { NOW } from "../caveats/support.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -41,6 +41,7 @@ export interface World {
   readonly policy: PolicyTable;
   readonly revocations: RevocationList;
   readonly ledger: LedgerStore;
+  readonly database: StoreDatabase;
   readonly folder: ResourceFolder;
   /** The folder of the documents. */
   readonly root: string;
@@ -61,9 +62,15 @@ interface AgentChoices extends Partial<IssuingAgentOptions> {
 
 export interface WorldOptions extends AgentChoices {
   readonly rules?: PolicyDefinition;
+  /** Bytes that must be free on the disk of the ledger; none unless given. */
+  readonly reserve?: number;
 }
 
-export async function world({ rules = POLICY, ...options }: WorldOptions = {}): Promise<World> {
+export async function world({
+  rules = POLICY,
+  reserve = 0,
+  ...options
+}: WorldOptions = {}): Promise<World> {
   const directory = temporaryFolder();
   const root = join(directory, "documents");
   mkdirSync(root);
@@ -72,10 +79,11 @@ export async function world({ rules = POLICY, ...options }: WorldOptions = {}): 
   const now = (): number => clock.now;
   const keys = { ring: createKeyring({ clock: now }) };
   const revocations = new RevocationList();
-  const database = await createStores(join(directory, "proviso.db"));
+  const database = await createStores(join(directory, "proviso.db"), { reserve });
   onTestFinished(() => database.close());
   const ledger = new LedgerStore(database, { clock: now });
-  onTestFinished(() => ledger.close());
+  // What waits cannot be written where the reserve is more than what is free.
+  onTestFinished(() => (reserve === 0 ? ledger.close() : ledger.close().catch(() => {})));
   const folder = await openFolder(root);
   const resourceNumbers = new ResourceNumbersInMemory();
   const policy = new PolicyTable(rules);
@@ -100,7 +108,20 @@ export async function world({ rules = POLICY, ...options }: WorldOptions = {}): 
     });
   const agent = await again({});
   return {
-    ...{ agent, issuer, policy, revocations, ledger, folder, root, ran, clock, keys, again },
+    ...{
+      agent,
+      issuer,
+      policy,
+      revocations,
+      ledger,
+      database,
+      folder,
+      root,
+      ran,
+      clock,
+      keys,
+      again,
+    },
     resourceNumbers,
   };
 }

@@ -8,7 +8,7 @@ import type { Scalar } from "../../caveats/scalar.js";
 export interface Resource {
   /**
    * The issuer's own name for it, such as a path or a row's id; at most 512 bytes of UTF-8. Callers
-   * never see it: a handle is this name, sealed.
+   * never see it: a handle is the sealed number of this name.
    */
   readonly name: string;
   /** What callers see. */
