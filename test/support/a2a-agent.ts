@@ -42,7 +42,7 @@ export interface TestAgentOptions
     >,
     Pick<
       IssuingAgentOptions,
-      "mode" | "undeclaredAmbient" | "lifetime" | "recordValues" | "maxHandles"
+      "mode" | "undeclaredAmbient" | "lifetime" | "recordValues" | "maxHandles" | "maxRevocations"
     > {
   /** Fixed tokens, those of {@link CALLERS}, unless given. */
   readonly authenticator?: Authenticator;
@@ -63,6 +63,7 @@ export interface TestAgent {
   readonly ledger: LedgerStore;
   readonly tasks: TaskStore;
   readonly policy: PolicyTable;
+  readonly metrics: AgentMetrics;
   readonly resourceNumbers: ResourceNumbers;
   /** The skills that have run, in order. */
   readonly ran: readonly string[];
@@ -97,7 +98,8 @@ const FIXED: readonly FixedToken[] = [
 
 /** Starts an agent with the documents, grants and skills of the tests, on a free port of 127.0.0.1. */
 export async function startAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
-  const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...others } = options;
+  const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...more } = options;
+  const { maxRevocations, ...others } = more;
   const { pushOrigins: origins, undeclaredAmbient, ...serving } = others;
   const home = temporaryFolder();
   let ahead = 0;
@@ -135,6 +137,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     ...(lifetime === undefined ? {} : { lifetime }),
     ...(recordValues === undefined ? {} : { recordValues }),
     ...(maxHandles === undefined ? {} : { maxHandles }),
+    ...(maxRevocations === undefined ? {} : { maxRevocations }),
   });
   const buffer = new Writable({
     write(chunk, _encoding, done) {
@@ -168,6 +171,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
       ledger,
       tasks,
       policy,
+      metrics,
       ran,
       stop,
       resourceNumbers,
