@@ -43,7 +43,8 @@ function median(values) {
  */
 async function start(home, ledger) {
   const revocations = new RevocationList();
-  const tasks = await openTaskStore(join(home, `tasks-${Math.random()}.db`));
+  const database = await openStores(join(home, `tasks-${Math.random()}.db`), "create");
+  const tasks = await openTaskStore(database);
   const agent = await createIssuingAgent({
     issuer: createIssuer({
       ...{ name: "bench", keys: createKeyring(), revocations },
@@ -130,8 +131,8 @@ async function start(home, ledger) {
     async stop() {
       connections.destroy();
       await server.close();
-      tasks.close();
       await ledger.close();
+      await database.close();
     },
   };
 }

@@ -32,7 +32,7 @@ const tokens = Array.from({ length: TOKENS }, () => {
     grant: "documents:read",
     principal: "alice@example.com",
     operations: ["retrieve", "search"],
-    resourceHandles: [draft.handle("reports/2026/q1.md"), draft.handle("reports/2026/q2.md")],
+    resourceHandles: [...draft.handles([1, 2]).values()],
   })).capability;
   const handle = hop.resourceHandles?.[0] ?? "";
   for (const narrower of [{ operations: ["retrieve"] }, { resourceHandles: [handle] }]) {

@@ -1,6 +1,6 @@
 import type { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
-import type { SqliteTaskStore } from "../../src/stores/tasks/task-store.js";
+import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 
 const HOUR = 60 * 60 * 1000;
 /** Tasks that nothing has happened to for so long are removed. */
@@ -8,7 +8,7 @@ const TASKS_KEPT = 30 * 24 * HOUR;
 
 /** What is tidied up, and who is told if it can not be. */
 export interface Housekeeping {
-  readonly tasks: SqliteTaskStore;
+  readonly tasks: TaskStore;
   readonly store: RevocationStore;
   readonly ledger: LedgerStore;
   readonly onProblem: (message: string) => void;
@@ -20,22 +20,26 @@ export interface Housekeeping {
  *
  * @returns Stops it.
  */
-export function keepHouse({ tasks, store, ledger, onProblem }: Housekeeping): () => void {
-  const report = (error: unknown): void => {
-    onProblem(error instanceof Error ? error.message : String(error));
+export function keepHouse({ tasks, store, ledger, onProblem }: Housekeeping): () => Promise<void> {
+  const attempt = async (work: () => unknown): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      onProblem(error instanceof Error ? error.message : String(error));
+    }
   };
   const tidy = async (): Promise<void> => {
-    tasks.prune(Date.now() - TASKS_KEPT);
-    store.prune(Date.now());
-    await ledger.prune();
+    await attempt(() => tasks.prune(Date.now() - TASKS_KEPT));
+    await attempt(() => store.prune(Date.now()));
+    await attempt(() => ledger.prune());
   };
-  try {
-    tasks.failInterrupted();
-  } catch (error) {
-    report(error);
-  }
-  tidy().catch(report);
-  const timer = setInterval(() => void tidy().catch(report), HOUR);
+  let running = attempt(() => tasks.failInterrupted()).then(tidy);
+  const timer = setInterval(() => {
+    running = running.then(tidy);
+  }, HOUR);
   timer.unref();
-  return () => clearInterval(timer);
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
 }

@@ -139,10 +139,10 @@ async function draw(context: Context, capability: string, options: Options): Pro
 }
 
 const ID = /^cap_[A-Za-z0-9_-]+$/;
-const LONGEST_ID = 128;
+const MAX_ID_LENGTH = 128;
 
 function assertId(text: string): void {
-  if (ID.test(text) && text.length <= LONGEST_ID) return;
+  if (ID.test(text) && text.length <= MAX_ID_LENGTH) return;
   throw usageError(
     `${text.slice(0, 200)} is not the id of a capability`,
     "it starts with cap_; proviso inspect shows that of a token",

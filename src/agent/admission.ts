@@ -1,6 +1,6 @@
 import type { VerifiedCapability } from "../capability/authorize.js";
 import type { Caller } from "./caller.js";
-import { ambientDenial, type GateContext, type Refusal } from "./gate.js";
+import { ambientDenial, type GateContext, type Refusal } from "./clearance.js";
 import {
   MAX_PRESENTED,
   type PresentedCapability,

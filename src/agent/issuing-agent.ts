@@ -1,24 +1,21 @@
 import type { Json } from "../bytes/json.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Issuer } from "../issuer/issuer.js";
-import type { RevocationEntry } from "../revocation/list.js";
 import { type Admission, admit } from "./admission.js";
-import { compileArgumentChecks } from "./arguments.js";
+import type { SettledOptions } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import { readCapabilityRequest } from "./capability-request.js";
-import { assertMembers } from "./definition.js";
-import {
-  type Clearance,
-  Gate,
-  type GateContext,
-  type Mode,
-  type Refusal,
-  type SkillInvocation,
-  type UndeclaredAmbient,
-} from "./gate.js";
-import { expandGrants, type KnownGrant } from "./grant.js";
-import { type GrantedCapability, issueOffers } from "./issuance.js";
-import type { AuthorityKind, Ledger } from "./ledger.js";
+import type {
+  Clearance,
+  GateContext,
+  Mode,
+  Refusal,
+  SkillInvocation,
+  UndeclaredAmbient,
+} from "./clearance.js";
+import { Gate } from "./gate.js";
+import type { KnownGrant } from "./grant.js";
+import { issueOffers } from "./issuance.js";
 import {
   type AttenuationOutcome,
   attenuatePresented,
@@ -29,82 +26,11 @@ import {
   revocationOfPresented,
 } from "./maintenance.js";
 import { offersFor } from "./offer.js";
-import type { Policy } from "./policy.js";
+import type { InvocationOutcome, RequestOutcome, RevocationOutcome } from "./outcomes.js";
 import type { PresentedCapability } from "./presented.js";
-import { type Observation, Recorder } from "./recorder.js";
-import type { AgentDenials, RefusedGrant, RequestDenial, RequestRefusal } from "./refusal.js";
-import type { ResourceSource } from "./resources/resource.js";
-import { checkSkills, type Skill } from "./skill.js";
-
-export interface IssuingAgentOptions {
-  /** Its grants are the agent's: each has a description, and operations that skills have. */
-  readonly issuer: Issuer;
-  /** Where revocations go: the store or list that the issuer looks them up in. */
-  readonly revocations: { add(entry: RevocationEntry): Promise<void> | void };
-  readonly skills: readonly Skill[];
-  readonly policy: Policy;
-  /** Absent for an agent without resources. */
-  readonly resources?: ResourceSource;
-  readonly ledger: Ledger;
-  /** Whether callers need capabilities; `require` unless given. */
-  readonly mode?: Mode;
-  /**
-   * In the modes `advertise` and `prefer`, whether a call that presents no capability must declare
-   * that it uses ambient authority: if `refused`, it must; `accepted` unless given.
-   */
-  readonly undeclaredAmbient?: UndeclaredAmbient;
-  /** The name this agent goes by in `audience`; the issuer's unless given. */
-  readonly audience?: string;
-  /** Seconds that a capability lives if a request does not say; 15 minutes unless given. */
-  readonly lifetime?: number;
-  /** How many resources one capability may name, 256 at most and unless given. */
-  readonly maxHandles?: number;
-  /** Names of arguments whose values go into the ledger; none unless given. */
-  readonly recordValues?: readonly string[];
-  /** Told of every decision, for metrics. */
-  readonly observe?: (observation: Observation) => void;
-  /** Milliseconds since 1970; `Date.now` unless given. */
-  readonly clock?: () => number;
-}
-
-type SettledOptions = IssuingAgentOptions &
-  Required<Pick<IssuingAgentOptions, "lifetime" | "maxHandles">>;
-
-/** What came of a request for capabilities. */
-export type RequestOutcome =
-  | {
-      readonly ok: true;
-      readonly capabilities: readonly GrantedCapability[];
-      /** Grants under which nothing was issued, though others gave something. */
-      readonly refused: readonly RefusedGrant[];
-      /** Why there are no capabilities, where the query matched nothing. */
-      readonly reason?: string;
-    }
-  | RequestRefusal;
-
-/** What came of a call. */
-export type InvocationOutcome =
-  | {
-      readonly ok: true;
-      readonly result: Json;
-      readonly authority: AuthorityKind;
-      /** The capability that allowed it; absent where authority is ambient. */
-      readonly capability?: string;
-      /** Whether ambient authority was declared; absent where authority is not ambient. */
-      readonly declared?: boolean;
-    }
-  | { readonly ok: false; readonly denials: AgentDenials };
-
-/** What came of revoking a capability. */
-export type RevocationOutcome =
-  | {
-      readonly ok: true;
-      readonly capability: string;
-      readonly revocationId: string;
-      /** Why there was nothing to do. */
-      readonly needless?: "revoked" | "expired";
-    }
-  | { readonly ok: false; readonly denials: AgentDenials };
+import { Recorder } from "./recorder.js";
+import type { RequestDenial } from "./refusal.js";
+import type { Skill } from "./skill.js";
 
 /**
  * What an issuing agent does, whatever protocol it speaks: grants capabilities, runs skills for those
@@ -134,7 +60,7 @@ export class IssuingAgent {
     this.undeclaredAmbient = context.undeclaredAmbient;
     this.issuer = options.issuer;
     this.#gate = new Gate(context);
-    this.#clock = options.clock ?? Date.now;
+    this.#clock = options.clock;
     this.#recorder = new Recorder({
       ledger: options.ledger,
       clock: this.#clock,
@@ -166,8 +92,9 @@ export class IssuingAgent {
       skills: [...this.skills.values()],
     });
     if (!offers.ok) return refuse(offers.denial, purpose);
-    const issuance = issueOffers(offers.offers, request, caller, {
+    const issuance = await issueOffers(offers.offers, request, caller, {
       issuer: this.issuer,
+      handles: this.#context.handles,
       lifetime: this.#options.lifetime,
       maxLifetime: this.issuer.maxLifetime,
       maxHandles: this.#options.maxHandles,
@@ -319,122 +246,4 @@ export class IssuingAgent {
   }
 }
 
-const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
-  issuer: true,
-  revocations: true,
-  skills: true,
-  policy: true,
-  resources: true,
-  ledger: true,
-  mode: true,
-  undeclaredAmbient: true,
-  audience: true,
-  lifetime: true,
-  maxHandles: true,
-  recordValues: true,
-  observe: true,
-  clock: true,
-};
-const DEFAULT_LIFETIME = 15 * 60;
-const MAX_HANDLES = 256;
 const NEVER: AbortSignal = new AbortController().signal;
-
-/**
- * An issuing agent.
- *
- * @throws TypeError naming the option that is wrong, such as `grants[1].operations[0]`.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { createIssuingAgent, PolicyTable } from "proviso/agent";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { createStores, LedgerStore } from "proviso/stores";
- *
- * const revocations = new RevocationList();
- * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
- * const ledger = new LedgerStore(database);
- * const agent = await createIssuingAgent({
- *   issuer: createIssuer({
- *     name: "clock-agent",
- *     keys: createKeyring(),
- *     revocations,
- *     grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell"] }],
- *   }),
- *   revocations,
- *   ledger,
- *   policy: new PolicyTable({
- *     rules: [{ principal: "alice", grant: "clock:read", operations: ["tell"] }],
- *   }),
- *   skills: [
- *     {
- *       id: "tell_time",
- *       name: "Tell the time",
- *       description: "The year of the agent's clock",
- *       operation: "tell",
- *       reach: "none",
- *       input: { type: "object", additionalProperties: false },
- *       run: async () => ({ year: 2026 }),
- *     },
- *   ],
- * });
- * const alice = { principal: "alice", invoker: "assistant" };
- *
- * const bare = { skill: "tell_time", arguments: {}, capabilities: [] };
- * const refused = await agent.invoke(alice, bare);
- * refused.ok ? "" : refused.denials[0].code; // => "capability_missing"
- *
- * const request = await agent.request(alice, { grants: ["clock:read"], purpose: "set a watch" });
- * const capabilities = request.ok ? request.capabilities : [];
- * const outcome = await agent.invoke(alice, { ...bare, capabilities });
- * outcome.ok && outcome.result; // => { year: 2026 }
- * await ledger.close();
- * await database.close();
- * ```
- */
-export async function createIssuingAgent(options: IssuingAgentOptions): Promise<IssuingAgent> {
-  assertMembers(options, Object.keys(OPTIONS), "options");
-  const { issuer, mode = "require" } = options;
-  const lifetime = options.lifetime ?? Math.min(DEFAULT_LIFETIME, issuer.maxLifetime);
-  const { undeclaredAmbient = mode === "require" ? "refused" : "accepted" } = options;
-  if (!["advertise", "prefer", "require"].includes(mode)) {
-    throw new TypeError(`mode: must be "advertise", "prefer" or "require"`);
-  }
-  if (!["accepted", "refused"].includes(undeclaredAmbient)) {
-    throw new TypeError(`undeclaredAmbient: must be "accepted" or "refused"`);
-  }
-  if (mode === "require" && undeclaredAmbient === "accepted") {
-    throw new TypeError(
-      'undeclaredAmbient: cannot be "accepted", since mode "require" accepts no ambient authority',
-    );
-  }
-  if (!Number.isSafeInteger(lifetime) || lifetime < 1 || lifetime > issuer.maxLifetime) {
-    throw new TypeError(`lifetime: must be 1 to ${issuer.maxLifetime} whole seconds`);
-  }
-  const maxHandles = options.maxHandles ?? MAX_HANDLES;
-  if (!Number.isSafeInteger(maxHandles) || maxHandles < 1 || maxHandles > MAX_HANDLES) {
-    throw new TypeError(`maxHandles: must be 1 to ${MAX_HANDLES}`);
-  }
-  if (issuer.grants === undefined) {
-    throw new TypeError("issuer: must know its grants: createIssuer({ grants: […] })");
-  }
-  const grants = expandGrants([...issuer.grants.values()], options.skills);
-  const skills = checkSkills(options.skills);
-  return new IssuingAgent(
-    { ...options, lifetime, maxHandles },
-    {
-      issuer,
-      mode,
-      undeclaredAmbient,
-      audience: options.audience ?? issuer.name,
-      grants: new Map(grants.map((grant) => [grant.id, grant])),
-      skills,
-      checks: await compileArgumentChecks(options.skills),
-      policy: options.policy,
-      resources: options.resources,
-      ledger: options.ledger,
-    },
-  );
-}

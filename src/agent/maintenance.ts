@@ -4,13 +4,13 @@ import { type DenialCode, tokenDenialCode } from "../capability/denial.js";
 import type { Authority } from "../caveats/authority.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
-import type { RevocationEntry } from "../revocation/list.js";
+import type { RevocationEntry } from "../revocation/entry.js";
 import type { Caller } from "./caller.js";
-import type { GateContext } from "./gate.js";
+import type { GateContext } from "./clearance.js";
 import { type PresentedCapability, tokenOf, unknownCapability } from "./presented.js";
 import type { AgentDenials } from "./refusal.js";
 
-/** What came of narrowing a capability. */
+/** An attenuated capability, or why there is none. */
 export type AttenuationOutcome =
   | {
       readonly ok: true;
@@ -33,7 +33,7 @@ export type Introspection =
       readonly expires: string;
       /** Of the last hop: revokes the presented token and what descends from it. */
       readonly revocationId: string;
-      /** How many hops of delegation it has behind it, the issuer's included. */
+      /** The number of its hops, the issuer's included. */
       readonly hops: number;
       /** What all hops leave. */
       readonly authority: Authority;
@@ -42,7 +42,7 @@ export type Introspection =
     }
   | { readonly active: false; readonly denials: AgentDenials };
 
-/** Whose token a presented capability is, or why that cannot be found out. */
+/** The capability that a presented token is of, or why the agent cannot know it. */
 export type Identification = { readonly ok: true; readonly id: string } | Refused;
 
 type Refused = { readonly ok: false; readonly denials: AgentDenials };

@@ -3,7 +3,7 @@ import type { VerifiedCapability } from "../capability/authorize.js";
 import { TokenSearch } from "../capability/token-search.js";
 import type { Hop } from "../caveats/hop.js";
 import type { Caller } from "./caller.js";
-import type { Clearance, Refusal, SkillInvocation } from "./gate.js";
+import type { Clearance, Refusal, SkillInvocation } from "./clearance.js";
 import type { GrantedCapability } from "./issuance.js";
 import type {
   AuthorityKind,
@@ -15,7 +15,7 @@ import type {
 import { type AgentDenials, codesOf } from "./refusal.js";
 import type { Skill } from "./skill.js";
 
-/** One decision, for metrics: nothing in it is anybody's but the agent's. */
+/** One decision, for metrics: it holds nothing that a caller wrote. */
 export interface Observation {
   readonly kind: LedgerEventKind;
   readonly decision: "allowed" | "refused";
@@ -37,7 +37,7 @@ export interface RecorderOptions {
   readonly observe: (observation: Observation) => void;
 }
 
-/** Writes decisions into the ledger, and tells an observer. */
+/** Writes decisions into the ledger, and passes them to an observer. */
 export class Recorder {
   readonly #options: RecorderOptions;
 
@@ -51,7 +51,7 @@ export class Recorder {
     return () => (performance.now() - began) / 1000;
   }
 
-  /** @throws StorageError if it cannot be recorded: then nothing is issued. */
+  /** @throws StorageError if the ledger cannot record it: then nothing is issued. */
   async issued(
     caller: Caller,
     granted: readonly GrantedCapability[],
@@ -111,14 +111,14 @@ export class Recorder {
     this.#options.observe({ kind, decision: "refused", code: denials[0].code, seconds });
   }
 
-  /** A refusal of anything but a skill: to let in, to narrow, or to revoke. */
+  /** A refusal of anything but a skill: of an admission, an attenuation or a revocation. */
   refused(kind: LedgerEventKind, caller: Caller, denials: AgentDenials, seconds = 0): void {
     const codes = codesOf(denials);
     this.#options.ledger.note(this.#event(kind, "refused", caller, { codes }));
     this.#options.observe({ kind, decision: "refused", code: denials[0].code, seconds });
   }
 
-  /** @throws StorageError */
+  /** @throws StorageError if the ledger cannot record it. */
   async revoked(
     caller: Caller,
     capability: string,
@@ -158,12 +158,12 @@ export class Recorder {
     };
   }
 
-  /** What each hop says, but for one with a token of this issuer in it: the ledger holds none. */
+  /** What each hop says, without hops that hold a token of this issuer: the ledger keeps no token. */
   #pathOf({ id, grant, hops }: VerifiedCapability): Partial<LedgerEvent> {
     const search = new TokenSearch(this.#options.isAuthentic);
     const path = hops.map(({ revocationId, hop }) => {
-      const told = hop !== undefined && search.look(jsonOf(hop)) === "none";
-      return told ? { revocationId, hop } : { revocationId };
+      const shown = hop !== undefined && search.look(jsonOf(hop)) === "none";
+      return shown ? { revocationId, hop } : { revocationId };
     });
     return { capability: id, grant, path };
   }

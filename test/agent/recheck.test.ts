@@ -1,11 +1,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { InvocationOutcome } from "../../src/agent/issuing-agent.js";
 import type { Ledger } from "../../src/agent/ledger.js";
+import type { InvocationOutcome } from "../../src/agent/outcomes.js";
 import type { AgentDenial } from "../../src/agent/refusal.js";
 import type { Json } from "../../src/bytes/json.js";
 import { attenuated } from "../capability/support.js";
+import { mintedFor } from "../support/handles.js";
 import { GRANTS } from "./documents.js";
 import {
   ALICE,
@@ -139,12 +140,12 @@ describe("where the policy names no fields", () => {
 
 describe("a capability without a query", () => {
   test("that was not asked for here is refused where it would be asked again", async () => {
-    const { agent, issuer, again } = await world({ grants: grants(true) });
-    const { capability } = issuer.issue((draft) => ({
+    const parts = await world({ grants: grants(true) });
+    const { agent, again } = parts;
+    const capability = await mintedFor(parts, "reports/q1.md", {
       ...{ grant: "documents:read", principal: "alice", operations: ["retrieve"] },
-      resourceHandles: [draft.handle("reports/q1.md")],
-    }));
-    const [document = ""] = capability.hop.resourceHandles ?? [];
+    });
+    const document = capability.handle;
     expect(codes(await call(agent, "retrieve", { document }, [capability]))).toEqual([
       "policy_denied",
     ]);

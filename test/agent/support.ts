@@ -1,19 +1,20 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { IssuingAgentOptions } from "../../src/agent/agent-options.js";
 import type { Caller } from "../../src/agent/caller.js";
+import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import type { GrantedCapability } from "../../src/agent/issuance.js";
-import {
-  createIssuingAgent,
-  type InvocationOutcome,
-  type IssuingAgent,
-  type IssuingAgentOptions,
-  type RequestOutcome,
-} from "../../src/agent/issuing-agent.js";
+import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
+import type { InvocationOutcome, RequestOutcome } from "../../src/agent/outcomes.js";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
 import type { PresentedCapability } from "../../src/agent/presented.js";
 import type { RequestDenial } from "../../src/agent/refusal.js";
+import {
+  type ResourceNumbers,
+  ResourceNumbersInMemory,
+} from "../../src/agent/resources/resource-numbers.js";
 import type { Skill } from "../../src/agent/skill.js";
 import type { Json } from "../../src/bytes/json.js";
 import type { Grant } from "../../src/issuer/grant.js";
@@ -49,6 +50,7 @@ export interface World {
   /** Milliseconds since 1970, for everything in it. */
   readonly clock: { now: number };
   readonly keys: { ring: Keyring };
+  readonly resourceNumbers: ResourceNumbers;
   /** The same parts under other options: the agent after a change of its configuration. */
   again(options: AgentChoices): Promise<IssuingAgent>;
 }
@@ -83,6 +85,7 @@ export async function world({
   // What waits cannot be written where the reserve is more than what is free.
   onTestFinished(() => (reserve === 0 ? ledger.close() : ledger.close().catch(() => {})));
   const folder = await openFolder(root);
+  const resourceNumbers = new ResourceNumbersInMemory();
   const policy = new PolicyTable(rules);
   const ran: string[] = [];
   const issuerOf = (grants: readonly Grant[], skills: readonly Skill[]): Issuer =>
@@ -94,6 +97,7 @@ export async function world({
   const issuer = issuerOf(grants, skills);
   const parts: IssuingAgentOptions = {
     ...{ issuer, revocations, ledger, policy, resources: folder, clock: now, skills },
+    resourceNumbers,
     ...others,
   };
   const again = ({ grants: present, ...more }: AgentChoices): Promise<IssuingAgent> =>
@@ -104,18 +108,21 @@ export async function world({
     });
   const agent = await again({});
   return {
-    agent,
-    issuer,
-    policy,
-    revocations,
-    ledger,
-    database,
-    folder,
-    root,
-    ran,
-    clock,
-    keys,
-    again,
+    ...{
+      agent,
+      issuer,
+      policy,
+      revocations,
+      ledger,
+      database,
+      folder,
+      root,
+      ran,
+      clock,
+      keys,
+      again,
+    },
+    resourceNumbers,
   };
 }
 

@@ -88,7 +88,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   const ledgerPath = join(path, "ledger.db");
   const database = await createStores(ledgerPath);
   const ledger = new LedgerStore(database, { interval: 0 });
-  const tasks = await openTaskStore(join(path, "tasks.db"));
+  const tasks = await openTaskStore(database);
   const revocations = new RevocationList();
   const skills = skillsOver(folder);
   const { mode, undeclaredAmbient, ...server } = choices;
@@ -130,7 +130,6 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
     ...{ ledger, ledgerPath },
     stop: async () => {
       await running.close();
-      tasks.close();
       await ledger.close();
       await database.close();
       rmSync(path, { recursive: true, force: true });

@@ -9,6 +9,7 @@ import {
   type IssuingAgent,
   type IssuingAgentOptions,
   PolicyTable,
+  type ResourceNumbers,
 } from "../../src/agent/index.js";
 import { createFixedTokens, type FixedToken } from "../../src/auth/index.js";
 import { createIssuer, createKeyring, type Issuer } from "../../src/issuer/index.js";
@@ -17,8 +18,8 @@ import {
   type AgentServer,
   type AgentServerOptions,
   openTaskStore,
-  type SqliteTaskStore,
   serveAgent,
+  type TaskStore,
 } from "../../src/protocols/a2a/index.js";
 import { openFolder } from "../../src/sources/index.js";
 import {
@@ -27,6 +28,7 @@ import {
   createStores,
   followKeyringFile,
   LedgerStore,
+  ResourceNumberStore,
   type RevocationStore,
 } from "../../src/stores/index.js";
 import { GRANTS, POLICY, skillsOver, writeDocuments } from "../protocols/a2a/contents.js";
@@ -59,8 +61,9 @@ export interface TestAgent {
   readonly issuer: Issuer;
   readonly revocations: RevocationStore;
   readonly ledger: LedgerStore;
-  readonly tasks: SqliteTaskStore;
+  readonly tasks: TaskStore;
   readonly policy: PolicyTable;
+  readonly resourceNumbers: ResourceNumbers;
   /** The skills that have run, in order. */
   readonly ran: readonly string[];
   /** All that was logged. */
@@ -106,9 +109,10 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   writeDocuments(join(home, "documents"));
   const folder = await openFolder(join(home, "documents"));
   const revocations = await createRevocationStore(join(home, "store.db"), { clock });
-  const database = await createStores(join(home, "ledger.db"));
-  const ledger = new LedgerStore(database, { clock });
-  const tasks = await openTaskStore(join(home, "tasks.db"), { clock });
+  const stores = await createStores(join(home, "proviso.db"));
+  const ledger = new LedgerStore(stores, { clock });
+  const tasks = await openTaskStore(stores, { clock });
+  const resourceNumbers = new ResourceNumberStore(stores);
   const policy = new PolicyTable(POLICY);
   const metrics = new AgentMetrics(() => ({
     ...{ size: revocations.list().length, version: revocations.version, age: revocations.age },
@@ -124,7 +128,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const agent = await createIssuingAgent({
     ...{ issuer, revocations, policy, ledger, clock },
     skills,
-    resources: folder,
+    ...{ resources: folder, resourceNumbers },
     observe: (observation) => metrics.decided(observation),
     ...(mode === undefined ? {} : { mode }),
     ...(undeclaredAmbient === undefined ? {} : { undeclaredAmbient }),
@@ -149,15 +153,26 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= server.close().finally(async () => {
-      tasks.close();
       revocations.close();
       await ledger.close();
-      await database.close();
+      await stores.close();
     });
     return stopped;
   };
   return {
-    ...{ home, server, agent, issuer, revocations, ledger, tasks, policy, ran, stop },
+    ...{
+      home,
+      server,
+      agent,
+      issuer,
+      revocations,
+      ledger,
+      tasks,
+      policy,
+      ran,
+      stop,
+      resourceNumbers,
+    },
     logged: () => lines.join(""),
     advance: (milliseconds) => {
       ahead += milliseconds;

@@ -1,7 +1,7 @@
 import { ServerCallContext, type ServerCallContextBuilder, type User } from "@a2a-js/sdk/server";
 import type { Admission } from "../../agent/admission.js";
 import type { Caller } from "../../agent/caller.js";
-import type { Clearance, SkillInvocation } from "../../agent/gate.js";
+import type { Clearance, SkillInvocation } from "../../agent/clearance.js";
 import { type Binding, fault, thrownFault } from "./errors.js";
 import { ERROR_CODES, EXTENSION_URI } from "./extension.js";
 import type { Presented, PresentedReading } from "./presented.js";

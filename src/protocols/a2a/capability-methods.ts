@@ -24,7 +24,7 @@ export type CapabilityMethod = (
   params: JsonObject,
 ) => Promise<MethodOutcome>;
 
-/** Parameters that a method can not work with. */
+/** Parameters that a method cannot work with. */
 export function invalidParams(message: string): MethodRefusal {
   return { ok: false, fault: fault(-32602, message, "invalid_request") };
 }
@@ -81,19 +81,19 @@ async function attenuate(
   if (constraints === undefined || !isJsonObject(constraints)) {
     return invalidParams('"constraints" must be an object with the keys of a hop');
   }
-  const outcome = await narrowed(agent.attenuate(caller, presented, constraints as HopInit));
+  const outcome = await attenuated(agent.attenuate(caller, presented, constraints as HopInit));
   if (!outcome.ok) return outcome;
   const { id, token, hop, revocationId } = outcome;
   return done({ capability: { id, token, revocationId, constraints: hop } });
 }
 
-/** The outcome of narrowing; what is wrong with the hop is for the caller that wrote it. */
-export async function narrowed(
-  narrowing: Promise<AttenuationOutcome>,
+/** The outcome of attenuating; what is wrong with the hop is for the caller that wrote it. */
+export async function attenuated(
+  attenuating: Promise<AttenuationOutcome>,
 ): Promise<Extract<AttenuationOutcome, { readonly ok: true }> | MethodRefusal> {
   let outcome: AttenuationOutcome;
   try {
-    outcome = await narrowing;
+    outcome = await attenuating;
   } catch (error) {
     if (error instanceof TypeError) return invalidParams(`constraints: ${error.message}`);
     throw error;

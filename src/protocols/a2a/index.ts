@@ -10,11 +10,11 @@ export { RATE_LIMIT, type RateLimit } from "../../http/callers.js";
 export type { ListenOptions } from "../../http/listen.js";
 export type { AgentLog } from "../../http/log.js";
 export { AgentMetrics, type RevocationGauge } from "../../http/metrics.js";
-export type { SqlitePushConfigs } from "../../stores/tasks/push-configs.js";
+export type { PushConfigs } from "../../stores/tasks/push-configs.js";
 export { setTaskAccess, type TaskAccess, taskAccessOf } from "../../stores/tasks/task-access.js";
 export {
   openTaskStore,
-  SqliteTaskStore,
+  TaskStore,
   type TaskStoreOptions,
 } from "../../stores/tasks/task-store.js";
 export type { AgentModule, AgentModuleContext, AgentSkills } from "./agent-module.js";

@@ -41,7 +41,7 @@ export interface AgentServerOptions {
   readonly card: CardOptions;
   /** Where tasks are kept, such as {@link openTaskStore} gives. */
   readonly tasks: TaskStore;
-  /** Lets callers ask to be told of a task's progress; not possible unless given. */
+  /** Lets callers subscribe a receiver to a task's progress; not offered unless given. */
   readonly push?: PushOptions;
   /** Makes sense of messages in words; without it, only calls of skills are understood. */
   readonly runTask?: TaskRunner;
@@ -100,7 +100,7 @@ const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
  * const revocations = new RevocationList();
  * const database = await createStores(join(folder, "proviso.db"));
  * const ledger = new LedgerStore(database);
- * const tasks = await openTaskStore(join(folder, "tasks.db"));
+ * const tasks = await openTaskStore(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
  *     name: "clock-agent",
@@ -140,7 +140,6 @@ const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
  * ambientAuthority; // => "refused"
  *
  * await server.close();
- * tasks.close();
  * await ledger.close();
  * await database.close();
  * ```

@@ -1,21 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { SendMessageRequest, SendMessageResponse } from "@a2a-js/sdk";
 import type { Caller } from "../../agent/caller.js";
-import { meant } from "../../agent/definition.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { PresentedCapability } from "../../agent/presented.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
+import { meant } from "../../caveats/known-members.js";
 import type { ConcurrencyLimit } from "../../http/concurrency-limit.js";
 import { within } from "../../http/deadline.js";
 import { contextFor } from "./call-context.js";
 import {
+  attenuated,
   done,
   invalidParams,
   type MethodOutcome,
   type MethodRefusal,
-  narrowed,
 } from "./capability-methods.js";
 import { BUSY, denialFault, fault, faultFrom } from "./errors.js";
 import { authorityMarks } from "./executor.js";
@@ -101,11 +101,11 @@ export async function sendTask(
     return invalidParams('"message" must be an object with "parts"');
   }
   if (!reading.ok) return invalidParams(reading.message);
-  const attenuated = await attenuatedFor(caller, params, reading, agent);
-  if (!attenuated.ok) return attenuated;
+  const list = await attenuatedFor(caller, params, reading, agent);
+  if (!list.ok) return list;
   try {
     const request = SendMessageRequest.fromJSON({ message, metadata: {} });
-    const presented = { presented: attenuated.capabilities, declared: reading.declared };
+    const presented = { presented: list.capabilities, declared: reading.declared };
     const answer = await handler.sendMessage(request, contextFor(caller, presented, "jsonrpc"));
     const payload: SendMessageResponse["payload"] =
       "messageId" in answer
@@ -151,7 +151,7 @@ async function attenuatedFor(
       continue;
     }
     if (!isJsonObject(hop)) return invalidParams("an attenuation must be an object: a hop");
-    const outcome = await narrowed(agent.attenuate(caller, one, hop as HopInit));
+    const outcome = await attenuated(agent.attenuate(caller, one, hop as HopInit));
     if (!outcome.ok) return outcome;
     capabilities.push({ token: outcome.token });
   }

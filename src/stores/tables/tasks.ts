@@ -4,19 +4,33 @@ import type { MigrationStep } from "../../storage/columns.js";
 /** Tasks and push configurations. Texts that callers chose are JSON strings. */
 export interface TaskTables {
   /** On whose authority something was made. */
-  access: { seq: Generated<number>; tenant: string; principal: string; paths: string };
-  /** Revocation ids in the paths of an access. */
-  link: { id: string; access: number };
+  access: {
+    seq: Generated<number>;
+    /** A hash of the three columns that follow: each access stands here once. */
+    key: string;
+    tenant: string;
+    principal: string;
+    paths: string;
+    /** How many paths there are. */
+    size: number;
+    /** Milliseconds since 1970 of the last time that something was made with it, to about a day. */
+    used: number;
+  };
+  /** Revocation ids in the paths of an access, with the number of the path. */
+  link: { id: string; access: number; path: number };
   task: {
     seq: Generated<number>;
     id: string;
     access: number;
+    principal: string;
     context: string;
     state: number;
     /** Milliseconds since 1970 of the status. */
     updated: number;
     /** Milliseconds since 1970 of the last time that it was saved. */
     saved: number;
+    /** Of `body` and `artifacts`, in UTF-8. */
+    bytes: number;
     body: string;
     artifacts: string;
   };
@@ -35,34 +49,39 @@ export async function makeTaskTables({ schema, columns }: MigrationStep): Promis
   await schema
     .createTable("access")
     .addColumn("seq", columns.serial, (column) => column.primaryKey())
+    .addColumn("key", columns.text, (column) => column.notNull().unique())
     .addColumn("tenant", columns.text, (column) => column.notNull())
     .addColumn("principal", columns.text, (column) => column.notNull())
     .addColumn("paths", columns.text, (column) => column.notNull())
+    .addColumn("size", columns.integer, (column) => column.notNull())
+    .addColumn("used", columns.integer, (column) => column.notNull())
     .execute();
-  await schema
-    .createIndex("access_principal")
-    .on("access")
-    .columns(["principal", "tenant"])
-    .execute();
+  await schema.createIndex("access_used").on("access").column("used").execute();
   await schema
     .createTable("link")
     .addColumn("id", columns.text, (column) => column.notNull())
     .addColumn("access", columns.integer, (column) => column.notNull())
-    .addPrimaryKeyConstraint("link_key", ["id", "access"])
+    .addColumn("path", columns.integer, (column) => column.notNull())
+    .addPrimaryKeyConstraint("link_key", ["id", "access", "path"])
     .execute();
+  await schema.createIndex("link_access").on("link").column("access").execute();
   await schema
     .createTable("task")
     .addColumn("seq", columns.serial, (column) => column.primaryKey())
     .addColumn("id", columns.text, (column) => column.notNull().unique())
     .addColumn("access", columns.integer, (column) => column.notNull())
+    .addColumn("principal", columns.text, (column) => column.notNull())
     .addColumn("context", columns.text, (column) => column.notNull())
     .addColumn("state", columns.integer, (column) => column.notNull())
     .addColumn("updated", columns.integer, (column) => column.notNull())
     .addColumn("saved", columns.integer, (column) => column.notNull())
+    .addColumn("bytes", columns.integer, (column) => column.notNull())
     .addColumn("body", columns.text, (column) => column.notNull())
     .addColumn("artifacts", columns.text, (column) => column.notNull())
     .execute();
   await schema.createIndex("task_access").on("task").columns(["access", "updated", "id"]).execute();
+  await schema.createIndex("task_principal").on("task").columns(["principal", "bytes"]).execute();
+  await schema.createIndex("task_saved").on("task").column("saved").execute();
   await schema
     .createTable("push")
     .addColumn("seq", columns.serial, (column) => column.primaryKey())
@@ -74,4 +93,6 @@ export async function makeTaskTables({ schema, columns }: MigrationStep): Promis
     .addColumn("body", columns.text, (column) => column.notNull())
     .addUniqueConstraint("push_key", ["task", "id"])
     .execute();
+  await schema.createIndex("push_access").on("push").column("access").execute();
+  await schema.createIndex("push_saved").on("push").column("saved").execute();
 }

@@ -6,33 +6,27 @@ import type {
   ServerCallContext,
   StoredPushNotificationConfig,
 } from "@a2a-js/sdk/server";
-import { type TaskTables, type Viewer, viewerOf } from "./task-tables.js";
+import type { Kysely } from "kysely";
+import type { StoreTables } from "../database.js";
+import { type Viewer, viewerOf } from "./accesses.js";
+import type { Tasks } from "./tasks.js";
 
-/** What push configurations share with the tasks that they are of. */
-export interface SharedFile {
-  readonly read: <T>(action: () => T) => T;
-  readonly write: <T>(action: () => T) => T;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}
-
-const MOST_CONFIGS = 8;
+const MAX_CONFIGS = 8;
+const MAX_CHARACTERS = 8192;
 const OLDEST_VERSION = "0.3";
 
 /**
- * Push configurations in the file of a task store, where `pushConfigs` is one of these. Who may see a
- * task may add to its configurations. They may hold credentials, so that `load`, by which callers get
- * them, gives only those that were saved with the caller's own capabilities, or with ones narrowed
- * from these; `loadWithMetadata`, by which the SDK's sender gets them, gives all of a task.
+ * Push configurations beside the tasks that they are of. A request that may see a task may add to its
+ * configurations. They may hold credentials, so that `load`, by which callers get them, gives only
+ * those that were saved with the caller's own capabilities, or with ones attenuated from these;
+ * `loadWithMetadata`, by which the sender gets them, gives all of a task.
  */
-export class SqlitePushConfigs implements PushNotificationStore {
-  readonly #tables: TaskTables;
-  readonly #shared: SharedFile;
+export class PushConfigs implements PushNotificationStore {
+  readonly #tasks: Tasks;
 
-  /** @internal */
-  constructor(tables: TaskTables, shared: SharedFile) {
-    this.#tables = tables;
-    this.#shared = shared;
+  /** @internal Use {@link openTaskStore}. */
+  constructor(tasks: Tasks) {
+    this.#tasks = tasks;
   }
 
   /**
@@ -40,7 +34,8 @@ export class SqlitePushConfigs implements PushNotificationStore {
    *
    * @throws TypeError if {@link setTaskAccess} was not called.
    * @throws TaskNotFoundError if there is a task of this id that the request may not see.
-   * @throws RequestMalformedError if someone else's configuration of the task has this id.
+   * @throws RequestMalformedError if the configuration is too large or the task has too many, or if
+   *   another party's configuration of the task has this id.
    * @throws A2AError if it could not be written; its cause is a StorageError.
    */
   async save(
@@ -50,44 +45,44 @@ export class SqlitePushConfigs implements PushNotificationStore {
   ): Promise<void> {
     const viewer = viewerOf(context);
     if (config.id === "") config.id = randomUUID();
-    const tables = this.#tables;
     const [task, id] = [JSON.stringify(taskId), JSON.stringify(config.id)];
     const body = JSON.stringify(TaskPushNotificationConfig.toJSON(config));
+    if (body.length > MAX_CHARACTERS) {
+      throw new RequestMalformedError(
+        `a push configuration has at most ${MAX_CHARACTERS} characters of JSON`,
+      );
+    }
     const version = JSON.stringify(context.requestedVersion || OLDEST_VERSION);
-    const now = this.#shared.clock();
-    const problem = this.#shared.write(() => {
-      if (this.#task(task, viewer) === "hidden") return "hidden";
-      const [known] = tables.rows("SELECT access FROM push WHERE task = ? AND id = ?", task, id);
-      if (known !== undefined && !tables.visible(tables.number(known, "access"), viewer)) {
-        return "taken";
+    const { accesses, clock } = this.#tasks;
+    await this.#tasks.write(async (db) => {
+      if ((await this.#task(db, task, viewer)) === "hidden") {
+        throw new TaskNotFoundError(`Task not found: ${taskId}`);
       }
-      const [count] = tables.rows("SELECT count(*) AS total FROM push WHERE task = ?", task);
-      if (known === undefined && tables.number(count, "total") >= MOST_CONFIGS) return "full";
-      const sql = `INSERT INTO push (task, id, access, saved, version, body)
-        VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (task, id) DO UPDATE SET
-        saved = excluded.saved, version = excluded.version, body = excluded.body`;
-      tables.run(sql, task, id, tables.put(viewer), now, version, body);
-      return undefined;
+      const configs = await db
+        .selectFrom("push")
+        .select(["id", "access"])
+        .where("task", "=", task)
+        .execute();
+      const known = configs.find((one) => one.id === id);
+      if (known !== undefined && !(await accesses.visible(db, known.access, viewer))) {
+        throw new RequestMalformedError("another configuration of the task has this id");
+      }
+      if (known === undefined && configs.length >= MAX_CONFIGS) {
+        throw new RequestMalformedError(`a task has at most ${MAX_CONFIGS} push configurations`);
+      }
+      const values = { saved: clock(), version, body };
+      await db
+        .insertInto("push")
+        .values({ task, id, access: await accesses.put(db, viewer, clock()), ...values })
+        .onConflict((conflict) => conflict.columns(["task", "id"]).doUpdateSet(values))
+        .execute();
     });
-    if (problem === "hidden") throw new TaskNotFoundError(`Task not found: ${taskId}`);
-    if (problem === "full") {
-      throw new RequestMalformedError(`a task has at most ${MOST_CONFIGS} push configurations`);
-    }
-    if (problem === "taken") {
-      throw new RequestMalformedError("another configuration of the task has this id");
-    }
   }
 
   /** Those of a task's configurations that the request may read. */
   async load(taskId: string, context: ServerCallContext): Promise<TaskPushNotificationConfig[]> {
-    const viewer = viewerOf(context);
-    return this.#shared.read(() => {
-      const task = JSON.stringify(taskId);
-      if (this.#task(task, viewer) === "hidden") return [];
-      return this.#configs(task)
-        .filter(({ access }) => this.#tables.visible(access, viewer))
-        .map(({ config }) => config);
-    });
+    const configs = await this.#read(taskId, viewerOf(context), "own");
+    return configs.map(({ config }) => config);
   }
 
   /** All of a task's configurations, to send to: not for callers' eyes. */
@@ -95,15 +90,7 @@ export class SqlitePushConfigs implements PushNotificationStore {
     taskId: string,
     context: ServerCallContext,
   ): Promise<StoredPushNotificationConfig[]> {
-    const viewer = viewerOf(context);
-    return this.#shared.read(() => {
-      const task = JSON.stringify(taskId);
-      const found = this.#task(task, viewer);
-      if (found === "hidden") return [];
-      return this.#configs(task)
-        .filter(({ access }) => found === "visible" || this.#tables.visible(access, viewer))
-        .map(({ config, wireVersion }) => ({ config, wireVersion }));
-    });
+    return this.#read(taskId, viewerOf(context), "all");
   }
 
   /** Deletes a configuration, if the request may read it. */
@@ -113,32 +100,63 @@ export class SqlitePushConfigs implements PushNotificationStore {
     configId: string = taskId,
   ): Promise<void> {
     const viewer = viewerOf(context);
-    const tables = this.#tables;
     const [task, id] = [JSON.stringify(taskId), JSON.stringify(configId)];
-    this.#shared.write(() => {
-      if (this.#task(task, viewer) === "hidden") return;
-      const [row] = tables.rows("SELECT access FROM push WHERE task = ? AND id = ?", task, id);
-      if (row === undefined || !tables.visible(tables.number(row, "access"), viewer)) return;
-      tables.run("DELETE FROM push WHERE task = ? AND id = ?", task, id);
+    await this.#tasks.write(async (db) => {
+      if ((await this.#task(db, task, viewer)) === "hidden") return;
+      const row = await db
+        .selectFrom("push")
+        .select(["seq", "access"])
+        .where("task", "=", task)
+        .where("id", "=", id)
+        .executeTakeFirst();
+      if (row === undefined || !(await this.#tasks.accesses.visible(db, row.access, viewer)))
+        return;
+      await db.deleteFrom("push").where("seq", "=", row.seq).execute();
+    });
+  }
+
+  /** A task's own are those that the viewer may read; all, where it may see the task. */
+  #read(
+    taskId: string,
+    viewer: Viewer,
+    which: "own" | "all",
+  ): Promise<StoredPushNotificationConfig[]> {
+    const { accesses, stored } = this.#tasks;
+    return this.#tasks.read(async (db) => {
+      const task = JSON.stringify(taskId);
+      const found = await this.#task(db, task, viewer);
+      if (found === "hidden") return [];
+      const rows = await db
+        .selectFrom("push")
+        .select(["access", "version", "body"])
+        .where("task", "=", task)
+        .orderBy("seq")
+        .execute();
+      const configs: StoredPushNotificationConfig[] = [];
+      for (const { access, version, body } of rows) {
+        const shown = which === "all" && found === "visible";
+        if (!shown && !(await accesses.visible(db, access, viewer))) continue;
+        configs.push({
+          config: TaskPushNotificationConfig.fromJSON(stored.json(body, "body")),
+          wireVersion: stored.string(version, "version"),
+        });
+      }
+      return configs;
     });
   }
 
   /** What a task is to a viewer. A configuration may be saved just before its task first is. */
-  #task(id: string, viewer: Viewer): "visible" | "hidden" | "absent" {
-    const [row] = this.#tables.rows("SELECT access FROM task WHERE id = ?", id);
+  async #task(
+    db: Kysely<StoreTables>,
+    id: string,
+    viewer: Viewer,
+  ): Promise<"visible" | "hidden" | "absent"> {
+    const row = await db
+      .selectFrom("task")
+      .select("access")
+      .where("id", "=", id)
+      .executeTakeFirst();
     if (row === undefined) return "absent";
-    return this.#tables.visible(this.#tables.number(row, "access"), viewer) ? "visible" : "hidden";
-  }
-
-  #configs(
-    task: string,
-  ): { access: number; wireVersion: string; config: TaskPushNotificationConfig }[] {
-    const tables = this.#tables;
-    const sql = "SELECT access, version, body FROM push WHERE task = ? ORDER BY seq";
-    return tables.rows(sql, task).map((row) => ({
-      access: tables.number(row, "access"),
-      wireVersion: String(tables.json(row, "version")),
-      config: TaskPushNotificationConfig.fromJSON(tables.json(row, "body")),
-    }));
+    return (await this.#tasks.accesses.visible(db, row.access, viewer)) ? "visible" : "hidden";
   }
 }

@@ -1,10 +1,13 @@
-import { type ListTasksRequest, type ListTasksResponse, Task, TaskState } from "@a2a-js/sdk";
+import { type ListTasksRequest, type ListTasksResponse, TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
-import type { SqlValue } from "../../storage/sqlite-driver.js";
-import type { TaskTables, Viewer } from "./task-tables.js";
+import type { Kysely, Selectable } from "kysely";
+import type { StoreTables } from "../database.js";
+import type { Accesses, Viewer } from "./accesses.js";
+import type { Stored } from "./stored.js";
+import { taskOf, timeOf } from "./task-row.js";
 
 const PAGE_SIZE = 50;
-const LARGEST_PAGE = 100;
+const MAX_PAGE = 100;
 /** What a page holds, in characters of JSON; the rest is on the next. */
 const PAGE_CHARACTERS = 2 ** 20;
 
@@ -16,7 +19,7 @@ interface PageCursor {
   readonly id: string;
 }
 
-const LONGEST = 2048;
+const MAX_TOKEN = 2048;
 
 function encodePageToken({ updated, id }: PageCursor): string {
   return Buffer.from(JSON.stringify([updated, id])).toString("base64url");
@@ -25,12 +28,12 @@ function encodePageToken({ updated, id }: PageCursor): string {
 /** @throws RequestMalformedError if no page has given this token. */
 function decodePageToken(token: string): PageCursor {
   try {
-    if (token.length > LONGEST) throw new TypeError("too long");
+    if (token.length > MAX_TOKEN) throw new TypeError("too long");
     const value: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
     if (Array.isArray(value) && value.length === 2) {
       const [updated, id]: unknown[] = value;
       if (typeof updated === "number" && Number.isSafeInteger(updated) && typeof id === "string") {
-        return { updated, id };
+        return { updated, id: JSON.stringify(JSON.parse(id)) };
       }
     }
   } catch {
@@ -44,98 +47,85 @@ export interface TaskPage {
   readonly pageSize: number;
   readonly includeArtifacts: boolean;
   readonly cursor: PageCursor | undefined;
-  /** What is appended to a WHERE, and its values. */
-  readonly filter: { readonly sql: string; readonly values: readonly SqlValue[] };
+  readonly context: string | undefined;
+  readonly state: TaskState | undefined;
+  /** Milliseconds since 1970: only what has a later status. */
+  readonly after: number | undefined;
 }
 
 /**
  * What a request asks for, with the protocol's filters.
  *
- * @throws RequestMalformedError if the page's size or token, or the time, is none.
+ * @throws RequestMalformedError if the page's size or token, or the time, is wrong.
  */
 export function pageOf(params: ListTasksRequest): TaskPage {
   const { pageSize = PAGE_SIZE, includeArtifacts = false, pageToken } = params;
-  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > LARGEST_PAGE) {
-    throw new RequestMalformedError(`pageSize must be between 1 and ${LARGEST_PAGE}`);
+  const { contextId, status = TaskState.TASK_STATE_UNSPECIFIED, statusTimestampAfter } = params;
+  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE) {
+    throw new RequestMalformedError(`pageSize must be between 1 and ${MAX_PAGE}`);
   }
-  const cursor = pageToken ? decodePageToken(pageToken) : undefined;
-  return { pageSize, includeArtifacts, cursor, filter: filterOf(params) };
-}
-
-/** One page of the tasks that a viewer may see, latest status first. */
-export function listTasks(tables: TaskTables, page: TaskPage, viewer: Viewer): ListTasksResponse {
-  const { pageSize, includeArtifacts, cursor, filter } = page;
-  const where = `FROM task WHERE access IN (SELECT value FROM json_each(?))${filter.sql}`;
-  const values = [JSON.stringify(tables.visibleTo(viewer)), ...filter.values];
-  const [count] = tables.rows(`SELECT count(*) AS total ${where}`, ...values);
-  const after = cursor === undefined ? "" : " AND (updated, id) < (?, ?)";
-  const rows = tables.rows(
-    `SELECT id, updated, body${includeArtifacts ? ", artifacts" : ""} ${where}${after}
-     ORDER BY updated DESC, id DESC LIMIT ?`,
-    ...values,
-    ...(cursor === undefined ? [] : [cursor.updated, cursor.id]),
-    pageSize + 1,
-  );
-  const shown = rows.slice(0, fitting(tables, rows.slice(0, pageSize), includeArtifacts));
-  const last = rows.length > shown.length ? shown.at(-1) : undefined;
-  const next =
-    last === undefined
-      ? ""
-      : encodePageToken({ updated: tables.number(last, "updated"), id: tables.text(last, "id") });
+  const after = timeOf(statusTimestampAfter);
+  if (statusTimestampAfter && after === undefined) {
+    throw new RequestMalformedError("statusTimestampAfter must be a valid ISO 8601 date string");
+  }
   return {
-    tasks: shown.map((row) => taskOf(tables, row, includeArtifacts)),
-    nextPageToken: next,
     pageSize,
-    totalSize: tables.number(count, "total"),
+    includeArtifacts,
+    cursor: pageToken ? decodePageToken(pageToken) : undefined,
+    context: contextId ? JSON.stringify(contextId) : undefined,
+    state: status === TaskState.TASK_STATE_UNSPECIFIED ? undefined : status,
+    after,
   };
 }
 
-/** How many of the rows fit into a page's bytes; at least one, so that there is progress. */
-function fitting(tables: TaskTables, rows: readonly unknown[], withArtifacts: boolean): number {
-  let bytes = 0;
-  for (const [at, row] of rows.entries()) {
-    bytes += tables.text(row, "body").length;
-    if (withArtifacts) bytes += tables.text(row, "artifacts").length;
-    if (bytes > PAGE_CHARACTERS && at > 0) return at;
+/** One page of the tasks that a viewer may see, latest status first. */
+export async function listTasks(
+  db: Kysely<StoreTables>,
+  { pageSize, includeArtifacts, cursor, context, state, after }: TaskPage,
+  viewer: Viewer,
+  accesses: Accesses,
+  stored: Stored,
+): Promise<ListTasksResponse> {
+  const listed = db
+    .selectFrom("task")
+    .where("access", "in", accesses.visibleTo(db, viewer))
+    .$if(context !== undefined, (query) => query.where("context", "=", context ?? ""))
+    .$if(state !== undefined, (query) => query.where("state", "=", state ?? 0))
+    .$if(after !== undefined, (query) => query.where("updated", ">", after ?? 0));
+  const { total } = await listed
+    .select((of) => of.fn.countAll().as("total"))
+    .executeTakeFirstOrThrow();
+  const { updated = 0, id = "" } = cursor ?? {};
+  const rows = await listed
+    .select(["id", "updated", "body"])
+    .$if(includeArtifacts, (query) => query.select("artifacts"))
+    .$if(cursor !== undefined, (query) =>
+      query.where((of) =>
+        of.or([of("updated", "<", updated), of("updated", "=", updated).and("id", "<", id)]),
+      ),
+    )
+    .orderBy("updated", "desc")
+    .orderBy("id", "desc")
+    .limit(pageSize + 1)
+    .execute();
+  const shown = rows.slice(0, fitting(rows.slice(0, pageSize), stored));
+  const last = rows.length > shown.length ? shown.at(-1) : undefined;
+  return {
+    tasks: shown.map((row) => taskOf(row, stored)),
+    nextPageToken: last === undefined ? "" : encodePageToken(last),
+    pageSize,
+    totalSize: stored.number(Number(total), "count"),
+  };
+}
+
+type Row = Pick<Selectable<StoreTables["task"]>, "body"> & { readonly artifacts?: string };
+
+/** How many of the rows fit into a page; at least one, so that there is progress. */
+function fitting(rows: readonly Row[], stored: Stored): number {
+  let characters = 0;
+  for (const [at, { body, artifacts = "" }] of rows.entries()) {
+    characters += stored.text(body, "body").length + stored.text(artifacts, "artifacts").length;
+    if (characters > PAGE_CHARACTERS && at > 0) return at;
   }
   return rows.length;
-}
-
-/** The task of a row, which must have the column `artifacts` if they are wanted. */
-export function taskOf(tables: TaskTables, row: unknown, withArtifacts: boolean): Task {
-  const task = Task.fromJSON(tables.json(row, "body"));
-  if (!withArtifacts) return task;
-  return { ...task, artifacts: Task.fromJSON(tables.json(row, "artifacts")).artifacts };
-}
-
-/** Milliseconds since 1970 of a status; `undefined` if it has no time, or one that is none. */
-export function timeOf(timestamp: string | undefined): number | undefined {
-  const time = timestamp === undefined ? Number.NaN : Date.parse(timestamp);
-  return Number.isNaN(time) ? undefined : time;
-}
-
-function filterOf({
-  contextId,
-  status,
-  statusTimestampAfter,
-}: ListTasksRequest): TaskPage["filter"] {
-  const conditions: string[] = [];
-  const values: SqlValue[] = [];
-  if (contextId) {
-    conditions.push(" AND context = ?");
-    values.push(JSON.stringify(contextId));
-  }
-  if (status !== undefined && status !== TaskState.TASK_STATE_UNSPECIFIED) {
-    conditions.push(" AND state = ?");
-    values.push(status);
-  }
-  if (statusTimestampAfter) {
-    const after = timeOf(statusTimestampAfter);
-    if (after === undefined) {
-      throw new RequestMalformedError("statusTimestampAfter must be a valid ISO 8601 date string");
-    }
-    conditions.push(" AND updated > ?");
-    values.push(after);
-  }
-  return { sql: conditions.join(""), values };
 }

@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Mode } from "../../../src/agent/gate.js";
+import type { Mode } from "../../../src/agent/clearance.js";
+import { createIssuingAgent } from "../../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../../src/agent/grant.js";
-import { createIssuingAgent } from "../../../src/agent/issuing-agent.js";
 import { PolicyTable } from "../../../src/agent/policy-table.js";
 import { createFixedTokens } from "../../../src/auth/fixed-tokens.js";
 import { createIssuer } from "../../../src/issuer/issuer.js";
@@ -53,9 +53,9 @@ export async function serve(
   mkdirSync(home);
   const { clock, mode } = options;
   const revocations = await createRevocationStore(join(home, "store.db"), { clock });
-  const database = await createStores(join(home, "ledger.db"));
+  const database = await createStores(join(home, "proviso.db"));
   const ledger = new LedgerStore(database, { clock });
-  const tasks = await openTaskStore(join(home, "tasks.db"), { clock });
+  const tasks = await openTaskStore(database, { clock });
   const issuer = createIssuer({
     ...{ name, revocations, clock, maxLifetime: LONGEST },
     grants: expandGrants(holdings.grants, holdings.skills),
@@ -98,7 +98,6 @@ export async function serve(
     close: async () => {
       await server.close();
       for (const one of seen) one.close();
-      tasks.close();
       await ledger.close();
       await database.close();
       revocations.close();

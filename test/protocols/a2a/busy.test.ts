@@ -1,19 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
-import { CAPABILITY_HEADER, EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
 import { ERROR_CODES, ERROR_DOMAIN } from "../../../src/protocols/a2a/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
-import {
-  type Answer,
-  at,
-  authorized,
-  clientOf,
-  quietConsole,
-  request,
-  send,
-  textAt,
-} from "./callers.js";
+import { type Answer, at, quietConsole, send, textAt } from "./callers.js";
+import { held, presenting, userMessage } from "./set-up.js";
 
 // A caller with as much under way as it may have hears so by HTTP, whichever way it calls.
 
@@ -23,21 +13,18 @@ let token: string;
 beforeAll(async () => {
   quietConsole();
   agent = await startAgent({ mostRunning: 1 });
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  token = (await request(alice, { grants: ["work:do"] })).token;
+  ({ token } = await held(agent));
 });
 
 afterAll(() => agent.remove());
 
 function post(url: string, body: Json): Promise<Answer> {
-  const presented = { [CAPABILITY_HEADER]: token, "A2A-Extensions": EXTENSION_URI };
-  const headers = { ...authorized("alice"), ...presented };
-  return send(url, { method: "POST", headers, body: JSON.stringify(body) });
+  return send(url, { method: "POST", headers: presenting(token), body: JSON.stringify(body) });
 }
 
 const call = (milliseconds: number): Json => ({ skill: "wait", arguments: { milliseconds } });
 const messageFor = (milliseconds: number): Json => ({
-  message: { messageId: randomUUID(), role: "ROLE_USER", parts: [{ data: call(milliseconds) }] },
+  message: userMessage([{ data: call(milliseconds) }]),
 });
 
 const rpc = (method: string, params: Json): Promise<Answer> =>

@@ -1,32 +1,25 @@
-import { randomUUID } from "node:crypto";
 import { TaskState } from "@a2a-js/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SkillInputError } from "../../../src/agent/index.js";
 import type { Json } from "../../../src/bytes/json.js";
-import {
-  CAPABILITY_HEADER,
-  CapabilityClient,
-  EXTENSION_URI,
-  withCapability,
-} from "../../../src/protocols/a2a/client/index.js";
+import { CapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { ERROR_DOMAIN } from "../../../src/protocols/a2a/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import {
   type Answer,
   at,
-  authorized,
   BINDINGS,
   callOf,
   clientOf,
   failureOf,
   messageOf,
   quietConsole,
-  request,
   rpc,
   send,
   taskIn,
   textAt,
 } from "./callers.js";
+import { held, presenting, userMessage } from "./set-up.js";
 
 // The agent reports a caller's mistake as the caller's, not as its own failure.
 
@@ -44,8 +37,7 @@ beforeAll(async () => {
       return outcome.ok ? outcome.result : null;
     },
   });
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  token = (await request(alice, { grants: ["work:do"] })).token;
+  ({ token } = await held(agent));
 });
 
 afterAll(() => agent.remove());
@@ -87,32 +79,24 @@ test.each(BINDINGS)("as a task it is rejected, with the skill's word (%s)", asyn
 /** Half of a surrogate pair, as JSON has it. */
 const HALF = "\\ud83d";
 
-function headers(): Readonly<Record<string, string>> {
-  const presented = { [CAPABILITY_HEADER]: token, "A2A-Extensions": EXTENSION_URI };
-  return { ...authorized("alice"), ...presented };
-}
-
 function post(url: string, body: Json): Promise<Answer> {
   const text = JSON.stringify(body).replaceAll("HALF", HALF);
-  return send(url, { method: "POST", headers: headers(), body: text });
+  return send(url, { method: "POST", headers: presenting(token), body: text });
 }
 
 describe("half of a surrogate pair", () => {
-  const message = (parts: Json, more: { readonly [name: string]: Json } = {}): Json => ({
-    ...{ messageId: randomUUID(), role: "ROLE_USER", parts, ...more },
-  });
   const call = { skill: "wait", arguments: { milliseconds: 0 } };
 
   test.each<[string, Json]>([
-    ["in a text", { message: message([{ text: "a HALF b" }]) }],
-    ["in an argument", { message: message([{ data: { ...call, arguments: { x: "HALF" } } }]) }],
+    ["in a text", { message: userMessage([{ text: "a HALF b" }]) }],
+    ["in an argument", { message: userMessage([{ data: { ...call, arguments: { x: "HALF" } } }]) }],
     [
       "in an argument's name",
-      { message: message([{ data: { ...call, arguments: { HALF: 0 } } }]) },
+      { message: userMessage([{ data: { ...call, arguments: { HALF: 0 } } }]) },
     ],
-    ["in metadata", { message: message([{ text: "a" }]), metadata: { HALF: 1 } }],
-    ["deep in data", { message: message([{ data: [[[{ a: ["HALF"] }]]] }]) }],
-    ["in an id", { message: message([{ text: "a" }], { contextId: "HALF" }) }],
+    ["in metadata", { message: userMessage([{ text: "a" }]), metadata: { HALF: 1 } }],
+    ["deep in data", { message: userMessage([{ data: [[[{ a: ["HALF"] }]]] }]) }],
+    ["in an id", { message: userMessage([{ text: "a" }], { contextId: "HALF" }) }],
   ])("%s is refused before anything runs", async (_, params) => {
     const runs = agent.ran.length;
     const events = (await agent.ledger.list({ kind: "invocation" })).length;
@@ -147,7 +131,7 @@ describe("half of a surrogate pair", () => {
 
   test("a whole pair is a character like any other", async () => {
     const params = {
-      message: message([{ data: { ...call, arguments: { milliseconds: 0 } } }], {
+      message: userMessage([{ data: { ...call, arguments: { milliseconds: 0 } } }], {
         metadata: { "😀": "😀" },
       }),
     };

@@ -1,22 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isJsonObject, type Json } from "../../../src/bytes/json.js";
-import { CAPABILITY_HEADER, EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import {
   type Answer,
   at,
-  authorized,
   BINDINGS,
   type BindingName,
   callOf,
   clientOf,
   quietConsole,
-  request,
   send,
   taskIn,
   textAt,
 } from "./callers.js";
+import { AT_ONCE, held, presenting, userMessage } from "./set-up.js";
 
 // What A2A 1.0 asks of an agent, as far as no other file shows it; docs/a2a-conformance.md lists it all.
 
@@ -26,8 +24,7 @@ let token: string;
 beforeAll(async () => {
   quietConsole();
   agent = await startAgent({ runTask: async ({ text }) => ({ said: text }) });
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  token = (await request(alice, { grants: ["work:do"] })).token;
+  ({ token } = await held(agent));
 });
 
 afterAll(() => agent.remove());
@@ -36,14 +33,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** What a client of the extension sends. */
 function headersWith(more: Headers = {}): Headers {
-  return {
-    ...authorized("alice"),
-    ...{ "A2A-Extensions": EXTENSION_URI, [CAPABILITY_HEADER]: token, ...more },
-  };
-}
-
-function messageWith(parts: Json, more: { readonly [name: string]: Json } = {}): Json {
-  return { messageId: randomUUID(), role: "ROLE_USER", parts, ...more };
+  return { ...presenting(token), ...more };
 }
 
 const WORDS: Json = [{ text: "hello" }];
@@ -106,9 +96,9 @@ describe.each(BINDINGS)("over %s", (binding) => {
   ])("a part that is not understood: %s", async (_, part) => {
     const runs = agent.ran.length;
     for (const stream of [false, true]) {
-      const alone = await sendMessage(binding, messageWith([part]), { stream });
+      const alone = await sendMessage(binding, userMessage([part]), { stream });
       expect(errorOf(alone)).toEqual(unsupported);
-      const among = await sendMessage(binding, messageWith([{ text: "x" }, part]), { stream });
+      const among = await sendMessage(binding, userMessage([{ text: "x" }, part]), { stream });
       expect(errorOf(among)).toEqual(unsupported);
       expect(textAt(among.body, "error", "message")).toContain("message.parts[1]");
     }
@@ -121,7 +111,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     ["with a parameter, in any case", { text: "hello", mediaType: "Text/Plain; charset=utf-8" }],
     ["data", { data: { a: 1 }, mediaType: "application/json" }],
   ])("a part that is understood: %s", async (_, part) => {
-    expect((await sendMessage(binding, messageWith([part]))).text).toContain(
+    expect((await sendMessage(binding, userMessage([part]))).text).toContain(
       "TASK_STATE_COMPLETED",
     );
   });
@@ -129,7 +119,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
   test("a body of another content type", async () => {
     for (const type of ["text/plain", "application/xml", "application/x-www-form-urlencoded"]) {
       const headers = { "Content-Type": type };
-      const answer = await sendMessage(binding, messageWith(WORDS), { headers });
+      const answer = await sendMessage(binding, userMessage(WORDS), { headers });
       expect(errorOf(answer)).toEqual(unsupported);
       expect(textAt(answer.body, "error", "message")).toContain(type);
     }
@@ -138,17 +128,17 @@ describe.each(BINDINGS)("over %s", (binding) => {
   test("a body in another charset than UTF-8", async () => {
     for (const charset of ["utf-16", "utf-16le", "utf-32", "utf-7", "latin1"]) {
       const headers = { "Content-Type": `application/json; charset=${charset}` };
-      const answer = await sendMessage(binding, messageWith(WORDS), { headers });
+      const answer = await sendMessage(binding, userMessage(WORDS), { headers });
       expect(errorOf(answer)).toMatchObject({ ...of(binding, -32600, 400) });
       expect(textAt(answer.body, "error", "message")).toBe("the body must be UTF-8");
     }
     const twice = 'application/json; x=";charset=utf-8"; charset=utf-16le';
-    const answer = await sendMessage(binding, messageWith(WORDS), {
+    const answer = await sendMessage(binding, userMessage(WORDS), {
       headers: { "Content-Type": twice },
     });
     expect(textAt(answer.body, "error", "message")).toBe("the body must be UTF-8");
     for (const type of ["application/json; charset=utf-8", 'application/json;charset="UTF-8"']) {
-      const answer = await sendMessage(binding, messageWith(WORDS), {
+      const answer = await sendMessage(binding, userMessage(WORDS), {
         headers: { "Content-Type": type },
       });
       expect(answer.text).toContain("TASK_STATE_COMPLETED");
@@ -156,7 +146,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
   });
 
   test("bytes that are not UTF-8 are read as U+FFFD", async () => {
-    const message = messageWith([{ text: "caf?" }]);
+    const message = userMessage([{ text: "caf?" }]);
     const body = binding === "JSON-RPC" ? rpcBody(message) : JSON.stringify({ message });
     const bytes = new Uint8Array(Buffer.from(body));
     bytes[body.indexOf("caf?") + 3] = 0xe9;
@@ -168,10 +158,10 @@ describe.each(BINDINGS)("over %s", (binding) => {
 
   test("application/a2a+json is HTTP+JSON's own type, and no JSON-RPC", async () => {
     const headers = { "Content-Type": "application/a2a+json" };
-    const answer = await sendMessage(binding, messageWith(WORDS), { headers });
+    const answer = await sendMessage(binding, userMessage(WORDS), { headers });
     if (binding === "JSON-RPC") expect(errorOf(answer)).toEqual(unsupported);
     else expect(answer.text).toContain("TASK_STATE_COMPLETED");
-    const { headers: sent } = await sendMessage(binding, messageWith(WORDS));
+    const { headers: sent } = await sendMessage(binding, userMessage(WORDS));
     const [type] = (sent.get("content-type") ?? "").split(";");
     expect(type).toBe(binding === "JSON-RPC" ? "application/json" : "application/a2a+json");
   });
@@ -189,7 +179,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
   });
 
   test("members that are not known are ignored", async () => {
-    const message = messageWith([{ text: "hello", colour: "red" }], { mood: "fine" });
+    const message = userMessage([{ text: "hello", colour: "red" }], { mood: "fine" });
     expect((await sendMessage(binding, message)).text).toContain("TASK_STATE_COMPLETED");
   });
 
@@ -223,7 +213,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
   });
 
   test("each of A2A's errors has its code, its status and its reason", async () => {
-    const done = await sendMessage(binding, messageWith(WORDS));
+    const done = await sendMessage(binding, userMessage(WORDS));
     const path = binding === "JSON-RPC" ? ["result", "task"] : ["task"];
     const id = textAt(done.body, ...path, "id");
     const operation = (method: string, params: Json, rest: string, verb = "POST") =>
@@ -268,19 +258,19 @@ describe.each(BINDINGS)("over %s", (binding) => {
         400,
       ],
       [
-        sendMessage(binding, messageWith(WORDS, { taskId: id })),
+        sendMessage(binding, userMessage(WORDS, { taskId: id })),
         "UNSUPPORTED_OPERATION",
         -32004,
         400,
       ],
       [
-        sendMessage(binding, messageWith(WORDS, { taskId: unknown })),
+        sendMessage(binding, userMessage(WORDS, { taskId: unknown })),
         "TASK_NOT_FOUND",
         -32001,
         404,
       ],
       [
-        sendMessage(binding, messageWith(WORDS), { headers: { "A2A-Extensions": "urn:other" } }),
+        sendMessage(binding, userMessage(WORDS), { headers: { "A2A-Extensions": "urn:other" } }),
         ...(["EXTENSION_SUPPORT_REQUIRED", -32008, 400] as const),
       ],
     ] as const) {
@@ -294,8 +284,8 @@ describe.each(BINDINGS)("over %s", (binding) => {
 
   test("what is made has its ids, its states by name, and its times in UTC", async () => {
     const contextId = randomUUID();
-    const first = await sendMessage(binding, messageWith(WORDS));
-    const second = await sendMessage(binding, messageWith(WORDS, { contextId }));
+    const first = await sendMessage(binding, userMessage(WORDS));
+    const second = await sendMessage(binding, userMessage(WORDS, { contextId }));
     const path = binding === "JSON-RPC" ? ["result", "task"] : ["task"];
     const [one, two] = [at(first.body, ...path), at(second.body, ...path)];
     expect(textAt(one, "id")).not.toBe(textAt(two, "id"));
@@ -309,7 +299,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
   });
 
   test("history is as long as asked for, and artifacts are listed when asked for", async () => {
-    const done = await sendMessage(binding, messageWith(WORDS));
+    const done = await sendMessage(binding, userMessage(WORDS));
     const path = binding === "JSON-RPC" ? ["result"] : [];
     const id = textAt(done.body, ...path, "task", "id");
     const ask = (method: string, params: { readonly [name: string]: Json }, rest: string) =>
@@ -338,11 +328,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
 
   test("every stream of a task has the same events, whichever of them ends", async () => {
     const alice = await clientOf(agent, binding, "alice", token);
-    const configuration = {
-      ...{ acceptedOutputModes: [], historyLength: undefined, returnImmediately: true },
-      taskPushNotificationConfig: undefined,
-    };
-    const call = { ...callOf("wait", { milliseconds: 1000 }), configuration };
+    const call = { ...callOf("wait", { milliseconds: 1000 }), configuration: AT_ONCE };
     const { id } = taskIn(await alice.sendMessage(call));
     const follow = async (most: number): Promise<readonly unknown[]> => {
       const events: unknown[] = [];

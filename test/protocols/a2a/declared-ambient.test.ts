@@ -1,12 +1,11 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   CapabilityClient,
   EXTENSION_URI,
   refusalOf,
   withAmbientAuthority,
-  withCapability,
 } from "../../../src/protocols/a2a/client/index.js";
-import { startAgent, type TestAgent, type TestAgentOptions } from "../../support/a2a-agent.js";
+import type { TaskRunner } from "../../../src/protocols/a2a/index.js";
 import {
   at,
   authorized,
@@ -15,33 +14,24 @@ import {
   clientOf,
   failureOf,
   messageOf,
-  quietConsole,
   request,
   rpc,
   send,
   taskIn,
   textAt,
 } from "./callers.js";
+import { agentFor, held, KNOWN, userMessage } from "./set-up.js";
 
-async function agentFor(options: TestAgentOptions): Promise<TestAgent> {
-  quietConsole();
-  const agent = await startAgent({
-    runTask: async ({ invoke }) => (await invoke("wait", { milliseconds: 0 })).ok,
-    ...options,
-  });
-  onTestFinished(() => agent.remove());
-  return agent;
-}
+const runTask: TaskRunner = async ({ invoke }) => (await invoke("wait", { milliseconds: 0 })).ok;
 
 const WAIT = { skill: "wait", arguments: { milliseconds: 0 } };
-const MESSAGE = { messageId: "m", role: "ROLE_USER", parts: [{ data: WAIT }] };
+const MESSAGE = userMessage([{ data: WAIT }]);
 const AMBIENT = { [EXTENSION_URI]: { authority: "ambient" } };
-const known = { serviceParameters: { "A2A-Extensions": EXTENSION_URI } };
 
 test.each(["advertise", "prefer"] as const)(
   "%s: answer and ledger say whether ambient authority was declared",
   async (mode) => {
-    const agent = await agentFor({ mode });
+    const agent = await agentFor({ runTask, mode });
     for (const binding of BINDINGS) {
       const alice = await clientOf(agent, binding, "alice");
       const declaring = await withAmbientAuthority(alice);
@@ -50,7 +40,7 @@ test.each(["advertise", "prefer"] as const)(
         [declaring, true],
       ] as const) {
         for (const message of [callOf("wait", { milliseconds: 0 }), messageOf(["wait"])]) {
-          const { id, metadata } = taskIn(await client.sendMessage(message, known));
+          const { id, metadata } = taskIn(await client.sendMessage(message, KNOWN));
           expect(metadata?.[EXTENSION_URI]).toMatchObject({ authority: "ambient", declared });
           const again = await client.getTask({ tenant: "", id });
           expect(again.metadata?.[EXTENSION_URI]).toMatchObject({ authority: "ambient", declared });
@@ -68,7 +58,7 @@ test.each(["advertise", "prefer"] as const)(
 );
 
 test("declared in metadata or in a header, by every way to call", async () => {
-  const agent = await agentFor({ mode: "prefer", undeclaredAmbient: "refused" });
+  const agent = await agentFor({ runTask, mode: "prefer", undeclaredAmbient: "refused" });
   const header = { "Proviso-Authority": "ambient" };
   for (const [method, params, headers] of [
     ["SendMessage", { message: MESSAGE, metadata: AMBIENT }, {}],
@@ -92,7 +82,7 @@ test("declared in metadata or in a header, by every way to call", async () => {
 });
 
 test("undeclared, it is refused where the configuration says so, and told how to declare it", async () => {
-  const agent = await agentFor({ mode: "advertise", undeclaredAmbient: "refused" });
+  const agent = await agentFor({ runTask, mode: "advertise", undeclaredAmbient: "refused" });
   const card = await send(agent.server.cardUrl);
   const params = at(card.body, "capabilities", "extensions", 0, "params");
   expect(params).toMatchObject({ ambientAuthority: "accepted", undeclaredAmbient: "refused" });
@@ -115,7 +105,7 @@ test("undeclared, it is refused where the configuration says so, and told how to
   }
   for (const binding of BINDINGS) {
     const alice = await clientOf(agent, binding, "alice");
-    const error = await failureOf(alice.sendMessage(callOf("wait", { milliseconds: 0 }), known));
+    const error = await failureOf(alice.sendMessage(callOf("wait", { milliseconds: 0 }), KNOWN));
     expect(refusalOf(error)?.code).toBe("authority_undeclared");
   }
   expect(agent.ran).toEqual([]);
@@ -124,18 +114,15 @@ test("undeclared, it is refused where the configuration says so, and told how to
 });
 
 test("a capability needs no declaration", async () => {
-  const agent = await agentFor({ mode: "prefer", undeclaredAmbient: "refused" });
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  const { token, id } = await request(alice, { grants: ["work:do"] });
-  const holder = await withCapability(alice, token);
+  const agent = await agentFor({ runTask, mode: "prefer", undeclaredAmbient: "refused" });
+  const { holder, id } = await held(agent);
   const task = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));
   expect(task.metadata?.[EXTENSION_URI]).toEqual({ authority: "capability", capability: id });
 });
 
 test("with a capability beside it, or with another word, it is refused", async () => {
-  const agent = await agentFor({ mode: "prefer" });
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  const { token } = await request(alice, { grants: ["work:do"] });
+  const agent = await agentFor({ runTask, mode: "prefer" });
+  const { alice, token } = await held(agent);
   const header = { "Proviso-Authority": "ambient" };
   const inMetadata = (entry: object): object => ({ metadata: { [EXTENSION_URI]: entry } });
   const capabilities = [{ token }];
@@ -170,7 +157,7 @@ test("with a capability beside it, or with another word, it is refused", async (
 });
 
 test("where capabilities are required, a declaration does not help", async () => {
-  const agent = await agentFor({ mode: "require" });
+  const agent = await agentFor({ runTask, mode: "require" });
   for (const headers of [{}, { "Proviso-Authority": "ambient" }]) {
     for (const [method, params] of [
       ["SendMessage", { message: MESSAGE, metadata: AMBIENT }],
@@ -185,7 +172,7 @@ test("where capabilities are required, a declaration does not help", async () =>
 });
 
 test("a method about capabilities does not mind a declaration", async () => {
-  const agent = await agentFor({ mode: "prefer" });
+  const agent = await agentFor({ runTask, mode: "prefer" });
   for (const binding of BINDINGS) {
     const client = await withAmbientAuthority(await clientOf(agent, binding, "alice"));
     const { token } = await request(client, { grants: ["work:do"] });

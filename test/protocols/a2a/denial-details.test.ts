@@ -1,24 +1,11 @@
-import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
-import { denialsIn } from "../../../src/protocols/a2a/errors.js";
-import {
-  CAPABILITY_HEADER,
-  DENIAL_HEADER,
-  EXTENSION_URI,
-} from "../../../src/protocols/a2a/extension.js";
+import { denialsIn as denialsOf } from "../../../src/client/refusal.js";
+import { DENIAL_HEADER } from "../../../src/protocols/a2a/extension.js";
 import { ERROR_DOMAIN } from "../../../src/protocols/a2a/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
-import {
-  type Answer,
-  at,
-  authorized,
-  clientOf,
-  quietConsole,
-  request,
-  send,
-  textAt,
-} from "./callers.js";
+import { type Answer, at, quietConsole, send, textAt } from "./callers.js";
+import { held, presenting, userMessage } from "./set-up.js";
 
 // Each denial is there as data, in every refusal of both bindings, as their plain HTTP has it.
 
@@ -28,8 +15,7 @@ let token: string;
 beforeAll(async () => {
   quietConsole();
   agent = await startAgent();
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  token = (await request(alice, { grants: ["payments:send"] })).token;
+  ({ token } = await held(agent, "payments:send"));
 });
 
 afterAll(() => agent.remove());
@@ -37,17 +23,12 @@ afterAll(() => agent.remove());
 const STRUCT = "type.googleapis.com/google.protobuf.Struct";
 
 function post(url: string, body: Json | undefined, presented: string): Promise<Answer> {
-  const headers = {
-    ...{ ...authorized("alice"), "A2A-Extensions": EXTENSION_URI, [CAPABILITY_HEADER]: presented },
-  };
   const given = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-  return send(url, { headers, ...given });
+  return send(url, { headers: presenting(presented), ...given });
 }
 
 const call = { skill: "wait", arguments: { milliseconds: 0 } };
-const message = (parts: Json): Json => ({
-  message: { messageId: randomUUID(), role: "ROLE_USER", parts },
-});
+const message = (parts: Json): Json => ({ message: userMessage(parts) });
 
 test("in JSON-RPC", async () => {
   const nonsense = "nonsense";
@@ -106,6 +87,8 @@ function expectDenials(answer: Answer, details: Json): void {
   expect(textAt(details, 0, "reason")).toBe(code);
   expect(answer.headers.get(DENIAL_HEADER)).toBe(textAt(details, 0, "metadata", "codes"));
 }
+
+const denialsIn = (details: unknown) => denialsOf(details, ERROR_DOMAIN);
 
 test("a client reads the data first, and the text of an older agent", () => {
   const denial = { code: "expired", message: "it has expired", hop: 1 };

@@ -1,32 +1,11 @@
 import { TaskState } from "@a2a-js/sdk";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { withCapability } from "../../../src/protocols/a2a/client/index.js";
 import type { TaskCall, TaskRunner } from "../../../src/protocols/a2a/index.js";
-import { startAgent, type TestAgent, type TestAgentOptions } from "../../support/a2a-agent.js";
-import {
-  callOf,
-  clientOf,
-  failureOf,
-  messageOf,
-  quietConsole,
-  request,
-  rpc,
-  taskIn,
-} from "./callers.js";
+import { callOf, clientOf, failureOf, messageOf, rpc, taskIn } from "./callers.js";
+import { AT_ONCE, agentFor, held } from "./set-up.js";
 
 // A task that has ended, however it did, does nothing any more.
-
-async function agentFor(options: TestAgentOptions): Promise<TestAgent> {
-  quietConsole();
-  const agent = await startAgent(options);
-  onTestFinished(() => agent.remove());
-  return agent;
-}
-
-const configuration = {
-  ...{ acceptedOutputModes: [], historyLength: undefined, returnImmediately: true },
-  taskPushNotificationConfig: undefined,
-};
 
 /** Runs until it is told to go on, then tries to act. */
 function stubborn(): { readonly runTask: TaskRunner; goOn(): void; tried(): Promise<unknown[]> } {
@@ -53,10 +32,8 @@ function stubborn(): { readonly runTask: TaskRunner; goOn(): void; tried(): Prom
 test("one that was cancelled can call nothing and pass nothing on", async () => {
   const { runTask, goOn, tried } = stubborn();
   const agent = await agentFor({ runTask });
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  const { token } = await request(alice, { grants: ["work:do"] });
-  const holder = await withCapability(alice, token);
-  const { id } = taskIn(await holder.sendMessage({ ...messageOf(["go"]), configuration }));
+  const { holder } = await held(agent);
+  const { id } = taskIn(await holder.sendMessage({ ...messageOf(["go"]), configuration: AT_ONCE }));
   const cancelled = await holder.cancelTask({ tenant: "", id, metadata: undefined });
   expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
   goOn();
@@ -70,9 +47,8 @@ test("one that was cancelled can call nothing and pass nothing on", async () => 
 test("one that took too long neither", async () => {
   const { runTask, goOn, tried } = stubborn();
   const agent = await agentFor({ runTask, timeout: 100 });
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  const { token } = await request(alice, { grants: ["work:do"] });
-  const task = taskIn(await (await withCapability(alice, token)).sendMessage(messageOf(["go"])));
+  const { holder } = await held(agent);
+  const task = taskIn(await holder.sendMessage(messageOf(["go"])));
   expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);
   goOn();
   expect((await tried()).map((error) => (error instanceof Error ? error.name : error))).toEqual([
@@ -85,10 +61,8 @@ test("one that took too long neither", async () => {
 test("a caller has so many at once, and no more; another has its own", async () => {
   const { runTask, goOn } = stubborn();
   const agent = await agentFor({ runTask, mostRunning: 2 });
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  const { token } = await request(alice, { grants: ["work:do"] });
-  const holder = await withCapability(alice, token);
-  const send = () => holder.sendMessage({ ...messageOf(["go"]), configuration });
+  const { holder, token } = await held(agent);
+  const send = () => holder.sendMessage({ ...messageOf(["go"]), configuration: AT_ONCE });
   await send();
   await send();
   expect(String(await failureOf(send()))).toContain("as many of this caller's tasks are running");
@@ -103,10 +77,9 @@ test.each(["SendMessage", "a2a/skill/invoke"])(
   "a burst of %s is held to it too",
   async (method) => {
     const agent = await agentFor({ mostRunning: 3 });
-    const alice = await clientOf(agent, "JSON-RPC", "alice");
-    const { token } = await request(alice, { grants: ["work:do"] });
-    const holder = await withCapability(alice, token);
-    const given = { milliseconds: 300 };
+    const { holder, token } = await held(agent);
+    // Longer than all of them take to arrive on a busy machine.
+    const given = { milliseconds: 1000 };
     const one = async (): Promise<string> => {
       if (method === "SendMessage") {
         return holder.sendMessage(callOf("wait", given)).then(() => "done", String);
@@ -133,23 +106,19 @@ test.each(["SendMessage", "a2a/skill/invoke"])(
 test("those that were under way when an agent was killed have failed when it is back", async () => {
   const { runTask, goOn } = stubborn();
   const agent = await agentFor({ runTask });
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  const { token } = await request(alice, { grants: ["work:do"] });
-  const holder = await withCapability(alice, token);
-  const { id } = taskIn(await holder.sendMessage({ ...messageOf(["go"]), configuration }));
-  expect(agent.tasks.failInterrupted()).toBe(1);
+  const { holder } = await held(agent);
+  const { id } = taskIn(await holder.sendMessage({ ...messageOf(["go"]), configuration: AT_ONCE }));
+  expect(await agent.tasks.failInterrupted()).toBe(1);
   expect((await holder.getTask({ tenant: "", id })).status?.state).toBe(
     TaskState.TASK_STATE_FAILED,
   );
-  expect(agent.tasks.failInterrupted()).toBe(0);
+  expect(await agent.tasks.failInterrupted()).toBe(0);
   goOn();
 });
 
 test("its results are not shown once the policy allows the principal nothing", async () => {
   const agent = await agentFor({});
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  const { token } = await request(alice, { grants: ["work:do"] });
-  const holder = await withCapability(alice, token);
+  const { holder } = await held(agent);
   const { id } = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));
   agent.policy.replace({ rules: [] });
   expect(String(await failureOf(holder.getTask({ tenant: "", id })))).toContain("policy_denied");

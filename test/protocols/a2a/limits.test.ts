@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { brotliCompressSync, gzipSync } from "node:zlib";
@@ -22,6 +21,7 @@ import {
   taskIn,
   textAt,
 } from "./callers.js";
+import { userMessage } from "./set-up.js";
 
 let agent: TestAgent;
 
@@ -49,8 +49,7 @@ function post(
 
 /** A message, as each binding has it. */
 function messageFor(binding: BindingName, data: Json): string {
-  const message = { messageId: randomUUID(), role: "ROLE_USER", parts: [{ data }] };
-  const params = { message };
+  const params = { message: userMessage([{ data }]) };
   if (binding === "HTTP+JSON") return JSON.stringify(params);
   return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params });
 }

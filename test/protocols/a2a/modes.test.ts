@@ -1,6 +1,6 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { EXTENSION_URI, withCapability } from "../../../src/protocols/a2a/client/index.js";
-import { startAgent, type TestAgent, type TestAgentOptions } from "../../support/a2a-agent.js";
+import { ambientHandle } from "../../support/handles.js";
 import {
   at,
   BINDINGS,
@@ -8,7 +8,6 @@ import {
   clientOf,
   handleOf,
   messageOf,
-  quietConsole,
   request,
   resultOf,
   rpc,
@@ -16,16 +15,9 @@ import {
   taskIn,
   textAt,
 } from "./callers.js";
-
-async function agentFor(options: TestAgentOptions): Promise<TestAgent> {
-  quietConsole();
-  const agent = await startAgent(options);
-  onTestFinished(() => agent.remove());
-  return agent;
-}
+import { agentFor, KNOWN } from "./set-up.js";
 
 const MODES = ["advertise", "prefer", "require"] as const;
-const known = { serviceParameters: { "A2A-Extensions": EXTENSION_URI } };
 
 test.each(MODES)("the card says what holds: %s", async (mode) => {
   const agent = await agentFor({ mode });
@@ -72,7 +64,7 @@ test.each(["advertise", "prefer"] as const)("ambient authority is marked: %s", a
   const agent = await agentFor({ mode });
   for (const binding of BINDINGS) {
     const alice = await clientOf(agent, binding, "alice");
-    const task = taskIn(await alice.sendMessage(callOf("search_documents", { query: "e" }), known));
+    const task = taskIn(await alice.sendMessage(callOf("search_documents", { query: "e" }), KNOWN));
     // All that alice may see, and nothing that is confidential.
     expect(resultOf(task)).toEqual([
       ...["First quarter", "Sales of the first quarter", "Second quarter", "To Mrs Bixby"],
@@ -114,18 +106,18 @@ test.each(["advertise", "prefer"] as const)("ambient authority is marked: %s", a
 test("ambient authority goes no further than the policy", async () => {
   const agent = await agentFor({ mode: "prefer" });
   const bob = await clientOf(agent, "JSON-RPC", "bob");
-  const found = taskIn(await bob.sendMessage(callOf("search_documents", { query: "e" }), known));
+  const found = taskIn(await bob.sendMessage(callOf("search_documents", { query: "e" }), KNOWN));
   expect(resultOf(found)).not.toContain("To Mrs Bixby");
   expect(resultOf(found)).not.toContain("The merger");
-  const create = { collection: `rh_${"A".repeat(43)}`, fileName: "x.md", text: "x" };
-  await expect(bob.sendMessage(callOf("create_document", create), known)).rejects.toThrow(
+  const create = { collection: `rh_${"A".repeat(22)}`, fileName: "x.md", text: "x" };
+  await expect(bob.sendMessage(callOf("create_document", create), KNOWN)).rejects.toThrow(
     "handle_invalid",
   );
   const carol = await clientOf(agent, "JSON-RPC", "carol");
   agent.policy.replace({ rules: [] });
   const wait = callOf("wait", { milliseconds: 0 });
   for (const client of [bob, carol])
-    await expect(client.sendMessage(wait, known)).rejects.toThrow("policy_denied");
+    await expect(client.sendMessage(wait, KNOWN)).rejects.toThrow("policy_denied");
 });
 
 test("a handle that ambient authority gave is noise to anybody else, and in a capability", async () => {
@@ -134,14 +126,14 @@ test("a handle that ambient authority gave is noise to anybody else, and in a ca
     // Handles are for what a runner sees: search here tells them.
     runTask: async () => null,
   });
-  const resource = agent.issuer.sealAmbient("alice", "reports/q1.md");
+  const resource = await ambientHandle(agent, "alice", "reports/q1.md");
   const call = callOf("retrieve_document", { resourceHandle: resource });
   const alice = await clientOf(agent, "JSON-RPC", "alice");
-  expect(resultOf(taskIn(await alice.sendMessage(call, known)))).toMatchObject({
+  expect(resultOf(taskIn(await alice.sendMessage(call, KNOWN)))).toMatchObject({
     title: "First quarter",
   });
   const bob = await clientOf(agent, "JSON-RPC", "bob");
-  await expect(bob.sendMessage(call, known)).rejects.toThrow("handle_invalid");
+  await expect(bob.sendMessage(call, KNOWN)).rejects.toThrow("handle_invalid");
   const carol = await clientOf(agent, "JSON-RPC", "carol");
   const legacy = await request(carol, { grants: ["documents:admin"] });
   const holder = await withCapability(alice, legacy.token);

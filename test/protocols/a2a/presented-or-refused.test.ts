@@ -36,22 +36,8 @@ afterAll(() => agent.remove());
 
 const WAIT = { skill: "wait", arguments: { milliseconds: 5 } };
 
-function call(
-  method: string,
-  params: object,
-  headers: { readonly [name: string]: string } = {},
-): Promise<Answer> {
-  return send(agent.server.rpcUrl, {
-    method: "POST",
-    headers: {
-      ...authorized("alice"),
-      "Content-Type": "application/json",
-      "A2A-Version": "1.0",
-      ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-  });
-}
+const call = (method: string, params: object, headers = {}): Promise<Answer> =>
+  rpc(agent, "alice", method, params, headers);
 
 function message(parts: Json): object {
   return { messageId: "m", role: "ROLE_USER", parts };

@@ -20,6 +20,7 @@ import {
   resultOf,
   taskIn,
 } from "./callers.js";
+import { AT_ONCE } from "./set-up.js";
 
 let agent: TestAgent;
 
@@ -216,9 +217,5 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
 /** A call that is answered before it is done. */
 function later(milliseconds: number) {
   const call = callOf("wait", { milliseconds });
-  const configuration = {
-    ...{ acceptedOutputModes: [], historyLength: undefined, returnImmediately: true },
-    taskPushNotificationConfig: undefined,
-  };
-  return { ...call, configuration };
+  return { ...call, configuration: AT_ONCE };
 }

@@ -1,32 +1,9 @@
 import { TaskState } from "@a2a-js/sdk";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
 import { withCapability } from "../../../src/protocols/a2a/client/index.js";
-import { startAgent, type TestAgent, type TestAgentOptions } from "../../support/a2a-agent.js";
-import {
-  at,
-  authorized,
-  callOf,
-  clientOf,
-  quietConsole,
-  request,
-  rpc,
-  send,
-  taskIn,
-  textAt,
-} from "./callers.js";
-
-async function agentFor(options: TestAgentOptions = {}): Promise<TestAgent> {
-  quietConsole();
-  const agent = await startAgent(options);
-  onTestFinished(() => agent.remove());
-  return agent;
-}
-
-async function tokenFor(agent: TestAgent): Promise<string> {
-  const { body } = await rpc(agent, "alice", "a2a/capabilities/request", { grants: ["work:do"] });
-  return textAt(body, "result", "capabilities", 0, "token");
-}
+import { at, authorized, callOf, clientOf, request, rpc, send, taskIn } from "./callers.js";
+import { agentFor, held } from "./set-up.js";
 
 test("health, and what is counted", async () => {
   const agent = await agentFor();
@@ -35,7 +12,7 @@ test("health, and what is counted", async () => {
     body: { status: "ok" },
   });
 
-  const token = await tokenFor(agent);
+  const { token } = await held(agent);
   const call = { skill: "wait", arguments: { milliseconds: 0 } };
   await rpc(agent, "alice", "a2a/skill/invoke", { ...call, token });
   await rpc(agent, "alice", "a2a/skill/invoke", call);
@@ -109,7 +86,7 @@ test("what there is not", async () => {
   }
 });
 
-test("an address that can not be decoded is the caller's mistake", async () => {
+test("an address that cannot be decoded is the caller's mistake", async () => {
   const agent = await agentFor();
   for (const path of ["/%zz", "/a2a/rest/tasks/%zz"]) {
     const answer = await send(`${agent.server.url}${path}`, { headers: authorized("alice") });
@@ -138,7 +115,7 @@ test("HEAD and OPTIONS do nothing, and give nothing away", async () => {
 
 test("a failure within is told to the log, and to nobody else", async () => {
   const agent = await agentFor();
-  const token = await tokenFor(agent);
+  const { token } = await held(agent);
   // From here on nothing can be written down, and so nothing may be done.
   await agent.ledger.close();
   const secret = /ledger|proviso-a2a-|\.db|closed/;

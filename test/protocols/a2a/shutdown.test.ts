@@ -2,33 +2,10 @@ import { Agent, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
-import { withCapability } from "../../../src/protocols/a2a/client/index.js";
-import { CALLERS, startAgent, type TestAgent } from "../../support/a2a-agent.js";
-import {
-  authorized,
-  callOf,
-  clientOf,
-  quietConsole,
-  request,
-  resultOf,
-  rpc,
-  send,
-  taskIn,
-  textAt,
-} from "./callers.js";
-
-async function agentFor(): Promise<TestAgent> {
-  quietConsole();
-  const agent = await startAgent();
-  onTestFinished(() => agent.remove());
-  return agent;
-}
-
-async function tokenFor(agent: TestAgent): Promise<string> {
-  const { body } = await rpc(agent, "alice", "a2a/capabilities/request", { grants: ["work:do"] });
-  return textAt(body, "result", "capabilities", 0, "token");
-}
+import { expect, test } from "vitest";
+import { CALLERS, type TestAgent } from "../../support/a2a-agent.js";
+import { authorized, callOf, resultOf, send, taskIn } from "./callers.js";
+import { AT_ONCE, agentFor, held } from "./set-up.js";
 
 /** A call over a connection that is kept, and may be used again. */
 function keptAlive(
@@ -55,7 +32,7 @@ function keptAlive(
 
 test("shutting down finishes what is under way, takes nothing new, and does not dawdle", async () => {
   const agent = await agentFor();
-  const token = await tokenFor(agent);
+  const { token } = await held(agent);
   const params = { skill: "wait", arguments: { milliseconds: 600 }, token };
   const connections = new Agent({ keepAlive: true, maxSockets: 1 });
   const underWay = keptAlive(agent, connections, { method: "a2a/skill/invoke", params });
@@ -81,14 +58,8 @@ test("shutting down finishes what is under way, takes nothing new, and does not 
 
 test("a task that nobody waits for does not bring the process down when the stores are closed", async () => {
   const agent = await agentFor();
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  const { token } = await request(alice, { grants: ["work:do"] });
-  const holder = await withCapability(alice, token);
-  const configuration = {
-    ...{ acceptedOutputModes: [], historyLength: undefined, returnImmediately: true },
-    taskPushNotificationConfig: undefined,
-  };
-  await holder.sendMessage({ ...callOf("wait", { milliseconds: 300 }), configuration });
+  const { holder } = await held(agent);
+  await holder.sendMessage({ ...callOf("wait", { milliseconds: 300 }), configuration: AT_ONCE });
   const rejections: unknown[] = [];
   const onRejection = (reason: unknown) => rejections.push(reason);
   process.on("unhandledRejection", onRejection);
@@ -100,9 +71,7 @@ test("a task that nobody waits for does not bring the process down when the stor
 
 test("a client that goes away does not take its task with it", async () => {
   const agent = await agentFor();
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  const { token } = await request(alice, { grants: ["work:do"] });
-  const holder = await withCapability(alice, token);
+  const { holder } = await held(agent);
   const controller = new AbortController();
   let id = "";
   try {
@@ -127,7 +96,8 @@ test("a client that goes away does not take its task with it", async () => {
 
 test("what still comes by an open connection while the server closes is told so", async () => {
   const agent = await agentFor();
-  const params = { skill: "wait", arguments: { milliseconds: 400 }, token: await tokenFor(agent) };
+  const { token } = await held(agent);
+  const params = { skill: "wait", arguments: { milliseconds: 400 }, token };
   const call = { jsonrpc: "2.0", id: 1, method: "a2a/skill/invoke", params };
   const body = JSON.stringify(call);
   const { hostname, port } = new URL(agent.server.url);

@@ -1,6 +1,6 @@
 import { type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
 import { attenuate, createNonce } from "../../../src/index.js";
 import {
@@ -14,32 +14,19 @@ import type {
   TaskRunner,
   TaskTurn,
 } from "../../../src/protocols/a2a/index.js";
-import { startAgent, type TestAgent, type TestAgentOptions } from "../../support/a2a-agent.js";
 import {
   BINDINGS,
   callOf,
   clientOf,
   failureOf,
   messageOf,
-  quietConsole,
   request,
   resultOf,
   taskIn,
 } from "./callers.js";
+import { agentFor, held } from "./set-up.js";
 
 // What a task in words comes to where it is not done: rejected, or waiting for its caller.
-
-async function agentFor(options: TestAgentOptions): Promise<TestAgent> {
-  quietConsole();
-  const agent = await startAgent(options);
-  onTestFinished(() => agent.remove());
-  return agent;
-}
-
-async function holderOf(agent: TestAgent, binding: (typeof BINDINGS)[number]): Promise<Client> {
-  const alice = await clientOf(agent, binding, "alice");
-  return withCapability(alice, (await request(alice, { grants: ["work:do"] })).token);
-}
 
 /** What the agent says of a task's state. */
 function said({ status }: Task): readonly Json[] {
@@ -64,7 +51,7 @@ const asking: TaskRunner = async ({ earlier, text, answer }) =>
 describe.each(BINDINGS)("over %s", (binding) => {
   test("a task whose skill is refused is rejected, and says why", async () => {
     const agent = await agentFor({ runTask: payer });
-    const holder = await holderOf(agent, binding);
+    const { holder } = await held(agent, "work:do", binding);
     const task = taskIn(await holder.sendMessage(messageOf(["bob"])));
     expect(task.status?.state).toBe(TaskState.TASK_STATE_REJECTED);
     expect(said(task)).toEqual([
@@ -85,7 +72,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     ["auth-required", "my password is lost", TaskState.TASK_STATE_AUTH_REQUIRED],
   ])("%s: the task goes on with the next message that names it", async (_, words, state) => {
     const agent = await agentFor({ runTask: asking });
-    const holder = await holderOf(agent, binding);
+    const { holder } = await held(agent, "work:do", binding);
     const asked = taskIn(await holder.sendMessage(messageOf([words])));
     expect(asked.status?.state).toBe(state);
     expect(said(asked)).toEqual(["to whom?"]);
@@ -106,7 +93,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
 
   test("a stream ends when the task waits, and the next one goes on with it", async () => {
     const agent = await agentFor({ runTask: asking });
-    const holder = await holderOf(agent, binding);
+    const { holder } = await held(agent, "work:do", binding);
     for (const words of ["pay", "my password is lost"]) {
       const states: unknown[] = [];
       let taskId = "";
@@ -132,9 +119,7 @@ test("a message that goes on with a task passes the same checks as the first", a
     return task.answer("input-required", "more?");
   };
   const agent = await agentFor({ runTask });
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  const { token } = await request(alice, { grants: ["work:do"] });
-  const holder = await withCapability(alice, token);
+  const { alice, holder, token } = await held(agent);
   const { id: taskId, contextId } = taskIn(await holder.sendMessage(messageOf(["go"])));
   const codeOf = async (client: Client): Promise<string> => {
     const failure = await failureOf(client.sendMessage(messageOf(["on"], { taskId })));
@@ -189,7 +174,7 @@ test("two messages at once do not both go on with a task", async () => {
     return task.answer("input-required", "more?");
   };
   const agent = await agentFor({ runTask });
-  const holder = await holderOf(agent, "JSON-RPC");
+  const { holder } = await held(agent);
   const { id: taskId } = taskIn(await holder.sendMessage(messageOf(["go"])));
   const send = (): Promise<string> =>
     holder.sendMessage(messageOf(["on"], { taskId })).then(() => "done", String);
@@ -205,9 +190,9 @@ test("two messages at once do not both go on with a task", async () => {
 
 test("a task that waits can be cancelled, and is not failed by a restart", async () => {
   const agent = await agentFor({ runTask: asking });
-  const holder = await holderOf(agent, "JSON-RPC");
+  const { holder } = await held(agent);
   const { id } = taskIn(await holder.sendMessage(messageOf(["pay"])));
-  expect(agent.tasks.failInterrupted()).toBe(0);
+  expect(await agent.tasks.failInterrupted()).toBe(0);
   const cancelled = await holder.cancelTask({ tenant: "", id, metadata: undefined });
   expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
   const more = messageOf(["to bob"], { taskId: id });
@@ -217,7 +202,7 @@ test("a task that waits can be cancelled, and is not failed by a restart", async
 test("a state that there is not fails the task, and is in the log", async () => {
   const runTask: TaskRunner = async (task) => task.answer(JSON.parse('"completed"'), "done");
   const agent = await agentFor({ runTask });
-  const holder = await holderOf(agent, "JSON-RPC");
+  const { holder } = await held(agent);
   const task = taskIn(await holder.sendMessage(messageOf(["go"])));
   expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);
   expect(agent.logged()).toContain("must be one of rejected, input-required, auth-required");

@@ -16,6 +16,7 @@ import {
   resultOf,
   taskIn,
 } from "./callers.js";
+import { AT_ONCE, held } from "./set-up.js";
 
 let agent: TestAgent;
 
@@ -43,12 +44,8 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     alice = await clientOf(agent, binding, "alice");
     parent = (await request(alice, { grants: ["work:do"] })).token;
     token = child(parent);
-    const configuration = {
-      ...{ acceptedOutputModes: [], historyLength: undefined, returnImmediately: true },
-      taskPushNotificationConfig: undefined,
-    };
     const holder = await withCapability(alice, token);
-    const call = { ...callOf("wait", { milliseconds: 60_000 }), configuration };
+    const call = { ...callOf("wait", { milliseconds: 60_000 }), configuration: AT_ONCE };
     id = taskIn(await holder.sendMessage(call)).id;
   });
 
@@ -144,14 +141,8 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
 });
 
 test("a second message to a task under way takes nothing from the first", async () => {
-  const alice = await clientOf(agent, "JSON-RPC", "alice");
-  const { token } = await request(alice, { grants: ["work:do"] });
-  const holder = await withCapability(alice, token);
-  const configuration = {
-    ...{ acceptedOutputModes: [], historyLength: undefined, returnImmediately: true },
-    taskPushNotificationConfig: undefined,
-  };
-  const slow = { ...callOf("wait", { milliseconds: 800 }), configuration };
+  const { holder } = await held(agent);
+  const slow = { ...callOf("wait", { milliseconds: 800 }), configuration: AT_ONCE };
   const { id, contextId } = taskIn(await holder.sendMessage(slow));
   const more = callOf("wait", { milliseconds: 1 }, { taskId: id, contextId });
   expect(await failureOf(holder.sendMessage(more))).toMatchObject({

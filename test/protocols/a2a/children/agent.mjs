@@ -16,6 +16,7 @@ import {
   LedgerStore,
   openRevocationStore,
   openStores,
+  ResourceNumberStore,
 } from "proviso/stores";
 
 const [, , home = ""] = process.argv;
@@ -33,9 +34,10 @@ const folder = await openFolder(at("documents"));
 const revocations = first
   ? await createRevocationStore(at("store.db"))
   : await openRevocationStore(at("store.db"));
-const database = await (first ? createStores : openStores)(at("ledger.db"));
-const ledger = new LedgerStore(database);
-const tasks = await openTaskStore(at("tasks.db"));
+const stores = await (first ? createStores : openStores)(at("proviso.db"));
+const ledger = new LedgerStore(stores);
+const tasks = await openTaskStore(stores);
+await tasks.failInterrupted();
 const input = {
   type: "object",
   properties: {
@@ -58,6 +60,7 @@ const agent = await createIssuingAgent({
   revocations,
   ledger,
   resources: folder,
+  resourceNumbers: new ResourceNumberStore(stores),
   policy: new PolicyTable({ rules: [{ principal: "alice", grant: "*", operations: "*" }] }),
   skills: [
     {
@@ -87,6 +90,6 @@ writeSync(1, `${JSON.stringify({ url: server.url })}\n`);
 process.once("SIGTERM", async () => {
   await server.close();
   await ledger.close();
-  for (const store of [tasks, database, revocations]) await store.close();
+  await stores.close();
   writeSync(1, `${JSON.stringify({ stopped: true })}\n`);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openSqliteResources } from "../../src/sources/sqlite.js";
+import { openTables } from "../../src/sources/table.js";
 import {
   databaseWith,
   denialOf,
@@ -76,7 +76,7 @@ describe("rows as items", () => {
     const { file } = databaseWith(REPORTS_SQL);
     const name = `title" FROM report; DELETE FROM report; --`;
     const error = await resourceError(() =>
-      openSqliteResources({ file, collections: { r: { ...REPORTS, displayName: name } } }),
+      openTables({ database: file, collections: { r: { ...REPORTS, displayName: name } } }),
     );
     expect(error.code).toBe("source_mismatch");
     const source = await sqliteSource(file, { reports: REPORTS });

@@ -1,4 +1,4 @@
-import { type CliError, usageError } from "../exit.js";
+import { ClientError } from "./client-error.js";
 
 /** Where an agent is. */
 export interface AgentAddress {
@@ -10,25 +10,22 @@ export interface AgentAddress {
 
 /** What may be said about an address beside itself. */
 export interface AddressOptions {
+  /** Whether plain HTTP to other machines is allowed. */
   readonly insecure?: boolean;
-  readonly allowOrigin?: string;
 }
 
 const WELL_KNOWN = ".well-known/agent-card.json";
-const EXAMPLE =
-  "give the agent's address, such as https://agent.example, or http://127.0.0.1:8080 on this machine";
 
 /**
  * Reads an agent's address: that of its card, which ends in `.json`, or the one below which the card
  * stands at its well-known place.
  *
- * @throws CliError if it is none, or would take secrets over the network in clear.
+ * @throws ClientError `address_invalid`, or `address_insecure` if it would take secrets over the network
+ *   in clear.
  */
 export function readAddress(text: string, options: AddressOptions = {}): AgentAddress {
   const url = readUrl(text, "the address", options);
-  const { allowOrigin } = options;
-  const also = allowOrigin === undefined ? [] : [originOf(allowOrigin, options)];
-  const origins = [url.origin, ...also];
+  const origins = [url.origin];
   url.hash = "";
   if (url.pathname.endsWith(".json")) return { card: url, origins };
   url.search = "";
@@ -46,36 +43,28 @@ export function isWithin(url: URL, origins: readonly string[]): boolean {
   });
 }
 
-function originOf(text: string, options: AddressOptions): string {
-  return readUrl(text, "--allow-origin", options).origin;
-}
-
-function readUrl(text: string, what: string, { insecure = false }: AddressOptions): URL {
+/**
+ * Reads a URL that tokens may be sent to.
+ *
+ * @param what - What the text is, to begin messages with.
+ * @throws ClientError as {@link readAddress}.
+ */
+export function readUrl(text: string, what: string, { insecure = false }: AddressOptions): URL {
+  const refuse = (problem: string): ClientError =>
+    new ClientError("address_invalid", `${what} ${problem}`);
   // "agent.example:8080" would be read as an address with the scheme "agent.example".
-  if (!/^https?:\/\//i.test(text)) throw badAddress(what, "does not begin with https://");
-  if (!URL.canParse(text)) throw badAddress(what, "is not a valid URL");
+  if (!/^https?:\/\//i.test(text)) throw refuse("does not begin with https://");
+  if (!URL.canParse(text)) throw refuse("is not a valid URL");
   const url = new URL(text);
   if (url.username !== "" || url.password !== "") {
-    const hint = "drop what stands before the @; --access-token tells who you are";
-    throw usageError(`${what} holds a user's name or password`, hint);
+    throw refuse("holds a user's name or password, before the @");
   }
   if (url.protocol === "https:" || isLoopback(url.hostname) || insecure) return url;
-  throw usageError(
-    `${what} is plain http: tokens would travel to ${url.host} in clear`,
-    "use https://; or --insecure, on a network where nobody listens",
-  );
-}
-
-function badAddress(what: string, problem: string): CliError {
-  return usageError(`${what} ${problem}`, EXAMPLE);
+  const message = `${what} is plain http: tokens would travel to ${url.host} in clear`;
+  throw new ClientError("address_insecure", message, url.origin);
 }
 
 /** Whether a host is this machine, by its own name for itself. */
 function isLoopback(hostname: string): boolean {
-  return (
-    hostname === "localhost" ||
-    hostname.endsWith(".localhost") ||
-    hostname === "[::1]" ||
-    /^127(\.\d{1,3}){3}$/.test(hostname)
-  );
+  return /^(localhost|.*\.localhost|\[::1\]|127(\.\d{1,3}){3})$/.test(hostname);
 }

@@ -2,8 +2,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, test } from "vitest";
-import { openSqliteResources } from "../../src/sources/sqlite.js";
-import { selectByKey, selectRows } from "../../src/sources/sqlite-select.js";
+import { openTables } from "../../src/sources/table.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import {
   databaseWith,
@@ -23,29 +22,8 @@ describe("large tables", () => {
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
       INSERT INTO report SELECT i, 'Report ' || i, i % 1000, 'd' || (i % 20000), i % 2 FROM n;
   `;
-  const table = {
-    ...{ collection: "reports", table: "report" },
-    key: { name: "id", boolean: false },
-    title: { name: "title", boolean: false },
-    fields: new Map([
-      ["year", { name: "year", boolean: false }],
-      ["department", { name: "dept", boolean: false }],
-    ]),
-  };
-
   test("are looked up by index: equality, lists and ranges of numbers, and keys", async () => {
-    const { file, database } = databaseWith(MANY);
-    const plan = (sql: string): string =>
-      JSON.stringify(database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all());
-    const planOf = (filter: object): string => plan(selectRows(table, { ...filter }, 1000).sql);
-    expect(planOf({ department: "d7" })).toContain("USING INDEX by_dept (dept=?)");
-    expect(planOf({ department: { in: ["d7", "d8"] } })).toContain("USING INDEX by_dept (dept=?)");
-    expect(planOf({ year: { min: 5, max: 6 } })).toMatch(
-      /USING INDEX by_year \(year>\? AND year<\?\)/,
-    );
-    expect(planOf({ department: { min: "d7" } })).toContain("SCAN r");
-    expect(plan(selectByKey(table))).toContain("USING INTEGER PRIMARY KEY (rowid=?)");
-
+    const { file } = databaseWith(MANY);
     const source = await sqliteSource(file, { reports: REPORTS });
     const names = namesFound(
       await source.find({ collection: "reports", filter: { department: "d7" } }),
@@ -62,6 +40,9 @@ describe("large tables", () => {
     const whole = performance.now() - before;
     expect(all).toHaveLength(100_000);
     // Twenty looked up by index take less than one look at every row.
+    for (const filter of [{ department: { in: ["d7", "d8"] } }, { year: { min: 5, max: 5.5 } }]) {
+      expect(await time(filter)).toBeLessThan(whole * 2);
+    }
     expect(await time({ department: "d7" })).toBeLessThan(whole);
   });
 
@@ -90,7 +71,7 @@ describe("the database", () => {
     const wrong = databaseWith("CREATE TABLE report (id INTEGER PRIMARY KEY, year)");
     wrong.database.close();
     renameSync(wrong.file, file);
-    expect((await resourceError(() => source.get("reports/1"))).code).toBe("source_mismatch");
+    expect((await resourceError(() => source.get("reports/1"))).code).toBe("source_unreadable");
     rmSync(file);
     expect((await resourceError(() => source.get("reports/1"))).code).toBe("source_missing");
   });
@@ -135,9 +116,9 @@ describe("the database", () => {
 
   test("is closed once, and not used after", async () => {
     const { file } = databaseWith(REPORTS_SQL);
-    const source = await openSqliteResources({ file, collections: { reports: REPORTS } });
-    source.close();
-    source.close();
+    const source = await openTables({ database: file, collections: { reports: REPORTS } });
+    await source.close();
+    await source.close();
     await expect(source.get("reports/1")).rejects.toThrow(TypeError);
     await expect(source.find({ collection: "reports" })).rejects.toThrow(
       "these resources are closed",
@@ -147,7 +128,7 @@ describe("the database", () => {
   test("must be there, and be one", async () => {
     const directory = temporaryFolder();
     const open = (file: string): Promise<unknown> =>
-      openSqliteResources({ file, collections: { reports: REPORTS } });
+      openTables({ database: file, collections: { reports: REPORTS } });
     const missing = await resourceError(() => open(join(directory, "no.db")));
     expect([missing.code, missing.subject]).toEqual(["source_missing", join(directory, "no.db")]);
     writeFileSync(join(directory, "text.db"), "this is a text, and not a database\n".repeat(40));

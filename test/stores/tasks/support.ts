@@ -1,27 +1,31 @@
-import { join } from "node:path";
 import { type AgentCard, Role, type Task, TaskState } from "@a2a-js/sdk";
 import { AgentEvent, type AgentExecutor, ServerCallContext } from "@a2a-js/sdk/server";
 import { onTestFinished } from "vitest";
+import { openStores, type StoreDatabase } from "../../../src/stores/database.js";
 import { setTaskAccess } from "../../../src/stores/tasks/task-access.js";
 import {
   openTaskStore,
-  type SqliteTaskStore,
+  type TaskStore,
   type TaskStoreOptions,
 } from "../../../src/stores/tasks/task-store.js";
-import { temporaryFolder } from "../../support/temporary-folder.js";
 
-export function newPath(): string {
-  return join(temporaryFolder(), "tasks.db");
+/** A task store, and what closes its database. */
+export interface OpenedStore {
+  readonly store: TaskStore;
+  readonly database: StoreDatabase;
+  readonly close: () => Promise<void>;
 }
 
-/** A task store that is closed when the test is done. */
-export async function newStore(
-  path: string = newPath(),
-  options: TaskStoreOptions = {},
-): Promise<SqliteTaskStore> {
-  const store = await openTaskStore(path, options);
-  onTestFinished(() => store.close());
-  return store;
+/** A task store in the database at a place, which is closed when the test is done. */
+export async function opened(place: string, options: TaskStoreOptions = {}): Promise<OpenedStore> {
+  const database = await openStores(place, "create", { reserve: 0 });
+  const close = (): Promise<void> => database.close();
+  onTestFinished(close);
+  return { store: await openTaskStore(database, options), database, close };
+}
+
+export async function newStore(place: string, options: TaskStoreOptions = {}): Promise<TaskStore> {
+  return (await opened(place, options)).store;
 }
 
 /** A context whose capabilities have these paths: one character an id. */

@@ -1,0 +1,309 @@
+import { type ListTasksRequest, TaskState } from "@a2a-js/sdk";
+import { RequestMalformedError, TaskNotFoundError } from "@a2a-js/sdk/errors";
+import { InMemoryTaskStore, ServerCallContext } from "@a2a-js/sdk/server";
+import { describe, expect, test } from "vitest";
+import {
+  setTaskAccess,
+  TASK_ACCESS_KEY,
+  taskAccessOf,
+} from "../../../src/stores/tasks/task-access.js";
+import { LISTING } from "../../protocols/a2a/callers.js";
+import { onBothDatabases } from "../../support/databases.js";
+import { as, newStore, opened, part, status, task } from "./support.js";
+
+const EVERYTHING: ListTasksRequest = {
+  tenant: "",
+  contextId: "",
+  status: TaskState.TASK_STATE_UNSPECIFIED,
+  pageToken: "",
+  statusTimestampAfter: undefined,
+};
+
+test("an access is copied, and must be whole", () => {
+  const context = new ServerCallContext();
+  const path = ["rv_1"];
+  setTaskAccess(context, { principal: "alice", paths: [path] });
+  path.push("rv_2");
+  expect(taskAccessOf(context)).toEqual({ principal: "alice", paths: [["rv_1"]] });
+  const wrong = [
+    { principal: "", paths: [] },
+    { principal: "alice", paths: [[]] },
+    { principal: "alice", paths: [["rv_1", ""]] },
+  ];
+  for (const access of wrong) expect(() => setTaskAccess(context, access)).toThrow(TypeError);
+});
+
+onBothDatabases((place) => {
+  describe("a task", () => {
+    const rich = task("task\0-\ud800", {
+      contextId: "ctx\0",
+      status: status(TaskState.TASK_STATE_INPUT_REQUIRED, 7),
+      artifacts: [
+        {
+          ...{
+            artifactId: "a",
+            name: "n",
+            description: "",
+            metadata: { k: [1, null] },
+            extensions: ["x"],
+          },
+          parts: [
+            { ...part("text\0"), metadata: { a: 1 } },
+            { ...part(""), content: { $case: "raw", value: Buffer.from([0, 255, 10]) } },
+            { ...part(""), content: { $case: "data", value: { deep: [{ a: "\ud800" }] } } },
+            { ...part(""), content: { $case: "url", value: "https://example.com/" } },
+          ],
+        },
+      ],
+      metadata: { "": "empty", list: [true] },
+    });
+
+    test("comes back as it was, also after a restart", async () => {
+      const path = await place();
+      const { store, close } = await opened(path);
+      const alice = as("alice");
+      await store.save(rich, alice);
+      expect(await store.load(rich.id, alice)).toEqual(rich);
+      await close();
+      const again = await newStore(path);
+      expect(await again.load(rich.id, alice)).toEqual(rich);
+      expect(await again.load("task", alice)).toBeUndefined();
+      const changed = task(rich.id, { contextId: rich.contextId });
+      await again.save(changed, alice);
+      expect(await again.load(rich.id, alice)).toEqual(changed);
+    });
+
+    test("is a copy: changing what was saved or loaded changes nothing", async () => {
+      const store = await newStore(await place());
+      const alice = as("alice");
+      const given = task("t");
+      await store.save(given, alice);
+      given.metadata = { changed: true };
+      const loaded = await store.load("t", alice);
+      if (loaded !== undefined) loaded.contextId = "changed";
+      expect(await store.load("t", alice)).toEqual(task("t"));
+    });
+
+    test("must have an id", async () => {
+      const store = await newStore(await place());
+      await expect(store.save(task(""), as("alice"))).rejects.toThrow("a task must have an id");
+    });
+  });
+
+  describe("who sees a task", () => {
+    // Ids of one character: i is a capability's identifier, and "iab" is narrowed from "ia".
+    const cases: [string, readonly string[], string, readonly string[], boolean][] = [
+      ["the same principal, without capabilities", [], "alice", [], true],
+      ["another principal", [], "bob", [], false],
+      ["a principal of a similar name", [], "alice\0", [], false],
+      ["a capability, of what was made without", [], "alice", ["ia"], false],
+      ["no capability, of what was made with one", ["ia"], "alice", [], false],
+      ["the same token", ["iab"], "alice", ["iab"], true],
+      ["the token it was narrowed from", ["iab"], "alice", ["ia"], true],
+      ["the token that was issued", ["iabcd"], "alice", ["ia"], true],
+      ["a token narrowed from it", ["ia"], "alice", ["iab"], false],
+      ["its sibling", ["iab"], "alice", ["iac"], false],
+      ["another capability", ["ia"], "alice", ["jb"], false],
+      ["the same token of another principal", ["ia"], "bob", ["ia"], false],
+      ["the same token beside others", ["ia"], "alice", ["jb", "ia"], true],
+      ["one of two tokens it was made with", ["ia", "jb"], "alice", ["ia"], false],
+      ["both tokens it was made with", ["ia", "jb"], "alice", ["jb", "ia"], true],
+      ["parents of both", ["iab", "jbc"], "alice", ["ia", "jb"], true],
+      ["a parent of one and a child of the other", ["iab", "jb"], "alice", ["ia", "jbc"], false],
+      ["one token for two of the same branch", ["ia", "iab"], "alice", ["ia"], true],
+      ["a child of two of the same branch", ["ia", "iab"], "alice", ["iab"], false],
+    ];
+
+    test.each(cases)("%s", async (_, made, principal, presented, visible) => {
+      const store = await newStore(await place());
+      const maker = as("alice", made);
+      const viewer = as(principal, presented);
+      // Others' tasks, so that there is something to be mistaken for it.
+      await store.save(task("other"), as("carol", ["xyz"]));
+      await store.save(task("t"), maker);
+
+      expect((await store.load("t", viewer))?.id).toBe(visible ? "t" : undefined);
+      const listed = await store.list(EVERYTHING, viewer);
+      expect(listed.tasks.map(({ id }) => id)).toEqual(visible ? ["t"] : []);
+      expect(listed.totalSize).toBe(visible ? 1 : 0);
+
+      const saving = store.save(task("t", { contextId: "theirs" }), viewer);
+      if (visible) await saving;
+      else await expect(saving).rejects.toThrow(TaskNotFoundError);
+      expect((await store.load("t", maker))?.contextId).toBe(visible ? "theirs" : "context");
+    });
+
+    test("does not change when one of them saves it", async () => {
+      const path = await place();
+      const { store, close } = await opened(path);
+      const child = as("alice", ["iab"]);
+      await store.save(task("t"), child);
+      await store.save(task("t", { contextId: "parent's" }), as("alice", ["ia"]));
+      await close();
+      const again = await newStore(path);
+      expect((await again.load("t", child))?.contextId).toBe("parent's");
+      expect(await again.load("t", as("alice", ["iac"]))).toBeUndefined();
+    });
+
+    test("is told apart by tenant as well", async () => {
+      const store = await newStore(await place());
+      await store.save(task("t"), as("alice", [], "acme"));
+      expect(await store.load("t", as("alice", [], "acme"))).toBeDefined();
+      expect(await store.load("t", as("alice"))).toBeUndefined();
+      expect((await store.list(EVERYTHING, as("alice", [], "other"))).tasks).toEqual([]);
+      await expect(store.save(task("t"), as("alice"))).rejects.toThrow(TaskNotFoundError);
+    });
+
+    test("is nobody, if it is not known on whose authority a request is made", async () => {
+      const store = await newStore(await place());
+      await store.save(task("t"), as("alice"));
+      const unknown = new ServerCallContext();
+      const forged = new ServerCallContext();
+      forged.state.set(TASK_ACCESS_KEY, { principal: "alice", paths: [] });
+      for (const context of [unknown, forged]) {
+        const message = "it is not known on whose authority";
+        await expect(store.load("t", context)).rejects.toThrow(message);
+        await expect(store.list(EVERYTHING, context)).rejects.toThrow(message);
+        await expect(store.save(task("new"), context)).rejects.toThrow(message);
+        await expect(store.pushConfigs.load("t", context)).rejects.toThrow(message);
+      }
+    });
+  });
+
+  describe("a list", () => {
+    const alice = as("alice", ["ia"]);
+    const states = [
+      TaskState.TASK_STATE_WORKING,
+      TaskState.TASK_STATE_COMPLETED,
+      TaskState.TASK_STATE_INPUT_REQUIRED,
+    ];
+    /** Tasks in an order of their own: some share a time, some have none, one has no status. */
+    const tasks = Array.from({ length: 23 }, (_, i) => {
+      const state = states[i % 3] ?? TaskState.TASK_STATE_WORKING;
+      const at = status(state, (i * 7) % 10);
+      const { artifactId, ...rest } = { artifactId: `a${i}`, name: "", description: "" };
+      const artifacts = [{ artifactId, ...rest, metadata: undefined, extensions: [], parts: [] }];
+      return task(`t${String(i).padStart(2, "0")}`, {
+        contextId: i % 2 === 0 ? "even" : "odd",
+        artifacts,
+        status: i === 20 ? undefined : i > 17 ? { ...at, timestamp: undefined } : at,
+      });
+    });
+
+    const queries: [string, Partial<ListTasksRequest>][] = [
+      ["of everything", {}],
+      ["of a context", { contextId: "odd" }],
+      ["of a state", { status: TaskState.TASK_STATE_COMPLETED }],
+      ["after a time", { statusTimestampAfter: "2026-01-01T00:00:05Z" }],
+      ["after a time in another zone", { statusTimestampAfter: "2026-01-01T02:00:05.000+02:00" }],
+      ["after a time long ago", { statusTimestampAfter: "0001-01-01T00:00:00Z" }],
+      [
+        "of all of these",
+        { contextId: "even", status: states[0] ?? 0, statusTimestampAfter: "2026-01-01T00:00:00Z" },
+      ],
+      ["of nothing", { contextId: "none" }],
+      ["with artifacts", { includeArtifacts: true }],
+    ];
+    test.each(queries)("%s has the pages that the SDK's own store has", async (_, query) => {
+      const ours = await newStore(await place());
+      const theirs = new InMemoryTaskStore();
+      for (const one of tasks) {
+        await ours.save(one, alice);
+        await theirs.save(one, alice);
+        await ours.save(task(`${one.id}-hidden`, one), as("alice", ["ib"])).catch(() => {});
+      }
+      for (const pageSize of [1, 4, 22, 23, 50]) {
+        const request = { ...EVERYTHING, ...query, pageSize };
+        let [ourToken, theirToken] = ["", ""];
+        for (let page = 0; page < 24; page++) {
+          const mine = await ours.list({ ...request, pageToken: ourToken }, alice);
+          const other = await theirs.list({ ...request, pageToken: theirToken }, alice);
+          expect(mine.tasks).toEqual(other.tasks);
+          expect([mine.totalSize, mine.pageSize]).toEqual([other.totalSize, other.pageSize]);
+          expect(mine.nextPageToken === "").toBe(other.nextPageToken === "");
+          [ourToken, theirToken] = [mine.nextPageToken, other.nextPageToken];
+          if (ourToken === "") break;
+        }
+        expect(ourToken).toBe("");
+      }
+    });
+
+    test("goes on where it was, though the tasks have changed", async () => {
+      const store = await newStore(await place());
+      for (const one of tasks.slice(0, 6)) await store.save(one, alice);
+      const first = await store.list({ ...EVERYTHING, pageSize: 3 }, alice);
+      for (const { id } of first.tasks) {
+        await store.save(task(id, { status: status(TaskState.TASK_STATE_WORKING, 50) }), alice);
+      }
+      const rest = await store.list({ ...EVERYTHING, pageToken: first.nextPageToken }, alice);
+      expect(rest.tasks).toHaveLength(3);
+      const all = [...first.tasks, ...rest.tasks].map(({ id }) => id);
+      expect(new Set(all).size).toBe(6);
+    });
+
+    test("that can not be is refused", async () => {
+      const store = await newStore(await place());
+      const wrong: [Partial<ListTasksRequest>, string][] = [
+        [{ pageSize: 0 }, "pageSize must be between 1 and 100"],
+        [{ pageSize: 101 }, "pageSize must be between 1 and 100"],
+        [{ pageToken: "%" }, "pageToken must be the nextPageToken"],
+        [{ pageToken: Buffer.from('[1,"a",2]').toString("base64url") }, "pageToken must be"],
+        [{ pageToken: Buffer.from('["1","a"]').toString("base64url") }, "pageToken must be"],
+        [{ pageToken: "W".repeat(4000) }, "pageToken must be"],
+        [{ statusTimestampAfter: "yesterday" }, "statusTimestampAfter must be"],
+      ];
+      for (const [query, message] of wrong) {
+        const listing = store.list({ ...EVERYTHING, ...query }, alice);
+        await expect(listing).rejects.toThrow(RequestMalformedError);
+        await expect(store.list({ ...EVERYTHING, ...query }, alice)).rejects.toThrow(message);
+      }
+    });
+
+    test("with somebody else's page token shows nothing more", async () => {
+      const store = await newStore(await place());
+      for (const one of tasks) await store.save(one, alice);
+      const { nextPageToken } = await store.list({ ...EVERYTHING, pageSize: 2 }, alice);
+      const bob = as("bob", ["ja"]);
+      const listed = await store.list({ ...EVERYTHING, pageToken: nextPageToken }, bob);
+      expect([listed.tasks, listed.totalSize]).toEqual([[], 0]);
+    });
+  });
+
+  test("tasks that nobody has saved for long go, with all that is theirs", async () => {
+    let now = 1000;
+    const path = await place();
+    const store = await newStore(path, { clock: () => now });
+    const alice = as("alice", ["ia"]);
+    await store.save(task("old"), alice);
+    await store.save(task("kept"), alice);
+    await store.save(task("bob's"), as("bob"));
+    now = 2000;
+    await store.save(task("kept"), alice);
+    expect(await store.prune(2000)).toBe(2);
+    expect(await store.load("old", alice)).toBeUndefined();
+    expect(await store.load("kept", alice)).toBeDefined();
+    expect(await store.prune(2001)).toBe(1);
+    // An id that is free again may be anyone's.
+    await store.save(task("old"), as("bob"));
+    expect(await store.load("old", alice)).toBeUndefined();
+  });
+
+  test("a page ends where it would be too large, and the next goes on", async () => {
+    const store = await newStore(await place());
+    const text = "x".repeat(400_000);
+    for (const id of ["a", "b", "c", "d"]) {
+      await store.save(task(id, { metadata: { text } }), as("alice"));
+    }
+    const seen: string[] = [];
+    let pageToken = "";
+    for (let pages = 0; pages < 10; pages++) {
+      const page = await store.list({ ...LISTING, pageToken }, as("alice"));
+      expect(page.tasks.length).toBeLessThanOrEqual(2);
+      expect(page.totalSize).toBe(4);
+      seen.push(...page.tasks.map(({ id }) => id));
+      pageToken = page.nextPageToken;
+      if (pageToken === "") break;
+    }
+    expect(seen.sort()).toEqual(["a", "b", "c", "d"]);
+  });
+});

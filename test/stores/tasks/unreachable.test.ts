@@ -1,0 +1,45 @@
+import { renameSync } from "node:fs";
+import { join } from "node:path";
+import { A2AError } from "@a2a-js/sdk/errors";
+import { expect, test } from "vitest";
+import type { StorageError } from "../../../src/storage/storage-error.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+import { as, newStore, opened, task } from "./support.js";
+
+test("a file that is gone is a problem for the operator, and callers do not learn where it was", async () => {
+  const problems: StorageError[] = [];
+  const path = join(temporaryFolder(), "proviso.db");
+  const store = await newStore(path, { onProblem: (error) => problems.push(error) });
+  renameSync(path, `${path}.old`);
+  const error: unknown = await store.save(task("t"), as("alice")).catch((reason) => reason);
+  expect(error).toBeInstanceOf(A2AError);
+  expect(error).toMatchObject({ message: "the agent cannot reach its tasks now" });
+  expect(problems.map(({ code }) => code)).toEqual(["store_missing"]);
+  expect(error instanceof Error && error.cause).toBe(problems[0]);
+});
+
+test("a damaged row is reported, and is no task", async () => {
+  const problems: StorageError[] = [];
+  const path = join(temporaryFolder(), "proviso.db");
+  const { store, database } = await opened(path, { onProblem: (error) => problems.push(error) });
+  for (const [id, damage] of [
+    ["a", { body: "{" }],
+    ["b", { body: "null" }],
+    ["c", { artifacts: "[]" }],
+    ["d", { access: 99 }],
+  ] as const) {
+    await store.save(task(id), as("alice"));
+    await database.write((db) =>
+      db.updateTable("task").set(damage).where("id", "=", JSON.stringify(id)).execute(),
+    );
+    await expect(store.load(id, as("alice"))).rejects.toThrow("cannot reach its tasks");
+  }
+  expect(problems.map(({ code }) => code)).toEqual(Array(4).fill("store_corrupt"));
+});
+
+test("once the database is closed, nothing is read or written", async () => {
+  const { store, close } = await opened(join(temporaryFolder(), "proviso.db"));
+  await close();
+  await expect(store.load("t", as("alice"))).rejects.toThrow("the database is closed");
+  await expect(store.save(task("t"), as("alice"))).rejects.toThrow("the database is closed");
+});
