@@ -13,8 +13,8 @@ export interface Housekeeping {
 }
 
 /**
- * Tidies up at the start and every hour: tasks that were under way when an agent was killed have
- * failed, old tasks go, and so do revocations whose tokens have expired.
+ * Tidies up at the start and every hour: old tasks go, and so do revocations whose tokens have
+ * expired.
  *
  * @returns Stops it.
  */
@@ -30,7 +30,7 @@ export function keepHouse({ tasks, store, onProblem }: Housekeeping): () => Prom
     await attempt(() => tasks.prune(Date.now() - TASKS_KEPT));
     await attempt(() => store.prune(Date.now()));
   };
-  let running = attempt(() => tasks.failInterrupted()).then(tidy);
+  let running = tidy();
   const timer = setInterval(() => {
     running = running.then(tidy);
   }, HOUR);

@@ -88,6 +88,7 @@ async function open(
   const tasks = await openTaskStore(database, {
     onProblem: (error) => warn(context, error.message),
   });
+  opened.push(() => tasks.close());
   opened.push(keepHouse({ tasks, store, onProblem: (message) => warn(context, message) }));
   const resources = await openResources(read, (message) =>
     say(context, `note: ${printable(message)}`),

@@ -130,6 +130,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
     ...{ ledger, ledgerPath },
     stop: async () => {
       await running.close();
+      await tasks.close();
       await database.close();
       ledger.close();
       rmSync(path, { recursive: true, force: true });

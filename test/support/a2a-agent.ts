@@ -19,6 +19,7 @@ import {
   openTaskStore,
   serveAgent,
   type TaskStore,
+  type TaskStoreOptions,
 } from "../../src/protocols/a2a/index.js";
 import { openFolder } from "../../src/sources/index.js";
 import {
@@ -49,6 +50,8 @@ export interface TestAgentOptions
   readonly pushOrigins?: readonly string[];
   /** The issuer's name; `documents-agent` unless given. */
   readonly name?: string;
+  /** How tasks are kept; as usual unless given. */
+  readonly keeping?: Pick<TaskStoreOptions, "quota" | "lease">;
 }
 
 /** An issuing agent with everything real: files, stores, ledger, HTTP. */
@@ -93,10 +96,19 @@ const FIXED: readonly FixedToken[] = [
   { token: CALLERS.carol, principal: "carol", invoker: "orchestrator" },
 ];
 
+/** What another instance does that starts when the agent's lease is over, as if it had been killed. */
+export async function startBeside({ home }: TestAgent): Promise<void> {
+  const database = await openStores(join(home, "tasks.db"));
+  const tasks = await openTaskStore(database, { clock: () => Date.now() + 3_600_000 });
+  await tasks.close();
+  await database.close();
+}
+
 /** Starts an agent with the documents, grants and skills of the tests, on a free port of 127.0.0.1. */
 export async function startAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
   const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...others } = options;
-  const { pushOrigins: origins, undeclaredAmbient, ...serving } = others;
+  const { keeping, ...more } = others;
+  const { pushOrigins: origins, undeclaredAmbient, ...serving } = more;
   const home = temporaryFolder();
   let ahead = 0;
   const clock = (): number => Date.now() + ahead;
@@ -109,7 +121,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const revocations = await createRevocationStore(join(home, "store.db"), { clock });
   const ledger = await openLedger(join(home, "ledger.db"), { clock });
   const database = await openStores(join(home, "tasks.db"), "create");
-  const tasks = await openTaskStore(database, { clock });
+  const tasks = await openTaskStore(database, { clock, ...keeping });
   const policy = new PolicyTable(POLICY);
   const metrics = new AgentMetrics(() => ({
     ...{ size: revocations.list().length, version: revocations.version, age: revocations.age },
@@ -150,6 +162,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= server.close().finally(async () => {
+      await tasks.close();
       await database.close();
       for (const open of [ledger, revocations]) open.close();
     });

@@ -34,8 +34,7 @@ const revocations = first
   : await openRevocationStore(at("store.db"));
 const ledger = await openLedger(at("ledger.db"));
 const database = await openStores(at("tasks.db"), "create");
-const tasks = await openTaskStore(database);
-await tasks.failInterrupted();
+const tasks = await openTaskStore(database, { lease: 1000 });
 const input = {
   type: "object",
   properties: {
@@ -86,6 +85,7 @@ writeSync(1, `${JSON.stringify({ url: server.url })}\n`);
 
 process.once("SIGTERM", async () => {
   await server.close();
+  await tasks.close();
   await database.close();
   for (const store of [ledger, revocations]) store.close();
   writeSync(1, `${JSON.stringify({ stopped: true })}\n`);
