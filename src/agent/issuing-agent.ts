@@ -206,18 +206,21 @@ export class IssuingAgent {
   /**
    * Runs a skill, if every check allows it: {@link IssuingAgent.clear}, then {@link IssuingAgent.run}.
    *
+   * @param cleared - Called before the skill runs.
    * @throws What the skill throws; the signal's reason if it is aborted before the skill runs.
    */
   async invoke(
     caller: Caller,
     invocation: SkillInvocation,
     signal: AbortSignal = NEVER,
+    cleared: (clearance: Clearance) => void = () => {},
   ): Promise<InvocationOutcome> {
     signal.throwIfAborted();
     const answer = await this.clear(caller, invocation);
     // Nobody waits for it any more, and it must not happen unseen.
     signal.throwIfAborted();
     if (!answer.allowed) return { ok: false, denials: answer.denials };
+    cleared(answer);
     const result = await this.run(answer, caller, signal);
     const { authority, capability, declared } = answer;
     const id = capability === undefined ? {} : { capability: capability.id };

@@ -8,6 +8,7 @@ import {
   type ServerCallContext,
 } from "@a2a-js/sdk/server";
 import type { Caller } from "../../agent/caller.js";
+import { type AuthorityUse, useOf } from "../../agent/coverage.js";
 import { LEGACY_NOTICE } from "../../agent/issuance.js";
 import type { InvocationOutcome, IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthorityKind } from "../../agent/ledger.js";
@@ -16,6 +17,7 @@ import type { Json } from "../../bytes/json.js";
 import { attenuate, createNonce } from "../../capability/attenuate.js";
 import type { HopInit } from "../../caveats/hop.js";
 import { within } from "../../http/deadline.js";
+import { recordUse } from "../../stores/tasks/task-access.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { type Call, callOf, type Leave } from "./call-context.js";
 import { EXTENSION_URI } from "./extension.js";
@@ -90,6 +92,7 @@ export class CapabilityExecutor implements AgentExecutor {
     const cancelled = new AbortController();
     this.#running.set(taskId, cancelled);
     try {
+      for (const use of usesBefore(leave)) recordUse(context, use);
       const task = beginningOf(request, marksOf(leave, this.#options.agent));
       if (!(await this.#begin(task, request, call))) return;
       bus.publish(AgentEvent.task(task));
@@ -196,7 +199,7 @@ export class CapabilityExecutor implements AgentExecutor {
   async #run(
     leave: Leave,
     caller: Caller,
-    { taskId, task, userMessage }: RequestContext,
+    { taskId, task, userMessage, context }: RequestContext,
     signal: AbortSignal,
   ): Promise<Json | TaskAnswer> {
     const { agent, runTask } = this.#options;
@@ -218,7 +221,15 @@ export class CapabilityExecutor implements AgentExecutor {
       answer: (state, message, data) => new TaskAnswer(state, message, data),
       capabilities: admission.capabilities.map(({ capability: { id, grant } }) => ({ id, grant })),
       invoke: (skill, given) =>
-        agent.invoke(caller, { skill, arguments: given, capabilities, declared }, signal),
+        agent.invoke(
+          caller,
+          { skill, arguments: given, capabilities, declared },
+          signal,
+          (clearance) => {
+            const use = useOf(clearance);
+            if (use !== undefined) recordUse(context, use);
+          },
+        ),
       delegate: (hop) => {
         signal.throwIfAborted();
         return admission.capabilities.flatMap(({ token, capability: { id } }) => {
@@ -288,6 +299,14 @@ interface Ending {
   readonly data?: Json | undefined;
   /** For programs: why it failed. */
   readonly reason?: string;
+}
+
+/** What a task is done with from its beginning: of words, the grants that came with them. */
+function usesBefore(leave: Leave): readonly AuthorityUse[] {
+  if (leave.kind === "skill") return [useOf(leave.clearance)].filter((use) => use !== undefined);
+  return leave.admission.capabilities.map(({ capability: { grant } }) => ({
+    ...{ grant, resources: [] },
+  }));
 }
 
 function beginningOf(

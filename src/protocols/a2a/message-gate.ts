@@ -76,7 +76,7 @@ export class MessageGate {
     const clearance = await agent.clear(call.caller, invocation);
     if (!clearance.allowed) return refuse(denialFault(clearance.denials), context);
     const { capability } = clearance;
-    if (!continues) allowTasks(capability === undefined ? [] : [capability.revocationIds], context);
+    if (!continues) allowTasks(agent, capability === undefined ? [] : [capability], context);
     call.leave = { kind: "skill", clearance, invocation };
     return undefined;
   }

@@ -23,6 +23,10 @@ export interface TaskTables {
     id: string;
     access: number;
     principal: string;
+    /** Tenant, principal and invoker that made it; null unless it was made with capabilities. */
+    party: string | null;
+    /** What it was done with. */
+    uses: string;
     context: string;
     state: number;
     /** Where it runs; null if nothing runs in it. */
@@ -85,6 +89,8 @@ export async function makeTaskTables({ schema, columns }: MigrationStep): Promis
     .addColumn("id", columns.text, (column) => column.notNull().unique())
     .addColumn("access", columns.integer, (column) => column.notNull())
     .addColumn("principal", columns.text, (column) => column.notNull())
+    .addColumn("party", columns.text)
+    .addColumn("uses", columns.text, (column) => column.notNull())
     .addColumn("context", columns.text, (column) => column.notNull())
     .addColumn("state", columns.integer, (column) => column.notNull())
     .addColumn("instance", columns.text)

@@ -3,9 +3,10 @@ import type { ListTasksRequest, ListTasksResponse, Task } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { TaskStore as SdkTaskStore, ServerCallContext } from "@a2a-js/sdk/server";
 import type { Kysely, Selectable } from "kysely";
+import type { AuthorityUse } from "../../agent/coverage.js";
 import type { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
-import { type Viewer, viewerOf } from "./accesses.js";
+import { partyOf, type Viewer, viewerOf } from "./accesses.js";
 import { Lease } from "./lease.js";
 import { PushConfigs } from "./push-configs.js";
 import type { TaskQuota } from "./quota.js";
@@ -165,7 +166,8 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * A task, if the request may see it.
+   * A task, if the request may see it; one that has ended also if its party made it and presents
+   * capabilities that cover what it was done with.
    *
    * @throws TypeError if {@link setTaskAccess} was not called.
    * @throws A2AError if it could not be read; its cause is a StorageError.
@@ -174,7 +176,9 @@ export class TaskStore implements SdkTaskStore {
     const viewer = viewerOf(context);
     return this.#tasks.read(async (db) => {
       const row = await this.#row(db, taskId);
-      if (row === undefined || !(await this.#visible(db, row, viewer))) return undefined;
+      if (row === undefined) return undefined;
+      const shown = (await this.#visible(db, row, viewer)) || (await this.#covered(row, viewer));
+      if (!shown) return undefined;
       return taskOf(row, this.#tasks.stored);
     });
   }
@@ -257,16 +261,18 @@ export class TaskStore implements SdkTaskStore {
     const principal = JSON.stringify(viewer.access.principal);
     const fields = columnsOf(task);
     const instance = isRunning(fields.state) ? this.#lease.id : null;
-    const columns = { ...fields, instance, saved: clock() };
     for (;;) {
       const known = await this.#row(db, task.id);
+      const before = known === undefined ? [] : this.#uses(known);
+      const uses = JSON.stringify(distinct([...before, ...viewer.uses]));
+      const columns = { ...fields, instance, uses, saved: clock() };
       if (known === undefined) {
         await quota.assertRoom(db, principal, { tasks: 1, bytes: columns.bytes });
         const access = await accesses.put(db, viewer, clock());
         const id = JSON.stringify(task.id);
         await db
           .insertInto("task")
-          .values({ id, access, principal, ...columns })
+          .values({ id, access, principal, party: partyOf(viewer), ...columns })
           .execute();
         return undefined;
       }
@@ -292,13 +298,30 @@ export class TaskStore implements SdkTaskStore {
   #row(db: Kysely<StoreTables>, id: string): Promise<TaskRow | undefined> {
     return db
       .selectFrom("task")
-      .select(["seq", "access", "state", "bytes", "body", "artifacts"])
+      .select(["seq", "access", "state", "party", "uses", "bytes", "body", "artifacts"])
       .where("id", "=", JSON.stringify(id))
       .executeTakeFirst();
   }
 
   #visible(db: Kysely<StoreTables>, { access }: TaskRow, viewer: Viewer): Promise<boolean> {
     return this.#tasks.accesses.visible(db, access, viewer);
+  }
+
+  /** Whether the party that made a task presents what covers it, now that the task has ended. */
+  async #covered(row: TaskRow, viewer: Viewer): Promise<boolean> {
+    const party = partyOf(viewer);
+    const { covers } = viewer.access;
+    if (goesOn(row.state) || covers === undefined || party === null || row.party !== party) {
+      return false;
+    }
+    const uses = this.#uses(row);
+    for (const use of uses) if (!(await covers(use))) return false;
+    return uses.length > 0;
+  }
+
+  #uses({ uses }: TaskRow): readonly AuthorityUse[] {
+    const value = this.#tasks.stored.json(uses, "uses");
+    return Array.isArray(value) && value.every(isUse) ? value : this.#tasks.stored.damaged("uses");
   }
 
   async #earlier(
@@ -318,8 +341,21 @@ export class TaskStore implements SdkTaskStore {
 
 type TaskRow = Pick<
   Selectable<StoreTables["task"]>,
-  "seq" | "access" | "state" | "bytes" | "body" | "artifacts"
+  "seq" | "access" | "state" | "party" | "uses" | "bytes" | "body" | "artifacts"
 >;
+
+function distinct(uses: readonly AuthorityUse[]): readonly AuthorityUse[] {
+  return [...new Map(uses.map((use) => [JSON.stringify(use), use])).values()];
+}
+
+function isUse(value: unknown): value is AuthorityUse {
+  if (typeof value !== "object" || value === null) return false;
+  const use: { grant?: unknown; operation?: unknown; resources?: unknown } = value;
+  const { grant, operation, resources } = use;
+  const known = operation === undefined || typeof operation === "string";
+  const named = Array.isArray(resources) && resources.every((name) => typeof name === "string");
+  return typeof grant === "string" && known && named;
+}
 
 /** Whether a task of this state may come to something still. */
 function goesOn(state: number): boolean {
