@@ -1,10 +1,13 @@
 import { availableParallelism } from "node:os";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
+// Rooms that do no I/O: their tests share one process and what it has loaded, which halves their time.
+const PURE = ["bytes", "macaroon", "caveats", "capability", "revocation", "exhaustive"].map(
+  (room) => `test/${room}/**/*.test.ts`,
+);
+
 const config: ViteUserConfig = defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/global-set-up.ts", "test/support/postgres.ts"],
     setupFiles: ["test/support/set-up.ts"],
     // Interop and end-to-end tests start other programs; the machine may have two cores.
     // Most of them wait for other programs; vitest would leave one core free.
@@ -13,6 +16,18 @@ const config: ViteUserConfig = defineConfig({
     hookTimeout: 120_000,
     reporters: ["default", "json"],
     outputFile: { json: "reports/vitest.json" },
+    projects: [
+      { extends: true, test: { name: "pure", include: PURE, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: "whole",
+          include: ["test/**/*.test.ts"],
+          exclude: PURE,
+          globalSetup: ["test/support/global-set-up.ts", "test/support/postgres.ts"],
+        },
+      },
+    ],
   },
 });
 

@@ -11,7 +11,7 @@ import { openTaskStore, serveAgent } from "proviso/a2a";
 import { createIssuingAgent, PolicyTable } from "proviso/agent";
 import { createFixedTokens } from "proviso/auth";
 import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
-import { openLedger, openStores } from "proviso/stores";
+import { createStores, LedgerStore } from "proviso/stores";
 
 /** @import { Ledger } from "proviso/agent" */
 
@@ -25,10 +25,10 @@ const alice = { principal: "alice", invoker: "orchestrator" };
 /** @type {Ledger} */
 const nothing = {
   note() {},
-  commit() {},
-  issued: () => undefined,
-  list: () => [],
-  close() {},
+  async commit() {},
+  issued: async () => undefined,
+  list: async () => [],
+  async close() {},
 };
 
 /** @param {number[]} values */
@@ -43,7 +43,7 @@ function median(values) {
  */
 async function start(home, ledger) {
   const revocations = new RevocationList();
-  const database = await openStores(join(home, `tasks-${Math.random()}.db`), "create");
+  const database = await createStores(join(home, `tasks-${Math.random()}.db`));
   const tasks = await openTaskStore(database);
   const agent = await createIssuingAgent({
     issuer: createIssuer({
@@ -114,7 +114,7 @@ async function start(home, ledger) {
           for (let done = 0; done < each; done++) await call();
         }),
       );
-      ledger.list({ limit: 1 });
+      await ledger.list({ limit: 1 });
       return performance.now() - began;
     },
     /** Milliseconds for some decisions, without HTTP. */
@@ -125,21 +125,22 @@ async function start(home, ledger) {
         const answer = await agent.invoke(alice, invocation);
         if (!answer.ok) throw new Error(JSON.stringify(answer.denials));
       }
-      ledger.list({ limit: 1 });
+      await ledger.list({ limit: 1 });
       return performance.now() - began;
     },
     async stop() {
       connections.destroy();
       await server.close();
       await tasks.close();
+      await ledger.close();
       await database.close();
-      ledger.close();
     },
   };
 }
 
 const home = mkdtempSync(join(tmpdir(), "proviso-bench-"));
-const real = await start(home, await openLedger(join(home, "ledger.db")));
+const database = await createStores(join(home, "proviso.db"));
+const real = await start(home, new LedgerStore(database));
 const none = await start(home, nothing);
 try {
   console.log(
@@ -175,5 +176,6 @@ try {
 } finally {
   await real.stop();
   await none.stop();
+  await database.close();
   rmSync(home, { recursive: true, force: true });
 }

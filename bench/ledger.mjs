@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { attenuate } from "proviso";
 import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
-import { openLedger } from "proviso/stores";
+import { createStores, LedgerStore } from "proviso/stores";
 
 const { version } = createRequire(import.meta.url)("../package.json");
 
@@ -32,7 +32,7 @@ const tokens = Array.from({ length: TOKENS }, () => {
     grant: "documents:read",
     principal: "alice@example.com",
     operations: ["retrieve", "search"],
-    resourceHandles: [draft.handle("reports/2026/q1.md"), draft.handle("reports/2026/q2.md")],
+    resourceHandles: [...draft.handles([1, 2]).values()],
   })).capability;
   const handle = hop.resourceHandles?.[0] ?? "";
   for (const narrower of [{ operations: ["retrieve"] }, { resourceHandles: [handle] }]) {
@@ -46,9 +46,9 @@ const tokens = Array.from({ length: TOKENS }, () => {
 /**
  * Microseconds that one of many takes, with what they leave to be done.
  * @param {(at: number) => void} operation
- * @param {() => void} [settle]
+ * @param {() => Promise<void>} [settle]
  */
-async function cost(operation, settle = () => {}) {
+async function cost(operation, settle = async () => {}) {
   await turn();
   const start = performance.now();
   for (let i = 0; i < COUNT; i++) {
@@ -56,7 +56,7 @@ async function cost(operation, settle = () => {}) {
     // The loop's turns, at which batches are written, as requests come in.
     if (i % 64 === 63) await turn();
   }
-  settle();
+  await settle();
   return ((performance.now() - start) * 1000) / COUNT;
 }
 
@@ -95,9 +95,10 @@ function eventOf({ capability, handle }) {
 const folder = mkdtempSync(join(tmpdir(), "proviso-bench-"));
 try {
   const path = join(folder, "ledger.db");
-  const ledger = await openLedger(path);
+  const database = await createStores(path);
+  const ledger = new LedgerStore(database);
   const sample = eventOf(authorize(0));
-  const write = () => void ledger.list({ limit: 1 });
+  const write = () => ledger.flush();
 
   const measures = {
     alone: () => cost((at) => void authorize(at)),
@@ -110,7 +111,7 @@ try {
         const start = performance.now();
         ledger.note(sample);
         spent += performance.now() - start;
-        if (i % 256 === 255) write();
+        if (i % 256 === 255) await write();
       }
       return (spent * 1000) / COUNT;
     },
@@ -132,8 +133,9 @@ try {
     added.push(noted / alone - 1);
     written.push((noted - described) / noted);
   }
-  const events = ledger.list().length;
-  ledger.close();
+  const events = (await ledger.list()).length;
+  await ledger.close();
+  await database.close();
 
   const us = (/** @type {string} */ name) => `${median(all[name] ?? []).toFixed(1)} µs`;
   const percent = (/** @type {number[]} */ values) => `${(median(values) * 100).toFixed(1)} %`;

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createIssuingAgent, PolicyTable } from "proviso/agent";
 import { createIssuer, createKeyring } from "proviso/issuer";
-import { openLedger } from "proviso/stores";
+import { createStores, LedgerStore } from "proviso/stores";
 import { attenuated, cases, FAR, fill, GRANT, issuer, revocations } from "./refusal-cases.mjs";
 
 const { version } = createRequire(import.meta.url)("../package.json");
@@ -65,7 +65,8 @@ function print(what, [allowed = 0, near = 0, far = 0]) {
 /** Presented capabilities that are all refused, beside as many calls with one of them each. */
 async function throughTheGate() {
   const home = mkdtempSync(join(tmpdir(), "proviso-bench-"));
-  const ledger = await openLedger(join(home, "ledger.db"));
+  const database = await createStores(join(home, "proviso.db"));
+  const ledger = new LedgerStore(database);
   try {
     const agent = await createIssuingAgent({
       ...{ revocations, ledger },
@@ -105,7 +106,8 @@ async function throughTheGate() {
     ]);
     print(`${PRESENTED} capabilities in a call, beside ${PRESENTED} calls`, medians);
   } finally {
-    ledger.close();
+    await ledger.close();
+    await database.close();
     rmSync(home, { recursive: true, force: true });
   }
 }

@@ -1,5 +1,6 @@
 import type { TokenErrorCode } from "../src/bytes/token-error.js";
-import type { Denial, DenialCode } from "../src/capability/denial.js";
+import type { DenialCode } from "../src/capability/denial.js";
+import type { ReceivedDenial } from "../src/client/refusal.js";
 import { EXIT, type ExitCode } from "./exit.js";
 
 const MALFORMED = "it was altered on the way, or is no macaroon; ask whoever gave it to you again";
@@ -25,8 +26,7 @@ const TOKEN_ADVICE: { readonly [Code in TokenErrorCode]?: string } = {
 
 /** What to do about a token that can not be read, by the code of its `TokenError`. */
 export function adviceForToken(code: string): string {
-  const advice = Object.entries(TOKEN_ADVICE).find(([known]) => known === code);
-  return advice?.[1] ?? MALFORMED;
+  return adviceIn(TOKEN_ADVICE, code) ?? MALFORMED;
 }
 
 const DENIAL_ADVICE: { readonly [Code in DenialCode]?: string } = {
@@ -47,16 +47,24 @@ const DENIAL_ADVICE: { readonly [Code in DenialCode]?: string } = {
 };
 
 /** What to do about a refusal; `undefined` where the denial itself says all. */
-export function adviceForDenial({ code, rule = "" }: Denial): string | undefined {
+export function adviceForDenial({ code, rule = "" }: ReceivedDenial): string | undefined {
   if (code === "token_malformed" || code === "token_too_large") return adviceForToken(rule);
   if (code === "grant_denied" && rule === "operations") {
     return "ask for a token of a grant that has the operation";
   }
-  return DENIAL_ADVICE[code];
+  return adviceIn(DENIAL_ADVICE, code);
+}
+
+/** What a table says of a code that may be another's, and so may be any text. */
+export function adviceIn(
+  advice: { readonly [code: string]: string },
+  code: string,
+): string | undefined {
+  return Object.hasOwn(advice, code) ? advice[code] : undefined;
 }
 
 /** The exit code that a refusal ends with, by its first denial. */
-export function exitForDenial(code: DenialCode): ExitCode {
+export function exitForDenial(code: string): ExitCode {
   switch (code) {
     case "token_malformed":
     case "token_truncated":

@@ -1,19 +1,16 @@
-import type { Denial } from "../src/capability/denial.js";
 import { shown, shownList } from "../src/caveats/scalar.js";
+import type { ReceivedDenial } from "../src/client/refusal.js";
 import type { Row } from "./authority-words.js";
 import type { Paint } from "./paint.js";
 import { escapedJson, printable } from "./printable.js";
 import { renderRows } from "./tree.js";
 
-/** A denial as it can be shown: also one from elsewhere, with a code that this program does not know. */
-export type ShownDenial = Omit<Denial, "code"> & {
-  readonly code: string;
-  /** Which of several tokens it is about, counted from 0. */
-  readonly capability?: number;
-};
-
 /** One reason for a refusal, with what to do about it if there is something. */
-export function denialLines(denial: ShownDenial, hint: string | undefined, paint: Paint): string[] {
+export function denialLines(
+  denial: ReceivedDenial,
+  hint: string | undefined,
+  paint: Paint,
+): string[] {
   const { code, rule, message, expected, actual, nearest } = denial;
   const place = [placeOf(denial), rule === undefined ? undefined : printable(rule)];
   const where = place.filter((part) => part !== undefined).join(", ");
@@ -33,7 +30,7 @@ export function refusedLine(count: number, paint: Paint): string {
   return `${paint.red("refused")} for ${count === 1 ? "one reason" : `${count} reasons`}`;
 }
 
-function placeOf({ hop, discharge, capability }: ShownDenial): string | undefined {
+function placeOf({ hop, discharge, capability }: ReceivedDenial): string | undefined {
   const parts: string[] = [];
   if (capability !== undefined) parts.push(`token ${capability + 1}`);
   if (discharge !== undefined) parts.push(`discharge ${discharge}`);
@@ -45,9 +42,9 @@ function isSaid(message: string, value: unknown): boolean {
   return message.includes(Array.isArray(value) ? shownList(value) : shown(value));
 }
 
-const LONGEST_SHOWN = 300;
+const MAX_SHOWN = 300;
 
 function shortJson(value: unknown): string {
   const text = escapedJson(value);
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text;
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
 }

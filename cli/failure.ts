@@ -1,11 +1,13 @@
 import { CommanderError } from "commander";
 import { TokenError } from "../src/bytes/token-error.js";
+import { ClientError } from "../src/client/client-error.js";
 import { StorageError } from "../src/storage/storage-error.js";
 import { adviceForToken } from "./advice.js";
 import type { Context } from "./context.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
 import { isErrno, say } from "./output.js";
 import { escapedJson, printable, withoutTokens } from "./printable.js";
+import { clientFailure } from "./remote/client-failure.js";
 
 /** An error as the user sees it. */
 interface Failure {
@@ -58,6 +60,7 @@ function failureOf(error: unknown): Failure {
     const { code, message, hint, path } = error;
     return { code, message, hint, exitCode: EXIT.environment, details: { path } };
   }
+  if (error instanceof ClientError) return failureOf(clientFailure(error));
   if (error instanceof CommanderError) return usageFailure(error);
   if (isErrno(error)) {
     const hint = "check the folder, its permissions and the space on the disk";

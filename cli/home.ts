@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DEFAULT_MAX_LIFETIME, MAX_LIFETIME } from "../src/capability/mint.js";
+import { assertMembers } from "../src/caveats/known-members.js";
 import { type Grant, grantsById } from "../src/issuer/grant.js";
 import { createIssuer, type Issuer } from "../src/issuer/issuer.js";
 import type { Keyring } from "../src/issuer/keyring.js";
@@ -174,15 +175,14 @@ function readConfig(path: string): HomeConfig {
     environmentError("config_malformed", `${path}: ${what}`, hint);
   if (typeof value !== "object" || value === null) throw problem("it is not an object");
   const config: { issuer?: unknown; maxLifetime?: unknown; grants?: unknown } = value;
-  const { issuer, maxLifetime = DEFAULT_MAX_LIFETIME, grants, ...others } = config;
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw problem(`unknown member ${JSON.stringify(unknown)}`);
-  if (typeof issuer !== "string" || issuer === "") throw problem('"issuer" must be a name');
-  if (!isLifetime(maxLifetime)) {
-    throw problem(`"maxLifetime" must be 1 to ${MAX_LIFETIME} whole seconds`);
-  }
-  if (grants === undefined) return { issuer, maxLifetime };
+  const { issuer, maxLifetime = DEFAULT_MAX_LIFETIME, grants } = config;
   try {
+    assertMembers(value, ["issuer", "maxLifetime", "grants"], "");
+    if (typeof issuer !== "string" || issuer === "") throw problem('"issuer" must be a name');
+    if (!isLifetime(maxLifetime)) {
+      throw problem(`"maxLifetime" must be 1 to ${MAX_LIFETIME} whole seconds`);
+    }
+    if (grants === undefined) return { issuer, maxLifetime };
     return { issuer, maxLifetime, grants: homeGrants(grants) };
   } catch (error) {
     throw error instanceof TypeError ? problem(error.message) : error;
@@ -193,11 +193,11 @@ function readConfig(path: string): HomeConfig {
 function homeGrants(value: unknown): readonly HomeGrant[] {
   // `grantsById` looks at every member.
   const grants = grantsById(value as readonly Grant[]);
-  return [...grants.values()].map(({ id, operations, ...others }, at) => {
-    const [unknown] = Object.keys(others);
+  return [...grants.values()].map((grant, at) => {
+    const { id, operations } = grant;
     if (operations.length === 0) throw new TypeError(`grants[${at}].operations: there must be one`);
-    if (unknown === undefined) return { id, operations };
-    throw new TypeError(`grants[${at}].${unknown}: unknown member; there are id and operations`);
+    assertMembers(grant, ["id", "operations"], `grants[${at}]`);
+    return { id, operations };
   });
 }
 

@@ -1,3 +1,4 @@
+import { styleText } from "node:util";
 import type { Context } from "./context.js";
 
 /** Colours for one stream, or the text as it is where colours are not wanted. */
@@ -34,15 +35,11 @@ function isSet(value: string | undefined): value is string {
 }
 
 function paintIf(colour: boolean): Paint {
-  const wrap =
-    (open: number, close: number) =>
-    (text: string): string =>
-      colour ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  const paint = (format: keyof Paint) => (text: string) =>
+    // Whether the stream takes colours is decided above; Node would look at its own.
+    colour ? styleText(format, text, { validateStream: false }) : text;
   return {
-    bold: wrap(1, 22),
-    dim: wrap(2, 22),
-    red: wrap(31, 39),
-    green: wrap(32, 39),
-    yellow: wrap(33, 39),
+    ...{ bold: paint("bold"), dim: paint("dim") },
+    ...{ red: paint("red"), green: paint("green"), yellow: paint("yellow") },
   };
 }

@@ -1,3 +1,6 @@
+// cli/: the command. main.ts has the process, program.ts the command line, verbs/ one file a verb; the loose
+// files are what several verbs share: homes, tokens as arguments, words for people, errors and exit codes.
+
 import { Command, CommanderError, Option } from "commander";
 import type { Context, Surroundings } from "./context.js";
 import { EXIT, type ExitCode } from "./exit.js";

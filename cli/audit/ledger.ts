@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { StorageError } from "../../src/storage/storage-error.js";
-import type { LedgerReader } from "../../src/stores/ledger/ledger-reader.js";
-import { openLedgerReadOnly } from "../../src/stores/ledger/open-ledger.js";
+import { openStores, type StoreDatabase } from "../../src/stores/database.js";
+import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
@@ -16,20 +16,20 @@ export interface LedgerChoice extends GlobalOptions {
 export async function withLedger<T>(
   context: Context,
   options: LedgerChoice,
-  use: (ledger: LedgerReader) => T,
+  use: (ledger: LedgerStore) => Promise<T>,
 ): Promise<T> {
   const name = options.ledger ?? join(homePaths(context, options).folder, "ledger.db");
-  const reader = await open(resolve(context.cwd, name), name);
+  const database = await open(resolve(context.cwd, name), name);
   try {
-    return use(reader);
+    return await use(new LedgerStore(database));
   } finally {
-    reader.close();
+    await database.close();
   }
 }
 
-async function open(path: string, name: string): Promise<LedgerReader> {
+async function open(path: string, name: string): Promise<StoreDatabase> {
   try {
-    return await openLedgerReadOnly(path);
+    return await openStores(path);
   } catch (error) {
     if (!(error instanceof StorageError) || error.code !== "store_missing") throw error;
     throw environmentError(

@@ -1,3 +1,5 @@
+// cli/audit/: the ledger in words, as a list and as a tree of delegation.
+
 import { type DelegationNode, delegationTree } from "../../src/agent/delegation-tree.js";
 import type { LedgerEvent } from "../../src/agent/ledger.js";
 import type { Hop } from "../../src/caveats/hop.js";

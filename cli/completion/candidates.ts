@@ -1,3 +1,5 @@
+// cli/completion/: what may stand next on a command line, and the scripts by which shells ask for it.
+
 import type { Argument, Command, Option } from "commander";
 
 /**

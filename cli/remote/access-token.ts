@@ -1,3 +1,4 @@
+import { MAX_HEADER_LENGTH } from "../../src/auth/bearer.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, usageError } from "../exit.js";
 import { namingSource, readTokenArgument } from "../token-argument.js";
@@ -7,7 +8,6 @@ const ACCESS_TOKEN_VARIABLE = "PROVISO_ACCESS_TOKEN";
 
 // RFC 6750, section 2.1.
 const BEARER = /^[A-Za-z0-9._~+/-]+=*$/;
-const MOST_CHARACTERS = 8192;
 
 const ADVICE =
   "write it to a file and give @FILE, or - for standard input, or set PROVISO_ACCESS_TOKEN: " +
@@ -56,8 +56,8 @@ function problemWith(text: string): readonly [what: string, hint: string] | unde
   if (text.startsWith("{")) {
     return ["this is JSON, not an access token alone", 'take its "access_token" member'];
   }
-  if (text.length > MOST_CHARACTERS) {
-    return [`an access token has at most ${MOST_CHARACTERS} characters`, "check what it is"];
+  if (text.length > MAX_HEADER_LENGTH) {
+    return [`an access token has at most ${MAX_HEADER_LENGTH} characters`, "check what it is"];
   }
   if (!BEARER.test(text)) {
     return ["this has characters that no access token has", "give the token alone, on one line"];

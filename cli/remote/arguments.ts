@@ -1,8 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import { nearest } from "../../src/caveats/nearest.js";
+import { objectIn, textIn, textsIn } from "../../src/client/received.js";
 import { usageError } from "../exit.js";
 import { printable } from "../printable.js";
-import { objectIn, type RemoteCard, type RemoteSkill, textIn, textsIn } from "./card.js";
+import type { RemoteCard, RemoteSkill } from "./card.js";
 
 const HANDLE = "resource-handle";
 

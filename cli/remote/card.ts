@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
+import { objectIn, objectsIn, textIn, textsIn } from "../../src/client/received.js";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { environmentError } from "../exit.js";
 
@@ -140,27 +141,4 @@ function skillFrom(skill: JsonObject, all: JsonObject): RemoteSkill {
     target: textIn(target),
     ...(input === undefined ? {} : { input: objectIn(input) }),
   };
-}
-
-/** An object, empty if it is none. */
-export function objectIn(value: Json | undefined): JsonObject {
-  return value !== undefined && isJsonObject(value) ? value : {};
-}
-
-/** The objects in an array, none if it is none. */
-export function objectsIn(value: Json | undefined): readonly JsonObject[] {
-  return itemsIn(value).filter(isJsonObject);
-}
-
-/** The texts in an array, none if it is none. */
-export function textsIn(value: Json | undefined): readonly string[] {
-  return itemsIn(value).filter((item) => typeof item === "string");
-}
-
-export function textIn(value: Json | undefined): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-function itemsIn(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
 }

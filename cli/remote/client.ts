@@ -1,13 +1,17 @@
+// cli/remote/: what `card`, `request` and `invoke` share: they ask an agent over HTTP, and say in words what it
+// answers.
+
 import type { Json } from "../../src/bytes/json.js";
+import { readAddress, readUrl } from "../../src/client/address.js";
+import { ClientError } from "../../src/client/client-error.js";
+import { AgentFault } from "../../src/client/fault.js";
+import { assertWithin, safeFetch } from "../../src/client/fetch.js";
 import type { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";
 import { isErrno } from "../output.js";
 import { readAccessToken } from "./access-token.js";
-import { isWithin, readAddress } from "./address.js";
 import { type RemoteCard, type RemoteInterface, readCard } from "./card.js";
-import { RemoteFault } from "./fault.js";
-import { foreignOrigin, remoteFetch } from "./fetch.js";
 import { type CardOptions, DEFAULT_TIMEOUT, type RemoteOptions } from "./options.js";
 
 /** An agent that can be asked. */
@@ -26,12 +30,12 @@ type Binding = keyof typeof BINDINGS;
  */
 export async function fetchCard(text: string, options: CardOptions): Promise<RemoteCard> {
   const { card, origins } = readAddress(text, options);
-  const get = remoteFetch({ origins, timeout: options.timeout ?? DEFAULT_TIMEOUT });
+  const get = safeFetch({ origins, timeout: options.timeout ?? DEFAULT_TIMEOUT });
   let response: Response;
   try {
     response = await get(card, { headers: { "A2A-Version": "1.0", Accept: "application/json" } });
   } catch (error) {
-    if (!(error instanceof RemoteFault)) throw error;
+    if (!(error instanceof AgentFault)) throw error;
     throw environmentError(
       "card_missing",
       `there is no Agent Card at ${card.href}: HTTP ${error.status}`,
@@ -54,8 +58,11 @@ export async function connectAgent(
   options: RemoteOptions,
 ): Promise<AgentConnection> {
   const accessToken = readAccessToken(context, options.accessToken);
-  const { origins } = readAddress(text, options);
   const card = await fetchCard(text, options);
+  const { allowOrigin } = options;
+  const { origins: named } = readAddress(text, options);
+  const also = allowOrigin === undefined ? [] : [readUrl(allowOrigin, "--allow-origin", options)];
+  const origins = [...named, ...also.map(({ origin }) => origin)];
   if (card.offer?.spoken !== true) {
     throw environmentError(
       "no_capabilities",
@@ -64,8 +71,8 @@ export async function connectAgent(
     );
   }
   const binding = bindingOf(card, options.binding);
-  if (!isWithin(new URL(binding.url), origins)) throw foreignOrigin(new URL(binding.url));
-  const fetchImpl = remoteFetch({
+  assertWithin(new URL(binding.url), origins);
+  const fetchImpl = safeFetch({
     origins,
     accessToken,
     timeout: options.timeout ?? DEFAULT_TIMEOUT,
@@ -87,14 +94,15 @@ export async function connectAgent(
 /**
  * Asks an agent, and makes an error of any answer that makes no sense.
  *
- * @throws RemoteFault if the agent answers with an error.
+ * @throws AgentFault if the agent answers with an error.
  * @throws CliError
  */
 export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (error instanceof RemoteFault || error instanceof CliError) throw error;
+    const isKnown = [AgentFault, ClientError, CliError].some((known) => error instanceof known);
+    if (isKnown) throw error;
     const message = error instanceof Error ? error.message : String(error);
     if (message.startsWith("the skill failed")) throw skillFailed(card, message);
     if (message.startsWith("the skill rejects the call")) throw skillRejects(card, message);

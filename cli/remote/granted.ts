@@ -2,14 +2,15 @@ import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import { TokenError } from "../../src/bytes/token-error.js";
 import { inspect } from "../../src/capability/inspect.js";
 import type { Inspection } from "../../src/capability/inspection.js";
+import { objectsIn, textIn } from "../../src/client/received.js";
+import { type ReceivedRefusedGrant, refusedGrantsIn } from "../../src/client/refusal.js";
 import { authorityRows, type Row } from "../authority-words.js";
 import { type CliError, environmentError } from "../exit.js";
 import { seenFromNow } from "../moment.js";
 import type { Paint } from "../paint.js";
 import { printable } from "../printable.js";
 import { renderRows } from "../tree.js";
-import { objectsIn, type RemoteCard, textIn } from "./card.js";
-import { type RefusedGrant, refusedGrants } from "./refusal.js";
+import type { RemoteCard } from "./card.js";
 
 /** A capability as an agent handed it out, with what its token says. */
 export interface ReceivedCapability {
@@ -24,7 +25,7 @@ export interface ReceivedCapability {
 /** What an agent granted. */
 export interface ReceivedCapabilities {
   readonly capabilities: readonly ReceivedCapability[];
-  readonly refused: readonly RefusedGrant[];
+  readonly refused: readonly ReceivedRefusedGrant[];
   /** Why there are none. */
   readonly reason: string | undefined;
 }
@@ -52,7 +53,7 @@ export function readReceived(card: RemoteCard, answer: Json): ReceivedCapabiliti
         ...(legacy === undefined ? {} : { legacy }),
       };
     }),
-    refused: refusedGrants(whole["refused"]),
+    refused: refusedGrantsIn(whole["refused"]),
     reason: textIn(whole["reason"]),
   };
 }

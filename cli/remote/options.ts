@@ -24,7 +24,7 @@ export const URL_HELP = "the agent's address, or that of its Agent Card, ending 
 
 /** Milliseconds to wait for an answer where nothing else is said. */
 export const DEFAULT_TIMEOUT = 60_000;
-const LONGEST_TIMEOUT = 3_600_000;
+const MAX_TIMEOUT = 3_600_000;
 
 /** Adds the options of a verb that reads an agent's card. */
 export function addCardOptions(command: Command): Command {
@@ -58,6 +58,6 @@ export function addRemoteOptions(command: Command): Command {
 
 function toTimeout(text: string): number {
   const milliseconds = (readDuration(text) ?? 0) * 1000;
-  if (milliseconds >= 1000 && milliseconds <= LONGEST_TIMEOUT) return milliseconds;
+  if (milliseconds >= 1000 && milliseconds <= MAX_TIMEOUT) return milliseconds;
   throw new InvalidArgumentError("Give a duration from 1s to 1h, such as 10s.");
 }

@@ -1,20 +1,20 @@
 import type { AgentDenialCode, RequestDenialCode } from "../../src/agent/refusal.js";
-import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import type { DenialCode } from "../../src/capability/denial.js";
-import { adviceForToken, exitForDenial } from "../advice.js";
-import type { ShownDenial } from "../denial-lines.js";
+import type { AgentFault } from "../../src/client/fault.js";
+import {
+  type ReceivedDenial,
+  type ReceivedRefusedGrant,
+  refusalIn,
+} from "../../src/client/refusal.js";
+import { ERROR_DOMAIN } from "../../src/protocols/a2a/extension.js";
+import { adviceForDenial, adviceIn } from "../advice.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";
-import { objectsIn, type RemoteCard, textIn, textsIn } from "./card.js";
-import type { RemoteFault } from "./fault.js";
-import { isDeeperThan } from "./fetch.js";
-
-type AnyDenialCode = DenialCode | AgentDenialCode;
+import type { RemoteCard } from "./card.js";
 
 const NEW_TOKEN = "ask the agent for a new one: proviso request";
-const NARROWED_BADLY = "ask whoever narrowed the token to do it again, with proviso attenuate";
 
-/** What to do about an agent's refusal of a call, where the denial itself does not say all. */
-const CALL_ADVICE: { readonly [Code in AnyDenialCode]?: string } = {
+/** What to do about an agent's refusal of a call, where a service that only checks says less. */
+const CALL_ADVICE: { readonly [Code in DenialCode | AgentDenialCode]?: string } = {
   capability_missing: "proviso request asks for one; give it as @FILE or on standard input",
   authority_undeclared: "give a token, or --ambient to call on your own authority and declare it",
   capability_unknown: NEW_TOKEN,
@@ -25,15 +25,9 @@ const CALL_ADVICE: { readonly [Code in AnyDenialCode]?: string } = {
   policy_denied: "no token helps: whoever runs the agent decides on this",
   foreign_issuer: "it is another agent's; ask this one for a token: proviso request",
   unknown_key: NEW_TOKEN,
-  signature_mismatch: "do not trust it; ask whoever gave it to you for it again",
-  discharge_missing: "get the discharge from the third party and put it behind the token",
-  discharge_invalid: "get a fresh discharge from the third party, bound to this very token",
   revoked: "ask whoever gave it to you for a new one, or the agent: proviso request",
   revocation_stale: "try again later: the agent has to refresh its revocation list",
-  caveat_malformed: NARROWED_BADLY,
-  caveat_unknown: NARROWED_BADLY,
   expired: NEW_TOKEN,
-  not_yet_valid: "wait, or ask for a token that is valid now",
   grant_denied: "ask for a token of a grant that has this operation: proviso request --grant",
   operation_denied: "ask for a token with this operation: proviso request --op",
   resource_denied: "use a handle that the token still allows; proviso inspect shows them",
@@ -50,62 +44,16 @@ const REQUEST_ADVICE: { readonly [Code in RequestDenialCode]?: string } = {
   nothing_left: "ask for less, or whoever runs the agent to allow it",
 };
 
-// The order of the core's checks, and what each ends with.
-const JUDGED: readonly DenialCode[] = [
-  "token_malformed",
-  "token_truncated",
-  "token_too_large",
-  "foreign_issuer",
-  "unknown_key",
-  "signature_mismatch",
-  "discharge_missing",
-  "discharge_invalid",
-  "revoked",
-  "revocation_stale",
-];
-
-const LONGEST = 1000;
-const DEEPEST = 16;
-
-/** The reasons for which an agent refuses a call; none if the error is about something else. */
-export function denialsIn({ struct, metadata }: RemoteFault): readonly ShownDenial[] {
-  // An older agent has them as a text alone.
-  return objectsIn(shallow(struct["denials"]) ?? parsed(metadata["denials"])).map(
-    (denial): ShownDenial => {
-      const { hop, discharge, capability, rule, expected, actual, nearest } = denial;
-      return {
-        code: cut(textIn(denial["code"]) ?? "refused"),
-        message: cut(textIn(denial["message"]) ?? "it gives no reason"),
-        ...(typeof hop === "number" ? { hop } : {}),
-        ...(typeof discharge === "number" ? { discharge } : {}),
-        ...(typeof capability === "number" ? { capability } : {}),
-        ...(typeof rule === "string" ? { rule: cut(rule) } : {}),
-        ...(expected === undefined ? {} : { expected }),
-        ...(actual === undefined ? {} : { actual }),
-        ...(nearest === undefined ? {} : { nearest }),
-      };
-    },
-  );
-}
-
 /** What to do about one reason; `undefined` where it says all itself. */
-export function adviceForCall({ code, rule = "" }: ShownDenial): string | undefined {
-  if (code === "token_malformed" || code === "token_too_large") return adviceForToken(rule);
-  return adviceIn(CALL_ADVICE, code);
-}
-
-/** The exit code that an agent's refusal ends with: that of `proviso verify`. */
-export function exitForCall(code: string): ExitCode {
-  const known = JUDGED.find((one) => one === code);
-  return known === undefined ? EXIT.refused : exitForDenial(known);
+export function adviceForCall(denial: ReceivedDenial): string | undefined {
+  return adviceIn(CALL_ADVICE, denial.code) ?? adviceForDenial(denial);
 }
 
 /** An agent's refusal to grant what was asked for. */
-export function requestRefusal(card: RemoteCard, fault: RemoteFault): CliError {
-  const found = parsed(fault.metadata["problem"]);
-  if (found === undefined || !isJsonObject(found)) return faultError(card, fault);
-  const code = cut(textIn(found["code"]) ?? "request_refused");
-  const refused = refusedGrants(found["refused"]);
+export function requestRefusal(card: RemoteCard, fault: AgentFault): CliError {
+  const found = refusalIn(fault.details, ERROR_DOMAIN);
+  if (found === undefined) return faultError(card, fault);
+  const { code, refused, ...others } = found;
   // With the grants below, the sentence would stand there twice.
   const why = refused.length === 0 ? fault.message : "nothing is left of what was asked for";
   return new CliError({
@@ -113,28 +61,12 @@ export function requestRefusal(card: RemoteCard, fault: RemoteFault): CliError {
     message: `${card.name} grants nothing: ${why}`,
     exitCode: EXIT.refused,
     hint: adviceIn(REQUEST_ADVICE, code),
-    details: { ...detailsFrom(found), ...refusedDetails(refused) },
+    details: { ...others, ...refusedDetails(refused) },
   });
 }
 
-/** A grant under which an agent issued nothing, and why. */
-export interface RefusedGrant {
-  readonly grant: string;
-  readonly takenBy: string;
-  readonly message: string;
-}
-
-/** The grants under which nothing was issued, as an agent tells them. */
-export function refusedGrants(value: Json | undefined): readonly RefusedGrant[] {
-  return objectsIn(value).map((one) => ({
-    grant: cut(textIn(one["grant"]) ?? ""),
-    takenBy: cut(textIn(one["takenBy"]) ?? "unknown"),
-    message: cut(textIn(one["message"]) ?? "it gives no reason"),
-  }));
-}
-
 /** Refused grants as an error tells them: each in a line, and as data. */
-export function refusedDetails(refused: readonly RefusedGrant[]): {
+export function refusedDetails(refused: readonly ReceivedRefusedGrant[]): {
   readonly [name: string]: unknown;
 } {
   if (refused.length === 0) return {};
@@ -143,12 +75,12 @@ export function refusedDetails(refused: readonly RefusedGrant[]): {
 }
 
 /** A refused grant in a sentence. */
-export function refusedLine({ grant, takenBy, message }: RefusedGrant): string {
+export function refusedLine({ grant, takenBy, message }: ReceivedRefusedGrant): string {
   return `${grant}: ${message} (the ${takenBy} leaves nothing)`;
 }
 
 /** Any other error that an agent answered with. */
-export function faultError(card: RemoteCard, fault: RemoteFault): CliError {
+export function faultError(card: RemoteCard, fault: AgentFault): CliError {
   const { status, message, reason, retryAfter } = fault;
   const who = card.name;
   const told = (code: string, text: string, exitCode: ExitCode, hint?: string): CliError =>
@@ -180,7 +112,7 @@ interface ChallengeWords {
 }
 
 // RFC 6750, section 3: what the challenge says is for the client, and so for who runs it.
-function challengeWords({ challenge = "", message, reason }: RemoteFault): ChallengeWords {
+function challengeWords({ challenge = "", message, reason }: AgentFault): ChallengeWords {
   const said = (name: string): string | undefined =>
     new RegExp(`[ ,]${name}="([^"]{1,400})"`, "i").exec(challenge)?.[1];
   const text = said("error_description") ?? message;
@@ -195,36 +127,4 @@ function challengeWords({ challenge = "", message, reason }: RemoteFault): Chall
     ? "get a new access token"
     : "give your access token for this agent: --access-token @FILE, or PROVISO_ACCESS_TOKEN";
   return { code: reason ?? "unauthenticated", text, hint: [advice, ...needs].join("; ") };
-}
-
-function detailsFrom(problem: JsonObject): { readonly [name: string]: unknown } {
-  const path = textIn(problem["path"]);
-  const known = textsIn(problem["known"]);
-  const grants = textsIn(problem["grants"]);
-  return {
-    ...(path === undefined ? {} : { path }),
-    ...(known.length === 0 ? {} : { known }),
-    ...(grants.length === 0 ? {} : { grants }),
-  };
-}
-
-function adviceIn(advice: { readonly [code: string]: string }, code: string): string | undefined {
-  return Object.hasOwn(advice, code) ? advice[code] : undefined;
-}
-
-function parsed(text: Json | undefined): Json | undefined {
-  if (typeof text !== "string") return undefined;
-  try {
-    return shallow(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
-function shallow(value: Json | undefined): Json | undefined {
-  return value === undefined || isDeeperThan(value, DEEPEST) ? undefined : value;
-}
-
-function cut(text: string): string {
-  return text.slice(0, LONGEST);
 }

@@ -1,9 +1,9 @@
-import type { Mode, UndeclaredAmbient } from "../../src/agent/gate.js";
+import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
 import type { Grant } from "../../src/issuer/grant.js";
-import type { SqliteCollection } from "../../src/sources/sqlite-schema.js";
+import type { Collection } from "../../src/sources/table-columns.js";
 
 /**
  * What `proviso serve` is given, as it stands in the file and with the defaults of its schema,
@@ -41,8 +41,8 @@ export interface AgentConfig {
 type ResourcesConfig =
   | { readonly folder: string }
   | {
-      readonly sqlite: string;
-      readonly collections: { readonly [collection: string]: SqliteCollection };
+      readonly database: string;
+      readonly collections: { readonly [collection: string]: Collection };
     };
 
 type AuthenticationConfig =

@@ -1,7 +1,7 @@
 import { format } from "node:util";
 import { type AgentLog, withoutSecrets } from "../../src/http/log.js";
 
-const LONGEST = 500;
+const MAX_LENGTH = 500;
 
 /**
  * Puts what libraries write to the console into the agent's log: the SDK reports requests that it
@@ -13,7 +13,7 @@ export function consoleToLog(log: AgentLog): () => void {
   const { log: plain, info, warn, error } = console;
   const write = (...parts: unknown[]): void => {
     const [line = ""] = format(...parts).split("\n");
-    log.warn({ text: withoutSecrets(line.slice(0, LONGEST)) }, "console");
+    log.warn({ text: withoutSecrets(line.slice(0, MAX_LENGTH)) }, "console");
   };
   Object.assign(console, { log: write, info: write, warn: write, error: write });
   return () => {

@@ -1,3 +1,4 @@
+import type { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 
@@ -9,16 +10,17 @@ const TASKS_KEPT = 30 * 24 * HOUR;
 export interface Housekeeping {
   readonly tasks: TaskStore;
   readonly store: RevocationStore;
+  readonly ledger: LedgerStore;
   readonly onProblem: (message: string) => void;
 }
 
 /**
  * Tidies up at the start and every hour: old tasks go, and so do revocations whose tokens have
- * expired.
+ * expired and the ledger's old events.
  *
  * @returns Stops it.
  */
-export function keepHouse({ tasks, store, onProblem }: Housekeeping): () => Promise<void> {
+export function keepHouse({ tasks, store, ledger, onProblem }: Housekeeping): () => Promise<void> {
   const attempt = async (work: () => unknown): Promise<void> => {
     try {
       await work();
@@ -29,6 +31,7 @@ export function keepHouse({ tasks, store, onProblem }: Housekeeping): () => Prom
   const tidy = async (): Promise<void> => {
     await attempt(() => tasks.prune(Date.now() - TASKS_KEPT));
     await attempt(() => store.prune(Date.now()));
+    await attempt(() => ledger.prune());
   };
   let running = tidy();
   const timer = setInterval(() => {

@@ -5,8 +5,8 @@ import { isErrno } from "../output.js";
 import { quoted } from "../printable.js";
 
 /** Bytes of a configuration; a policy of ten thousand rules fits. */
-const LARGEST = 4 * 1024 * 1024;
-const DEEPEST = 32;
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_DEPTH = 32;
 
 /**
  * The value in a JSON file, and its text. Messages never quote the text: it may hold tokens.
@@ -24,8 +24,8 @@ export async function readJsonFile(
     const place = `${name}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
     return environmentError("config_malformed", `${place}: ${what}`, hint);
   };
-  if (outlineJson(text).depth > DEEPEST) {
-    throw refuse(0, `nested more than ${DEEPEST} deep`, "no configuration is that deep");
+  if (outlineJson(text).depth > MAX_DEPTH) {
+    throw refuse(0, `nested more than ${MAX_DEPTH} deep`, "no configuration is that deep");
   }
   let value: unknown;
   try {
@@ -47,7 +47,7 @@ function readText(path: string, name: string): string {
     try {
       const stat = fstatSync(fd);
       if (stat.isDirectory()) throw unreadable(name, "it is a folder");
-      if (stat.size > LARGEST) throw unreadable(name, "it is larger than 4 MiB");
+      if (stat.size > MAX_BYTES) throw unreadable(name, "it is larger than 4 MiB");
       return readFileSync(fd, "utf8").replace(/^\ufeff/, "");
     } finally {
       closeSync(fd);

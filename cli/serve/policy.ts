@@ -1,7 +1,8 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { meant } from "../../src/agent/definition.js";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
+import { stampOf } from "../../src/bytes/file-stamp.js";
+import { meant } from "../../src/caveats/known-members.js";
 import { CliError } from "../exit.js";
 import { fromConfig, problemAt, type ReadConfig, readPart, refuseConfig } from "./config.js";
 import type { ConfigProblem } from "./schema.js";
@@ -151,9 +152,7 @@ function stateOf(path: string): { readonly stamp: string; readonly settled: bool
     // Reading the file tells why.
     return { stamp: "", settled: false };
   }
-  const { dev, ino, size, mtimeNs, ctimeNs, ctimeMs } = stat;
-  const settled = Date.now() - Number(ctimeMs) > SETTLED;
-  return { stamp: [dev, ino, size, mtimeNs, ctimeNs].join(), settled };
+  return { stamp: stampOf(stat), settled: Date.now() - Number(stat.ctimeMs) > SETTLED };
 }
 
 function messageOf(error: unknown, file: string): string {

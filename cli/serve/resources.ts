@@ -2,17 +2,18 @@ import { resolve } from "node:path";
 import { openFolder } from "../../src/sources/folder.js";
 import { ResourceError } from "../../src/sources/resource-error.js";
 import type { ResourceFolder } from "../../src/sources/resource-folder.js";
-import { openSqliteResources } from "../../src/sources/sqlite.js";
-import type { SqliteResources } from "../../src/sources/sqlite-source.js";
+import type { TableSource } from "../../src/sources/table.js";
+import { openTables } from "../../src/sources/table.js";
+import { isAddress } from "../../src/storage/database.js";
 import { environmentError } from "../exit.js";
 import { fromConfig, type ReadConfig } from "./config.js";
 
 /** Resources that are open, and where they are. */
 export interface OpenResources {
-  readonly source: ResourceFolder | SqliteResources;
-  /** Absolute. */
-  readonly path: string;
-  close(): void;
+  readonly source: ResourceFolder | TableSource;
+  /** Absolute; absent for a database that is no file. */
+  readonly path?: string;
+  close(): void | Promise<void>;
 }
 
 /**
@@ -33,11 +34,11 @@ export async function openResources(
       const path = resolve(folder, resources.folder);
       return { source: await openFolder(path, { onProblem: warn }), path, close: () => {} };
     }
-    const path = resolve(folder, resources.sqlite);
-    const { collections } = resources;
-    const open = () => openSqliteResources({ file: path, collections });
+    const { collections, database } = resources;
+    const path = isAddress(database) ? database : resolve(folder, database);
+    const open = () => openTables({ database: path, collections });
     const source = await fromConfig(file, open, (words) => `resources.${words}`);
-    return { source, path, close: () => source.close() };
+    return { source, ...(isAddress(database) ? {} : { path }), close: () => source.close() };
   } catch (error) {
     if (!(error instanceof ResourceError)) throw error;
     const unavailable = error.code === "source_unavailable";

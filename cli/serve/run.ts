@@ -1,11 +1,15 @@
+// cli/serve/: what `proviso serve` does with its configuration: read it, check it, open what it names, and
+// wire an agent that serves.
+
 import { join } from "node:path";
-import { createIssuingAgent } from "../../src/agent/issuing-agent.js";
+import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import { type AgentServer, serveAgent } from "../../src/protocols/a2a/server.js";
 import { openStores } from "../../src/stores/database.js";
 import { followKeyringFile } from "../../src/stores/follow-keyring.js";
-import { openLedger } from "../../src/stores/ledger/open-ledger.js";
+import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
+import { ResourceNumberStore } from "../../src/stores/resource-numbers.js";
 import { openRevocationStore } from "../../src/stores/revocations/open-store.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
@@ -79,17 +83,19 @@ async function open(
   const keys = followKeyringFile(paths.keyring);
   const store = await openRevocationStore(paths.store);
   opened.push(() => store.close());
-  const ledger = await openLedger(join(paths.folder, "ledger.db"), {
+  const database = await openStores(join(paths.folder, "ledger.db"), "create");
+  opened.push(() => database.close());
+  const ledger = new LedgerStore(database, {
     onProblem: (problem) => warnOfLedger(context, problem),
   });
   opened.push(() => ledger.close());
-  const database = await openStores(join(paths.folder, "tasks.db"), "create");
-  opened.push(() => database.close());
-  const tasks = await openTaskStore(database, {
+  const stores = await openStores(join(paths.folder, "proviso.db"), "create");
+  opened.push(() => stores.close());
+  const tasks = await openTaskStore(stores, {
     onProblem: (error) => warn(context, error.message),
   });
   opened.push(() => tasks.close());
-  opened.push(keepHouse({ tasks, store, onProblem: (message) => warn(context, message) }));
+  opened.push(keepHouse({ tasks, store, ledger, onProblem: (message) => warn(context, message) }));
   const resources = await openResources(read, (message) =>
     say(context, `note: ${printable(message)}`),
   );
@@ -97,7 +103,10 @@ async function open(
   const module = await loadSkills(read, {
     ...(resources === undefined
       ? {}
-      : { resources: resources.source, resourcesPath: resources.path }),
+      : {
+          resources: resources.source,
+          ...(resources.path === undefined ? {} : { resourcesPath: resources.path }),
+        }),
     home: paths.folder,
     configFolder: folder,
   });
@@ -112,6 +121,7 @@ async function open(
     createIssuingAgent({
       ...{ issuer, revocations: store, ledger, lifetime, mode: config.mode },
       ...{ skills: module.skills, policy: policy.table },
+      resourceNumbers: new ResourceNumberStore(stores),
       ...(resources === undefined ? {} : { resources: resources.source }),
       ...(config.undeclaredAmbient === undefined
         ? {}

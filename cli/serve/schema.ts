@@ -3,6 +3,7 @@ import type { ErrorObject } from "ajv";
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
+import { meant } from "../../src/caveats/known-members.js";
 import { nearest } from "../../src/caveats/nearest.js";
 import { packageFile } from "../package-file.js";
 import { quoted } from "../printable.js";
@@ -154,11 +155,6 @@ function alternatives(schema: unknown): string[] {
 function names(values: readonly string[], last: string): string {
   const [end = "", ...rest] = values.map(quoted).reverse();
   return rest.length === 0 ? end : `${rest.reverse().join(", ")} ${last} ${end}`;
-}
-
-function meant(name: string, known: readonly string[]): string {
-  const near = nearest(name, known);
-  return near === undefined ? `; there are ${known.join(", ")}` : `; did you mean "${near}"?`;
 }
 
 function atLeast(params: { readonly [name: string]: unknown }, what: string): string {

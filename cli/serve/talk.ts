@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import type { AgentLog } from "../../src/http/log.js";
-import type { LedgerProblem } from "../../src/stores/ledger/options.js";
+import type { LedgerProblem } from "../../src/stores/ledger/notes.js";
 import type { Context } from "../context.js";
 import { say } from "../output.js";
 import { printable } from "../printable.js";

@@ -1,3 +1,5 @@
+// cli/vectors/: the conformance vectors, asked of this implementation or of another program, and the report.
+
 import { existsSync, readFileSync } from "node:fs";
 import { environmentError } from "../exit.js";
 import { packageFile } from "../package-file.js";

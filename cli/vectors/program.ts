@@ -23,8 +23,8 @@ export interface ProgramOptions {
 }
 
 const FAULTS_IN_A_ROW = 3;
-const LONGEST_LINE = 4 * 1024 * 1024;
-const LONGEST_SHOWN = 200;
+const MAX_LINE = 4 * 1024 * 1024;
+const MAX_SHOWN = 200;
 // How long a program may take to end once its input has ended.
 const GRACE = 2000;
 
@@ -84,7 +84,7 @@ export class Program implements Implementation {
     for (;;) {
       const line = run.lines.shift();
       if (line !== undefined) return line;
-      if (run.rest.length > LONGEST_LINE) return fault("garbage", "an endless line");
+      if (run.rest.length > MAX_LINE) return fault("garbage", "an endless line");
       if (run.ended !== undefined) return fault("stopped", run.ended);
       const left = deadline - performance.now();
       if (left <= 0) return fault("silent", `no answer within ${this.#options.timeout / 1000} s`);
@@ -180,7 +180,7 @@ function fault(kind: Fault, message: string): Answer {
 }
 
 function shown(line: string): string {
-  return line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}...` : line;
+  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}...` : line;
 }
 
 /**

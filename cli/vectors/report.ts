@@ -35,8 +35,8 @@ export interface Report extends Counts {
   readonly notSupported: readonly { readonly tcId: number; readonly reason: string }[];
 }
 
-const MOST_FAILURES = 20;
-const LONGEST_LINE = 300;
+const MAX_FAILURES = 20;
+const MAX_LINE = 300;
 
 export function reportFrom(implementation: string, results: readonly Result[]): Report {
   const flags = new Map<string, Result[]>();
@@ -80,10 +80,10 @@ export function renderReport(report: Report, paint: Paint): string[] {
     const line = row(flag, [passed, failed, unsupported], width);
     lines.push(failed > 0 ? paint.red(line) : line);
   }
-  for (const failure of failures.slice(0, MOST_FAILURES))
+  for (const failure of failures.slice(0, MAX_FAILURES))
     lines.push("", ...failureLines(failure, paint));
-  if (failures.length > MOST_FAILURES) {
-    lines.push("", `and ${failures.length - MOST_FAILURES} more failures; --json has all of them`);
+  if (failures.length > MAX_FAILURES) {
+    lines.push("", `and ${failures.length - MAX_FAILURES} more failures; --json has all of them`);
   }
   const reasons = [...new Set(notSupported.map(({ reason }) => reason))];
   if (reasons.length > 0) {
@@ -112,5 +112,5 @@ function sumOf({ passed, failed, unsupported }: Counts, paint: Paint): string {
 }
 
 function shortened(line: string): string {
-  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}...` : line;
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}...` : line;
 }

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { LedgerEventKind, LedgerQuery } from "../../src/agent/ledger.js";
 import { nearest } from "../../src/caveats/nearest.js";
 import { formatTime, readDuration } from "../../src/caveats/time.js";
-import type { LedgerReader } from "../../src/stores/ledger/ledger-reader.js";
+import type { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import { type LedgerChoice, withLedger } from "../audit/ledger.js";
 import { historyLines, historyOf } from "../audit/tree.js";
 import { countWords, eventLine } from "../audit/words.js";
@@ -78,9 +78,9 @@ async function list(context: Context, options: Options): Promise<void> {
   const { limit = DEFAULT_LIMIT } = options;
   const query = queryFrom(options);
   // One more, to know whether there are more.
-  const { found, gaps } = await withLedger(context, options, (ledger) => ({
-    found: ledger.list({ ...query, limit: limit + 1 }),
-    gaps: ledger.gaps(),
+  const { found, gaps } = await withLedger(context, options, async (ledger) => ({
+    found: await ledger.list({ ...query, limit: limit + 1 }),
+    gaps: await ledger.gaps(),
   }));
   const more = found.length > limit;
   const events = more ? found.slice(1) : found;
@@ -129,9 +129,9 @@ async function draw(context: Context, capability: string, options: Options): Pro
   const filters = { principal, since, refused, kind, limit, capability: other };
   const [stray] = Object.entries(filters).find(([, value]) => value !== undefined) ?? [];
   if (stray !== undefined) throw usageError(`--${stray} is for the list, not for the tree`);
-  const history = await withLedger(context, options, (ledger) => {
-    const events = ledger.list({ capability });
-    if (events.length === 0) throw unknownCapability(capability, ledger);
+  const history = await withLedger(context, options, async (ledger) => {
+    const events = await ledger.list({ capability });
+    if (events.length === 0) throw await unknownCapability(capability, ledger);
     return historyOf(capability, events);
   });
   if (options.json === true) printJson(context, history);
@@ -139,10 +139,10 @@ async function draw(context: Context, capability: string, options: Options): Pro
 }
 
 const ID = /^cap_[A-Za-z0-9_-]+$/;
-const LONGEST_ID = 128;
+const MAX_ID_LENGTH = 128;
 
 function assertId(text: string): void {
-  if (ID.test(text) && text.length <= LONGEST_ID) return;
+  if (ID.test(text) && text.length <= MAX_ID_LENGTH) return;
   throw usageError(
     `${text.slice(0, 200)} is not the id of a capability`,
     "it starts with cap_; proviso inspect shows that of a token",
@@ -151,10 +151,9 @@ function assertId(text: string): void {
 
 const RECENT = 1000;
 
-function unknownCapability(capability: string, ledger: LedgerReader): CliError {
-  const recent = ledger
-    .list({ kind: "issuance", limit: RECENT })
-    .flatMap((one) => one.capability ?? []);
+async function unknownCapability(capability: string, ledger: LedgerStore): Promise<CliError> {
+  const issuances = await ledger.list({ kind: "issuance", limit: RECENT });
+  const recent = issuances.flatMap((one) => one.capability ?? []);
   // A list that is too long gets no suggestion.
   const close = recent.filter((id) => id.slice(0, 8) === capability.slice(0, 8)).slice(0, 64);
   const near = nearest(capability, close) ?? nearest(capability, recent.slice(-64));

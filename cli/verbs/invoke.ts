@@ -2,21 +2,25 @@ import type { Command } from "commander";
 import { MAX_PRESENTED } from "../../src/agent/presented.js";
 import type { Json, JsonObject } from "../../src/bytes/json.js";
 import { inspect } from "../../src/capability/inspect.js";
+import { AgentFault } from "../../src/client/fault.js";
+import { objectIn, textIn } from "../../src/client/received.js";
+import { denialsIn, type ReceivedDenial } from "../../src/client/refusal.js";
 import type { SkillAnswer } from "../../src/protocols/a2a/client/capability-client.js";
+import { ERROR_DOMAIN } from "../../src/protocols/a2a/extension.js";
+import { exitForDenial } from "../advice.js";
 import { readArguments } from "../argument-expression.js";
 import type { Context } from "../context.js";
-import { denialLines, refusedLine, type ShownDenial } from "../denial-lines.js";
+import { denialLines, refusedLine } from "../denial-lines.js";
 import { addExamples } from "../examples.js";
 import { CliError, usageError } from "../exit.js";
 import { printJson, printLine, say } from "../output.js";
 import { stderrPaint } from "../paint.js";
 import { printable } from "../printable.js";
 import { argumentsFrom } from "../remote/arguments.js";
-import { objectIn, type RemoteCard, textIn } from "../remote/card.js";
+import type { RemoteCard } from "../remote/card.js";
 import { asking, connectAgent } from "../remote/client.js";
-import { RemoteFault } from "../remote/fault.js";
 import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/options.js";
-import { adviceForCall, denialsIn, exitForCall, faultError } from "../remote/refusal.js";
+import { adviceForCall, faultError } from "../remote/refusal.js";
 import { resultLines } from "../remote/result.js";
 import { collect } from "../restrictions.js";
 import { namingSource, readTokenArgument } from "../token-argument.js";
@@ -84,7 +88,7 @@ async function run(
   try {
     answer = await asking(card, call);
   } catch (error) {
-    if (!(error instanceof RemoteFault)) throw error;
+    if (!(error instanceof AgentFault)) throw error;
     return refuse(context, card, error, options);
   }
   const { result, taskId } = answer;
@@ -130,11 +134,11 @@ function tokensFrom(
   return tokens;
 }
 
-function refuse(context: Context, card: RemoteCard, fault: RemoteFault, { json }: Options): void {
-  const denials = denialsIn(fault);
+function refuse(context: Context, card: RemoteCard, fault: AgentFault, { json }: Options): void {
+  const denials = denialsIn(fault.details, ERROR_DOMAIN);
   const [first] = denials;
   if (first === undefined) throw faultError(card, fault);
-  const exitCode = exitForCall(first.code);
+  const exitCode = exitForDenial(first.code);
   if (json === true) {
     const told = denials.map((denial) => ({ ...denial, hint: adviceForCall(denial) }));
     throw new CliError({
@@ -149,7 +153,7 @@ function refuse(context: Context, card: RemoteCard, fault: RemoteFault, { json }
   for (const line of refusalLines(context, denials)) say(context, line);
 }
 
-function refusalLines(context: Context, denials: readonly ShownDenial[]): string[] {
+function refusalLines(context: Context, denials: readonly ReceivedDenial[]): string[] {
   const paint = stderrPaint(context);
   return [
     refusedLine(denials.length, paint),

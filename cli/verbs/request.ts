@@ -3,6 +3,7 @@ import type { Json } from "../../src/bytes/json.js";
 import type { HopInit } from "../../src/caveats/hop.js";
 import { REQUESTED_KEYS, type Requested } from "../../src/caveats/hop-rules.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
+import { AgentFault } from "../../src/client/fault.js";
 import type { CapabilityQuery } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";
 import { addExamples } from "../examples.js";
@@ -12,7 +13,6 @@ import { stderrPaint } from "../paint.js";
 import { printable } from "../printable.js";
 import type { RemoteCard } from "../remote/card.js";
 import { type AgentConnection, asking, connectAgent } from "../remote/client.js";
-import { RemoteFault } from "../remote/fault.js";
 import { readFilters } from "../remote/filter.js";
 import { type ReceivedCapabilities, readReceived, receivedLines } from "../remote/granted.js";
 import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/options.js";
@@ -93,7 +93,7 @@ async function ask({ card, client }: AgentConnection, query: CapabilityQuery): P
     // Whatever came: it is only known to be JSON.
     return JSON.parse(JSON.stringify(answer));
   } catch (error) {
-    throw error instanceof RemoteFault ? requestRefusal(card, error) : error;
+    throw error instanceof AgentFault ? requestRefusal(card, error) : error;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { RevocationEntry } from "../../src/revocation/list.js";
+import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { openRevocationStore } from "../../src/stores/revocations/open-store.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import type { Context } from "../context.js";

@@ -1,6 +1,6 @@
 import type { VerifiedCapability } from "../capability/authorize.js";
 import type { Caller } from "./caller.js";
-import { ambientDenial, type GateContext, type Refusal } from "./gate.js";
+import { ambientDenial, type GateContext, type Refusal } from "./clearance.js";
 import {
   MAX_PRESENTED,
   type PresentedCapability,
@@ -50,7 +50,7 @@ export async function admit(
     denials.push({ code: "token_too_large", rule: "capabilities", message });
   }
   for (const [at, one] of presented.slice(0, MAX_PRESENTED).entries()) {
-    const resolved = tokenOf(one, caller, context);
+    const resolved = await tokenOf(one, caller, context);
     if (!resolved.ok) {
       denials.push({ ...resolved.denial, capability: at });
       continue;

@@ -6,15 +6,15 @@ export interface Caller {
   readonly invoker: string;
 }
 
-/** Why a request has no caller. Codes are stable. */
+/** Why a request is not authenticated. Codes are stable. */
 export interface AuthenticationDenial {
-  /** `token_missing`: there are no credentials. `token_invalid`: there are, but they are not good. */
+  /** `token_missing`: the request has no credentials. `token_invalid`: it has bad ones. */
   readonly code: "token_missing" | "token_invalid";
   /** A sentence for people; never shows the credentials. */
   readonly message: string;
 }
 
-/** Who makes a request, or why that is not known. */
+/** The authenticated caller, or why there is none. */
 export type CallerAuthentication =
   | { readonly ok: true; readonly caller: Caller }
   | { readonly ok: false; readonly denial: AuthenticationDenial };
@@ -23,7 +23,7 @@ export type CallerAuthentication =
 export interface Authenticator {
   /**
    * @param authorization - The header's value, absent if the request has none.
-   * @throws Error if nobody can be authenticated now, such as when the keys can not be fetched.
+   * @throws Error if it cannot authenticate anyone now, such as when it cannot fetch the keys.
    */
   authenticate(authorization: string | undefined): Promise<CallerAuthentication>;
   /** How callers get credentials: the address of the authorization server, where there is one. */

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
 import type { HopInit } from "../caveats/hop.js";
 import { REQUESTED_KEYS } from "../caveats/hop-rules.js";
+import { meant } from "../caveats/known-members.js";
 import { parseTime } from "../caveats/time.js";
 import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
-import { meant } from "./definition.js";
 import type { RequestRefusal } from "./refusal.js";
 import { readResourceQuery } from "./resources/filter.js";
 import type { ResourceQuery } from "./resources/resource.js";

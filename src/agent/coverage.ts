@@ -1,6 +1,6 @@
 import type { VerifiedCapability } from "../capability/authorize.js";
-import type { Issuer } from "../issuer/issuer.js";
-import type { Clearance } from "./gate.js";
+import type { Clearance } from "./clearance.js";
+import type { ResourceHandles } from "./resources/resource-handles.js";
 
 /** What something was done with, by names that outlive a capability: handles are noise in another. */
 export interface AuthorityUse {
@@ -27,7 +27,10 @@ export function useOf({ capability, skill, resources }: Clearance): AuthorityUse
  *
  * @param capabilities - Authentic and live.
  */
-export function coverageOf(capabilities: readonly VerifiedCapability[], issuer: Issuer): Coverage {
+export function coverageOf(
+  capabilities: readonly VerifiedCapability[],
+  handles: ResourceHandles,
+): Coverage {
   return async ({ grant, operation, resources }) => {
     const fitting = capabilities.filter(
       ({ grant: own, authority: { operations } }) =>
@@ -35,11 +38,12 @@ export function coverageOf(capabilities: readonly VerifiedCapability[], issuer: 
         (operation === undefined || operations === undefined || operations.includes(operation)),
     );
     if (fitting.length === 0) return false;
-    const names = new Set<string | undefined>();
+    const names = new Set<string>();
     for (const capability of fitting) {
       const { resourceHandles } = capability.authority;
       if (resourceHandles === undefined) return true;
-      for (const handle of resourceHandles) names.add(issuer.openHandle(capability, handle));
+      const opened = await handles.open(capability, resourceHandles);
+      for (const name of opened.values()) names.add(name);
     }
     return resources.every((name) => names.has(name));
   };

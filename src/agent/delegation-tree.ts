@@ -34,8 +34,8 @@ interface Growing {
 }
 
 /**
- * The tree of delegation of one capability, as far as invocations have shown it: a branch that nobody
- * has presented is not in it.
+ * The tree of delegation of one capability, as far as invocations have shown it: a branch whose tokens
+ * no invocation presented is not in it.
  *
  * @param events - Of one capability, such as a ledger lists them; those that are no invocation, or
  *   tell no path, are passed over.

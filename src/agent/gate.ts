@@ -1,12 +1,15 @@
-import type { Json } from "../bytes/json.js";
-import type { VerifiedCapability } from "../capability/authorize.js";
-import type { Issuer } from "../issuer/issuer.js";
-import { type ArgumentCheck, handlesIn } from "./arguments.js";
+import { meant } from "../caveats/known-members.js";
+import { handlesIn } from "./arguments.js";
 import type { Caller } from "./caller.js";
-import { meant } from "./definition.js";
-import type { KnownGrant } from "./grant.js";
-import type { AuthorityKind, Ledger } from "./ledger.js";
-import type { Permission, Policy } from "./policy.js";
+import {
+  ambientDenial,
+  type Clearance,
+  type GateContext,
+  type Judged,
+  type Refusal,
+  type SkillInvocation,
+} from "./clearance.js";
+import type { Permission } from "./policy.js";
 import {
   MAX_PRESENTED,
   type PresentedCapability,
@@ -15,72 +18,8 @@ import {
 } from "./presented.js";
 import { reachOf } from "./reach.js";
 import { queryAskedAgain } from "./recheck.js";
-import {
-  type AgentDenial,
-  type AgentDenials,
-  missingCapability,
-  undeclaredAuthority,
-} from "./refusal.js";
-import type { Resource, ResourceSource } from "./resources/resource.js";
+import { type AgentDenial, type AgentDenials, missingCapability } from "./refusal.js";
 import type { Skill } from "./skill.js";
-
-/** Whether callers need capabilities: offered only, preferred, or required. */
-export type Mode = "advertise" | "prefer" | "require";
-
-/** Whether calls that use ambient authority without declaring it are let through. */
-export type UndeclaredAmbient = "accepted" | "refused";
-
-/** A call of a skill. */
-export interface SkillInvocation {
-  readonly skill: string;
-  readonly arguments: { readonly [name: string]: Json };
-  readonly capabilities: readonly PresentedCapability[];
-  /** Whether the caller declares that it uses ambient authority; it presents no capability then. */
-  readonly declared?: boolean;
-}
-
-/** Leave to run a skill, with all that it may reach. */
-export interface Clearance {
-  readonly allowed: true;
-  readonly skill: Skill;
-  readonly authority: AuthorityKind;
-  readonly principal: string;
-  /** Absent where authority is ambient. */
-  readonly capability?: VerifiedCapability;
-  /** Whether the caller has declared ambient authority; absent where authority is not ambient. */
-  readonly declared?: boolean;
-  readonly handles: readonly string[];
-  readonly resources: ReadonlyMap<string, Resource>;
-  /** What was cleared; nothing else may run. */
-  readonly arguments: SkillInvocation["arguments"];
-}
-
-/** A refusal, with all that is known of the capability that came nearest. */
-export interface Refusal {
-  readonly allowed: false;
-  readonly denials: AgentDenials;
-  readonly skill?: Skill;
-  readonly capability?: Judged;
-  /** The handles in the arguments. */
-  readonly handles?: readonly string[];
-}
-
-/** A capability whose signatures held, whatever came of it. */
-type Judged = Pick<VerifiedCapability, "id" | "grant" | "revocationIds">;
-
-/** What the gate rests on. */
-export interface GateContext {
-  readonly issuer: Issuer;
-  readonly audience: string;
-  readonly mode: Mode;
-  readonly undeclaredAmbient: UndeclaredAmbient;
-  readonly grants: ReadonlyMap<string, KnownGrant>;
-  readonly skills: ReadonlyMap<string, Skill>;
-  readonly checks: ReadonlyMap<string, ArgumentCheck>;
-  readonly policy: Policy;
-  readonly resources?: ResourceSource | undefined;
-  readonly ledger: Ledger;
-}
 
 /**
  * Decides whether a skill may run: the check of the core, then what only the agent knows. A call that
@@ -102,7 +41,7 @@ export class Gate {
       const message = `there is no skill "${invocation.skill.slice(0, 64)}"${meant(invocation.skill, known)}`;
       return { allowed: false, denials: [{ code: "skill_unknown", rule: "skill", message }] };
     }
-    // Work for those only who have a say here: a schema can be made to take its time.
+    // Checked only for callers that hold a capability or may do without: a schema check can be slow.
     let found: readonly AgentDenial[] | undefined;
     const invalid = (): readonly AgentDenial[] => {
       found ??= checks.get(skill.id)?.(invocation.arguments) ?? [];
@@ -141,8 +80,8 @@ export class Gate {
     invocation: SkillInvocation,
     invalid: () => readonly AgentDenial[],
   ): Promise<Clearance | Refusal> {
-    const { issuer, audience, grants, policy, ledger, resources: source } = this.#context;
-    const resolved = tokenOf(presented, caller, this.#context);
+    const { issuer, audience, grants, policy, ledger } = this.#context;
+    const resolved = await tokenOf(presented, caller, this.#context);
     if (!resolved.ok) return refusal([resolved.denial]);
     const { token } = resolved;
     const { invoker } = caller;
@@ -157,12 +96,12 @@ export class Gate {
       audience,
     });
     if (!decision.allowed) {
-      // Nobody asked a scoped skill's caller for handles, so their absence is none of the reasons.
+      // A scoped skill takes no handles from its caller, so their absence is not a reason.
       const unasked = skill.reach === "scoped" && named.length === 0;
       const reasons = decision.denials.filter(({ code }) => !unasked || code !== "resource_denied");
-      const told = reasons.length === 0 ? decision.denials : reasons;
-      if (decision.capability === undefined) return refusal(told);
-      return refusal([...told, ...invalid()], decision.capability);
+      const denials = reasons.length === 0 ? decision.denials : reasons;
+      if (decision.capability === undefined) return refusal(denials);
+      return refusal([...denials, ...invalid()], decision.capability);
     }
 
     const { capability } = decision;
@@ -181,13 +120,12 @@ export class Gate {
       skill,
       named,
       {
-        open: (handle) => issuer.openHandle(capability, handle),
-        seal: (name) => issuer.sealHandle(capability, name),
+        scope: capability,
         ...(limited === undefined ? {} : { limited }),
         permissions,
-        query: queryAskedAgain(capability.id, grant, permissions, ledger),
+        query: await queryAskedAgain(capability.id, grant, permissions, ledger),
       },
-      source,
+      this.#context,
     );
     // Policy and resources may have been asked far away, and the token revoked meanwhile.
     const still = issuer.standing(token, { invoker, audience });
@@ -216,7 +154,7 @@ export class Gate {
     invocation: SkillInvocation,
     invalid: () => readonly AgentDenial[],
   ): Promise<Clearance | Refusal> {
-    const { issuer, grants, policy, resources: source } = this.#context;
+    const { grants, policy } = this.#context;
     const { declared = false } = invocation;
     const denial = ambientDenial(declared, this.#context);
     if (denial !== undefined) return refusal([denial]);
@@ -230,12 +168,8 @@ export class Gate {
     const { resources, denials } = await reachOf(
       skill,
       named,
-      {
-        open: (handle) => issuer.openAmbient(principal, handle),
-        seal: (name) => issuer.sealAmbient(principal, name),
-        permissions,
-      },
-      source,
+      { scope: { ambient: principal }, permissions },
+      this.#context,
     );
     const reasons = [...denials, ...invalid()];
     if (reasons.length > 0) return refusal(reasons);
@@ -248,15 +182,6 @@ export class Gate {
   }
 }
 
-/** Why a call without a capability is not let through, if it is not. */
-export function ambientDenial(
-  declared: boolean,
-  { mode, undeclaredAmbient }: Pick<GateContext, "mode" | "undeclaredAmbient">,
-): AgentDenial | undefined {
-  if (mode === "require") return missingCapability();
-  return declared || undeclaredAmbient === "accepted" ? undefined : undeclaredAuthority();
-}
-
 function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal {
   const [first = missingCapability(), ...more] = denials;
   return {
@@ -267,8 +192,8 @@ function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal 
 }
 
 /**
- * What came nearest to being allowed says most about what to do; but what is no capability of this
- * issuer's never hides one that is from the ledger.
+ * The refusal with the fewest denials comes first, since it says most about what to do; but one whose
+ * token is not this issuer's never hides from the ledger one whose token is.
  */
 function byNearness(a: Refusal, b: Refusal): number {
   const strange = Number(a.capability === undefined) - Number(b.capability === undefined);

@@ -1,6 +1,7 @@
+import { assertMembers, meant } from "../caveats/known-members.js";
 import { type Grant, grantsById } from "../issuer/grant.js";
-import { assertMembers, meant, texts } from "./definition.js";
 import type { Skill } from "./skill.js";
+import { texts } from "./texts.js";
 
 /** A grant as an issuing agent offers it: all of it is said. */
 export type KnownGrant = Required<Omit<Grant, "recheck">> & Pick<Grant, "recheck">;

@@ -5,30 +5,25 @@
  * @packageDocumentation
  */
 export type { Admission, AdmittedCapability } from "./admission.js";
+export type { IssuingAgentOptions } from "./agent-options.js";
 export type {
   AuthenticationDenial,
   Authenticator,
   Caller,
   CallerAuthentication,
 } from "./caller.js";
-export { type DelegationNode, delegationTree } from "./delegation-tree.js";
 export type {
   Clearance,
   Mode,
   Refusal,
   SkillInvocation,
   UndeclaredAmbient,
-} from "./gate.js";
+} from "./clearance.js";
+export { createIssuingAgent } from "./create-issuing-agent.js";
+export { type DelegationNode, delegationTree } from "./delegation-tree.js";
 export { expandGrants, type KnownGrant } from "./grant.js";
 export type { GrantedCapability, NamedHandle } from "./issuance.js";
-export {
-  createIssuingAgent,
-  type InvocationOutcome,
-  IssuingAgent,
-  type IssuingAgentOptions,
-  type RequestOutcome,
-  type RevocationOutcome,
-} from "./issuing-agent.js";
+export { IssuingAgent } from "./issuing-agent.js";
 export type {
   AuthorityKind,
   IssuedCapability,
@@ -39,6 +34,7 @@ export type {
   LedgerQuery,
 } from "./ledger.js";
 export type { AttenuationOutcome, Identification, Introspection } from "./maintenance.js";
+export type { InvocationOutcome, RequestOutcome, RevocationOutcome } from "./outcomes.js";
 export type { Permission, Policy, ResourceSelector } from "./policy.js";
 export { type PolicyDefinition, type PolicyRule, PolicyTable } from "./policy-table.js";
 export type { PresentedCapability } from "./presented.js";
@@ -70,4 +66,5 @@ export type {
   ResourceQuery,
   ResourceSource,
 } from "./resources/resource.js";
+export { type ResourceNumbers, ResourceNumbersInMemory } from "./resources/resource-numbers.js";
 export { type Skill, type SkillCall, SkillInputError, type SkillReach } from "./skill.js";

@@ -9,6 +9,7 @@ import type { CapabilityRequest } from "./capability-request.js";
 import type { IssuedCapability } from "./ledger.js";
 import type { Offer } from "./offer.js";
 import type { RequestDenial, RequestRefusal } from "./refusal.js";
+import { composed, type ResourceHandles } from "./resources/resource-handles.js";
 
 /** A resource as a caller knows it. */
 export interface NamedHandle {
@@ -21,7 +22,7 @@ export interface NamedHandle {
 export interface GrantedCapability {
   readonly id: string;
   readonly grant: string;
-  /** The bearer token: whoever has it has the capability. */
+  /** The bearer token: any party that has it has the capability. */
   readonly token: string;
   /** Absent if the capability names no resources. */
   readonly resourceHandles?: readonly NamedHandle[];
@@ -36,7 +37,7 @@ export interface GrantedCapability {
   readonly legacy?: string;
 }
 
-/** What a legacy capability does not promise, in words for whoever is handed one. */
+/** What a legacy capability does not promise, in words for the party that receives one. */
 export const LEGACY_NOTICE: string =
   "wraps a service that knows no capabilities: not limited to resources named in advance; prefer " +
   "another grant";
@@ -55,6 +56,7 @@ export type Issuance =
 /** What issuing rests on. */
 export interface IssuanceContext {
   readonly issuer: Issuer;
+  readonly handles: ResourceHandles;
   /** Seconds that a capability lives if the request does not say, and at most. */
   readonly lifetime: number;
   readonly maxLifetime: number;
@@ -64,31 +66,38 @@ export interface IssuanceContext {
   readonly now: number;
 }
 
-/** Makes one capability for each offer, or none and says why. */
-export function issueOffers(
+/**
+ * Makes one capability for each offer, or none and says why.
+ *
+ * @throws StorageError if the number of a resource cannot be kept; then nothing was issued.
+ */
+export async function issueOffers(
   offers: readonly Offer[],
   request: CapabilityRequest,
   caller: Caller,
   context: IssuanceContext,
-): Issuance {
+): Promise<Issuance> {
   const expires = expiryOf(request, context);
-  const denial = timeDenial(request, expires, context.now);
+  const denial =
+    timeDenial(request, expires, context.now) ?? tooManyDenial(offers, context.maxHandles);
   if (denial !== undefined) return { ok: false, denial };
   const granted: GrantedCapability[] = [];
   const kept: IssuedCapability[] = [];
   const query = request.resourceQuery && JSON.stringify(request.resourceQuery);
   for (const offer of offers) {
-    const over = tooMany(offer, context.maxHandles);
-    if (over !== undefined) return { ok: false, denial: over };
+    const { resources = [] } = offer;
+    const numbers = await context.handles.numbersOf(resources.map(({ name }) => name));
     const named: NamedHandle[] = [];
     let size = 0;
     const { capability, identifier } = context.issuer.issue((draft) => {
-      for (const { name, displayName, kind } of offer.resources ?? []) {
-        named.push({ handle: draft.handle(name), displayName, kind });
+      const handles = composed(numbers, draft.handles([...numbers.values()]));
+      for (const { name, displayName, kind } of resources) {
+        const handle = handles.get(name);
+        if (handle !== undefined) named.push({ handle, displayName, kind });
       }
       const hop = hopFor(offer, named, request, expires);
       size = encodeHop(hop).length;
-      // Found out before it is an error of the issuer, who can not tell what to do about it.
+      // Checked here: the issuer's own error could not say what the caller can do about it.
       const fits = size <= HOP_BYTES ? hop : { expires };
       return { ...fits, grant: offer.grant.id, principal: caller.principal };
     });
@@ -159,9 +168,11 @@ function asHandedOut(
   };
 }
 
-function tooMany({ grant, resources = [] }: Offer, most: number): RequestDenial | undefined {
+function tooManyDenial(offers: readonly Offer[], most: number): RequestDenial | undefined {
   const limit = Math.min(most, HOP_MEMBERS);
-  if (resources.length <= limit) return undefined;
+  const over = offers.find(({ resources = [] }) => resources.length > limit);
+  if (over === undefined) return undefined;
+  const { grant, resources = [] } = over;
   const message =
     `the query matches ${resources.length} resources, and a capability names at most ${limit}; ` +
     "narrow the filter";

@@ -4,8 +4,8 @@ import type { Hop } from "../caveats/hop.js";
 export type LedgerEventKind = "issuance" | "invocation" | "revocation";
 
 /**
- * What a caller's authority was: a capability, a capability of a legacy grant, or none but its own
- * standing with the policy.
+ * The caller's authority: a capability, a capability of a legacy grant, or ambient, which is what the
+ * policy allows its principal.
  */
 export type AuthorityKind = "capability" | "legacy" | "ambient";
 
@@ -38,7 +38,7 @@ export interface LedgerEvent {
    * it says.
    */
   readonly path?: readonly LedgerHop[];
-  /** Values of arguments, only of those that the operator asked for by name. */
+  /** Values of the arguments that the operator named in `recordValues`. */
   readonly values?: { readonly [argument: string]: unknown };
 }
 
@@ -56,7 +56,7 @@ export interface IssuedCapability {
   readonly identifier: string;
   /** The canonical JSON of the issuer's hop. */
   readonly hop: string;
-  /** Who it was issued to. */
+  /** The user on whose behalf it was issued. */
   readonly principal: string;
   readonly invoker: string;
   /** `YYYY-MM-DDTHH:MM:SSZ`. */
@@ -85,16 +85,20 @@ export interface Ledger {
    */
   note(event: LedgerEvent): void;
   /**
-   * Writes an event before it returns, with the capabilities that it issued: after this, not even
-   * a crash loses it.
+   * Writes an event, with the capabilities that it issued. Fulfilled once not even a crash loses it.
    *
-   * @throws StorageError if it could not be written: what it records must not happen then.
+   * @param options.urgent - Writes it even when the disk is nearly full: for revocations alone.
+   * @throws StorageError if it cannot write the event: what the event records must not happen then.
    */
-  commit(event: LedgerEvent, issued?: readonly IssuedCapability[]): void;
+  commit(
+    event: LedgerEvent,
+    issued?: readonly IssuedCapability[],
+    options?: { readonly urgent?: boolean },
+  ): Promise<void>;
   /** An issued capability that has not expired. */
-  issued(id: string): IssuedCapability | undefined;
+  issued(id: string): Promise<IssuedCapability | undefined>;
   /** Events, oldest first, among them all that were noted before. */
-  list(query?: LedgerQuery): readonly LedgerEvent[];
-  /** Writes what is left and lets go of the file. */
-  close(): void;
+  list(query?: LedgerQuery): Promise<readonly LedgerEvent[]>;
+  /** Writes what is left, and takes no more. */
+  close(): Promise<void>;
 }

@@ -4,13 +4,13 @@ import { type DenialCode, tokenDenialCode } from "../capability/denial.js";
 import type { Authority } from "../caveats/authority.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
-import type { RevocationEntry } from "../revocation/list.js";
+import type { RevocationEntry } from "../revocation/entry.js";
 import type { Caller } from "./caller.js";
-import type { GateContext } from "./gate.js";
+import type { GateContext } from "./clearance.js";
 import { type PresentedCapability, tokenOf, unknownCapability } from "./presented.js";
 import type { AgentDenials } from "./refusal.js";
 
-/** What came of narrowing a capability. */
+/** An attenuated capability, or why there is none. */
 export type AttenuationOutcome =
   | {
       readonly ok: true;
@@ -33,7 +33,7 @@ export type Introspection =
       readonly expires: string;
       /** Of the last hop: revokes the presented token and what descends from it. */
       readonly revocationId: string;
-      /** How many hops of delegation it has behind it, the issuer's included. */
+      /** The number of its hops, the issuer's included. */
       readonly hops: number;
       /** What all hops leave. */
       readonly authority: Authority;
@@ -42,19 +42,19 @@ export type Introspection =
     }
   | { readonly active: false; readonly denials: AgentDenials };
 
-/** Whose token a presented capability is, or why that cannot be found out. */
+/** The capability that a presented token is of, or why the agent cannot know it. */
 export type Identification = { readonly ok: true; readonly id: string } | Refused;
 
 type Refused = { readonly ok: false; readonly denials: AgentDenials };
 
 /** @see IssuingAgent.identify */
-export function identifyPresented(
+export async function identifyPresented(
   caller: Caller,
   presented: PresentedCapability,
   context: GateContext,
-): Identification {
+): Promise<Identification> {
   const { issuer, audience } = context;
-  const resolved = tokenOf(presented, caller, context);
+  const resolved = await tokenOf(presented, caller, context);
   if (!resolved.ok) return { ok: false, denials: [resolved.denial] };
   const standing = issuer.standing(resolved.token, { invoker: caller.invoker, audience });
   if (standing.allowed) return identified(presented, standing.capability.id);
@@ -68,15 +68,15 @@ function identified({ id: named }: PresentedCapability, id: string): Identificat
 }
 
 /** @see IssuingAgent.attenuate */
-export function attenuatePresented(
+export async function attenuatePresented(
   caller: Caller,
   presented: PresentedCapability,
   hop: HopInit,
   context: GateContext,
-): AttenuationOutcome {
-  const found = introspect(caller, presented, context);
+): Promise<AttenuationOutcome> {
+  const found = await introspect(caller, presented, context);
   if (!found.active) return { ok: false, denials: found.denials };
-  const resolved = tokenOf(presented, caller, context);
+  const resolved = await tokenOf(presented, caller, context);
   if (!resolved.ok) return { ok: false, denials: [resolved.denial] };
   try {
     const child = attenuate(resolved.token, hop);
@@ -89,20 +89,21 @@ export function attenuatePresented(
 }
 
 /** The entry that revokes a presented capability. */
-export function revocationOfPresented(
+export async function revocationOfPresented(
   caller: Caller,
   presented: PresentedCapability,
   reason: string | undefined,
   context: GateContext,
-):
+): Promise<
   | {
       readonly ok: true;
       readonly entry: RevocationEntry;
       readonly capability: string;
       readonly needless?: "revoked" | "expired";
     }
-  | Refused {
-  const resolved = tokenOf(presented, caller, context);
+  | Refused
+> {
+  const resolved = await tokenOf(presented, caller, context);
   if (!resolved.ok) return { ok: false, denials: [resolved.denial] };
   const revocation = context.issuer.revocationOf(resolved.token, reason);
   if (!revocation.ok) return { ok: false, denials: [revocation.denial] };
@@ -111,13 +112,13 @@ export function revocationOfPresented(
 }
 
 /** @see IssuingAgent.introspect */
-export function introspect(
+export async function introspect(
   caller: Caller,
   presented: PresentedCapability,
   context: GateContext,
-): Introspection {
+): Promise<Introspection> {
   const { issuer, audience, grants } = context;
-  const resolved = tokenOf(presented, caller, context);
+  const resolved = await tokenOf(presented, caller, context);
   if (!resolved.ok) return { active: false, denials: [resolved.denial] };
   const standing = issuer.standing(resolved.token, { invoker: caller.invoker, audience });
   if (!standing.allowed) return { active: false, denials: standing.denials };

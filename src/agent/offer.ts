@@ -1,17 +1,9 @@
+import { candidates } from "./candidates.js";
 import type { CapabilityRequest } from "./capability-request.js";
 import type { KnownGrant } from "./grant.js";
-import {
-  isAbout,
-  isVisible,
-  type Permission,
-  type Policy,
-  permitsOperation,
-  permitsResource,
-} from "./policy.js";
+import { type Permission, type Policy, permitsOperation, permitsResource } from "./policy.js";
 import type { RefusedGrant, RequestDenial, RequestRefusal } from "./refusal.js";
-import { checkFilter } from "./resources/filter.js";
-import { unknownCollection } from "./resources/query-denial.js";
-import type { QueryDenial, Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
+import type { Resource, ResourceSource } from "./resources/resource.js";
 import { type Skill, targetOf } from "./skill.js";
 
 /** What one capability is to hold: operations, each of which may be done to each resource. */
@@ -41,7 +33,7 @@ export interface OfferContext {
   readonly resources?: ResourceSource | undefined;
 }
 
-// Whether there is something that the principal may not use is not told.
+// The message must not reveal whether something exists that the principal may not use.
 const UNMATCHED = "the query matches nothing that the principal may use in this way";
 
 /**
@@ -110,7 +102,7 @@ function dropUnsupported(offers: Offer[], refused: RefusedGrant[]): void {
     again = false;
     const offered = new Set(offers.map(({ grant }) => grant.id));
     for (const { grant } of offers) {
-      // Who needs less of it than there is may ask for less.
+      // A caller that needs only part of the grant may ask for that part.
       const without = grant.requires.find(
         (id) =>
           !offered.has(id) && refused.some((one) => one.grant === id && one.takenBy === "policy"),
@@ -150,70 +142,6 @@ interface AskedGrant {
   readonly grant: KnownGrant;
   readonly permissions: readonly Permission[];
   readonly left: readonly string[];
-}
-
-/**
- * The resources that the query finds: its items, and the collection itself. A collection that no
- * permission is about is answered as if there were none.
- */
-async function candidates(
-  resourceQuery: ResourceQuery | undefined,
-  permissions: readonly Permission[],
-  source: ResourceSource | undefined,
-): Promise<{ readonly ok: true; readonly resources: readonly Resource[] } | RequestRefusal> {
-  if (resourceQuery === undefined) return { ok: true, resources: [] };
-  if (source === undefined) {
-    const message = "this agent has no resources; ask without a resourceQuery";
-    return { ok: false, denial: { code: "invalid_request", message, path: "resourceQuery" } };
-  }
-  const collections = (await source.collections()).filter((name) => isAbout(permissions, name));
-  const result = collections.includes(resourceQuery.collection)
-    ? await source.find(resourceQuery)
-    : { ok: false as const, denial: unknownCollection(resourceQuery.collection, collections) };
-  const declared = source.declaredFields?.(resourceQuery.collection) !== undefined;
-  const hidden = declared
-    ? false
-    : result.ok
-      ? unknownAmong(resourceQuery, result.resources, permissions)
-      : result.denial.code === "unknown_field";
-  if (hidden) {
-    const denial = await fieldDenial(resourceQuery, permissions, source);
-    if (denial !== undefined) return refusal(denial);
-  } else if (!result.ok) return refusal(result.denial);
-  const name = await source.nameOfCollection(resourceQuery.collection);
-  const collection = name === undefined ? undefined : await source.get(name);
-  const items = result.ok ? result.resources : [];
-  return { ok: true, resources: collection === undefined ? items : [...items, collection] };
-}
-
-/** Whether a filter has found nothing that may be seen, so that its fields may be hidden ones. */
-function unknownAmong(
-  { filter }: ResourceQuery,
-  resources: readonly Resource[],
-  permissions: readonly Permission[],
-): boolean {
-  if (filter === undefined) return false;
-  return !resources.some((resource) => isVisible(permissions, resource));
-}
-
-/** What is wrong with the fields of a filter, for someone who knows only what they may see. */
-async function fieldDenial(
-  { collection, filter = {} }: ResourceQuery,
-  permissions: readonly Permission[],
-  source: ResourceSource,
-): Promise<QueryDenial | undefined> {
-  const all = await source.find({ collection });
-  const seen = (all.ok ? all.resources : []).filter((one) => isVisible(permissions, one));
-  // To those who see nothing, everything matches nothing.
-  if (seen.length === 0) return undefined;
-  return checkFilter(
-    filter,
-    [...new Set(seen.flatMap(({ fields }) => Object.keys(fields)))].sort(),
-  );
-}
-
-function refusal({ code, message, path, known }: QueryDenial): RequestRefusal {
-  return { ok: false, denial: { code, message, path: `resourceQuery.${path}`, known } };
 }
 
 function operationsLeft(

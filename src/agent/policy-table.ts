@@ -1,7 +1,8 @@
-import { assertMembers, meant, texts } from "./definition.js";
+import { assertMembers, meant } from "../caveats/known-members.js";
 import type { Permission, Policy, ResourceSelector } from "./policy.js";
 import { readFilter } from "./resources/filter.js";
 import type { ResourceFilter } from "./resources/resource.js";
+import { texts } from "./texts.js";
 
 /** One line of a policy table: a principal, or a group of them, and what it may do. */
 export interface PolicyRule {

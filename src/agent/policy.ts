@@ -20,7 +20,7 @@ export interface Policy {
   /**
    * Everything that the principal may do under the grant now; empty for nothing.
    *
-   * @param principal - As in the capability: whoever it was granted to.
+   * @param principal - As in the capability: the user it was granted to.
    */
   permissions(
     principal: string,

@@ -15,16 +15,19 @@ export const MAX_PRESENTED = 8;
 /**
  * The token of a presented capability. An id alone is as good as the token, but only from the very
  * party that it was issued to, and only while it lives; to everybody else it is as if there were none.
+ *
+ * @throws StorageError if the ledger cannot be read.
  */
-export function tokenOf(
+export async function tokenOf(
   { id, token }: PresentedCapability,
   caller: Caller,
   { issuer, ledger }: { readonly issuer: Issuer; readonly ledger: Ledger },
-):
+): Promise<
   | { readonly ok: true; readonly token: string }
-  | { readonly ok: false; readonly denial: AgentDenial } {
+  | { readonly ok: false; readonly denial: AgentDenial }
+> {
   if (token !== undefined) return { ok: true, token };
-  const issued = id === undefined ? undefined : ledger.issued(id);
+  const issued = id === undefined ? undefined : await ledger.issued(id);
   const own = issued?.principal === caller.principal && issued.invoker === caller.invoker;
   const remade = issued !== undefined && own ? issuer.remake(issued) : undefined;
   return remade === undefined

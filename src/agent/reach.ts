@@ -1,3 +1,4 @@
+import type { HandleScope } from "../issuer/issuer.js";
 import {
   isAbout,
   type Permission,
@@ -8,14 +9,13 @@ import {
 import { stillMatches } from "./recheck.js";
 import type { AgentDenial } from "./refusal.js";
 import type { Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
+import type { ResourceHandles } from "./resources/resource-handles.js";
 import { type Skill, targetOf } from "./skill.js";
 
 /** Handles and permissions of one authority: a capability's, or a principal's own. */
 export interface Standing {
-  /** The name a handle stands for; `undefined` if it is noise here. */
-  open(handle: string): string | undefined;
-  /** A handle for a name, where no list of handles limits the authority. */
-  seal(name: string): string | undefined;
+  /** Whose handles it takes. */
+  readonly scope: HandleScope;
   /** The handles it is limited to; absent if to none. */
   readonly limited?: readonly string[];
   /** What the policy allows at this moment. */
@@ -24,8 +24,16 @@ export interface Standing {
   readonly query?: ResourceQuery | "unknown" | undefined;
 }
 
-// Whoever makes a call chooses how many handles it names; nothing runs after the first wrong one.
+// The caller chooses how many handles it names, so cap how many are reported.
 const MAX_REPORTED = 16;
+/** Handles that are opened at once. */
+const MAX_OPENED = 256;
+
+/** Where resources are, and what opens and seals their handles. */
+export interface ReachContext {
+  readonly handles: ResourceHandles;
+  readonly resources?: ResourceSource | undefined;
+}
 
 /** What a call may reach, or every reason why not. */
 export interface Reach {
@@ -43,17 +51,10 @@ export async function reachOf(
   skill: Skill,
   named: readonly string[],
   standing: Standing,
-  source: ResourceSource | undefined,
+  context: ReachContext,
 ): Promise<Reach> {
   const { permissions } = standing;
-  const denials: AgentDenial[] = [];
-  const resources = new Map<string, Resource>();
-  for (const handle of named) {
-    if (denials.length === MAX_REPORTED) break;
-    const found = await resolve(skill, handle, standing, source);
-    if ("code" in found) denials.push(found);
-    else resources.set(handle, found);
-  }
+  const { resources, denials } = await resolve(skill, named, standing, context, MAX_REPORTED);
   if (skill.reach === "named" && named.length === 0) {
     const message = `${skill.id} takes a resource handle, and the arguments have none`;
     denials.push({ code: "handle_invalid", rule: "resourceHandles", message });
@@ -65,32 +66,51 @@ export async function reachOf(
 
   const left = standing.limited;
   if (left === undefined) {
-    for (const [handle, resource] of await everything(skill, standing, source)) {
+    for (const [handle, resource] of await everything(skill, standing, context)) {
       resources.set(handle, resource);
     }
     if (!permitsOperation(permissions, skill.operation))
       denials.push(policyDenial(skill.operation));
     return { resources, denials };
   }
-  const dropped: AgentDenial[] = [];
-  for (const handle of left) {
-    if (resources.has(handle)) continue;
-    const found = await resolve(skill, handle, standing, source);
-    if ("code" in found) dropped.push(found);
-    else resources.set(handle, found);
-  }
-  // Some of many may have gone since; a call that can reach nothing at all is told why.
-  if (resources.size === 0) denials.push(...dropped);
+  const others = left.filter((handle) => !resources.has(handle));
+  const rest = await resolve(skill, others, standing, context, others.length);
+  for (const [handle, resource] of rest.resources) resources.set(handle, resource);
+  // Some of many may have gone since; a call that reaches nothing at all gets the reasons.
+  if (resources.size === 0) denials.push(...rest.denials);
   return { resources, denials };
 }
 
+/** The resources that handles stand for, until so many of them are refused. */
 async function resolve(
   skill: Skill,
+  handles: readonly string[],
+  standing: Standing,
+  context: ReachContext,
+  maxDenials: number,
+): Promise<{ readonly resources: Map<string, Resource>; readonly denials: AgentDenial[] }> {
+  const resources = new Map<string, Resource>();
+  const denials: AgentDenial[] = [];
+  let names: ReadonlyMap<string, string> = new Map();
+  for (const [at, handle] of handles.entries()) {
+    if (denials.length === maxDenials) break;
+    if (at % MAX_OPENED === 0) {
+      names = await context.handles.open(standing.scope, handles.slice(at, at + MAX_OPENED));
+    }
+    const found = await resolveOne(skill, handle, names.get(handle), standing, context.resources);
+    if ("code" in found) denials.push(found);
+    else resources.set(handle, found);
+  }
+  return { resources, denials };
+}
+
+async function resolveOne(
+  skill: Skill,
   handle: string,
+  name: string | undefined,
   standing: Standing,
   source: ResourceSource | undefined,
 ): Promise<Resource | AgentDenial> {
-  const name = standing.open(handle);
   const about = { rule: "resourceHandles", actual: handle } as const;
   if (name === undefined) {
     const message = "the handle was not made for this capability";
@@ -98,7 +118,7 @@ async function resolve(
   }
   const resource = await source?.get(name);
   if (resource === undefined) {
-    // Whether something exists is not told to those who may not use it.
+    // A caller that may not use the resource must not learn whether it exists.
     const collection = source?.collectionOf?.(name);
     if (!permitsCollection(standing.permissions, skill.operation, collection)) {
       return { ...policyDenial(skill.operation), actual: handle };
@@ -126,17 +146,22 @@ async function resolve(
 /** All that the policy allows, for an authority that is not limited to handles. */
 async function everything(
   skill: Skill,
-  standing: Standing,
-  source: ResourceSource | undefined,
+  { permissions, scope }: Standing,
+  { handles, resources: source }: ReachContext,
 ): Promise<ReadonlyMap<string, Resource>> {
-  const found = new Map<string, Resource>();
+  const permitted = new Map<string, Resource>();
   for (const collection of (await source?.collections()) ?? []) {
-    if (!isAbout(standing.permissions, collection)) continue;
+    if (!isAbout(permissions, collection)) continue;
     for (const resource of await inside(collection, targetOf(skill), source)) {
-      if (!permitsResource(standing.permissions, skill.operation, resource)) continue;
-      const handle = standing.seal(resource.name);
-      if (handle !== undefined) found.set(handle, resource);
+      if (permitsResource(permissions, skill.operation, resource)) {
+        permitted.set(resource.name, resource);
+      }
     }
+  }
+  const found = new Map<string, Resource>();
+  for (const [name, handle] of await handles.seal(scope, [...permitted.keys()])) {
+    const resource = permitted.get(name);
+    if (resource !== undefined) found.set(handle, resource);
   }
   return found;
 }

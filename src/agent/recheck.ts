@@ -6,22 +6,22 @@ import type { Resource, ResourceQuery } from "./resources/resource.js";
 
 /**
  * The query that a capability was issued by, where its resources must still match it: if the grant
- * says so, or if it says nothing and the policy has conditions on fields. A capability that no request
- * led to, or one without a query, has none. `unknown` where the ledger has no record of it: a lost or
- * another ledger must not let through what a query would refuse.
+ * says so, or if it says nothing and the policy has conditions on fields. `undefined` for a capability
+ * that was minted without a request, or whose request has no query; `unknown` where the ledger has no
+ * record of it: a lost or different ledger must not let through what a query would refuse.
  *
  * @param id - The capability's.
  * @throws StorageError if the ledger cannot be read.
  */
-export function queryAskedAgain(
+export async function queryAskedAgain(
   id: string,
   { recheck }: KnownGrant,
   permissions: readonly Permission[],
   ledger: Ledger,
-): ResourceQuery | "unknown" | undefined {
+): Promise<ResourceQuery | "unknown" | undefined> {
   const asked = recheck ?? permissions.some(({ resources }) => resources.filter !== undefined);
   if (!asked) return undefined;
-  const issued = ledger.issued(id);
+  const issued = await ledger.issued(id);
   if (issued === undefined) return "unknown";
   const { query: kept } = issued;
   if (kept === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { VerifiedCapability } from "../capability/authorize.js";
 import { TokenSearch } from "../capability/token-search.js";
 import type { Hop } from "../caveats/hop.js";
 import type { Caller } from "./caller.js";
-import type { Clearance, Refusal, SkillInvocation } from "./gate.js";
+import type { Clearance, Refusal, SkillInvocation } from "./clearance.js";
 import type { GrantedCapability } from "./issuance.js";
 import type {
   AuthorityKind,
@@ -13,8 +13,9 @@ import type {
   LedgerEventKind,
 } from "./ledger.js";
 import { type AgentDenials, codesOf } from "./refusal.js";
+import type { Skill } from "./skill.js";
 
-/** One decision, for metrics: nothing in it is anybody's but the agent's. */
+/** One decision, for metrics: it holds nothing that a caller wrote. */
 export interface Observation {
   readonly kind: LedgerEventKind;
   readonly decision: "allowed" | "refused";
@@ -36,7 +37,7 @@ export interface RecorderOptions {
   readonly observe: (observation: Observation) => void;
 }
 
-/** Writes decisions into the ledger, and tells an observer. */
+/** Writes decisions into the ledger, and passes them to an observer. */
 export class Recorder {
   readonly #options: RecorderOptions;
 
@@ -50,80 +51,85 @@ export class Recorder {
     return () => (performance.now() - began) / 1000;
   }
 
-  /** @throws StorageError if it can not be recorded: then nothing is issued. */
-  issued(
+  /** @throws StorageError if the ledger cannot record it: then nothing is issued. */
+  async issued(
     caller: Caller,
     granted: readonly GrantedCapability[],
     kept: readonly IssuedCapability[],
     purpose: string | undefined,
     seconds: number,
-  ): void {
-    for (const [at, { id, grant, resourceHandles = [] }] of granted.entries()) {
+  ): Promise<void> {
+    const { ledger } = this.#options;
+    const commits = granted.map(({ id, grant, resourceHandles = [] }, at) => {
       const handles = resourceHandles.map(({ handle }) => handle);
-      const own = kept.slice(at, at + 1);
       const event = this.#event("issuance", "allowed", caller, { capability: id, grant, handles });
-      this.#options.ledger.commit(purpose === undefined ? event : { ...event, purpose }, own);
-    }
+      return ledger.commit(withPurpose(event, purpose), kept.slice(at, at + 1));
+    });
+    await Promise.all(commits);
     this.#options.observe({ kind: "issuance", decision: "allowed", seconds });
   }
 
   notIssued(caller: Caller, code: string, purpose: string | undefined, seconds: number): void {
     const event = this.#event("issuance", "refused", caller, { codes: [code] });
-    this.#options.ledger.note(purpose === undefined ? event : { ...event, purpose });
+    this.#options.ledger.note(withPurpose(event, purpose));
     this.#options.observe({ kind: "issuance", decision: "refused", code, seconds });
   }
 
-  invoked(
-    caller: Caller,
-    invocation: SkillInvocation,
-    answer: Clearance | Refusal,
-    seconds: number,
-  ): void {
+  /**
+   * A call that was allowed, as its skill begins to run.
+   *
+   * @param forgone - Why it does not run after all: a refusal's code.
+   */
+  invoked(caller: Caller, clearance: Clearance, seconds: number, forgone?: string): void {
     const { ledger, observe } = this.#options;
     const kind = "invocation";
-    const values = this.#values(invocation.arguments);
-    const shared = {
-      skill: invocation.skill.slice(0, 128),
-      ...(answer.skill === undefined ? {} : { operation: answer.skill.operation }),
-      ...(values === undefined ? {} : { values }),
+    const { skill, authority, capability, declared, handles } = clearance;
+    const more = {
+      ...this.#asked(skill.id, skill, clearance.arguments),
+      ...(capability === undefined ? {} : this.#pathOf(capability)),
+      ...(declared === undefined ? {} : { declared }),
+      handles,
     };
-    if (answer.allowed) {
-      const { authority, capability, declared, handles } = answer;
-      const of = {
-        ...(capability === undefined ? {} : this.#pathOf(capability)),
-        ...(declared === undefined ? {} : { declared }),
-      };
-      ledger.note(this.#event(kind, "allowed", caller, { ...shared, authority, handles, ...of }));
+    if (forgone === undefined) {
+      ledger.note(this.#event(kind, "allowed", caller, { ...more, authority }));
       observe({ kind, decision: "allowed", authority, seconds });
-      return;
+    } else {
+      ledger.note(this.#event(kind, "refused", caller, { ...more, codes: [forgone] }));
+      observe({ kind, decision: "refused", code: forgone, seconds });
     }
-    const { denials, capability } = answer;
-    const codes = codesOf(denials);
-    const of = capability === undefined ? {} : refusedPathOf(capability);
-    const handles = answer.handles ?? [];
-    ledger.note(this.#event(kind, "refused", caller, { ...shared, codes, handles, ...of }));
-    observe({ kind, decision: "refused", code: denials[0].code, seconds });
   }
 
-  /** A refusal of anything but a skill: to let in, to narrow, or to revoke. */
+  notInvoked(caller: Caller, asked: SkillInvocation, answer: Refusal, seconds: number): void {
+    const { denials, capability, skill, handles = [] } = answer;
+    const more = {
+      ...this.#asked(asked.skill, skill, asked.arguments),
+      ...(capability === undefined ? {} : refusedPathOf(capability)),
+      ...{ codes: codesOf(denials), handles },
+    };
+    const kind = "invocation";
+    this.#options.ledger.note(this.#event(kind, "refused", caller, more));
+    this.#options.observe({ kind, decision: "refused", code: denials[0].code, seconds });
+  }
+
+  /** A refusal of anything but a skill: of an admission, an attenuation or a revocation. */
   refused(kind: LedgerEventKind, caller: Caller, denials: AgentDenials, seconds = 0): void {
     const codes = codesOf(denials);
     this.#options.ledger.note(this.#event(kind, "refused", caller, { codes }));
     this.#options.observe({ kind, decision: "refused", code: denials[0].code, seconds });
   }
 
-  /** @throws StorageError */
-  revoked(
+  /** @throws StorageError if the ledger cannot record it. */
+  async revoked(
     caller: Caller,
     capability: string,
     revocationId: string,
     purpose: string | undefined,
-  ): void {
+  ): Promise<void> {
     const event = this.#event("revocation", "allowed", caller, {
       capability,
       path: [{ revocationId }],
     });
-    this.#options.ledger.commit(purpose === undefined ? event : { ...event, purpose });
+    await this.#options.ledger.commit(withPurpose(event, purpose), [], { urgent: true });
     this.#options.observe({ kind: "revocation", decision: "allowed", seconds: 0 });
   }
 
@@ -137,21 +143,34 @@ export class Recorder {
     return { kind, at, decision, principal, invoker, ...more };
   }
 
-  #values(given: { readonly [name: string]: Json }): LedgerEvent["values"] {
+  /** What was called, with the values that are recorded. */
+  #asked(
+    skill: string,
+    known: Skill | undefined,
+    given: SkillInvocation["arguments"],
+  ): Partial<LedgerEvent> {
     const names = this.#options.values.filter((name) => Object.hasOwn(given, name));
-    if (names.length === 0) return undefined;
-    return Object.fromEntries(names.map((name) => [name, given[name]]));
+    const values = Object.fromEntries(names.map((name) => [name, given[name]]));
+    return {
+      skill: skill.slice(0, 128),
+      ...(known === undefined ? {} : { operation: known.operation }),
+      ...(names.length === 0 ? {} : { values }),
+    };
   }
 
-  /** What each hop says, but for one with a token of this issuer in it: the ledger holds none. */
+  /** What each hop says, without hops that hold a token of this issuer: the ledger keeps no token. */
   #pathOf({ id, grant, hops }: VerifiedCapability): Partial<LedgerEvent> {
     const search = new TokenSearch(this.#options.isAuthentic);
     const path = hops.map(({ revocationId, hop }) => {
-      const told = hop !== undefined && search.look(jsonOf(hop)) === "none";
-      return told ? { revocationId, hop } : { revocationId };
+      const shown = hop !== undefined && search.look(jsonOf(hop)) === "none";
+      return shown ? { revocationId, hop } : { revocationId };
     });
     return { capability: id, grant, path };
   }
+}
+
+function withPurpose(event: LedgerEvent, purpose: string | undefined): LedgerEvent {
+  return purpose === undefined ? event : { ...event, purpose };
 }
 
 function refusedPathOf({

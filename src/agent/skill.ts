@@ -18,7 +18,7 @@ export interface SkillCall {
   readonly caller: Caller;
   /** On whose authority: the capability's principal, or the caller's where authority is ambient. */
   readonly principal: string;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the caller no longer waits for the answer. */
   readonly signal: AbortSignal;
 }
 
@@ -41,21 +41,21 @@ export interface Skill {
    */
   readonly input: { readonly [keyword: string]: Json };
   /**
-   * Does it. What it throws goes into the log and no further, but for a {@link SkillInputError}, whose
-   * message is for the caller.
+   * Runs the skill. Only the log gets what it throws, but for a {@link SkillInputError}, whose message
+   * the caller gets.
    */
   run(call: SkillCall): Promise<Json>;
 }
 
 /**
- * What a skill throws because of what its caller gave, where the schema cannot say it: a text that is
- * too long to be kept, say. The caller gets the message.
+ * A skill throws it for arguments that its schema cannot rule out, such as a text that is too long to
+ * keep. The caller gets the message.
  */
 export class SkillInputError extends Error {
   override readonly name = "SkillInputError";
 }
 
-/** Tells by the name: a module of skills may have another copy of this package. */
+/** Compares names, since a module of skills may have another copy of this package. */
 export function isSkillInputError(error: unknown): error is SkillInputError {
   return error instanceof Error && error.name === "SkillInputError";
 }

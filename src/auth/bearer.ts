@@ -6,7 +6,7 @@ export type BearerReading =
   | { readonly ok: false; readonly denial: AuthenticationDenial };
 
 /** In characters; what servers commonly accept for all headers together is 16 KiB. */
-const MAX_HEADER_LENGTH = 8192;
+export const MAX_HEADER_LENGTH = 8192;
 const SCHEME = /^bearer(?: |$)/i;
 const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 

@@ -21,8 +21,8 @@ export interface ChallengeOptions {
  *   [{ token: "dev-alice-0123456789", principal: "alice", invoker: "orchestrator" }],
  *   { development: true, announce: () => {} },
  * );
- * const nobody = await authenticator.authenticate(undefined);
- * nobody.ok ? "" : wwwAuthenticate(nobody.denial, authenticator); // => 'Bearer realm="proviso"'
+ * const missing = await authenticator.authenticate(undefined);
+ * missing.ok ? "" : wwwAuthenticate(missing.denial, authenticator); // => 'Bearer realm="proviso"'
  *
  * wwwAuthenticate({ code: "token_invalid", message: 'not "good"' }, authenticator);
  * // => `Bearer realm="proviso", error="invalid_token", error_description="not 'good'"`
@@ -37,7 +37,7 @@ export function wwwAuthenticate(
   const { resourceMetadata } = options;
   const parameters: [name: string, value: string][] = [["realm", audience]];
   if (scope !== undefined) parameters.push(["scope", scope]);
-  // Without credentials there is nothing to complain about: RFC 6750, section 3.1.
+  // A request without credentials gets no error code: RFC 6750, section 3.1.
   if (denial.code === "token_invalid") {
     parameters.push(["error", "invalid_token"], ["error_description", denial.message]);
   }

@@ -15,7 +15,7 @@ export interface FixedToken {
 export interface FixedTokensOptions {
   /** Says that this is no production service. */
   readonly development: true;
-  /** Told once, at the start, that such tokens are accepted: for the console or the log. */
+  /** Called once, at the start, with a warning that such tokens are accepted: for console or log. */
   readonly announce: (message: string) => void;
 }
 
@@ -24,7 +24,7 @@ const ADVICE = "send one of the development tokens that this agent was started w
 
 /**
  * Authenticates callers by tokens that never change and never expire, for trying things out on one
- * machine. Whoever knows such a token is that caller.
+ * machine. Any party that knows such a token is that caller.
  *
  * @throws TypeError unless `development` is `true`, or naming the token that is wrong by its place.
  *
@@ -59,7 +59,7 @@ export function createFixedTokens(
   const known = checkedTokens(tokens);
   const callers = known.map(({ caller }) => `${caller.principal} through ${caller.invoker}`);
   options.announce(
-    "WARNING: fixed development tokens are accepted, which never expire: whoever knows one is " +
+    "WARNING: fixed development tokens are accepted, which never expire: a party that knows one is " +
       `${callers.join(", or ")}. Never use them in production; use an authorization server.`,
   );
   return {
@@ -67,11 +67,11 @@ export function createFixedTokens(
       const bearer = readBearer(authorization, ADVICE);
       if (!bearer.ok) return bearer;
       const digest = sha256(bearer.token);
-      // All are compared, so that the time tells nothing about which it is like.
+      // Compares all of them, so that the time does not reveal which one is similar.
       const found = known.filter((entry) => timingSafeEqual(entry.digest, digest));
       const [entry] = found;
       if (entry !== undefined) return { ok: true, caller: entry.caller };
-      const message = `this is no token that is known here; ${ADVICE}`;
+      const message = `this agent does not know the token; ${ADVICE}`;
       return { ok: false, denial: { code: "token_invalid", message } };
     },
   };

@@ -15,11 +15,11 @@ import { type FindKey, type KeySource, keySource } from "./key-source.js";
  * checked again for at most a minute.
  *
  * Keys in a file are followed when it changes; keys at a URL are fetched when first needed, when
- * they are old, and when a token names one that is not known. When they can not be had,
- * `authenticate` throws {@link KeysUnavailableError}.
+ * they are old, and when a token names one that is not known. Where it
+ * cannot get them, `authenticate` throws {@link KeysUnavailableError}.
  *
  * @throws TypeError on wrong options.
- * @throws KeysUnavailableError if a file of keys can not be read at the start.
+ * @throws KeysUnavailableError if a file of keys cannot be read at the start.
  * @throws Error if the package `jose` or `lru-cache` is not installed.
  *
  * @example

@@ -1,3 +1,4 @@
+import { assertMembers } from "../caveats/known-members.js";
 import { nearest } from "../caveats/nearest.js";
 import type { Expected } from "./jwt-refusal.js";
 
@@ -77,10 +78,7 @@ export interface Settings extends Expected {
 
 /** @throws TypeError naming the option that is wrong. */
 export function checkedOptions(options: JwtAuthenticatorOptions): Settings {
-  for (const name of Object.keys(options)) {
-    if (!OPTIONS.includes(name))
-      throw new TypeError(`${name}: unknown option${hint(name, OPTIONS)}`);
-  }
+  assertMembers(options, OPTIONS, "");
   const {
     algorithms = ALGORITHMS,
     type = "at+jwt",
@@ -93,8 +91,10 @@ export function checkedOptions(options: JwtAuthenticatorOptions): Settings {
   }
   const unknown = algorithms.find((name) => !ALGORITHMS.includes(name));
   if (unknown !== undefined) {
+    const near = nearest(unknown, ALGORITHMS);
+    const hint = near === undefined ? "" : `; did you mean "${near}"?`;
     const what = `"${String(unknown)}" is not one of ${ALGORITHMS.join(", ")}`;
-    throw new TypeError(`algorithms: ${what}${hint(unknown, ALGORITHMS)}`);
+    throw new TypeError(`algorithms: ${what}${hint}`);
   }
   if (type !== "at+jwt" && type !== "any") throw new TypeError('type: must be "at+jwt" or "any"');
   if (!(clockTolerance >= 0 && clockTolerance <= 300)) {
@@ -118,9 +118,4 @@ export function checkedOptions(options: JwtAuthenticatorOptions): Settings {
 function text(value: unknown, name: string): string {
   if (typeof value === "string" && value !== "") return value;
   throw new TypeError(`${name}: must be a text that is not empty`);
-}
-
-function hint(name: unknown, known: readonly string[]): string {
-  const candidate = nearest(name, known);
-  return candidate === undefined ? "" : `; did you mean "${candidate}"?`;
 }

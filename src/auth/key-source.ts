@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { CryptoKey, FlattenedJWSInput, JWSHeaderParameters } from "jose";
 import { errorCode } from "../bytes/error-code.js";
+import { stampOf } from "../bytes/file-stamp.js";
 import { checkedJwkSet, readJwkSet } from "./jwk-set.js";
 import type { KeySourceOptions, PublicJwkSet } from "./jwt-options.js";
 import { KeysUnavailableError } from "./keys-unavailable.js";
@@ -31,8 +32,8 @@ const NEVER = Number.NEGATIVE_INFINITY;
  * Where keys come from.
  *
  * @param jwks - A JWK Set, the path or `file:` URL of a file that holds one, or an `https:` URL;
- *   `http:` is for loopback only, since whoever can change the answer can be anyone.
- * @throws TypeError if it is none of these, or an option is wrong.
+ *   `http:` is for loopback only, since a party that changes the answer can pass for any caller.
+ * @throws TypeError if it is something else, or an option is wrong.
  */
 export function keySource(
   jose: Jose,
@@ -67,7 +68,7 @@ function fileKeys(jose: Jose, path: string, options: KeySourceOptions): KeySourc
     const now = performance.now();
     if (known !== undefined && now - lookedAt < refreshEvery) return known;
     try {
-      const stamp = stampOf(path);
+      const stamp = fileStamp(path);
       if (known === undefined || stamp !== seen) {
         known = findingOnly(jose.createLocalJWKSet(readJwkSet(readFileSync(path, "utf8"))), path);
         seen = stamp;
@@ -80,12 +81,12 @@ function fileKeys(jose: Jose, path: string, options: KeySourceOptions): KeySourc
   };
 }
 
-function stampOf(path: string): string {
+function fileStamp(path: string): string {
   const stat = statSync(path, { bigint: true });
   // Reading a named pipe would wait for its writer.
   if (!stat.isFile()) throw new TypeError("it is not a regular file");
   if (stat.size > MAX_FILE_BYTES) throw new TypeError("it is larger than 1 MiB");
-  return [stat.dev, stat.ino, stat.mtimeNs, stat.ctimeNs, stat.size].join();
+  return stampOf(stat);
 }
 
 function remoteKeys(jose: Jose, url: URL, options: KeySourceOptions): KeySource {
@@ -140,7 +141,7 @@ function urlIn(text: string): URL | undefined {
 function checkedUrl(url: URL): URL {
   const { protocol, hostname, username, password } = url;
   if (protocol !== "https:" && protocol !== "http:") {
-    throw new TypeError(`jwks: ${protocol} can not be fetched; use https: or a file`);
+    throw new TypeError(`jwks: ${protocol} cannot be fetched; use https: or a file`);
   }
   if (protocol === "http:" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) {
     throw new TypeError(`jwks: http: is for loopback only; use https://${url.host}`);

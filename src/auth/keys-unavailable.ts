@@ -1,6 +1,6 @@
 /**
- * The keys that access tokens are checked with can not be had now, so that nobody can be
- * authenticated: a fault of the service (503), not of its callers.
+ * The authenticator cannot get the keys that access tokens are checked with, and so cannot
+ * authenticate any caller: a fault of the service (503), not of its callers.
  */
 export class KeysUnavailableError extends Error {
   override readonly name = "KeysUnavailableError";

@@ -1,3 +1,6 @@
+// src/bytes: bytes and text, and nothing of what they mean: base64, UTF-8, canonical JSON, a cursor over
+// binary data, random bytes, and the one error of everything that reads a token. Imports no other room.
+
 import { encodeUtf8, isWellFormed } from "./utf8.js";
 
 /** A JSON value as `JSON.parse` returns it. */
@@ -55,6 +58,17 @@ export function quotedName(name: string): string {
 /** UTF-8 bytes of {@link canonicalJson}. */
 export function canonicalBytes(value: Json): Uint8Array {
   return encodeUtf8(canonicalJson(value));
+}
+
+/** Whether arrays and objects are within each other more often than `depth`; walks level by level. */
+export function isDeeperThan(value: unknown, depth: number): boolean {
+  let level: readonly unknown[] = [value];
+  for (let deep = 0; level.length > 0; deep++) {
+    const inner = level.filter((one) => typeof one === "object" && one !== null);
+    if (inner.length > 0 && deep >= depth) return true;
+    level = inner.flatMap((one): unknown[] => Object.values(one));
+  }
+  return false;
 }
 
 /** The outline of a text that may or may not be JSON, read without building anything. */

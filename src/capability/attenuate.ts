@@ -4,6 +4,7 @@ import { intersectHop, overreaches } from "../caveats/attenuation.js";
 import { withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
+import { assertMembers } from "../caveats/known-members.js";
 import { meetOf } from "../caveats/meet.js";
 import { canonicalHop } from "../caveats/write-hop.js";
 import { addFirstPartyCaveat } from "../macaroon/chain.js";
@@ -12,7 +13,7 @@ import { macaroonToText } from "../macaroon/write.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { decodeIdentifier } from "./identifier.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
-import { assertHopFits, overCapabilityLimits, readLinks, readToken } from "./token.js";
+import { assertHopFits, hopsOf, overCapabilityLimits, readLinks, readToken } from "./token.js";
 
 export interface AttenuateOptions {
   /**
@@ -89,10 +90,7 @@ export function attenuate(
   options: AttenuateOptions = {},
 ): Attenuation {
   const { nonce = true, intersect = false, now = Date.now() } = options;
-  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
-  if (unknown !== undefined) {
-    throw new TypeError(`unknown option "${unknown}"; there are ${OPTIONS.join(", ")}`);
-  }
+  assertMembers(options, OPTIONS, "options");
   for (const [name, value] of Object.entries({ nonce, intersect })) {
     if (typeof value !== "boolean") throw new TypeError(`options.${name} must be a boolean`);
   }
@@ -107,16 +105,13 @@ export function attenuate(
         rule: "caveats",
         value: at + 1,
         allowed: null,
-        message: `hop ${at + 1} can not be read, so every check would refuse this token: ${message}`,
+        message: `hop ${at + 1} cannot be read, so every check would refuse this token: ${message}`,
       });
     }
   }
   if (unreadable.length > 0) return { ok: false, overreaches: unreadable };
 
-  const hops = links.map((link) =>
-    link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,
-  );
-  const authority = meetOf([hops]);
+  const authority = meetOf([hopsOf(links)]);
   const init = withNonce(withoutDurations(hop, now, authority), nonce);
   // The limits first: comparing much with much is work.
   const wanted = canonicalHop(init, (bytes) => assertHopFits(bytes, CAPABILITY_LIMITS)).hop;

@@ -1,11 +1,17 @@
-import type { Authority, Link } from "../caveats/authority.js";
+// src/capability: a macaroon read as a capability, where caveats and macaroon meet. A holder's side:
+// attenuate.ts, inspect.ts, diff.ts. A checker's side: authenticate.ts (bytes) and this file (the whole).
+// An issuer's side: mint.ts. Synchronous, no I/O.
+
+import type { Authority } from "../caveats/authority.js";
 import type { Hop } from "../caveats/hop.js";
 import { type CheckedInvocation, checkInvocation, type Invocation } from "../caveats/invocation.js";
 import { judgeHop } from "../caveats/judge.js";
+import { assertMembers } from "../caveats/known-members.js";
 import { meetOf } from "../caveats/meet.js";
 import { suggestions } from "../caveats/nearest.js";
 import { parseTime } from "../caveats/time.js";
-import type { RevocationEntry, RevocationQuery, RevocationSource } from "../revocation/list.js";
+import type { RevocationEntry } from "../revocation/entry.js";
+import type { RevocationQuery, RevocationSource } from "../revocation/source.js";
 import {
   type AuthenticationContext,
   type AuthenticChain,
@@ -14,6 +20,7 @@ import {
 } from "./authenticate.js";
 import type { Denial, DenialCode } from "./denial.js";
 import { type GrantOperations, grantDenials, grantsInForce } from "./grants.js";
+import { hopsOf } from "./token.js";
 
 /** What a check rests on. */
 export interface CheckContext extends AuthenticationContext {
@@ -130,12 +137,7 @@ const PRESENTATION = ["invoker", "audience", "time"];
  * @throws TypeError if the token is not a string or the presentation has a wrong shape.
  */
 export function checkStanding(text: string, by: Presentation, context: CheckContext): Decision {
-  const unknown = Object.keys(by).find((name) => !PRESENTATION.includes(name));
-  if (unknown !== undefined) {
-    throw new TypeError(
-      `unknown member "${unknown}" of a presentation; there are ${PRESENTATION.join(", ")}`,
-    );
-  }
+  assertMembers(by, PRESENTATION, "presentation");
   const asked = checkInvocation({ ...by, operation: "" }, context.clock);
   return judge(text, asked, context, (token, presentation) =>
     hopDenials(token, presentation).filter(({ code }) => !CALL_CODES.includes(code)),
@@ -203,27 +205,21 @@ function hopDenials(token: AuthenticToken, asked: CheckedInvocation): Denial[] {
       }
     }
   }
-  if (hopsOf(token.chains[0]).every((hop) => hop?.expires === undefined)) {
+  if (hopsOf(token.chains[0].links).every((hop) => hop?.expires === undefined)) {
     const message = "no hop of the token says when it expires";
     denials.push({ code: "expiry_missing", rule: "expires", message });
   }
   return denials;
 }
 
-function hopsOf(chain: AuthenticChain): Link[] {
-  return chain.links.map((link) =>
-    link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,
-  );
-}
-
 /** The meet of a verified token's hops, its discharges' included. */
 function authorityOf(token: AuthenticToken): Authority {
-  return meetOf(token.chains.map(hopsOf));
+  return meetOf(token.chains.map(({ links }) => hopsOf(links)));
 }
 
 /** When the token's own chain expires; discharges are left out, since they can be replaced. */
 export function ownExpiry(token: AuthenticToken): string | undefined {
-  return meetOf([hopsOf(token.chains[0])]).expires;
+  return meetOf([hopsOf(token.chains[0].links)]).expires;
 }
 
 function verifiedCapability(token: AuthenticToken): VerifiedCapability {
@@ -238,7 +234,7 @@ function verifiedCapability(token: AuthenticToken): VerifiedCapability {
     ...(identifier.principal === undefined ? {} : { principal: identifier.principal }),
     issued: identifier.issued,
     expires: authority.expires ?? identifier.issued,
-    hops: hopsOf(own).map((hop, at) => ({
+    hops: hopsOf(own.links).map((hop, at) => ({
       number: at + 1,
       revocationId: own.revocationIds[at + 1] ?? "",
       ...(hop === undefined ? {} : { hop }),

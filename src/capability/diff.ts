@@ -11,7 +11,7 @@ import { shown, shownList } from "../caveats/scalar.js";
 import { nextTag } from "../macaroon/chain.js";
 import { type Caveat, type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
-import { readLinks, readToken } from "./token.js";
+import { hopsOf, readLinks, readToken } from "./token.js";
 
 /** One thing that a child token allows less than its parent. */
 export interface AuthorityChange {
@@ -42,9 +42,9 @@ export type TokenDiff =
     };
 
 /**
- * Tells what was taken away between a token and one narrowed from it. Whoever holds both can prove
- * without any key that one descends from the other, and this does; that either is genuine only the
- * issuer can tell.
+ * Says what was taken away between a token and one attenuated from it. A party that holds both can
+ * prove without any key that one descends from the other, and this function does; only the issuer can
+ * say whether either is genuine.
  *
  * @throws TokenError if one of them is malformed.
  *
@@ -83,12 +83,12 @@ export function diff(parent: string, child: string): TokenDiff {
     const message = "the links match but the signatures do not: at least one token was altered";
     return { derived: false, reason: "signature_mismatch", message };
   }
-  const added = hopsOf(after).slice(shared);
+  const added = hopsOf(readLinks(after)).slice(shared);
   return {
     derived: true,
     added: added.filter((hop) => hop !== undefined),
     changes: [
-      ...changesBetween(meetOf([hopsOf(before)]), meetOf([hopsOf(after)])),
+      ...changesBetween(meetOf([hopsOf(readLinks(before))]), meetOf([hopsOf(readLinks(after))])),
       ...otherLinks(after, shared),
     ],
   };
@@ -101,15 +101,9 @@ function otherLinks(macaroon: Macaroon, shared: number): AuthorityChange[] {
     const message =
       link.kind === "third-party"
         ? `link ${at + 1}: a discharge from a third party is needed now`
-        : `link ${at + 1} can not be read, so every check refuses the child`;
+        : `link ${at + 1} cannot be read, so every check refuses the child`;
     return [{ rule: `link ${at + 1}`, after: link.kind, message }];
   });
-}
-
-function hopsOf(macaroon: Macaroon): (Hop | undefined)[] {
-  return readLinks(macaroon).map((link) =>
-    link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,
-  );
 }
 
 function same(a: Caveat, b: Caveat | undefined): boolean {

@@ -46,7 +46,7 @@ export interface MintRequest extends HopInit {
 
 /** A fresh capability. */
 export interface MintedCapability {
-  /** The bearer token: whoever has it has the capability. */
+  /** The bearer token: any party that has it has the capability. */
   readonly token: string;
   readonly id: string;
   readonly grant: string;

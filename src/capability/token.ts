@@ -1,6 +1,7 @@
 import { outlineJson } from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
+import type { Hop } from "../caveats/hop.js";
 import { type HopReading, readHop } from "../caveats/read-hop.js";
 import { caveatTooLarge, type MacaroonLimits } from "../macaroon/limits.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
@@ -82,5 +83,12 @@ export function readLinks(macaroon: Macaroon): ReadLink[] {
     caveat.kind === "third-party"
       ? { kind: "third-party" }
       : { kind: "hop", reading: readHop(caveat.identifier) },
+  );
+}
+
+/** The hop that each link is; `undefined` for one that is none, or cannot be read. */
+export function hopsOf(links: readonly ReadLink[]): (Hop | undefined)[] {
+  return links.map((link) =>
+    link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,
   );
 }

@@ -1,3 +1,7 @@
+// src/caveats: the hop. This file has its type; hop-rule.ts says what there is to know about a key, and
+// hop-rules.ts has one entry for each, from which reading, judging, meeting and attenuating are derived.
+// Knows no cryptography and no macaroon.
+
 import type { Scalar } from "./scalar.js";
 
 /** Limits on one argument; all that are given must hold. */
@@ -8,7 +12,7 @@ export interface Operators {
   readonly max?: number;
   /** The argument is one of these. */
   readonly in?: readonly Scalar[];
-  /** The argument is none of these, and of the JSON type of one of them. */
+  /** The argument differs from all of these, and has the JSON type of one of them. */
   readonly not_in?: readonly Scalar[];
 }
 

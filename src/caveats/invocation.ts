@@ -1,3 +1,4 @@
+import { assertMembers } from "./known-members.js";
 import { formatTime } from "./time.js";
 
 /** What is being asked of a capability. */
@@ -44,13 +45,7 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
   if (typeof invocation !== "object" || invocation === null) {
     throw new TypeError("an invocation must be an object");
   }
-  for (const key of Object.keys(invocation)) {
-    if (!KEYS.includes(key)) {
-      throw new TypeError(
-        `unknown member "${key}" in an invocation; it may have ${KEYS.join(", ")}`,
-      );
-    }
-  }
+  assertMembers(invocation, KEYS, "invocation");
   // Own members only, each read once: nothing that a prototype or a getter says later can count.
   const own: Partial<Invocation> = withoutPrototype(invocation);
   const { operation, invoker, audience, time, resourceHandles: handles = [] } = own;

@@ -33,7 +33,7 @@ function textOf(value: unknown): string {
     return JSON.stringify(value) ?? String(value);
   } catch {
     // Too deep, cyclic, or a bigint: a message must not turn a refusal into an exception.
-    return `a ${typeof value} that can not be shown`;
+    return `a ${typeof value} that cannot be shown`;
   }
 }
 

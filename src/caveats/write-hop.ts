@@ -1,7 +1,7 @@
 import { canonicalBytes, canonicalJson, type Json } from "../bytes/json.js";
 import type { Hop, HopInit } from "./hop.js";
 import { HOP_KEYS, HOP_RULES, isHopKey } from "./hop-rules.js";
-import { nearest } from "./nearest.js";
+import { meant } from "./known-members.js";
 import { readHop } from "./read-hop.js";
 
 /**
@@ -65,10 +65,7 @@ function hopBytes(init: HopInit): Uint8Array {
 }
 
 function unknownKey(key: string): TypeError {
-  const near = nearest(key, HOP_KEYS);
-  const hint =
-    near === undefined ? `a hop may have ${HOP_KEYS.join(", ")}` : `did you mean "${near}"?`;
-  return new TypeError(`unknown key ${JSON.stringify(key)}; ${hint}`);
+  return new TypeError(`unknown key ${JSON.stringify(key)}${meant(key, HOP_KEYS)}`);
 }
 
 function jsonMember(key: string, canonical: () => unknown): Json {

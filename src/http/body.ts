@@ -1,4 +1,5 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from "express";
+import { isDeeperThan } from "../bytes/json.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "./fault.js";
 
 /** What a body may be, before anything looks into it. */
@@ -9,16 +10,7 @@ export interface BodyLimits {
   readonly depth: number;
 }
 
-/**
- * The limits that hold unless others are given.
- *
- * @example
- * ```ts
- * import { BODY_LIMITS } from "proviso/a2a";
- *
- * BODY_LIMITS; // => { bytes: 262144, depth: 32 }
- * ```
- */
+/** The limits that hold unless others are given. */
 export const BODY_LIMITS: BodyLimits = { bytes: 256 * 1024, depth: 32 };
 
 /**
@@ -67,14 +59,4 @@ function bodyFault(type: unknown, limits: BodyLimits): HttpFault {
 function isOneObject(body: unknown): boolean {
   if (body === undefined) return true;
   return typeof body === "object" && body !== null && !Array.isArray(body);
-}
-
-function isDeeperThan(body: unknown, depth: number): boolean {
-  let level: unknown[] = [body];
-  for (let deep = 0; level.length > 0; deep++) {
-    const inner = level.filter((value) => typeof value === "object" && value !== null);
-    if (inner.length > 0 && deep >= depth) return true;
-    level = inner.flatMap((value) => Object.values(value as object));
-  }
-  return false;
 }

@@ -12,16 +12,7 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
-/**
- * The limit that holds unless another is given.
- *
- * @example
- * ```ts
- * import { RATE_LIMIT } from "proviso/a2a";
- *
- * RATE_LIMIT; // => { requests: 600, seconds: 10 }
- * ```
- */
+/** The limit that holds unless another is given. */
 export const RATE_LIMIT: RateLimit = { requests: 600, seconds: 10 };
 
 const callers = new WeakMap<Request, Caller>();
@@ -50,7 +41,7 @@ export function authentication(
       found = await authenticator.authenticate(req.headers.authorization);
     } catch (error) {
       onFailure(error, "authentication");
-      const message = "callers can not be authenticated at the moment; try again soon";
+      const message = "callers cannot be authenticated at the moment; try again soon";
       return answer(res, { status: 503, reason: "unavailable", message, retryAfter: 5 });
     }
     if (found.ok) {

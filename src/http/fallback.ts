@@ -16,7 +16,7 @@ export function fallback(
   };
   const failed: ErrorRequestHandler = (error, _req, res, next) => {
     if (error instanceof URIError && !res.headersSent) {
-      return answer(res, invalidRequest("the address can not be decoded"));
+      return answer(res, invalidRequest("the address cannot be decoded"));
     }
     onFailure(error, "request");
     if (res.headersSent) return next(error);

@@ -1,3 +1,7 @@
+// What every protocol needs of HTTP: bodies within limits, callers and how often they call, logs and
+// metrics, listening and draining. Nothing here knows a protocol's codes or headers: each passes in how
+// it answers a fault and what its headers are called.
+
 import type { Response } from "express";
 
 /**

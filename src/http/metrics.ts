@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Observation } from "../agent/recorder.js";
 
-/** What can be told of a revocation list. */
+/** The figures of a revocation list. */
 export interface RevocationGauge {
   /** How many entries it has. */
   readonly size: number;
@@ -34,7 +34,7 @@ export class AgentMetrics {
   readonly #deciding: Histogram<"kind">;
   readonly #requests: Histogram<"binding" | "status">;
 
-  /** @param revocations - Asked whenever the metrics are read; absent if there is nothing to tell. */
+  /** @param revocations - Asked whenever the metrics are read; absent if there is no list. */
   constructor(revocations?: () => RevocationGauge) {
     const registers = [this.#registry];
     this.#decisions = new Counter({

@@ -1,80 +1,91 @@
-import { aessiv } from "@noble/ciphers/aes.js";
-import { hkdf } from "@noble/hashes/hkdf.js";
+import { ecb } from "@noble/ciphers/aes.js";
+import { expand, extract } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { decodeBase64, encodeBase64url } from "../bytes/base64.js";
-import { decodeUtf8, encodeUtf8, isWellFormed } from "../bytes/utf8.js";
+import { encodeUtf8 } from "../bytes/utf8.js";
 
-const INFO: Uint8Array = encodeUtf8("proviso-handle-v1");
+const LABEL = "proviso-handle-v1 ";
 const PREFIX = "rh_";
-const FORM = /^rh_[A-Za-z0-9_-]{38,}$/;
-const KEY_LENGTH = 64;
-const SIV_LENGTH = 16;
-/** A sealed name's length tells the name's only to within so many bytes; a multiple of 3 for base64. */
-const BLOCK = 12;
-const LONGEST_NAME = 512;
-const LONGEST_HANDLE = PREFIX.length + Math.ceil(((SIV_LENGTH + LONGEST_NAME + BLOCK) * 4) / 3);
-const END = 0x80;
+/** 22 characters of base64url hold 4 bits more than a block: in the last one they are zero. */
+const FORM = /^rh_[A-Za-z0-9_-]{21}[AQgw]$/;
+const KEY_LENGTH = 32;
+const BLOCK = 16;
+/** The bits of a block's third word that a number up to 2^53 - 1 uses. */
+const NUMBER_BITS = 21;
 
 /**
- * Whether a text is written like a handle: `rh_` and base64url. Whether it is one, only the issuer's
- * key can tell.
+ * Whether a text is written like a handle: `rh_` and 16 bytes of base64url, 25 characters. Whether it
+ * is one, only the issuer's key can tell.
  *
  * @example
  * ```ts
  * import { isHandle } from "proviso/issuer";
  *
  * isHandle("rh_q1"); // => false
- * isHandle("rh_4Yc9p3uZkqgKXvWq4WJ4Kf0m1r2s3t4u5v6w7x8"); // => true
+ * isHandle("rh_4Yc9p3uZkqgKXvWq4WJ4Kg"); // => true
  * ```
  */
 export function isHandle(text: string): boolean {
-  return text.length <= LONGEST_HANDLE && FORM.test(text);
+  return FORM.test(text);
 }
 
 /**
- * Seals names of resources into handles and back, with AES-SIV (RFC 5297, 256-bit keys): the same
- * name in the same scope is the same handle, nothing needs to be stored, and in another scope it is
- * noise. The key is derived from a root key's secret by HKDF-SHA256 (RFC 5869).
+ * Seals numbers of resources into handles and back. A handle is one block of AES-256 under a key of its
+ * scope: 75 zero bits and the number, big-endian. The same number in the same scope is the same handle,
+ * in another scope it is noise, and a block that was made up opens with a probability of 2^-75. The key
+ * of a scope is derived from a root key's secret by HKDF-SHA256 (RFC 5869).
  */
 export class HandleKey {
-  readonly #secret: Uint8Array;
-  #key: Uint8Array | undefined;
+  readonly #key: Uint8Array;
 
   /** @param secret - The root key's secret. */
   constructor(secret: Uint8Array) {
-    this.#secret = secret.slice();
+    this.#key = extract(sha256, secret);
   }
 
   /**
-   * @param scope - What the handle is for: a capability's id.
-   * @param name - 1 to 512 bytes of UTF-8.
-   * @throws TypeError if the name is too long or empty, or has half of a surrogate pair.
+   * The handle of each number.
+   *
+   * @param scope - What the handles are for: a capability's id.
+   * @throws TypeError unless every number is a whole one from 0 to 2^53 - 1.
    */
-  seal(scope: string, name: string): string {
-    const bytes = encodeUtf8(name);
-    if (!isWellFormed(name)) throw new TypeError("a resource's name must have a UTF-8 form");
-    if (bytes.length === 0 || bytes.length > LONGEST_NAME) {
-      throw new TypeError(`a resource's name must have 1 to ${LONGEST_NAME} bytes of UTF-8`);
+  seal(scope: string, numbers: readonly number[]): Map<number, string> {
+    const distinct = [...new Set(numbers)];
+    const blocks = new DataView(new ArrayBuffer(distinct.length * BLOCK));
+    for (const [at, number] of distinct.entries()) {
+      if (!Number.isSafeInteger(number) || number < 0) {
+        throw new TypeError(`a resource's number must be 0 to 2^53 - 1, not ${number}`);
+      }
+      blocks.setBigUint64(at * BLOCK + BLOCK / 2, BigInt(number));
     }
-    const padded = new Uint8Array(Math.ceil((bytes.length + 1) / BLOCK) * BLOCK);
-    padded.set(bytes);
-    padded[bytes.length] = END;
-    return `${PREFIX}${encodeBase64url(this.#cipher(scope).encrypt(padded))}`;
+    const sealed = this.#cipher(scope).encrypt(new Uint8Array(blocks.buffer));
+    const handleAt = (at: number): string =>
+      PREFIX + encodeBase64url(sealed.subarray(at * BLOCK, (at + 1) * BLOCK));
+    return new Map(distinct.map((number, at) => [number, handleAt(at)]));
   }
 
-  /** The name in a handle, or `undefined` if it was not sealed with this key for this scope. */
-  open(scope: string, handle: string): string | undefined {
-    if (!isHandle(handle)) return undefined;
-    try {
-      const padded = this.#cipher(scope).decrypt(decodeBase64(handle.slice(PREFIX.length)));
-      return decodeUtf8(padded.subarray(0, padded.lastIndexOf(END)));
-    } catch {
-      return undefined;
+  /** The number in each handle that was sealed with this key for this scope; others are left out. */
+  open(scope: string, handles: readonly string[]): Map<string, number> {
+    const written = [...new Set(handles)].filter(isHandle);
+    const sealed = new Uint8Array(written.length * BLOCK);
+    for (const [at, handle] of written.entries()) {
+      sealed.set(decodeBase64(handle.slice(PREFIX.length)), at * BLOCK);
     }
+    const { buffer, byteOffset } = this.#cipher(scope).decrypt(sealed);
+    const blocks = new DataView(buffer, byteOffset);
+    const opened = new Map<string, number>();
+    for (const [at, handle] of written.entries()) {
+      const word = (index: number): number => blocks.getUint32(at * BLOCK + index * 4);
+      const high = word(2);
+      // One comparison for all zero bits: its time does not tell which of them are wrong.
+      const wrong = word(0) | word(1) | (high >>> NUMBER_BITS);
+      if (wrong === 0) opened.set(handle, high * 2 ** 32 + word(3));
+    }
+    return opened;
   }
 
-  #cipher(scope: string): ReturnType<typeof aessiv> {
-    this.#key ??= hkdf(sha256, this.#secret, undefined, INFO, KEY_LENGTH);
-    return aessiv(this.#key, encodeUtf8(scope));
+  #cipher(scope: string): ReturnType<typeof ecb> {
+    const key = expand(sha256, this.#key, encodeUtf8(LABEL + scope), KEY_LENGTH);
+    return ecb(key, { disablePadding: true });
   }
 }

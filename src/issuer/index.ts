@@ -12,24 +12,13 @@ export type {
 export type { Denial, DenialCode } from "../capability/denial.js";
 export type { MintedCapability, MintRequest } from "../capability/mint.js";
 export type { Invocation } from "../caveats/invocation.js";
-export {
-  type RevocationEntry,
-  type RevocationKind,
-  RevocationList,
-  type RevocationQuery,
-  type RevocationSnapshot,
-  type RevocationSource,
-} from "../revocation/list.js";
+export type { RevocationEntry, RevocationKind } from "../revocation/entry.js";
+export { RevocationList, type RevocationSnapshot } from "../revocation/list.js";
+export type { RevocationQuery, RevocationSource } from "../revocation/source.js";
 export type { Grant } from "./grant.js";
 export { isHandle } from "./handle.js";
-export {
-  type CapabilityDraft,
-  createIssuer,
-  Issuer,
-  type IssuerOptions,
-  latestExpiry,
-  type TokenRevocation,
-} from "./issuer.js";
+export { type CapabilityDraft, createIssuer, type HandleScope, Issuer } from "./issuer.js";
+export type { IssuerOptions } from "./issuer-options.js";
 export {
   createKeyring,
   importKeyring,
@@ -39,3 +28,4 @@ export {
   type RootJwk,
   type RootJwkSet,
 } from "./keyring.js";
+export { latestExpiry, type TokenRevocation } from "./token-revocation.js";

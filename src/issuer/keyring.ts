@@ -2,6 +2,7 @@ import { decodeBase64, encodeBase64url } from "../bytes/base64.js";
 import { isJsonObject, type Json } from "../bytes/json.js";
 import { randomBytes } from "../bytes/random.js";
 import type { KeySource } from "../capability/authenticate.js";
+import { assertMembers } from "../caveats/known-members.js";
 import { formatTime } from "../caveats/time.js";
 import { RootKey } from "../macaroon/root-key.js";
 import { HandleKey } from "./handle.js";
@@ -24,7 +25,7 @@ export interface RootJwkSet {
   readonly keys: readonly RootJwk[];
 }
 
-/** What may be told of a key: everything but the secret. */
+/** What may be shown of a key: everything but the secret. */
 export interface KeyInfo {
   readonly kid: string;
   /** Whether new capabilities are made under it; the others only verify. */
@@ -55,7 +56,7 @@ interface HeldKey {
 export interface KeyInUse {
   readonly kid: string;
   readonly root: RootKey;
-  /** Derived from the same secret; seals resource names. */
+  /** Derived from the same secret; seals numbers of resources. */
   readonly handles: HandleKey;
 }
 
@@ -183,8 +184,7 @@ function checkJwk(value: unknown, at: number): RootJwk {
   const where = `keys[${at}]`;
   if (typeof value !== "object" || value === null) throw new TypeError(`${where} is not an object`);
   const jwk = value as Record<string, unknown>;
-  const unknown = Object.keys(jwk).find((name) => !MEMBERS.includes(name));
-  if (unknown !== undefined) throw new TypeError(`${where} has an unknown member "${unknown}"`);
+  assertMembers(jwk, MEMBERS, where);
   const { kty, kid, alg, key_ops, iat, k } = jwk;
   if (kty !== "oct") throw new TypeError(`${where}.kty must be "oct"`);
   if (alg !== "HS256") throw new TypeError(`${where}.alg must be "HS256"`);

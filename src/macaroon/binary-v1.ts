@@ -94,11 +94,7 @@ function readPacket(cursor: Cursor): Packet {
     length = length * 16 + value;
   }
   if (length < HEADER + 3) {
-    throw new TokenError(
-      "packet_header",
-      `a packet can not be ${length} bytes long (at ${at})`,
-      at,
-    );
+    throw new TokenError("packet_header", `a packet cannot be ${length} bytes long (at ${at})`, at);
   }
   const body = cursor.take(length - HEADER, "a packet");
   if (body[body.length - 1] !== NEWLINE) {

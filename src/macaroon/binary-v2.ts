@@ -27,7 +27,7 @@ export function readBinaryV2(cursor: Cursor, limits: MacaroonLimits): Macaroon {
   const start = cursor.offset;
   const version = cursor.byte("the version");
   if (version !== V2_VERSION) {
-    throw new TokenError("format_unknown", `a macaroon can not start with byte ${version}`, start);
+    throw new TokenError("format_unknown", `a macaroon cannot start with byte ${version}`, start);
   }
   const head = readSection(cursor, [LOCATION, IDENTIFIER]);
   const identifier = withinIdentifier(required(head, IDENTIFIER, cursor.offset), limits);
@@ -128,7 +128,7 @@ export function textField(bytes: Uint8Array, what: string, at: number): string {
 }
 
 export function firstPartyLocation(at?: number): TokenError {
-  return new TokenError("first_party_location", "a first-party caveat can not have a location", at);
+  return new TokenError("first_party_location", "a first-party caveat cannot have a location", at);
 }
 
 export function vidLength(length: number, at?: number): TokenError {

@@ -72,7 +72,7 @@ function text(bytes: Uint8Array, what: string): string {
   const value = decodeUtf8(bytes);
   if (value === undefined) {
     throw new TypeError(
-      `${what} is not UTF-8 text, so the v1 JSON form can not carry it; use v2json`,
+      `${what} is not UTF-8 text, so the v1 JSON form cannot carry it; use v2json`,
     );
   }
   return value;

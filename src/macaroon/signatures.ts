@@ -93,7 +93,7 @@ export function verifySignatures(
       }
       const caveatKey = openVid(visit.chain, at, caveat);
       if (caveatKey === undefined) {
-        const message = `the key of caveat ${at + 1} can not be unsealed`;
+        const message = `the key of caveat ${at + 1} cannot be unsealed`;
         return fail("caveat_key_sealed", visit.index, at + 1, message);
       }
       const parts = partsOf(discharge);

@@ -9,7 +9,7 @@ import type { MacaroonFormat } from "./read.js";
 /**
  * Writes a macaroon, followed by its discharges if any, as text in the form asked for.
  *
- * @throws TypeError on wrong arguments, or if that form can not carry it (v1: fields over 65 kB;
+ * @throws TypeError on wrong arguments, or if that form cannot carry it (v1: fields over 65 kB;
  *   v1json: bytes that are not text).
  */
 export function writeMacaroons(

@@ -7,7 +7,7 @@ const LENGTH = 16;
 const FORM = /^rv_[A-Za-z0-9_-]{22}$/;
 
 /**
- * The revocation id of the link whose tag this is. The tag can not be recovered from it, so ids may
+ * The revocation id of the link whose tag this is. The tag cannot be recovered from it, so ids may
  * be published and logged.
  */
 export function revocationIdOf(tag: Uint8Array): string {

@@ -1,23 +1,15 @@
+// src/revocation: what is revoked. id.ts derives a link's id from its tag, entry.ts has one revocation,
+// source.ts where a checker looks, and this file the list in memory. No I/O: stores are in src/stores.
+
 import { formatTime, parseTime } from "../caveats/time.js";
-import { isRevocationId } from "./id.js";
-
-/** What is revoked: one link and all that descends from it, a capability, a key, or a principal's. */
-export type RevocationKind = "link" | "capability" | "key" | "principal";
-
-/** One entry of a revocation list. */
-export interface RevocationEntry {
-  readonly kind: RevocationKind;
-  /** `rv_…` for a link, `cap_…` for a capability, a key id, or a principal. */
-  readonly id: string;
-  /** For a principal: what was issued strictly before this moment is revoked. */
-  readonly before?: string;
-  /** When the last token concerned has expired and the entry can go; absent means never. */
-  readonly until?: string;
-  /** When it was revoked. */
-  readonly at: string;
-  /** Why, in the operator's words; never shown to whoever presents a token. */
-  readonly reason?: string;
-}
+import {
+  checkedEntry,
+  mergeEntries,
+  type RevocationEntry,
+  type RevocationKind,
+  refuseUnknown,
+} from "./entry.js";
+import type { RevocationQuery, RevocationSource } from "./source.js";
 
 /** A revocation list as data: to send, to store, to test with. */
 export interface RevocationSnapshot {
@@ -26,29 +18,6 @@ export interface RevocationSnapshot {
   /** Until when the list may be relied on; absent means that it is the original, always current. */
   readonly trustedUntil?: string;
   readonly entries: readonly RevocationEntry[];
-}
-
-/** What a checker asks a revocation list about one token. */
-export interface RevocationQuery {
-  /** Ids of every link, discharges' links included. */
-  readonly links: readonly string[];
-  readonly capability: string;
-  readonly key: string;
-  readonly principal?: string;
-  /** When the capability was issued, in milliseconds since 1970. */
-  readonly issued: number;
-}
-
-/** Where revocations are looked up; every issuer must name one. */
-export interface RevocationSource {
-  /** Every entry that concerns the token. */
-  find(query: RevocationQuery): RevocationEntry[];
-  /**
-   * Whether answers may be relied on now; every check is refused while they may not.
-   *
-   * @param now - The checker's clock, in milliseconds since 1970.
-   */
-  isCurrent(now: number): boolean;
 }
 
 /**
@@ -117,7 +86,7 @@ export class RevocationList implements RevocationSource {
 
   /**
    * Takes over a newer snapshot of the original. An older version than the present one is refused,
-   * so that a replayed snapshot can not undo a revocation.
+   * so that a replayed snapshot cannot undo a revocation.
    *
    * @throws TypeError if the snapshot is not well formed or has no `trustedUntil`, or this list is
    *   an original with entries of its own.
@@ -233,81 +202,4 @@ function put(entries: Map<string, RevocationEntry>, entry: RevocationEntry): voi
   const key = keyOf(entry.kind, entry.id);
   const known = entries.get(key);
   entries.set(key, known === undefined ? entry : mergeEntries(known, entry));
-}
-
-/** Of two entries for the same thing: one that revokes what either does, for as long as either. */
-export function mergeEntries(known: RevocationEntry, added: RevocationEntry): RevocationEntry {
-  const longest = latest(known.until, added.until);
-  const widest = latest(known.before, added.before);
-  // The first to revoke it is who made the record: a later one can not rewrite when and why.
-  const reason = known.reason ?? added.reason;
-  return Object.freeze({
-    kind: known.kind,
-    id: known.id,
-    ...(widest === undefined ? {} : { before: widest }),
-    // Absent means never, so it stays absent.
-    ...(known.until === undefined || added.until === undefined || longest === undefined
-      ? {}
-      : { until: longest }),
-    at: earliest(known.at, added.at),
-    ...(reason === undefined ? {} : { reason }),
-  });
-}
-
-function earliest(a: string, b: string): string {
-  return a > b ? b : a;
-}
-
-function latest(a: string | undefined, b: string | undefined): string | undefined {
-  return a === undefined ? b : b === undefined || a > b ? a : b;
-}
-
-/**
- * A frozen copy, so that nobody who made or was shown the entry can change it afterwards.
- *
- * @throws TypeError naming the member that is wrong.
- */
-export function checkedEntry(entry: RevocationEntry): RevocationEntry {
-  refuseUnknown(entry, ["kind", "id", "before", "until", "at", "reason"], "a revocation");
-  const { kind, id, before, until, at, reason } = entry;
-  if (!["link", "capability", "key", "principal"].includes(kind)) {
-    throw new TypeError(`unknown kind of revocation ${JSON.stringify(kind)}`);
-  }
-  if (typeof id !== "string" || id === "")
-    throw new TypeError("a revocation's id must be a string");
-  if (kind === "link" && !isRevocationId(id)) {
-    throw new TypeError(`${JSON.stringify(id)} is not a revocation id: rv_ and 22 characters`);
-  }
-  if ((kind === "principal") !== (before !== undefined)) {
-    throw new TypeError('"before" belongs to a principal\'s revocation, and only there');
-  }
-  for (const time of [before, until, at]) {
-    if (time !== undefined && parseTime(time) === undefined) {
-      throw new TypeError(`${JSON.stringify(time)} is not a time such as 2026-01-31T23:59:59Z`);
-    }
-  }
-  if (at === undefined) throw new TypeError('a revocation must say "at" when it was made');
-  if (reason !== undefined && typeof reason !== "string") {
-    throw new TypeError("a revocation's reason must be a string");
-  }
-  return Object.freeze({
-    kind,
-    id,
-    ...(before === undefined ? {} : { before }),
-    ...(until === undefined ? {} : { until }),
-    at,
-    ...(reason === undefined ? {} : { reason }),
-  });
-}
-
-// A misspelt member must not pass for an absent one: most absent members mean "for ever".
-function refuseUnknown(value: object, known: readonly string[], what: string): void {
-  if (typeof value !== "object" || value === null) throw new TypeError(`${what} must be an object`);
-  for (const name of Object.keys(value)) {
-    if (!known.includes(name)) {
-      throw new TypeError(
-        `unknown member ${JSON.stringify(name)} in ${what}; it may have ${known.join(", ")}`,
-      );
-    }
-  }
 }

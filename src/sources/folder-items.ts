@@ -124,7 +124,7 @@ export class FolderItems {
         }
         const name = `${folder}/${entry.name}`;
         const usable = isSegment(entry.name) && Buffer.byteLength(name) <= MAX_RESOURCE_NAME_BYTES;
-        if (!usable) this.#tell(name, "its name can not be that of a resource");
+        if (!usable) this.#tell(name, "its name cannot be that of a resource");
         else if (isFolder) open.push(name);
         else if (entry.isFile()) names.push(name);
         else this.#tell(name, "it is not a regular file; links are not followed");

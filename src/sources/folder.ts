@@ -10,7 +10,7 @@ const MAX_FILES = 10_000;
 /** Bytes. */
 const MAX_TEXT_BYTES = 1_048_576;
 
-/** What a {@link ResourceFolder} may be told. */
+/** How a folder is opened. */
 export interface FolderOptions {
   /** Takes what the operator should know about a file, once for each problem; none unless given. */
   readonly onProblem?: (message: string) => void;
@@ -31,8 +31,8 @@ export interface FolderOptions {
  * null; a date is the text as written. Lists and objects are no fields, and neither are integers
  * beyond 2^53. `title` is what callers see, and the file's name where there is none. A file whose
  * front matter is not sound, or has an alias or a tag, has no fields at all, so that it meets no
- * condition; `onProblem` is told. A file or folder that the system does not let this process read is
- * an error of every query that would have to look at it, and never an answer.
+ * condition, and `onProblem` is called. If the system does not let this process read a file or folder,
+ * every query that would have to look at it fails: a missing permission is never an empty answer.
  *
  * Everything is read synchronously: this is for some thousands of files.
  *

@@ -7,7 +7,7 @@ import { ResourceError } from "./resource-error.js";
 /** What the head of a file says about it. */
 interface FrontMatter {
   readonly fields: { readonly [field: string]: Scalar };
-  /** Why there is none that can be used; `fields` is empty then. */
+  /** Why the front matter cannot be used; `fields` is empty then. */
   readonly problem?: string;
 }
 
@@ -117,7 +117,7 @@ function* tokens(yaml: typeof Yaml, text: string): Generator<Yaml.CST.Token, voi
   yield* parser.end();
 }
 
-/** The field's value, `undefined` if it is none that can be filtered on. */
+/** The field's value, `undefined` if it cannot be filtered on. */
 function scalarOf(node: Yaml.Scalar | null): Scalar | undefined {
   const value: unknown = node?.value ?? null;
   if (!isFilterable(value)) return undefined;

@@ -1,4 +1,4 @@
-/** Why a source of resources can not do what it was asked to. Codes are stable and never reused. */
+/** Why a source of resources cannot do what it was asked to. Codes are stable and never reused. */
 export type ResourceErrorCode =
   | "source_missing"
   | "source_unreadable"
@@ -16,8 +16,8 @@ export type ResourceErrorCode =
 
 const MESSAGES: Readonly<Record<ResourceErrorCode, string>> = {
   source_missing: "there are no resources here",
-  source_unreadable: "the resources can not be read",
-  source_unavailable: "these resources need a package that can not be loaded",
+  source_unreadable: "the resources cannot be read",
+  source_unavailable: "these resources need a package that cannot be loaded",
   source_mismatch: "the resources are not as the configuration says",
   source_too_large: "there are more resources than may be looked through",
   name_invalid: "no resource can have this name",
@@ -25,8 +25,8 @@ const MESSAGES: Readonly<Record<ResourceErrorCode, string>> = {
   collection_missing: "there is no such collection",
   item_missing: "there is no such resource",
   item_exists: "a resource of this name is there already, and it is not overwritten",
-  item_unreadable: "the resource can not be read",
-  item_unwritable: "the resource can not be written; nothing was changed",
+  item_unreadable: "the resource cannot be read",
+  item_unwritable: "the resource cannot be written; nothing was changed",
   item_too_large: "the resource is too large",
 };
 

@@ -40,10 +40,15 @@ export function bindable(value: unknown): string | number | null {
     throw new TypeError(`a column cannot hold ${value}`);
   }
   if (typeof value === "string") {
-    if (!value.includes("\0") && value.isWellFormed()) return value;
+    if (isBindable(value)) return value;
     throw new TypeError(
       "a column cannot hold a text with NUL or a lone surrogate; keep it as JSON",
     );
   }
   throw new TypeError(`a column cannot hold a value of type ${typeof value}`);
+}
+
+/** Whether a text can be bound: it has no NUL and no lone surrogate. */
+export function isBindable(text: string): boolean {
+  return !text.includes("\0") && text.isWellFormed();
 }

@@ -24,13 +24,7 @@ export async function openPostgres<Tables>(
   schema: Schema,
 ): Promise<Engine<Tables>> {
   const name = withoutPassword(address);
-  const pool = await poolOf(address, name);
-  class Dialect extends PostgresDialect {
-    override createDriver(): Driver {
-      return checked(super.createDriver(), name);
-    }
-  }
-  const db = new Kysely<Tables>({ dialect: new Dialect({ pool }) });
+  const db = await kyselyOf<Tables>(address);
   try {
     await bringUpToDate(db, schema, name);
   } catch (error) {
@@ -50,6 +44,18 @@ export async function openPostgres<Tables>(
     afresh: (read) => read(db),
     close: () => db.destroy(),
   };
+}
+
+/** Kysely over a pool of connections, whose errors are StorageErrors. @throws TypeError, StorageError */
+export async function kyselyOf<Tables>(address: string): Promise<Kysely<Tables>> {
+  const name = withoutPassword(address);
+  const pool = await poolOf(address, name);
+  class Dialect extends PostgresDialect {
+    override createDriver(): Driver {
+      return checked(super.createDriver(), name);
+    }
+  }
+  return new Kysely<Tables>({ dialect: new Dialect({ pool }) });
 }
 
 async function poolOf(address: string, name: string): Promise<Pool> {
@@ -148,7 +154,8 @@ async function bringUpToDate<Tables>(
   });
 }
 
-function withoutPassword(address: string): string {
+/** An address as it may be shown. @throws TypeError */
+export function withoutPassword(address: string): string {
   const url = URL.parse?.(address) ?? (URL.canParse(address) ? new URL(address) : null);
   if (url === null)
     throw new TypeError("a database's address is postgres://USER@HOST:PORT/DATABASE");

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { migrate, type Schema } from "./migrations.js";
 import { assertPrivate, makePrivateFile } from "./private-database.js";
 import { StorageError, storeError } from "./storage-error.js";
 
-/** Milliseconds that a transaction waits for those of other processes. */
+/** Milliseconds that a write waits for those of other processes. */
 const PATIENCE = 2000;
 /** Milliseconds between two attempts. */
 const PAUSE = 5;
@@ -58,16 +58,20 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
     // Only now is it known to be a database of ours.
     if (pragma(writing, "journal_mode") !== "wal") writing.exec("PRAGMA journal_mode = WAL");
     writing.exec("PRAGMA synchronous = FULL");
+    // A transaction waits between its attempts: while SQLite waits, nothing else of this process runs.
+    writing.exec("PRAGMA busy_timeout = 0");
     reading.exec("PRAGMA query_only = ON");
     pragma(reading, "user_version");
-    const log = look(`${path}-wal`);
+    // SQLite keeps the log beside the file, not beside a link to it.
+    const logPath = `${realpathSync(path)}-wal`;
+    const log = look(logPath);
     return {
       name,
       dialect: "sqlite",
       reader,
       writer,
       assertInPlace() {
-        if (look(path) === file && look(`${path}-wal`) === log) return;
+        if (look(path) === file && look(logPath) === log) return;
         throw new StorageError("store_replaced", name);
       },
       async freeBytes() {
@@ -89,34 +93,55 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
   }
 }
 
-function kyselyOver<Tables>(connection: Connection): Kysely<Tables> {
+/** How a transaction begins, and for how many milliseconds it waits for those of other processes. */
+interface Beginning {
+  readonly begin: string;
+  readonly patience: number;
+}
+
+export function kyselyOver<Tables>(
+  connection: Connection,
+  beginning: Beginning = { begin: "BEGIN IMMEDIATE", patience: PATIENCE },
+): Kysely<Tables> {
   // Kysely's own `destroy` closes nothing that no query has used; the engine closes connections.
   const database = { prepare: connection.prepare, close: () => {} };
   class Dialect extends SqliteDialect {
     override createDriver(): Driver {
-      return new ImmediateDriver({ database }, connection);
+      return new PatientDriver({ database }, connection, beginning);
     }
   }
   return new Kysely<Tables>({ dialect: new Dialect({ database }) });
 }
 
-/** Begins transactions as writes: one that read first could not write beside another writer. */
-class ImmediateDriver extends SqliteDriver {
+/**
+ * Begins a transaction when those of other processes let it. One that is to write begins as a write:
+ * had it read first, it could not write beside another writer.
+ */
+class PatientDriver extends SqliteDriver {
   readonly #connection: Connection;
+  readonly #beginning: Beginning;
 
-  constructor(config: ConstructorParameters<typeof SqliteDriver>[0], connection: Connection) {
+  constructor(
+    config: ConstructorParameters<typeof SqliteDriver>[0],
+    connection: Connection,
+    beginning: Beginning,
+  ) {
     super(config);
     this.#connection = connection;
+    this.#beginning = beginning;
   }
 
   override async beginTransaction(): Promise<void> {
-    const until = performance.now() + PATIENCE;
+    const { begin, patience } = this.#beginning;
+    const until = performance.now() + patience;
     for (;;) {
       try {
-        this.#connection.exec("BEGIN IMMEDIATE");
+        this.#connection.exec(begin);
         return;
       } catch (error) {
         const locked = error instanceof StorageError && error.code === "store_locked";
+        // The first of several statements may have begun it.
+        if (this.#connection.inTransaction) this.#connection.exec("ROLLBACK");
         if (!locked || performance.now() >= until) throw error;
       }
       await sleep(PAUSE);
@@ -195,7 +220,7 @@ async function afresh<Tables, T>(
 }
 
 /** What tells a file from one put in its place. */
-function identityOf(path: string, name: string): string {
+export function identityOf(path: string, name: string): string {
   try {
     const { dev, ino, size } = statSync(path, { bigint: true });
     if (size === 0n && !path.endsWith("-wal")) {

@@ -1,4 +1,5 @@
-import { type BigIntStats, statSync } from "node:fs";
+import { statSync } from "node:fs";
+import { stampOf } from "../bytes/file-stamp.js";
 import type { Keyring, KeyringOptions } from "../issuer/keyring.js";
 import { keyFileError } from "../storage/storage-error.js";
 import { readKeyringFile } from "./keyring-file.js";
@@ -45,13 +46,13 @@ export function followKeyringFile(path: string, options: FollowOptions = {}): ()
   if (!Number.isFinite(refreshEvery) || refreshEvery < 0) {
     throw new TypeError("refreshEvery must be 0 or more milliseconds");
   }
-  let seen = stampOf(path);
+  let seen = fileStamp(path);
   let keyring = readKeyringFile(path, keyringOptions);
   let lookedAt = performance.now();
   return () => {
     const now = performance.now();
     if (now - lookedAt < refreshEvery) return keyring;
-    const stamp = stampOf(path);
+    const stamp = fileStamp(path);
     if (stamp !== seen) {
       keyring = readKeyringFile(path, keyringOptions);
       seen = stamp;
@@ -62,10 +63,9 @@ export function followKeyringFile(path: string, options: FollowOptions = {}): ()
 }
 
 // A key file is only ever replaced whole, so another file, or another time, is another keyring.
-function stampOf(path: string): string {
+function fileStamp(path: string): string {
   try {
-    const { dev, ino, mtimeNs, ctimeNs, size }: BigIntStats = statSync(path, { bigint: true });
-    return [dev, ino, mtimeNs, ctimeNs, size].join();
+    return stampOf(statSync(path, { bigint: true }));
   } catch (error) {
     throw keyFileError(error, path, "read");
   }

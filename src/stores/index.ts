@@ -1,5 +1,6 @@
 /**
- * What is kept: key files, revocations and the ledger, and the errors of keeping them.
+ * What is kept: key files, revocations, the ledger and the numbers of resources, and the errors of
+ * keeping them.
  *
  * @packageDocumentation
  */
@@ -12,11 +13,9 @@ export {
 export { createStores, openStores, type StoreDatabase } from "./database.js";
 export { type FollowOptions, followKeyringFile } from "./follow-keyring.js";
 export { createKeyringFile, readKeyringFile, replaceKeyringFile } from "./keyring-file.js";
-export { LedgerFile } from "./ledger/ledger-file.js";
-export { LedgerReader } from "./ledger/ledger-reader.js";
-export { openLedger, openLedgerReadOnly } from "./ledger/open-ledger.js";
-export type { LedgerOptions, LedgerProblem } from "./ledger/options.js";
-export type { LedgerGap } from "./ledger/tables.js";
+export { type LedgerOptions, LedgerStore } from "./ledger/ledger-store.js";
+export type { LedgerGap, LedgerProblem, NotesOptions } from "./ledger/notes.js";
+export { ResourceNumberStore } from "./resource-numbers.js";
 export { createRevocationStore, openRevocationStore } from "./revocations/open-store.js";
 export {
   RevocationStore,

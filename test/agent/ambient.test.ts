@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Mode, UndeclaredAmbient } from "../../src/agent/gate.js";
+import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
 import type { ResourceSource } from "../../src/agent/resources/resource.js";
 import { append } from "../capability/support.js";
+import { ambientHandle } from "../support/handles.js";
 import { ALICE, BOB, call, codes, grantedOne, result, world } from "./support.js";
 
 describe("ambient authority", () => {
@@ -16,7 +17,7 @@ describe("ambient authority", () => {
     expect(admission.allowed ? ["allowed"] : admission.denials.map(({ code }) => code)).toEqual(
       expected,
     );
-    const [event] = ledger.list({ kind: "invocation" });
+    const [event] = await ledger.list({ kind: "invocation" });
     expect(ran.length).toBe(mode === "require" ? 0 : 1);
     expect(event?.authority).toBe(mode === "require" ? undefined : "ambient");
   });
@@ -34,7 +35,7 @@ describe("ambient authority", () => {
     expect(codes(outcome)).toEqual([code]);
     const admission = await agent.admit(ALICE, [], declared);
     expect(admission.allowed ? "allowed" : admission.denials[0].code).toBe(code);
-    const [event] = ledger.list({ kind: "invocation" });
+    const [event] = await ledger.list({ kind: "invocation" });
     expect(event?.declared).toBe(code === "allowed" ? declared : undefined);
     if (outcome.ok) expect(outcome.declared).toBe(declared);
   });
@@ -44,7 +45,7 @@ describe("ambient authority", () => {
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     const outcome = await call(agent, "tell", {}, [clock]);
     expect(outcome.ok && "declared" in outcome).toBe(false);
-    expect(ledger.list({ kind: "invocation" })[0]).not.toHaveProperty("declared");
+    expect((await ledger.list({ kind: "invocation" }))[0]).not.toHaveProperty("declared");
   });
 
   test("that is undeclared cannot be accepted where none is", async () => {
@@ -90,13 +91,14 @@ describe("ambient authority", () => {
   });
 
   test("has handles of its own, which are noise to another principal and in a capability", async () => {
-    const { agent, issuer } = await world({ mode: "prefer" });
-    const document = issuer.sealAmbient("alice", "reports/q1.md");
+    const parts = await world({ mode: "prefer" });
+    const { agent } = parts;
+    const document = await ambientHandle(parts, "alice", "reports/q1.md");
     expect(codes(await call(agent, "retrieve", { document }))).toEqual(["allowed"]);
     expect(codes(await call(agent, "retrieve", { document }, [], BOB))).toEqual(["handle_invalid"]);
     const admin = await grantedOne(agent, { grants: ["documents:admin"] });
     expect(codes(await call(agent, "retrieve", { document }, [admin]))).toEqual(["handle_invalid"]);
-    const hidden = issuer.sealAmbient("alice", "vault/keys.md");
+    const hidden = await ambientHandle(parts, "alice", "vault/keys.md");
     expect(codes(await call(agent, "retrieve", { document: hidden }))).toEqual(["policy_denied"]);
   });
 });
@@ -105,9 +107,10 @@ describe("a capability that is not good never falls back to ambient authority", 
   test.each<Mode>(["advertise", "prefer", "require"])(
     "where capabilities are to %s",
     async (mode) => {
-      const { agent, issuer, ran } = await world({ mode });
+      const parts = await world({ mode });
+      const { agent, issuer, ran } = parts;
       const { id, token } = await grantedOne(agent, { grants: ["clock:read"] });
-      const document = issuer.sealAmbient("alice", "reports/q1.md");
+      const document = await ambientHandle(parts, "alice", "reports/q1.md");
       const bad = [
         {},
         { id: "cap_AAAAAAAAAAAAAAAA" },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { mintedFor } from "../support/handles.js";
 import { POLICY } from "./documents.js";
 import { call, codes, handleOf, reading, result, world } from "./support.js";
 
@@ -33,13 +34,13 @@ describe("capabilities that this agent does not offer now", () => {
   });
 
   test("with an operation that the grant never had, though policy would allow it", async () => {
-    const { agent, issuer, policy, ran } = await world();
+    const parts = await world();
+    const { agent, policy, ran } = parts;
     policy.replace({ rules: [{ principal: "alice", grant: "documents:read", operations: "*" }] });
-    const { capability } = issuer.issue((draft) => ({
+    const capability = await mintedFor(parts, "reports/q1.md", {
       ...{ grant: "documents:read", principal: "alice", anyOperation: true },
-      resourceHandles: [draft.handle("reports/q1.md")],
-    }));
-    const [document = ""] = capability.hop.resourceHandles ?? [];
+    });
+    const document = capability.handle;
     const outcome = await call(agent, "update", { document, text: "x" }, [capability]);
     expect(codes(outcome)).toEqual(["grant_denied"]);
     expect(codes(await call(agent, "retrieve", { document }, [capability]))).toEqual(["allowed"]);

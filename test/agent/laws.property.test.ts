@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Clearance, Refusal } from "../../src/agent/gate.js";
+import type { Clearance, Refusal } from "../../src/agent/clearance.js";
 import type { GrantedCapability } from "../../src/agent/issuance.js";
 import type { Json } from "../../src/bytes/json.js";
 import type { HopInit } from "../../src/caveats/hop.js";
@@ -14,7 +14,7 @@ import { ALICE, granted, NOW, type World, world } from "./support.js";
 
 const SKILLS = ["retrieve", "compare", "list", "update", "create", "browse", "tell"];
 const INVOKERS = ["assistant", "helper"];
-const NOISE = `rh_${"A".repeat(38)}`;
+const NOISE = `rh_${"A".repeat(22)}`;
 
 /** How hops and calls speak of handles before there are any: by number. */
 const some = fc.uniqueArray(fc.nat({ max: 5 }), { minLength: 1, maxLength: 4 });

@@ -1,7 +1,18 @@
 import { describe, expect, test } from "vitest";
+import type { ResourceNumbers } from "../../src/agent/resources/resource-numbers.js";
 import type { Json } from "../../src/bytes/json.js";
 import { item, Shelf } from "./shelf.js";
-import { ALICE, call, codes, denialOf, granted, grantedOne, REPORTS, world } from "./support.js";
+import {
+  ALICE,
+  call,
+  codes,
+  denialOf,
+  granted,
+  grantedOne,
+  REPORTS,
+  result,
+  world,
+} from "./support.js";
 
 describe("what the principal may not see", () => {
   async function answers(hidden: Json, missing: Json): Promise<[string, string]> {
@@ -43,18 +54,54 @@ describe("what the principal may not see", () => {
   });
 });
 
-describe("a capability that would be too large", () => {
-  test("is refused with the bytes that it would take", async () => {
-    const many = Array.from({ length: 220 }, (_, at) =>
-      item(`reports/${at}`, { confidential: false }),
+/** A store that can give no number any more. */
+const FULL: ResourceNumbers = {
+  numbersOf: async () => {
+    throw new Error("the disk is full");
+  },
+  namesOf: async () => new Map(),
+};
+
+describe("a capability for many resources", () => {
+  const shelf = (count: number): Shelf =>
+    new Shelf(
+      Array.from({ length: count }, (_, at) => item(`reports/${at}`, { confidential: false })),
+      ["confidential"],
     );
-    const { agent, ledger } = await world({ resources: new Shelf(many, ["confidential"]) });
+
+  test("names 256, and each handle is the right one's", async () => {
+    const { agent } = await world({ resources: shelf(256) });
+    const one = await grantedOne(agent, REPORTS);
+    expect(one.resourceHandles).toHaveLength(256);
+    expect(result(await call(agent, "list", {}, [one]))).toHaveLength(256);
+    for (const { handle, displayName } of one.resourceHandles?.slice(0, 20) ?? []) {
+      expect(result(await call(agent, "compare", { handle }, [one]))).toEqual([displayName]);
+    }
+  });
+
+  test("is refused if they are more, and none of them gets a number", async () => {
+    const { agent } = await world({ resources: shelf(257), resourceNumbers: FULL });
     const { code, message } = denialOf(await agent.request(ALICE, REPORTS));
     expect(code).toBe("too_many_resources");
+    expect(message).toMatch(/^the query matches 257 resources, and a capability names at most 256/);
+  });
+
+  test("is not issued if a number cannot be kept", async () => {
+    const { agent, ledger } = await world({ resources: shelf(2), resourceNumbers: FULL });
+    await expect(agent.request(ALICE, REPORTS)).rejects.toThrow("the disk is full");
+    expect(await ledger.list()).toEqual([]);
+  });
+
+  test("is refused with the bytes that it would take, where its hop is too large", async () => {
+    const { agent, ledger } = await world({ resources: shelf(256) });
+    const invokers = Array.from({ length: 20 }, (_, at) => `${at}${"x".repeat(60)}`).sort();
+    const request = { ...Object(REPORTS), constraints: { size: { max: 7 } }, invokers };
+    const { code, message } = denialOf(await agent.request(ALICE, request));
+    expect(code).toBe("too_many_resources");
     expect(message).toMatch(
-      /^the capability would take \d{4,5} bytes for its 220 handles .* 8192 is the limit/,
+      /^the capability would take \d{4,5} bytes for its 256 handles .* 8192 is the limit/,
     );
-    expect(ledger.list().map(({ decision }) => decision)).toEqual(["refused"]);
+    expect((await ledger.list()).map(({ decision }) => decision)).toEqual(["refused"]);
   });
 });
 

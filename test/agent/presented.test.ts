@@ -57,7 +57,7 @@ describe("several capabilities", () => {
     const read = await grantedOne(agent, REPORTS);
     const noise = Array.from({ length: 7 }, () => ({ token: "noise" }));
     await call(agent, "update", { document: "x", text: "y" }, [...noise, read]);
-    const [event] = ledger.list({ kind: "invocation" });
+    const [event] = await ledger.list({ kind: "invocation" });
     expect(event).toMatchObject({
       decision: "refused",
       capability: read.id,
@@ -101,9 +101,9 @@ describe("an id alone", () => {
         const answers = [
           invoked,
           await agent.admit(caller, [{ id: one }]),
-          agent.introspect(caller, { id: one }),
-          agent.revoke(caller, { id: one }),
-          agent.attenuate(caller, { id: one }, { operations: ["tell"] }),
+          await agent.introspect(caller, { id: one }),
+          await agent.revoke(caller, { id: one }),
+          await agent.attenuate(caller, { id: one }, { operations: ["tell"] }),
         ];
         return JSON.stringify(answers).replaceAll(one, "ID");
       });
@@ -120,7 +120,7 @@ describe("an id alone", () => {
     expect(codes(await call(agent, "tell", {}, [{ id: bound.id }]))).toEqual(["invoker_denied"]);
     const { id } = await grantedOne(agent, { grants: ["clock:read"] });
     const other = await grantedOne(agent, { grants: ["clock:read"] });
-    agent.revoke(ALICE, { id });
+    await agent.revoke(ALICE, { id });
     expect(codes(await call(agent, "tell", {}, [{ id }]))).toEqual(["revoked"]);
     policy.replace({ rules: [] });
     expect(codes(await call(agent, "tell", {}, [{ id: other.id }]))).toEqual(["policy_denied"]);
@@ -148,12 +148,14 @@ describe("an id alone", () => {
       allowed: false,
       denials: [{ code: "capability_unknown" }],
     });
-    expect(agent.introspect(ALICE, mixed)).toMatchObject({ active: false });
-    expect(agent.attenuate(ALICE, mixed, { operations: ["tell"] })).toMatchObject({ ok: false });
-    expect(agent.revoke(ALICE, mixed)).toMatchObject({ ok: false });
+    expect(await agent.introspect(ALICE, mixed)).toMatchObject({ active: false });
+    expect(await agent.attenuate(ALICE, mixed, { operations: ["tell"] })).toMatchObject({
+      ok: false,
+    });
+    expect(await agent.revoke(ALICE, mixed)).toMatchObject({ ok: false });
     expect(ran).toEqual([]);
     for (const alive of [one, other])
-      expect(agent.introspect(ALICE, { token: alive.token })).toMatchObject({ active: true });
+      expect(await agent.introspect(ALICE, { token: alive.token })).toMatchObject({ active: true });
   });
 
   test("that is none finds nothing, whatever is in it", async () => {

@@ -1,11 +1,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { InvocationOutcome } from "../../src/agent/issuing-agent.js";
 import type { Ledger } from "../../src/agent/ledger.js";
+import type { InvocationOutcome } from "../../src/agent/outcomes.js";
 import type { AgentDenial } from "../../src/agent/refusal.js";
 import type { Json } from "../../src/bytes/json.js";
 import { attenuated } from "../capability/support.js";
+import { mintedFor } from "../support/handles.js";
 import { GRANTS } from "./documents.js";
 import {
   ALICE,
@@ -139,12 +140,12 @@ describe("where the policy names no fields", () => {
 
 describe("a capability without a query", () => {
   test("that was not asked for here is refused where it would be asked again", async () => {
-    const { agent, issuer, again } = await world({ grants: grants(true) });
-    const { capability } = issuer.issue((draft) => ({
+    const parts = await world({ grants: grants(true) });
+    const { agent, again } = parts;
+    const capability = await mintedFor(parts, "reports/q1.md", {
       ...{ grant: "documents:read", principal: "alice", operations: ["retrieve"] },
-      resourceHandles: [draft.handle("reports/q1.md")],
-    }));
-    const [document = ""] = capability.hop.resourceHandles ?? [];
+    });
+    const document = capability.handle;
     expect(codes(await call(agent, "retrieve", { document }, [capability]))).toEqual([
       "policy_denied",
     ]);
@@ -156,12 +157,12 @@ describe("a capability without a query", () => {
 test("a query is kept with the issuance, so that it has a limit", async () => {
   const { agent, ledger } = await world();
   const { id } = await grantedOne(agent, FIRST);
-  expect(JSON.parse(ledger.issued(id)?.query ?? "null")).toEqual({
+  expect(JSON.parse((await ledger.issued(id))?.query ?? "null")).toEqual({
     collection: "reports",
     filter: { quarter: "Q1" },
   });
   const { id: clock } = await grantedOne(agent, { grants: ["clock:read"] });
-  expect(ledger.issued(clock)).not.toHaveProperty("query");
+  expect(await ledger.issued(clock)).not.toHaveProperty("query");
   const long = query("reports", { quarter: { in: Array(20).fill("x".repeat(1000)) } });
   expect(denialOf(await agent.request(ALICE, long))).toMatchObject({
     ...{ code: "invalid_request", path: "resourceQuery" },
@@ -176,9 +177,9 @@ test("a capability that the ledger does not know is refused where its query woul
   const forgetful: Ledger = {
     commit: (...all) => ledger.commit(...all),
     note: (event) => ledger.note(event),
-    issued: () => undefined,
+    issued: async () => undefined,
     list: (query) => ledger.list(query),
-    close: () => {},
+    close: async () => {},
   };
   const other = await again({ ledger: forgetful });
   expect(denials(await call(other, "retrieve", { document: q1 }, [one]))).toEqual([

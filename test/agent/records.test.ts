@@ -2,8 +2,21 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Observation } from "../../src/agent/recorder.js";
+import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import { attenuated } from "../capability/support.js";
-import { ALICE, BOB, call, granted, grantedOne, handleOf, NOW, REPORTS, world } from "./support.js";
+import { storageError } from "../issuer/support.js";
+import {
+  ALICE,
+  BOB,
+  call,
+  codes,
+  granted,
+  grantedOne,
+  handleOf,
+  NOW,
+  REPORTS,
+  world,
+} from "./support.js";
 
 const AT = new Date(NOW).toISOString();
 
@@ -11,14 +24,14 @@ describe("the ledger has", () => {
   test("of an issuance: who, why, which capability, which handles", async () => {
     const { agent, ledger } = await world();
     const one = await grantedOne(agent, { ...Object(REPORTS), purpose: "sum up" });
-    expect(ledger.list()).toEqual([
+    expect(await ledger.list()).toEqual([
       {
         ...{ kind: "issuance", decision: "allowed", at: AT, ...ALICE, purpose: "sum up" },
         ...{ capability: one.id, grant: "documents:read" },
         handles: one.resourceHandles?.map(({ handle }) => handle),
       },
     ]);
-    expect(ledger.issued(one.id)).toMatchObject({ ...ALICE, expires: one.expires });
+    expect(await ledger.issued(one.id)).toMatchObject({ ...ALICE, expires: one.expires });
   });
 
   test("of a request that gave nothing: why", async () => {
@@ -29,9 +42,11 @@ describe("the ledger has", () => {
     const resourceQuery = { collection: "reports", filter: { quarter: "Q9" } };
     await agent.request(ALICE, { grants: ["documents:read"], resourceQuery });
     await agent.request(ALICE, []);
-    const told = ledger
-      .list()
-      .map(({ decision, codes, principal }) => [decision, codes, principal]);
+    const told = (await ledger.list()).map(({ decision, codes, principal }) => [
+      decision,
+      codes,
+      principal,
+    ]);
     expect(told).toEqual([
       ["refused", ["unknown_grant"], "alice"],
       ["refused", ["missing_required_grants"], "alice"],
@@ -48,7 +63,7 @@ describe("the ledger has", () => {
     const child = attenuated(one.token, { operations: ["retrieve"], purpose: "delegated" });
     await call(agent, "retrieve", { document }, [{ token: child }]);
     await call(agent, "list", {}, [{ token: child }], BOB);
-    const [allowed, refused] = ledger.list({ kind: "invocation" });
+    const [allowed, refused] = await ledger.list({ kind: "invocation" });
     expect(allowed).toMatchObject({
       ...{ at: AT, decision: "allowed", ...ALICE, authority: "capability" },
       ...{ skill: "retrieve", operation: "retrieve", capability: one.id, handles: [document] },
@@ -67,8 +82,8 @@ describe("the ledger has", () => {
   test("of a revocation: which link, by whom and why", async () => {
     const { agent, ledger } = await world();
     const { id, token, revocationId } = await grantedOne(agent, { grants: ["clock:read"] });
-    agent.revoke(BOB, { token }, "task done");
-    expect(ledger.list({ kind: "revocation" })).toMatchObject([
+    await agent.revoke(BOB, { token }, "task done");
+    expect(await ledger.list({ kind: "revocation" })).toMatchObject([
       {
         decision: "allowed",
         ...BOB,
@@ -83,7 +98,7 @@ describe("the ledger has", () => {
     const { agent, ledger } = await world();
     await agent.admit(ALICE, []);
     await agent.admit(ALICE, [{ token: "noise" }, { id: "cap_AAAAAAAAAAAAAAAA" }]);
-    const told = ledger.list({ decision: "refused" }).map(({ codes }) => codes);
+    const told = (await ledger.list({ decision: "refused" })).map(({ codes }) => codes);
     expect(told).toEqual([["capability_missing"], ["token_malformed", "capability_unknown"]]);
   });
 
@@ -91,9 +106,63 @@ describe("the ledger has", () => {
     const { agent, ledger } = await world({ recordValues: ["page", "__proto__", "absent"] });
     const one = await grantedOne(agent, REPORTS);
     await call(agent, "compare", JSON.parse('{"page":7,"__proto__":{"x":1},"other":"o"}'), [one]);
-    const [event] = ledger.list({ kind: "invocation" });
+    const [event] = await ledger.list({ kind: "invocation" });
     expect(JSON.stringify(event?.values)).toBe('{"page":7,"__proto__":{"x":1}}');
   });
+});
+
+describe("leave to run a skill", () => {
+  test("is recorded when it is used, once", async () => {
+    const { agent, ledger, ran } = await world();
+    const { token } = await grantedOne(agent, { grants: ["clock:read"] });
+    const asked = { skill: "tell", arguments: {}, capabilities: [{ token }] };
+    const leave = await agent.clear(ALICE, asked);
+    if (!leave.allowed) throw new Error("it was refused");
+    expect(await ledger.list({ kind: "invocation" })).toEqual([]);
+    await agent.run(leave, ALICE, AbortSignal.timeout(1000));
+    await expect(agent.run(leave, ALICE, AbortSignal.timeout(1000))).rejects.toThrow(TypeError);
+    agent.forgo(leave, ALICE, "timed_out");
+    expect(await ledger.list({ kind: "invocation" })).toMatchObject([{ decision: "allowed" }]);
+    expect(ran).toEqual(["tell"]);
+  });
+
+  test("is recorded as a refusal when nothing waits for the answer any more", async () => {
+    const seen: Observation[] = [];
+    const { agent, ledger, ran } = await world({ observe: (one) => void seen.push(one) });
+    const { id, token } = await grantedOne(agent, { grants: ["clock:read"] });
+    const asked = { skill: "tell", arguments: {}, capabilities: [{ token }] };
+    for (const name of ["TimeoutError", "AbortError"]) {
+      const controller = new AbortController();
+      const outcome = agent.invoke(ALICE, asked, controller.signal);
+      controller.abort(new DOMException("over", name));
+      await expect(outcome).rejects.toThrow("over");
+    }
+    const line = { decision: "refused", skill: "tell", capability: id };
+    expect(await ledger.list({ kind: "invocation" })).toMatchObject([
+      { ...line, codes: ["timed_out"] },
+      { ...line, codes: ["cancelled"] },
+    ]);
+    expect(seen.slice(1)).toMatchObject([{ code: "timed_out" }, { code: "cancelled" }]);
+    expect(ran).toEqual([]);
+  });
+});
+
+test("on a disk that is nearly full nothing is issued, calls go on, and revoking is recorded", async () => {
+  const { agent, issuer, database, revocations } = await world({ reserve: 2 ** 52 });
+  const full = await storageError(() => agent.request(ALICE, { grants: ["clock:read"] }));
+  expect(full.code).toBe("store_full");
+  const { capability } = issuer.issue(() => ({
+    ...{ grant: "clock:read", principal: "alice", operations: ["tell"] },
+  }));
+  const { id, token } = capability;
+  const told = async (): Promise<string[]> => codes(await call(agent, "tell", {}, [{ token }]));
+  expect(await told()).toEqual(["allowed"]);
+  expect(await agent.revoke(ALICE, { token })).toMatchObject({ ok: true });
+  expect(await told()).toEqual(["revoked"]);
+  expect(revocations.snapshot().entries).toHaveLength(1);
+  const committed = await new LedgerStore(database).list();
+  expect(committed).toMatchObject([{ kind: "revocation", capability: id, ...ALICE }]);
+  expect(committed).toHaveLength(1);
 });
 
 describe("observers are told of every decision, and of nobody", () => {
@@ -105,7 +174,7 @@ describe("observers are told of every decision, and of nobody", () => {
     await call(agent, "tell", {});
     await call(agent, "list", {}, [{ token }]);
     await agent.request(ALICE, {});
-    agent.revoke(ALICE, { token });
+    await agent.revoke(ALICE, { token });
     const told = seen.map(({ seconds, ...rest }) => {
       expect(seconds).toBeGreaterThanOrEqual(0);
       return Object.values(rest).join(" ");
@@ -142,14 +211,14 @@ describe("nothing secret is written", () => {
           await call(agent, skill === token ? "tell" : skill, given, [{ token }, { id: token }]);
         }
         await agent.admit(ALICE, [{ token }, { id: token }]);
-        agent.introspect(ALICE, { token });
+        await agent.introspect(ALICE, { token });
       }
-      agent.attenuate(ALICE, { token: child }, { purpose: "narrowed" });
-      agent.revoke(ALICE, { token: child }, "done");
+      await agent.attenuate(ALICE, { token: child }, { purpose: "narrowed" });
+      await agent.revoke(ALICE, { token: child }, "done");
     }
-    ledger.flush();
+    await ledger.flush();
     const directory = dirname(root);
-    const files = readdirSync(directory).filter((name) => name.startsWith("ledger"));
+    const files = readdirSync(directory).filter((name) => name.startsWith("proviso.db"));
     const bytes = Buffer.concat(files.map((name) => readFileSync(join(directory, name))));
     expect(bytes.includes(all[0]?.id ?? "absent")).toBe(true);
     expect(bytes.includes("Geheimnis")).toBe(false);

@@ -94,16 +94,16 @@ describe("arguments", () => {
   });
 
   test("have handles anywhere: in lists, in objects, and as names", () => {
-    const [a, b, c, d] = ["a", "b", "c", "d"].map((one) => `rh_${one.repeat(38)}`);
+    const [a, b, c, d] = ["a", "b", "c", "d"].map((one) => `rh_${one.repeat(21)}A`);
     const given = { x: [[{ y: a }]], [String(b)]: 1, z: { [String(c)]: null }, d, again: [a, b] };
     expect(handlesIn(JSON.parse(JSON.stringify(given))).sort()).toEqual([a, b, c, d]);
-    expect(handlesIn({ text: `see ${a}`, short: "rh_a", long: `rh_${"a".repeat(721)}` })).toEqual(
+    expect(handlesIn({ text: `see ${a}`, short: "rh_a", long: `rh_${"a".repeat(22)}A` })).toEqual(
       [],
     );
   });
 
   test("are looked through to any depth", () => {
-    let deep: Json = `rh_${"a".repeat(38)}`;
+    let deep: Json = `rh_${"a".repeat(21)}A`;
     for (let at = 0; at < 100_000; at++) deep = [deep];
     expect(handlesIn(deep)).toHaveLength(1);
   });

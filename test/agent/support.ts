@@ -1,19 +1,20 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { IssuingAgentOptions } from "../../src/agent/agent-options.js";
 import type { Caller } from "../../src/agent/caller.js";
+import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import type { GrantedCapability } from "../../src/agent/issuance.js";
-import {
-  createIssuingAgent,
-  type InvocationOutcome,
-  type IssuingAgent,
-  type IssuingAgentOptions,
-  type RequestOutcome,
-} from "../../src/agent/issuing-agent.js";
+import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
+import type { InvocationOutcome, RequestOutcome } from "../../src/agent/outcomes.js";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
 import type { PresentedCapability } from "../../src/agent/presented.js";
 import type { RequestDenial } from "../../src/agent/refusal.js";
+import {
+  type ResourceNumbers,
+  ResourceNumbersInMemory,
+} from "../../src/agent/resources/resource-numbers.js";
 import type { Skill } from "../../src/agent/skill.js";
 import type { Json } from "../../src/bytes/json.js";
 import type { Grant } from "../../src/issuer/grant.js";
@@ -22,8 +23,8 @@ import { createKeyring, type Keyring } from "../../src/issuer/keyring.js";
 import { RevocationList } from "../../src/revocation/list.js";
 import { openFolder } from "../../src/sources/folder.js";
 import type { ResourceFolder } from "../../src/sources/resource-folder.js";
-import type { LedgerFile } from "../../src/stores/ledger/ledger-file.js";
-import { openLedger } from "../../src/stores/ledger/open-ledger.js";
+import { createStores, type StoreDatabase } from "../../src/stores/database.js";
+import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import { NOW } from "../caveats/support.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { documentSkills, GRANTS, POLICY, writeDocuments } from "./documents.js";
@@ -39,7 +40,8 @@ export interface World {
   readonly issuer: Issuer;
   readonly policy: PolicyTable;
   readonly revocations: RevocationList;
-  readonly ledger: LedgerFile;
+  readonly ledger: LedgerStore;
+  readonly database: StoreDatabase;
   readonly folder: ResourceFolder;
   /** The folder of the documents. */
   readonly root: string;
@@ -48,6 +50,7 @@ export interface World {
   /** Milliseconds since 1970, for everything in it. */
   readonly clock: { now: number };
   readonly keys: { ring: Keyring };
+  readonly resourceNumbers: ResourceNumbers;
   /** The same parts under other options: the agent after a change of its configuration. */
   again(options: AgentChoices): Promise<IssuingAgent>;
 }
@@ -59,9 +62,15 @@ interface AgentChoices extends Partial<IssuingAgentOptions> {
 
 export interface WorldOptions extends AgentChoices {
   readonly rules?: PolicyDefinition;
+  /** Bytes that must be free on the disk of the ledger; none unless given. */
+  readonly reserve?: number;
 }
 
-export async function world({ rules = POLICY, ...options }: WorldOptions = {}): Promise<World> {
+export async function world({
+  rules = POLICY,
+  reserve = 0,
+  ...options
+}: WorldOptions = {}): Promise<World> {
   const directory = temporaryFolder();
   const root = join(directory, "documents");
   mkdirSync(root);
@@ -70,9 +79,13 @@ export async function world({ rules = POLICY, ...options }: WorldOptions = {}): 
   const now = (): number => clock.now;
   const keys = { ring: createKeyring({ clock: now }) };
   const revocations = new RevocationList();
-  const ledger = await openLedger(join(directory, "ledger.db"), { clock: now });
-  onTestFinished(() => ledger.close());
+  const database = await createStores(join(directory, "proviso.db"), { reserve });
+  onTestFinished(() => database.close());
+  const ledger = new LedgerStore(database, { clock: now });
+  // What waits cannot be written where the reserve is more than what is free.
+  onTestFinished(() => (reserve === 0 ? ledger.close() : ledger.close().catch(() => {})));
   const folder = await openFolder(root);
+  const resourceNumbers = new ResourceNumbersInMemory();
   const policy = new PolicyTable(rules);
   const ran: string[] = [];
   const issuerOf = (grants: readonly Grant[], skills: readonly Skill[]): Issuer =>
@@ -84,6 +97,7 @@ export async function world({ rules = POLICY, ...options }: WorldOptions = {}): 
   const issuer = issuerOf(grants, skills);
   const parts: IssuingAgentOptions = {
     ...{ issuer, revocations, ledger, policy, resources: folder, clock: now, skills },
+    resourceNumbers,
     ...others,
   };
   const again = ({ grants: present, ...more }: AgentChoices): Promise<IssuingAgent> =>
@@ -93,7 +107,23 @@ export async function world({ rules = POLICY, ...options }: WorldOptions = {}): 
       ...more,
     });
   const agent = await again({});
-  return { agent, issuer, policy, revocations, ledger, folder, root, ran, clock, keys, again };
+  return {
+    ...{
+      agent,
+      issuer,
+      policy,
+      revocations,
+      ledger,
+      database,
+      folder,
+      root,
+      ran,
+      clock,
+      keys,
+      again,
+    },
+    resourceNumbers,
+  };
 }
 
 /** A request that has to succeed. */

@@ -99,7 +99,7 @@ describe("a hop is refused with every reason", () => {
     });
   });
 
-  test("if caveats can not be read, each with its number", () => {
+  test("if caveats cannot be read, each with its number", () => {
     const broken = append(append(append(token, "?"), '{"purpose":"fine"}'), '{"a":1,"b":2}');
     const refused = attenuate(broken, { purpose: "x" });
     expect(refused.ok || refused.overreaches.map(({ rule, value }) => [rule, value])).toEqual([
@@ -108,7 +108,7 @@ describe("a hop is refused with every reason", () => {
       ["caveats", 4],
     ]);
     expect(refused.ok || refused.overreaches[0]?.message).toMatch(
-      /^hop 2 can not be read, so every/,
+      /^hop 2 cannot be read, so every/,
     );
   });
 });

@@ -155,7 +155,7 @@ describe("a token that does not say when it expires refuses", () => {
     ["without any hop", bare, ["expiry_missing"]],
     ["without expires", append(bare, '{"operations":["get"]}'), ["expiry_missing"]],
     [
-      "with an expires that can not be read",
+      "with an expires that cannot be read",
       append(bare, '{"expires":"2040-01-01"}'),
       ["caveat_malformed", "expiry_missing"],
     ],

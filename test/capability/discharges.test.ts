@@ -165,8 +165,8 @@ describe("discharges are not bound", () => {
       [bindDischarges(token, [answer("q1")])],
       "has_discharges",
     ],
-    ["if they can not be read", token, ["?"], "base64_character"],
-    ["to what can not be read", "", [answer("q1")], "empty"],
+    ["if they cannot be read", token, ["?"], "base64_character"],
+    ["to what cannot be read", "", [answer("q1")], "empty"],
     ["if they are more than eight", token, many, "too_many_discharges"],
   ])("%s", (_, text, discharges, code) => {
     expect(tokenError(() => bindDischarges(text, discharges))).toBe(code);

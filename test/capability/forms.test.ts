@@ -125,7 +125,7 @@ describe("an inspection", () => {
 describe("what was taken away by links that are no hops", () => {
   const changes = (result: TokenDiff): unknown => (result.derived ? result.changes : result.reason);
 
-  test("a third-party caveat, and a caveat that can not be read", () => {
+  test("a third-party caveat, and a caveat that cannot be read", () => {
     const third = diff(TOKEN, needing(TOKEN, "a"));
     expect(changes(third)).toEqual([
       {
@@ -139,7 +139,7 @@ describe("what was taken away by links that are no hops", () => {
       append(attenuated(TOKEN, { purpose: "a" }, { nonce: false }), "{}"),
     );
     expect(changes(unreadable)).toMatchObject([
-      { rule: "link 3", message: "link 3 can not be read, so every check refuses the child" },
+      { rule: "link 3", message: "link 3 cannot be read, so every check refuses the child" },
     ]);
     expect(unreadable.derived && unreadable.added).toStrictEqual([{ purpose: "a" }]);
   });

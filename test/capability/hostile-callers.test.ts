@@ -104,7 +104,9 @@ describe("values stay as they are", () => {
     const misspelt = JSON.parse('{"caveat":0}');
     expect(() => createIssuer({ ...options, limits: misspelt })).toThrow(/unknown limit "caveat"/);
     const extra = { ...options, revocation: options.revocations };
-    expect(() => createIssuer(extra)).toThrow(/unknown option "revocation"/);
+    expect(() => createIssuer(extra)).toThrow(
+      /options\.revocation: unknown member; did you mean "revocations"\?/,
+    );
   });
 
   test("a hop is written as it was checked, even by a getter that changes its mind", () => {

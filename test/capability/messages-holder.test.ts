@@ -85,7 +85,7 @@ describe("misuse", () => {
     );
   });
 
-  test("a hop on a token that can not be read", () => {
+  test("a hop on a token that cannot be read", () => {
     const result = attenuate(append(TOKEN, "{}"), { operations: ["get"] });
     expect(result).toEqual({
       ok: false,
@@ -95,7 +95,7 @@ describe("misuse", () => {
           value: 2,
           allowed: null,
           message:
-            "hop 2 can not be read, so every check would refuse this token: the caveat is empty",
+            "hop 2 cannot be read, so every check would refuse this token: the caveat is empty",
         },
       ],
     });

@@ -78,6 +78,6 @@ describe("nonce: false", () => {
 test("an option that does not exist is misuse: a misspelt one must not be ignored", () => {
   const misspelt = { nonces: false } as AttenuateOptions;
   expect(misuse(() => attenuate(token, { operations: ["get"] }, misspelt))).toBe(
-    'unknown option "nonces"; there are nonce, intersect, now',
+    'options.nonces: unknown member; did you mean "nonce"?',
   );
 });

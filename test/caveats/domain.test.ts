@@ -99,7 +99,7 @@ describe("a domain that no hop leaves, but that can be written down", () => {
     expect(meetDomains(domain, { types: ["number"] })).toEqual({ types: ["number"] });
   });
 
-  test.each([Number.NaN, "\ud800"])("%j, which JSON can not say, is nothing", (value) => {
+  test.each([Number.NaN, "\ud800"])("%j, which JSON cannot say, is nothing", (value) => {
     const domain = domainOf(value);
     expect(isEmpty(domain)).toBe(true);
     expect(limitFrom(domain)).toBeUndefined();

@@ -108,7 +108,7 @@ describe("a checked invocation", () => {
 
   test("names the members it may have", () => {
     expect(misuse(() => asked({ operations: ["get"] } as object))).toBe(
-      'unknown member "operations" in an invocation; it may have grant, operation, resourceHandles, arguments, invoker, audience, time',
+      'invocation.operations: unknown member; did you mean "operation"?',
     );
   });
 });

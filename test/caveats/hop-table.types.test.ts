@@ -16,16 +16,21 @@ const { options } = ts.parseJsonConfigFileContent(
   ROOT,
 );
 
+/** Every file but the added one, parsed once for all of the tests. */
+const PARSED = new Map<string, ts.SourceFile | undefined>();
+
 /** The compiler's errors in the rules and in the added file. */
 function errorsWith(added: string): { readonly file: string; readonly text: string }[] {
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists, readFile } = host;
   host.fileExists = (path) => path === ADDED || fileExists(path);
   host.readFile = (path) => (path === ADDED ? added : readFile(path));
-  host.getSourceFile = (path, language, ...rest) =>
-    path === ADDED
-      ? ts.createSourceFile(path, added, language)
-      : getSourceFile.call(host, path, language, ...rest);
+  host.getSourceFile = (path, language, ...rest) => {
+    if (path === ADDED) return ts.createSourceFile(path, added, language);
+    const parsed = PARSED.get(path) ?? getSourceFile.call(host, path, language, ...rest);
+    PARSED.set(path, parsed);
+    return parsed;
+  };
   const program = ts.createProgram([RULES, ADDED], { ...options, noEmit: true }, host);
   return [RULES, ADDED].flatMap((file) => {
     const source = program.getSourceFile(file);

@@ -26,7 +26,11 @@ describe("misuse is a TypeError that names the member", () => {
     ["no object", null, "an invocation must be an object"],
     ["a text", "get", "an invocation must be an object"],
     ["no operation", {}, "invocation.operation must be a string"],
-    ["a misspelt member", { operation: "get", args: {} }, 'unknown member "args" in an invocation'],
+    [
+      "a misspelt member",
+      { operation: "get", args: {} },
+      "invocation.args: unknown member; there are ",
+    ],
     ["one handle", { operation: "get", resourceHandles: "rh" }, "invocation.resourceHandles must"],
     [
       "number handles",

@@ -117,7 +117,7 @@ describe("a failure tells", () => {
   cyclic.push(cyclic);
   const deep: unknown = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`);
   test.each([
-    ["a bigint", 10n, "a bigint that can not be shown"],
+    ["a bigint", 10n, "a bigint that cannot be shown"],
     ["a cycle", cyclic, "an array"],
     ["nesting beyond the stack", deep, "an array"],
     ["a very long text", "x".repeat(1000), `"${"x".repeat(76)}...`],

@@ -31,7 +31,7 @@ describe("values in messages", () => {
     [{ max: 1 }, '{"max":1}'],
     [undefined, "undefined"],
     ["x".repeat(100), `"${"x".repeat(76)}...`],
-    [1n, "a bigint that can not be shown"],
+    [1n, "a bigint that cannot be shown"],
   ])("%o", (value, text) => {
     expect(shown(value)).toBe(text);
   });

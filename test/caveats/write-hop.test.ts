@@ -72,7 +72,7 @@ describe("misuse is a TypeError that names the key", () => {
     ["no object", null, "a hop must be an object"],
     ["an array", [], "a hop must be an object"],
     ["a misspelt key", { operation: ["a"] }, 'unknown key "operation"; did you mean "operations"?'],
-    ["a key from elsewhere", { scope: "a" }, 'unknown key "scope"; a hop may have operations, '],
+    ["a key from elsewhere", { scope: "a" }, 'unknown key "scope"; there are operations, '],
     ["a reserved key", { cnf: {} }, 'unknown key "cnf"'],
     ["an own __proto__", JSON.parse('{"__proto__":1}'), 'unknown key "__proto__"'],
     ["a text for a set", { operations: "a" }, '"operations" must be a non-empty array of strings'],

@@ -57,7 +57,7 @@ describe("the access token", () => {
     expect(none.stderr).toMatch(/does not know who asks: .*\nhint: give your access token/);
     expect(document(wrong.stderr)["error"]).toMatchObject({
       code: "token_invalid",
-      message: expect.stringContaining("this is no token that is known here"),
+      message: expect.stringContaining("this agent does not know the token"),
       hint: "get a new access token",
       exitCode: 1,
     });

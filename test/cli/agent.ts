@@ -20,7 +20,7 @@ import {
   serveAgent,
 } from "../../src/protocols/a2a/index.js";
 import { openFolder, type ResourceFolder } from "../../src/sources/index.js";
-import { type LedgerFile, openLedger, openStores } from "../../src/stores/index.js";
+import { createStores, LedgerStore } from "../../src/stores/index.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Access tokens that the agent of {@link startAgent} knows. */
@@ -35,7 +35,7 @@ export const UNSAFE: RegExp = /(?![\n\t])[\p{Cc}\p{Cf}]/u;
 
 /** An agent that runs in this process. */
 export interface RunningAgent extends AgentServer {
-  readonly ledger: LedgerFile;
+  readonly ledger: LedgerStore;
   readonly ledgerPath: string;
   /** Frees everything that it holds. */
   stop(): Promise<void>;
@@ -86,8 +86,8 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   }
   const folder = await openFolder(join(path, "documents"));
   const ledgerPath = join(path, "ledger.db");
-  const ledger = await openLedger(ledgerPath, { interval: 0 });
-  const database = await openStores(join(path, "tasks.db"), "create");
+  const database = await createStores(ledgerPath);
+  const ledger = new LedgerStore(database, { interval: 0 });
   const tasks = await openTaskStore(database);
   const revocations = new RevocationList();
   const skills = skillsOver(folder);
@@ -131,8 +131,8 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
     stop: async () => {
       await running.close();
       await tasks.close();
+      await ledger.close();
       await database.close();
-      ledger.close();
       rmSync(path, { recursive: true, force: true });
     },
   };

@@ -1,6 +1,7 @@
+import { chmodSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attenuate, inspect } from "../../src/index.js";
-import { openLedger } from "../../src/stores/index.js";
+import { createStores, LedgerStore } from "../../src/stores/index.js";
 import { ALICE, BOB, type RunningAgent, startAgent } from "./agent.js";
 import { Bench, document, signatureForms } from "./run.js";
 
@@ -219,27 +220,30 @@ describe("the ledger", () => {
         "hint: an agent makes one when it starts: proviso serve; --home or --ledger names another\n",
     );
     await bench.init();
-    (await openLedger(`${bench.home}/ledger.db`)).close();
+    await (await createStores(`${bench.home}/ledger.db`)).close();
     expect(await bench.output("audit")).toBe("The ledger is empty.");
   });
 
   test("that is none is told", async () => {
     const path = bench.write("no-ledger", "x".repeat(4096));
+    chmodSync(path, 0o600);
     const { status, stderr } = await bench.run(["audit", "--ledger", path]);
     expect(status).toBe(6);
-    expect(stderr).toContain("this is not a ledger, or it is damaged");
+    expect(stderr).toMatch(/this is not a .+, or it is damaged/);
   });
 
   test("with a gap says so", async () => {
     const path = bench.path("gap.db");
-    const ledger = await openLedger(path, { capacity: 1, interval: 60_000 });
+    const database = await createStores(path);
+    const ledger = new LedgerStore(database, { capacity: 1, interval: 60_000 });
     const event = {
       kind: "invocation",
       at: "2030-01-01T00:00:00.000Z",
       decision: "allowed",
     } as const;
     for (let i = 0; i < 3; i++) ledger.note(event);
-    ledger.close();
+    await ledger.close();
+    await database.close();
     const { stdout, stderr } = await bench.run(["audit", "--ledger", path]);
     expect(stdout).toBe("2030-01-01T00:00:00.000Z  allowed  invocation  nobody known\n");
     expect(stderr).toMatch(

@@ -194,15 +194,13 @@ describe("no card", () => {
       "answer_too_large",
       /more than 16777216 bytes/,
     ],
-  ])("%s", async (_what, answer, code, message) => {
+  ])("%s", async (what, answer, code, message) => {
     const { url } = await oddServer(answer);
-    const { status, stdout, stderr } = await bench.spawned([
-      "card",
-      url,
-      "--timeout",
-      "1s",
-      "--json",
-    ]);
+    const args = ["card", url, "--timeout", what === "late" ? "1s" : "20s", "--json"];
+    // This process cannot serve without end and read it, too.
+    const { status, stdout, stderr } = await (what === "endless"
+      ? bench.spawned(args)
+      : bench.run(args));
     expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
     const { error } = document(stderr);
     expect(error).toMatchObject({ code, exitCode: 6, hint: expect.any(String) });

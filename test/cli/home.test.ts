@@ -227,7 +227,7 @@ describe("a home that can not be used ends every verb with 6", () => {
     [
       "config with other members",
       (home) => writeFileSync(join(home, "config.json"), '{"issuer":"a","isuer":"b"}'),
-      /unknown member "isuer"/,
+      /isuer: unknown member; did you mean "issuer"\?/,
     ],
     [
       "config without a name",

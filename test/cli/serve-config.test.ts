@@ -35,7 +35,7 @@ test("everything that fails the schema is told at once, by the name of its field
     ...{ ...others, mode: "requre", limitz: {}, lifetime: "15 minutes", log: 1, version: "" },
     grants: [{ id: "a b", operations: [], atenuable: true }, "notes:read"],
     policy: { rules: [{ principal: "alice", group: "x", grant: "g", operations: "read" }] },
-    resources: { folder: "a", sqlite: "b" },
+    resources: { folder: "a", database: "b" },
     listen: { port: 70_000, adress: "x" },
     publicUrl: "ftp://x",
     authentication: { ...CONFIG["authentication"], audience: "x", clockTolerance: -1 },
@@ -59,8 +59,8 @@ test("everything that fails the schema is told at once, by the name of its field
     'policy.rules[0]: must have "principal" or "group", and only one of them',
     'policy.rules[0].operations: must be an array of names, or "*" for all',
     "publicUrl: must be an http: or https: URL without query and fragment",
-    'resources: must have "folder" or "sqlite", and only one of them',
-    'resources.collections: is missing; it goes with "sqlite"',
+    'resources: must have "folder" or "database", and only one of them',
+    'resources.collections: is missing; it goes with "database"',
     "version: must not be empty",
   ];
   expect((await problems(config)).sort()).toEqual(expected.sort());
@@ -130,7 +130,7 @@ describe("what the parts say of each other", () => {
     ],
     [
       "a collection's table",
-      { resources: { sqlite: "x.db", collections: { "a/b": table() } } },
+      { resources: { database: "x.db", collections: { "a/b": table() } } },
       "resources.",
     ],
   ])("%s", async (_, change, expected) => {
@@ -256,7 +256,7 @@ test("a database's tables are resources too, and the schema says so to editors",
   database.exec("INSERT INTO note VALUES (1, 'Milk', 2024), (2, 'Oats', 2025)");
   database.close();
   const notes = { table: "note", name: "id", displayName: "title", fields: { year: "year" } };
-  const resources = { sqlite: "notes.db", collections: { notes } };
+  const resources = { database: "notes.db", collections: { notes } };
   const { rpc } = await serve(bench, { ...CONFIG, resources });
   const filter = { year: { min: 2025 } };
   const { body } = await rpc("a2a/capabilities/request", {

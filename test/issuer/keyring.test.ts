@@ -85,7 +85,7 @@ describe("importing", () => {
     ["half a second", { iat: 0.5 }, /iat must be whole seconds/],
     ["other operations", { key_ops: ["sign"] }, /key_ops must be/],
     ["no operations", { key_ops: "verify" }, /key_ops must be/],
-    ["an unknown member", { use: "sig" }, /unknown member "use"/],
+    ["an unknown member", { use: "sig" }, /keys\[0\]\.use: unknown member; there are /],
     ["no secret", { k: 5 }, /k must be 32 bytes of base64url/],
   ])("refuses %s", (_about, change, message) => {
     const { jwk, secret } = jwkOf(change);

@@ -76,14 +76,14 @@ describe("why signatures do not hold, in words", () => {
     expect(run()?.message).toBe(message);
   });
 
-  test("the key of caveat 1 can not be unsealed", () => {
+  test("the key of caveat 1 cannot be unsealed", () => {
     // Appended by a holder who made the verification id up: the signature holds.
     const signature = extendSignature(bare.signature, VID, "x");
     const caveat = [field(FIELD.identifier, "x"), field(FIELD.vid, VID)];
     const bytes = v2([field(FIELD.identifier, "id")], [caveat], field(FIELD.signature, signature));
     const [made] = macaroonsFromBytes(bytes).macaroons;
     expect(failure(made, discharge(made, "x"))?.message).toBe(
-      "the key of caveat 1 can not be unsealed",
+      "the key of caveat 1 cannot be unsealed",
     );
   });
 

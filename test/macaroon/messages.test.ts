@@ -44,7 +44,7 @@ describe("binary tokens", () => {
     ["the signature has 5 bytes instead of 32 (at 6)", v2([ID], [], SHORT)],
     ["the location is not UTF-8 (at 0)", v2([field(FIELD.location, Uint8Array.of(255)), ID])],
     [
-      "a first-party caveat can not have a location",
+      "a first-party caveat cannot have a location",
       v2([ID], [[field(FIELD.location, "l"), field(FIELD.identifier, "c")]]),
     ],
     [
@@ -57,7 +57,7 @@ describe("binary tokens", () => {
     ["the token ends inside the signature's field type (at 6)", v2([ID]).slice(0, 6)],
     ["the token ends inside the signature (at 39)", v2([ID]).slice(0, 39)],
     ["a packet's length is not four lowercase hex digits (at 0)", utf8("00AAlocation l\n")],
-    ["a packet can not be 6 bytes long (at 0)", utf8("0006a\n")],
+    ["a packet cannot be 6 bytes long (at 0)", utf8("0006a\n")],
     ["the token ends inside a packet's length (at 3)", utf8("000")],
     ["the token ends inside a packet (at 9)", utf8("000floca\n")],
     ["a packet does not end in a newline (at 14)", utf8("000flocation l!")],
@@ -68,7 +68,7 @@ describe("binary tokens", () => {
       v1(packet("cid", "c"), VID_PACKET, VID_PACKET),
     ],
     ["the signature has 5 bytes instead of 32", concat(V1_HEAD, packet("signature", "short"))],
-    ["a first-party caveat can not have a location", v1(packet("cid", "c"), packet("cl", "l"))],
+    ["a first-party caveat cannot have a location", v1(packet("cid", "c"), packet("cl", "l"))],
     ["a verification id has 1 bytes instead of 72", v1(packet("cid", "c"), packet("vid", "v"))],
   ])("%s", (expected, bytes) => {
     expect(message(() => macaroonsFromBytes(bytes))).toBe(`TokenError: ${expected}`);
@@ -196,11 +196,11 @@ describe("misuse", () => {
       () => macaroonToBytes(createMacaroon(key, { identifier: "x".repeat(70_000) }), "v1"),
     ],
     [
-      "the identifier is not UTF-8 text, so the v1 JSON form can not carry it; use v2json",
+      "the identifier is not UTF-8 text, so the v1 JSON form cannot carry it; use v2json",
       () => writeMacaroons([createMacaroon(key, { identifier: Uint8Array.of(255) })], "v1json"),
     ],
     [
-      "a caveat is not UTF-8 text, so the v1 JSON form can not carry it; use v2json",
+      "a caveat is not UTF-8 text, so the v1 JSON form cannot carry it; use v2json",
       () => writeMacaroons([addFirstPartyCaveat(bare, Uint8Array.of(255))], "v1json"),
     ],
   ])("%s", (expected, run) => {

@@ -49,7 +49,7 @@ describe("the reader of one v2 macaroon refuses", () => {
     const read = (): unknown => readBinaryV2(cursor, MACAROON_LIMITS);
     expect(rejection(read)).toEqual({ code: "format_unknown", offset: 1 });
     cursor.offset = 1;
-    expect(read).toThrow("a macaroon can not start with byte 3");
+    expect(read).toThrow("a macaroon cannot start with byte 3");
   });
 
   test("nothing at all", () => {

@@ -1,10 +1,7 @@
 import { describe, expect, test } from "vitest";
-import {
-  type RevocationEntry,
-  RevocationList,
-  type RevocationQuery,
-  type RevocationSnapshot,
-} from "../../src/revocation/list.js";
+import type { RevocationEntry } from "../../src/revocation/entry.js";
+import { RevocationList, type RevocationSnapshot } from "../../src/revocation/list.js";
+import type { RevocationQuery } from "../../src/revocation/source.js";
 
 const AT = "2026-01-01T00:00:00Z";
 const EARLY = "2026-02-01T00:00:00Z";

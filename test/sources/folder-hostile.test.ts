@@ -23,7 +23,7 @@ const HOSTILE = [
   ...[`r/${"x/".repeat(5000)}a.md`, `${"../".repeat(100)}etc/hosts.md`],
 ];
 
-describe("a name that a handle can not have had leads nowhere", () => {
+describe("a name that a handle cannot have had leads nowhere", () => {
   test.each(HOSTILE)("%j", async (name) => {
     const root = folderWith({
       ...{ "r/a.md": "text", "r/sub/b.md": "text", "secret.md": SECRET, "r/a.png": SECRET },
@@ -116,15 +116,15 @@ describe.runIf(posix)("a link leads nowhere", () => {
   });
 });
 
-describe("a file that can not be used does not take the others down", () => {
-  test("one whose name can not be a resource's is told of, and left out", async () => {
+describe("a file that cannot be used does not take the others down", () => {
+  test("one whose name cannot be a resource's is told of, and left out", async () => {
     const long = `r/${"d".repeat(200)}/${"e".repeat(200)}/${"f".repeat(120)}.md`;
     const names = posix ? { "r/a\\b.md": "", "r/line\nend.md": "" } : {};
     const root = folderWith({ "r/ok.md": "", [long]: "", ...names });
     const { folder, problems } = await opened(root);
     expect(namesFound(await folder.find({ collection: "r" }))).toEqual(["r/ok.md"]);
     expect(problems).toHaveLength(1 + Object.keys(names).length);
-    expect(problems.every((text) => text.endsWith("its name can not be that of a resource"))).toBe(
+    expect(problems.every((text) => text.endsWith("its name cannot be that of a resource"))).toBe(
       true,
     );
     expect(await folder.get(long)).toBeUndefined();

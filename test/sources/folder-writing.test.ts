@@ -101,7 +101,7 @@ describe("writing an item", () => {
 });
 
 describe("reading and removing an item", () => {
-  test("says what can not be read", async () => {
+  test("says what cannot be read", async () => {
     const root = folderWith({
       "r/a.md": "x".repeat(9),
       "r/b.md": Buffer.of(0x61, 0xff),
@@ -110,7 +110,7 @@ describe("reading and removing an item", () => {
     const { folder } = await opened(root, { maxTextBytes: 8 });
     expect((await resourceError(() => folder.readText("r/a.md"))).code).toBe("item_too_large");
     const broken = await resourceError(() => folder.readText("r/b.md"));
-    expect(broken.message).toBe("r/b.md: the resource can not be read (it is not UTF-8)");
+    expect(broken.message).toBe("r/b.md: the resource cannot be read (it is not UTF-8)");
     expect(await folder.readText("r/c.md")).toBe("");
     expect((await resourceError(() => folder.readText("r/d.md"))).code).toBe("item_missing");
     expect((await resourceError(() => folder.readText("r/"))).code).toBe("name_invalid");

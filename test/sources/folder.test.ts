@@ -130,7 +130,7 @@ describe("a folder's items", () => {
   });
 });
 
-describe("a query that can not be answered lists what could be", () => {
+describe("a query that cannot be answered lists what could be", () => {
   test("collections", async () => {
     const { folder } = await opened(folderWith({ "reports/a.md": "", "notes/b.md": "" }));
     for (const collection of ["report", "..", "reports/", "__proto__", "reports/a.md"]) {

@@ -14,13 +14,13 @@ import type { Scalar } from "../../src/caveats/scalar.js";
 import { type FolderOptions, openFolder } from "../../src/sources/folder.js";
 import { ResourceError } from "../../src/sources/resource-error.js";
 import type { ResourceFolder } from "../../src/sources/resource-folder.js";
-import { openSqliteResources } from "../../src/sources/sqlite.js";
-import type { SqliteCollection } from "../../src/sources/sqlite-schema.js";
-import type { SqliteResources } from "../../src/sources/sqlite-source.js";
+import type { TableSource } from "../../src/sources/table.js";
+import { openTables } from "../../src/sources/table.js";
+import type { Collection } from "../../src/sources/table-columns.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** The table of `REPORTS_SQL` as a collection. */
-export const REPORTS: SqliteCollection = {
+export const REPORTS: Collection = {
   table: "report",
   name: "id",
   displayName: "title",
@@ -76,10 +76,10 @@ export function databaseWith(sql: string): {
 
 export async function sqliteSource(
   file: string,
-  collections: { readonly [collection: string]: SqliteCollection },
+  collections: { readonly [collection: string]: Collection },
   maxRows = 100_000,
-): Promise<SqliteResources> {
-  const source = await openSqliteResources({ file, collections, maxRows });
+): Promise<TableSource> {
+  const source = await openTables({ database: file, collections, maxRows });
   onTestFinished(() => source.close());
   return source;
 }

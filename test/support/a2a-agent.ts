@@ -9,6 +9,7 @@ import {
   type IssuingAgent,
   type IssuingAgentOptions,
   PolicyTable,
+  type ResourceNumbers,
 } from "../../src/agent/index.js";
 import { createFixedTokens, type FixedToken } from "../../src/auth/index.js";
 import { createIssuer, createKeyring, type Issuer } from "../../src/issuer/index.js";
@@ -25,10 +26,11 @@ import { openFolder } from "../../src/sources/index.js";
 import {
   createKeyringFile,
   createRevocationStore,
+  createStores,
   followKeyringFile,
-  type LedgerFile,
-  openLedger,
+  LedgerStore,
   openStores,
+  ResourceNumberStore,
   type RevocationStore,
 } from "../../src/stores/index.js";
 import { GRANTS, POLICY, skillsOver, writeDocuments } from "../protocols/a2a/contents.js";
@@ -62,9 +64,10 @@ export interface TestAgent {
   readonly agent: IssuingAgent;
   readonly issuer: Issuer;
   readonly revocations: RevocationStore;
-  readonly ledger: LedgerFile;
+  readonly ledger: LedgerStore;
   readonly tasks: TaskStore;
   readonly policy: PolicyTable;
+  readonly resourceNumbers: ResourceNumbers;
   /** The skills that have run, in order. */
   readonly ran: readonly string[];
   /** All that was logged. */
@@ -98,7 +101,7 @@ const FIXED: readonly FixedToken[] = [
 
 /** What another instance does that starts when the agent's lease is over, as if it had been killed. */
 export async function startBeside({ home }: TestAgent): Promise<void> {
-  const database = await openStores(join(home, "tasks.db"));
+  const database = await openStores(join(home, "proviso.db"));
   const tasks = await openTaskStore(database, { clock: () => Date.now() + 3_600_000 });
   await tasks.close();
   await database.close();
@@ -119,9 +122,10 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   writeDocuments(join(home, "documents"));
   const folder = await openFolder(join(home, "documents"));
   const revocations = await createRevocationStore(join(home, "store.db"), { clock });
-  const ledger = await openLedger(join(home, "ledger.db"), { clock });
-  const database = await openStores(join(home, "tasks.db"), "create");
-  const tasks = await openTaskStore(database, { clock, ...keeping });
+  const stores = await createStores(join(home, "proviso.db"));
+  const ledger = new LedgerStore(stores, { clock });
+  const tasks = await openTaskStore(stores, { clock, ...keeping });
+  const resourceNumbers = new ResourceNumberStore(stores);
   const policy = new PolicyTable(POLICY);
   const metrics = new AgentMetrics(() => ({
     ...{ size: revocations.list().length, version: revocations.version, age: revocations.age },
@@ -137,7 +141,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const agent = await createIssuingAgent({
     ...{ issuer, revocations, policy, ledger, clock },
     skills,
-    resources: folder,
+    ...{ resources: folder, resourceNumbers },
     observe: (observation) => metrics.decided(observation),
     ...(mode === undefined ? {} : { mode }),
     ...(undeclaredAmbient === undefined ? {} : { undeclaredAmbient }),
@@ -162,14 +166,27 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= server.close().finally(async () => {
+      revocations.close();
       await tasks.close();
-      await database.close();
-      for (const open of [ledger, revocations]) open.close();
+      await ledger.close();
+      await stores.close();
     });
     return stopped;
   };
   return {
-    ...{ home, server, agent, issuer, revocations, ledger, tasks, policy, ran, stop },
+    ...{
+      home,
+      server,
+      agent,
+      issuer,
+      revocations,
+      ledger,
+      tasks,
+      policy,
+      ran,
+      stop,
+      resourceNumbers,
+    },
     logged: () => lines.join(""),
     advance: (milliseconds) => {
       ahead += milliseconds;

@@ -1,10 +1,14 @@
+// src/agent/resources: what a capability can name. This file has a resource and the interface of a source;
+// filter.ts reads queries and matches resources, query-denial.ts says why a query is refused. The sources
+// themselves are in src/sources.
+
 import type { Scalar } from "../../caveats/scalar.js";
 
 /** Something that a capability can name by a handle. */
 export interface Resource {
   /**
    * The issuer's own name for it, such as a path or a row's id; at most 512 bytes of UTF-8. Callers
-   * never see it: a handle is this name, sealed.
+   * never see it: a handle is the sealed number of this name.
    */
   readonly name: string;
   /** What callers see. */
@@ -40,7 +44,7 @@ export interface ResourceQuery {
   readonly filter?: ResourceFilter;
 }
 
-/** A query that can not be answered, and what could be. */
+/** Why a query cannot be answered, and what is known at that place. */
 export interface QueryDenial {
   readonly code: "unknown_collection" | "unknown_field" | "unknown_operator" | "invalid_value";
   /** Where in the query: `collection`, `filter`, `filter.FIELD`, or a member that it should not have. */
@@ -74,12 +78,12 @@ export interface ResourceSource {
   get(name: string): Promise<Resource | undefined>;
   /**
    * The fields of a collection, if they are the same whatever is in it, as a table's are. Absent where
-   * they are those of the items: what only hidden items have is then not told.
+   * they are those of the items: denials then leave out what only hidden items have.
    */
   declaredFields?(collection: string): readonly string[] | undefined;
   /**
-   * The collection that a name is in, whether or not there is anything of that name: those who may use
-   * all of a collection are told that something in it is gone. Not needed.
+   * The collection that a name is in, whether or not there is anything of that name: a caller that
+   * may use the whole collection gets `resource_gone` where others get `policy_denied`. Optional.
    */
   collectionOf?(name: string): string | undefined;
   /** The name of a collection itself, to be sealed as a handle; `undefined` if there is none. */

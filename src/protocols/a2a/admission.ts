@@ -1,6 +1,5 @@
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Admission } from "../../agent/admission.js";
-import { coverageOf } from "../../agent/coverage.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { VerifiedCapability } from "../../capability/authorize.js";
 import { setTaskAccess } from "../../stores/tasks/task-access.js";
@@ -40,7 +39,7 @@ export function allowTasks(
   context: ServerCallContext,
 ): void {
   const paths = capabilities.map(({ revocationIds }) => revocationIds);
-  const covers = coverageOf(capabilities, agent.issuer);
+  const covers = agent.coverage(capabilities);
   setTaskAccess(context, { ...callOf(context).caller, paths, covers });
   if (paths.length > 0) context.addActivatedExtension(EXTENSION_URI);
 }

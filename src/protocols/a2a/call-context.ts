@@ -2,7 +2,7 @@ import type { Message } from "@a2a-js/sdk";
 import { ServerCallContext, type ServerCallContextBuilder, type User } from "@a2a-js/sdk/server";
 import type { Admission } from "../../agent/admission.js";
 import type { Caller } from "../../agent/caller.js";
-import type { Clearance, SkillInvocation } from "../../agent/gate.js";
+import type { Clearance, SkillInvocation } from "../../agent/clearance.js";
 import type { Json } from "../../bytes/json.js";
 import type { Earlier } from "../../stores/tasks/task-store.js";
 import { type Binding, fault, thrownFault } from "./errors.js";

@@ -1,5 +1,6 @@
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { AttenuationOutcome } from "../../agent/maintenance.js";
 import type { PresentedCapability } from "../../agent/presented.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
@@ -21,9 +22,9 @@ export type CapabilityMethod = (
   agent: IssuingAgent,
   caller: Caller,
   params: JsonObject,
-) => MethodOutcome | Promise<MethodOutcome>;
+) => Promise<MethodOutcome>;
 
-/** Parameters that a method can not work with. */
+/** Parameters that a method cannot work with. */
 export function invalidParams(message: string): MethodRefusal {
   return { ok: false, fault: fault(-32602, message, "invalid_request") };
 }
@@ -46,9 +47,9 @@ function aboutOne(
     caller: Caller,
     presented: PresentedCapability,
     params: JsonObject,
-  ) => MethodOutcome,
+  ) => Promise<MethodOutcome>,
 ): CapabilityMethod {
-  return (agent, caller, params) => {
+  return async (agent, caller, params) => {
     const reading = readNamed(params);
     if (!reading.ok) return invalidParams(reading.message);
     return method(agent, caller, reading.presented, params);
@@ -70,29 +71,29 @@ async function request(
   });
 }
 
-function attenuate(
+async function attenuate(
   agent: IssuingAgent,
   caller: Caller,
   presented: PresentedCapability,
   params: JsonObject,
-): MethodOutcome {
+): Promise<MethodOutcome> {
   const { constraints } = params;
   if (constraints === undefined || !isJsonObject(constraints)) {
     return invalidParams('"constraints" must be an object with the keys of a hop');
   }
-  const outcome = narrowed(() => agent.attenuate(caller, presented, constraints as HopInit));
+  const outcome = await attenuated(agent.attenuate(caller, presented, constraints as HopInit));
   if (!outcome.ok) return outcome;
   const { id, token, hop, revocationId } = outcome;
   return done({ capability: { id, token, revocationId, constraints: hop } });
 }
 
-/** The outcome of narrowing; what is wrong with the hop is for the caller that wrote it. */
-export function narrowed(
-  narrow: () => ReturnType<IssuingAgent["attenuate"]>,
-): Extract<ReturnType<IssuingAgent["attenuate"]>, { readonly ok: true }> | MethodRefusal {
-  let outcome: ReturnType<IssuingAgent["attenuate"]>;
+/** The outcome of attenuating; what is wrong with the hop is for the caller that wrote it. */
+export async function attenuated(
+  attenuating: Promise<AttenuationOutcome>,
+): Promise<Extract<AttenuationOutcome, { readonly ok: true }> | MethodRefusal> {
+  let outcome: AttenuationOutcome;
   try {
-    outcome = narrow();
+    outcome = await attenuating;
   } catch (error) {
     if (error instanceof TypeError) return invalidParams(`constraints: ${error.message}`);
     throw error;
@@ -105,29 +106,29 @@ export function narrowed(
   return { ok: false, fault: fault(-32602, message, "attenuation_exceeds", metadata) };
 }
 
-function revoke(
+async function revoke(
   agent: IssuingAgent,
   caller: Caller,
   presented: PresentedCapability,
   params: JsonObject,
-): MethodOutcome {
+): Promise<MethodOutcome> {
   const { reason } = params;
   if (reason !== undefined && (typeof reason !== "string" || reason.length > LONGEST_REASON)) {
     return invalidParams(`"reason" must be a text of at most ${LONGEST_REASON} characters`);
   }
-  const outcome = agent.revoke(caller, presented, reason);
+  const outcome = await agent.revoke(caller, presented, reason);
   if (!outcome.ok) return { ok: false, fault: denialFault(outcome.denials) };
   const { capability, revocationId, needless } = outcome;
   const already = needless === undefined ? {} : { already: needless };
   return done({ revoked: true, capabilityId: capability, revocationId, ...already });
 }
 
-function introspect(
+async function introspect(
   agent: IssuingAgent,
   caller: Caller,
   presented: PresentedCapability,
-): MethodOutcome {
-  return done(agent.introspect(caller, presented));
+): Promise<MethodOutcome> {
+  return done(await agent.introspect(caller, presented));
 }
 
 const LONGEST_REASON = 512;

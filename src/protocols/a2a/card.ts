@@ -1,6 +1,6 @@
 import { AgentCard, type AgentSkill, type SecurityScheme } from "@a2a-js/sdk";
 import type { Authenticator } from "../../agent/caller.js";
-import type { Mode } from "../../agent/gate.js";
+import type { Mode } from "../../agent/clearance.js";
 import { LEGACY_NOTICE } from "../../agent/issuance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Json } from "../../bytes/json.js";

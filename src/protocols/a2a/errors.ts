@@ -5,12 +5,7 @@ import {
   RestUnsupportedOperationError,
   toJsonRpcError,
 } from "@a2a-js/sdk/errors";
-import {
-  type AgentDenial,
-  type AgentDenials,
-  codesOf,
-  type RequestDenial,
-} from "../../agent/refusal.js";
+import { type AgentDenials, codesOf, type RequestDenial } from "../../agent/refusal.js";
 import type { HttpFault } from "../../http/fault.js";
 import { ERROR_CODES, ERROR_DOMAIN } from "./extension.js";
 
@@ -107,37 +102,6 @@ function statusOf(code: number): number {
   if (code === -32601) return 404;
   const status = -code - 31000;
   return status >= 400 && status < 600 ? status : 500;
-}
-
-/**
- * The denials in an error's data, as a client finds them: in its Struct or, of an older agent, as the
- * text in its ErrorInfo. Empty if the error is about something else.
- */
-export function denialsIn(data: unknown): readonly AgentDenial[] {
-  const details = Array.isArray(data) ? data : [];
-  const info = details.find((detail) => detail?.domain === ERROR_DOMAIN);
-  if (info === undefined) return [];
-  const struct = details.find((detail) => detail?.["@type"] === STRUCT);
-  const told = readDenials(struct?.value?.denials);
-  return told.length > 0 ? told : readDenials(parsed(info.metadata?.denials));
-}
-
-function readDenials(value: unknown): readonly AgentDenial[] {
-  return Array.isArray(value) ? value.filter(isDenial) : [];
-}
-
-function parsed(text: unknown): unknown {
-  try {
-    return typeof text === "string" ? JSON.parse(text) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isDenial(value: unknown): value is AgentDenial {
-  if (typeof value !== "object" || value === null) return false;
-  const { code, message }: { readonly code?: unknown; readonly message?: unknown } = value;
-  return typeof code === "string" && typeof message === "string";
 }
 
 /** The error to throw within the SDK's handlers, for the binding that a request came by. */

@@ -10,8 +10,9 @@ import {
 import type { Caller } from "../../agent/caller.js";
 import { type AuthorityUse, useOf } from "../../agent/coverage.js";
 import { LEGACY_NOTICE } from "../../agent/issuance.js";
-import type { InvocationOutcome, IssuingAgent } from "../../agent/issuing-agent.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthorityKind } from "../../agent/ledger.js";
+import type { InvocationOutcome } from "../../agent/outcomes.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
 import { attenuate, createNonce } from "../../capability/attenuate.js";
@@ -44,8 +45,8 @@ export interface TaskCall {
   /** Calls a skill with what the task has: through the gate, like every other call. */
   invoke(skill: string, given: { readonly [name: string]: Json }): Promise<InvocationOutcome>;
   /**
-   * What the task may pass on to a task that it starts elsewhere: its own capabilities, each narrowed
-   * by a hop. Those that do not allow what the hop names are left out.
+   * What the task may pass on to a task that it starts elsewhere: its own capabilities, each
+   * attenuated by a hop. Those that do not allow what the hop names are left out.
    *
    * @throws TypeError if the hop is not valid.
    */
@@ -71,7 +72,7 @@ export interface ExecutorOptions {
   readonly runTask: TaskRunner | undefined;
   /** Milliseconds that a skill or a task may take. */
   readonly timeout: number;
-  /** Told what a skill or a task threw; nobody else is. */
+  /** Called with what a skill or a task threw; callers never see it. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
@@ -112,6 +113,8 @@ export class CapabilityExecutor implements AgentExecutor {
       const beginning = await this.#options.tasks.begin(task, taskMessage(sent, context), context);
       if (beginning.begun) return true;
       call.earlier = beginning;
+      const { leave, caller } = call;
+      if (leave?.kind === "skill") this.#options.agent.forgo(leave.clearance, caller, "repeated");
     } catch (error) {
       call.failure = { error };
     }
@@ -128,7 +131,7 @@ export class CapabilityExecutor implements AgentExecutor {
   ): Promise<Ending> {
     const signal = AbortSignal.any([cancelled, AbortSignal.timeout(this.#options.timeout)]);
     const work = this.#run(leave, caller, request, signal);
-    // Also if nobody waits any more: what does not stop takes up its place until it does.
+    // Also if no caller waits any more: work that does not stop keeps its place until it does.
     work.then(release, release);
     try {
       const result = await within(signal, work);
@@ -233,8 +236,8 @@ export class CapabilityExecutor implements AgentExecutor {
       delegate: (hop) => {
         signal.throwIfAborted();
         return admission.capabilities.flatMap(({ token, capability: { id } }) => {
-          const narrowed = attenuate(token, { nonce: createNonce(), ...hop });
-          return narrowed.ok ? [{ id, token: narrowed.token }] : [];
+          const attenuation = attenuate(token, { nonce: createNonce(), ...hop });
+          return attenuation.ok ? [{ id, token: attenuation.token }] : [];
         });
       },
     });

@@ -2,90 +2,31 @@
  * The capability extension of A2A (docs/a2a.md): its name, and every name that goes over the wire.
  */
 
-/**
- * What agents and clients call the extension by, in the Agent Card and in `A2A-Extensions`.
- *
- * @example
- * ```ts
- * import { EXTENSION_URI } from "proviso/a2a/client";
- *
- * EXTENSION_URI; // => "urn:proviso:a2a:capabilities:1"
- * ```
- */
+/** What agents and clients call the extension by, in the Agent Card and in `A2A-Extensions`. */
 export const EXTENSION_URI = "urn:proviso:a2a:capabilities:1";
 
-/**
- * The `domain` of every `google.rpc.ErrorInfo` that is about capabilities.
- *
- * @example
- * ```ts
- * import { ERROR_DOMAIN } from "proviso/a2a";
- *
- * ERROR_DOMAIN; // => "capabilities.proviso"
- * ```
- */
+/** The `domain` of every `google.rpc.ErrorInfo` that is about capabilities. */
 export const ERROR_DOMAIN = "capabilities.proviso";
 
 /**
  * HTTP header with the tokens of a request, separated by commas: for operations that have no metadata,
  * such as GetTask.
- *
- * @example
- * ```ts
- * import { CAPABILITY_HEADER } from "proviso/a2a/client";
- *
- * CAPABILITY_HEADER; // => "Proviso-Capability"
- * ```
  */
 export const CAPABILITY_HEADER = "Proviso-Capability";
 
-/**
- * HTTP header in which a caller declares that it uses ambient authority: its one value is `ambient`.
- *
- * @example
- * ```ts
- * import { AUTHORITY_HEADER } from "proviso/a2a/client";
- *
- * AUTHORITY_HEADER; // => "Proviso-Authority"
- * ```
- */
+/** HTTP header in which a caller declares that it uses ambient authority: its one value is `ambient`. */
 export const AUTHORITY_HEADER = "Proviso-Authority";
 
 /**
  * What stands in metadata under {@link EXTENSION_URI} in the place of capabilities, where a caller
  * declares that it uses ambient authority.
- *
- * @example
- * ```ts
- * import { AMBIENT } from "proviso/a2a/client";
- *
- * AMBIENT; // => { authority: "ambient" }
- * ```
  */
 export const AMBIENT = { authority: "ambient" } as const;
 
-/**
- * HTTP header with the denial codes of a refusal, for clients that keep nothing of its body.
- *
- * @example
- * ```ts
- * import { DENIAL_HEADER } from "proviso/a2a";
- *
- * DENIAL_HEADER; // => "Proviso-Denial"
- * ```
- */
+/** HTTP header with the denial codes of a refusal, for clients that keep nothing of its body. */
 export const DENIAL_HEADER = "Proviso-Denial";
 
-/**
- * The JSON-RPC methods of the extension (docs/a2a.md, section 6).
- *
- * @example
- * ```ts
- * import { METHODS } from "proviso/a2a";
- *
- * METHODS.request; // => "a2a/capabilities/request"
- * ```
- */
+/** The JSON-RPC methods of the extension (docs/a2a.md, section 6). */
 export const METHODS = {
   request: "a2a/capabilities/request",
   attenuate: "a2a/capabilities/attenuate",
@@ -98,16 +39,9 @@ export const METHODS = {
 /**
  * JSON-RPC error codes: outside what JSON-RPC reserves (-32768 to -32000), and so outside A2A's
  * (-32001 to -32099). The last three digits are the HTTP status of the same thing.
- *
- * @example
- * ```ts
- * import { ERROR_CODES } from "proviso/a2a";
- *
- * ERROR_CODES.denied; // => -31403
- * ```
  */
 export const ERROR_CODES = {
-  /** Who calls is not known. */
+  /** The caller is not authenticated. */
   unauthenticated: -31401,
   /** A call was refused; `reason` is the first denial's code. */
   denied: -31403,
@@ -115,11 +49,11 @@ export const ERROR_CODES = {
   repeated: -31409,
   /** The body is larger than the agent takes. */
   tooLarge: -31413,
-  /** A request for capabilities can not be granted; `reason` is the problem's code. */
+  /** A request for capabilities cannot be granted; `reason` is the problem's code. */
   requestRefused: -31422,
   /** This caller calls too often, or has too many tasks. */
   rateLimited: -31429,
-  /** The agent can not answer now. */
+  /** The agent cannot answer now. */
   unavailable: -31503,
   /** The skill took too long. */
   timedOut: -31504,

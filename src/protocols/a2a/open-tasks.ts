@@ -38,7 +38,7 @@ export class OpenTasks {
     }
     const state = task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED;
     if (ENDED.includes(state)) {
-      throw new UnsupportedOperationError(`Task ${id} is in a terminal state and can not go on`);
+      throw new UnsupportedOperationError(`Task ${id} is in a terminal state and cannot go on`);
     }
     if (state === TaskState.TASK_STATE_WORKING) throw underWay(id);
   }

@@ -11,7 +11,7 @@ const TIMEOUT = 10_000;
 const MOST_RECEIVERS = 8;
 
 /**
- * Tells receivers of a task's progress. Unlike the SDK's own sender it follows no redirect, with the
+ * Sends a task's progress to its receivers. Unlike the SDK's own sender it follows no redirect, with the
  * receiver's credentials, to another address, and puts none of them into a console.
  */
 export class PushSender implements PushNotificationSender {
@@ -20,7 +20,7 @@ export class PushSender implements PushNotificationSender {
   /** By task: what is sent next waits for what was sent before. */
   readonly #sending = new Map<string, Promise<void>>();
 
-  /** @param onFailure - Told when a receiver could not be told. */
+  /** @param onFailure - Called when a delivery fails. */
   constructor(store: PushNotificationStore, onFailure: (error: unknown, what: string) => void) {
     this.#store = store;
     this.#onFailure = onFailure;

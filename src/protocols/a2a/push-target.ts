@@ -2,7 +2,7 @@ import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
 import type { PushNotificationStore, ServerCallContext } from "@a2a-js/sdk/server";
 import { malformed, refuse } from "./admission.js";
 
-/** Where an agent may tell of a task's progress. */
+/** Where an agent may send a task's progress. */
 export interface PushOptions {
   /** Where the configurations are kept, such as the task store's `pushConfigs`. */
   readonly store: PushNotificationStore;

@@ -200,10 +200,18 @@ export class CapabilityRequestHandler implements Operations {
 
   /** What callers are shown in the place of an error: A2A's own are made for them. */
   #shown(what: string, context: ServerCallContext, error: unknown): unknown {
-    const { binding, release, settled, unstored } = callOf(context);
+    const { binding, caller, leave, release, settled, unstored } = callOf(context);
     release?.();
     settled?.();
     if (unstored) return thrownFault(fault(-32603, UNSTORED, "outcome_not_stored"), binding);
+    if (leave?.kind === "skill") {
+      const code = error instanceof A2AError ? error.reason.toLowerCase() : "internal_error";
+      try {
+        this.#context.agent.forgo(leave.clearance, caller, code);
+      } catch (failure) {
+        this.#context.onFailure(failure, what);
+      }
+    }
     if (error instanceof A2AError) return error;
     if (error instanceof TaskQuotaError) return thrownFault(quotaFault(error.message), binding);
     this.#context.onFailure(error, what);

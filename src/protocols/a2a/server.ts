@@ -41,7 +41,7 @@ export interface AgentServerOptions {
   readonly card: CardOptions;
   /** Where tasks are kept: what {@link openTaskStore} gives. */
   readonly tasks: TaskStore;
-  /** Lets callers ask to be told of a task's progress; not possible unless given. */
+  /** Lets callers subscribe a receiver to a task's progress; not offered unless given. */
   readonly push?: PushOptions;
   /** Makes sense of messages in words; without it, only calls of skills are understood. */
   readonly runTask?: TaskRunner;
@@ -94,12 +94,12 @@ const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
  * import { createIssuingAgent, PolicyTable } from "proviso/agent";
  * import { createFixedTokens } from "proviso/auth";
  * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { openLedger, openStores } from "proviso/stores";
+ * import { createStores, LedgerStore } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
  * const revocations = new RevocationList();
- * const ledger = await openLedger(join(folder, "ledger.db"));
- * const database = await openStores(join(folder, "proviso.db"), "create");
+ * const database = await createStores(join(folder, "proviso.db"));
+ * const ledger = new LedgerStore(database);
  * const tasks = await openTaskStore(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
@@ -141,8 +141,8 @@ const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
  *
  * await server.close();
  * await tasks.close();
+ * await ledger.close();
  * await database.close();
- * ledger.close();
  * ```
  */
 export async function serveAgent(

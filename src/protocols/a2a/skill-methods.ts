@@ -7,21 +7,21 @@ import {
   taskStateToJSON,
 } from "@a2a-js/sdk";
 import type { Caller } from "../../agent/caller.js";
-import { meant } from "../../agent/definition.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { PresentedCapability } from "../../agent/presented.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
+import { meant } from "../../caveats/known-members.js";
 import type { ConcurrencyLimit } from "../../http/concurrency-limit.js";
 import { within } from "../../http/deadline.js";
 import { contextFor } from "./call-context.js";
 import {
+  attenuated,
   done,
   invalidParams,
   type MethodOutcome,
   type MethodRefusal,
-  narrowed,
 } from "./capability-methods.js";
 import { BUSY, denialFault, fault, faultFrom } from "./errors.js";
 import { authorityMarks } from "./executor.js";
@@ -152,11 +152,11 @@ export async function sendTask(
     return invalidParams('"message" must be an object with "parts"');
   }
   if (!reading.ok) return invalidParams(reading.message);
-  const attenuated = attenuatedFor(caller, params, reading, agent);
-  if (!attenuated.ok) return attenuated;
+  const list = await attenuatedFor(caller, params, reading, agent);
+  if (!list.ok) return list;
   try {
     const request = SendMessageRequest.fromJSON({ message, metadata: {} });
-    const presented = { presented: attenuated.capabilities, declared: reading.declared };
+    const presented = { presented: list.capabilities, declared: reading.declared };
     const asked = params["attenuations"];
     const context = contextFor(caller, presented, "jsonrpc", asked);
     const answer = await handler.sendMessage(request, context);
@@ -175,12 +175,12 @@ type Attenuated =
   | MethodRefusal;
 
 /** What a task is to have: what the call presents, each capability with the hop that is given for its id. */
-function attenuatedFor(
+async function attenuatedFor(
   caller: Caller,
   params: JsonObject,
   { presented }: Presented,
   agent: IssuingAgent,
-): Attenuated {
+): Promise<Attenuated> {
   const { attenuations, capabilities: listed } = params;
   if (attenuations === undefined) return { ok: true, capabilities: presented };
   if (!isJsonObject(attenuations)) {
@@ -193,7 +193,7 @@ function attenuatedFor(
   const capabilities: PresentedCapability[] = [];
   const ids = new Set<string>();
   for (const one of presented) {
-    const identified = agent.identify(caller, one);
+    const identified = await agent.identify(caller, one);
     if (!identified.ok) return { ok: false, fault: denialFault(identified.denials) };
     ids.add(identified.id);
     const hop = Object.hasOwn(attenuations, identified.id)
@@ -204,7 +204,7 @@ function attenuatedFor(
       continue;
     }
     if (!isJsonObject(hop)) return invalidParams("an attenuation must be an object: a hop");
-    const outcome = narrowed(() => agent.attenuate(caller, one, hop as HopInit));
+    const outcome = await attenuated(agent.attenuate(caller, one, hop as HopInit));
     if (!outcome.ok) return outcome;
     capabilities.push({ token: outcome.token });
   }

@@ -11,7 +11,7 @@ export type TaskRequest =
   /** Anything else: for the agent to make sense of, within what the caller has. */
   | { readonly kind: "text"; readonly text: string; readonly data: readonly Json[] };
 
-/** What a message asks for, or a sentence about why that can not be told. */
+/** What a message asks for, or a sentence about why that is unclear. */
 export type TaskRequestReading =
   | { readonly ok: true; readonly request: TaskRequest }
   | { readonly ok: false; readonly message: string };

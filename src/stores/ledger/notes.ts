@@ -1,143 +1,188 @@
 import type { LedgerEvent } from "../../agent/ledger.js";
+import { errorCode } from "../../bytes/error-code.js";
 import { formatTime } from "../../caveats/time.js";
-import { StorageError } from "../../storage/storage-error.js";
-import type { LedgerOptions } from "./options.js";
 import { type EventRow, eventRow } from "./row.js";
-import type { LedgerGap } from "./tables.js";
+
+/** A stretch of time of which the ledger does not have everything. */
+export interface LedgerGap {
+  /** When the first event was lost, and when the last: `YYYY-MM-DDTHH:MM:SSZ`. */
+  readonly from: string;
+  readonly until: string;
+  /** How many were lost. */
+  readonly lost: number;
+}
+
+/** Why events that were noted are not in the database yet, or never will be. */
+export interface LedgerProblem {
+  /** A StorageError, or a TypeError for an event that is invalid. */
+  readonly error: Error;
+  /** How many events wait to be written. */
+  readonly waiting: number;
+  /** How many were lost since the last batch that was written. */
+  readonly lost: number;
+}
+
+/** How noted events are written. */
+export interface NotesOptions {
+  /**
+   * Milliseconds for which an event may wait to be written, and so what a crash may lose of those
+   * noted; 100 unless given.
+   */
+  readonly interval?: number;
+  /** How many events may wait if they cannot be written; 100,000 unless given. More are lost. */
+  readonly capacity?: number;
+  /**
+   * Called when noting goes wrong: once when it starts to, and when the error becomes another. Must
+   * not throw.
+   */
+  readonly onProblem?: (problem: LedgerProblem) => void;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: () => number;
+}
 
 /** Events that are written together, as rows and as they were noted, and what was lost before. */
 export interface Batch {
   readonly rows: readonly EventRow[];
   readonly events: readonly LedgerEvent[];
   readonly lost: LedgerGap | undefined;
-  /** Milliseconds that it may wait for other writers; as long as any writer unless given. */
-  readonly wait?: number;
 }
 
-/** So many events in one transaction, which must not keep the agent from its work for long. */
-const BATCH = 512;
-/** Milliseconds that a batch waits for other writers; then it is tried again. */
-const WAIT = 50;
+/** Events of one batch: the agent does nothing else while it is written. */
+const MAX_BATCH = 512;
 /** Milliseconds after which a batch that failed is tried again. */
 const RETRY = 1000;
 
-/** Events that were noted and wait to be written. */
+/** Events that were noted and wait to be written, one batch at a time. */
 export class Notes {
-  readonly #write: (batch: Batch) => void;
-  readonly #interval: number;
-  readonly #capacity: number;
-  readonly #onProblem: NonNullable<LedgerOptions["onProblem"]>;
-  readonly #clock: () => number;
+  readonly #write: (batch: Batch) => Promise<void>;
+  readonly #options: Required<NotesOptions>;
   readonly #queue: LedgerEvent[] = [];
+  /** How many events have left the queue. */
+  #settled = 0;
   #timer: NodeJS.Timeout | undefined;
-  #hurrying = false;
-  #problem: StorageError | undefined;
+  /** The batch that is being written. */
+  #writing: Promise<void> | undefined;
+  #problem: Error | undefined;
   #lost: LedgerGap | undefined;
 
-  /** @param write - Throws a StorageError if it can not. */
-  constructor(options: Required<LedgerOptions>, write: (batch: Batch) => void) {
+  /** @param write - Fulfilled once the batch is committed. */
+  constructor(options: Required<NotesOptions>, write: (batch: Batch) => Promise<void>) {
+    this.#options = options;
     this.#write = write;
-    this.#interval = options.interval;
-    this.#capacity = options.capacity;
-    this.#onProblem = options.onProblem;
-    this.#clock = options.clock;
   }
 
   /** Why the last batch could not be written; absent if it was. */
-  get problem(): StorageError | undefined {
+  get problem(): Error | undefined {
     return this.#problem;
   }
 
   add(event: LedgerEvent): void {
-    if (this.#queue.length >= this.#capacity) {
+    if (this.#queue.length >= this.#options.capacity) {
       this.#lose(1);
       return;
     }
     this.#queue.push(event);
-    if (this.#timer === undefined) this.#schedule(this.#interval);
-    if (this.#queue.length >= BATCH && !this.#hurrying && this.#problem === undefined) {
-      this.#hurrying = true;
-      setImmediate(() => {
-        this.#hurrying = false;
-        this.#writeBatch();
-      });
-    }
+    if (this.#queue.length === MAX_BATCH && this.#problem === undefined) this.#schedule(0);
+    else if (this.#timer === undefined) this.#schedule(this.#options.interval);
   }
 
   /**
-   * Writes all.
+   * Writes all that waits at this moment.
    *
-   * @throws StorageError if that could not be done: the rest still waits then.
+   * @throws StorageError if that fails: the rest still waits then.
    */
-  drain(): void {
-    while (this.#queue.length > 0 || this.#lost !== undefined) this.#writeSome();
+  async drain(): Promise<void> {
+    const until = this.#settled + this.#queue.length;
+    while (this.#settled < until || (this.#queue.length === 0 && this.#lost !== undefined)) {
+      await this.#writeBatch();
+    }
   }
 
   /** Writes nothing more of its own accord. */
   stop(): void {
     clearTimeout(this.#timer);
-    this.#timer = undefined;
     this.#queue.length = 0;
   }
 
   #schedule(after: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#writeBatch(), after).unref();
+    this.#timer = setTimeout(() => void this.#writeSome(), after).unref();
   }
 
-  /** Writes one batch if there is one, and says what went wrong. */
-  #writeBatch(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#queue.length === 0) return;
+  /** Writes a batch, and more while there are whole ones; reports what fails. */
+  async #writeSome(): Promise<void> {
     try {
-      this.#writeSome(WAIT);
+      if (this.#queue.length > 0) await this.#writeBatch();
+      while (this.#queue.length >= MAX_BATCH) await this.#writeBatch();
+      this.#timer = undefined;
+      if (this.#queue.length > 0) this.#schedule(this.#options.interval);
     } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
-      this.#tell(error);
+      this.#report(error instanceof Error ? error : new TypeError(String(error)));
       this.#schedule(RETRY);
-      return;
     }
-    // The rest at the next turn, so that others get theirs.
-    if (this.#queue.length > 0) this.#schedule(this.#queue.length >= BATCH ? 0 : this.#interval);
+  }
+
+  #writeBatch(): Promise<void> {
+    this.#writing ??= this.#writeNext().finally(() => {
+      this.#writing = undefined;
+    });
+    return this.#writing;
   }
 
   /** Writes up to a batch; what could not be written still waits. */
-  #writeSome(wait?: number): void {
-    const taken = this.#queue.slice(0, BATCH);
+  async #writeNext(): Promise<void> {
+    const batch = this.#nextBatch();
+    this.#lost = undefined;
+    try {
+      await this.#write(batch);
+    } catch (error) {
+      this.#lost = joined(batch.lost, this.#lost);
+      throw error;
+    }
+    this.#queue.splice(0, batch.events.length);
+    this.#settled += batch.events.length;
+    this.#problem = undefined;
+  }
+
+  /** The first that wait, without those that are invalid: they are lost. */
+  #nextBatch(): Batch {
+    const taken = this.#queue.slice(0, MAX_BATCH);
     const events: LedgerEvent[] = [];
     const rows: EventRow[] = [];
-    const wrong: unknown[] = [];
+    let wrong: Error | undefined;
     for (const event of taken) {
       try {
         rows.push(eventRow(event));
         events.push(event);
       } catch (error) {
-        wrong.push(error);
+        wrong ??= error instanceof Error ? error : new TypeError("an event is invalid");
       }
     }
-    if (wrong.length > 0) {
+    const lost = taken.length - events.length;
+    if (wrong !== undefined) {
       this.#queue.splice(0, taken.length, ...events);
-      this.#lose(wrong.length);
-      const error = wrong[0] instanceof Error ? wrong[0] : new TypeError("this is no event");
-      this.#onProblem({ error, waiting: this.#queue.length, lost: wrong.length });
+      this.#settled += lost;
+      this.#lose(lost);
+      this.#options.onProblem({ error: wrong, waiting: this.#queue.length, lost });
     }
-    this.#write({ rows, events, lost: this.#lost, ...(wait === undefined ? {} : { wait }) });
-    this.#queue.splice(0, events.length);
-    this.#lost = undefined;
-    this.#problem = undefined;
+    return { rows, events, lost: this.#lost };
   }
 
-  #lose(count: number): void {
-    const now = formatTime(this.#clock());
-    const first = this.#lost;
-    this.#lost = { from: first?.from ?? now, until: now, lost: (first?.lost ?? 0) + count };
+  #lose(lost: number): void {
+    const now = formatTime(this.#options.clock());
+    this.#lost = joined(this.#lost, { from: now, until: now, lost });
   }
 
-  #tell(error: StorageError): void {
-    const before = this.#problem?.code;
+  #report(error: Error): void {
+    const before = this.#problem;
     this.#problem = error;
-    if (before === error.code) return;
-    this.#onProblem({ error, waiting: this.#queue.length, lost: this.#lost?.lost ?? 0 });
+    if (before !== undefined && errorCode(before) === errorCode(error)) return;
+    const { lost = 0 } = this.#lost ?? {};
+    this.#options.onProblem({ error, waiting: this.#queue.length, lost });
   }
+}
+
+function joined(first: LedgerGap | undefined, next: LedgerGap | undefined): LedgerGap | undefined {
+  if (first === undefined || next === undefined) return first ?? next;
+  return { from: first.from, until: next.until, lost: first.lost + next.lost };
 }

@@ -5,6 +5,7 @@ import type { Hop } from "../../caveats/hop.js";
 import { readHop } from "../../caveats/read-hop.js";
 import { encodeHop } from "../../caveats/write-hop.js";
 import { isRevocationId } from "../../revocation/id.js";
+import type { LedgerTables } from "../tables/ledger.js";
 
 /** Most characters of one text; of a longer one the start is kept, and an ellipsis. */
 const LONGEST_TEXT = 1024;
@@ -17,39 +18,29 @@ const {
 /** Most characters in all members of a list. */
 const LONGEST_LIST = 16_384;
 
-/** An event as it is written. Texts are JSON strings, which keep what SQLite would not. */
-export interface EventRow {
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  /** Kind and decision: twice the kind's place in {@link KINDS}, and one more if refused. */
-  readonly what: number;
-  readonly principal: string | null;
-  readonly capability: string | null;
-  /** JSON of everything else, with the ids of the path's hops and not what they say. */
-  readonly body: string;
-}
+/** An event as it is written. */
+export type EventRow = Omit<LedgerTables["event"], "seq">;
 
-/** Every kind, in the order of their numbers in the file: new ones go to the end. */
+/** Every kind, in the order of their numbers in the database: new ones go to the end. */
 export const KINDS: readonly LedgerEventKind[] = ["issuance", "invocation", "revocation"];
 
 const AUTHORITIES: readonly AuthorityKind[] = ["capability", "legacy", "ambient"];
 
 /**
  * The row of an event. Only the fields that an event has are taken, so that nothing else that an
- * object may carry gets into the file.
+ * object may carry gets into the database.
  *
- * @throws TypeError if the kind, the decision or the time is none.
+ * @throws TypeError if the kind, the decision or the time is invalid.
  */
 export function eventRow(event: LedgerEvent): EventRow {
-  const kind = KINDS.indexOf(event.kind);
-  if (kind < 0) throw new TypeError(`kind must be one of ${KINDS.join(", ")}`);
+  if (!KINDS.includes(event.kind)) throw new TypeError(`kind must be one of ${KINDS.join(", ")}`);
   const { decision, principal, capability, authority, handles, codes, path, values } = event;
   if (decision !== "allowed" && decision !== "refused") {
     throw new TypeError('decision must be "allowed" or "refused"');
   }
   return {
     at: moment(event.at),
-    what: kind * 2 + (decision === "refused" ? 1 : 0),
+    what: whatOf(event.kind, decision),
     principal: principal === undefined ? null : textKey(principal),
     capability: capability === undefined ? null : textKey(capability),
     body: JSON.stringify({
@@ -68,7 +59,12 @@ export function eventRow(event: LedgerEvent): EventRow {
   };
 }
 
-/** What a hop says, as it is written; `undefined` if that is not known, or no hop of a token. */
+/** The number of a kind with a decision. */
+export function whatOf(kind: LedgerEventKind, decision: LedgerEvent["decision"]): number {
+  return KINDS.indexOf(kind) * 2 + (decision === "refused" ? 1 : 0);
+}
+
+/** What a hop says, as it is written; `undefined` if that is not known, or not a token's hop. */
 export function hopText({ revocationId, hop }: LedgerHop): string | undefined {
   if (hop === undefined || !isRevocationId(revocationId)) return undefined;
   try {
@@ -142,51 +138,42 @@ function moment(at: string): number {
 }
 
 /**
- * The event of a row.
+ * The event of a row as the database gives it, without what the hops of its path say.
  *
- * @param hopOf - What the hop of a revocation id says, where that is known.
- * @throws TypeError, SyntaxError or RangeError if the row is of no event.
+ * @throws TypeError, SyntaxError or RangeError if the row is damaged.
  */
-export function eventOf(
-  row: EventRow,
-  hopOf: (revocationId: string) => Hop | undefined,
-): LedgerEvent {
-  const kind = KINDS[row.what >> 1];
+export function eventOf({ at, what, principal, capability, body }: EventRow): LedgerEvent {
+  const kind = KINDS[integer(what) >> 1];
   if (kind === undefined) throw new TypeError("there is no such kind of event");
-  const body: unknown = JSON.parse(row.body);
+  const rest: unknown = JSON.parse(body);
   const of = (name: string): unknown =>
-    typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined;
+    typeof rest === "object" && rest !== null ? Reflect.get(rest, name) : undefined;
   const values = of("values");
   const declared = of("declared");
-  const authority = AUTHORITIES.find((one) => one === of("authority"));
-  const path = texts(of("path"))?.map((revocationId) => {
-    const hop = hopOf(revocationId);
-    return hop === undefined ? { revocationId } : { revocationId, hop };
-  });
   return present({
     kind,
-    at: new Date(row.at).toISOString(),
-    decision: row.what % 2 === 1 ? "refused" : "allowed",
-    principal: row.principal === null ? undefined : text(JSON.parse(row.principal)),
+    at: new Date(integer(at)).toISOString(),
+    decision: what % 2 === 1 ? "refused" : "allowed",
+    principal: principal === null ? undefined : text(JSON.parse(principal)),
     invoker: text(of("invoker")),
     purpose: text(of("purpose")),
-    capability: row.capability === null ? undefined : text(JSON.parse(row.capability)),
+    capability: capability === null ? undefined : text(JSON.parse(capability)),
     grant: text(of("grant")),
-    authority,
+    authority: AUTHORITIES.find((one) => one === of("authority")),
     declared: typeof declared === "boolean" ? declared : undefined,
     skill: text(of("skill")),
     operation: text(of("operation")),
     handles: texts(of("handles")),
     codes: texts(of("codes")),
-    path,
+    path: texts(of("path"))?.map((revocationId) => ({ revocationId })),
     values: typeof values === "object" && values !== null ? { ...values } : undefined,
   });
 }
 
-/** @throws TypeError if the text is no hop. */
+/** @throws TypeError if the text is not a hop. */
 export function hopOfText(text: string): Hop {
   const reading = readHop(encodeUtf8(text));
-  if (!reading.ok) throw new TypeError("this is no hop");
+  if (!reading.ok) throw new TypeError("this is not a hop");
   return reading.hop;
 }
 
@@ -205,13 +192,18 @@ function present({
   return { kind, at, decision, ...members };
 }
 
+function integer(value: unknown): number {
+  if (Number.isSafeInteger(value)) return Number(value);
+  throw new TypeError("the stored number is not whole");
+}
+
 function text(value: unknown): string | undefined {
   if (value === undefined || typeof value === "string") return value;
-  throw new TypeError("a text in it is none");
+  throw new TypeError("the stored text is not a string");
 }
 
 function texts(value: unknown): string[] | undefined {
   if (value === undefined) return undefined;
-  if (!Array.isArray(value)) throw new TypeError("a list in it is none");
+  if (!Array.isArray(value)) throw new TypeError("the stored list is not an array");
   return value.map((member) => text(member) ?? "");
 }

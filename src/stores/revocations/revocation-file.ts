@@ -6,7 +6,7 @@ import {
   mergeEntries,
   type RevocationEntry,
   type RevocationKind,
-} from "../../revocation/list.js";
+} from "../../revocation/entry.js";
 import {
   type Connect,
   type Connection,

@@ -1,10 +1,6 @@
-import {
-  checkedEntry,
-  type RevocationEntry,
-  RevocationList,
-  type RevocationQuery,
-  type RevocationSource,
-} from "../../revocation/list.js";
+import { checkedEntry, type RevocationEntry } from "../../revocation/entry.js";
+import { RevocationList } from "../../revocation/list.js";
+import type { RevocationQuery, RevocationSource } from "../../revocation/source.js";
 import { StorageError, storeError } from "../../storage/storage-error.js";
 import type { RevocationFile } from "./revocation-file.js";
 

@@ -1,24 +1,21 @@
 import type { Generated } from "kysely";
 import type { MigrationStep } from "../../storage/columns.js";
 
-/**
- * The ledger. Texts that callers chose are JSON strings. What hops say stands once, and not in every
- * event.
- */
+/** The ledger. Texts that callers chose are JSON strings. Each hop's text is kept once, not per event. */
 export interface LedgerTables {
   event: {
     seq: Generated<number>;
     /** Milliseconds since 1970. */
     at: number;
-    /** Kind and decision. */
+    /** Kind and decision: twice the kind's number, and one more if refused. */
     what: number;
     principal: string | null;
     capability: string | null;
+    /** JSON of everything else, with the ids of the path's hops. */
     body: string;
   };
-  /** Which principals, capabilities and refusals the events from `first` to `last` speak of. */
-  mention: { key: string; first: number; last: number };
-  hop: { revocation: string; hop: string };
+  /** What hops say, by revocation id, and about when an event last told it. */
+  hop: { revocation: string; hop: string; at: number };
   issued: { id: string; expires: string; body: string };
   /** When events were lost because they could not be written, and how many. */
   gap: { seq: Generated<number>; from: string; until: string; lost: number };
@@ -35,18 +32,15 @@ export async function makeLedgerTables({ schema, columns }: MigrationStep): Prom
     .addColumn("body", columns.text, (column) => column.notNull())
     .execute();
   await schema.createIndex("event_at").on("event").column("at").execute();
-  await schema
-    .createTable("mention")
-    .addColumn("key", columns.text, (column) => column.notNull())
-    .addColumn("first", columns.integer, (column) => column.notNull())
-    .addColumn("last", columns.integer, (column) => column.notNull())
-    .addPrimaryKeyConstraint("mention_key", ["key", "first"])
-    .execute();
+  await schema.createIndex("event_principal").on("event").columns(["principal", "at"]).execute();
+  await schema.createIndex("event_capability").on("event").columns(["capability", "at"]).execute();
   await schema
     .createTable("hop")
     .addColumn("revocation", columns.text, (column) => column.primaryKey())
     .addColumn("hop", columns.text, (column) => column.notNull())
+    .addColumn("at", columns.integer, (column) => column.notNull())
     .execute();
+  await schema.createIndex("hop_at").on("hop").column("at").execute();
   await schema
     .createTable("issued")
     .addColumn("id", columns.text, (column) => column.primaryKey())

@@ -17,7 +17,7 @@ export interface Seen {
   readonly value: string;
 }
 
-const HANDLE = /\brh_[A-Za-z0-9_-]{38,}/g;
+const HANDLE = /\brh_[A-Za-z0-9_-]{22}(?![A-Za-z0-9_-])/g;
 const CAPABILITY = /\bcap_[A-Za-z0-9_-]{16,}/g;
 const TOKEN = /\bAg[A-Za-z0-9_-]{80,}/g;
 

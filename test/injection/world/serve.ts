@@ -1,16 +1,16 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Mode } from "../../../src/agent/gate.js";
+import type { Mode } from "../../../src/agent/clearance.js";
+import { createIssuingAgent } from "../../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../../src/agent/grant.js";
-import { createIssuingAgent } from "../../../src/agent/issuing-agent.js";
 import { PolicyTable } from "../../../src/agent/policy-table.js";
 import { createFixedTokens } from "../../../src/auth/fixed-tokens.js";
 import { createIssuer } from "../../../src/issuer/issuer.js";
 import { createKeyring } from "../../../src/issuer/keyring.js";
 import type { TaskRunner } from "../../../src/protocols/a2a/executor.js";
 import { serveAgent } from "../../../src/protocols/a2a/server.js";
-import { openStores } from "../../../src/stores/database.js";
-import { openLedger } from "../../../src/stores/ledger/open-ledger.js";
+import { createStores } from "../../../src/stores/database.js";
+import { LedgerStore } from "../../../src/stores/ledger/ledger-store.js";
 import { createRevocationStore } from "../../../src/stores/revocations/open-store.js";
 import { openTaskStore } from "../../../src/stores/tasks/task-store.js";
 import type { Holdings, State } from "./holdings.js";
@@ -53,8 +53,8 @@ export async function serve(
   mkdirSync(home);
   const { clock, mode } = options;
   const revocations = await createRevocationStore(join(home, "store.db"), { clock });
-  const ledger = await openLedger(join(home, "ledger.db"), { clock });
-  const database = await openStores(join(home, "tasks.db"), "create");
+  const database = await createStores(join(home, "proviso.db"));
+  const ledger = new LedgerStore(database, { clock });
   const tasks = await openTaskStore(database, { clock });
   const issuer = createIssuer({
     ...{ name, revocations, clock, maxLifetime: LONGEST },
@@ -99,8 +99,8 @@ export async function serve(
       await server.close();
       for (const one of seen) one.close();
       await tasks.close();
+      await ledger.close();
       await database.close();
-      ledger.close();
       revocations.close();
       holdings.close();
     },

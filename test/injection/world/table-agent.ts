@@ -3,8 +3,8 @@ import Database from "libsql";
 import type { Skill, SkillCall } from "../../../src/agent/skill.js";
 import type { Json } from "../../../src/bytes/json.js";
 import type { Grant } from "../../../src/issuer/grant.js";
-import { openSqliteResources } from "../../../src/sources/sqlite.js";
-import type { SqliteCollection } from "../../../src/sources/sqlite-schema.js";
+import { openTables } from "../../../src/sources/table.js";
+import type { Collection } from "../../../src/sources/table-columns.js";
 import {
   HANDLE,
   type Holdings,
@@ -63,7 +63,7 @@ async function openTableAgent(
     const place = placeOf(service, collection, key);
     insert.run(Number(key), collection, title, `${text} ${mark(place)}`);
   }
-  const collections: { [collection: string]: SqliteCollection } = {};
+  const collections: { [collection: string]: Collection } = {};
   for (const { collection } of seeds) {
     database.exec(
       `CREATE VIEW IF NOT EXISTS in_${collection} AS SELECT * FROM item WHERE collection = '${collection}'`,
@@ -76,7 +76,7 @@ async function openTableAgent(
       fields: { title: "title" },
     };
   }
-  const source = await openSqliteResources({ file, collections });
+  const source = await openTables({ database: file, collections });
   const skills = [...reading(database, noun), ...more(database), deleting(database, noun)];
   const items = new Watched(file, "SELECT id, collection, title, text FROM item", (row) => {
     const { id, collection, title, text } = row as Row;

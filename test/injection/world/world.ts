@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import type { Mode } from "../../../src/agent/gate.js";
+import type { Mode } from "../../../src/agent/clearance.js";
 import type { Json } from "../../../src/bytes/json.js";
 import { formatTime } from "../../../src/caveats/time.js";
 import type { TaskCall } from "../../../src/protocols/a2a/executor.js";

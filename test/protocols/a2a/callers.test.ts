@@ -40,7 +40,9 @@ test(`${CALLERS} callers at once for ${SECONDS} seconds: no wrong decision`, {
     for (const count of [allowed, refused, revocations, attenuations])
       expect(count).toBeGreaterThan(sized(50, 0));
     // Every decision is in the ledger, and every skill that ran was allowed to.
-    const decisions = agent.ledger.list({ kind: "invocation" }).map(({ decision }) => decision);
+    const decisions = (await agent.ledger.list({ kind: "invocation" })).map(
+      ({ decision }) => decision,
+    );
     expect(decisions.filter((decision) => decision === "allowed").length).toBe(allowed);
     expect(decisions.filter((decision) => decision === "refused").length).toBe(refused);
     expect(agent.ran.length).toBe(allowed);

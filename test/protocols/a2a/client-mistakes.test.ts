@@ -99,7 +99,7 @@ describe("half of a surrogate pair", () => {
     ["in an id", { message: userMessage([{ text: "a" }], { contextId: "HALF" }) }],
   ])("%s is refused before anything runs", async (_, params) => {
     const runs = agent.ran.length;
-    const events = agent.ledger.list({ kind: "invocation" }).length;
+    const events = (await agent.ledger.list({ kind: "invocation" })).length;
     const { rpcUrl, restUrl } = agent.server;
     for (const method of ["SendMessage", "SendStreamingMessage", "a2a/task/send"]) {
       const answer = await post(rpcUrl, { jsonrpc: "2.0", id: 1, method, params });
@@ -114,7 +114,7 @@ describe("half of a surrogate pair", () => {
       expect(textAt(answer.body, "error", "message")).toContain("half of a surrogate pair");
     }
     expect(agent.ran.length).toBe(runs);
-    expect(agent.ledger.list({ kind: "invocation" }).length).toBe(events);
+    expect((await agent.ledger.list({ kind: "invocation" })).length).toBe(events);
   });
 
   test("by a method", async () => {

@@ -49,7 +49,9 @@ test.each(["advertise", "prefer"] as const)(
       const { authority } = await new CapabilityClient(declaring).invoke("wait", WAIT.arguments);
       expect(authority).toMatchObject({ authority: "ambient", declared: true });
     }
-    const declared = agent.ledger.list({ kind: "invocation" }).map((event) => event.declared);
+    const declared = (await agent.ledger.list({ kind: "invocation" })).map(
+      (event) => event.declared,
+    );
     const once = [false, false, true, true, true];
     expect(declared).toEqual([...once, ...once]);
   },
@@ -71,7 +73,7 @@ test("declared in metadata or in a header, by every way to call", async () => {
     const { body } = await rpc(agent, "alice", method, params, headers);
     expect(at(body, "error")).toBeNull();
   }
-  const declared = agent.ledger.list({ kind: "invocation" }).map((event) => event.declared);
+  const declared = (await agent.ledger.list({ kind: "invocation" })).map((event) => event.declared);
   expect(declared).toEqual(Array(7).fill(true));
   const rest = await send(`${agent.server.restUrl}/tasks`, {
     headers: { ...authorized("alice"), ...header },
@@ -107,7 +109,7 @@ test("undeclared, it is refused where the configuration says so, and told how to
     expect(refusalOf(error)?.code).toBe("authority_undeclared");
   }
   expect(agent.ran).toEqual([]);
-  const events = agent.ledger.list({ decision: "refused" });
+  const events = await agent.ledger.list({ decision: "refused" });
   expect(new Set(events.flatMap(({ codes }) => codes))).toEqual(new Set(["authority_undeclared"]));
 });
 

@@ -117,7 +117,7 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
       ["grant_denied", "operation_denied", "resource_denied"],
     ]);
     expect(agent.ran.slice(before)).toEqual(["retrieve_document"]);
-    const events = agent.ledger.list({ capability: read.id, kind: "invocation" });
+    const events = await agent.ledger.list({ capability: read.id, kind: "invocation" });
     expect(events.map(({ decision }) => decision)).toEqual([
       "allowed",
       ...Array(6).fill("refused"),
@@ -170,7 +170,9 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
     const slow = order("wait", { milliseconds: 500 });
     const running = client.sendMessage(messageOf([[slow, slow].join("\n")]));
     await expect
-      .poll(() => agent.ledger.list({ capability: work.id, kind: "invocation" }).length)
+      .poll(
+        async () => (await agent.ledger.list({ capability: work.id, kind: "invocation" })).length,
+      )
       .toBe(1);
     await new CapabilityClient(alice).revoke(work.token);
     // The task itself still comes to its end; what it came to is seen with what it was made with.
@@ -206,7 +208,7 @@ describe("a task that starts tasks", () => {
       ],
     ]);
     // What it passed on is one hop further, and was used by another agent of the same user.
-    const events = agent.ledger.list({ capability: read.id, kind: "invocation" });
+    const events = await agent.ledger.list({ capability: read.id, kind: "invocation" });
     expect(events[0]).toMatchObject({ invoker: "calendar", decision: "allowed" });
     expect(events[0]?.path).toHaveLength(3);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
-import { denialsIn } from "../../../src/protocols/a2a/errors.js";
+import { denialsIn as denialsOf } from "../../../src/client/refusal.js";
 import { DENIAL_HEADER } from "../../../src/protocols/a2a/extension.js";
 import { ERROR_DOMAIN } from "../../../src/protocols/a2a/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
@@ -87,6 +87,8 @@ function expectDenials(answer: Answer, details: Json): void {
   expect(textAt(details, 0, "reason")).toBe(code);
   expect(answer.headers.get(DENIAL_HEADER)).toBe(textAt(details, 0, "metadata", "codes"));
 }
+
+const denialsIn = (details: unknown) => denialsOf(details, ERROR_DOMAIN);
 
 test("a client reads the data first, and the text of an older agent", () => {
   const denial = { code: "expired", message: "it has expired", hop: 1 };

@@ -286,7 +286,7 @@ export class LoopingCaller {
     const document = this.#pick(TITLES) ?? "";
     const elsewhere =
       foreign === undefined || foreign === root ? undefined : foreign.handles.get(document);
-    const resourceHandle = elsewhere ?? root.handles.get(document) ?? `rh_${"A".repeat(43)}`;
+    const resourceHandle = elsewhere ?? root.handles.get(document) ?? `rh_${"A".repeat(22)}`;
     const given: JsonObject = { resourceHandle };
     return {
       skill: "retrieve_document",

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { EXTENSION_URI, withCapability } from "../../../src/protocols/a2a/client/index.js";
+import { ambientHandle } from "../../support/handles.js";
 import {
   at,
   BINDINGS,
@@ -91,9 +92,9 @@ test.each(["advertise", "prefer"] as const)("ambient authority is marked: %s", a
   expect(at(answer.body, "result", "metadata", EXTENSION_URI)).toMatchObject({
     authority: "ambient",
   });
-  const ambient = agent.ledger
-    .list({ kind: "invocation" })
-    .filter(({ authority }) => authority === "ambient");
+  const ambient = (await agent.ledger.list({ kind: "invocation" })).filter(
+    ({ authority }) => authority === "ambient",
+  );
   expect(ambient.map(({ skill, principal }) => [skill, principal])).toEqual([
     ["search_documents", "alice"],
     ["search_documents", "alice"],
@@ -108,7 +109,7 @@ test("ambient authority goes no further than the policy", async () => {
   const found = taskIn(await bob.sendMessage(callOf("search_documents", { query: "e" }), KNOWN));
   expect(resultOf(found)).not.toContain("To Mrs Bixby");
   expect(resultOf(found)).not.toContain("The merger");
-  const create = { collection: `rh_${"A".repeat(43)}`, fileName: "x.md", text: "x" };
+  const create = { collection: `rh_${"A".repeat(22)}`, fileName: "x.md", text: "x" };
   await expect(bob.sendMessage(callOf("create_document", create), KNOWN)).rejects.toThrow(
     "handle_invalid",
   );
@@ -125,7 +126,7 @@ test("a handle that ambient authority gave is noise to anybody else, and in a ca
     // Handles are for what a runner sees: search here tells them.
     runTask: async () => null,
   });
-  const resource = agent.issuer.sealAmbient("alice", "reports/q1.md");
+  const resource = await ambientHandle(agent, "alice", "reports/q1.md");
   const call = callOf("retrieve_document", { resourceHandle: resource });
   const alice = await clientOf(agent, "JSON-RPC", "alice");
   expect(resultOf(taskIn(await alice.sendMessage(call, KNOWN)))).toMatchObject({
@@ -192,7 +193,7 @@ test("legacy grants work, and are marked with what they do not promise", async (
         notice: expect.stringContaining("not limited"),
       },
     });
-    const [event] = agent.ledger.list({ capability: granted.id, kind: "invocation" });
+    const [event] = await agent.ledger.list({ capability: granted.id, kind: "invocation" });
     expect(event).toMatchObject({ authority: "legacy", grant: "documents:admin" });
     const { body } = await rpc(agent, "carol", "a2a/capabilities/introspect", {
       token: granted.token,

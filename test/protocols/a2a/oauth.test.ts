@@ -88,7 +88,7 @@ test.each(BINDINGS)("principals and invokers come from access tokens (%s)", asyn
   const alice = await sdkClient(url, binding, await login.tokenFor("alice", "orchestrator"));
   const granted = await request(alice, { grants: ["work:do"], purpose: "sign-in" });
   expect(granted.principal).toBe("alice");
-  const [issued] = agent.ledger.list({ capability: granted.id });
+  const [issued] = await agent.ledger.list({ capability: granted.id });
   expect(issued).toMatchObject({ principal: "alice", invoker: "orchestrator", purpose: "sign-in" });
 
   // Its id is good for alice through the orchestrator alone; its token for whoever has it.
@@ -108,7 +108,9 @@ test.each(BINDINGS)("principals and invokers come from access tokens (%s)", asyn
     expect(resultOf(own)).toEqual({ waited: 0 });
     const holder = await withCapability(other, granted.token);
     expect(resultOf(taskIn(await holder.sendMessage(call)))).toEqual({ waited: 0 });
-    const [last] = agent.ledger.list({ capability: granted.id, kind: "invocation" }).slice(-1);
+    const [last] = (await agent.ledger.list({ capability: granted.id, kind: "invocation" })).slice(
+      -1,
+    );
     expect(last).toMatchObject({ principal: user, invoker: client, decision: "allowed" });
   }
 });

@@ -106,7 +106,8 @@ describe("what the ledger keeps of a hop", () => {
       .join("\n");
 
   test("is no token: not of an attenuation that the agent makes", async () => {
-    const id = agent.ledger.list({}).find((event) => event.kind === "issuance")?.capability ?? "";
+    const id =
+      (await agent.ledger.list({})).find((event) => event.kind === "issuance")?.capability ?? "";
     const message = { role: "user", parts: [{ text: "wait" }] };
     const params = { message, capabilities: [{ id }], attenuations: { [id]: { purpose: other } } };
     expect(await said(METHODS.send, params)).toContain("params.attenuations must not hold a token");
@@ -117,7 +118,7 @@ describe("what the ledger keeps of a hop", () => {
     const capabilities = [{ token: child.ok ? child.token : "" }];
     const call = { skill: "wait", arguments: { milliseconds: 0 }, capabilities };
     expect(await said(METHODS.invoke, call)).toContain("waited");
-    agent.ledger.flush();
+    await agent.ledger.flush();
     expect(kept()).not.toContain(other.slice(0, 100));
     expect(kept()).toContain(child.ok ? child.revocationId : "?");
   });

@@ -30,7 +30,7 @@ export interface Refused {
   after?(agent: TestAgent): void;
 }
 
-const NOISE = `rh_${"A".repeat(43)}`;
+const NOISE = `rh_${"A".repeat(22)}`;
 
 export const REFUSED: readonly Refused[] = [
   {

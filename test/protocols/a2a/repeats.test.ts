@@ -233,7 +233,7 @@ describe("a2a/skill/invoke with a messageId", () => {
 });
 
 describe("while tasks cannot be written", () => {
-  const file = (): string => join(agent.home, "tasks.db");
+  const file = (): string => join(agent.home, "proviso.db");
   const takeAway = (): void => renameSync(file(), `${file()}.away`);
   const bringBack = (): void => renameSync(`${file()}.away`, file());
 

@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { GrantedCapability } from "../../../src/agent/issuance.js";
 import { attenuate, createNonce } from "../../../src/index.js";
 import { CapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
-import { openLedgerReadOnly } from "../../../src/stores/index.js";
+import { LedgerStore, openStores } from "../../../src/stores/index.js";
 import { CALLERS } from "../../support/a2a-agent.js";
 import { sized } from "../../support/size.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
@@ -136,15 +136,16 @@ class Acknowledged {
       expect(resultOf(found)).toEqual(["Q1"]);
       expect(found.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     }
-    const ledger = await openLedgerReadOnly(join(home, "ledger.db"));
+    const database = await openStores(join(home, "ledger.db"));
+    const ledger = new LedgerStore(database);
     try {
-      const known = (kind: "issuance" | "revocation") =>
-        new Set(ledger.list({ kind }).map(({ capability }) => capability));
-      const [issued, revoked] = [known("issuance"), known("revocation")];
+      const known = async (kind: "issuance" | "revocation") =>
+        new Set((await ledger.list({ kind })).map(({ capability }) => capability));
+      const [issued, revoked] = [await known("issuance"), await known("revocation")];
       expect(this.granted.filter(({ id }) => !issued.has(id))).toEqual([]);
       expect(this.revoked.filter(({ parent }) => !revoked.has(parent.id))).toEqual([]);
     } finally {
-      ledger.close();
+      await database.close();
     }
   }
 }
@@ -257,9 +258,10 @@ test("asked to stop, the agent answers what is under way, and writes down all of
   const again = await Child.start(home);
   const returned = await withCapability(await again.client(), token);
   expect(resultOf(await returned.getTask({ tenant: "", id: task.id }))).toEqual({ waited: 400 });
-  const ledger = await openLedgerReadOnly(join(home, "ledger.db"));
-  const kinds = ledger.list({ capability }).map(({ kind, decision }) => [kind, decision]);
-  ledger.close();
+  const database = await openStores(join(home, "ledger.db"));
+  const ledger = new LedgerStore(database);
+  const kinds = (await ledger.list({ capability })).map(({ kind, decision }) => [kind, decision]);
+  await database.close();
   expect(kinds).toEqual([
     ["issuance", "allowed"],
     ["invocation", "allowed"],

@@ -54,7 +54,7 @@ test("a reader cannot fill the disk, and others can still work and revoke", asyn
     "task_quota_exceeded",
   ]);
   const kept = readdirSync(agent.home, { withFileTypes: true })
-    .filter((entry) => entry.name.startsWith("tasks.db"))
+    .filter((entry) => entry.name.startsWith("proviso.db"))
     .map(({ name }) => statSync(join(agent.home, name)).size);
   expect(kept.reduce((sum, size) => sum + size, 0)).toBeLessThan(16 * 2 ** 20);
 

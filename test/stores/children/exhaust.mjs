@@ -6,13 +6,14 @@ import { join } from "node:path";
 import { createIssuingAgent, PolicyTable } from "proviso/agent";
 import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
 import { openFolder } from "proviso/sources";
-import { openLedger } from "proviso/stores";
+import { createStores, LedgerStore } from "proviso/stores";
 
 const [, , path = ""] = process.argv;
 const home = mkdtempSync(join(tmpdir(), "proviso-test-"));
 const folder = await openFolder(path);
 const revocations = new RevocationList();
-const ledger = await openLedger(join(home, "ledger.db"));
+const database = await createStores(join(home, "proviso.db"));
+const ledger = new LedgerStore(database);
 const open = { collections: ["reports"], filter: { confidential: false } };
 const shared = { description: "A skill", operation: "read" };
 const agent = await createIssuingAgent({
@@ -79,6 +80,7 @@ try {
 const exhausted = await asked();
 for (const fd of taken) closeSync(fd);
 const after = await asked();
-ledger.close();
+await ledger.close();
+await database.close();
 rmSync(home, { recursive: true });
 console.log(JSON.stringify({ before, exhausted, after }));

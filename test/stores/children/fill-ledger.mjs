@@ -2,14 +2,16 @@
 // prints as one line of JSON what was acknowledged, and what was told.
 import { writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { openLedger } from "proviso/stores";
+import { createStores, LedgerStore } from "proviso/stores";
 
 const [, , path] = process.argv;
 const EVENT = { kind: "invocation", at: "2026-01-01T00:00:00.000Z", decision: "allowed" };
 const values = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`a${i}`, "x".repeat(900)]));
 
 const problems = [];
-const ledger = await openLedger(path, {
+// No bytes are kept free: the limit is the file's own.
+const database = await createStores(path, { reserve: 0 });
+const ledger = new LedgerStore(database, {
   interval: 1,
   capacity: 100,
   onProblem: ({ error }) => problems.push(error.code),
@@ -19,10 +21,10 @@ let refused;
 while (refused === undefined) {
   const purpose = `committed_${committed.length}`;
   try {
-    ledger.commit({ ...EVENT, purpose, values });
+    await ledger.commit({ ...EVENT, purpose, values });
     committed.push(purpose);
   } catch (error) {
-    refused = { code: error.code, message: error.message, hint: error.hint };
+    refused = error.code;
   }
 }
 for (let i = 0; i < 150; i++) ledger.note({ ...EVENT, purpose: `noted_${i}`, values });

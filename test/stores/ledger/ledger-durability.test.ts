@@ -30,7 +30,7 @@ describe("killed without warning", () => {
   test(`${KILLS} times, everything committed is there, and everything noted but the last`, {
     timeout: 180_000,
   }, async () => {
-    const path = join(temporaryFolder(), "ledger.db");
+    const path = join(temporaryFolder(), "proviso.db");
     const committed = new Set<string>();
     const noted = new Set<string>();
 
@@ -71,12 +71,12 @@ describe("killed without warning", () => {
     look(last.lines[0]);
     expect(committed.size).toBeGreaterThan(KILLS);
     expect(noted.size).toBeGreaterThan(3);
-    expect(namesIn(join(path, ".."))).toEqual(["ledger.db"]);
+    expect(namesIn(join(path, ".."))).toEqual(["proviso.db"]);
   });
 });
 
 test("an open ledger with something left to write keeps no process alive", async () => {
-  const path = join(temporaryFolder(), "ledger.db");
+  const path = join(temporaryFolder(), "proviso.db");
   const start = performance.now();
   const idle = new Talker("record-until-killed", [path, "idle"]);
   expect(await idle.end()).toBe("");
@@ -86,17 +86,13 @@ test("an open ledger with something left to write keeps no process alive", async
 });
 
 test.runIf(posix)("a file that may not grow stops committing, but not the agent", () => {
-  const path = join(temporaryFolder(), "ledger.db");
+  const path = join(temporaryFolder(), "proviso.db");
   const command = 'ulimit -f 300; exec "$@"';
   const words = ["bash", process.execPath, child("fill-ledger"), path];
   const { stdout, stderr } = spawnSync("bash", ["-c", command, ...words], { timeout: 50_000 });
   expect(String(stderr)).toBe("");
   const { committed, refused, problems, code } = parsed(String(stdout));
-  expect(refused).toEqual({
-    code: "store_full",
-    message: `${path}: the ledger could not be written; nothing was changed (SQLITE_IOERR_WRITE)`,
-    hint: "free space on its disk, then repeat",
-  });
+  expect(refused).toBe("store_full");
   expect([problems, code]).toEqual([["store_full"], "store_full"]);
   const ledger = spawnSync(process.execPath, [child("record-until-killed"), path]);
   const { purposes } = parsed(String(ledger.stdout));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { IssuedCapability, LedgerEvent, LedgerQuery } from "../../../src/agent/ledger.js";
-import { AT, invocation, newLedger, newPath } from "./support.js";
+import { onBothDatabases } from "../../support/databases.js";
+import { AT, databaseAt, invocation, newLedger } from "./support.js";
 
 const RV = ["rv_AAAAAAAAAAAAAAAAAAAAAA", "rv_BBBBBBBBBBBBBBBBBBBBBB"] as const;
 
@@ -34,275 +35,361 @@ const ISSUED: IssuedCapability = {
   expires: "2026-01-01T01:00:00Z",
 };
 
-describe("events", () => {
-  test("come back as they were, noted or committed, also after it was opened again", async () => {
-    const path = newPath();
-    const ledger = await newLedger({}, path);
-    const bare = invocation();
-    ledger.note(bare);
-    ledger.commit(FULL);
-    expect(ledger.list()).toEqual([bare, FULL]);
-    ledger.close();
-    expect((await newLedger({}, path)).list()).toEqual([bare, FULL]);
-  });
-
-  test("keep every text, whatever characters it has", async () => {
-    const ledger = await newLedger();
-    for (const text of ["a\0b", "\ud800", "\u2028'\"\\", "😀", " ", "ﬁ"]) {
-      ledger.note(
-        invocation({ principal: text, purpose: text, capability: text, values: { [text]: text } }),
-      );
-      const [event, ...more] = ledger.list({ principal: text, capability: text });
-      expect(more).toEqual([]);
-      expect(event?.principal).toBe(text);
-      expect(event?.purpose).toBe(text);
-      expect(event?.capability).toBe(text);
-      expect(event?.values).toEqual({ [text]: text });
-    }
-    // Texts that SQLite would take for the same.
-    expect(ledger.list({ principal: "a" })).toEqual([]);
-    expect(ledger.list({ principal: "\udfff" })).toEqual([]);
-  });
-
-  test("have no place for what is not a field of theirs", async () => {
-    const ledger = await newLedger();
-    const event = {
-      ...FULL,
-      token: "SECRET",
-      path: [{ revocationId: RV[0], signature: "SECRET" }],
-    };
-    ledger.note(event);
-    expect(JSON.stringify(ledger.list())).not.toContain("SECRET");
-  });
-
-  test("of one hop say what it says once it was told, also where it was not", async () => {
-    const ledger = await newLedger();
-    const hop = { operations: ["get"] };
-    ledger.note(invocation({ path: [{ revocationId: RV[0] }] }));
-    ledger.note(invocation({ path: [{ revocationId: RV[0], hop }, { revocationId: RV[1] }] }));
-    const path = [{ revocationId: RV[0], hop }];
-    expect(ledger.list().map((event) => event.path)).toEqual([
-      path,
-      [...path, { revocationId: RV[1] }],
-    ]);
-  });
-
-  test("with more than anyone needs are cut", async () => {
-    const ledger = await newLedger();
-    const long = "x".repeat(1_000_000);
-    const cyclic: { self?: unknown } = {};
-    cyclic.self = cyclic;
-    const event = invocation({
-      ...{ principal: long, invoker: long, purpose: long, capability: long, grant: long },
-      ...{ skill: long, operation: long },
-      handles: Array.from({ length: 10_000 }, () => long),
-      codes: Array.from({ length: 10_000 }, (_, i) => `code_${i}`),
-      path: Array.from({ length: 10_000 }, () => ({ revocationId: long })),
-      values: Object.fromEntries([
-        ["long", long],
-        ["list", Array.from({ length: 10_000 }, () => "y")],
-        ["cyclic", cyclic],
-        ["bigint", 1n],
-        ...Array.from({ length: 10_000 }, (_, i) => [`name${i}`, long]),
-      ]),
+onBothDatabases((place) => {
+  describe("events", () => {
+    test("come back as they were, noted or committed, also after it was opened again", async () => {
+      const where = await place();
+      const ledger = await newLedger({}, where);
+      const bare = invocation();
+      ledger.note(bare);
+      await ledger.commit(FULL);
+      expect(await ledger.list()).toEqual([bare, FULL]);
+      await ledger.close();
+      expect(await (await newLedger({}, where)).list()).toEqual([bare, FULL]);
     });
-    ledger.note(event);
-    const [kept] = ledger.list({ principal: long, capability: long });
-    expect(kept?.purpose).toBe(`${"x".repeat(1023)}…`);
-    expect(kept?.handles?.at(-1)).toBe("… and 9984 more");
-    expect(kept?.codes?.length).toBe(257);
-    expect(kept?.codes?.at(-1)).toBe("… and 9744 more");
-    expect(kept?.values).toMatchObject({
-      long: `${"x".repeat(1023)}…`,
-      cyclic: "a object that has no JSON form",
-      bigint: "a bigint that has no JSON form",
+
+    test("keep every text, whatever characters it has", async () => {
+      const ledger = await newLedger({}, await place());
+      for (const text of ["a\0b", "\ud800", "\u2028'\"\\", "😀", " ", "ﬁ"]) {
+        ledger.note(
+          invocation({
+            principal: text,
+            purpose: text,
+            capability: text,
+            values: { [text]: text },
+          }),
+        );
+        const [event, ...more] = await ledger.list({ principal: text, capability: text });
+        expect(more).toEqual([]);
+        expect(event?.principal).toBe(text);
+        expect(event?.purpose).toBe(text);
+        expect(event?.capability).toBe(text);
+        expect(event?.values).toEqual({ [text]: text });
+      }
+      // Texts that SQLite would take for the same.
+      expect(await ledger.list({ principal: "a" })).toEqual([]);
+      expect(await ledger.list({ principal: "\udfff" })).toEqual([]);
     });
-    expect(String(kept?.values?.["list"])).toHaveLength(1024);
-    expect(JSON.stringify(kept).length).toBeLessThan(110_000);
+
+    test("have no place for what is not a field of theirs", async () => {
+      const ledger = await newLedger({}, await place());
+      const event = {
+        ...FULL,
+        token: "SECRET",
+        path: [{ revocationId: RV[0], signature: "SECRET" }],
+      };
+      ledger.note(event);
+      expect(JSON.stringify(await ledger.list())).not.toContain("SECRET");
+    });
+
+    test("of one hop say what it says once it was told, also where it was not", async () => {
+      const ledger = await newLedger({}, await place());
+      const hop = { operations: ["get"] };
+      ledger.note(invocation({ path: [{ revocationId: RV[0] }] }));
+      ledger.note(invocation({ path: [{ revocationId: RV[0], hop }, { revocationId: RV[1] }] }));
+      const path = [{ revocationId: RV[0], hop }];
+      expect((await ledger.list()).map((event) => event.path)).toEqual([
+        path,
+        [...path, { revocationId: RV[1] }],
+      ]);
+    });
+
+    test("with more than anyone needs are cut", async () => {
+      const ledger = await newLedger({}, await place());
+      const long = "x".repeat(1_000_000);
+      const cyclic: { self?: unknown } = {};
+      cyclic.self = cyclic;
+      const event = invocation({
+        ...{ principal: long, invoker: long, purpose: long, capability: long, grant: long },
+        ...{ skill: long, operation: long },
+        handles: Array.from({ length: 10_000 }, () => long),
+        codes: Array.from({ length: 10_000 }, (_, i) => `code_${i}`),
+        path: Array.from({ length: 10_000 }, () => ({ revocationId: long })),
+        values: Object.fromEntries([
+          ["long", long],
+          ["list", Array.from({ length: 10_000 }, () => "y")],
+          ["cyclic", cyclic],
+          ["bigint", 1n],
+          ...Array.from({ length: 10_000 }, (_, i) => [`name${i}`, long]),
+        ]),
+      });
+      ledger.note(event);
+      const [kept] = await ledger.list({ principal: long, capability: long });
+      expect(kept?.purpose).toBe(`${"x".repeat(1023)}…`);
+      expect(kept?.handles?.at(-1)).toBe("… and 9984 more");
+      expect(kept?.codes?.length).toBe(257);
+      expect(kept?.codes?.at(-1)).toBe("… and 9744 more");
+      expect(kept?.values).toMatchObject({
+        long: `${"x".repeat(1023)}…`,
+        cyclic: "a object that has no JSON form",
+        bigint: "a bigint that has no JSON form",
+      });
+      expect(String(kept?.values?.["list"])).toHaveLength(1024);
+      expect(JSON.stringify(kept).length).toBeLessThan(110_000);
+    });
+
+    test("that are none are refused at once when committed", async () => {
+      const ledger = await newLedger({}, await place());
+      const wrong: [object, string][] = [
+        [{ at: "2026-01-01T00:00:00Z" }, "at must be a time"],
+        [{ at: "yesterday" }, "at must be a time"],
+        [{ kind: "dream" }, "kind must be one of issuance, invocation, revocation"],
+        [{ decision: "maybe" }, 'decision must be "allowed" or "refused"'],
+      ];
+      for (const [more, message] of wrong) {
+        await expect(ledger.commit({ ...invocation(), ...more })).rejects.toThrow(message);
+      }
+      expect(await ledger.list()).toEqual([]);
+    });
   });
 
-  test("that are none are refused at once when committed", async () => {
-    const ledger = await newLedger();
-    const wrong: [object, string][] = [
-      [{ at: "2026-01-01T00:00:00Z" }, "at must be a time"],
-      [{ at: "yesterday" }, "at must be a time"],
-      [{ kind: "dream" }, "kind must be one of issuance, invocation, revocation"],
-      [{ decision: "maybe" }, 'decision must be "allowed" or "refused"'],
-    ];
-    for (const [more, message] of wrong) {
-      expect(() => ledger.commit({ ...invocation(), ...more })).toThrow(message);
-    }
-    expect(ledger.list()).toEqual([]);
-  });
-});
-
-describe("a query", () => {
-  const events = [
-    invocation({ at: "2026-01-01T00:00:00.000Z", principal: "alice", capability: "cap_1" }),
-    invocation({ at: "2026-01-01T00:00:00.999Z", principal: "bob", decision: "refused" }),
-    invocation({ at: "2026-01-01T00:00:01.000Z", principal: "alice", kind: "issuance" }),
-    invocation({
-      at: "2026-01-01T00:00:02.000Z",
-      principal: "alice",
-      capability: "cap_2",
-      decision: "refused",
-    }),
-    invocation({ at: "2026-01-01T00:00:03.000Z", kind: "revocation", capability: "cap_1" }),
-  ];
-  const cases: [string, LedgerQuery, number[]][] = [
-    ["nothing", {}, [0, 1, 2, 3, 4]],
-    ["a principal", { principal: "alice" }, [0, 2, 3]],
-    ["a capability", { capability: "cap_1" }, [0, 4]],
-    ["a moment, itself included", { since: "2026-01-01T00:00:01Z" }, [2, 3, 4]],
-    ["a decision", { decision: "refused" }, [1, 3]],
-    ["the other decision", { decision: "allowed" }, [0, 2, 4]],
-    ["a kind", { kind: "invocation" }, [0, 1, 3]],
-    ["the latest", { limit: 2 }, [3, 4]],
-    ["the latest of some", { principal: "alice", limit: 2 }, [2, 3]],
-    [
-      "all at once",
-      {
+  describe("a query", () => {
+    const events = [
+      invocation({ at: "2026-01-01T00:00:00.000Z", principal: "alice", capability: "cap_1" }),
+      invocation({ at: "2026-01-01T00:00:00.999Z", principal: "bob", decision: "refused" }),
+      invocation({ at: "2026-01-01T00:00:01.000Z", principal: "alice", kind: "issuance" }),
+      invocation({
+        at: "2026-01-01T00:00:02.000Z",
         principal: "alice",
         capability: "cap_2",
-        since: "2026-01-01T00:00:02Z",
         decision: "refused",
-        kind: "invocation",
-        limit: 9,
-      },
-      [3],
-    ],
-    ["what there is not", { principal: "ALICE" }, []],
-  ];
-  test.each(cases)("for %s", async (_, query, expected) => {
-    const ledger = await newLedger();
-    // Not in the order in which they happened.
-    for (const at of [3, 0, 4, 1, 2]) ledger.note(events[at] ?? invocation());
-    expect(ledger.list(query)).toEqual(expected.map((at) => events[at]));
-  });
+      }),
+      invocation({ at: "2026-01-01T00:00:03.000Z", kind: "revocation", capability: "cap_1" }),
+    ];
+    const cases: [string, LedgerQuery, number[]][] = [
+      ["nothing", {}, [0, 1, 2, 3, 4]],
+      ["a principal", { principal: "alice" }, [0, 2, 3]],
+      ["a capability", { capability: "cap_1" }, [0, 4]],
+      ["a moment, itself included", { since: "2026-01-01T00:00:01Z" }, [2, 3, 4]],
+      ["a decision", { decision: "refused" }, [1, 3]],
+      ["the other decision", { decision: "allowed" }, [0, 2, 4]],
+      ["a kind", { kind: "invocation" }, [0, 1, 3]],
+      ["the latest", { limit: 2 }, [3, 4]],
+      ["the latest of some", { principal: "alice", limit: 2 }, [2, 3]],
+      [
+        "all at once",
+        {
+          principal: "alice",
+          capability: "cap_2",
+          since: "2026-01-01T00:00:02Z",
+          decision: "refused",
+          kind: "invocation",
+          limit: 9,
+        },
+        [3],
+      ],
+      ["what there is not", { principal: "ALICE" }, []],
+    ];
+    test("finds what its filters ask for", async () => {
+      const ledger = await newLedger({}, await place());
+      // Not in the order in which they happened.
+      for (const at of [3, 0, 4, 1, 2]) ledger.note(events[at] ?? invocation());
+      for (const [filters, query, expected] of cases) {
+        const found = await ledger.list(query);
+        expect(found, filters).toEqual(expected.map((at) => events[at]));
+      }
+    });
 
-  test("finds the same as looking through everything, however it was written", async () => {
-    const ledger = await newLedger({ interval: 60_000 });
-    const all: LedgerEvent[] = [];
-    const of = <T>(values: readonly T[], at: number): T | undefined => values[at % values.length];
-    for (let i = 0; i < 700; i++) {
-      const principal = of(["alice", "bob", undefined], i * 7);
-      const capability = of(["cap_1", "cap_2", "cap_3", "cap_4", undefined], Math.floor(i / 60));
-      const event = invocation({
-        at: new Date(Date.parse(AT) + i * 250).toISOString(),
-        decision: i % 11 === 0 ? "refused" : "allowed",
-        ...(principal === undefined ? {} : { principal }),
-        ...(capability === undefined ? {} : { capability }),
-      });
-      all.push(event);
-      // Some alone, some in batches of different sizes.
-      if (i % 13 === 0) ledger.commit(event);
-      else ledger.note(event);
-      if (i % 37 === 0) ledger.flush();
-    }
-    const since = "2026-01-01T00:01:00Z";
-    for (const principal of ["alice", "bob", "carol", undefined]) {
-      for (const capability of ["cap_2", "cap_9", undefined]) {
-        for (const decision of ["refused", "allowed", undefined] as const) {
-          for (const [from, limit] of [[undefined], [since], [undefined, 3], [since, 5]] as const) {
-            const query: { -readonly [K in keyof LedgerQuery]: LedgerQuery[K] } = {};
-            if (principal !== undefined) query.principal = principal;
-            if (capability !== undefined) query.capability = capability;
-            if (decision !== undefined) query.decision = decision;
-            if (from !== undefined) query.since = from;
-            if (limit !== undefined) query.limit = limit;
-            const expected = all.filter(
-              (event) =>
-                (principal === undefined || event.principal === principal) &&
-                (capability === undefined || event.capability === capability) &&
-                (decision === undefined || event.decision === decision) &&
-                (from === undefined || event.at >= from.replace("Z", ".000Z")),
-            );
-            const last = limit === undefined ? expected : expected.slice(-limit);
-            expect(ledger.list(query)).toEqual(last);
+    test("finds the same as looking through everything, however it was written", async () => {
+      const ledger = await newLedger({ interval: 60_000 }, await place());
+      const all: LedgerEvent[] = [];
+      const of = <T>(values: readonly T[], at: number): T | undefined => values[at % values.length];
+      for (let i = 0; i < 700; i++) {
+        const principal = of(["alice", "bob", undefined], i * 7);
+        const capability = of(["cap_1", "cap_2", "cap_3", "cap_4", undefined], Math.floor(i / 60));
+        const event = invocation({
+          at: new Date(Date.parse(AT) + i * 250).toISOString(),
+          decision: i % 11 === 0 ? "refused" : "allowed",
+          ...(principal === undefined ? {} : { principal }),
+          ...(capability === undefined ? {} : { capability }),
+        });
+        all.push(event);
+        // Some alone, some in batches of different sizes.
+        if (i % 13 === 0) await ledger.commit(event);
+        else ledger.note(event);
+        if (i % 37 === 0) await ledger.flush();
+      }
+      const since = "2026-01-01T00:01:00Z";
+      for (const principal of ["alice", "bob", "carol", undefined]) {
+        for (const capability of ["cap_2", "cap_9", undefined]) {
+          for (const decision of ["refused", "allowed", undefined] as const) {
+            for (const [from, limit] of [
+              [undefined],
+              [since],
+              [undefined, 3],
+              [since, 5],
+            ] as const) {
+              const query: { -readonly [K in keyof LedgerQuery]: LedgerQuery[K] } = {};
+              if (principal !== undefined) query.principal = principal;
+              if (capability !== undefined) query.capability = capability;
+              if (decision !== undefined) query.decision = decision;
+              if (from !== undefined) query.since = from;
+              if (limit !== undefined) query.limit = limit;
+              const expected = all.filter(
+                (event) =>
+                  (principal === undefined || event.principal === principal) &&
+                  (capability === undefined || event.capability === capability) &&
+                  (decision === undefined || event.decision === decision) &&
+                  (from === undefined || event.at >= from.replace("Z", ".000Z")),
+              );
+              const last = limit === undefined ? expected : expected.slice(-limit);
+              expect(await ledger.list(query)).toEqual(last);
+            }
           }
         }
       }
-    }
+    });
+
+    test("for what there is not is a mistake", async () => {
+      const ledger = await newLedger({}, await place());
+      const wrong: [object, string][] = [
+        [{ user: "alice" }, 'unknown filter "user"; there are principal'],
+        [{ since: "2026-01-01" }, "since must be a time"],
+        [{ decision: "denied" }, "decision must be"],
+        [{ kind: "call" }, "kind must be one of"],
+        [{ limit: 0 }, "limit must be"],
+        [{ limit: 1.5 }, "limit must be"],
+      ];
+      for (const [query, message] of wrong) {
+        await expect(ledger.list(query)).rejects.toThrow(TypeError);
+        await expect(ledger.list(query)).rejects.toThrow(message);
+      }
+    });
   });
 
-  test("for what there is not is a mistake", async () => {
-    const ledger = await newLedger();
-    const wrong: [object, string][] = [
-      [{ user: "alice" }, 'unknown filter "user"; there are principal'],
-      [{ since: "2026-01-01" }, "since must be a time"],
-      [{ decision: "denied" }, "decision must be"],
-      [{ kind: "call" }, "kind must be one of"],
-      [{ limit: 0 }, "limit must be"],
-      [{ limit: 1.5 }, "limit must be"],
-    ];
-    for (const [query, message] of wrong) {
-      expect(() => ledger.list(query)).toThrow(TypeError);
-      expect(() => ledger.list(query)).toThrow(message);
-    }
-  });
-});
+  describe("issued capabilities", () => {
+    test("are there until they expire, also after it was opened again", async () => {
+      const where = await place();
+      let now = Date.parse("2026-01-01T00:59:59.999Z");
+      const clock = (): number => now;
+      const ledger = await newLedger({ clock }, where);
+      await ledger.commit(invocation({ kind: "issuance" }), [ISSUED]);
+      expect(await ledger.issued("cap_1")).toEqual(ISSUED);
+      expect(await ledger.issued("cap_2")).toBeUndefined();
+      await ledger.close();
+      const again = await newLedger({ clock }, where);
+      expect(await again.issued("cap_1")).toEqual(ISSUED);
+      now += 1;
+      expect(await again.issued("cap_1")).toBeUndefined();
+      expect(await again.prune()).toBe(1);
+      now -= 1;
+      expect(await again.issued("cap_1")).toBeUndefined();
+    });
 
-describe("issued capabilities", () => {
-  test("are there until they expire, also after it was opened again", async () => {
-    const path = newPath();
-    let now = Date.parse("2026-01-01T00:59:59.999Z");
-    const clock = (): number => now;
-    const ledger = await newLedger({ clock }, path);
-    ledger.commit(invocation({ kind: "issuance" }), [ISSUED]);
-    expect(ledger.issued("cap_1")).toEqual(ISSUED);
-    expect(ledger.issued("cap_2")).toBeUndefined();
-    ledger.close();
-    const again = await newLedger({ clock }, path);
-    expect(again.issued("cap_1")).toEqual(ISSUED);
-    now += 1;
-    expect(again.issued("cap_1")).toBeUndefined();
-    expect(again.prune()).toBe(1);
-    now -= 1;
-    expect(again.issued("cap_1")).toBeUndefined();
+    test("that have expired go when it is pruned, the others stay", async () => {
+      let now = Date.parse(AT);
+      const ledger = await newLedger({ clock: () => now }, await place());
+      const next = { ...ISSUED, id: "cap_2", expires: "2026-01-01T02:00:00Z" };
+      await ledger.commit(invocation({ kind: "issuance" }), [ISSUED, next]);
+      now = Date.parse("2026-01-01T01:00:00Z");
+      expect(await ledger.prune()).toBe(1);
+      expect(await ledger.prune()).toBe(0);
+      expect(await ledger.issued("cap_2")).toEqual(next);
+    });
+
+    test("are written with the event, or neither is", async () => {
+      const ledger = await newLedger({ clock: () => Date.parse(AT) }, await place());
+      await ledger.commit(invocation({ kind: "issuance" }), [ISSUED]);
+      const other = { ...ISSUED, id: "cap_2" };
+      const twice = (issued: IssuedCapability[]): Promise<void> =>
+        ledger.commit(invocation({ kind: "issuance", principal: "bob" }), issued);
+      const wrong: [IssuedCapability[], string][] = [
+        [[other, { ...ISSUED, principal: "bob" }], "cap_1 was issued before"],
+        [[other, other], "cap_2 was issued before"],
+        [[{ ...other, expires: "soon" }], "expire at a time"],
+        [[{ ...other, id: "" }], "must have an id"],
+      ];
+      for (const [issued, message] of wrong) {
+        await expect(twice(issued)).rejects.toThrow(TypeError);
+        await expect(twice(issued)).rejects.toThrow(message);
+      }
+      expect(await ledger.list()).toHaveLength(1);
+      expect(await ledger.issued("cap_2")).toBeUndefined();
+      expect((await ledger.issued("cap_1"))?.principal).toBe("alice");
+    });
   });
 
-  test("that have expired go when others come", async () => {
-    let now = Date.parse(AT);
-    const ledger = await newLedger({ clock: () => now });
-    ledger.commit(invocation({ kind: "issuance" }), [ISSUED]);
-    now = Date.parse("2026-01-01T01:00:00Z");
-    const next = { ...ISSUED, id: "cap_2", expires: "2026-01-01T02:00:00Z" };
-    ledger.commit(invocation({ kind: "issuance" }), [next]);
-    expect(ledger.prune()).toBe(0);
-    expect(ledger.issued("cap_2")).toEqual(next);
+  describe("what is older than its retention", () => {
+    const DAY = 24 * 60 * 60 * 1000;
+
+    test("goes, with the hops and gaps of its time, in as many steps as it takes", async () => {
+      let now = Date.parse(AT);
+      const where = await place();
+      const options = { clock: () => now, retention: 30, interval: 60_000, capacity: 700 };
+      const ledger = await newLedger(options, where);
+      const hop = { operations: ["get"] };
+      const told = (id: string): LedgerEvent =>
+        invocation({
+          at: new Date(now).toISOString(),
+          path: [{ revocationId: id.padEnd(25, "A"), hop }],
+        });
+      // One is lost, and leaves a gap.
+      for (let i = 0; i < 701; i++) ledger.note(told("rv_1"));
+      await ledger.flush();
+      now += 40 * DAY;
+      await ledger.commit(told("rv_2"));
+      expect(await ledger.gaps()).toHaveLength(1);
+      expect(await ledger.prune()).toBe(702);
+      const left = await ledger.list();
+      expect(left.map(({ path }) => path)).toEqual([told("rv_2").path]);
+      expect(await ledger.gaps()).toEqual([]);
+      const database = await databaseAt(where);
+      const hops = await database.read((db) => db.selectFrom("hop").selectAll().execute());
+      expect(hops.map(({ revocation }) => revocation)).toEqual(["rv_2".padEnd(25, "A")]);
+    });
+
+    test("stays where a capability lives: its issuance, its query, and hops still in use", async () => {
+      let now = Date.parse(AT);
+      const ledger = await newLedger({ clock: () => now, retention: 1 }, await place());
+      const long = { ...ISSUED, expires: "2026-03-01T00:00:00Z", query: '{"collection":"c"}' };
+      const issuance = invocation({ kind: "issuance", capability: "cap_1" });
+      const path = [{ revocationId: RV[0], hop: { operations: ["get"] } }];
+      await ledger.commit(issuance, [long]);
+      await ledger.commit(invocation({ kind: "issuance", capability: "cap_2" }));
+      await ledger.commit(invocation({ capability: "cap_1", path }));
+      now += 31 * DAY;
+      const latest = invocation({ at: new Date(now).toISOString(), path });
+      await ledger.commit(latest);
+      expect(await ledger.prune()).toBe(2);
+      expect(await ledger.list()).toEqual([issuance, latest]);
+      expect(await ledger.issued("cap_1")).toEqual(long);
+      now = Date.parse(long.expires);
+      await ledger.prune();
+      expect(await ledger.list()).toEqual([]);
+    });
   });
 
-  test("are written with the event, or neither is", async () => {
-    const ledger = await newLedger({ clock: () => Date.parse(AT) });
-    ledger.commit(invocation({ kind: "issuance" }), [ISSUED]);
-    const other = { ...ISSUED, id: "cap_2" };
-    const twice = (issued: IssuedCapability[]): void =>
-      ledger.commit(invocation({ kind: "issuance", principal: "bob" }), issued);
-    expect(() => twice([other, { ...ISSUED, principal: "bob" }])).toThrow(
-      "cap_1 was issued before",
+  test("several ledgers of one database write at once, and each sees what all committed", async () => {
+    const where = await place();
+    const ledgers = await Promise.all(Array.from({ length: 4 }, () => newLedger({}, where)));
+    await Promise.all(
+      ledgers.map(async (ledger, at) => {
+        const path = [{ revocationId: RV[0], hop: { operations: ["get"] } }];
+        for (let i = 0; i < 100; i++) ledger.note(invocation({ principal: "noted", path }));
+        await ledger.commit(invocation({ principal: `writer${at}` }));
+        await ledger.flush();
+      }),
     );
-    expect(() => twice([other, other])).toThrow("cap_2 was issued before");
-    expect(() => twice([{ ...other, expires: "soon" }])).toThrow("expire at a time");
-    expect(() => twice([{ ...other, id: "" }])).toThrow("must have an id");
-    expect(ledger.list()).toHaveLength(1);
-    expect(ledger.issued("cap_2")).toBeUndefined();
-    expect(ledger.issued("cap_1")?.principal).toBe("alice");
+    for (const ledger of ledgers) {
+      expect(await ledger.list({ principal: "noted" })).toHaveLength(400);
+      expect(await ledger.list({ principal: "writer2" })).toHaveLength(1);
+    }
   });
-});
 
-test("a closed ledger does nothing more", async () => {
-  const ledger = await newLedger();
-  ledger.note(invocation());
-  ledger.close();
-  ledger.close();
-  const uses = [
-    () => ledger.note(invocation()),
-    () => ledger.commit(invocation()),
-    () => ledger.list(),
-    () => ledger.issued("cap_1"),
-    () => ledger.gaps(),
-    () => ledger.prune(),
-    () => ledger.flush(),
-  ];
-  for (const use of uses) expect(use).toThrow("the ledger is closed");
+  test("a closed ledger does nothing more", async () => {
+    const ledger = await newLedger({}, await place());
+    ledger.note(invocation());
+    await ledger.close();
+    await ledger.close();
+    expect(() => ledger.note(invocation())).toThrow("the ledger is closed");
+    const uses = [
+      () => ledger.commit(invocation()),
+      () => ledger.list(),
+      () => ledger.issued("cap_1"),
+      () => ledger.gaps(),
+      () => ledger.prune(),
+      () => ledger.flush(),
+    ];
+    for (const use of uses) await expect(use()).rejects.toThrow("the ledger is closed");
+  });
 });

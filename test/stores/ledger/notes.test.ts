@@ -2,18 +2,15 @@ import { renameSync } from "node:fs";
 import Database from "libsql";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { StorageError } from "../../../src/storage/storage-error.js";
-import type { LedgerFile } from "../../../src/stores/ledger/ledger-file.js";
-import { openLedgerReadOnly } from "../../../src/stores/ledger/open-ledger.js";
-import type { LedgerProblem } from "../../../src/stores/ledger/options.js";
+import type { StoreDatabase } from "../../../src/stores/database.js";
+import type { LedgerStore } from "../../../src/stores/ledger/ledger-store.js";
+import type { LedgerProblem } from "../../../src/stores/ledger/notes.js";
 import { storageError } from "../../issuer/support.js";
-import { invocation, newLedger, newPath } from "./support.js";
+import { databaseAt, invocation, newLedger, newPath } from "./support.js";
 
-/** How many events are in the file, as someone else sees it. */
-async function inFile(ledger: LedgerFile): Promise<number> {
-  const reader = await openLedgerReadOnly(ledger.path);
-  const { length } = reader.list();
-  reader.close();
-  return length;
+/** How many events are committed, as another ledger sees it. */
+async function committed(database: StoreDatabase): Promise<number> {
+  return (await (await newLedger({}, database)).list()).length;
 }
 
 async function pause(milliseconds: number): Promise<void> {
@@ -36,142 +33,164 @@ function hold(path: string): () => void {
   return () => other.exec("ROLLBACK");
 }
 
-/** Problems as they are told, and a ledger that tells them. */
+/** A ledger, its database, and the problems that it reports. */
 async function troubled(
   capacity?: number,
-): Promise<{ ledger: LedgerFile; problems: LedgerProblem[] }> {
+  reserve?: number,
+): Promise<{ ledger: LedgerStore; database: StoreDatabase; problems: LedgerProblem[] }> {
   const problems: LedgerProblem[] = [];
-  const ledger = await newLedger({
+  const database = await databaseAt(newPath(), reserve);
+  const options = {
     interval: 1,
     clock: () => Date.parse("2026-01-01T00:00:00Z"),
     ...(capacity === undefined ? {} : { capacity }),
-    onProblem: (problem) => problems.push(problem),
-  });
-  return { ledger, problems };
+    onProblem: (problem: LedgerProblem) => void problems.push(problem),
+  };
+  return { ledger: await newLedger(options, database), database, problems };
 }
+
+const ISSUED = {
+  ...{ id: "cap_1", identifier: "{}", hop: "{}", principal: "alice", invoker: "assistant" },
+  expires: "2026-01-02T00:00:00Z",
+};
 
 describe("what was noted", () => {
   test("is written by itself, and not before its time", async () => {
-    const ledger = await newLedger({ interval: 200 });
+    const database = await databaseAt(newPath());
+    const ledger = await newLedger({ interval: 200 }, database);
     ledger.note(invocation());
-    expect(await inFile(ledger)).toBe(0);
-    await until(async () => (await inFile(ledger)) === 1);
+    expect(await committed(database)).toBe(0);
+    await until(async () => (await committed(database)) === 1);
     ledger.note(invocation());
-    await until(async () => (await inFile(ledger)) === 2);
+    await until(async () => (await committed(database)) === 2);
   });
 
   test("is written sooner when it is much", async () => {
-    const ledger = await newLedger({ interval: 60_000 });
+    const database = await databaseAt(newPath());
+    const ledger = await newLedger({ interval: 60_000 }, database);
     for (let i = 0; i < 511; i++) ledger.note(invocation());
     await pause(50);
-    expect(await inFile(ledger)).toBe(0);
+    expect(await committed(database)).toBe(0);
     for (let i = 0; i < 1000; i++) ledger.note(invocation());
-    // One batch, then the next at each turn while there is a whole one.
-    await until(async () => (await inFile(ledger)) === 1024);
-    ledger.flush();
-    expect(await inFile(ledger)).toBe(1511);
+    // One batch, then the next while there is a whole one.
+    await until(async () => (await committed(database)) === 1024);
+    await ledger.flush();
+    expect(await committed(database)).toBe(1511);
   });
 
   test("is written when it is asked for, flushed, or the ledger is closed", async () => {
-    const ledger = await newLedger({ interval: 60_000 });
+    const database = await databaseAt(newPath());
+    const ledger = await newLedger({ interval: 60_000 }, database);
     ledger.note(invocation());
-    expect(ledger.list()).toHaveLength(1);
-    expect(await inFile(ledger)).toBe(1);
+    expect(await ledger.list()).toHaveLength(1);
+    expect(await committed(database)).toBe(1);
     ledger.note(invocation());
-    ledger.flush();
-    expect(await inFile(ledger)).toBe(2);
+    await ledger.flush();
+    expect(await committed(database)).toBe(2);
     ledger.note(invocation());
-    ledger.close();
-    expect(await inFile(ledger)).toBe(3);
+    await ledger.close();
+    expect(await committed(database)).toBe(3);
   });
 
-  test("that is no event is told, and leaves a gap", async () => {
-    const { ledger, problems } = await troubled();
+  test("while a batch is being written is asked for as well", async () => {
+    const database = await databaseAt(newPath());
+    const ledger = await newLedger({ interval: 60_000 }, database);
+    ledger.note(invocation());
+    const first = ledger.flush();
+    ledger.note(invocation());
+    const [second] = await Promise.all([ledger.list(), first]);
+    expect(second).toHaveLength(2);
+  });
+
+  test("that is invalid is reported, and leaves a gap", async () => {
+    const { ledger, database, problems } = await troubled();
     ledger.note(invocation());
     ledger.note({ ...invocation(), at: "yesterday" });
     ledger.note(invocation());
-    await until(async () => (await inFile(ledger)) === 2);
+    await until(async () => (await committed(database)) === 2);
     expect(problems.map(({ error, lost }) => [error.message.slice(0, 14), lost])).toEqual([
       ["at must be a t", 1],
     ]);
     const now = "2026-01-01T00:00:00Z";
-    expect(ledger.gaps()).toEqual([{ from: now, until: now, lost: 1 }]);
+    expect(await ledger.gaps()).toEqual([{ from: now, until: now, lost: 1 }]);
   });
 });
 
-describe("while the file can not be written", () => {
+describe("while the database cannot be written", () => {
   test("notes wait, the problem is told once, and all is written when it can", async () => {
-    const { ledger, problems } = await troubled();
-    const release = hold(ledger.path);
+    const { ledger, database, problems } = await troubled();
+    const release = hold(database.name);
     ledger.note(invocation());
     await until(() => problems.length > 0);
-    expect(ledger.problem?.code).toBe("store_locked");
+    expect(ledger.problem).toMatchObject({ code: "store_locked" });
     expect(problems[0]).toMatchObject({ waiting: 1, lost: 0 });
     for (let i = 0; i < 2000; i++) ledger.note(invocation());
     await pause(1200);
     expect(problems).toHaveLength(1);
     release();
-    await until(async () => (await inFile(ledger)) === 2001);
+    await until(async () => (await committed(database)) === 2001);
     expect(ledger.problem).toBeUndefined();
-    expect(ledger.gaps()).toEqual([]);
+    expect(await ledger.gaps()).toEqual([]);
   });
 
-  test("no more than its capacity waits, and what is lost is counted in the file", async () => {
-    const { ledger, problems } = await troubled(10);
-    const release = hold(ledger.path);
+  test("the agent goes on with its work meanwhile", async () => {
+    const { ledger, database, problems } = await troubled();
+    const release = hold(database.name);
+    ledger.note(invocation());
+    const began = performance.now();
+    let stopped = 0;
+    while (problems.length === 0) {
+      const start = performance.now();
+      await pause(1);
+      const took = performance.now() - start;
+      if (took > 90) stopped += took;
+    }
+    release();
+    expect(stopped / (performance.now() - began)).toBeLessThan(0.5);
+  });
+
+  test("no more than its capacity waits, and what is lost is counted in the database", async () => {
+    const { ledger, database, problems } = await troubled(10);
+    const release = hold(database.name);
     for (let i = 0; i < 15; i++) ledger.note(invocation({ purpose: String(i) }));
     await until(() => problems.length > 0);
     expect(problems[0]).toMatchObject({ waiting: 10, lost: 5 });
     ledger.note(invocation());
     release();
-    const kept = ledger.list().map(({ purpose }) => purpose);
+    const kept = (await ledger.list()).map(({ purpose }) => purpose);
     expect(kept).toEqual(Array.from({ length: 10 }, (_, i) => String(i)));
     const now = "2026-01-01T00:00:00Z";
-    expect(ledger.gaps()).toEqual([{ from: now, until: now, lost: 6 }]);
+    expect(await ledger.gaps()).toEqual([{ from: now, until: now, lost: 6 }]);
     ledger.note(invocation());
-    ledger.flush();
-    expect(ledger.gaps()).toHaveLength(1);
-    const reader = await openLedgerReadOnly(ledger.path);
-    expect(reader.gaps()).toEqual(ledger.gaps());
-    reader.close();
+    await ledger.flush();
+    expect(await ledger.gaps()).toHaveLength(1);
+    expect(await (await newLedger({}, database)).gaps()).toEqual(await ledger.gaps());
   });
 
   test("committing, listing and flushing say so, and nothing is half done", async () => {
-    const { ledger } = await troubled();
-    const release = hold(ledger.path);
+    const { ledger, database } = await troubled();
+    const release = hold(database.name);
     ledger.note(invocation());
-    const issued = {
-      ...{ id: "cap_1", identifier: "{}", hop: "{}", principal: "alice", invoker: "assistant" },
-      expires: "2026-01-02T00:00:00Z",
-    };
     const uses = [
-      () => ledger.commit(invocation({ kind: "issuance" }), [issued]),
+      () => ledger.commit(invocation({ kind: "issuance" }), [ISSUED]),
       () => ledger.list(),
       () => ledger.flush(),
     ];
-    for (const use of uses) {
-      const error = await storageError(use);
-      expect(error.code).toBe("store_locked");
-      expect(error.message).toContain("another process is writing to the ledger");
-    }
+    for (const use of uses) expect((await storageError(use)).code).toBe("store_locked");
     release();
-    expect(ledger.list()).toHaveLength(1);
-    expect(ledger.issued("cap_1")).toBeUndefined();
-    ledger.commit(invocation({ kind: "issuance" }), [issued]);
-    expect(ledger.issued("cap_1")).toEqual(issued);
+    expect(await ledger.list()).toHaveLength(1);
+    expect(await ledger.issued("cap_1")).toBeUndefined();
+    await ledger.commit(invocation({ kind: "issuance" }), [ISSUED]);
+    expect(await ledger.issued("cap_1")).toEqual(ISSUED);
   });
 
   test("because another took its place, nothing is written anywhere", async () => {
-    const { ledger, problems } = await troubled();
-    const other = await newLedger({}, newPath());
-    renameSync(ledger.path, `${ledger.path}.old`);
+    const { ledger, database, problems } = await troubled();
+    const other = await databaseAt(newPath());
+    renameSync(database.name, `${database.name}.old`);
     expect((await storageError(() => ledger.commit(invocation()))).code).toBe("store_missing");
-    renameSync(other.path, ledger.path);
-    const error = await storageError(() => ledger.commit(invocation()));
-    expect([error.code, error.message]).toEqual([
-      "store_replaced",
-      `${ledger.path}: another file has taken the place of the ledger`,
-    ]);
+    renameSync(other.name, database.name);
+    expect((await storageError(() => ledger.commit(invocation()))).code).toBe("store_replaced");
     ledger.note(invocation());
     await until(() => problems.length > 0);
     const [told] = problems;
@@ -179,14 +198,39 @@ describe("while the file can not be written", () => {
     expect((await storageError(() => ledger.close())).code).toBe("store_replaced");
     expect(() => ledger.note(invocation())).toThrow("the ledger is closed");
   });
+
+  test("because it was closed first, what waits is reported, and nothing crashes", async () => {
+    const { ledger, database, problems } = await troubled();
+    await database.close();
+    ledger.note(invocation());
+    await until(() => problems.length > 0);
+    expect(problems[0]?.error.message).toBe("the database is closed");
+    await expect(ledger.close()).rejects.toThrow("the database is closed");
+  });
+});
+
+test("on a disk that is nearly full, notes wait, some are lost, and revocations are written", async () => {
+  const { ledger, database, problems } = await troubled(10, Number.MAX_SAFE_INTEGER);
+  const issuance = storageError(() => ledger.commit(invocation({ kind: "issuance" }), [ISSUED]));
+  expect((await issuance).code).toBe("store_full");
+  for (let i = 0; i < 15; i++) ledger.note(invocation());
+  await until(() => problems.length > 0);
+  expect(problems[0]).toMatchObject({ error: { code: "store_full" }, waiting: 10, lost: 5 });
+  const revocation = invocation({ kind: "revocation" });
+  await ledger.commit(revocation, [], { urgent: true });
+  expect((await storageError(() => ledger.list())).code).toBe("store_full");
+  const clock = (): number => Date.parse("2026-01-01T00:00:00Z");
+  const other = await newLedger({ clock }, database);
+  expect(await other.list()).toEqual([revocation]);
+  expect(await other.issued("cap_1")).toBeUndefined();
 });
 
 test("a hop that was rolled back is written again", async () => {
-  const { ledger } = await troubled();
+  const { ledger, database } = await troubled();
   const path = [{ revocationId: "rv_AAAAAAAAAAAAAAAAAAAAAA", hop: { operations: ["get"] } }];
-  const release = hold(ledger.path);
+  const release = hold(database.name);
   ledger.note(invocation({ path }));
   await storageError(() => ledger.list());
   release();
-  expect(ledger.list()[0]?.path).toEqual(path);
+  expect((await ledger.list())[0]?.path).toEqual(path);
 });

@@ -49,11 +49,12 @@ export interface SkillAnswer {
  * import { createIssuingAgent, PolicyTable } from "proviso/agent";
  * import { createFixedTokens } from "proviso/auth";
  * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { openLedger } from "proviso/stores";
+ * import { createStores, LedgerStore } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
  * const revocations = new RevocationList();
- * const ledger = await openLedger(join(folder, "ledger.db"));
+ * const database = await createStores(join(folder, "proviso.db"));
+ * const ledger = new LedgerStore(database);
  * const tasks = await openTaskStore(join(folder, "tasks.db"));
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
@@ -104,7 +105,8 @@ export interface SkillAnswer {
  *
  * await server.close();
  * tasks.close();
- * ledger.close();
+ * await ledger.close();
+ * await database.close();
  * ```
  */
 export class CapabilityClient {

@@ -7,15 +7,6 @@ const EXTENSIONS_HEADER = "A2A-Extensions";
  * Attaches capabilities to every call of an A2A client: to the metadata of requests that have
  * metadata, and to a header for all others; and says that the extension is known. Tokens never go into
  * a message, which is kept with its task.
- *
- * @example
- * ```ts
- * import { CapabilityInterceptor } from "proviso/a2a/client";
- *
- * // For the SDK's client: { interceptors: [interceptor] } in its configuration.
- * const interceptor = new CapabilityInterceptor(["AgEK…"]);
- * typeof interceptor.before; // => "function"
- * ```
  */
 export class CapabilityInterceptor implements CallInterceptor {
   readonly #tokens: readonly string[];
@@ -39,15 +30,6 @@ export class CapabilityInterceptor implements CallInterceptor {
 /**
  * Declares with every call of an A2A client that it uses ambient authority, as the caller's own
  * standing is called; and says that the extension is known.
- *
- * @example
- * ```ts
- * import { AmbientInterceptor } from "proviso/a2a/client";
- *
- * // For the SDK's client: { interceptors: [interceptor] } in its configuration.
- * const interceptor = new AmbientInterceptor();
- * typeof interceptor.before; // => "function"
- * ```
  */
 export class AmbientInterceptor implements CallInterceptor {
   async before(args: BeforeArgs): Promise<void> {
@@ -91,11 +73,12 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
  * import { createIssuingAgent, PolicyTable } from "proviso/agent";
  * import { createFixedTokens } from "proviso/auth";
  * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { openLedger } from "proviso/stores";
+ * import { createStores, LedgerStore } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
  * const revocations = new RevocationList();
- * const ledger = await openLedger(join(folder, "ledger.db"));
+ * const database = await createStores(join(folder, "proviso.db"));
+ * const ledger = new LedgerStore(database);
  * const tasks = await openTaskStore(join(folder, "tasks.db"));
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
@@ -148,7 +131,8 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
  *
  * await server.close();
  * tasks.close();
- * ledger.close();
+ * await ledger.close();
+ * await database.close();
  * ```
  */
 export async function withCapability(
@@ -162,75 +146,6 @@ export async function withCapability(
 /**
  * A client that declares with every call that it uses ambient authority; the given one stays as it is.
  * Only agents in the modes `advertise` and `prefer` accept that.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
- * import { openTaskStore, serveAgent } from "proviso/a2a";
- * import { CapabilityClient, withAmbientAuthority } from "proviso/a2a/client";
- * import { createIssuingAgent, PolicyTable } from "proviso/agent";
- * import { createFixedTokens } from "proviso/auth";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { openLedger } from "proviso/stores";
- *
- * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
- * const revocations = new RevocationList();
- * const ledger = await openLedger(join(folder, "ledger.db"));
- * const tasks = await openTaskStore(join(folder, "tasks.db"));
- * const agent = await createIssuingAgent({
- *   issuer: createIssuer({
- *     name: "clock-agent",
- *     keys: createKeyring(),
- *     revocations,
- *     grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell"] }],
- *   }),
- *   revocations,
- *   ledger,
- *   mode: "prefer",
- *   undeclaredAmbient: "refused",
- *   policy: new PolicyTable({
- *     rules: [{ principal: "alice", grant: "clock:read", operations: "*" }],
- *   }),
- *   skills: [
- *     {
- *       id: "tell_time",
- *       name: "Tell the time",
- *       description: "The year of the agent's clock",
- *       operation: "tell",
- *       reach: "none",
- *       input: { type: "object", additionalProperties: false },
- *       run: async () => ({ year: 2026 }),
- *     },
- *   ],
- * });
- * const token = "a-development-token";
- * const authenticator = createFixedTokens(
- *   [{ token, principal: "alice", invoker: "assistant" }],
- *   { development: true, announce: () => {} },
- * );
- * const log = { info() {}, warn() {}, error() {} };
- * const card = { name: "Clock", description: "Tells the time", version: "1.0.0" };
- * const server = await serveAgent({ agent, authenticator, card, tasks, log });
- * const fetchImpl = (url, init) => {
- *   const headers = new Headers(init?.headers);
- *   headers.set("Authorization", `Bearer ${token}`);
- *   return fetch(url, { ...init, headers });
- * };
- * const transports = [new JsonRpcTransportFactory({ fetchImpl })];
- * const client = await new ClientFactory({ transports }).createFromUrl(server.url);
- *
- * const clock = new CapabilityClient(await withAmbientAuthority(client));
- * const { result, authority } = await clock.invoke("tell_time", {});
- * result; // => { year: 2026 }
- * authority?.declared; // => true
- *
- * await server.close();
- * tasks.close();
- * ledger.close();
- * ```
  */
 export async function withAmbientAuthority(client: Client): Promise<Client> {
   return intercepted(client, new AmbientInterceptor());

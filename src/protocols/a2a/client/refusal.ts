@@ -1,7 +1,6 @@
 import { A2AError, isJsonRpcError, isRestError } from "@a2a-js/sdk/errors";
-import type { AgentDenial } from "../../../agent/refusal.js";
-import { denialsIn } from "../errors.js";
-import { DENIAL_HEADER } from "../extension.js";
+import { denialsIn, type ReceivedDenial } from "../../../client/refusal.js";
+import { DENIAL_HEADER, ERROR_DOMAIN } from "../extension.js";
 
 /** A refusal, as a client learns of it. */
 export interface ClientRefusal {
@@ -12,7 +11,7 @@ export interface ClientRefusal {
    * Every reason. Over HTTP+JSON, of which the SDK's client keeps less, only the codes of all but the
    * first.
    */
-  readonly denials: readonly Pick<AgentDenial, "code" | "message" | "hop" | "rule">[];
+  readonly denials: readonly ReceivedDenial[];
 }
 
 /**
@@ -30,11 +29,12 @@ export interface ClientRefusal {
  * import { createIssuingAgent, PolicyTable } from "proviso/agent";
  * import { createFixedTokens } from "proviso/auth";
  * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { openLedger } from "proviso/stores";
+ * import { createStores, LedgerStore } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
  * const revocations = new RevocationList();
- * const ledger = await openLedger(join(folder, "ledger.db"));
+ * const database = await createStores(join(folder, "proviso.db"));
+ * const ledger = new LedgerStore(database);
  * const tasks = await openTaskStore(join(folder, "tasks.db"));
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
@@ -85,14 +85,15 @@ export interface ClientRefusal {
  *
  * await server.close();
  * tasks.close();
- * ledger.close();
+ * await ledger.close();
+ * await database.close();
  * ```
  */
 export function refusalOf(error: unknown): ClientRefusal | undefined {
   if (!(error instanceof A2AError)) return undefined;
   const { message } = error;
   if (isJsonRpcError(error)) {
-    const denials = denialsIn(error.data);
+    const denials = denialsIn(error.data, ERROR_DOMAIN);
     const [first] = denials;
     return first === undefined ? undefined : { code: first.code, message, denials };
   }
@@ -108,10 +109,6 @@ export function refusalOf(error: unknown): ClientRefusal | undefined {
     .filter((code) => code !== "");
   const [code] = codes;
   if (code === undefined) return undefined;
-  // The agent's own words: a code that is not known here is still a code.
-  const denials = codes.map((one, at) => ({
-    code: one as AgentDenial["code"],
-    message: at === 0 ? message : one,
-  }));
+  const denials = codes.map((one, at) => ({ code: one, message: at === 0 ? message : one }));
   return { code, message, denials };
 }

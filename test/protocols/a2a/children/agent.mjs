@@ -11,10 +11,12 @@ import { openFolder } from "proviso/sources";
 import {
   createKeyringFile,
   createRevocationStore,
+  createStores,
   followKeyringFile,
-  openLedger,
+  LedgerStore,
   openRevocationStore,
   openStores,
+  ResourceNumberStore,
 } from "proviso/stores";
 
 const [, , home = ""] = process.argv;
@@ -32,9 +34,9 @@ const folder = await openFolder(at("documents"));
 const revocations = first
   ? await createRevocationStore(at("store.db"))
   : await openRevocationStore(at("store.db"));
-const ledger = await openLedger(at("ledger.db"));
-const database = await openStores(at("tasks.db"), "create");
-const tasks = await openTaskStore(database, { lease: 1000 });
+const stores = await (first ? createStores : openStores)(at("proviso.db"));
+const ledger = new LedgerStore(stores);
+const tasks = await openTaskStore(stores, { lease: 1000 });
 const input = {
   type: "object",
   properties: {
@@ -57,6 +59,7 @@ const agent = await createIssuingAgent({
   revocations,
   ledger,
   resources: folder,
+  resourceNumbers: new ResourceNumberStore(stores),
   policy: new PolicyTable({ rules: [{ principal: "alice", grant: "*", operations: "*" }] }),
   skills: [
     {
@@ -86,7 +89,7 @@ writeSync(1, `${JSON.stringify({ url: server.url })}\n`);
 process.once("SIGTERM", async () => {
   await server.close();
   await tasks.close();
-  await database.close();
-  for (const store of [ledger, revocations]) store.close();
+  await ledger.close();
+  await stores.close();
   writeSync(1, `${JSON.stringify({ stopped: true })}\n`);
 });

@@ -1,0 +1,101 @@
+import { CAPABILITY_LIMITS } from "../capability/limits.js";
+import { assertMembers } from "../caveats/known-members.js";
+import type { Issuer } from "../issuer/issuer.js";
+import type { RevocationEntry } from "../revocation/entry.js";
+import type { Mode, UndeclaredAmbient } from "./clearance.js";
+import type { Ledger } from "./ledger.js";
+import type { Policy } from "./policy.js";
+import type { Observation } from "./recorder.js";
+import type { ResourceSource } from "./resources/resource.js";
+import type { ResourceNumbers } from "./resources/resource-numbers.js";
+import type { Skill } from "./skill.js";
+
+export interface IssuingAgentOptions {
+  /** Its grants are the agent's: each has a description, and operations that skills have. */
+  readonly issuer: Issuer;
+  /** Where revocations go: the store or list that the issuer looks them up in. */
+  readonly revocations: { add(entry: RevocationEntry): Promise<void> | void };
+  readonly skills: readonly Skill[];
+  readonly policy: Policy;
+  /** Absent for an agent without resources. */
+  readonly resources?: ResourceSource;
+  /**
+   * Where the numbers of resource names are kept, which handles stand for; in memory unless given, so
+   * that all handles end with the process.
+   */
+  readonly resourceNumbers?: ResourceNumbers;
+  readonly ledger: Ledger;
+  /** Whether callers need capabilities; `require` unless given. */
+  readonly mode?: Mode;
+  /**
+   * In the modes `advertise` and `prefer`, whether a call that presents no capability must declare
+   * that it uses ambient authority: if `refused`, it must; `accepted` unless given.
+   */
+  readonly undeclaredAmbient?: UndeclaredAmbient;
+  /** The name this agent goes by in `audience`; the issuer's unless given. */
+  readonly audience?: string;
+  /** Seconds that a capability lives if a request does not say; 15 minutes unless given. */
+  readonly lifetime?: number;
+  /** How many resources one capability may name, 256 at most and unless given. */
+  readonly maxHandles?: number;
+  /** Names of arguments whose values go into the ledger; none unless given. */
+  readonly recordValues?: readonly string[];
+  /** Called with every decision, for metrics. */
+  readonly observe?: (observation: Observation) => void;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: () => number;
+}
+
+/** Options with those that an agent cannot do without. */
+export type SettledOptions = IssuingAgentOptions &
+  Required<
+    Pick<IssuingAgentOptions, "lifetime" | "maxHandles" | "mode" | "undeclaredAmbient" | "clock">
+  >;
+
+const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
+  issuer: true,
+  revocations: true,
+  skills: true,
+  policy: true,
+  resources: true,
+  resourceNumbers: true,
+  ledger: true,
+  mode: true,
+  undeclaredAmbient: true,
+  audience: true,
+  lifetime: true,
+  maxHandles: true,
+  recordValues: true,
+  observe: true,
+  clock: true,
+};
+const DEFAULT_LIFETIME = 15 * 60;
+const MAX_HANDLES = CAPABILITY_LIMITS.setMembers;
+
+/** @throws TypeError naming the option that is wrong. */
+export function settledOptions(options: IssuingAgentOptions): SettledOptions {
+  assertMembers(options, Object.keys(OPTIONS), "options");
+  const { issuer, mode = "require" } = options;
+  const lifetime = options.lifetime ?? Math.min(DEFAULT_LIFETIME, issuer.maxLifetime);
+  const { undeclaredAmbient = mode === "require" ? "refused" : "accepted" } = options;
+  if (!["advertise", "prefer", "require"].includes(mode)) {
+    throw new TypeError(`mode: must be "advertise", "prefer" or "require"`);
+  }
+  if (!["accepted", "refused"].includes(undeclaredAmbient)) {
+    throw new TypeError(`undeclaredAmbient: must be "accepted" or "refused"`);
+  }
+  if (mode === "require" && undeclaredAmbient === "accepted") {
+    throw new TypeError(
+      'undeclaredAmbient: cannot be "accepted", since mode "require" accepts no ambient authority',
+    );
+  }
+  if (!Number.isSafeInteger(lifetime) || lifetime < 1 || lifetime > issuer.maxLifetime) {
+    throw new TypeError(`lifetime: must be 1 to ${issuer.maxLifetime} whole seconds`);
+  }
+  const maxHandles = options.maxHandles ?? MAX_HANDLES;
+  if (!Number.isSafeInteger(maxHandles) || maxHandles < 1 || maxHandles > MAX_HANDLES) {
+    throw new TypeError(`maxHandles: must be 1 to ${MAX_HANDLES}`);
+  }
+  const { clock = Date.now } = options;
+  return { ...options, lifetime, maxHandles, mode, undeclaredAmbient, clock };
+}

@@ -1,0 +1,69 @@
+import { isAbout, isVisible, type Permission } from "./policy.js";
+import type { RequestRefusal } from "./refusal.js";
+import { checkFilter } from "./resources/filter.js";
+import { unknownCollection } from "./resources/query-denial.js";
+import type { QueryDenial, Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
+
+/**
+ * The resources that the query finds: its items, and the collection itself. A collection that no
+ * permission is about is answered as if there were none.
+ */
+export async function candidates(
+  resourceQuery: ResourceQuery | undefined,
+  permissions: readonly Permission[],
+  source: ResourceSource | undefined,
+): Promise<{ readonly ok: true; readonly resources: readonly Resource[] } | RequestRefusal> {
+  if (resourceQuery === undefined) return { ok: true, resources: [] };
+  if (source === undefined) {
+    const message = "this agent has no resources; ask without a resourceQuery";
+    return { ok: false, denial: { code: "invalid_request", message, path: "resourceQuery" } };
+  }
+  const collections = (await source.collections()).filter((name) => isAbout(permissions, name));
+  const result = collections.includes(resourceQuery.collection)
+    ? await source.find(resourceQuery)
+    : { ok: false as const, denial: unknownCollection(resourceQuery.collection, collections) };
+  const declared = source.declaredFields?.(resourceQuery.collection) !== undefined;
+  const hidden = declared
+    ? false
+    : result.ok
+      ? unknownAmong(resourceQuery, result.resources, permissions)
+      : result.denial.code === "unknown_field";
+  if (hidden) {
+    const denial = await fieldDenial(resourceQuery, permissions, source);
+    if (denial !== undefined) return refusal(denial);
+  } else if (!result.ok) return refusal(result.denial);
+  const name = await source.nameOfCollection(resourceQuery.collection);
+  const collection = name === undefined ? undefined : await source.get(name);
+  const items = result.ok ? result.resources : [];
+  return { ok: true, resources: collection === undefined ? items : [...items, collection] };
+}
+
+/** Whether a filter has found nothing that may be seen, so that its fields may be hidden ones. */
+function unknownAmong(
+  { filter }: ResourceQuery,
+  resources: readonly Resource[],
+  permissions: readonly Permission[],
+): boolean {
+  if (filter === undefined) return false;
+  return !resources.some((resource) => isVisible(permissions, resource));
+}
+
+/** Denies a filter on fields that the principal cannot see, naming only those that it can. */
+async function fieldDenial(
+  { collection, filter = {} }: ResourceQuery,
+  permissions: readonly Permission[],
+  source: ResourceSource,
+): Promise<QueryDenial | undefined> {
+  const all = await source.find({ collection });
+  const seen = (all.ok ? all.resources : []).filter((one) => isVisible(permissions, one));
+  // For a principal that sees nothing, every filter matches nothing.
+  if (seen.length === 0) return undefined;
+  return checkFilter(
+    filter,
+    [...new Set(seen.flatMap(({ fields }) => Object.keys(fields)))].sort(),
+  );
+}
+
+function refusal({ code, message, path, known }: QueryDenial): RequestRefusal {
+  return { ok: false, denial: { code, message, path: `resourceQuery.${path}`, known } };
+}

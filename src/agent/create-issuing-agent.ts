@@ -1,0 +1,85 @@
+import { type IssuingAgentOptions, settledOptions } from "./agent-options.js";
+import { compileArgumentChecks } from "./arguments.js";
+import { expandGrants } from "./grant.js";
+import { IssuingAgent } from "./issuing-agent.js";
+import { ResourceHandles } from "./resources/resource-handles.js";
+import { ResourceNumbersInMemory } from "./resources/resource-numbers.js";
+import { checkSkills } from "./skill.js";
+
+/**
+ * An issuing agent.
+ *
+ * @throws TypeError naming the option that is wrong, such as `grants[1].operations[0]`.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createIssuingAgent, PolicyTable } from "proviso/agent";
+ * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { createStores, LedgerStore } from "proviso/stores";
+ *
+ * const revocations = new RevocationList();
+ * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
+ * const ledger = new LedgerStore(database);
+ * const agent = await createIssuingAgent({
+ *   issuer: createIssuer({
+ *     name: "clock-agent",
+ *     keys: createKeyring(),
+ *     revocations,
+ *     grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell"] }],
+ *   }),
+ *   revocations,
+ *   ledger,
+ *   policy: new PolicyTable({
+ *     rules: [{ principal: "alice", grant: "clock:read", operations: ["tell"] }],
+ *   }),
+ *   skills: [
+ *     {
+ *       id: "tell_time",
+ *       name: "Tell the time",
+ *       description: "The year of the agent's clock",
+ *       operation: "tell",
+ *       reach: "none",
+ *       input: { type: "object", additionalProperties: false },
+ *       run: async () => ({ year: 2026 }),
+ *     },
+ *   ],
+ * });
+ * const alice = { principal: "alice", invoker: "assistant" };
+ *
+ * const bare = { skill: "tell_time", arguments: {}, capabilities: [] };
+ * const refused = await agent.invoke(alice, bare);
+ * refused.ok ? "" : refused.denials[0].code; // => "capability_missing"
+ *
+ * const request = await agent.request(alice, { grants: ["clock:read"], purpose: "set a watch" });
+ * const capabilities = request.ok ? request.capabilities : [];
+ * const outcome = await agent.invoke(alice, { ...bare, capabilities });
+ * outcome.ok && outcome.result; // => { year: 2026 }
+ * await ledger.close();
+ * await database.close();
+ * ```
+ */
+export async function createIssuingAgent(options: IssuingAgentOptions): Promise<IssuingAgent> {
+  const settled = settledOptions(options);
+  const { issuer, mode, undeclaredAmbient } = settled;
+  if (issuer.grants === undefined) {
+    throw new TypeError("issuer: must know its grants: createIssuer({ grants: […] })");
+  }
+  const grants = expandGrants([...issuer.grants.values()], options.skills);
+  const skills = checkSkills(options.skills);
+  return new IssuingAgent(settled, {
+    issuer,
+    mode,
+    undeclaredAmbient,
+    audience: options.audience ?? issuer.name,
+    grants: new Map(grants.map((grant) => [grant.id, grant])),
+    skills,
+    checks: await compileArgumentChecks(options.skills),
+    policy: options.policy,
+    resources: options.resources,
+    handles: new ResourceHandles(issuer, options.resourceNumbers ?? new ResourceNumbersInMemory()),
+    ledger: options.ledger,
+  });
+}

@@ -1,0 +1,58 @@
+import { encodeUtf8 } from "../../bytes/utf8.js";
+import type { HandleScope, Issuer } from "../../issuer/issuer.js";
+import { MAX_RESOURCE_NAME_BYTES } from "./field-value.js";
+import type { ResourceNumbers } from "./resource-numbers.js";
+
+/** Names of resources as handles, and back: the issuer seals the numbers that the names have. */
+export class ResourceHandles {
+  readonly #issuer: Pick<Issuer, "openHandles" | "sealHandles">;
+  readonly #numbers: ResourceNumbers;
+
+  constructor(issuer: Pick<Issuer, "openHandles" | "sealHandles">, numbers: ResourceNumbers) {
+    this.#issuer = issuer;
+    this.#numbers = numbers;
+  }
+
+  /**
+   * The number of each name, for a capability in the making.
+   *
+   * @throws TypeError for a name that does not have 1 to 512 bytes of UTF-8.
+   * @throws StorageError if a number cannot be kept.
+   */
+  async numbersOf(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    for (const name of names) {
+      const bytes = encodeUtf8(name).length;
+      if (bytes >= 1 && bytes <= MAX_RESOURCE_NAME_BYTES) continue;
+      throw new TypeError(
+        `a resource's name must have 1 to ${MAX_RESOURCE_NAME_BYTES} bytes of UTF-8, not ${bytes}`,
+      );
+    }
+    return this.#numbers.numbersOf(names);
+  }
+
+  /** The name that each handle stands for in a scope; what is noise there is left out. */
+  async open(scope: HandleScope, handles: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const numbers = this.#issuer.openHandles(scope, handles);
+    const names = await this.#numbers.namesOf([...numbers.values()]);
+    return composed(numbers, names);
+  }
+
+  /** The handle of each name in a scope; none if the key of the scope is gone. @throws As numbersOf. */
+  async seal(scope: HandleScope, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const numbers = await this.numbersOf(names);
+    return composed(numbers, this.#issuer.sealHandles(scope, [...numbers.values()]));
+  }
+}
+
+/** What each text leads to by way of its number; texts whose number leads nowhere are left out. */
+export function composed(
+  numbers: ReadonlyMap<string, number>,
+  others: ReadonlyMap<number, string>,
+): ReadonlyMap<string, string> {
+  const both = new Map<string, string>();
+  for (const [from, number] of numbers) {
+    const to = others.get(number);
+    if (to !== undefined) both.set(from, to);
+  }
+  return both;
+}

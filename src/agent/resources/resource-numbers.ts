@@ -1,0 +1,61 @@
+import { randomBytes } from "../../bytes/random.js";
+
+/**
+ * The numbers of resource names. A name gets a number once, whatever capabilities it is named in, and
+ * keeps it for good: also if the resource goes and comes back. A handle is this number, sealed.
+ */
+export interface ResourceNumbers {
+  /**
+   * The number of each name. A name that has none gets one, which is kept safely before this is
+   * fulfilled: a capability that names the resource may then be handed out.
+   */
+  numbersOf(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** The name of each number; a number that no name has is left out. */
+  namesOf(numbers: readonly number[]): Promise<ReadonlyMap<number, string>>;
+}
+
+/** Gives so many cryptographically random bytes. */
+export type RandomSource = (length: number) => Uint8Array;
+
+/**
+ * A number for a name: 53 random bits. Had names their numbers in turn, a store that is restored from a
+ * backup would give those of lost names to others, and capabilities would come to name these.
+ */
+export function newResourceNumber(random: RandomSource): number {
+  const bits = new DataView(Uint8Array.from(random(8)).buffer);
+  return (bits.getUint32(0) >>> 11) * 2 ** 32 + bits.getUint32(4);
+}
+
+/** Numbers that are kept in memory, and end with the process: after it, all handles are noise. */
+export class ResourceNumbersInMemory implements ResourceNumbers {
+  readonly #numbers = new Map<string, number>();
+  readonly #names = new Map<number, string>();
+  readonly #random: RandomSource;
+
+  constructor(random: RandomSource = randomBytes) {
+    this.#random = random;
+  }
+
+  async numbersOf(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return new Map(names.map((name) => [name, this.#numberOf(name)]));
+  }
+
+  async namesOf(numbers: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    const found = new Map<number, string>();
+    for (const number of numbers) {
+      const name = this.#names.get(number);
+      if (name !== undefined) found.set(number, name);
+    }
+    return found;
+  }
+
+  #numberOf(name: string): number {
+    const known = this.#numbers.get(name);
+    if (known !== undefined) return known;
+    let number = newResourceNumber(this.#random);
+    while (this.#names.has(number)) number = newResourceNumber(this.#random);
+    this.#numbers.set(name, number);
+    this.#names.set(number, name);
+    return number;
+  }
+}

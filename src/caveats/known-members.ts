@@ -1,0 +1,21 @@
+import { nearest } from "./nearest.js";
+
+/**
+ * Refuses an object with a member that is not known: misspelt, it would pass for an absent one.
+ *
+ * @param where - What the object is, such as `options` or `policy.rules[2]`; empty for the whole.
+ * @throws TypeError naming the first such member, and the known one that was probably meant.
+ */
+export function assertMembers(value: object, known: readonly string[], where: string): void {
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const path = where === "" ? unknown : `${where}.${unknown}`;
+  throw new TypeError(`${path}: unknown member${meant(unknown, known)}`);
+}
+
+/** A hint at the name that was probably meant, as the end of a message. */
+export function meant(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  if (near !== undefined) return `; did you mean "${near}"?`;
+  return known.length === 0 ? "" : `; there are ${known.join(", ")}`;
+}

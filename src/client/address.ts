@@ -1,0 +1,70 @@
+import { ClientError } from "./client-error.js";
+
+/** Where an agent is. */
+export interface AgentAddress {
+  /** Its Agent Card. */
+  readonly card: URL;
+  /** Where requests that hold secrets may go. */
+  readonly origins: readonly string[];
+}
+
+/** What may be said about an address beside itself. */
+export interface AddressOptions {
+  /** Whether plain HTTP to other machines is allowed. */
+  readonly insecure?: boolean;
+}
+
+const WELL_KNOWN = ".well-known/agent-card.json";
+
+/**
+ * Reads an agent's address: that of its card, which ends in `.json`, or the one below which the card
+ * stands at its well-known place.
+ *
+ * @throws ClientError `address_invalid`, or `address_insecure` if it would take secrets over the network
+ *   in clear.
+ */
+export function readAddress(text: string, options: AddressOptions = {}): AgentAddress {
+  const url = readUrl(text, "the address", options);
+  const origins = [url.origin];
+  url.hash = "";
+  if (url.pathname.endsWith(".json")) return { card: url, origins };
+  url.search = "";
+  url.pathname = `${url.pathname.replace(/\/$/, "")}/${WELL_KNOWN}`;
+  return { card: url, origins };
+}
+
+/** Whether a request may go there: to one of the origins, or to another name of this machine there. */
+export function isWithin(url: URL, origins: readonly string[]): boolean {
+  return origins.some((origin) => {
+    if (url.origin === origin) return true;
+    const { hostname, port, protocol } = new URL(origin);
+    const samePlace = url.port === port && url.protocol === protocol;
+    return samePlace && isLoopback(hostname) && isLoopback(url.hostname);
+  });
+}
+
+/**
+ * Reads a URL that tokens may be sent to.
+ *
+ * @param what - What the text is, to begin messages with.
+ * @throws ClientError as {@link readAddress}.
+ */
+export function readUrl(text: string, what: string, { insecure = false }: AddressOptions): URL {
+  const refuse = (problem: string): ClientError =>
+    new ClientError("address_invalid", `${what} ${problem}`);
+  // "agent.example:8080" would be read as an address with the scheme "agent.example".
+  if (!/^https?:\/\//i.test(text)) throw refuse("does not begin with https://");
+  if (!URL.canParse(text)) throw refuse("is not a valid URL");
+  const url = new URL(text);
+  if (url.username !== "" || url.password !== "") {
+    throw refuse("holds a user's name or password, before the @");
+  }
+  if (url.protocol === "https:" || isLoopback(url.hostname) || insecure) return url;
+  const message = `${what} is plain http: tokens would travel to ${url.host} in clear`;
+  throw new ClientError("address_insecure", message, url.origin);
+}
+
+/** Whether a host is this machine, by its own name for itself. */
+function isLoopback(hostname: string): boolean {
+  return /^(localhost|.*\.localhost|\[::1\]|127(\.\d{1,3}){3})$/.test(hostname);
+}

@@ -1,0 +1,102 @@
+import { isDeeperThan, type Json } from "../bytes/json.js";
+import { isWithin } from "./address.js";
+import { ClientError } from "./client-error.js";
+import { AgentFault, faultIn } from "./fault.js";
+import { networkError } from "./network-error.js";
+
+/** What a request to an agent may do. */
+export interface AgentAccess {
+  /** Where it may go. */
+  readonly origins: readonly string[];
+  readonly accessToken?: string | undefined;
+  /** Milliseconds for the whole answer. */
+  readonly timeout: number;
+}
+
+/** Answers are texts for people and programs; a larger one was not meant. */
+const MAX_BYTES = 16 * 1024 * 1024;
+/** Arrays and objects within each other, before anything walks through them. */
+const MAX_DEPTH = 64;
+
+/**
+ * A `fetch` for talking to an agent: it goes nowhere but to the given origins, follows no redirect, and
+ * waits no longer than it may. What it returns is JSON within limits.
+ *
+ * @throws ClientError if there is no answer, or none of that kind.
+ * @throws AgentFault if the answer is an error.
+ */
+export function safeFetch({ origins, accessToken, timeout }: AgentAccess): typeof fetch {
+  return async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    assertWithin(url, origins);
+    const headers = new Headers(init?.headers);
+    if (accessToken !== undefined) headers.set("Authorization", `Bearer ${accessToken}`);
+    const signal = AbortSignal.timeout(timeout);
+    try {
+      const response = await fetch(url, { ...init, headers, signal, redirect: "manual" });
+      return checked(url, response, await textOf(url, response));
+    } catch (error) {
+      // What is wrong with an answer that came is not that it came late.
+      if (error instanceof ClientError || error instanceof AgentFault) throw error;
+      if (!signal.aborted) throw error instanceof TypeError ? networkError(error, url) : error;
+      const message = `${url.origin} did not answer within ${timeout / 1000} s`;
+      throw new ClientError("timed_out", message, url.origin);
+    }
+  };
+}
+
+/** @throws ClientError `origin_foreign` if an agent's card names a place that was not named with it. */
+export function assertWithin(url: URL, origins: readonly string[]): void {
+  if (isWithin(url, origins)) return;
+  const message = `the agent's card leads to another origin, ${url.origin}: no token is sent there`;
+  throw new ClientError("origin_foreign", message, url.origin);
+}
+
+function checked(url: URL, response: Response, text: string): Response {
+  const { status, statusText, headers } = response;
+  const { origin, pathname } = url;
+  if (status >= 300 && status < 400) {
+    const location = headers.get("Location") ?? "";
+    const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+    const where = target === undefined ? "elsewhere" : `to ${target.origin}${target.pathname}`;
+    const message = `${origin}${pathname} leads ${where}, and redirects are not followed`;
+    throw new ClientError("redirected", message, origin);
+  }
+  const body = jsonOf(text);
+  const fault = faultIn(response, body);
+  if (fault !== undefined) throw fault;
+  if (body === undefined && text !== "") {
+    const type = headers.get("Content-Type")?.split(";", 1)[0] ?? "no content type";
+    const got = `HTTP ${status} with ${type.slice(0, 80)}`;
+    const message = `${origin}${pathname} answered ${got}, not with JSON`;
+    throw new ClientError("not_json", message, origin);
+  }
+  if (body !== undefined && isDeeperThan(body, MAX_DEPTH)) {
+    const message = `the answer of ${origin} is nested more than ${MAX_DEPTH} deep`;
+    throw new ClientError("answer_malformed", message, origin);
+  }
+  return new Response(text === "" ? null : text, { status, statusText, headers });
+}
+
+async function textOf({ origin }: URL, response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > MAX_BYTES) {
+      const message = `the answer of ${origin} has more than ${MAX_BYTES} bytes`;
+      throw new ClientError("answer_too_large", message, origin);
+    }
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function jsonOf(text: string): Json | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

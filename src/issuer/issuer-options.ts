@@ -1,0 +1,75 @@
+import type { CapabilityLimits } from "../capability/limits.js";
+import { DEFAULT_MAX_LIFETIME, MAX_LIFETIME } from "../capability/mint.js";
+import { assertMembers } from "../caveats/known-members.js";
+import type { RevocationSource } from "../revocation/source.js";
+import type { Grant } from "./grant.js";
+import { Keyring } from "./keyring.js";
+
+export interface IssuerOptions {
+  /**
+   * The grants and their operations. With them, an operation outside a token's grant is refused
+   * whatever its hops say, and minting without `operations` writes the grant's into the hop. Without
+   * them, every invocation names the grant it acts under.
+   */
+  readonly grants?: readonly Grant[];
+  /** The issuer's name: it stands in every token, and tokens with another name are refused. */
+  readonly name: string;
+  /**
+   * The keys: a keyring, which is used as it is for good, or a function that gives the present one
+   * each time, such as {@link followKeyringFile} makes.
+   */
+  readonly keys: Keyring | (() => Keyring);
+  /** Where revocations are looked up: a `RevocationList`, or a store. */
+  readonly revocations: RevocationSource;
+  /** The name this service goes by in `audience`, for invocations that name none. */
+  readonly audience?: string;
+  /** Seconds that a capability may live; 24 hours unless given, 90 days at most. */
+  readonly maxLifetime?: number;
+  /** Bounds lower than the specification's. */
+  readonly limits?: Partial<CapabilityLimits>;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: () => number;
+  /** Cryptographically random bytes. */
+  readonly random?: (length: number) => Uint8Array;
+}
+
+const OPTIONS = [
+  "grants",
+  "name",
+  "keys",
+  "revocations",
+  "audience",
+  "maxLifetime",
+  "limits",
+  "clock",
+  "random",
+];
+
+/** @throws TypeError naming the option that is wrong. */
+export function checkedOptions(
+  options: IssuerOptions,
+): IssuerOptions & Required<Pick<IssuerOptions, "maxLifetime" | "clock">> {
+  const { name, keys, revocations, maxLifetime = DEFAULT_MAX_LIFETIME } = options;
+  if (typeof name !== "string" || name === "")
+    throw new TypeError("name must be a non-empty string");
+  assertMembers(options, OPTIONS, "options");
+  if (!(keys instanceof Keyring) && typeof keys !== "function") {
+    throw new TypeError("keys must be a Keyring, or a function that gives one");
+  }
+  if (typeof revocations?.find !== "function" || typeof revocations.isCurrent !== "function") {
+    throw new TypeError("revocations must be named: a RevocationList or a store");
+  }
+  if (!Number.isSafeInteger(maxLifetime) || maxLifetime < 1 || maxLifetime > MAX_LIFETIME) {
+    throw new TypeError(`maxLifetime must be 1 to ${MAX_LIFETIME} whole seconds`);
+  }
+  return { ...options, maxLifetime, clock: checkedClock(options.clock ?? Date.now) };
+}
+
+/** A clock that answers something else than a number must not be compared with times. */
+function checkedClock(clock: () => number): () => number {
+  return () => {
+    const now: unknown = clock();
+    if (typeof now === "number" && Number.isFinite(now)) return now;
+    throw new TypeError("clock must give milliseconds since 1970, as a finite number");
+  };
+}

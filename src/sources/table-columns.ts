@@ -1,0 +1,175 @@
+import { sql } from "kysely";
+import { MAX_NAME_LENGTH } from "../agent/resources/field-value.js";
+import { isWellFormed } from "../bytes/utf8.js";
+import { nearest } from "../caveats/nearest.js";
+import { shown, shownList } from "../caveats/scalar.js";
+import type { ForeignDatabase } from "../storage/foreign.js";
+import { ResourceError } from "./resource-error.js";
+
+/** Where one collection's items are in a database. */
+export interface Collection {
+  /** A table or a view. */
+  readonly table: string;
+  /** The column that names an item: integers or texts, each once. */
+  readonly name: string;
+  /** The column that callers see. */
+  readonly displayName: string;
+  /** Columns by the name of the field that they are filtered as. */
+  readonly fields: { readonly [field: string]: string };
+}
+
+/** A column as its table has it. */
+export interface Column {
+  readonly name: string;
+  /**
+   * What its values are: on PostgreSQL of the column's type; on SQLite `any`, each of its own, or `bit`
+   * in a column that is declared `BOOLEAN`, where 0 and 1 are `false` and `true`.
+   */
+  readonly kind: "boolean" | "number" | "text" | "other" | "any" | "bit";
+}
+
+/** A collection whose table and columns are in the database. */
+export interface KnownTable {
+  readonly collection: string;
+  readonly table: string;
+  readonly key: Column;
+  readonly title: Column;
+  /** By field, in order. */
+  readonly fields: ReadonlyMap<string, Column>;
+}
+
+const MEMBERS = ["table", "name", "displayName", "fields"];
+const MAX_COLLECTION_LENGTH = 128;
+
+/**
+ * Checks the form of a configuration, without a look at the database.
+ *
+ * @throws TypeError naming the field that is wrong, such as `collections.reports.table`.
+ */
+export function checkCollections(
+  collections: unknown,
+): asserts collections is { readonly [collection: string]: Collection } {
+  if (!isObject(collections) || Object.keys(collections).length === 0) {
+    throw new TypeError("collections must be an object with at least one collection");
+  }
+  for (const [collection, value] of Object.entries(collections)) {
+    const where = `collections.${collection}`;
+    if (!/^[^/\p{Cc}]+$/u.test(collection) || !isName(collection, MAX_COLLECTION_LENGTH)) {
+      const expected = `1 to ${MAX_COLLECTION_LENGTH} characters without a slash or controls`;
+      throw new TypeError(`${shown(where)}: a collection's name must be ${expected}`);
+    }
+    if (!isObject(value)) throw new TypeError(`${where} must be an object, not ${shown(value)}`);
+    const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
+    if (unknown !== undefined) {
+      throw new TypeError(`${where}.${unknown}: unknown member; known: ${shownList(MEMBERS)}`);
+    }
+    const { table, name, displayName, fields } = value;
+    if (!isObject(fields)) {
+      throw new TypeError(`${where}.fields must be an object, not ${shown(fields)}`);
+    }
+    const long = Object.keys(fields).find((field) => !isName(field, MAX_NAME_LENGTH));
+    if (long !== undefined) {
+      const expected = `1 to ${MAX_NAME_LENGTH} characters`;
+      throw new TypeError(
+        `${where}.fields: a field's name must be ${expected}, not ${shown(long)}`,
+      );
+    }
+    const columns = Object.entries(fields).map(([field, column]) => [`fields.${field}`, column]);
+    for (const [member, text] of [...Object.entries({ table, name, displayName }), ...columns]) {
+      if (typeof text === "string" && text !== "" && !text.includes("\0") && isWellFormed(text))
+        continue;
+      const what = member === "table" ? "a table" : "a column";
+      throw new TypeError(`${where}.${member} must be the name of ${what}, not ${shown(text)}`);
+    }
+  }
+}
+
+/**
+ * The tables and columns of a configuration, as the database has them.
+ *
+ * @throws ResourceError `source_mismatch`, with what there is.
+ */
+export async function knownTables(
+  database: ForeignDatabase,
+  collections: { readonly [collection: string]: Collection },
+): Promise<ReadonlyMap<string, KnownTable>> {
+  const known = await tablesOf(database);
+  const assertKnown = (
+    where: string,
+    what: string,
+    name: string,
+    names: Iterable<string>,
+  ): void => {
+    const all = [...names].sort();
+    if (all.includes(name)) return;
+    const near = nearest(name, all);
+    const hint = near === undefined ? "" : `; did you mean ${shown(near)}?`;
+    const detail = `${where}: there is no ${what} ${shown(name)}; known: ${shownList(all, 64)}${hint}`;
+    throw new ResourceError("source_mismatch", database.name, detail);
+  };
+  return new Map(
+    Object.entries(collections).map(([collection, { table, name, displayName, fields }]) => {
+      const where = `collections.${collection}`;
+      assertKnown(`${where}.table`, "table", table, known.keys());
+      const columns = known.get(table) ?? new Map<string, string>();
+      const column = (place: string, wanted: string): Column => {
+        assertKnown(`${where}.${place}`, "column", wanted, columns.keys());
+        return { name: wanted, kind: kindOf(database, columns.get(wanted) ?? "") };
+      };
+      const entries = Object.entries(fields).map(
+        ([field, wanted]) => [field, column(`fields.${field}`, wanted)] as const,
+      );
+      const key = column("name", name);
+      const title = column("displayName", displayName);
+      return [collection, { collection, table, key, title, fields: new Map(entries) }];
+    }),
+  );
+}
+
+/** The type of each column, by table. */
+async function tablesOf(
+  database: ForeignDatabase,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+  return database.read(async (db) => {
+    if (database.dialect === "postgres") {
+      const tables = await db.introspection.getTables();
+      return new Map(
+        tables.map(({ name, columns }) => [
+          name,
+          new Map(columns.map((column) => [column.name, column.dataType])),
+        ]),
+      );
+    }
+    // Kysely's own look at SQLite leaves generated columns out.
+    const { rows } = await sql<{ table: string; name: string; type: string }>`
+      SELECT list.name AS "table", info.name AS name, info.type AS type
+      FROM pragma_table_list AS list, pragma_table_xinfo(list.name) AS info
+      WHERE list.schema = 'main' AND list.type <> 'shadow' AND info.hidden <> 1
+        AND list.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`.execute(db);
+    const tables = new Map<string, Map<string, string>>();
+    for (const { table, name, type } of rows) {
+      tables.set(table, (tables.get(table) ?? new Map()).set(name, type));
+    }
+    return tables;
+  });
+}
+
+const NUMBERS = ["int2", "int4", "int8", "float4", "float8", "numeric"];
+const TEXTS = ["text", "varchar", "bpchar", "name", "citext"];
+
+function kindOf({ dialect }: ForeignDatabase, type: string): Column["kind"] {
+  const name = type.toLowerCase();
+  const boolean = /^bool(?:ean)?$/.test(name);
+  if (dialect === "sqlite") return boolean ? "bit" : "any";
+  if (boolean) return "boolean";
+  if (NUMBERS.includes(name)) return "number";
+  return TEXTS.includes(name) ? "text" : "other";
+}
+
+function isName(name: string, longest: number): boolean {
+  return name !== "" && name.length <= longest && isWellFormed(name);
+}
+
+function isObject(value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,195 @@
+import { TextDecoder } from "node:util";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import {
+  isFilterable,
+  MAX_RESOURCE_NAME_BYTES,
+  MAX_TEXT_LENGTH,
+} from "../agent/resources/field-value.js";
+import type { FieldCondition, Resource, ResourceFilter } from "../agent/resources/resource.js";
+import { canonicalJson } from "../bytes/json.js";
+import type { Scalar } from "../caveats/scalar.js";
+import { isBindable } from "../storage/columns.js";
+import type { ForeignDatabase } from "../storage/foreign.js";
+import type { Column, KnownTable } from "./table-columns.js";
+
+/** Which rows of a table, and how many at most. */
+export interface Rows {
+  readonly key?: string | number;
+  readonly filter?: ResourceFilter;
+  readonly limit: number;
+}
+
+/** Bytes of UTF-8 or UTF-16 that the longest text may take. */
+const LONGEST_BYTES = 3 * MAX_TEXT_LENGTH;
+
+/** The key in an item's name, `undefined` if it is not written as names are. */
+export function readKey(text: string): string | number | undefined {
+  try {
+    const key: unknown = JSON.parse(text);
+    return isKey(key) && canonicalJson(key) === text ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Items in the order of their keys: all that a key or a filter is for, and perhaps others. */
+export async function itemsOf(
+  database: ForeignDatabase,
+  table: KnownTable,
+  { key, filter = {}, limit }: Rows,
+): Promise<{ readonly rows: number; readonly items: readonly Resource[] }> {
+  const columns = [table.key, table.title, ...table.fields.values()];
+  const conditions = Object.entries(filter).flatMap(([field, condition]) => {
+    const column = table.fields.get(field);
+    return column === undefined ? [] : conditionsOn(column, condition);
+  });
+  if (key !== undefined) conditions.push(...conditionsOn(table.key, key));
+  return database.read(async (db) => {
+    const encoding = database.dialect === "sqlite" ? await encodingOf(db) : "utf-8";
+    const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+    const value = database.dialect === "sqlite" ? sqliteText : postgresText;
+    const rows = await db
+      .selectFrom(sql<object>`${sql.id(table.table)}`.as("r"))
+      .select(columns.map((column, at) => value(column).as(`v${at}`)))
+      .where((eb) => eb.and(conditions))
+      .orderBy(reference(table.key))
+      .limit(limit)
+      .execute();
+    const items = rows.flatMap((row) => {
+      const values = columns.map(({ kind }, at) => read(Reflect.get(row, `v${at}`), kind, decoder));
+      return itemOf(table, values) ?? [];
+    });
+    return { rows: rows.length, items };
+  });
+}
+
+async function encodingOf(db: Parameters<RawBuilder<unknown>["execute"]>[0]): Promise<string> {
+  const { rows } = await sql<{ encoding: string }>`PRAGMA encoding`.execute(db);
+  return rows[0]?.encoding ?? "utf-8";
+}
+
+function itemOf(
+  { collection, fields }: KnownTable,
+  [key, title, ...rest]: readonly (Scalar | undefined)[],
+): Resource | undefined {
+  if (!isKey(key)) return undefined;
+  const name = `${collection}/${canonicalJson(key)}`;
+  if (Buffer.byteLength(name) > MAX_RESOURCE_NAME_BYTES) return undefined;
+  const known = [...fields.keys()].flatMap((field, at) => {
+    const value = rest[at];
+    return value === undefined ? [] : [[field, value] as const];
+  });
+  const displayName = String(title ?? key);
+  return { name, displayName, collection, kind: "item", fields: Object.fromEntries(known) };
+}
+
+function isKey(value: unknown): value is string | number {
+  return isFilterable(value) && (typeof value === "string" || typeof value === "number");
+}
+
+/** With its table: builds of SQLite may take a column that has gone since for a text. */
+function reference({ name }: Column): RawBuilder<unknown> {
+  return sql.id("r", name);
+}
+
+/**
+ * A value as a letter for its type and what is ASCII: libsql reads a text only up to its first NUL, and
+ * ends the process at one that is not UTF-8.
+ */
+function sqliteText(column: Column): RawBuilder<unknown> {
+  const value = reference(column);
+  return sql`CASE typeof(${value}) WHEN 'null' THEN NULL WHEN 'integer' THEN 'n' || ${value}
+    WHEN 'real' THEN 'n' || printf('%!.17g', ${value})
+    WHEN 'text' THEN CASE WHEN length(CAST(${value} AS BLOB)) <= ${LONGEST_BYTES}
+      THEN 'h' || hex(CAST(${value} AS BLOB)) ELSE '' END
+    ELSE '' END`;
+}
+
+function postgresText(column: Column): RawBuilder<unknown> {
+  const letter = column.kind === "number" ? "n" : column.kind === "boolean" ? "b" : "t";
+  return sql`${sql.lit(letter)} || left(CAST(${reference(column)} AS text), ${sql.lit(MAX_TEXT_LENGTH + 1)})`;
+}
+
+/** What a column holds, `undefined` if nothing can be filtered on it. */
+function read(value: unknown, kind: Column["kind"], decoder: TextDecoder): Scalar | undefined {
+  if (value === null) return null;
+  if (typeof value !== "string") return undefined;
+  const text = value.slice(1);
+  switch (value[0]) {
+    case "b":
+      return text === "true";
+    case "n":
+      return numberOf(text, kind);
+    case "h":
+      try {
+        return filterable(decoder.decode(Buffer.from(text, "hex")));
+      } catch {
+        return undefined;
+      }
+    case "t":
+      return filterable(text);
+    default:
+      return undefined;
+  }
+}
+
+function numberOf(text: string, kind: Column["kind"]): Scalar | undefined {
+  const number = Number(text);
+  if (kind === "bit" && (number === 0 || number === 1)) return number === 1;
+  const rounded = /^-?\d+$/.test(text) && !Number.isSafeInteger(number);
+  return rounded ? undefined : filterable(number);
+}
+
+function filterable(value: string | number): Scalar | undefined {
+  return isFilterable(value) ? value : undefined;
+}
+
+/** What leaves out rows, but none that the condition is for. */
+function conditionsOn(column: Column, condition: FieldCondition): RawBuilder<SqlBool>[] {
+  const value = reference(column);
+  if (typeof condition !== "object" || condition === null) return equals(column, [condition]);
+  const { in: list, min, max } = condition;
+  const numbers = column.kind === "number" || isAny(column.kind);
+  return [
+    ...(list === undefined ? [] : equals(column, list)),
+    ...(typeof min === "number" && numbers
+      ? [sql<SqlBool>`${value} >= ${bound(column, min)}`]
+      : []),
+    ...(typeof max === "number" && numbers
+      ? [sql<SqlBool>`${value} <= ${bound(column, max)}`]
+      : []),
+  ];
+}
+
+function equals(column: Column, list: readonly Scalar[]): RawBuilder<SqlBool>[] {
+  const { kind } = column;
+  if (kind === "other") return [];
+  // PostgreSQL compares values of one type; what is of another equals nothing.
+  const comparable = list.filter(
+    (one) => one !== null && (isAny(kind) || typeof one === typeOf(kind)),
+  );
+  // What cannot be bound leaves nothing out; the filter itself decides.
+  if (comparable.some((one) => typeof one === "string" && !isBindable(one))) return [];
+  const tests = [
+    ...(list.includes(null) ? [sql<SqlBool>`${reference(column)} IS NULL`] : []),
+    ...comparable.map((one) => sql<SqlBool>`${reference(column)} = ${bound(column, one)}`),
+  ];
+  return [tests.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`(${sql.join(tests, sql` OR `)})`];
+}
+
+function isAny(kind: Column["kind"]): boolean {
+  return kind === "any" || kind === "bit";
+}
+
+function typeOf(kind: Column["kind"]): string {
+  return kind === "text" ? "string" : kind;
+}
+
+/** A value that an index can be asked for, whatever kind of number the column has. */
+function bound({ kind }: Column, value: Scalar): RawBuilder<unknown> {
+  if (typeof value === "boolean") return sql.lit(value);
+  if (kind !== "number" || typeof value !== "number") return sql`${value}`;
+  return Number.isSafeInteger(value)
+    ? sql`CAST(${value} AS bigint)`
+    : sql`CAST(${value} AS double precision)`;
+}

@@ -1,0 +1,152 @@
+import { checkFilter, matches } from "../agent/resources/filter.js";
+import { unknownCollection } from "../agent/resources/query-denial.js";
+import type {
+  QueryResult,
+  Resource,
+  ResourceQuery,
+  ResourceSource,
+} from "../agent/resources/resource.js";
+import { shown } from "../caveats/scalar.js";
+import { type ForeignDatabase, openForeign } from "../storage/foreign.js";
+import { StorageError } from "../storage/storage-error.js";
+import { ResourceError } from "./resource-error.js";
+import {
+  type Collection,
+  checkCollections,
+  type KnownTable,
+  knownTables,
+} from "./table-columns.js";
+import { itemsOf, readKey } from "./table-rows.js";
+
+const MAX_ROWS = 100_000;
+
+/** Which database, and what in it. */
+export interface TablesOptions {
+  /** The path of an SQLite file, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. */
+  readonly database: string;
+  /** By collection: a name of at most 128 characters without a slash. */
+  readonly collections: { readonly [collection: string]: Collection };
+  /**
+   * Rows that one query may look at, after what the database can leave out; 100,000 unless given. More
+   * are an error, so that no query takes all of the memory.
+   */
+  readonly maxRows?: number;
+}
+
+/** The rows of a database as resources, which something holds open. */
+export interface TableSource extends ResourceSource {
+  declaredFields(collection: string): readonly string[] | undefined;
+  collectionOf(name: string): string | undefined;
+  /** Lets go of the database. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a database as a source of resources: each row of a table or view is an item. Its name is the
+ * collection and the key as JSON, such as `reports/7` or `reports/"q3"`; a collection's ends in a
+ * slash. Others may change the database at any time, and replace a file; nothing is ever written to it.
+ *
+ * A field is a text of at most 1024 characters, a number, a boolean or null: on SQLite, 0 and 1 in a
+ * column declared `BOOLEAN`; on PostgreSQL, what is of another type is its text. Other values are as if
+ * they were not there: BLOBs, integers beyond 2^53, which would be rounded, texts that are not sound
+ * Unicode. A row whose key is such a value or null is left out, and one whose key another has leads
+ * nowhere.
+ *
+ * The database leaves out what it can, and {@link matches} decides: queries are exact, whatever the
+ * column's type and collation. Give the columns that are filtered on an index.
+ *
+ * @throws TypeError on wrong options, naming the field.
+ * @throws ResourceError `source_missing`, `source_unreadable`, `source_mismatch` if a table or column
+ *   is not there, with those that are, or `source_unavailable` if libsql or pg is not installed.
+ */
+export async function openTables(options: TablesOptions): Promise<TableSource> {
+  const { database: place, collections, maxRows = MAX_ROWS } = options;
+  if (typeof place !== "string" || place === "" || place.includes("\0")) {
+    throw new TypeError(`database must be a path or an address, not ${shown(place)}`);
+  }
+  if (!Number.isSafeInteger(maxRows) || maxRows < 1) {
+    throw new TypeError(`maxRows must be a whole number of at least 1, not ${shown(maxRows)}`);
+  }
+  checkCollections(collections);
+  const database = await attempt(place, () => openForeign(place));
+  try {
+    const tables = await attempt(database.name, () => knownTables(database, collections));
+    return sourceOver(database, tables, maxRows);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function sourceOver(
+  database: ForeignDatabase,
+  tables: ReadonlyMap<string, KnownTable>,
+  maxRows: number,
+): TableSource {
+  const names = [...tables.keys()].sort();
+  let closed = false;
+  const read: typeof itemsOf = (...words) => {
+    if (closed) throw new TypeError("these resources are closed");
+    return attempt(database.name, () => itemsOf(...words));
+  };
+  const source: TableSource = {
+    collections: async () => names,
+    async find({ collection, filter = {} }: ResourceQuery): Promise<QueryResult> {
+      const table = tables.get(collection);
+      if (table === undefined) return { ok: false, denial: unknownCollection(collection, names) };
+      const denial = checkFilter(filter, source.declaredFields(collection) ?? []);
+      if (denial !== undefined) return { ok: false, denial };
+      const { rows, items } = await read(database, table, { filter, limit: maxRows + 1 });
+      if (rows > maxRows) {
+        const detail = `a query on ${collection} would have to look at more than ${maxRows} rows`;
+        throw new ResourceError("source_too_large", database.name, detail);
+      }
+      return { ok: true, resources: items.filter((item) => matches(item, filter)) };
+    },
+    async get(name): Promise<Resource | undefined> {
+      const collection = source.collectionOf(name);
+      const table = collection === undefined ? undefined : tables.get(collection);
+      if (collection === undefined || table === undefined) return undefined;
+      if (name.length === collection.length + 1) {
+        return { name, displayName: collection, collection, kind: "collection", fields: {} };
+      }
+      const key = readKey(name.slice(collection.length + 1));
+      if (key === undefined) return undefined;
+      const { items } = await read(database, table, { key, limit: maxRows });
+      const [item, another] = items.filter((candidate) => candidate.name === name);
+      return another === undefined ? item : undefined;
+    },
+    declaredFields(collection) {
+      const fields = tables.get(collection)?.fields;
+      return fields === undefined ? undefined : [...fields.keys()].sort();
+    },
+    collectionOf(name) {
+      const slash = name.indexOf("/");
+      return slash < 1 ? undefined : name.slice(0, slash);
+    },
+    nameOfCollection: async (collection) => (tables.has(collection) ? `${collection}/` : undefined),
+    async close() {
+      if (closed) return;
+      closed = true;
+      await database.close();
+    },
+  };
+  return source;
+}
+
+/** Runs `action`, whose errors are the database's. */
+async function attempt<T>(name: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    const code =
+      error.code === "store_missing"
+        ? "source_missing"
+        : error.code === "store_unavailable"
+          ? "source_unavailable"
+          : "source_unreadable";
+    const reason = error.cause instanceof Error ? error.cause.message : error.message;
+    throw new ResourceError(code, name, reason, error);
+  }
+}

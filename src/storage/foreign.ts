@@ -1,0 +1,79 @@
+import { resolve } from "node:path";
+import type { Kysely, Transaction } from "kysely";
+import type { DatabaseDialect } from "./columns.js";
+import { isAddress } from "./database.js";
+import { loadLibsql } from "./libsql.js";
+import { kyselyOf, withoutPassword } from "./postgres.js";
+import { identityOf, kyselyOver } from "./sqlite.js";
+
+/** Tables that are somebody else's: of any name, with any columns. */
+export interface ForeignTables {
+  readonly [table: string]: { readonly [column: string]: unknown };
+}
+
+/** A database that is somebody else's, and is only read. */
+export interface ForeignDatabase {
+  /** The file as it was named, or the address without its password. */
+  readonly name: string;
+  readonly dialect: DatabaseDialect;
+  /** Reads in a transaction that cannot write. @throws StorageError */
+  read<T>(action: (db: Transaction<ForeignTables>) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Milliseconds that a read waits for a writer. */
+const PATIENCE = 500;
+// A statement of libsql that finds the database locked goes on holding it until it is collected; what
+// runs as the transaction begins does not, and takes the lock that the others then have.
+const BEGIN = "BEGIN; SELECT 1 FROM main.sqlite_schema LIMIT 1";
+
+/**
+ * Opens a database to read from: a file, which another may take the place of at any time, or an
+ * address of PostgreSQL.
+ *
+ * @throws TypeError if the address is malformed.
+ * @throws StorageError
+ */
+export async function openForeign(place: string): Promise<ForeignDatabase> {
+  return isAddress(place) ? postgres(place) : sqlite(place);
+}
+
+async function postgres(address: string): Promise<ForeignDatabase> {
+  const db = await kyselyOf<ForeignTables>(address);
+  return {
+    name: withoutPassword(address),
+    dialect: "postgres",
+    read: (action) => db.transaction().setAccessMode("read only").execute(action),
+    close: () => db.destroy(),
+  };
+}
+
+async function sqlite(name: string): Promise<ForeignDatabase> {
+  const connect = await loadLibsql(name);
+  const path = resolve(name);
+  const open = (): { identity: string; db: Kysely<ForeignTables>; close: () => Promise<void> } => {
+    const identity = identityOf(path, name);
+    const connection = connect(path, name);
+    connection.exec("PRAGMA query_only = ON");
+    const db = kyselyOver<ForeignTables>(connection, { begin: BEGIN, patience: PATIENCE });
+    const close = async (): Promise<void> => {
+      await db.destroy();
+      connection.close();
+    };
+    return { identity, db, close };
+  };
+  let opened = open();
+  return {
+    name,
+    dialect: "sqlite",
+    async read(action) {
+      if (identityOf(path, name) !== opened.identity) {
+        const old = opened;
+        opened = open();
+        await old.close();
+      }
+      return opened.db.transaction().execute(action);
+    },
+    close: () => opened.close(),
+  };
+}

@@ -1,0 +1,216 @@
+import type { IssuedCapability, Ledger, LedgerEvent, LedgerQuery } from "../../agent/ledger.js";
+import { parseTime } from "../../caveats/time.js";
+import type { StoreDatabase } from "../database.js";
+import { type Batch, type LedgerGap, Notes, type NotesOptions } from "./notes.js";
+import { assertQuery, readEvents, readGaps, readIssued } from "./reading.js";
+import { eventRow } from "./row.js";
+import { insertEvents, insertIssued, KnownHops, removeOld } from "./writing.js";
+
+/** How a ledger is kept. */
+export interface LedgerOptions extends NotesOptions {
+  /** Days for which `prune` keeps events; 90 unless given. */
+  readonly retention?: number;
+}
+
+const OPTIONS = ["interval", "capacity", "retention", "onProblem", "clock"];
+const DAY = 24 * 60 * 60 * 1000;
+const MAX_INTERVAL = 60_000;
+const MAX_RETENTION = 36_500;
+
+/**
+ * A ledger in a database, which several processes may write and others read meanwhile.
+ *
+ * What `commit` wrote survives any crash. What `note` took is written within `interval` milliseconds
+ * or after 512 events, and then survives any crash as well.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { createStores, LedgerStore } from "proviso/stores";
+ *
+ * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
+ * const ledger = new LedgerStore(database);
+ * const revocations = new RevocationList();
+ * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
+ * const { capability, identifier } = issuer.issue(() => ({
+ *   grant: "documents:read",
+ *   operations: ["retrieve"],
+ * }));
+ *
+ * const { id, expires } = capability;
+ * const who = { principal: "alice", invoker: "assistant" };
+ * const at = new Date().toISOString();
+ * await ledger.commit({ kind: "issuance", at, decision: "allowed", capability: id, ...who }, [
+ *   { id, identifier, hop: JSON.stringify(capability.hop), ...who, expires },
+ * ]);
+ * (await ledger.issued(id))?.principal; // => "alice"
+ * await ledger.close();
+ * await database.close();
+ * ```
+ */
+export class LedgerStore implements Ledger {
+  readonly #database: StoreDatabase;
+  readonly #notes: Notes;
+  readonly #hops = new KnownHops();
+  readonly #retention: number;
+  readonly #clock: () => number;
+  #closed: Promise<void> | undefined;
+
+  /**
+   * @param database - Stays open when the ledger is closed.
+   * @throws TypeError on wrong options.
+   */
+  constructor(database: StoreDatabase, options: LedgerOptions = {}) {
+    const unknown = Object.keys(options).find((option) => !OPTIONS.includes(option));
+    if (unknown !== undefined) {
+      throw new TypeError(`unknown option "${unknown}"; there are ${OPTIONS.join(", ")}`);
+    }
+    const { interval = 100, capacity = 100_000, retention = 90 } = options;
+    const { onProblem = () => {}, clock = Date.now } = options;
+    if (!Number.isFinite(interval) || interval < 0 || interval > MAX_INTERVAL) {
+      throw new TypeError("interval must be 0 to 60,000 milliseconds");
+    }
+    if (!Number.isSafeInteger(capacity) || capacity < 1) {
+      throw new TypeError("capacity must be a whole number of at least 1");
+    }
+    if (!Number.isSafeInteger(retention) || retention < 1 || retention > MAX_RETENTION) {
+      throw new TypeError("retention must be 1 to 36,500 whole days");
+    }
+    this.#database = database;
+    this.#retention = retention * DAY;
+    this.#clock = clock;
+    this.#notes = new Notes({ interval, capacity, onProblem, clock }, (batch) =>
+      this.#writeBatch(batch),
+    );
+  }
+
+  /** Why the last batch of noted events could not be written; absent if it was. */
+  get problem(): Error | undefined {
+    return this.#notes.problem;
+  }
+
+  /**
+   * Notes an event, to be written soon. Costs next to nothing: the event is kept as it is, so it must
+   * not be changed afterwards.
+   *
+   * @throws TypeError if the ledger is closed.
+   */
+  note(event: LedgerEvent): void {
+    this.#assertOpen();
+    this.#notes.add(event);
+  }
+
+  /**
+   * Writes an event, with the capabilities that it issued. Fulfilled once they are committed.
+   *
+   * @param options.urgent - Writes it even when the disk is nearly full: for revocations alone.
+   * @throws TypeError if the event or a capability is invalid, or one of its id is there already.
+   * @throws StorageError if it could not be written: what it records must not happen then.
+   */
+  async commit(
+    event: LedgerEvent,
+    issued: readonly IssuedCapability[] = [],
+    options: { readonly urgent?: boolean } = {},
+  ): Promise<void> {
+    this.#assertOpen();
+    const row = eventRow(event);
+    for (const { id, expires } of issued) {
+      if (typeof id !== "string" || id === "" || parseTime(expires) === undefined) {
+        throw new TypeError("an issued capability must have an id, and expire at a time");
+      }
+    }
+    const hops = this.#hops.newIn([event]);
+    await this.#database.write(async (db) => {
+      await insertIssued(db, issued);
+      await insertEvents(db, [row], hops);
+    }, options);
+    this.#hops.add(hops);
+  }
+
+  /**
+   * An issued capability that has not expired.
+   *
+   * @throws StorageError if the database cannot be read.
+   */
+  async issued(id: string): Promise<IssuedCapability | undefined> {
+    this.#assertOpen();
+    return readIssued(this.#database, id, this.#clock());
+  }
+
+  /**
+   * Events, oldest first, among them all that this process noted before. What the hops of a path say
+   * is added wherever an event has told it.
+   *
+   * @throws TypeError if the query asks for what there is not.
+   * @throws StorageError if what was noted cannot be written, or the database not be read.
+   */
+  async list(query: LedgerQuery = {}): Promise<readonly LedgerEvent[]> {
+    this.#assertOpen();
+    assertQuery(query);
+    await this.#notes.drain();
+    return readEvents(this.#database, query);
+  }
+
+  /**
+   * When events were lost because they could not be written, and how many, oldest first.
+   *
+   * @throws StorageError if the database cannot be read.
+   */
+  async gaps(): Promise<readonly LedgerGap[]> {
+    this.#assertOpen();
+    return readGaps(this.#database);
+  }
+
+  /**
+   * Removes events that are older than `retention`, and issued capabilities that have expired, in small
+   * steps. The issuance of a capability that has not expired stays, and so does its query.
+   *
+   * @returns How many rows were removed.
+   * @throws StorageError
+   */
+  async prune(): Promise<number> {
+    this.#assertOpen();
+    const now = this.#clock();
+    return removeOld(this.#database, now - this.#retention, now, () => this.#closed !== undefined);
+  }
+
+  /**
+   * Writes all that was noted before.
+   *
+   * @throws StorageError if that fails: it still waits then.
+   */
+  async flush(): Promise<void> {
+    this.#assertOpen();
+    await this.#notes.drain();
+  }
+
+  /**
+   * Writes what is left, and takes no more. The database stays open.
+   *
+   * @throws StorageError if what is left cannot be written: it is lost then.
+   */
+  async close(): Promise<void> {
+    this.#closed ??= this.#notes.drain().finally(() => this.#notes.stop());
+    await this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #assertOpen(): void {
+    if (this.#closed !== undefined) throw new TypeError("the ledger is closed");
+  }
+
+  async #writeBatch({ rows, events, lost }: Batch): Promise<void> {
+    const hops = this.#hops.newIn(events);
+    await this.#database.write(async (db) => {
+      if (lost !== undefined) await db.insertInto("gap").values(lost).execute();
+      await insertEvents(db, rows, hops);
+    });
+    this.#hops.add(hops);
+  }
+}

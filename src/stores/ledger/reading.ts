@@ -1,0 +1,157 @@
+import type { Kysely } from "kysely";
+import type { IssuedCapability, LedgerEvent, LedgerQuery } from "../../agent/ledger.js";
+import type { Hop } from "../../caveats/hop.js";
+import { formatTime, parseTime } from "../../caveats/time.js";
+import { isRevocationId } from "../../revocation/id.js";
+import { StorageError } from "../../storage/storage-error.js";
+import type { StoreDatabase, StoreTables } from "../database.js";
+import type { LedgerGap } from "./notes.js";
+import { eventOf, hopOfText, KINDS, textKey, whatOf } from "./row.js";
+
+const QUERY_KEYS = ["principal", "capability", "since", "decision", "kind", "limit"];
+const DECISIONS = ["allowed", "refused"] as const;
+/** Hops that are looked up at once. */
+const MAX_HOPS = 500;
+
+/** @throws TypeError if the query asks for what there is not. */
+export function assertQuery(query: LedgerQuery): void {
+  const unknown = Object.keys(query).find((key) => !QUERY_KEYS.includes(key));
+  if (unknown !== undefined) {
+    throw new TypeError(`unknown filter "${unknown}"; there are ${QUERY_KEYS.join(", ")}`);
+  }
+  const { since, decision, kind, limit } = query;
+  if (decision !== undefined && !DECISIONS.includes(decision)) {
+    throw new TypeError('decision must be "allowed" or "refused"');
+  }
+  if (kind !== undefined && !KINDS.includes(kind)) {
+    throw new TypeError(`kind must be one of ${KINDS.join(", ")}`);
+  }
+  if (limit !== undefined && (!Number.isSafeInteger(limit) || limit < 1)) {
+    throw new TypeError("limit must be a whole number of at least 1");
+  }
+  if (since !== undefined && parseTime(since) === undefined) {
+    throw new TypeError("since must be a time: YYYY-MM-DDTHH:MM:SSZ");
+  }
+}
+
+/** Events, oldest first, with what is known of the hops of their paths. */
+export async function readEvents(
+  database: StoreDatabase,
+  { principal, capability, since, decision, kind, limit }: LedgerQuery,
+): Promise<readonly LedgerEvent[]> {
+  return database.read(async (db) => {
+    let selection = db
+      .selectFrom("event")
+      .select(["at", "what", "principal", "capability", "body"])
+      .orderBy("at", "desc")
+      .orderBy("seq", "desc");
+    if (capability !== undefined) {
+      selection = selection.where("capability", "=", textKey(capability));
+    }
+    if (principal !== undefined) selection = selection.where("principal", "=", textKey(principal));
+    const from = since === undefined ? undefined : parseTime(since);
+    if (from !== undefined) selection = selection.where("at", ">=", from);
+    if (decision !== undefined || kind !== undefined) {
+      const kinds = kind === undefined ? KINDS : [kind];
+      const decisions = decision === undefined ? DECISIONS : [decision];
+      const wanted = kinds.flatMap((one) => decisions.map((other) => whatOf(one, other)));
+      selection = selection.where("what", "in", wanted);
+    }
+    if (limit !== undefined) selection = selection.limit(limit);
+    const rows = await selection.execute();
+    const events = rows.map((row) => sound(database, "an event", () => eventOf(row))).reverse();
+    const hops = await readHops(database, db, events);
+    return events.map((event) => (event.path === undefined ? event : withHops(event, hops)));
+  });
+}
+
+async function readHops(
+  database: StoreDatabase,
+  db: Kysely<StoreTables>,
+  events: readonly LedgerEvent[],
+): Promise<ReadonlyMap<string, Hop>> {
+  const named = events.flatMap(({ path = [] }) => path.map(({ revocationId }) => revocationId));
+  const ids = [...new Set(named)].filter(isRevocationId);
+  const hops = new Map<string, Hop>();
+  for (let from = 0; from < ids.length; from += MAX_HOPS) {
+    const some = ids.slice(from, from + MAX_HOPS);
+    const rows = await db
+      .selectFrom("hop")
+      .select(["revocation", "hop"])
+      .where("revocation", "in", some)
+      .execute();
+    for (const { revocation, hop } of rows) {
+      hops.set(
+        revocation,
+        sound(database, "a hop", () => hopOfText(hop)),
+      );
+    }
+  }
+  return hops;
+}
+
+function withHops(event: LedgerEvent, hops: ReadonlyMap<string, Hop>): LedgerEvent {
+  const path = (event.path ?? []).map(({ revocationId }) => {
+    const hop = hops.get(revocationId);
+    return hop === undefined ? { revocationId } : { revocationId, hop };
+  });
+  return { ...event, path };
+}
+
+/** An issued capability that has not expired. @param now - Milliseconds since 1970. */
+export async function readIssued(
+  database: StoreDatabase,
+  id: string,
+  now: number,
+): Promise<IssuedCapability | undefined> {
+  const row = await database.read((db) =>
+    db
+      .selectFrom("issued")
+      .select("body")
+      .where("id", "=", JSON.stringify(id))
+      .where("expires", ">", formatTime(now))
+      .executeTakeFirst(),
+  );
+  if (row === undefined) return undefined;
+  return sound(database, "a capability", () => {
+    const body: unknown = JSON.parse(row.body);
+    const of = (name: string): string => {
+      const value: unknown =
+        typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined;
+      if (typeof value === "string") return value;
+      throw new TypeError(`"${name}" is not a text`);
+    };
+    return {
+      ...{ id: of("id"), identifier: of("identifier"), hop: of("hop") },
+      ...{ principal: of("principal"), invoker: of("invoker"), expires: of("expires") },
+      ...(typeof body === "object" && body !== null && "query" in body
+        ? { query: of("query") }
+        : {}),
+    };
+  });
+}
+
+export async function readGaps(database: StoreDatabase): Promise<readonly LedgerGap[]> {
+  const rows = await database.read((db) =>
+    db.selectFrom("gap").select(["from", "until", "lost"]).orderBy("seq").execute(),
+  );
+  for (const { from, until, lost } of rows) {
+    sound(database, "a gap", () => {
+      const known = [from, until].every((time) => parseTime(time) !== undefined);
+      if (!known || !Number.isSafeInteger(lost)) throw new TypeError("a gap has two times");
+    });
+  }
+  return rows;
+}
+
+/** @throws StorageError `store_corrupt` if reading shows that a row is damaged. */
+function sound<T>({ name }: StoreDatabase, what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    const known = [TypeError, SyntaxError, RangeError].some((type) => cause instanceof type);
+    if (!known) throw cause;
+    const detail = `${what} in it is not well formed`;
+    throw new StorageError("store_corrupt", name, { detail, cause });
+  }
+}

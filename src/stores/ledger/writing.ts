@@ -1,0 +1,156 @@
+import type { Transaction } from "kysely";
+import type { IssuedCapability, LedgerEvent } from "../../agent/ledger.js";
+import { formatTime } from "../../caveats/time.js";
+import type { StoreDatabase, StoreTables } from "../database.js";
+import { type EventRow, hopText, whatOf } from "./row.js";
+
+type Writing = Transaction<StoreTables>;
+
+const DAY = 24 * 60 * 60 * 1000;
+/** Hops of one INSERT, which may name so many values only. */
+const MAX_HOPS = 1000;
+/** Hops that are known to be kept, after which they are forgotten. */
+const MAX_KNOWN = 10_000;
+/** Rows that one transaction removes, so that nothing waits for it long. */
+const MAX_REMOVED = 500;
+
+/** What a hop says, and when an event told it, in milliseconds since 1970. */
+interface ToldHop {
+  readonly revocation: string;
+  readonly hop: string;
+  readonly at: number;
+}
+
+/** Hops that are known to be kept, so that most events write none. */
+export class KnownHops {
+  readonly #kept = new Map<string, number>();
+
+  /** What events tell of hops that are not known to be kept, or were told last long ago. */
+  newIn(events: readonly LedgerEvent[]): readonly ToldHop[] {
+    const told = new Map<string, ToldHop>();
+    for (const { at, path = [] } of events) {
+      const now = Date.parse(at);
+      for (const hop of path) {
+        const { revocationId: revocation } = hop;
+        if (now < (this.#kept.get(revocation) ?? Number.NEGATIVE_INFINITY) + DAY) continue;
+        const text = hopText(hop);
+        if (text !== undefined) told.set(revocation, { revocation, hop: text, at: now });
+      }
+    }
+    // In one order, so that two processes cannot each wait for a row of the other's.
+    return [...told.values()].sort((a, b) => (a.revocation < b.revocation ? -1 : 1));
+  }
+
+  /** Notes that they are committed. */
+  add(hops: readonly ToldHop[]): void {
+    if (this.#kept.size + hops.length > MAX_KNOWN) this.#kept.clear();
+    for (const { revocation, at } of hops) this.#kept.set(revocation, at);
+  }
+}
+
+export async function insertEvents(
+  db: Writing,
+  rows: readonly EventRow[],
+  hops: readonly ToldHop[],
+): Promise<void> {
+  if (rows.length > 0) await db.insertInto("event").values(rows).execute();
+  for (let from = 0; from < hops.length; from += MAX_HOPS) {
+    await db
+      .insertInto("hop")
+      .values(hops.slice(from, from + MAX_HOPS))
+      .onConflict((conflict) =>
+        conflict.column("revocation").doUpdateSet({ at: (eb) => eb.ref("excluded.at") }),
+      )
+      .execute();
+  }
+}
+
+/** @throws TypeError if a capability of one of the ids is kept already, or given twice. */
+export async function insertIssued(
+  db: Writing,
+  issued: readonly IssuedCapability[],
+): Promise<void> {
+  for (const { id, identifier, hop, principal, invoker, expires, query } of issued) {
+    const body = JSON.stringify({ id, identifier, hop, principal, invoker, expires, query });
+    const { numInsertedOrUpdatedRows } = await db
+      .insertInto("issued")
+      .values({ id: JSON.stringify(id), expires, body })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow();
+    if (numInsertedOrUpdatedRows === 0n) throw new TypeError(`capability ${id} was issued before`);
+  }
+}
+
+/**
+ * Removes, in small steps, what was told before a moment, and issued capabilities that have expired.
+ * The issuance of a capability that lives is never removed.
+ *
+ * @param before - Milliseconds since 1970, and so is `now`.
+ * @param isOver - Asked after each step: whether the rest is left for another time.
+ * @returns How many rows were removed.
+ */
+export async function removeOld(
+  database: StoreDatabase,
+  before: number,
+  now: number,
+  isOver: () => boolean,
+): Promise<number> {
+  const expired = formatTime(now);
+  const steps: ((db: Writing) => Promise<{ readonly numDeletedRows: bigint }>)[] = [
+    (db) =>
+      db
+        .deleteFrom("issued")
+        .where("id", "in", (eb) =>
+          eb.selectFrom("issued").select("id").where("expires", "<=", expired).limit(MAX_REMOVED),
+        )
+        .executeTakeFirstOrThrow(),
+    (db) =>
+      db
+        .deleteFrom("event")
+        .where("seq", "in", (eb) =>
+          eb
+            .selectFrom("event")
+            .select("seq")
+            .where("at", "<", before)
+            .where((eb) =>
+              eb.or([
+                eb("what", "!=", whatOf("issuance", "allowed")),
+                eb.not(
+                  eb.exists(
+                    eb
+                      .selectFrom("issued")
+                      .select("id")
+                      .whereRef("issued.id", "=", "event.capability"),
+                  ),
+                ),
+              ]),
+            )
+            .orderBy("at")
+            .limit(MAX_REMOVED),
+        )
+        .executeTakeFirstOrThrow(),
+    (db) =>
+      db
+        .deleteFrom("hop")
+        .where("revocation", "in", (eb) =>
+          eb
+            .selectFrom("hop")
+            .select("revocation")
+            // What is told daily is written as told only once a day.
+            .where("at", "<", before - DAY)
+            .limit(MAX_REMOVED),
+        )
+        .executeTakeFirstOrThrow(),
+    (db) => db.deleteFrom("gap").where("until", "<", formatTime(before)).executeTakeFirstOrThrow(),
+  ];
+  let removed = 0;
+  for (const step of steps) {
+    let count: number;
+    do {
+      count = Number((await database.write(step)).numDeletedRows);
+      removed += count;
+    } while (count === MAX_REMOVED && !isOver());
+    if (isOver()) break;
+  }
+  return removed;
+}

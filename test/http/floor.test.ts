@@ -1,0 +1,130 @@
+import { createServer, type Server } from "node:http";
+import express, { type Request, type Response } from "express";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Authenticator } from "../../src/agent/caller.js";
+import { createFixedTokens } from "../../src/auth/index.js";
+import { jsonBody } from "../../src/http/body.js";
+import { authentication, callerOf, rateLimiter } from "../../src/http/callers.js";
+import { contentType } from "../../src/http/content-type.js";
+import { fallback } from "../../src/http/fallback.js";
+import type { FaultWriter } from "../../src/http/fault.js";
+import { drain, listen, refuseWhileDraining } from "../../src/http/listen.js";
+import { requestLog } from "../../src/http/log.js";
+import { health, metricsText } from "../../src/http/status.js";
+import { wellFormedBody } from "../../src/http/well-formed.js";
+import { type Answer, send } from "../protocols/a2a/callers.js";
+
+// A protocol with codes and headers of its own on the HTTP floor, which knows none of them.
+
+const TOKEN = "a-development-token";
+const lines: object[] = [];
+const failures: string[] = [];
+let server: Server;
+let url: string;
+let draining = false;
+
+const answer: FaultWriter = (res, { status, reason, message, retryAfter }) => {
+  res.setHeader("X-Reason", reason);
+  res.status(status).json({ own: { reason, message, ...(retryAfter ? { retryAfter } : {}) } });
+};
+const onFailure = (error: unknown, what: string): void => {
+  failures.push(`${what}: ${error}`);
+};
+const tokens = createFixedTokens([{ token: TOKEN, principal: "alice", invoker: "assistant" }], {
+  development: true,
+  announce: () => {},
+});
+const authenticator: Authenticator = {
+  authenticate: async (authorization) => {
+    if (authorization === "Bearer unreachable") throw new Error("the keys cannot be fetched");
+    return tokens.authenticate(authorization);
+  },
+};
+
+beforeAll(async () => {
+  const app = express();
+  const types = ["application/json"];
+  const log = { info: (fields: object) => void lines.push(fields), warn() {}, error() {} };
+  app.get(
+    "/healthz",
+    health(() => draining),
+  );
+  app.get("/metrics", metricsText(undefined));
+  app.use(
+    "/own",
+    requestLog({
+      ...{ binding: "own", denialHeader: "X-Reason", log, metrics: undefined },
+      methodOf: (req) => req.body?.call,
+    }),
+    refuseWhileDraining(() => draining, answer),
+    authentication(authenticator, answer, onFailure),
+    rateLimiter({ requests: 20, seconds: 60 })(answer),
+    contentType(types, answer),
+    ...jsonBody(types, { bytes: 64, depth: 3 }, answer),
+    wellFormedBody(answer),
+    (req: Request, res: Response) => {
+      if (req.path === "/broken") throw new Error("it broke within");
+      res.json({ caller: callerOf(req), body: req.body ?? null });
+    },
+  );
+  app.use(...fallback(answer, onFailure));
+  server = createServer(app);
+  url = await listen(server, {});
+});
+afterAll(() => drain(server));
+
+function post(body: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  const known = { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json" };
+  return send(`${url}/own`, { method: "POST", headers: { ...known, ...headers }, body });
+}
+
+describe("what is wrong with a request is told by its protocol's own writer", () => {
+  test.each<[string, string, Readonly<Record<string, string>>, number, string]>([
+    ["no credentials", "{}", { Authorization: "" }, 401, "token_missing"],
+    ["keys out of reach", "{}", { Authorization: "Bearer unreachable" }, 503, "unavailable"],
+    ["another type", "a", { "Content-Type": "text/plain" }, 415, "content_type"],
+    ["no JSON", "{", {}, 400, "parse_error"],
+    ["a list", "[]", {}, 400, "invalid_request"],
+    ["too deep", '{"a":{"b":{"c":{}}}}', {}, 400, "too_deep"],
+    ["too large", JSON.stringify({ a: "x".repeat(64) }), {}, 413, "too_large"],
+    ["half of a surrogate pair", '{"a":"\\ud83d"}', {}, 400, "invalid_request"],
+  ])("%s", async (_, body, headers, status, reason) => {
+    const { status: got, body: told } = await post(body, headers);
+    expect({ status: got, told }).toMatchObject({ status, told: { own: { reason } } });
+  });
+
+  test("what breaks within, for the operator alone", async () => {
+    const headers = { Authorization: `Bearer ${TOKEN}` };
+    expect(await send(`${url}/own/broken`, { headers })).toMatchObject({
+      ...{ status: 500, body: { own: { reason: "internal_error", message: "internal error" } } },
+    });
+    expect(failures).toEqual([
+      "authentication: Error: the keys cannot be fetched",
+      "request: Error: it broke within",
+    ]);
+  });
+
+  test("too many requests of one caller, with the seconds to wait", async () => {
+    const good = await post('{"call":"read"}');
+    expect(good.body).toEqual({
+      ...{ caller: { principal: "alice", invoker: "assistant" }, body: { call: "read" } },
+    });
+    expect(lines.at(-1)).toMatchObject({ binding: "own", method: "read", status: 200 });
+    let last = good;
+    for (let more = 0; more < 20 && last.status === 200; more++) last = await post("{}");
+    const { status, body } = last;
+    expect({ status, body }).toMatchObject({
+      ...{ status: 429, body: { own: { reason: "rate_limited", retryAfter: expect.any(Number) } } },
+    });
+    expect(lines.at(-1)).toMatchObject({ denials: "rate_limited", principal: "alice" });
+  });
+});
+
+test("an unknown address, health, and metrics that are not kept", async () => {
+  expect((await send(`${url}/elsewhere`)).status).toBe(404);
+  expect((await send(`${url}/metrics`)).status).toBe(404);
+  expect((await send(`${url}/healthz`)).body).toEqual({ status: "ok" });
+  draining = true;
+  expect((await send(`${url}/healthz`)).status).toBe(503);
+  expect((await post("{}")).body).toMatchObject({ own: { reason: "unavailable" } });
+});
