@@ -104,6 +104,7 @@ async function open(
   const tasks = await openTaskStore(database, {
     onProblem: (error) => warn(context, error.message),
   });
+  opened.push(() => tasks.close());
   opened.push(
     pruneHourly({ tasks, revocations, ledger, onProblem: (message) => warn(context, message) }),
   );

@@ -12,6 +12,7 @@ export type { AgentLog } from "../../http/log.js";
 export { AgentMetrics, type RevocationGauge } from "../../http/metrics.js";
 export { type HealthCheck, type MetricsServer, serveMetrics } from "../../http/status.js";
 export type { PushConfigs } from "../../stores/tasks/push-configs.js";
+export { type TaskQuota, TaskQuotaError } from "../../stores/tasks/quota.js";
 export { setTaskAccess, type TaskAccess, taskAccessOf } from "../../stores/tasks/task-access.js";
 export {
   openTaskStore,
