@@ -86,6 +86,7 @@ async function open(
   const database = await openStores(join(paths.folder, "ledger.db"), "create");
   opened.push(() => database.close());
   const ledger = new LedgerStore(database, {
+    retention: config.ledger.retention,
     onProblem: (problem) => warnOfLedger(context, problem),
   });
   opened.push(() => ledger.close());
