@@ -43,7 +43,7 @@ function median(values) {
  */
 async function start(home, ledger) {
   const revocations = new RevocationList();
-  const database = await openStores(join(home, `tasks-${Math.random()}.db`), "create");
+  const database = await createStores(join(home, `tasks-${Math.random()}.db`));
   const tasks = await openTaskStore(database);
   const agent = await createIssuingAgent({
     issuer: createIssuer({
@@ -131,6 +131,7 @@ async function start(home, ledger) {
     async stop() {
       connections.destroy();
       await server.close();
+      await tasks.close();
       await ledger.close();
       await database.close();
     },

@@ -1,7 +1,7 @@
 import { CAPABILITY_LIMITS } from "../capability/limits.js";
 import { assertMembers } from "../caveats/known-members.js";
 import type { Issuer } from "../issuer/issuer.js";
-import type { RevocationEntry } from "../revocation/entry.js";
+import type { RevocationSink } from "../revocation/sink.js";
 import type { Mode, UndeclaredAmbient } from "./clearance.js";
 import type { Ledger } from "./ledger.js";
 import type { Policy } from "./policy.js";
@@ -14,7 +14,12 @@ export interface IssuingAgentOptions {
   /** Its grants are the agent's: each has a description, and operations that skills have. */
   readonly issuer: Issuer;
   /** Where revocations go: the store or list that the issuer looks them up in. */
-  readonly revocations: { add(entry: RevocationEntry): Promise<void> | void };
+  readonly revocations: RevocationSink;
+  /**
+   * How many revocations one caller, a principal with an invoker, may have in the list at once; 1,000
+   * unless given. The party that a capability was issued to can always revoke the whole of it.
+   */
+  readonly maxRevocations?: number;
   readonly skills: readonly Skill[];
   readonly policy: Policy;
   /** Absent for an agent without resources. */
@@ -49,12 +54,16 @@ export interface IssuingAgentOptions {
 /** Options with those that an agent cannot do without. */
 export type SettledOptions = IssuingAgentOptions &
   Required<
-    Pick<IssuingAgentOptions, "lifetime" | "maxHandles" | "mode" | "undeclaredAmbient" | "clock">
+    Pick<
+      IssuingAgentOptions,
+      "lifetime" | "maxHandles" | "maxRevocations" | "mode" | "undeclaredAmbient" | "clock"
+    >
   >;
 
 const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   issuer: true,
   revocations: true,
+  maxRevocations: true,
   skills: true,
   policy: true,
   resources: true,
@@ -71,6 +80,7 @@ const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
 };
 const DEFAULT_LIFETIME = 15 * 60;
 const MAX_HANDLES = CAPABILITY_LIMITS.setMembers;
+const MAX_REVOCATIONS = 1000;
 
 /** @throws TypeError naming the option that is wrong. */
 export function settledOptions(options: IssuingAgentOptions): SettledOptions {
@@ -96,6 +106,10 @@ export function settledOptions(options: IssuingAgentOptions): SettledOptions {
   if (!Number.isSafeInteger(maxHandles) || maxHandles < 1 || maxHandles > MAX_HANDLES) {
     throw new TypeError(`maxHandles: must be 1 to ${MAX_HANDLES}`);
   }
+  const maxRevocations = options.maxRevocations ?? MAX_REVOCATIONS;
+  if (!Number.isSafeInteger(maxRevocations) || maxRevocations < 1) {
+    throw new TypeError("maxRevocations: must be a whole number of at least 1");
+  }
   const { clock = Date.now } = options;
-  return { ...options, lifetime, maxHandles, mode, undeclaredAmbient, clock };
+  return { ...options, lifetime, maxHandles, maxRevocations, mode, undeclaredAmbient, clock };
 }

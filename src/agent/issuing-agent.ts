@@ -1,4 +1,5 @@
 import type { Json } from "../bytes/json.js";
+import type { VerifiedCapability } from "../capability/authorize.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Issuer } from "../issuer/issuer.js";
 import { type Admission, admit } from "./admission.js";
@@ -13,6 +14,7 @@ import type {
   SkillInvocation,
   UndeclaredAmbient,
 } from "./clearance.js";
+import { type Coverage, coverageOf } from "./coverage.js";
 import { Gate } from "./gate.js";
 import type { KnownGrant } from "./grant.js";
 import { issueOffers } from "./issuance.js";
@@ -27,9 +29,9 @@ import {
 } from "./maintenance.js";
 import { offersFor } from "./offer.js";
 import type { InvocationOutcome, RequestOutcome, RevocationOutcome } from "./outcomes.js";
-import type { PresentedCapability } from "./presented.js";
+import { isIssuedTo, type PresentedCapability } from "./presented.js";
 import { Recorder } from "./recorder.js";
-import type { RequestDenial } from "./refusal.js";
+import { type RequestDenial, tooManyRevocations } from "./refusal.js";
 import type { Skill } from "./skill.js";
 
 /**
@@ -156,12 +158,14 @@ export class IssuingAgent {
   /**
    * Runs a skill, if every check allows it: {@link IssuingAgent.clear}, then {@link IssuingAgent.run}.
    *
+   * @param cleared - Called before the skill runs.
    * @throws What the skill throws; the signal's reason if it is aborted before the skill runs.
    */
   async invoke(
     caller: Caller,
     invocation: SkillInvocation,
     signal: AbortSignal = NEVER,
+    cleared: (clearance: Clearance) => void = () => {},
   ): Promise<InvocationOutcome> {
     signal.throwIfAborted();
     const answer = await this.clear(caller, invocation);
@@ -172,6 +176,7 @@ export class IssuingAgent {
       this.forgo(answer, caller, timedOut ? "timed_out" : "cancelled");
       signal.throwIfAborted();
     }
+    cleared(answer);
     const result = await this.run(answer, caller, signal);
     const { authority, capability, declared } = answer;
     const id = capability === undefined ? {} : { capability: capability.id };
@@ -193,6 +198,11 @@ export class IssuingAgent {
     const answer = await admit(caller, presented, declared, this.#context);
     if (!answer.allowed) this.#recorder.refused("invocation", caller, answer.denials, elapsed());
     return answer;
+  }
+
+  /** What admitted capabilities cover together of what was done before. */
+  coverage(capabilities: readonly VerifiedCapability[]): Coverage {
+    return coverageOf(capabilities, this.#context.handles);
   }
 
   /**
@@ -219,7 +229,9 @@ export class IssuingAgent {
   }
 
   /**
-   * Revokes a presented capability, with all that descends from it.
+   * Revokes a presented capability, with all that descends from it. Refused where the caller has as
+   * many revocations in the list as it may have, unless it revokes the whole of a capability that was
+   * issued to it.
    *
    * @throws StorageError if it could not be written.
    */
@@ -233,9 +245,18 @@ export class IssuingAgent {
       this.#recorder.refused("revocation", caller, found.denials);
       return found;
     }
-    const { entry, capability, needless } = found;
+    const { entry, capability, whole, needless } = found;
     if (needless !== undefined) return { ok: true, capability, revocationId: entry.id, needless };
-    await this.#options.revocations.add(entry);
+    const { revocations, ledger, maxRevocations: most } = this.#options;
+    // One entry for each capability that was issued to the caller is all that this can add.
+    const own = whole && isIssuedTo(caller, await ledger.issued(capability));
+    const party = JSON.stringify([caller.principal, caller.invoker]);
+    const addition = await revocations.add(entry, own ? undefined : { party, most });
+    if (addition === "over_quota") {
+      const denials = [tooManyRevocations(most)] as const;
+      this.#recorder.refused("revocation", caller, denials);
+      return { ok: false, denials };
+    }
     await this.#recorder.revoked(caller, capability, entry.id, reason);
     return { ok: true, capability, revocationId: entry.id };
   }

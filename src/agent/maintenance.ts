@@ -99,6 +99,8 @@ export async function revocationOfPresented(
       readonly ok: true;
       readonly entry: RevocationEntry;
       readonly capability: string;
+      /** Whether it is the capability as it was issued. */
+      readonly whole: boolean;
       readonly needless?: "revoked" | "expired";
     }
   | Refused

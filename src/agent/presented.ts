@@ -1,6 +1,6 @@
 import type { Issuer } from "../issuer/issuer.js";
 import type { Caller } from "./caller.js";
-import type { Ledger } from "./ledger.js";
+import type { IssuedCapability, Ledger } from "./ledger.js";
 import type { AgentDenial } from "./refusal.js";
 
 /** A capability as a caller presents it: by its token, or by its id alone if it was issued to it. */
@@ -28,11 +28,18 @@ export async function tokenOf(
 > {
   if (token !== undefined) return { ok: true, token };
   const issued = id === undefined ? undefined : await ledger.issued(id);
-  const own = issued?.principal === caller.principal && issued.invoker === caller.invoker;
-  const remade = issued !== undefined && own ? issuer.remake(issued) : undefined;
+  const remade = isIssuedTo(caller, issued) ? issuer.remake(issued) : undefined;
   return remade === undefined
     ? { ok: false, denial: unknownCapability(id) }
     : { ok: true, token: remade };
+}
+
+/** Whether a capability was issued to the very party that calls. */
+export function isIssuedTo(
+  { principal, invoker }: Caller,
+  issued: IssuedCapability | undefined,
+): issued is IssuedCapability {
+  return issued?.principal === principal && issued.invoker === invoker;
 }
 
 /** The denial for an id that is not the caller's to use. */

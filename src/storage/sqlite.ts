@@ -44,6 +44,8 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
   const path = resolve(name);
   const look = (file: string): string => identityOf(file, name);
   const file = look(path);
+  // SQLite keeps the log beside the file that a symbolic link leads to.
+  const logPath = `${realpathSync(path)}-wal`;
   assertPrivate(name);
   const opened: Connection[] = [];
   try {
@@ -61,8 +63,6 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
     writing.exec("PRAGMA busy_timeout = 0");
     reading.exec("PRAGMA query_only = ON");
     pragma(reading, "user_version");
-    // SQLite keeps the log beside the file, not beside a link to it.
-    const logPath = `${realpathSync(path)}-wal`;
     const log = look(logPath);
     return {
       name,

@@ -136,7 +136,7 @@ class Acknowledged {
       expect(resultOf(found)).toEqual(["Q1"]);
       expect(found.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     }
-    const database = await openStores(join(home, "ledger.db"));
+    const database = await openStores(join(home, "proviso.db"));
     const ledger = new LedgerStore(database);
     try {
       const known = async (kind: "issuance" | "revocation") =>
@@ -188,6 +188,31 @@ const later = {
   taskPushNotificationConfig: undefined,
 };
 
+test("what was under way when the agent was killed fails, and does not run when it is sent again", async () => {
+  const home = temporaryFolder();
+  const child = await Child.start(home);
+  const client = await child.client();
+  const { token } = await request(client, { grants: ["work:do"] });
+  const holder = await withCapability(client, token);
+  const call = callOf("wait", { milliseconds: 60_000 }, { messageId: "killed" });
+  const { id } = taskIn(await holder.sendMessage({ ...call, configuration: later }));
+  await child.kill();
+
+  const again = await Child.start(home);
+  const returned = await withCapability(await again.client(), token);
+  const repeated = async (): Promise<Task> => taskIn(await returned.sendMessage(call));
+  await expect
+    .poll(async () => (await repeated()).status, { timeout: 10_000 })
+    .toMatchObject({
+      state: TaskState.TASK_STATE_FAILED,
+      message: {
+        parts: [{ content: { value: expect.stringContaining("may have taken effect") } }],
+      },
+    });
+  expect((await repeated()).id).toBe(id);
+  await again.kill();
+});
+
 test("a task under way when the agent was killed does not run on, and can be cancelled", async () => {
   const home = temporaryFolder();
   const child = await Child.start(home);
@@ -233,7 +258,7 @@ test("asked to stop, the agent answers what is under way, and writes down all of
   const again = await Child.start(home);
   const returned = await withCapability(await again.client(), token);
   expect(resultOf(await returned.getTask({ tenant: "", id: task.id }))).toEqual({ waited: 400 });
-  const database = await openStores(join(home, "ledger.db"));
+  const database = await openStores(join(home, "proviso.db"));
   const ledger = new LedgerStore(database);
   const kinds = (await ledger.list({ capability })).map(({ kind, decision }) => [kind, decision]);
   await database.close();

@@ -10,11 +10,9 @@ import { createIssuer, createKeyring } from "proviso/issuer";
 import { openFolder } from "proviso/sources";
 import {
   createKeyringFile,
-  createRevocationStore,
-  createStores,
   followKeyringFile,
   LedgerStore,
-  openRevocationStore,
+  openRevocations,
   openStores,
   ResourceNumberStore,
 } from "proviso/stores";
@@ -31,13 +29,10 @@ if (first) {
   }
 }
 const folder = await openFolder(at("documents"));
-const revocations = first
-  ? await createRevocationStore(at("store.db"))
-  : await openRevocationStore(at("store.db"));
-const stores = await (first ? createStores : openStores)(at("proviso.db"));
+const stores = await openStores(at("proviso.db"), "create");
+const revocations = await openRevocations(stores);
 const ledger = new LedgerStore(stores);
-const tasks = await openTaskStore(stores);
-await tasks.failInterrupted();
+const tasks = await openTaskStore(stores, { lease: 1000 });
 const input = {
   type: "object",
   properties: {
@@ -89,6 +84,7 @@ writeSync(1, `${JSON.stringify({ url: server.url })}\n`);
 
 process.once("SIGTERM", async () => {
   await server.close();
+  await tasks.close();
   await ledger.close();
   await stores.close();
   writeSync(1, `${JSON.stringify({ stopped: true })}\n`);

@@ -1,0 +1,256 @@
+import { spawn } from "node:child_process";
+import { chmodSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { sql } from "kysely";
+import Database from "libsql";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createDatabase, openDatabase } from "../../src/storage/database.js";
+import type { Schema } from "../../src/storage/migrations.js";
+import { namesIn, posix, storageError } from "../issuer/support.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// What only a file can suffer, and the traps of libsql under Kysely: a boolean that ends the process,
+// a plain BEGIN that fails under contention, a migration in pieces.
+
+interface Tables {
+  item: { name: string; amount: number | null };
+}
+
+const make: Schema["migrations"][number] = async ({ schema, columns }) => {
+  await schema
+    .createTable("item")
+    .addColumn("name", columns.text, (column) => column.primaryKey())
+    .addColumn("amount", columns.integer)
+    .execute();
+};
+const FIRST: Schema = { applicationId: 0x74657374, outdated: [0x6f6c6421], migrations: [make] };
+/** A format later: a column more. */
+const SECOND: Schema = {
+  ...FIRST,
+  migrations: [
+    make,
+    async ({ schema, columns, run }) => {
+      await schema.alterTable("item").addColumn("more", columns.text).execute();
+      await run(sql`UPDATE item SET more = 'seen'`);
+    },
+  ],
+};
+
+async function opened(schema: Schema = FIRST) {
+  const path = join(temporaryFolder(), "proviso.db");
+  const database = await createDatabase<Tables>(path, schema);
+  onTestFinished(() => database.close());
+  return { path, database };
+}
+
+/** A connection of another program. */
+function other(path: string): Database.Database {
+  const connection = new Database(path);
+  onTestFinished(() => void connection.close());
+  return connection;
+}
+
+describe("a value", () => {
+  test("that libsql would end the process at is bound or refused before", async () => {
+    const { database } = await opened();
+    const put = (name: unknown, amount: unknown): Promise<unknown> =>
+      database.write((db) =>
+        db
+          .insertInto("item")
+          .values({ name: name as string, amount: amount as number })
+          .execute(),
+      );
+    await put("true", true);
+    await put("null", null);
+    for (const wrong of [1n, Number.NaN, Infinity, {}, [], new Date(), Symbol("x")]) {
+      await expect(put("x", wrong)).rejects.toThrow(TypeError);
+    }
+    for (const wrong of ["a\0b", "\ud800"]) await expect(put(wrong, 1)).rejects.toThrow(/as JSON/);
+    const rows = await database.read((db) => db.selectFrom("item").selectAll().execute());
+    expect(rows).toEqual([
+      { name: "true", amount: 1 },
+      { name: "null", amount: null },
+    ]);
+    const found = await database.read((db) =>
+      db
+        .selectFrom("item")
+        .select("name")
+        .where("amount", "=", true as unknown as number)
+        .execute(),
+    );
+    expect(found).toEqual([{ name: "true" }]);
+  });
+});
+
+describe("writers", () => {
+  test("that read first wait for one another, and lose nothing", async () => {
+    const { path, database } = await opened();
+    await database.write((db) => db.insertInto("item").values({ name: "n", amount: 0 }).execute());
+    const second = await openDatabase<Tables>(path, FIRST, "refuse");
+    onTestFinished(() => second.close());
+    const add = (one: typeof database): Promise<void> =>
+      one.write(async (db) => {
+        const { amount } = await db.selectFrom("item").select("amount").executeTakeFirstOrThrow();
+        await db
+          .updateTable("item")
+          .set({ amount: (amount ?? 0) + 1 })
+          .execute();
+      });
+    await Promise.all(Array.from({ length: 40 }, (_, at) => add(at % 2 === 0 ? database : second)));
+    const rows = await database.read((db) => db.selectFrom("item").selectAll().execute());
+    expect(rows).toEqual([{ name: "n", amount: 40 }]);
+  });
+
+  test("do not wait for ever, nor keep the event loop waiting", async () => {
+    const { path, database } = await opened();
+    const holder = other(path);
+    holder.exec("BEGIN IMMEDIATE");
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 10);
+    const error = await storageError(() =>
+      database.write((db) => db.insertInto("item").values({ name: "a", amount: 1 }).execute()),
+    );
+    clearInterval(timer);
+    expect(error.code).toBe("store_locked");
+    expect(turns).toBeGreaterThan(3);
+    holder.exec("COMMIT");
+    await database.write((db) => db.insertInto("item").values({ name: "a", amount: 1 }).execute());
+  });
+});
+
+describe("a file", () => {
+  test.runIf(posix)("is private, and refused when it is not", async () => {
+    const { path, database } = await opened();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    await database.close();
+    chmodSync(path, 0o640);
+    expect((await storageError(() => openDatabase(path, FIRST, "refuse"))).code).toBe(
+      "store_exposed",
+    );
+  });
+
+  test("that is something else, empty, older or newer is never opened", async () => {
+    const { path, database } = await opened(SECOND);
+    await database.close();
+    const open = (file: string): Promise<unknown> =>
+      storageError(() => openDatabase(file, FIRST, "create")).then(({ code }) => code);
+    expect(await open(path)).toBe("store_version");
+    const folder = temporaryFolder();
+    const at = (name: string): string => join(folder, name);
+    writeFileSync(at("empty.db"), "", { mode: 0o600 });
+    writeFileSync(at("text.db"), "not a database ".repeat(100), { mode: 0o600 });
+    const made = (name: string, text: string): void => {
+      const connection = new Database(at(name));
+      connection.exec(text);
+      connection.close();
+      chmodSync(at(name), 0o600);
+    };
+    made("foreign.db", "CREATE TABLE item (name)");
+    made("old.db", "CREATE TABLE item (name); PRAGMA application_id = 0x6f6c6421");
+    made("blank.db", "CREATE TABLE item (name); PRAGMA application_id = 0x74657374");
+    expect(await open(at("empty.db"))).toBe("store_corrupt");
+    expect(await open(at("text.db"))).toBe("store_corrupt");
+    expect(await open(at("foreign.db"))).toBe("store_corrupt");
+    expect(await open(at("old.db"))).toBe("store_outdated");
+    expect(await open(at("blank.db"))).toBe("store_corrupt");
+  });
+
+  test("is made once, whoever comes first, and never over another", async () => {
+    const path = join(temporaryFolder(), "proviso.db");
+    const all = await Promise.all(
+      Array.from({ length: 5 }, () => openDatabase<Tables>(path, FIRST, "create")),
+    );
+    await Promise.all(
+      all.map((one, at) =>
+        one.write((db) =>
+          db
+            .insertInto("item")
+            .values({ name: `${at}`, amount: at })
+            .execute(),
+        ),
+      ),
+    );
+    const rows = await all[0]?.read((db) => db.selectFrom("item").selectAll().execute());
+    expect(rows).toHaveLength(5);
+    expect((await storageError(() => createDatabase(path, FIRST))).code).toBe("store_exists");
+    await Promise.all(all.map((one) => one.close()));
+    expect(namesIn(join(path, ".."))).toEqual(["proviso.db"]);
+  });
+
+  test.each(["the file", "its log"])("nothing is acknowledged once %s is gone", async (which) => {
+    const { path, database } = await opened();
+    const put = (name: string): Promise<unknown> =>
+      database.write((db) => db.insertInto("item").values({ name, amount: 1 }).execute());
+    await put("a");
+    if (which === "the file") renameSync(path, `${path}.moved`);
+    else rmSync(`${path}-wal`);
+    expect((await storageError(() => put("b"))).code).toMatch(/^store_(missing|replaced)$/);
+  });
+
+  test("leaves room on its disk for what is urgent", async () => {
+    const path = join(temporaryFolder(), "proviso.db");
+    const database = await createDatabase<Tables>(path, FIRST, { reserve: 2 ** 52 });
+    onTestFinished(() => database.close());
+    const put = (name: string, urgent: boolean): Promise<unknown> =>
+      database.write((db) => db.insertInto("item").values({ name, amount: 1 }).execute(), {
+        urgent,
+      });
+    const [plain, urgent] = await Promise.allSettled([put("a", false), put("b", true)]);
+    expect(plain).toMatchObject({ status: "rejected", reason: { code: "store_full" } });
+    expect(urgent.status).toBe("fulfilled");
+    expect(await database.hasRoom()).toBe(false);
+    const rows = await database.read((db) => db.selectFrom("item").select("name").execute());
+    expect(rows).toEqual([{ name: "b" }]);
+  });
+});
+
+describe("a migration", () => {
+  test("brings an earlier format up to date, with what is in it", async () => {
+    const { path, database } = await opened();
+    await database.write((db) => db.insertInto("item").values({ name: "a", amount: 1 }).execute());
+    await database.close();
+    const both = await Promise.all([1, 2].map(() => openDatabase<Tables>(path, SECOND, "refuse")));
+    const rows = await both[0]?.read((db) => db.selectFrom("item").selectAll().execute());
+    expect(rows).toEqual([{ name: "a", amount: 1, more: "seen" }]);
+    await Promise.all(both.map((one) => one.close()));
+  });
+
+  test("happens whole or not at all", async () => {
+    const { path, database } = await opened();
+    await database.close();
+    const broken: Schema = {
+      ...FIRST,
+      migrations: [
+        make,
+        async ({ schema, columns }) => {
+          await schema.alterTable("item").addColumn("more", columns.text).execute();
+          throw new RangeError("half way");
+        },
+      ],
+    };
+    await expect(openDatabase(path, broken, "refuse")).rejects.toThrow("half way");
+    const again = await openDatabase<Tables>(path, FIRST, "refuse");
+    expect(await again.read((db) => db.selectFrom("item").selectAll().execute())).toEqual([]);
+    await again.close();
+  });
+
+  test("that is killed in the middle is made again by the next", async () => {
+    const { path, database } = await opened();
+    await database.close();
+    const child = fileURLToPath(new URL("children/migrate.mjs", import.meta.url));
+    const marker = `${path}.halfway`;
+    const killed = spawn(process.execPath, [child, path, marker], { stdio: "ignore" });
+    while (!existsSync(marker)) await new Promise((resolve) => setTimeout(resolve, 10));
+    const ended = new Promise((resolve) => killed.once("exit", resolve));
+    killed.kill("SIGKILL");
+    await ended;
+    rmSync(marker);
+    const next = await openDatabase<Tables>(path, SECOND, "refuse");
+    expect(await next.read((db) => db.selectFrom("item").selectAll().execute())).toEqual([]);
+    await next.close();
+    expect(namesIn(join(path, ".."))).toEqual(["proviso.db"]);
+  });
+});
