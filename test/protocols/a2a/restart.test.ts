@@ -136,7 +136,7 @@ class Acknowledged {
       expect(resultOf(found)).toEqual(["Q1"]);
       expect(found.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     }
-    const database = await openStores(join(home, "ledger.db"));
+    const database = await openStores(join(home, "proviso.db"));
     const ledger = new LedgerStore(database);
     try {
       const known = async (kind: "issuance" | "revocation") =>
@@ -258,7 +258,7 @@ test("asked to stop, the agent answers what is under way, and writes down all of
   const again = await Child.start(home);
   const returned = await withCapability(await again.client(), token);
   expect(resultOf(await returned.getTask({ tenant: "", id: task.id }))).toEqual({ waited: 400 });
-  const database = await openStores(join(home, "ledger.db"));
+  const database = await openStores(join(home, "proviso.db"));
   const ledger = new LedgerStore(database);
   const kinds = (await ledger.list({ capability })).map(({ kind, decision }) => [kind, decision]);
   await database.close();
