@@ -21,7 +21,7 @@ export interface Engine<Tables> {
   freeBytes(): Promise<number | undefined>;
   /** Waits until no other transaction holds the lock of this name, and holds it until the end. */
   lock(transaction: Transaction<Tables>, name: string): Promise<void>;
-  /** Reads through a connection of its own, with nothing cached. */
+  /** Reads with nothing cached in this process. */
   afresh<T>(read: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

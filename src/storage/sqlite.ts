@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CompiledQuery, type Driver, Kysely, SqliteDialect, SqliteDriver, sql } from "kysely";
 import { COLUMNS } from "./columns.js";
 import type { Engine } from "./engine.js";
-import { type Connect, type Connection, loadLibsql } from "./libsql.js";
+import { type Connection, loadLibsql } from "./libsql.js";
 import { migrate, type Schema } from "./migrations.js";
 import { assertPrivate, makePrivateFile } from "./private-database.js";
 import { StorageError, storeError } from "./storage-error.js";
@@ -54,14 +54,15 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
       opened.push(connection);
       return connection;
     };
-    const [reading, writing] = [open(), open()];
+    const [reading, writing, checking] = [open(), open(), open()];
     const [reader, writer] = [kyselyOver<Tables>(reading), kyselyOver<Tables>(writing)];
+    const checker = kyselyOver<Tables>(checking);
     await bringUpToDate(writer, writing, schema, name, "old");
     // Only now is it known to be a database of ours.
     if (pragma(writing, "journal_mode") !== "wal") writing.exec("PRAGMA journal_mode = WAL");
     // A transaction waits between its attempts: while SQLite waits, nothing else of this process runs.
     writing.exec("PRAGMA busy_timeout = 0");
-    reading.exec("PRAGMA query_only = ON");
+    for (const connection of [reading, checking]) connection.exec("PRAGMA query_only = ON");
     pragma(reading, "user_version");
     const log = look(logPath);
     return {
@@ -81,11 +82,15 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
         return bavail * bsize;
       },
       lock: async () => {},
-      afresh: (read) => afresh(connect, path, name, read),
+      async afresh(read) {
+        // Not by a new connection each time: libsql keeps a closed one's files open for a while.
+        checking.exec("PRAGMA shrink_memory");
+        return read(checker);
+      },
       async close() {
         // What stands in the log moves into the file, unless another process reads or writes.
         await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(writer).catch(() => {});
-        await Promise.all([reader.destroy(), writer.destroy()]);
+        await Promise.all([reader, writer, checker].map((db) => db.destroy()));
         for (const connection of opened) connection.close();
       },
     };
@@ -203,22 +208,6 @@ function formatOf(connection: Connection, schema: Schema, name: string): number 
 function pragma(connection: Connection, what: string): unknown {
   const [row] = connection.prepare(`PRAGMA ${what}`).all([]);
   return typeof row === "object" && row !== null ? Reflect.get(row, what) : undefined;
-}
-
-async function afresh<Tables, T>(
-  connect: Connect,
-  path: string,
-  name: string,
-  read: (db: Kysely<Tables>) => Promise<T>,
-): Promise<T> {
-  const connection = connect(path, name);
-  const db = kyselyOver<Tables>(connection);
-  try {
-    return await read(db);
-  } finally {
-    await db.destroy();
-    connection.close();
-  }
 }
 
 /** What tells a file from one put in its place. */
