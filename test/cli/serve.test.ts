@@ -169,7 +169,7 @@ describe("what the configuration does", () => {
   });
 
   test("how long the ledger keeps events", async () => {
-    const database = await openStores(join(bench.home, "ledger.db"), "create");
+    const database = await openStores(join(bench.home, "proviso.db"), "create");
     const ledger = new LedgerStore(database);
     for (const [days, purpose] of [
       [3, "long ago"],
