@@ -8,6 +8,7 @@ import { CliError, EXIT, type ExitCode } from "./exit.js";
 import { isErrno, say } from "./output.js";
 import { escapedJson, printable, withoutTokens } from "./printable.js";
 import { clientFailure } from "./remote/client-failure.js";
+import { adviceForStorage } from "./storage-advice.js";
 
 /** An error as the user sees it. */
 interface Failure {
@@ -57,7 +58,8 @@ function failureOf(error: unknown): Failure {
     return { code, message, hint: adviceForToken(code), exitCode: EXIT.malformed, details };
   }
   if (error instanceof StorageError) {
-    const { code, message, hint, path } = error;
+    const { code, message, path } = error;
+    const hint = adviceForStorage(error);
     return { code, message, hint, exitCode: EXIT.environment, details: { path } };
   }
   if (error instanceof ClientError) return failureOf(clientFailure(error));

@@ -1,14 +1,11 @@
 import { accessSync, constants, readFileSync, type Stats, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { DEFAULT_MAX_LIFETIME, MAX_LIFETIME } from "../src/capability/mint.js";
 import { assertMembers } from "../src/caveats/known-members.js";
 import { type Grant, grantsById } from "../src/issuer/grant.js";
-import { createIssuer, type Issuer } from "../src/issuer/issuer.js";
-import type { Keyring } from "../src/issuer/keyring.js";
-import { readKeyringFile } from "../src/stores/keyring-file.js";
-import { openRevocationStore } from "../src/stores/revocations/open-store.js";
-import type { RevocationStore } from "../src/stores/revocations/revocation-store.js";
+import { StorageError } from "../src/storage/storage-error.js";
 import type { Context } from "./context.js";
+import { type DatabaseChoice, databaseAt } from "./database.js";
 import { type CliError, environmentError, usageError } from "./exit.js";
 import type { GlobalOptions } from "./global-options.js";
 import { isErrno } from "./output.js";
@@ -18,7 +15,8 @@ export interface HomePaths {
   readonly folder: string;
   readonly config: string;
   readonly keyring: string;
-  readonly store: string;
+  /** `proviso.db` in the folder, or the file or address that was named instead. */
+  readonly database: string;
 }
 
 /** What `config.json` holds. */
@@ -34,35 +32,34 @@ export interface HomeConfig {
 /** A grant as a home lists it. */
 export type HomeGrant = Pick<Grant, "id" | "operations">;
 
-/** Everything that minting, checking and revoking need. */
-export interface OpenHome {
-  readonly paths: HomePaths;
-  readonly config: HomeConfig;
-  readonly keys: Keyring;
-  readonly store: RevocationStore;
-  readonly issuer: Issuer;
-}
+/** Which home, and which database if it is not the home's own. */
+export interface HomeChoice extends GlobalOptions, DatabaseChoice {}
 
-/** Where the home is: `--home`, which commander fills from `PROVISO_HOME` too, or the default. */
-export function homePaths(context: Context, { home }: GlobalOptions): HomePaths {
+/**
+ * Where the home is: `--home`, which commander fills from `PROVISO_HOME` too, or the default; and
+ * where its database is.
+ */
+export function homePaths(context: Context, { home, database }: HomeChoice): HomePaths {
   const { env, cwd } = context;
   if (home === "" && env["PROVISO_HOME"] !== "") {
     throw usageError("--home is empty", "name a folder");
   }
+  const named = database ?? (env["PROVISO_DATABASE"] || undefined);
   return pathsIn(
     home === undefined || home === ""
       ? defaultFolder(context, process.platform)
       : resolve(cwd, home),
+    named === undefined ? undefined : databaseAt(named, cwd),
   );
 }
 
 /** The paths of a home's files, wherever its folder is. */
-export function pathsIn(folder: string): HomePaths {
+export function pathsIn(folder: string, database?: string): HomePaths {
   return {
     folder,
     config: join(folder, "config.json"),
     keyring: join(folder, "keyring.json"),
-    store: join(folder, "store.db"),
+    database: database ?? join(folder, "proviso.db"),
   };
 }
 
@@ -77,16 +74,21 @@ function defaultFolder({ env, userFolder: user }: Context, platform: NodeJS.Plat
 }
 
 /**
- * The files that a home lacks, by name; all of them if there is no folder.
+ * The files that a home lacks, by name, and whether it has none at all.
  *
- * @throws CliError `home_unreadable` if it can not be told.
+ * @throws CliError `home_unreadable` if this cannot be found out.
+ * @throws StorageError `store_outdated` if it has a file for each store, as homes once had.
  */
-export function missingFiles(paths: HomePaths): string[] {
-  const { config, keyring, store } = paths;
-  const files = { "config.json": config, "keyring.json": keyring, "store.db": store };
-  return Object.entries(files)
-    .filter(([, path]) => look(path) === undefined)
-    .map(([name]) => name);
+export function missingFiles({ folder, config, keyring, database }: HomePaths): {
+  readonly missing: readonly string[];
+  readonly none: boolean;
+} {
+  const old = join(folder, "store.db");
+  if (look(old) !== undefined) throw new StorageError("store_outdated", old);
+  const own = dirname(database) === folder ? [database] : [];
+  const files = [config, keyring, ...own];
+  const missing = files.filter((path) => look(path) === undefined).map((path) => basename(path));
+  return { missing, none: missing.length === files.length };
 }
 
 /**
@@ -94,10 +96,11 @@ export function missingFiles(paths: HomePaths): string[] {
  *
  * @throws CliError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or
  *   `config_malformed`.
+ * @throws StorageError `store_outdated`, as {@link missingFiles}.
  */
 export function findHome(
   context: Context,
-  options: GlobalOptions,
+  options: HomeChoice,
 ): { paths: HomePaths; config: HomeConfig } {
   const paths = homePaths(context, options);
   const { folder } = paths;
@@ -111,12 +114,12 @@ export function findHome(
     );
   }
   assertReadable(folder);
-  const missing = missingFiles(paths);
+  const { missing, none } = missingFiles(paths);
   if (missing.length > 0) {
     throw environmentError(
       "home_incomplete",
       `the home at ${folder} is not whole: ${missing.join(" and ")} missing`,
-      missing.length === 3
+      none
         ? "proviso init makes a home in an empty folder; --home or PROVISO_HOME names another"
         : "restore it from a backup; to start afresh, move the folder away and run proviso init",
     );
@@ -204,22 +207,4 @@ function homeGrants(value: unknown): readonly HomeGrant[] {
 /** Whether a capability may be made to live so many seconds at most. */
 export function isLifetime(seconds: unknown): seconds is number {
   return Number.isSafeInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= MAX_LIFETIME;
-}
-
-/** Opens the home, hands it to `use`, and closes its store whatever happens. */
-export async function withHome<T>(
-  context: Context,
-  options: GlobalOptions,
-  use: (home: OpenHome) => T | Promise<T>,
-): Promise<T> {
-  const { paths, config } = findHome(context, options);
-  const keys = readKeyringFile(paths.keyring);
-  const store = await openRevocationStore(paths.store);
-  try {
-    const { issuer: name, ...others } = config;
-    const issuer = createIssuer({ name, keys, revocations: store, ...others });
-    return await use({ paths, config, keys, store, issuer });
-  } finally {
-    store.close();
-  }
 }

@@ -11,8 +11,8 @@ import {
 import { dirname } from "node:path";
 import { createKeyring, type Keyring } from "../src/issuer/keyring.js";
 import { createPrivateFile, syncDirectoryOf, temporaryName } from "../src/storage/new-file.js";
+import { createStores, openStores } from "../src/stores/database.js";
 import { createKeyringFile } from "../src/stores/keyring-file.js";
-import { createRevocationStore } from "../src/stores/revocations/open-store.js";
 import { environmentError } from "./exit.js";
 import {
   type HomeConfig,
@@ -31,7 +31,7 @@ const PRIVATE_FOLDER = 0o700;
  * happens on the way, the place holds a whole home or what it held before.
  *
  * @throws CliError if there is something at that place already, or it can not be written.
- * @throws StorageError if the keyring or the store can not be written.
+ * @throws StorageError if the keyring or the database cannot be written.
  */
 export async function createHome(wanted: HomePaths, config: HomeConfig): Promise<Keyring> {
   refuseToOverwrite(wanted);
@@ -45,7 +45,11 @@ export async function createHome(wanted: HomePaths, config: HomeConfig): Promise
     chmodSync(building.folder, PRIVATE_FOLDER);
     const keyring = createKeyring();
     createKeyringFile(building.keyring, keyring);
-    (await createRevocationStore(building.store)).close();
+    const elsewhere = wanted.database !== pathsIn(wanted.folder).database;
+    const database = elsewhere
+      ? await openStores(wanted.database, "create")
+      : await createStores(building.database);
+    await database.close();
     createPrivateFile(building.config, (fd) => {
       writeFileSync(fd, `${JSON.stringify(config, undefined, 2)}\n`);
     });
@@ -76,7 +80,7 @@ function refuseToOverwrite(paths: HomePaths): void {
   const { folder } = paths;
   const names = listFolder(folder);
   if (names === undefined || names.length === 0) return;
-  const missing = missingFiles(paths);
+  const { missing, none } = missingFiles(paths);
   if (missing.length === 0) {
     throw environmentError(
       "home_exists",
@@ -84,7 +88,7 @@ function refuseToOverwrite(paths: HomePaths): void {
       "use it as it is, or name another folder with --home",
     );
   }
-  if (missing.length < 3) {
+  if (!none) {
     throw environmentError(
       "home_incomplete",
       `there is a home at ${folder} that is not whole: ${missing.join(" and ")} missing`,

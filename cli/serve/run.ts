@@ -1,17 +1,19 @@
 // cli/serve/: what `proviso serve` does with its configuration: read it, check it, open what it names, and
 // wire an agent that serves.
 
-import { join } from "node:path";
 import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
+import { serveMetrics } from "../../src/http/status.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import { type AgentServer, serveAgent } from "../../src/protocols/a2a/server.js";
 import { openStores } from "../../src/stores/database.js";
 import { followKeyringFile } from "../../src/stores/follow-keyring.js";
 import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import { ResourceNumberStore } from "../../src/stores/resource-numbers.js";
-import { openRevocationStore } from "../../src/stores/revocations/open-store.js";
-import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
+import {
+  openRevocations,
+  type RevocationStore,
+} from "../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import type { Context } from "../context.js";
 import { say } from "../output.js";
@@ -19,11 +21,19 @@ import { printable } from "../printable.js";
 import { openCallers } from "./callers.js";
 import { fromConfig, type ReadConfig } from "./config.js";
 import { consoleToLog } from "./console.js";
-import { keepHouse } from "./housekeeping.js";
+import { healthOf } from "./health.js";
 import { listeningError } from "./listen.js";
 import { followPolicy, type PolicyTerms, type ReadPolicy, readPolicy } from "./policy.js";
+import { pruneHourly } from "./prune.js";
 import { openResources } from "./resources.js";
-import { addressOf, assertSameGrants, homeFor, type RunOptions } from "./settings.js";
+import {
+  type Address,
+  addressOf,
+  assertSameGrants,
+  homeFor,
+  metricsAddressOf,
+  type RunOptions,
+} from "./settings.js";
 import { checkTogether, loadSkills } from "./skills.js";
 import { newLog, warn, warnOfLedger } from "./talk.js";
 
@@ -38,6 +48,8 @@ export interface RunningAgent extends Omit<AgentServer, "close"> {
   readonly skills: readonly string[];
   /** How many rules the policy has, and the file that it is followed in. */
   readonly policy: { readonly rules: number; readonly file?: string };
+  /** Where the metrics are, if they are served. */
+  readonly metricsUrl?: string;
   /** What the operator must be told, before anything else. */
   readonly warning?: string;
   /** Finishes what is under way, and closes everything. @throws What closing throws, the first. */
@@ -74,6 +86,7 @@ async function open(
 ): Promise<RunningAgent> {
   const { config, folder } = read;
   const address = addressOf(read, options);
+  const metricsAt = metricsAddressOf(read, options);
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
   const { paths, config: issued, lifetime, maxLifetime } = homeFor(context, read, options);
@@ -81,21 +94,21 @@ async function open(
   opened.push(consoleToLog(log));
 
   const keys = followKeyringFile(paths.keyring);
-  const store = await openRevocationStore(paths.store);
-  opened.push(() => store.close());
-  const database = await openStores(join(paths.folder, "ledger.db"), "create");
+  const database = await openStores(paths.database);
   opened.push(() => database.close());
+  const revocations = await openRevocations(database);
   const ledger = new LedgerStore(database, {
+    retention: config.ledger.retention,
     onProblem: (problem) => warnOfLedger(context, problem),
   });
   opened.push(() => ledger.close());
-  const stores = await openStores(join(paths.folder, "proviso.db"), "create");
-  opened.push(() => stores.close());
-  const tasks = await openTaskStore(stores, {
+  const tasks = await openTaskStore(database, {
     onProblem: (error) => warn(context, error.message),
   });
   opened.push(() => tasks.close());
-  opened.push(keepHouse({ tasks, store, ledger, onProblem: (message) => warn(context, message) }));
+  opened.push(
+    pruneHourly({ tasks, revocations, ledger, onProblem: (message) => warn(context, message) }),
+  );
   const resources = await openResources(read, (message) =>
     say(context, `note: ${printable(message)}`),
   );
@@ -114,14 +127,14 @@ async function open(
   const { grants, terms } = checkTogether(read, policy, module);
   assertSameGrants(read, paths.config, issued.grants, grants);
 
-  const metrics = new AgentMetrics(revocationGauge(store));
+  const metrics = new AgentMetrics(revocationGauge(revocations));
   const { issuer: issuerName } = issued;
-  const issuer = createIssuer({ name: issuerName, keys, revocations: store, maxLifetime, grants });
+  const issuer = createIssuer({ name: issuerName, keys, revocations, maxLifetime, grants });
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
-      ...{ issuer, revocations: store, ledger, lifetime, mode: config.mode },
+      ...{ issuer, revocations, ledger, lifetime, mode: config.mode },
       ...{ skills: module.skills, policy: policy.table },
-      resourceNumbers: new ResourceNumberStore(stores),
+      resourceNumbers: new ResourceNumberStore(database),
       ...(resources === undefined ? {} : { resources: resources.source }),
       ...(config.undeclaredAmbient === undefined
         ? {}
@@ -138,6 +151,7 @@ async function open(
     server = await serveAgent(
       {
         ...{ agent, authenticator, tasks, log, metrics, card: { name, description, version } },
+        health: healthOf({ database, revocations, keys }),
         ...(module.runTask === undefined ? {} : { runTask: module.runTask }),
         ...(publicUrl === undefined ? {} : { publicUrl }),
         ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
@@ -149,6 +163,7 @@ async function open(
     throw listeningError(error, address);
   }
   opened.push(() => server.close());
+  const metricsUrl = await openMetrics(metrics, metricsAt, opened);
   opened.push(follow(context, policy, terms));
 
   const { url, cardUrl, rpcUrl, restUrl } = server;
@@ -158,9 +173,26 @@ async function open(
     ...{ grants: [...agent.grants.keys()], skills: [...agent.skills.keys()] },
     policy: policy.source === undefined ? { rules } : { rules, file: policy.source.file },
     ...(warning === undefined ? {} : { warning }),
+    ...(metricsUrl === undefined ? {} : { metricsUrl }),
     ...(publicUrl === undefined ? {} : { listening: `${address.host}:${address.port}` }),
     close: () => closeAll(opened),
   };
+}
+
+/** Serves the metrics, if there is an address for them. */
+async function openMetrics(
+  metrics: AgentMetrics,
+  address: Address | undefined,
+  opened: Closing[],
+): Promise<string | undefined> {
+  if (address === undefined) return undefined;
+  try {
+    const { url, close } = await serveMetrics(metrics, address);
+    opened.push(close);
+    return url;
+  } catch (error) {
+    throw listeningError(error, address);
+  }
 }
 
 /** Closes in the opposite order, each whatever became of the others. */
@@ -185,7 +217,6 @@ function follow(context: Context, { table, source }: ReadPolicy, terms: PolicyTe
   return () => followed.stop();
 }
 
-/** What there is to tell of a store. */
-function revocationGauge(store: RevocationStore): () => RevocationGauge {
-  return () => ({ size: store.list().length, version: store.version, age: store.age });
+function revocationGauge(revocations: RevocationStore): () => RevocationGauge {
+  return () => ({ size: revocations.size, version: revocations.version, age: revocations.age });
 }

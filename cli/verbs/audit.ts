@@ -3,19 +3,21 @@ import type { LedgerEventKind, LedgerQuery } from "../../src/agent/ledger.js";
 import { nearest } from "../../src/caveats/nearest.js";
 import { formatTime, readDuration } from "../../src/caveats/time.js";
 import type { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
-import { type LedgerChoice, withLedger } from "../audit/ledger.js";
+import { withLedger } from "../audit/ledger.js";
 import { historyLines, historyOf } from "../audit/tree.js";
 import { countWords, eventLine } from "../audit/words.js";
 import type { Context } from "../context.js";
+import { addDatabase } from "../database.js";
 import { addExamples } from "../examples.js";
 import { type CliError, usageError } from "../exit.js";
+import type { HomeChoice } from "../home.js";
 import { momentFrom } from "../moment.js";
 import { printJson, printLine, say } from "../output.js";
 import { stdoutPaint } from "../paint.js";
 import { printable } from "../printable.js";
 import { toText } from "../restrictions.js";
 
-interface Options extends LedgerChoice {
+interface Options extends HomeChoice {
   readonly principal?: string;
   readonly capability?: string;
   readonly since?: string;
@@ -51,7 +53,6 @@ export function define(program: Command, context: Context): void {
       ]),
     )
     .option("--limit <count>", `the latest so many; ${DEFAULT_LIMIT} unless given`, toLimit)
-    .option("--ledger <file>", "the ledger; ledger.db in the home unless given", toText)
     .action((_options: object, self: Command) => list(context, self.optsWithGlobals<Options>()));
   const tree = audit
     .command("tree")
@@ -60,12 +61,15 @@ export function define(program: Command, context: Context): void {
         "away, who used it, what was allowed and refused, and what was revoked.",
     )
     .argument("<capability>", "the capability's id, from proviso audit or proviso inspect")
-    .option("--ledger <file>", "the ledger; ledger.db in the home unless given", toText)
     .action((capability: string, _options: object, self: Command) =>
       draw(context, capability, self.optsWithGlobals<Options>()),
     );
+  for (const verb of [audit, tree]) addDatabase(verb);
   const drawing = ["proviso audit tree cap_GWr1hed4gOYvJokW"];
-  addExamples(tree, "Examples", [...drawing, `${drawing[0]} --ledger /srv/agent/ledger.db --json`]);
+  addExamples(tree, "Examples", [
+    ...drawing,
+    `${drawing[0]} --database /srv/agent/proviso.db --json`,
+  ]);
   addExamples(audit, "Examples", [
     "proviso audit --since 1h",
     "proviso audit --principal alice --refused",

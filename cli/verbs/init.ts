@@ -4,10 +4,10 @@ import { DEFAULT_MAX_LIFETIME } from "../../src/capability/mint.js";
 import { readDuration } from "../../src/caveats/time.js";
 import { grantsById } from "../../src/issuer/grant.js";
 import type { Context } from "../context.js";
+import { addDatabase } from "../database.js";
 import { addExamples } from "../examples.js";
 import { asUsage, usageError } from "../exit.js";
-import type { GlobalOptions } from "../global-options.js";
-import { type HomeGrant, homePaths, isLifetime } from "../home.js";
+import { type HomeChoice, type HomeGrant, homePaths, isLifetime } from "../home.js";
 import { spanInWords } from "../moment.js";
 import { createHome } from "../new-home.js";
 import { printJson, printLine, say } from "../output.js";
@@ -16,7 +16,7 @@ import { collect, toText } from "../restrictions.js";
 
 const GRANT_FORM = "write it like documents:read=retrieve,search";
 
-interface Options extends GlobalOptions {
+interface Options extends HomeChoice {
   readonly issuer?: string;
   readonly maxLifetime: number;
   readonly grant?: readonly string[];
@@ -25,10 +25,10 @@ interface Options extends GlobalOptions {
 export function define(program: Command, context: Context): void {
   const command = program
     .command("init")
-    .summary("make a home: issuer name, key, revocation store")
+    .summary("make a home: issuer name, key, database")
     .description(
-      "Makes an issuer's home: its name, a new root key and an empty revocation store, readable " +
-        "by you alone. Refuses to overwrite anything.",
+      "Makes an issuer's home: its name, a new root key and an empty database, readable by you " +
+        "alone. Refuses to overwrite anything; a database that is named is used as it is.",
     )
     .option("--issuer <name>", "the name that stands in every token (default: the host's)", toText)
     .addOption(
@@ -45,6 +45,7 @@ export function define(program: Command, context: Context): void {
       collect,
     )
     .action((_options: object, self: Command) => run(context, self.optsWithGlobals<Options>()));
+  addDatabase(command);
   addExamples(command, "Examples", [
     "proviso init --issuer documents-agent",
     "proviso init --home ./other-home --issuer billing-agent --max-lifetime 8h",

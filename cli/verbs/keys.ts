@@ -1,14 +1,15 @@
 import type { Command } from "commander";
 import { formatTime } from "../../src/caveats/time.js";
 import type { Keyring } from "../../src/issuer/keyring.js";
+import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { readKeyringFile, replaceKeyringFile } from "../../src/stores/keyring-file.js";
-import { openRevocationStore } from "../../src/stores/revocations/open-store.js";
-import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import type { Context } from "../context.js";
+import { addDatabase } from "../database.js";
 import { addExamples } from "../examples.js";
 import { usageError } from "../exit.js";
 import type { GlobalOptions } from "../global-options.js";
-import { findHome } from "../home.js";
+import { findHome, type HomeChoice } from "../home.js";
+import { withRevocations } from "../open-home.js";
 import { printData, printJson, printLine, say } from "../output.js";
 import { printable } from "../printable.js";
 import { unknownKey } from "../unknown-key.js";
@@ -31,7 +32,7 @@ export function define(program: Command, context: Context): void {
     .command("rotate")
     .description("Makes a new key that mints from now on; the present ones go on verifying.")
     .action((_options: object, self: Command) =>
-      renew(context, self.optsWithGlobals<GlobalOptions>()),
+      renew(context, self.optsWithGlobals<HomeChoice>()),
     );
   const retire = keys
     .command("retire")
@@ -40,7 +41,7 @@ export function define(program: Command, context: Context): void {
     )
     .argument("<kid>", "the key's id, from keys list")
     .action((kid: string, _options: object, self: Command) =>
-      remove(context, kid, self.optsWithGlobals<GlobalOptions>()),
+      remove(context, kid, self.optsWithGlobals<HomeChoice>()),
     );
   const exported = keys
     .command("export")
@@ -49,6 +50,7 @@ export function define(program: Command, context: Context): void {
     .action((kid: string, _options: object, self: Command) =>
       reveal(context, kid, self.optsWithGlobals<GlobalOptions>()),
     );
+  for (const verb of [rotate, retire]) addDatabase(verb);
   const listing = ["proviso keys list"];
   const rotation = ["proviso keys rotate"];
   const backup = [`proviso keys export "${OLDEST}" > backup.jwk`];
@@ -67,20 +69,20 @@ function show(context: Context, options: GlobalOptions): void {
   else printKeys(context, keyring);
 }
 
-async function renew(context: Context, options: GlobalOptions): Promise<void> {
+async function renew(context: Context, options: HomeChoice): Promise<void> {
   const keyring = await change(context, options, (present) => present.rotate());
   const { kid } = keyring.minting;
   if (options.json === true) printJson(context, { minting: kid, keys: keyring.list() });
   else printLine(context, `${kid} mints from now on; the older keys go on verifying`);
 }
 
-async function remove(context: Context, kid: string, options: GlobalOptions): Promise<void> {
+async function remove(context: Context, kid: string, options: HomeChoice): Promise<void> {
   const at = formatTime(Date.now());
   // Entered into the list first, and on its own: services that have the key in memory refuse its
   // tokens from then on, also if this process dies before the key is gone from the file.
-  await change(context, options, (present, store) => {
+  await change(context, options, async (present, revoke) => {
     assertRetirable(kid, present);
-    store.add({ kind: "key", id: kid, at, reason: "retired" });
+    await revoke({ kind: "key", id: kid, at, reason: "retired" });
     return present;
   });
   const keyring = await change(context, options, (present) => {
@@ -95,7 +97,7 @@ function assertRetirable(kid: string, present: Keyring): void {
   if (present.find(kid) === undefined) throw unknownKey(kid, present);
   if (present.minting.kid !== kid) return;
   throw usageError(
-    `${kid} is the key that mints, so it can not be retired yet`,
+    `${kid} is the key that mints, so it cannot be retired yet`,
     "proviso keys rotate first, then retire it",
   );
 }
@@ -112,21 +114,21 @@ function reveal(context: Context, kid: string, options: GlobalOptions): void {
 /** Changes the key file with every other process that would change it waiting. */
 async function change(
   context: Context,
-  options: GlobalOptions,
-  next: (present: Keyring, store: RevocationStore) => Keyring,
+  options: HomeChoice,
+  next: (
+    present: Keyring,
+    revoke: (entry: RevocationEntry) => Promise<void>,
+  ) => Keyring | Promise<Keyring>,
 ): Promise<Keyring> {
   const { paths } = findHome(context, options);
-  const store = await openRevocationStore(paths.store);
-  try {
-    return store.exclusively(() => {
+  return withRevocations(paths, (revocations) =>
+    revocations.exclusively(async (revoke) => {
       const present = readKeyringFile(paths.keyring);
-      const changed = next(present, store);
+      const changed = await next(present, revoke);
       if (changed !== present) replaceKeyringFile(paths.keyring, changed, present);
       return changed;
-    });
-  } finally {
-    store.close();
-  }
+    }),
+  );
 }
 
 function printKeys(context: Context, keyring: Keyring): void {

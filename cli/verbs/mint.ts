@@ -3,15 +3,16 @@ import type { MintedCapability, MintRequest } from "../../src/capability/mint.js
 import { emptyRules, meet } from "../../src/caveats/meet.js";
 import { parseTime, readDuration } from "../../src/caveats/time.js";
 import type { Context } from "../context.js";
+import { addDatabase } from "../database.js";
 import { addExamples } from "../examples.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
-import type { GlobalOptions } from "../global-options.js";
-import { type OpenHome, withHome } from "../home.js";
+import type { HomeChoice } from "../home.js";
+import { type OpenHome, withHome } from "../open-home.js";
 import { printJson, printLine, say } from "../output.js";
 import { addRestrictions, restrictionsFrom, toText, withinSize } from "../restrictions.js";
 import { summaryLine } from "../summary.js";
 
-interface Options extends GlobalOptions {
+interface Options extends HomeChoice {
   readonly grant: string;
   readonly principal?: string;
   readonly anyOp?: boolean;
@@ -35,6 +36,7 @@ export function define(program: Command, context: Context): void {
         "when it expires: a time such as 2030-01-31T23:59:59Z, or a duration from now such as 15m",
     },
   }).action((_options: object, self: Command) => run(context, self.optsWithGlobals<Options>()));
+  addDatabase(command);
   addExamples(command, "Examples", [
     "proviso mint --grant documents:read --op retrieve --op search > token",
     "proviso mint --grant documents:read --principal user_7 --op retrieve --resource rh_1 --expires 2h",
@@ -64,7 +66,7 @@ async function run(context: Context, options: Options): Promise<void> {
 
 function mint(
   request: MintRequest,
-  { issuer, keys, store, config, paths }: OpenHome,
+  { issuer, keys, revocations, config, paths }: OpenHome,
 ): MintedCapability {
   const { maxLifetime } = config;
   const { expires, operations, anyOperation } = request;
@@ -95,7 +97,7 @@ function mint(
     );
   }
   // A token that is revoked before it is handed out helps nobody.
-  const [entry] = store.find({
+  const [entry] = revocations.find({
     links: [],
     capability: minted.id,
     key: keys.minting.kid,

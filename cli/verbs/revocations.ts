@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
-import { openRevocationStore } from "../../src/stores/revocations/open-store.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import type { Context } from "../context.js";
+import { addDatabase } from "../database.js";
 import { addExamples } from "../examples.js";
-import type { GlobalOptions } from "../global-options.js";
-import { findHome } from "../home.js";
+import { findHome, type HomeChoice } from "../home.js";
+import { withRevocations } from "../open-home.js";
 import { printJson, printLine } from "../output.js";
 import { printable, quoted } from "../printable.js";
 
@@ -19,38 +19,38 @@ export function define(program: Command, context: Context): void {
     .command("list")
     .description("Lists every entry, oldest first.")
     .action((_options: object, self: Command) =>
-      withStore(context, self.optsWithGlobals<GlobalOptions>(), list),
+      use(context, self.optsWithGlobals<HomeChoice>(), list),
     );
   const pruning = revocations
     .command("prune")
     .description("Removes the entries whose tokens have all expired.")
     .action((_options: object, self: Command) =>
-      withStore(context, self.optsWithGlobals<GlobalOptions>(), prune),
+      use(context, self.optsWithGlobals<HomeChoice>(), prune),
     );
+  for (const verb of [listing, pruning]) addDatabase(verb);
   const reading = ["proviso revocations list", "proviso revocations list --json"];
   addExamples(listing, "Examples", reading);
   addExamples(pruning, "Examples", ["proviso revocations prune"]);
   addExamples(revocations, "Examples", [...reading, "proviso revocations prune"]);
 }
 
-async function withStore(
+type Action = (
   context: Context,
-  options: GlobalOptions,
-  use: (context: Context, store: RevocationStore, json: boolean) => void,
-): Promise<void> {
+  revocations: RevocationStore,
+  json: boolean,
+) => void | Promise<void>;
+
+function use(context: Context, options: HomeChoice, action: Action): Promise<void> {
   const { paths } = findHome(context, options);
-  const store = await openRevocationStore(paths.store);
-  try {
-    use(context, store, options.json === true);
-  } finally {
-    store.close();
-  }
+  return withRevocations(paths, (revocations) =>
+    action(context, revocations, options.json === true),
+  );
 }
 
-function list(context: Context, store: RevocationStore, json: boolean): void {
-  const entries = store.list();
+function list(context: Context, revocations: RevocationStore, json: boolean): void {
+  const entries = revocations.list();
   if (json) {
-    printJson(context, { version: store.version, entries });
+    printJson(context, { version: revocations.version, entries });
     return;
   }
   if (entries.length === 0) {
@@ -70,8 +70,8 @@ function entryLine({ kind, id, before, until, at, reason }: RevocationEntry): st
   return parts.join("  ");
 }
 
-function prune(context: Context, store: RevocationStore, json: boolean): void {
-  const removed = store.prune(Date.now());
+async function prune(context: Context, revocations: RevocationStore, json: boolean): Promise<void> {
+  const removed = await revocations.prune();
   if (json) printJson(context, { removed });
   else printLine(context, removed === 1 ? "1 entry removed" : `${removed} entries removed`);
 }

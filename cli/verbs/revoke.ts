@@ -1,23 +1,23 @@
 import type { Command } from "commander";
 import { isCapabilityId } from "../../src/capability/identifier.js";
-import { inspect } from "../../src/capability/inspect.js";
 import { formatTime } from "../../src/caveats/time.js";
 import { latestExpiry } from "../../src/issuer/token-revocation.js";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { isRevocationId } from "../../src/revocation/id.js";
 import { adviceForDenial, exitForDenial } from "../advice.js";
 import type { Context } from "../context.js";
+import { addDatabase } from "../database.js";
 import { addExamples } from "../examples.js";
 import { CliError, usageError } from "../exit.js";
-import type { GlobalOptions } from "../global-options.js";
-import { type OpenHome, withHome } from "../home.js";
+import type { HomeChoice } from "../home.js";
+import { type OpenHome, withHome } from "../open-home.js";
 import { printJson, printLine, say } from "../output.js";
 import { printable, quoted } from "../printable.js";
 import { toText } from "../restrictions.js";
 import { readTokenArgument } from "../token-argument.js";
 import { unknownKey } from "../unknown-key.js";
 
-interface Options extends GlobalOptions {
+interface Options extends HomeChoice {
   readonly id?: string;
   readonly capability?: string;
   readonly principal?: string;
@@ -51,6 +51,7 @@ export function define(program: Command, context: Context): void {
     .action((token: string | undefined, _options: object, self: Command) =>
       run(context, token, self.optsWithGlobals<Options>()),
     );
+  addDatabase(command);
   addExamples(command, "Examples", [
     "proviso revoke @narrowed --reason 'task done'",
     "proviso revoke --id \"$(proviso inspect @token | awk '/^revocation id/ { print $3 }')\"",
@@ -68,16 +69,13 @@ async function run(
   const { id, capability, principal, key } = options;
   const byName = id ?? capability ?? principal ?? key;
   const token = byName === undefined ? readTarget(context, argument) : undefined;
-  await withHome(context, options, (home) => {
+  await withHome(context, options, async (home) => {
     const now = Date.now();
     const revocation =
       token === undefined ? fromName(options, home, now) : fromToken(token, options.reason, home);
     const { entry, effect, note, needless } = revocation;
-    const already = home.store.exclusively(() => {
-      const found = home.store.list().some((known) => covers(known, entry));
-      if (!found && needless === undefined) home.store.add(entry);
-      return found || needless === "revoked";
-    });
+    const addition = needless === undefined ? await home.revocations.add(entry) : "known";
+    const already = addition === "known" && needless !== "expired";
     const expired = needless === "expired";
     if (options.json === true) {
       printJson(context, { revoked: entry, already, expired, effect, note });
@@ -131,8 +129,7 @@ function fromToken(token: string, reason: string | undefined, { issuer }: OpenHo
     const hint = adviceForDenial(result.denial);
     throw new CliError({ code, message, exitCode: exitForDenial(code), hint });
   }
-  const { entry, capability, needless } = result;
-  const whole = inspect(token).links.length <= 1;
+  const { entry, capability, whole, needless } = result;
   const effect = whole
     ? `the whole capability ${capability}, with everything narrowed from it`
     : "this token and everything narrowed from it; its parent and its siblings live on";
@@ -167,12 +164,4 @@ function fromName(options: Options, { keys }: OpenHome, now: number): Revocation
   if (kid !== keys.minting.kid) return revocation;
   const note = "this is the key that mints; run proviso keys rotate before you mint again";
   return { ...revocation, note };
-}
-
-// Whether an entry that is there revokes all that another would, for as long. By names alone the
-// other one always lasts longer, so only what a token itself tells can be needless.
-function covers(known: RevocationEntry, entry: RevocationEntry): boolean {
-  if (known.kind !== entry.kind || known.id !== entry.id) return false;
-  if ((known.before ?? "") < (entry.before ?? "")) return false;
-  return known.until === undefined || (entry.until !== undefined && known.until >= entry.until);
 }

@@ -6,12 +6,13 @@ import { adviceForDenial, exitForDenial } from "../advice.js";
 import { readArguments } from "../argument-expression.js";
 import type { Row } from "../authority-words.js";
 import type { Context } from "../context.js";
+import { addDatabase } from "../database.js";
 import { denialLines, refusedLine } from "../denial-lines.js";
 import { addExamples } from "../examples.js";
 import { EXIT, usageError } from "../exit.js";
-import type { GlobalOptions } from "../global-options.js";
-import { type OpenHome, withHome } from "../home.js";
+import type { HomeChoice } from "../home.js";
 import { momentFrom, seenFromNow } from "../moment.js";
+import { type OpenHome, withHome } from "../open-home.js";
 import { printJson, printLine } from "../output.js";
 import { type Paint, stdoutPaint } from "../paint.js";
 import { printable } from "../printable.js";
@@ -19,7 +20,7 @@ import { collect, toText } from "../restrictions.js";
 import { readTokenArgument, TOKEN_HELP } from "../token-argument.js";
 import { renderRows } from "../tree.js";
 
-interface Options extends GlobalOptions {
+interface Options extends HomeChoice {
   readonly op: string;
   readonly grant?: readonly string[];
   readonly resource?: readonly string[];
@@ -63,6 +64,7 @@ export function define(program: Command, context: Context): void {
     .action((token: string | undefined, _options: object, self: Command) =>
       run(context, token, self.optsWithGlobals<Options>()),
     );
+  addDatabase(command);
   addExamples(command, "Examples", [
     "proviso verify @token --grant documents:read --op retrieve",
     "proviso verify --grant documents:read --op retrieve --resource rh_1 --arg amount=500 --arg to=acc_456 < token",

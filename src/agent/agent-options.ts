@@ -1,12 +1,14 @@
 import { CAPABILITY_LIMITS } from "../capability/limits.js";
 import { assertMembers } from "../caveats/known-members.js";
 import type { Issuer } from "../issuer/issuer.js";
-import type { RevocationEntry } from "../revocation/entry.js";
+import type { RevocationSink } from "../revocation/sink.js";
+import type { ArgumentCheck } from "./arguments.js";
 import type { Mode, UndeclaredAmbient } from "./clearance.js";
-import type { Ledger } from "./ledger.js";
+import type { KnownGrant } from "./grant.js";
+import type { Ledger, Observation } from "./ledger.js";
 import type { Policy } from "./policy.js";
-import type { Observation } from "./recorder.js";
 import type { ResourceSource } from "./resources/resource.js";
+import type { ResourceHandles } from "./resources/resource-handles.js";
 import type { ResourceNumbers } from "./resources/resource-numbers.js";
 import type { Skill } from "./skill.js";
 
@@ -14,7 +16,12 @@ export interface IssuingAgentOptions {
   /** Its grants are the agent's: each has a description, and operations that skills have. */
   readonly issuer: Issuer;
   /** Where revocations go: the store or list that the issuer looks them up in. */
-  readonly revocations: { add(entry: RevocationEntry): Promise<void> | void };
+  readonly revocations: RevocationSink;
+  /**
+   * How many revocations one caller, a principal with an invoker, may have in the list at once; 1,000
+   * unless given. The party that a capability was issued to can always revoke the whole of it.
+   */
+  readonly maxRevocations?: number;
   readonly skills: readonly Skill[];
   readonly policy: Policy;
   /** Absent for an agent without resources. */
@@ -46,15 +53,22 @@ export interface IssuingAgentOptions {
   readonly clock?: () => number;
 }
 
-/** Options with those that an agent cannot do without. */
-export type SettledOptions = IssuingAgentOptions &
-  Required<
-    Pick<IssuingAgentOptions, "lifetime" | "maxHandles" | "mode" | "undeclaredAmbient" | "clock">
-  >;
+/** Options with their defaults. */
+export type SettledOptions = Required<Omit<IssuingAgentOptions, "resources" | "resourceNumbers">> &
+  Pick<IssuingAgentOptions, "resources" | "resourceNumbers">;
+
+/** What an agent decides by: its options, and what was made of them. */
+export interface AgentContext extends Omit<SettledOptions, "skills"> {
+  readonly grants: ReadonlyMap<string, KnownGrant>;
+  readonly skills: ReadonlyMap<string, Skill>;
+  readonly checks: ReadonlyMap<string, ArgumentCheck>;
+  readonly handles: ResourceHandles;
+}
 
 const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   issuer: true,
   revocations: true,
+  maxRevocations: true,
   skills: true,
   policy: true,
   resources: true,
@@ -71,6 +85,7 @@ const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
 };
 const DEFAULT_LIFETIME = 15 * 60;
 const MAX_HANDLES = CAPABILITY_LIMITS.setMembers;
+const MAX_REVOCATIONS = 1000;
 
 /** @throws TypeError naming the option that is wrong. */
 export function settledOptions(options: IssuingAgentOptions): SettledOptions {
@@ -96,6 +111,15 @@ export function settledOptions(options: IssuingAgentOptions): SettledOptions {
   if (!Number.isSafeInteger(maxHandles) || maxHandles < 1 || maxHandles > MAX_HANDLES) {
     throw new TypeError(`maxHandles: must be 1 to ${MAX_HANDLES}`);
   }
+  const maxRevocations = options.maxRevocations ?? MAX_REVOCATIONS;
+  if (!Number.isSafeInteger(maxRevocations) || maxRevocations < 1) {
+    throw new TypeError("maxRevocations: must be a whole number of at least 1");
+  }
+  const { audience = issuer.name, recordValues = [], observe = () => {} } = options;
   const { clock = Date.now } = options;
-  return { ...options, lifetime, maxHandles, mode, undeclaredAmbient, clock };
+  return {
+    ...options,
+    ...{ audience, lifetime, maxHandles, maxRevocations, mode, undeclaredAmbient },
+    ...{ recordValues, observe, clock },
+  };
 }

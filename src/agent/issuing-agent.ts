@@ -3,19 +3,12 @@ import type { VerifiedCapability } from "../capability/authorize.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Issuer } from "../issuer/issuer.js";
 import { type Admission, admit } from "./admission.js";
-import type { SettledOptions } from "./agent-options.js";
+import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import { readCapabilityRequest } from "./capability-request.js";
-import type {
-  Clearance,
-  GateContext,
-  Mode,
-  Refusal,
-  SkillInvocation,
-  UndeclaredAmbient,
-} from "./clearance.js";
+import type { Clearance, Mode, Refusal, SkillInvocation, UndeclaredAmbient } from "./clearance.js";
 import { type Coverage, coverageOf } from "./coverage.js";
-import { Gate } from "./gate.js";
+import { clearCall } from "./gate.js";
 import type { KnownGrant } from "./grant.js";
 import { issueOffers } from "./issuance.js";
 import {
@@ -29,9 +22,9 @@ import {
 } from "./maintenance.js";
 import { offersFor } from "./offer.js";
 import type { InvocationOutcome, RequestOutcome, RevocationOutcome } from "./outcomes.js";
-import type { PresentedCapability } from "./presented.js";
+import { isIssuedTo, type PresentedCapability } from "./presented.js";
 import { Recorder } from "./recorder.js";
-import type { RequestDenial } from "./refusal.js";
+import { type RequestDenial, tooManyRevocations } from "./refusal.js";
 import type { Skill } from "./skill.js";
 
 /**
@@ -44,32 +37,20 @@ export class IssuingAgent {
   readonly mode: Mode;
   readonly undeclaredAmbient: UndeclaredAmbient;
   readonly issuer: Issuer;
-  readonly #options: SettledOptions;
-  readonly #gate: Gate;
-  readonly #context: GateContext;
+  readonly #context: AgentContext;
   readonly #recorder: Recorder;
-  readonly #clock: () => number;
   /** Leaves that are neither used nor given up, with the seconds that each took to decide. */
   readonly #leaves = new WeakMap<Clearance, number>();
 
   /** @internal */
-  constructor(options: SettledOptions, context: GateContext) {
-    this.#options = options;
+  constructor(context: AgentContext) {
     this.#context = context;
     this.grants = context.grants;
     this.skills = context.skills;
     this.mode = context.mode;
     this.undeclaredAmbient = context.undeclaredAmbient;
-    this.issuer = options.issuer;
-    this.#gate = new Gate(context);
-    this.#clock = options.clock;
-    this.#recorder = new Recorder({
-      ledger: options.ledger,
-      clock: this.#clock,
-      values: options.recordValues ?? [],
-      isAuthentic: (text) => options.issuer.isAuthentic(text),
-      observe: options.observe ?? (() => {}),
-    });
+    this.issuer = context.issuer;
+    this.#recorder = new Recorder(context);
   }
 
   /**
@@ -80,8 +61,7 @@ export class IssuingAgent {
    */
   async request(caller: Caller, params: Json): Promise<RequestOutcome> {
     const elapsed = this.#recorder.start();
-    const now = this.#clock();
-    const reading = readCapabilityRequest(params, now);
+    const reading = readCapabilityRequest(params);
     const refuse = (denial: RequestDenial, purpose?: string): RequestOutcome => {
       this.#recorder.notIssued(caller, denial.code, purpose, elapsed());
       return { ok: false, denial };
@@ -89,20 +69,9 @@ export class IssuingAgent {
     if (!reading.ok) return refuse(reading.denial);
     const { request } = reading;
     const { purpose } = request.restrictions;
-    const offers = await offersFor(request, caller.principal, {
-      ...this.#context,
-      skills: [...this.skills.values()],
-    });
+    const offers = await offersFor(request, caller.principal, this.#context);
     if (!offers.ok) return refuse(offers.denial, purpose);
-    const issuance = await issueOffers(offers.offers, request, caller, {
-      issuer: this.issuer,
-      handles: this.#context.handles,
-      lifetime: this.#options.lifetime,
-      maxLifetime: this.issuer.maxLifetime,
-      maxHandles: this.#options.maxHandles,
-      // Finding resources may have taken a while.
-      now: this.#clock(),
-    });
+    const issuance = await issueOffers(offers.offers, request, caller, this.#context);
     if (!issuance.ok) return refuse(issuance.denial, purpose);
     const { granted, kept } = issuance;
     if (granted.length === 0) this.#recorder.notIssued(caller, "nothing_found", purpose, elapsed());
@@ -122,7 +91,7 @@ export class IssuingAgent {
    */
   async clear(caller: Caller, invocation: SkillInvocation): Promise<Clearance | Refusal> {
     const elapsed = this.#recorder.start();
-    const answer = await this.#gate.clear(caller, invocation);
+    const answer = await clearCall(caller, invocation, this.#context);
     if (answer.allowed) this.#leaves.set(answer, elapsed());
     else this.#recorder.notInvoked(caller, invocation, answer, elapsed());
     return answer;
@@ -229,7 +198,9 @@ export class IssuingAgent {
   }
 
   /**
-   * Revokes a presented capability, with all that descends from it.
+   * Revokes a presented capability, with all that descends from it. Refused where the caller has as
+   * many revocations in the list as it may have, unless it revokes the whole of a capability that was
+   * issued to it.
    *
    * @throws StorageError if it could not be written.
    */
@@ -243,9 +214,18 @@ export class IssuingAgent {
       this.#recorder.refused("revocation", caller, found.denials);
       return found;
     }
-    const { entry, capability, needless } = found;
+    const { entry, capability, whole, needless } = found;
     if (needless !== undefined) return { ok: true, capability, revocationId: entry.id, needless };
-    await this.#options.revocations.add(entry);
+    const { revocations, ledger, maxRevocations: most } = this.#context;
+    // One entry for each capability that was issued to the caller is all that this can add.
+    const own = whole && isIssuedTo(caller, await ledger.issued(capability));
+    const party = JSON.stringify([caller.principal, caller.invoker]);
+    const addition = await revocations.add(entry, own ? undefined : { party, most });
+    if (addition === "over_quota") {
+      const denials = [tooManyRevocations(most)] as const;
+      this.#recorder.refused("revocation", caller, denials);
+      return { ok: false, denials };
+    }
     await this.#recorder.revoked(caller, capability, entry.id, reason);
     return { ok: true, capability, revocationId: entry.id };
   }

@@ -14,6 +14,8 @@ import type { QueryDenial } from "./resources/resource.js";
  * - `handle_invalid`: a handle was not sealed for this capability, stands for another kind of
  *   resource than the skill takes, or the skill needs one and none is given.
  * - `resource_gone`: what the handle stands for is not there any more.
+ * - `too_many_revocations`: the caller has as many revocations in the list as it may have, and this is
+ *   not the whole of a capability that was issued to it.
  * - `policy_denied`: the principal's policy does not, or no longer, allow it; with the rule `query`, the
  *   resource no longer matches the query that the capability was issued by.
  */
@@ -25,6 +27,7 @@ export type AgentDenialCode =
   | "arguments_invalid"
   | "handle_invalid"
   | "resource_gone"
+  | "too_many_revocations"
   | "policy_denied";
 
 /** One reason for which an issuing agent refuses a call. */
@@ -36,6 +39,12 @@ export interface AgentDenial extends Omit<Denial, "code"> {
 
 /** Never empty. */
 export type AgentDenials = readonly [AgentDenial, ...AgentDenial[]];
+
+/** What is refused, with every reason. */
+export interface Denied {
+  readonly ok: false;
+  readonly denials: AgentDenials;
+}
 
 /** The codes of denials, each once, the first one's first. */
 export function codesOf(denials: AgentDenials): readonly AgentDenial["code"][] {
@@ -54,6 +63,15 @@ export function undeclaredAuthority(): AgentDenial {
     "the call presents no capability, and does not declare that it uses ambient authority; " +
     'present a capability, or declare "authority": "ambient"';
   return { code: "authority_undeclared", rule: "authority", message };
+}
+
+/** The denial of a revocation by a caller that has as many in the list as it may have. */
+export function tooManyRevocations(most: number): AgentDenial {
+  const message =
+    `${most} revocations by this caller stand in the list, as many as may, until their tokens have ` +
+    "expired; the party that the capability was issued to can still revoke the whole of it, by its " +
+    "id or by the token as it was issued, and the agent's operator can revoke anything";
+  return { code: "too_many_revocations", rule: "maxRevocations", expected: most, message };
 }
 
 /** What took away all that was asked for. */

@@ -14,6 +14,7 @@ export type { MintedCapability, MintRequest } from "../capability/mint.js";
 export type { Invocation } from "../caveats/invocation.js";
 export type { RevocationEntry, RevocationKind } from "../revocation/entry.js";
 export { RevocationList, type RevocationSnapshot } from "../revocation/list.js";
+export type { RevocationAddition, RevocationQuota, RevocationSink } from "../revocation/sink.js";
 export type { RevocationQuery, RevocationSource } from "../revocation/source.js";
 export type { Grant } from "./grant.js";
 export { isHandle } from "./handle.js";

@@ -12,6 +12,8 @@ export type TokenRevocation =
       /** What to add to a list or store, unless `needless` says that nothing is to be done. */
       readonly entry: RevocationEntry;
       readonly capability: string;
+      /** Whether the token is the capability as it was issued, so that all of it is revoked. */
+      readonly whole: boolean;
       /** Why adding the entry would change nothing. */
       readonly needless?: "revoked" | "expired";
     }
@@ -37,7 +39,8 @@ export function tokenRevocation(
   };
   const { id: capability } = token.identifier;
   const needless = needlessFor(token, entry, now, context);
-  return { ok: true, entry, capability, ...(needless === undefined ? {} : { needless }) };
+  const whole = ids.length <= 2;
+  return { ok: true, entry, capability, whole, ...(needless === undefined ? {} : { needless }) };
 }
 
 function needlessFor(

@@ -1,5 +1,5 @@
 import { assertMembers } from "../caveats/known-members.js";
-import { parseTime } from "../caveats/time.js";
+import { formatTime, parseTime } from "../caveats/time.js";
 import { isRevocationId } from "./id.js";
 
 /** What is revoked: one link and all that descends from it, a capability, a key, or a principal's. */
@@ -20,69 +20,108 @@ export interface RevocationEntry {
   readonly reason?: string;
 }
 
-/** Of two entries for the same thing: one that revokes what either does, for as long as either. */
-export function mergeEntries(known: RevocationEntry, added: RevocationEntry): RevocationEntry {
-  const longest = latest(known.until, added.until);
-  const widest = latest(known.before, added.before);
-  // The first revocation keeps its moment and reason: a later one cannot rewrite them.
-  const reason = known.reason ?? added.reason;
-  return Object.freeze({
-    kind: known.kind,
-    id: known.id,
-    ...(widest === undefined ? {} : { before: widest }),
-    // Absent means never, so it stays absent.
-    ...(known.until === undefined || added.until === undefined || longest === undefined
-      ? {}
-      : { until: longest }),
-    at: earliest(known.at, added.at),
-    ...(reason === undefined ? {} : { reason }),
+/**
+ * What an entry says of the thing that it names, as lists keep it: a million of them take some
+ * 150 MB. Times are whole seconds since 1970.
+ */
+export interface RevocationRecord {
+  readonly before: number | undefined;
+  readonly until: number | undefined;
+  readonly at: number;
+  readonly reason: string | undefined;
+}
+
+/** An entry as lists keep it. */
+export interface KeptRevocation {
+  readonly kind: RevocationKind;
+  readonly id: string;
+  readonly record: RevocationRecord;
+}
+
+const KINDS: readonly RevocationKind[] = ["link", "capability", "key", "principal"];
+const MEMBERS = ["kind", "id", "before", "until", "at", "reason"];
+
+/** @throws TypeError naming the member of the entry that is wrong. */
+export function readEntry(entry: RevocationEntry): KeptRevocation {
+  refuseUnknown(entry, MEMBERS, "a revocation");
+  const { kind, id, before, until, at, reason } = entry;
+  if (at === undefined) throw new TypeError('a revocation must say "at" when it was made');
+  return checkedRevocation(kind, id, {
+    before: secondsFrom(before),
+    until: secondsFrom(until),
+    at: secondsFrom(at) ?? 0,
+    reason,
   });
 }
 
-function earliest(a: string, b: string): string {
-  return a > b ? b : a;
-}
-
-function latest(a: string | undefined, b: string | undefined): string | undefined {
-  return a === undefined ? b : b === undefined || a > b ? a : b;
-}
-
-/**
- * A frozen copy, so that the party that made or read the entry cannot change it afterwards.
- *
- * @throws TypeError naming the member that is wrong.
- */
-export function checkedEntry(entry: RevocationEntry): RevocationEntry {
-  refuseUnknown(entry, ["kind", "id", "before", "until", "at", "reason"], "a revocation");
-  const { kind, id, before, until, at, reason } = entry;
-  if (!["link", "capability", "key", "principal"].includes(kind)) {
+/** @throws TypeError naming what is wrong. */
+export function checkedRevocation(
+  kind: unknown,
+  id: unknown,
+  record: RevocationRecord,
+): KeptRevocation {
+  const known = KINDS.find((one) => one === kind);
+  if (known === undefined) {
     throw new TypeError(`unknown kind of revocation ${JSON.stringify(kind)}`);
   }
   if (typeof id !== "string" || id === "")
     throw new TypeError("a revocation's id must be a string");
-  if (kind === "link" && !isRevocationId(id)) {
+  if (known === "link" && !isRevocationId(id)) {
     throw new TypeError(`${JSON.stringify(id)} is not a revocation id: rv_ and 22 characters`);
   }
-  if ((kind === "principal") !== (before !== undefined)) {
+  if ((known === "principal") !== (record.before !== undefined)) {
     throw new TypeError('"before" belongs to a principal\'s revocation, and only there');
   }
-  for (const time of [before, until, at]) {
-    if (time !== undefined && parseTime(time) === undefined) {
-      throw new TypeError(`${JSON.stringify(time)} is not a time such as 2026-01-31T23:59:59Z`);
-    }
-  }
-  if (at === undefined) throw new TypeError('a revocation must say "at" when it was made');
-  if (reason !== undefined && typeof reason !== "string") {
+  if (record.reason !== undefined && typeof record.reason !== "string") {
     throw new TypeError("a revocation's reason must be a string");
   }
+  return { kind: known, id, record };
+}
+
+/** An entry as callers see it, frozen: what a list gives out cannot be used to change it. */
+export function entryOf({ kind, id, record }: KeptRevocation): RevocationEntry {
+  const { before, until, at, reason } = record;
   return Object.freeze({
     kind,
     id,
-    ...(before === undefined ? {} : { before }),
-    ...(until === undefined ? {} : { until }),
-    at,
+    ...(before === undefined ? {} : { before: formatTime(before * 1000) }),
+    ...(until === undefined ? {} : { until: formatTime(until * 1000) }),
+    at: formatTime(at * 1000),
     ...(reason === undefined ? {} : { reason }),
   });
+}
+
+/** Of two records of the same thing: one that revokes what either does, for as long as either. */
+export function mergeRecords(known: RevocationRecord, added: RevocationRecord): RevocationRecord {
+  return {
+    before: latest(known.before, added.before),
+    // Absent means never, so it stays absent.
+    until:
+      known.until === undefined || added.until === undefined
+        ? undefined
+        : latest(known.until, added.until),
+    // The first to revoke it made the record: a later one cannot rewrite when and why.
+    at: Math.min(known.at, added.at),
+    reason: known.reason ?? added.reason,
+  };
+}
+
+/** Whether a record revokes all that another of the same thing does, for as long. */
+export function covers(known: RevocationRecord, added: RevocationRecord): boolean {
+  if ((known.before ?? 0) < (added.before ?? 0)) return false;
+  return known.until === undefined || (added.until !== undefined && known.until >= added.until);
+}
+
+/** @throws TypeError for a text that is not a time. */
+function secondsFrom(time: string | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const milliseconds = parseTime(time);
+  if (milliseconds !== undefined) return milliseconds / 1000;
+  throw new TypeError(`${JSON.stringify(time)} is not a time such as 2026-01-31T23:59:59Z`);
+}
+
+function latest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : b === undefined ? a : Math.max(a, b);
 }
 
 /**

@@ -1,15 +1,12 @@
 // src/revocation: what is revoked. id.ts derives a link's id from its tag, entry.ts has one revocation,
-// source.ts where a checker looks, and this file the list in memory. No I/O: stores are in src/stores.
+// table.ts looks revocations up in memory, source.ts and sink.ts have the interfaces of where a checker
+// looks and an agent adds, and this file the list in memory. No I/O: stores are in src/stores.
 
 import { formatTime, parseTime } from "../caveats/time.js";
-import {
-  checkedEntry,
-  mergeEntries,
-  type RevocationEntry,
-  type RevocationKind,
-  refuseUnknown,
-} from "./entry.js";
+import { type RevocationEntry, readEntry, refuseUnknown } from "./entry.js";
+import type { RevocationSink } from "./sink.js";
 import type { RevocationQuery, RevocationSource } from "./source.js";
+import { RevocationTable } from "./table.js";
 
 /** A revocation list as data: to send, to store, to test with. */
 export interface RevocationSnapshot {
@@ -41,8 +38,8 @@ export interface RevocationSnapshot {
  * copy.size; // => 2
  * ```
  */
-export class RevocationList implements RevocationSource {
-  #entries = new Map<string, RevocationEntry>();
+export class RevocationList implements RevocationSource, RevocationSink {
+  #table: RevocationTable = new RevocationTable();
   #version = 0;
   #trustedUntil = Number.POSITIVE_INFINITY;
 
@@ -60,7 +57,7 @@ export class RevocationList implements RevocationSource {
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#table.size;
   }
 
   /** Until when it may be relied on, in milliseconds since 1970; `Infinity` for an original. */
@@ -80,7 +77,7 @@ export class RevocationList implements RevocationSource {
    */
   add(entry: RevocationEntry): void {
     if (this.#isCopy) throw new TypeError("this list is a copy: revoke at the original");
-    put(this.#entries, checkedEntry(entry));
+    this.#table.add(readEntry(entry));
     this.#version++;
   }
 
@@ -108,17 +105,7 @@ export class RevocationList implements RevocationSource {
   }
 
   find(query: RevocationQuery): RevocationEntry[] {
-    if (this.#entries.size === 0) return [];
-    const found: RevocationEntry[] = [];
-    const look = (kind: RevocationKind, id: string | undefined): void => {
-      const entry = id === undefined ? undefined : this.#entries.get(keyOf(kind, id));
-      if (entry !== undefined && concerns(entry, query.issued)) found.push(entry);
-    };
-    for (const link of query.links) look("link", link);
-    look("capability", query.capability);
-    look("key", query.key);
-    look("principal", query.principal);
-    return found;
+    return this.#table.find(query);
   }
 
   /**
@@ -128,12 +115,7 @@ export class RevocationList implements RevocationSource {
    * @returns How many were removed.
    */
   prune(now: number): number {
-    let removed = 0;
-    for (const [key, entry] of this.#entries) {
-      if (!isOver(entry, now)) continue;
-      this.#entries.delete(key);
-      removed++;
-    }
+    const removed = this.#table.prune(now / 1000);
     // A copy keeps the version of what it copies.
     if (removed > 0 && !this.#isCopy) this.#version++;
     return removed;
@@ -148,7 +130,7 @@ export class RevocationList implements RevocationSource {
   snapshot(trustedUntil?: string): RevocationSnapshot {
     const own = this.#isCopy ? formatTime(this.#trustedUntil) : undefined;
     const until = trustedUntil ?? own;
-    const entries = [...this.#entries.values()];
+    const entries = this.#table.entries();
     const snapshot = { version: this.#version, entries };
     return until === undefined ? snapshot : { ...snapshot, trustedUntil: until };
   }
@@ -157,8 +139,8 @@ export class RevocationList implements RevocationSource {
     return Number.isFinite(this.#trustedUntil);
   }
 
-  #take({ version, trustedUntil, entries }: ReadSnapshot): void {
-    this.#entries = entries;
+  #take({ version, trustedUntil, table }: ReadSnapshot): void {
+    this.#table = table;
     this.#version = version;
     this.#trustedUntil = trustedUntil;
   }
@@ -167,7 +149,7 @@ export class RevocationList implements RevocationSource {
 interface ReadSnapshot {
   readonly version: number;
   readonly trustedUntil: number;
-  readonly entries: Map<string, RevocationEntry>;
+  readonly table: RevocationTable;
 }
 
 function readSnapshot(snapshot: RevocationSnapshot): ReadSnapshot {
@@ -178,28 +160,7 @@ function readSnapshot(snapshot: RevocationSnapshot): ReadSnapshot {
   }
   const trustedUntil = trusted === undefined ? Number.POSITIVE_INFINITY : parseTime(trusted);
   if (trustedUntil === undefined) throw new TypeError("trustedUntil must be a time");
-  const entries = new Map<string, RevocationEntry>();
-  for (const entry of snapshot.entries) put(entries, checkedEntry(entry));
-  return { version, trustedUntil, entries };
-}
-
-function keyOf(kind: RevocationKind, id: string): string {
-  return `${kind}:${id}`;
-}
-
-function concerns(entry: RevocationEntry, issued: number): boolean {
-  if (entry.kind !== "principal") return true;
-  return issued < (parseTime(entry.before ?? "") ?? Number.POSITIVE_INFINITY);
-}
-
-/** Whether every token that the entry concerns has expired at `now`, in milliseconds since 1970. */
-function isOver(entry: RevocationEntry, now: number): boolean {
-  const until = entry.until === undefined ? undefined : parseTime(entry.until);
-  return until !== undefined && until <= now;
-}
-
-function put(entries: Map<string, RevocationEntry>, entry: RevocationEntry): void {
-  const key = keyOf(entry.kind, entry.id);
-  const known = entries.get(key);
-  entries.set(key, known === undefined ? entry : mergeEntries(known, entry));
+  const table = new RevocationTable();
+  for (const entry of snapshot.entries) table.add(readEntry(entry));
+  return { version, trustedUntil, table };
 }

@@ -45,7 +45,7 @@ export class Database<Tables> {
   }
 
   /**
-   * Reads what is committed.
+   * Reads what is committed, from the file that is in its place now.
    *
    * @throws TypeError from within a write, or if the database is closed.
    * @throws StorageError
@@ -53,6 +53,7 @@ export class Database<Tables> {
   async read<T>(action: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
     this.#assertOpen();
     this.#commits.assertOutside();
+    this.#engine.assertInPlace();
     return action(this.#engine.reader);
   }
 
@@ -121,6 +122,7 @@ export async function openDatabase<Tables>(
   ifMissing: IfMissing,
   options: DatabaseOptions = {},
 ): Promise<Database<Tables>> {
+  assertPlace(place);
   if (isAddress(place)) return new Database(await openPostgres<Tables>(place, schema), options);
   const missing = statSync(place, { throwIfNoEntry: false }) === undefined;
   if (missing && ifMissing === "create") await createUnlessThere(place, schema);
@@ -142,8 +144,15 @@ export async function createDatabase<Tables>(
   schema: Schema,
   options: DatabaseOptions = {},
 ): Promise<Database<Tables>> {
+  assertPlace(place);
   if (!isAddress(place)) await createSqlite(place, schema);
   return openDatabase(place, schema, "refuse", options);
+}
+
+/** @throws TypeError for an address of another kind; it does not show it, with the password in it. */
+function assertPlace(place: string): void {
+  if (isAddress(place) || !/^[a-z][a-z\d+.-]+:\/\//i.test(place)) return;
+  throw new TypeError("a database is a file, or an address that begins with postgres://");
 }
 
 /** Another process may be faster. */

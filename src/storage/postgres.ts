@@ -37,6 +37,8 @@ export async function openPostgres<Tables>(
     reader: db,
     writer: db,
     assertInPlace() {},
+    // The server waits for its disk, and this process does other work meanwhile.
+    relax() {},
     freeBytes: async () => undefined,
     async lock(transaction, lock) {
       await sql`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(transaction);
@@ -79,6 +81,8 @@ async function poolOf(address: string, name: string): Promise<Pool> {
         oid === INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
     },
   });
+  // Nor does one that breaks between two queries end the process: the next one tells.
+  pool.on("connect", (client) => client.on("error", () => {}));
   // An idle connection that breaks is replaced by the next query, which tells what is wrong.
   pool.on("error", () => {});
   return pool;

@@ -1,6 +1,6 @@
 /**
- * What is kept: key files, revocations, the ledger and the numbers of resources, and the errors of
- * keeping them.
+ * What is kept: a database for revocations, the ledger, tasks and the numbers of resources; key files;
+ * and the errors of keeping them.
  *
  * @packageDocumentation
  */
@@ -8,7 +8,6 @@ export {
   StorageError,
   type StorageErrorCode,
   type StorageErrorOptions,
-  type StoreName,
 } from "../storage/storage-error.js";
 export { createStores, openStores, type StoreDatabase } from "./database.js";
 export { type FollowOptions, followKeyringFile } from "./follow-keyring.js";
@@ -16,8 +15,8 @@ export { createKeyringFile, readKeyringFile, replaceKeyringFile } from "./keyrin
 export { type LedgerOptions, LedgerStore } from "./ledger/ledger-store.js";
 export type { LedgerGap, LedgerProblem, NotesOptions } from "./ledger/notes.js";
 export { ResourceNumberStore } from "./resource-numbers.js";
-export { createRevocationStore, openRevocationStore } from "./revocations/open-store.js";
 export {
+  openRevocations,
   RevocationStore,
   type RevocationStoreOptions,
 } from "./revocations/revocation-store.js";

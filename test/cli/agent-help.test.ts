@@ -44,7 +44,7 @@ test("all examples work with a running agent, in the order in which they stand",
     .map((line) =>
       line
         .replaceAll("http://127.0.0.1:8080", agent.url)
-        .replaceAll("/srv/agent/ledger.db", agent.ledgerPath)
+        .replaceAll("/srv/agent/proviso.db", agent.ledgerPath)
         .replaceAll("cap_GWr1hed4gOYvJokW", capability),
     );
   const read = `require("fs").readFileSync("inspected")`;
@@ -58,7 +58,7 @@ test("all examples work with a running agent, in the order in which they stand",
   });
   // The ledger of the agent in the place of the home's.
   mkdirSync(bench.home);
-  const link = `ln -s "${agent.ledgerPath}" "${bench.home}/ledger.db"`;
+  const link = `ln -s "${agent.ledgerPath}" "${bench.home}/proviso.db"`;
   const { status, stderr } = await runProgram("sh", ["-euc", [link, ...script].join("\n")], {
     cwd: bench.folder,
     env: { PROVISO_HOME: bench.home, PATH: `${bin}:${process.env["PATH"]}` },

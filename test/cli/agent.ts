@@ -85,7 +85,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
     writeFileSync(join(path, "documents", name), text);
   }
   const folder = await openFolder(join(path, "documents"));
-  const ledgerPath = join(path, "ledger.db");
+  const ledgerPath = join(path, "proviso.db");
   const database = await createStores(ledgerPath);
   const ledger = new LedgerStore(database, { interval: 0 });
   const tasks = await openTaskStore(database);

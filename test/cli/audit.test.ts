@@ -49,9 +49,9 @@ async function rpc(method: string, params: object): Promise<void> {
 }
 
 const audit = (...args: readonly string[]): Promise<string> =>
-  bench.output("audit", "--ledger", agent.ledgerPath, ...args);
+  bench.output("audit", "--database", agent.ledgerPath, ...args);
 const tree = (...args: readonly string[]): Promise<string> =>
-  bench.output("audit", "tree", capability, "--ledger", agent.ledgerPath, ...args);
+  bench.output("audit", "tree", capability, "--database", agent.ledgerPath, ...args);
 const rv = (of: string): string => inspect(of).revocationId;
 
 test("every decision in a line: when, what came of it, who, what, and why", async () => {
@@ -92,7 +92,7 @@ test("filters", async () => {
 });
 
 test("--limit leaves the latest, and says that there are more", async () => {
-  const args = ["audit", "--ledger", agent.ledgerPath, "--limit", "2"];
+  const args = ["audit", "--database", agent.ledgerPath, "--limit", "2"];
   const { stdout, stderr } = await bench.run(args);
   expect(stdout.split("\n").map((line) => line.split("  ")[2])).toEqual([
     "revocation",
@@ -100,13 +100,13 @@ test("--limit leaves the latest, and says that there are more", async () => {
     undefined,
   ]);
   expect(stderr).toBe("note: only the latest 2 are listed; --limit asks for more\n");
-  const all = await bench.run(["audit", "--ledger", agent.ledgerPath, "--limit", "9"]);
+  const all = await bench.run(["audit", "--database", agent.ledgerPath, "--limit", "9"]);
   expect(all.stderr).toBe("");
 });
 
 test("--json is one document", async () => {
   const { stdout, stderr } = await bench.run([
-    ...["audit", "--ledger", agent.ledgerPath, "--limit", "1", "--json"],
+    ...["audit", "--database", agent.ledgerPath, "--limit", "1", "--json"],
   ]);
   expect(stderr).toBe("");
   expect(document(stdout)).toMatchObject({
@@ -184,7 +184,7 @@ describe("the tree of a capability", () => {
     const ask = ["request", agent.url, "--grant", "documents:read", "--collection", "notes"];
     const unused = (await as(ALICE, ...ask)).stdout.trim();
     const { capability: other } = inspect(unused);
-    const args = ["audit", "tree", other?.id ?? "", "--ledger", agent.ledgerPath];
+    const args = ["audit", "tree", other?.id ?? "", "--database", agent.ledgerPath];
     expect(await bench.output(...args)).toMatch(/\n {2}no invocation has shown it yet$/);
     await rpc("a2a/capabilities/revoke", { token: unused });
     expect(await bench.output(...args)).toMatch(
@@ -204,7 +204,7 @@ describe("the tree of a capability", () => {
     ["a token", () => token, /is not the id of a capability\nhint: it starts with cap_/],
     ["nothing", () => "", /is not the id of a capability/],
   ])("unknown: %s", async (_what, id, message) => {
-    const run = await bench.run(["audit", "tree", id(), "--ledger", agent.ledgerPath]);
+    const run = await bench.run(["audit", "tree", id(), "--database", agent.ledgerPath]);
     expect(run.stderr).toMatch(message);
     expect(run.stderr).not.toContain(token.slice(0, 41));
     expect({ status: run.status, stdout: run.stdout }).toEqual({ status: 2, stdout: "" });
@@ -216,18 +216,17 @@ describe("the ledger", () => {
     const missing = await bench.run(["audit"]);
     expect(missing.status).toBe(6);
     expect(missing.stderr).toBe(
-      `proviso: there is no ledger at ${bench.home}/ledger.db\n` +
-        "hint: an agent makes one when it starts: proviso serve; --home or --ledger names another\n",
+      `proviso: ${bench.home}/proviso.db: there is no database here\n` +
+        "hint: check the path, or restore a lost database from a backup\n",
     );
     await bench.init();
-    await (await createStores(`${bench.home}/ledger.db`)).close();
     expect(await bench.output("audit")).toBe("The ledger is empty.");
   });
 
   test("that is none is told", async () => {
     const path = bench.write("no-ledger", "x".repeat(4096));
     chmodSync(path, 0o600);
-    const { status, stderr } = await bench.run(["audit", "--ledger", path]);
+    const { status, stderr } = await bench.run(["audit", "--database", path]);
     expect(status).toBe(6);
     expect(stderr).toMatch(/this is not a .+, or it is damaged/);
   });
@@ -244,7 +243,7 @@ describe("the ledger", () => {
     for (let i = 0; i < 3; i++) ledger.note(event);
     await ledger.close();
     await database.close();
-    const { stdout, stderr } = await bench.run(["audit", "--ledger", path]);
+    const { stdout, stderr } = await bench.run(["audit", "--database", path]);
     expect(stdout).toBe("2030-01-01T00:00:00.000Z  allowed  invocation  nobody known\n");
     expect(stderr).toMatch(
       /^note: 2 events could not be written between \S+ and \S+, and are missing/,

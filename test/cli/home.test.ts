@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -15,7 +16,7 @@ import { MAIN } from "../support/built.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { Bench, document, type Run, runProgram } from "./run.js";
 
-const FILES = ["config.json", "keyring.json", "store.db"];
+const FILES = ["config.json", "keyring.json", "proviso.db"];
 const VERBS = [
   ["mint", "--grant", "g", "--op", "x"],
   ["verify", "AgIB", "--grant", "g", "--op", "x"],
@@ -215,6 +216,18 @@ describe("where the home is", () => {
   });
 });
 
+test("a home that has a file for each store is refused by its name", async () => {
+  const bench = new Bench();
+  await bench.init();
+  renameSync(join(bench.home, "proviso.db"), join(bench.home, "store.db"));
+  for (const { stderr } of [...(await everyVerb(bench)), await bench.run(["init"])]) {
+    expect(stderr).toBe(
+      `proviso: ${join(bench.home, "store.db")}: this file is of an unreleased format of proviso, ` +
+        "which kept each store apart\nhint: move the home's folder away and run proviso init\n",
+    );
+  }
+});
+
 describe("a home that can not be used ends every verb with 6", () => {
   test.each<[string, (home: string) => void, RegExp]>([
     [
@@ -222,7 +235,7 @@ describe("a home that can not be used ends every verb with 6", () => {
       (home) => rmSync(home, { recursive: true }),
       /there is no home .*\nhint: proviso init/,
     ],
-    ["half made", (home) => rmSync(join(home, "store.db")), /is not whole: store.db missing/],
+    ["half made", (home) => rmSync(join(home, "proviso.db")), /is not whole: proviso.db missing/],
     ["config not JSON", (home) => writeFileSync(join(home, "config.json"), "{"), /is not JSON/],
     [
       "config with other members",
@@ -271,7 +284,7 @@ describe("a home that can not be used ends every verb with 6", () => {
     const bench = new Bench();
     await bench.init();
     const { default: Database } = await import("libsql");
-    const database = new Database(join(bench.home, "store.db"));
+    const database = new Database(join(bench.home, "proviso.db"));
     database.exec("BEGIN EXCLUSIVE");
     const locked = await Promise.all([
       bench.run(["revoke", "--principal", "user_7", "--json"]),
@@ -286,7 +299,7 @@ describe("a home that can not be used ends every verb with 6", () => {
     expect((await bench.run(["revocations", "list"])).stdout).toBe("Nothing is revoked.\n");
 
     for (const name of readdirSync(bench.home)) {
-      if (name.startsWith("store.db"))
+      if (name.startsWith("proviso.db"))
         writeFileSync(join(bench.home, name), "not a database".repeat(999));
     }
     const { status, stderr } = await bench.run(["revocations", "list", "--json"]);

@@ -14,7 +14,7 @@ export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[
   ["src/auth/index.ts", ["createFixedTokens", "createJwtAuthenticator", "wwwAuthenticate"]],
   [
     "src/stores/index.ts",
-    ["createRevocationStore", "followKeyringFile", "LedgerStore", "replaceKeyringFile"],
+    ["openRevocations", "followKeyringFile", "LedgerStore", "replaceKeyringFile"],
   ],
   ["src/sources/index.ts", ["openFolder", "ResourceFolder"]],
   ["src/protocols/a2a/index.ts", ["openTaskStore", "serveAgent"]],

@@ -41,7 +41,6 @@ export function child(name: string): string {
 export interface Act {
   readonly result?: unknown;
   readonly code?: string;
-  readonly hint?: string;
   readonly message?: string;
 }
 

@@ -1,8 +1,6 @@
-import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -16,7 +14,7 @@ import { describe, expect, test } from "vitest";
 import { createKeyring, type Keyring } from "../../src/issuer/index.js";
 import {
   createKeyringFile,
-  createRevocationStore,
+  createStores,
   readKeyringFile,
   replaceKeyringFile,
 } from "../../src/stores/index.js";
@@ -101,18 +99,6 @@ describe("reading", () => {
     const error = await storageError(() => readKeyringFile(path));
     expect(error.code).toBe("key_file_exposed");
     expect(error.message).toContain(mode.toString(8));
-    expect(error.hint).toContain(`chmod 600 ${path}`);
-  });
-
-  test.runIf(posix)("the hint is a command for a shell, whatever the path", async () => {
-    const directory = join(temporaryFolder(), "it's here; rm");
-    mkdirSync(directory);
-    const path = join(directory, "keys.json");
-    createKeyringFile(path, createKeyring());
-    chmodSync(path, 0o644);
-    const { hint } = await storageError(() => readKeyringFile(path));
-    spawnSync("sh", ["-c", hint.split(", ")[0] ?? ""]);
-    expect(readKeyringFile(path).list()).toHaveLength(1);
   });
 
   test.runIf(posix)("a file that this user may not read", () => {
@@ -133,7 +119,7 @@ describe("reading", () => {
       writeFileSync(path, text.slice(0, length));
       const error = await storageError(() => readKeyringFile(path));
       expect(error.code).toBe("key_file_malformed");
-      const shown = `${error.message} ${error.hint} ${String(error.cause)} ${error.stack}`;
+      const shown = `${error.message} ${String(error.cause)} ${error.stack}`;
       expect(shown).not.toContain(secret.slice(0, 6));
     }
   });
@@ -194,14 +180,13 @@ describe("replacing", () => {
 
   test("under a store's lock, no rotation of several processes is lost", async () => {
     const { directory, path } = keyFile();
-    const database = join(directory, "store.db");
-    const store = await createRevocationStore(database);
+    const database = join(directory, "proviso.db");
+    await (await createStores(database)).close();
     const words = ["rotate-exclusively", path, database];
     const rotating = [new Talker("act", words), new Talker("act", words), new Talker("act", words)];
     await Promise.all(rotating.map((talker) => talker.end()));
     expect(rotating.map(({ lines }) => lines)).toEqual([["{}"], ["{}"], ["{}"]]);
     expect(readKeyringFile(path).list()).toHaveLength(31);
-    store.close();
   });
 
   test("a missing, exposed or damaged file is refused as when reading", async () => {

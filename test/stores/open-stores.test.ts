@@ -4,7 +4,6 @@ import Database from "libsql";
 import { describe, expect, test } from "vitest";
 import { createStores, openStores } from "../../src/stores/database.js";
 import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
-import { createRevocationStore } from "../../src/stores/revocations/open-store.js";
 import { namesIn, posix, storageError } from "../issuer/support.js";
 import { databaseAt, invocation, newLedger, newPath } from "./ledger/support.js";
 
@@ -89,12 +88,6 @@ describe("what is not a database of ours is refused, and left as it is", () => {
       (path) => writeFileSync(path, "x".repeat(4096), { mode: 0o600 }),
       "store_corrupt",
       "not a",
-    ],
-    [
-      "a revocation store of its own file",
-      async (path) => (await createRevocationStore(path)).close(),
-      "store_outdated",
-      "unreleased format",
     ],
     [
       "a database of a newer version",

@@ -25,10 +25,10 @@ import {
 import { openFolder } from "../../src/sources/index.js";
 import {
   createKeyringFile,
-  createRevocationStore,
   createStores,
   followKeyringFile,
   LedgerStore,
+  openRevocations,
   openStores,
   ResourceNumberStore,
   type RevocationStore,
@@ -44,7 +44,7 @@ export interface TestAgentOptions
     >,
     Pick<
       IssuingAgentOptions,
-      "mode" | "undeclaredAmbient" | "lifetime" | "recordValues" | "maxHandles"
+      "mode" | "undeclaredAmbient" | "lifetime" | "recordValues" | "maxHandles" | "maxRevocations"
     > {
   /** Fixed tokens, those of {@link CALLERS}, unless given. */
   readonly authenticator?: Authenticator;
@@ -67,6 +67,7 @@ export interface TestAgent {
   readonly ledger: LedgerStore;
   readonly tasks: TaskStore;
   readonly policy: PolicyTable;
+  readonly metrics: AgentMetrics;
   readonly resourceNumbers: ResourceNumbers;
   /** The skills that have run, in order. */
   readonly ran: readonly string[];
@@ -109,9 +110,9 @@ export async function startBeside({ home }: TestAgent): Promise<void> {
 
 /** Starts an agent with the documents, grants and skills of the tests, on a free port of 127.0.0.1. */
 export async function startAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
-  const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...others } = options;
-  const { keeping, ...more } = others;
-  const { pushOrigins: origins, undeclaredAmbient, ...serving } = more;
+  const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...more } = options;
+  const { maxRevocations, keeping, ...others } = more;
+  const { pushOrigins: origins, undeclaredAmbient, ...serving } = others;
   const home = temporaryFolder();
   let ahead = 0;
   const clock = (): number => Date.now() + ahead;
@@ -121,14 +122,14 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   createKeyringFile(join(home, "keyring.json"), createKeyring());
   writeDocuments(join(home, "documents"));
   const folder = await openFolder(join(home, "documents"));
-  const revocations = await createRevocationStore(join(home, "store.db"), { clock });
   const stores = await createStores(join(home, "proviso.db"));
+  const revocations = await openRevocations(stores, { clock });
   const ledger = new LedgerStore(stores, { clock });
   const tasks = await openTaskStore(stores, { clock, ...keeping });
   const resourceNumbers = new ResourceNumberStore(stores);
   const policy = new PolicyTable(POLICY);
   const metrics = new AgentMetrics(() => ({
-    ...{ size: revocations.list().length, version: revocations.version, age: revocations.age },
+    ...{ size: revocations.size, version: revocations.version, age: revocations.age },
   }));
   const skills = skillsOver(folder, (skill) => ran.push(skill));
   const issuer = createIssuer({
@@ -148,6 +149,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     ...(lifetime === undefined ? {} : { lifetime }),
     ...(recordValues === undefined ? {} : { recordValues }),
     ...(maxHandles === undefined ? {} : { maxHandles }),
+    ...(maxRevocations === undefined ? {} : { maxRevocations }),
   });
   const buffer = new Writable({
     write(chunk, _encoding, done) {
@@ -166,7 +168,6 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= server.close().finally(async () => {
-      revocations.close();
       await tasks.close();
       await ledger.close();
       await stores.close();
@@ -183,6 +184,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
       ledger,
       tasks,
       policy,
+      metrics,
       ran,
       stop,
       resourceNumbers,

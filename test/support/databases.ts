@@ -6,11 +6,13 @@ import { ADDRESS, MISSING } from "./postgres.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 /** Runs the same tests against an SQLite file and a PostgreSQL database, each of a test's own. */
-export function onBothDatabases(tests: (place: () => Promise<string>) => void): void {
-  describe("on SQLite", () => tests(async () => join(temporaryFolder(), "proviso.db")));
+export function onBothDatabases(
+  tests: (place: () => Promise<string>, dialect: "sqlite" | "postgres") => void,
+): void {
+  describe("on SQLite", () => tests(async () => join(temporaryFolder(), "proviso.db"), "sqlite"));
   const missing = process.env[ADDRESS] === undefined;
   const reason = missing ? ` (skipped: ${process.env[MISSING]})` : "";
-  describe.skipIf(missing)(`on PostgreSQL${reason}`, () => tests(postgresPlace));
+  describe.skipIf(missing)(`on PostgreSQL${reason}`, () => tests(postgresPlace, "postgres"));
 }
 
 /** The address of a new database on the server of this run, which goes when the test is done. */

@@ -17,7 +17,7 @@ import { fallback } from "../../http/fallback.js";
 import { drain, type ListenOptions, listen, refuseWhileDraining } from "../../http/listen.js";
 import { type AgentLog, loggable, requestLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
-import { health, metricsText } from "../../http/status.js";
+import { type HealthCheck, health } from "../../http/status.js";
 import { wellFormedBody } from "../../http/well-formed.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { faultWriter, plainId } from "./answer.js";
@@ -47,6 +47,8 @@ export interface AgentServerOptions {
   readonly runTask?: TaskRunner;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics;
+  /** What `/healthz` and `/readyz` answer by, beside whether the server drains. */
+  readonly health?: HealthCheck;
   /** The address callers use, such as `https://agent.example`; the one listened at unless given. */
   readonly publicUrl?: string;
   readonly body?: Partial<BodyLimits>;
@@ -83,7 +85,7 @@ const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
 
 /**
  * Serves an issuing agent over A2A 1.0: JSON-RPC and HTTP+JSON, the Agent Card, `/healthz` and
- * `/metrics`.
+ * `/readyz`.
  *
  * @throws Error if the port is taken.
  *
@@ -230,8 +232,7 @@ function mount(
   app.disable("x-powered-by");
   app.disable("etag");
   app.get(CARD_PATH, cardRoute(cardTexts(card, agent)));
-  app.get("/healthz", health(isDraining));
-  app.get("/metrics", metricsText(metrics));
+  app.get(["/healthz", "/readyz"], health(isDraining, options.health));
   app.use(
     RPC_PATH,
     ...guards("jsonrpc"),

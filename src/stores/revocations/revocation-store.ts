@@ -1,117 +1,120 @@
-import { checkedEntry, type RevocationEntry } from "../../revocation/entry.js";
-import { RevocationList } from "../../revocation/list.js";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Kysely } from "kysely";
+import {
+  covers,
+  type KeptRevocation,
+  type RevocationEntry,
+  readEntry,
+} from "../../revocation/entry.js";
+import type { RevocationAddition, RevocationQuota, RevocationSink } from "../../revocation/sink.js";
 import type { RevocationQuery, RevocationSource } from "../../revocation/source.js";
+import { RevocationTable } from "../../revocation/table.js";
 import { StorageError, storeError } from "../../storage/storage-error.js";
-import type { RevocationFile } from "./revocation-file.js";
-
-/** What to do to the list in memory once a transaction is committed. */
-type Pending = (() => void)[];
+import type { StoreDatabase, StoreTables } from "../database.js";
+import { RevocationRows } from "./rows.js";
 
 /** How current a store's answers must be. */
 export interface RevocationStoreOptions {
   /**
-   * Milliseconds for which lookups rely on the last look at the file before they look whether
-   * another process has revoked something; 100 unless given, 0 looks each time.
+   * Milliseconds between two looks whether another process has revoked something; 50 unless given, or
+   * 250 for PostgreSQL.
    */
   readonly refreshEvery?: number;
   /**
-   * Seconds after the last successful look at the file for which the list may be relied on; 5 unless
-   * given. Then every check is refused as `revocation_stale`, until the file can be read again.
+   * Seconds after the last successful look at the database for which the list may be relied on; 5
+   * unless given. Then every check is refused as `revocation_stale`, until a look succeeds again.
    */
   readonly staleAfter?: number;
   /** Milliseconds since 1970; the issuer's clock, `Date.now` unless given. */
   readonly clock?: () => number;
 }
 
+const REFRESH_EVERY = { sqlite: 50, postgres: 250 } as const;
+const STALE_AFTER = 5;
+/** Milliseconds after which a look is given up: another one may be answered. */
+const PATIENCE = 2000;
+
+/** What must be read back, and what waits for it. */
+interface Confirmation {
+  readonly entries: KeptRevocation[];
+  readonly done: Promise<void>;
+}
+
 /**
- * Revocations in a file that several processes share. Each holds all of them in memory, so lookups
- * are as fast as a {@link RevocationList}'s, and takes over what the others revoke. Made by
- * {@link createRevocationStore} and {@link openRevocationStore}.
+ * Revocations in a database that several processes share. Each process holds all of them in memory,
+ * so that a look-up does no I/O, and follows what the others revoke. Made by {@link openRevocations}.
  *
- * Lookups never throw: if the file can not be read, what is known goes on being refused, and after
- * `staleAfter` seconds everything is.
+ * Look-ups never throw. While the database cannot be read, what is known goes on being refused, and
+ * after `staleAfter` seconds everything is. So it is once the database is closed.
  */
-export class RevocationStore implements RevocationSource {
-  /** The file, as it was named. */
-  readonly path: string;
-  /** Absent once the store is closed. */
-  #file: RevocationFile | undefined;
-  readonly #refreshEvery: number;
+export class RevocationStore implements RevocationSource, RevocationSink {
+  readonly #database: StoreDatabase;
+  readonly #rows: RevocationRows;
   readonly #staleAfter: number;
   readonly #clock: () => number;
-  #list: RevocationList = new RevocationList();
+  readonly #table: RevocationTable = new RevocationTable();
   #version = 0;
-  #dataVersion: number;
-  /** When the file was last looked at, and when with success, in milliseconds of `performance`. */
-  #lookedAt: number;
-  #readAt: number;
+  #pruned = 0;
+  /** When the last look that succeeded began, in milliseconds of `performance`. */
+  #readAt = Number.NEGATIVE_INFINITY;
   #problem: StorageError | undefined;
-  /** Absent outside of a transaction. */
-  #pending: Pending | undefined;
-  #failure: StorageError | undefined;
+  #next: Confirmation | undefined;
 
-  /** @internal Use {@link createRevocationStore} or {@link openRevocationStore}. */
-  constructor(path: string, file: RevocationFile, options: RevocationStoreOptions) {
-    const { refreshEvery, staleAfter } = checkStoreOptions(options);
-    this.path = path;
-    this.#file = file;
-    this.#refreshEvery = refreshEvery;
-    this.#staleAfter = staleAfter * 1000;
-    this.#clock = options.clock ?? Date.now;
-    this.#lookedAt = performance.now();
-    this.#readAt = this.#lookedAt;
-    this.#dataVersion = file.dataVersion();
-    this.#take(file, undefined);
-    file.hurry();
+  /** @internal Use {@link openRevocations}. */
+  constructor(database: StoreDatabase, options: Required<RevocationStoreOptions>) {
+    this.#database = database;
+    this.#rows = new RevocationRows(database.name);
+    this.#staleAfter = options.staleAfter * 1000;
+    this.#clock = options.clock;
   }
 
   find(query: RevocationQuery): RevocationEntry[] {
-    this.#refresh();
-    return this.#list.find(query);
+    return this.#table.find(query);
   }
 
   isCurrent(): boolean {
-    this.#refresh();
-    // By a clock that nobody sets: the age of the list must not depend on the time of day.
+    // By a clock that no one sets: the age of the list must not depend on the time of day.
     return performance.now() - this.#readAt < this.#staleAfter;
   }
 
   /** The version of the list: grows with every change and never shrinks. */
   get version(): number {
-    this.#refresh();
     return this.#version;
   }
 
-  /** Seconds since the list was last known to be what the file says. */
+  /** How many entries there are. */
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /** Seconds since the list was last known to be what the database says. */
   get age(): number {
-    this.#refresh();
     return (performance.now() - this.#readAt) / 1000;
   }
 
-  /** Why the last look at the file failed; absent if it did not. */
+  /** Why the last look at the database failed; absent if it did not. */
   get problem(): StorageError | undefined {
-    this.#refresh();
     return this.#problem;
   }
 
   /** Every entry, oldest first. */
   list(): readonly RevocationEntry[] {
-    this.#refresh();
-    return this.#list.snapshot().entries;
+    return this.#table.entries();
   }
 
   /**
-   * Adds an entry; once this returns, it is on the disk and counts here, and other processes see it
-   * within their `refreshEvery`. Of two for the same thing, what either revokes is revoked, for as
-   * long as either says.
+   * Adds an entry. When the promise is fulfilled, the entry is in the database, has been read back
+   * from there and counts here; other processes see it within their `refreshEvery`. Of two for the
+   * same thing, what either revokes is revoked, for as long as either says. It is written even when
+   * the disk is nearly full.
    *
+   * @param quota - The party that the entry counts against; none unless given.
    * @throws TypeError if the entry is not well formed.
-   * @throws StorageError `store_locked` if others were writing for 2 seconds, `store_full`,
-   *   `store_unwritable`, `store_corrupt`, or `store_missing` and `store_replaced` if the file is no
-   *   longer in its place. The entry must then be taken as not added.
+   * @throws StorageError The entry must then be taken as not added.
    */
-  add(entry: RevocationEntry): void {
-    this.addAll([entry]);
+  async add(entry: RevocationEntry, quota?: RevocationQuota): Promise<RevocationAddition> {
+    const [addition = "known"] = await this.#addAll([readEntry(entry)], quota);
+    return addition;
   }
 
   /**
@@ -120,15 +123,8 @@ export class RevocationStore implements RevocationSource {
    * @throws TypeError if an entry is not well formed.
    * @throws StorageError as `add` does.
    */
-  addAll(entries: Iterable<RevocationEntry>): void {
-    const checked = Array.from(entries, checkedEntry);
-    if (checked.length === 0) return;
-    this.#write((file, pending) => {
-      for (const entry of checked) {
-        file.put(entry);
-        pending.push(() => this.#list.add(entry));
-      }
-    });
+  async addAll(entries: Iterable<RevocationEntry>): Promise<void> {
+    await this.#addAll(Array.from(entries, readEntry));
   }
 
   /**
@@ -136,25 +132,26 @@ export class RevocationStore implements RevocationSource {
    *
    * @param now - Milliseconds since 1970; the store's clock unless given.
    * @returns How many were removed.
+   * @throws TypeError if `now` is not a finite number.
    * @throws StorageError as `add` does.
    */
-  prune(now: number = this.#clock()): number {
-    return this.#write((file, pending) => {
-      const removed = file.prune(now);
-      pending.push(() => this.#list.prune(now));
-      return removed;
-    });
+  async prune(now: number = this.#clock()): Promise<number> {
+    if (!Number.isFinite(now)) throw new TypeError("now must be milliseconds since 1970");
+    const removed = await this.#database.write(
+      (db) => this.#rows.prune(db, Math.floor(now / 1000)),
+      { urgent: true },
+    );
+    await this.#look((action) => this.#database.read(action));
+    return removed;
   }
 
   /**
-   * Runs `action` while no other process can write to the store, or be in its own `exclusively`:
-   * a lock that the system lifts if the process dies. What `action` adds is committed when it
-   * returns, and shows in lookups then; if it throws, nothing is, and its error is thrown on.
-   * Within it, `exclusively` only runs its action.
+   * Runs `action` while no other process can write to the list, or be in its own `exclusively`: a
+   * lock that is lifted if the process dies. What `action` adds is committed when it is done; if it throws, nothing is, and its
+   * error is thrown on.
    *
-   * @param action - Must be synchronous.
-   * @throws TypeError if `action` returns a promise.
-   * @throws StorageError as `add` does.
+   * @param action - Adds entries by the function that it is given: `store.add` would wait for itself.
+   * @throws StorageError as `add` does; `store_locked` if another process held the lock for 2 seconds.
    *
    * @example
    * ```ts
@@ -164,7 +161,8 @@ export class RevocationStore implements RevocationSource {
    * import { createKeyring } from "proviso/issuer";
    * import {
    *   createKeyringFile,
-   *   createRevocationStore,
+   *   createStores,
+   *   openRevocations,
    *   readKeyringFile,
    *   replaceKeyringFile,
    * } from "proviso/stores";
@@ -172,131 +170,187 @@ export class RevocationStore implements RevocationSource {
    * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
    * const keys = join(folder, "keys.json");
    * createKeyringFile(keys, createKeyring());
-   * const store = await createRevocationStore(join(folder, "revocations.db"));
+   * const database = await createStores(join(folder, "proviso.db"));
+   * const revocations = await openRevocations(database);
    *
-   * store.exclusively(() => {
+   * await revocations.exclusively(() => {
    *   const present = readKeyringFile(keys);
    *   replaceKeyringFile(keys, present.rotate(), present);
    * });
    * readKeyringFile(keys).list().length; // => 2
-   * store.close();
+   * await database.close();
    * ```
    */
-  exclusively<T>(action: () => T): T {
-    return this.#within(action);
-  }
-
-  /** Lets go of the file. Lookups go on with what is known, and soon refuse everything. */
-  close(): void {
-    if (this.#pending !== undefined) throw new TypeError("a store can not be closed within itself");
-    this.#file?.close();
-    this.#file = undefined;
-  }
-
-  [Symbol.dispose](): void {
-    this.close();
-  }
-
-  /** Runs `action` in a transaction: the one under way, or else one of its own. */
-  #within<T>(action: (file: RevocationFile, pending: Pending) => T): T {
-    const file = this.#file;
-    if (file === undefined) throw new TypeError("the revocation store is closed");
-    if (this.#pending !== undefined) return synchronous(action(file, this.#pending));
-    file.assertInPlace();
-    file.begin();
-    const now = performance.now();
-    const pending: Pending = [];
-    let result: T;
-    try {
-      this.#pending = pending;
-      this.#take(file, this.#version);
-      this.#dataVersion = file.dataVersion();
-      this.#lookedAt = now;
-      this.#readAt = now;
-      this.#problem = undefined;
-      result = synchronous(action(file, pending));
-      if (this.#failure !== undefined) throw this.#failure;
-      file.assertInPlace();
-      this.#commit(file, pending);
-    } finally {
-      this.#pending = undefined;
-      this.#failure = undefined;
-      file.rollback();
-    }
-    // Moved away during the commit, it may be lost to whoever opens the path next.
-    if (pending.length > 0) file.assertInPlace();
+  async exclusively<T>(
+    action: (add: (entry: RevocationEntry) => Promise<void>) => T | Promise<T>,
+  ): Promise<T> {
+    const added: KeptRevocation[] = [];
+    const result = await this.#database.write(
+      async (db) => {
+        await this.#rows.lock(db);
+        return action(async (entry) => {
+          const kept = readEntry(entry);
+          await this.#rows.put(db, [kept], { now: this.#now(), known: this.#version });
+          added.push(kept);
+        });
+      },
+      { urgent: true },
+    );
+    await this.#confirm(added);
     return result;
   }
 
-  #write<T>(change: (file: RevocationFile, pending: Pending) => T): T {
-    return this.#within((file, pending) => {
-      try {
-        return change(file, pending);
-      } catch (error) {
-        // Half a change must not be committed, even if the caller goes on.
-        if (error instanceof StorageError) this.#failure = error;
-        throw error;
-      }
-    });
+  /**
+   * Reads everything, then looks every so often for what has changed.
+   *
+   * @internal
+   */
+  async follow(refreshEvery: number): Promise<void> {
+    await this.#database.read((db) => this.#rows.check(db, this.#database.dialect));
+    await this.#look((action) => this.#database.read(action));
+    const again = (): void => {
+      setTimeout(async () => {
+        if (await this.#refresh()) again();
+      }, refreshEvery).unref();
+    };
+    again();
   }
 
-  #commit(file: RevocationFile, pending: Pending): void {
-    const version = file.version();
-    file.commit();
-    for (const apply of pending) apply();
-    this.#version = version;
-  }
-
-  #refresh(): void {
-    const file = this.#file;
-    const now = performance.now();
-    if (file === undefined || now - this.#lookedAt < this.#refreshEvery) return;
-    this.#lookedAt = now;
+  /** One look; `false` once the database is closed. */
+  async #refresh(): Promise<boolean> {
     try {
-      file.assertInPlace();
-      const dataVersion = file.dataVersion();
-      if (dataVersion !== this.#dataVersion) {
-        this.#take(file, this.#version);
-        this.#dataVersion = dataVersion;
-      }
-      this.#readAt = now;
+      await this.#look((action) => inTime(this.#database.read(action), this.#database.name));
       this.#problem = undefined;
     } catch (error) {
-      this.#problem = storeError(error, this.path);
+      // The database is closed.
+      if (error instanceof TypeError) return false;
+      this.#problem = storeError(error, this.#database.name);
     }
+    return true;
   }
 
-  /** Takes over what the file has beyond the version that is known. */
-  #take(file: RevocationFile, since: number | undefined): void {
-    const { version, complete, entries } = file.news(since);
-    if (version < this.#version) {
-      const detail = `its version fell from ${this.#version} to ${version}`;
-      throw new StorageError("store_corrupt", this.path, { detail });
+  async #addAll(
+    entries: readonly KeptRevocation[],
+    quota?: RevocationQuota,
+  ): Promise<RevocationAddition[]> {
+    if (entries.length === 0) return [];
+    const additions = await this.#database.write(
+      (db) => this.#rows.put(db, entries, { now: this.#now(), known: this.#version, quota }),
+      { urgent: true },
+    );
+    await this.#confirm(entries.filter((_, at) => additions[at] !== "over_quota"));
+    return additions;
+  }
+
+  /** Reads back what was written. All that is written in one turn is read back at once. */
+  #confirm(entries: readonly KeptRevocation[]): Promise<void> {
+    if (entries.length === 0) return Promise.resolve();
+    if (this.#next === undefined) {
+      const waiting: KeptRevocation[] = [];
+      const done = nextTurn().then(() => {
+        this.#next = undefined;
+        return this.#database.readAfresh((db) => this.#readBack(db, waiting));
+      });
+      this.#next = { entries: waiting, done };
     }
-    if (complete) this.#list = new RevocationList({ version, entries });
-    else for (const entry of entries) this.#list.add(entry);
-    this.#version = version;
+    this.#next.entries.push(...entries);
+    return this.#next.done;
+  }
+
+  async #readBack(db: Kysely<StoreTables>, entries: readonly KeptRevocation[]): Promise<void> {
+    for (const entry of entries) {
+      const found = await this.#rows.known(db, entry);
+      if (found === undefined || !covers(found.record, entry.record)) {
+        throw this.#rows.corrupt("a revocation that was written is not there");
+      }
+      this.#table.add(found);
+    }
+    await this.#look((action) => action(db));
+  }
+
+  /** Takes over what the database has beyond what is known. */
+  async #look(
+    read: <T>(action: (db: Kysely<StoreTables>) => Promise<T>) => Promise<T>,
+  ): Promise<void> {
+    const began = performance.now();
+    const known = this.#version;
+    const { version, pruned } = await read((db) => this.#rows.state(db));
+    if (version < known) throw this.#rows.corrupt(`its version fell from ${known} to ${version}`);
+    if (pruned > this.#pruned) {
+      this.#pruned = pruned;
+      this.#table.prune(pruned);
+    }
+    for (let since = known; since < version; ) {
+      const { entries, more = version } = await read((db) => this.#rows.changes(db, since));
+      for (const entry of entries) this.#table.add(entry);
+      since = more;
+      this.#version = Math.max(this.#version, Math.min(more, version));
+    }
+    this.#readAt = Math.max(this.#readAt, began);
+  }
+
+  #now(): number {
+    return Math.floor(this.#clock() / 1000);
   }
 }
 
-function synchronous<T>(result: T): T {
-  if (typeof result === "object" && result !== null && "then" in result) {
-    throw new TypeError("what runs exclusively must be synchronous, not return a promise");
+/** Gives up a look that is not answered. */
+async function inTime<T>(look: Promise<T>, name: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const detail = `no answer for ${PATIENCE / 1000} s`;
+      reject(new StorageError("store_unreachable", name, { detail }));
+    }, PATIENCE).unref();
+  });
+  try {
+    return await Promise.race([look, late]);
+  } finally {
+    clearTimeout(timer);
   }
-  return result;
 }
 
-/** @throws TypeError */
-export function checkStoreOptions(options: RevocationStoreOptions): {
-  readonly refreshEvery: number;
-  readonly staleAfter: number;
-} {
-  const { refreshEvery = 100, staleAfter = 5 } = options;
-  if (!Number.isFinite(refreshEvery) || refreshEvery < 0) {
-    throw new TypeError("refreshEvery must be 0 or more milliseconds");
+/**
+ * Opens the revocations in a database, and follows them until it is closed.
+ *
+ * @throws TypeError on wrong options.
+ * @throws StorageError `store_corrupt` if they cannot be what proviso wrote, or what reading throws.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createIssuer, createKeyring } from "proviso/issuer";
+ * import { createStores, openRevocations } from "proviso/stores";
+ *
+ * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
+ * const database = await createStores(join(folder, "proviso.db"));
+ * const revocations = await openRevocations(database);
+ * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
+ * const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve"] });
+ *
+ * const revocation = issuer.revocationOf(token);
+ * if (revocation.ok) await revocations.add(revocation.entry);
+ * const asked = { grant: "documents:read", operation: "retrieve" };
+ * issuer.authorize(token, asked).allowed; // => false
+ * revocations.version; // => 1
+ * await database.close();
+ * ```
+ */
+export async function openRevocations(
+  database: StoreDatabase,
+  options: RevocationStoreOptions = {},
+): Promise<RevocationStore> {
+  const { refreshEvery = REFRESH_EVERY[database.dialect], staleAfter = STALE_AFTER } = options;
+  if (!Number.isFinite(refreshEvery) || refreshEvery <= 0) {
+    throw new TypeError("refreshEvery must be milliseconds, and more than 0");
   }
   if (!Number.isFinite(staleAfter) || staleAfter * 1000 <= refreshEvery) {
     throw new TypeError("staleAfter must be seconds, and longer than refreshEvery");
   }
-  return { refreshEvery, staleAfter };
+  const clock = options.clock ?? Date.now;
+  const store = new RevocationStore(database, { refreshEvery, staleAfter, clock });
+  await store.follow(refreshEvery);
+  return store;
 }

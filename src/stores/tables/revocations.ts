@@ -1,19 +1,27 @@
 import { sql } from "kysely";
 import type { MigrationStep } from "../../storage/columns.js";
 
-/** Revocations. `id` and `reason` are JSON strings: a column keeps neither NUL nor lone surrogates. */
+/**
+ * Revocations. Times are whole seconds since 1970. `id`, `reason` and `party` are JSON: a column
+ * keeps neither NUL nor lone surrogates.
+ */
 export interface RevocationTables {
   revocation: {
     kind: string;
     id: string;
-    before: string | null;
-    until: string | null;
-    at: string;
+    before: number | null;
+    until: number | null;
+    at: number;
     reason: string | null;
-    /** The version of the list that this entry last changed in. */
+    /** The caller whose quota the entry counts against; null for an operator's. */
+    party: string | null;
+    /** The version of the list that this entry last changed in; no two entries share one. */
     changed: number;
   };
-  /** One row. Who changes it holds it until the commit, so that versions are seen in their order. */
+  /**
+   * One row. Each write changes it first and holds it until the commit, so that versions are seen in
+   * their order. Entries whose `until` is `pruned` or earlier have been removed.
+   */
   revocation_state: { one: number; version: number; pruned: number };
 }
 
@@ -22,14 +30,20 @@ export async function makeRevocationTables({ schema, columns, run }: MigrationSt
     .createTable("revocation")
     .addColumn("kind", columns.text, (column) => column.notNull())
     .addColumn("id", columns.text, (column) => column.notNull())
-    .addColumn("before", columns.text)
-    .addColumn("until", columns.text)
-    .addColumn("at", columns.text, (column) => column.notNull())
+    .addColumn("before", columns.integer)
+    .addColumn("until", columns.integer)
+    .addColumn("at", columns.integer, (column) => column.notNull())
     .addColumn("reason", columns.text)
+    .addColumn("party", columns.text)
     .addColumn("changed", columns.integer, (column) => column.notNull())
     .addPrimaryKeyConstraint("revocation_key", ["kind", "id"])
     .execute();
   await schema.createIndex("revocation_changed").on("revocation").column("changed").execute();
+  await schema
+    .createIndex("revocation_party")
+    .on("revocation")
+    .columns(["party", "until"])
+    .execute();
   await schema
     .createTable("revocation_state")
     .addColumn("one", columns.integer, (column) => column.primaryKey().check(sql`one = 1`))

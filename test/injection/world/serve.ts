@@ -11,7 +11,7 @@ import type { TaskRunner } from "../../../src/protocols/a2a/executor.js";
 import { serveAgent } from "../../../src/protocols/a2a/server.js";
 import { createStores } from "../../../src/stores/database.js";
 import { LedgerStore } from "../../../src/stores/ledger/ledger-store.js";
-import { createRevocationStore } from "../../../src/stores/revocations/open-store.js";
+import { openRevocations } from "../../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../../src/stores/tasks/task-store.js";
 import type { Holdings, State } from "./holdings.js";
 import { type AgentName, accessTokens } from "./people.js";
@@ -52,8 +52,8 @@ export async function serve(
   const home = join(options.home, `${name}-home`);
   mkdirSync(home);
   const { clock, mode } = options;
-  const revocations = await createRevocationStore(join(home, "store.db"), { clock });
   const database = await createStores(join(home, "proviso.db"));
+  const revocations = await openRevocations(database, { clock });
   const ledger = new LedgerStore(database, { clock });
   const tasks = await openTaskStore(database, { clock });
   const issuer = createIssuer({
@@ -83,11 +83,11 @@ export async function serve(
     timeout: 300_000,
   });
   const seen = [
-    new Watched(join(home, "tasks.db"), "SELECT id, state FROM task ORDER BY seq", (row) => {
+    new Watched(join(home, "proviso.db"), "SELECT id, state FROM task ORDER BY seq", (row) => {
       const { id, state } = row as { readonly id: string; readonly state: number };
       return [`tasks/${name}/${JSON.parse(id)}`, String(state)];
     }),
-    new Watched(join(home, "store.db"), "SELECT kind, id FROM revocation", (row) => {
+    new Watched(join(home, "proviso.db"), "SELECT kind, id FROM revocation", (row) => {
       const { kind, id } = row as { readonly kind: string; readonly id: string };
       return [`revoked/${kind}/${JSON.parse(id)}`, "revoked"];
     }),
@@ -101,7 +101,6 @@ export async function serve(
       await tasks.close();
       await ledger.close();
       await database.close();
-      revocations.close();
       holdings.close();
     },
   };

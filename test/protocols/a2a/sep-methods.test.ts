@@ -126,7 +126,7 @@ test("a token is revoked, though it comes with a discharge that is revoked alrea
     ({ discharge }) => bindDischarges(token, [discharge]),
   );
   const now = formatTime(Date.now());
-  agent.revocations.add({ kind: "link", id: dead.revocationId, at: now });
+  await agent.revocations.add({ kind: "link", id: dead.revocationId, at: now });
   const call = async (one: string): Promise<Json> => {
     const params = { skill: "wait", arguments: { milliseconds: 0 }, token: one };
     return (await rpc(agent, "alice", "a2a/skill/invoke", params)).body;

@@ -1,17 +1,19 @@
 // Does one thing with a key file or a store in a process of its own: `act.mjs ACTION PATH [MORE]`.
 // Prints the result or the error as one line of JSON.
-import { writeSync } from "node:fs";
+import { rmSync, writeSync } from "node:fs";
 import { createKeyring } from "proviso/issuer";
 import {
   createKeyringFile,
-  createRevocationStore,
-  openRevocationStore,
+  createStores,
+  openRevocations,
+  openStores,
   readKeyringFile,
   replaceKeyringFile,
   StorageError,
 } from "proviso/stores";
 
 const [, , action, path, more] = process.argv;
+const revocations = async () => openRevocations(await openStores(path));
 const AT = "2026-01-01T00:00:00Z";
 
 const ACTIONS = {
@@ -21,34 +23,56 @@ const ACTIONS = {
     const present = readKeyringFile(path);
     replaceKeyringFile(path, present.rotate(), present);
   },
-  // Rotates ten times, each under the lock of the store at `more`.
+  // Rotates ten times, each under the lock of the revocations in the database at `more`.
   "rotate-exclusively": async () => {
-    const store = await openRevocationStore(more);
+    const store = await openRevocations(await openStores(more));
     for (let i = 0; i < 10; i++) {
-      store.exclusively(() => {
+      await store.exclusively(() => {
         const present = readKeyringFile(path);
         replaceKeyringFile(path, present.rotate(), present);
       });
     }
   },
-  "create-store": async () => (await createRevocationStore(path)).version,
-  "open-store": async () => (await openRevocationStore(path)).list().map((entry) => entry.id),
+  "create-store": async () => (await openRevocations(await createStores(path))).version,
+  "open-store": async () => (await revocations()).list().map((entry) => entry.id),
   "add-to-store": async () => {
-    const store = await openRevocationStore(path);
-    store.add({ kind: "capability", id: more, at: AT });
+    const store = await revocations();
+    await store.add({ kind: "capability", id: more, at: AT });
     return store.version;
+  },
+  // Removes the log under the store, revokes on, and is killed.
+  "revoke-without-log": async () => {
+    const store = await revocations();
+    const added = [];
+    const codes = [];
+    const add = async (id) => {
+      try {
+        await store.add({ kind: "capability", id, at: AT });
+        added.push(id);
+      } catch (error) {
+        codes.push(error.code);
+      }
+    };
+    await add("cap_before");
+    const { default: Database } = await import("libsql");
+    new Database(path).exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    rmSync(`${path}-wal`);
+    for (const id of ["cap_1", "cap_2", "cap_3"]) await add(id);
+    writeSync(1, `${JSON.stringify({ result: { added, codes } })}\n`);
+    process.kill(process.pid, "SIGKILL");
+    await new Promise(() => {});
   },
   // Adds until nothing more fits.
   "fill-store": async () => {
-    const store = await openRevocationStore(path);
+    const store = await revocations();
     const added = [];
     for (let i = 0; i < 20_000; i++) {
       const id = `cap_${i}`;
       try {
-        store.add({ kind: "capability", id, at: AT, reason: "x".repeat(500) });
+        await store.add({ kind: "capability", id, at: AT, reason: "x".repeat(500) });
       } catch (error) {
         const inMemory = store.list().map((entry) => entry.id);
-        return { added, inMemory, version: store.version, code: error.code, hint: error.hint };
+        return { added, inMemory, version: store.version, code: error.code };
       }
       added.push(id);
     }
@@ -61,7 +85,6 @@ try {
   line = { result: await ACTIONS[action]() };
 } catch (error) {
   const { message } = error;
-  line =
-    error instanceof StorageError ? { code: error.code, hint: error.hint, message } : { message };
+  line = error instanceof StorageError ? { code: error.code, message } : { message };
 }
 writeSync(1, `${JSON.stringify(line)}\n`);

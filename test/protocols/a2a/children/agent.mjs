@@ -10,11 +10,9 @@ import { createIssuer, createKeyring } from "proviso/issuer";
 import { openFolder } from "proviso/sources";
 import {
   createKeyringFile,
-  createRevocationStore,
-  createStores,
   followKeyringFile,
   LedgerStore,
-  openRevocationStore,
+  openRevocations,
   openStores,
   ResourceNumberStore,
 } from "proviso/stores";
@@ -31,10 +29,8 @@ if (first) {
   }
 }
 const folder = await openFolder(at("documents"));
-const revocations = first
-  ? await createRevocationStore(at("store.db"))
-  : await openRevocationStore(at("store.db"));
-const stores = await (first ? createStores : openStores)(at("proviso.db"));
+const stores = await openStores(at("proviso.db"), "create");
+const revocations = await openRevocations(stores);
 const ledger = new LedgerStore(stores);
 const tasks = await openTaskStore(stores, { lease: 1000 });
 const input = {

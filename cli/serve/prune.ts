@@ -3,24 +3,29 @@ import type { RevocationStore } from "../../src/stores/revocations/revocation-st
 import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 
 const HOUR = 60 * 60 * 1000;
-/** Tasks that nothing has happened to for so long are removed. */
+/** Milliseconds after the last change to a task for which it is kept. */
 const TASKS_KEPT = 30 * 24 * HOUR;
 
-/** What is tidied up, and who is told if it can not be. */
-export interface Housekeeping {
+/** What is pruned, and what is called where that fails. */
+export interface Pruning {
   readonly tasks: TaskStore;
-  readonly store: RevocationStore;
+  readonly revocations: RevocationStore;
   readonly ledger: LedgerStore;
   readonly onProblem: (message: string) => void;
 }
 
 /**
- * Tidies up at the start and every hour: old tasks go, and so do revocations whose tokens have
- * expired and the ledger's old events.
+ * Removes old tasks, revocations whose tokens have expired, and the ledger's old events, now and every
+ * hour.
  *
- * @returns Stops it.
+ * @returns Stops it, when what is under way is done.
  */
-export function keepHouse({ tasks, store, ledger, onProblem }: Housekeeping): () => Promise<void> {
+export function pruneHourly({
+  tasks,
+  revocations,
+  ledger,
+  onProblem,
+}: Pruning): () => Promise<void> {
   const attempt = async (work: () => unknown): Promise<void> => {
     try {
       await work();
@@ -28,14 +33,14 @@ export function keepHouse({ tasks, store, ledger, onProblem }: Housekeeping): ()
       onProblem(error instanceof Error ? error.message : String(error));
     }
   };
-  const tidy = async (): Promise<void> => {
+  const prune = async (): Promise<void> => {
     await attempt(() => tasks.prune(Date.now() - TASKS_KEPT));
-    await attempt(() => store.prune(Date.now()));
+    await attempt(() => revocations.prune());
     await attempt(() => ledger.prune());
   };
-  let running = tidy();
+  let running = prune();
   const timer = setInterval(() => {
-    running = running.then(tidy);
+    running = running.then(prune);
   }, HOUR);
   timer.unref();
   return async () => {

@@ -1,0 +1,47 @@
+import { createIssuer, type Issuer } from "../src/issuer/issuer.js";
+import type { Keyring } from "../src/issuer/keyring.js";
+import { openStores } from "../src/stores/database.js";
+import { readKeyringFile } from "../src/stores/keyring-file.js";
+import {
+  openRevocations,
+  type RevocationStore,
+} from "../src/stores/revocations/revocation-store.js";
+import type { Context } from "./context.js";
+import { findHome, type HomeChoice, type HomeConfig, type HomePaths } from "./home.js";
+
+/** Everything that minting, checking and revoking need. */
+export interface OpenHome {
+  readonly paths: HomePaths;
+  readonly config: HomeConfig;
+  readonly keys: Keyring;
+  readonly revocations: RevocationStore;
+  readonly issuer: Issuer;
+}
+
+/** Opens the home, hands it to `use`, and closes its database whatever happens. */
+export async function withHome<T>(
+  context: Context,
+  options: HomeChoice,
+  use: (home: OpenHome) => T | Promise<T>,
+): Promise<T> {
+  const { paths, config } = findHome(context, options);
+  const keys = readKeyringFile(paths.keyring);
+  return withRevocations(paths, (revocations) => {
+    const { issuer: name, ...others } = config;
+    const issuer = createIssuer({ name, keys, revocations, ...others });
+    return use({ paths, config, keys, revocations, issuer });
+  });
+}
+
+/** Opens the revocations of a home, hands them to `use`, and closes the database whatever happens. */
+export async function withRevocations<T>(
+  { database: place }: HomePaths,
+  use: (revocations: RevocationStore) => T | Promise<T>,
+): Promise<T> {
+  const database = await openStores(place);
+  try {
+    return await use(await openRevocations(database));
+  } finally {
+    await database.close();
+  }
+}

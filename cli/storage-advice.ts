@@ -1,0 +1,37 @@
+import type { StorageError, StorageErrorCode } from "../src/storage/storage-error.js";
+
+/** What to do next, given the path as a shell would take it. */
+const ADVICE: Readonly<Record<StorageErrorCode, string | ((path: string) => string)>> = {
+  key_file_missing: "check the path, or create a key file",
+  key_file_unreadable: (path) => `make ${path} a regular file that this user may read`,
+  key_file_unwritable: (path) =>
+    `let this user write to the directory of ${path}, on a disk with space left`,
+  key_file_exposed: (path) => `chmod 600 ${path}, and rotate the keys if others may have read them`,
+  key_file_malformed: "restore the key file from a backup, or name the right one",
+  key_file_exists: "name another path, or use the keys that are there",
+  key_file_changed: "read the key file again and repeat",
+  store_missing: "check the path, or restore a lost database from a backup",
+  store_exists: "use the database that is there, or name another path",
+  store_unreadable: (path) => `let this user read and write ${path}`,
+  store_unreachable: "see that the database's server runs and that the address is right",
+  store_unwritable: (path) => `let this user write to ${path}, a file also to its directory`,
+  store_exposed: (path) => `chmod 600 ${path}, and check that no revocation is gone`,
+  store_locked: "try again; if it lasts, find the process that holds the database",
+  store_corrupt: "restore the database from a backup, or name the right one",
+  store_full: "free space on its disk, then repeat",
+  store_version: "npm install proviso@latest",
+  store_outdated: "move the home's folder away and run proviso init",
+  store_replaced: "put the first one back, or start again to rely on the new one",
+  store_unavailable: "npm install libsql, or pg for PostgreSQL",
+};
+
+/** What to do about a key file or a database that cannot be used. */
+export function adviceForStorage({ code, path }: StorageError): string {
+  const advice = ADVICE[code];
+  return typeof advice === "string" ? advice : advice(shellWord(path));
+}
+
+/** The text as one word of a POSIX shell. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,76 @@
+import {
+  entryOf,
+  type KeptRevocation,
+  mergeRecords,
+  type RevocationEntry,
+  type RevocationKind,
+  type RevocationRecord,
+} from "./entry.js";
+import type { RevocationQuery } from "./source.js";
+
+type Records = Map<string, RevocationRecord>;
+
+/** Revocations in memory, where they are looked up: one map for each kind. */
+export class RevocationTable {
+  readonly #kinds: Readonly<Record<RevocationKind, Records>> = {
+    link: new Map(),
+    capability: new Map(),
+    key: new Map(),
+    principal: new Map(),
+  };
+
+  get size(): number {
+    return Object.values(this.#kinds).reduce((sum, records) => sum + records.size, 0);
+  }
+
+  /** Adds to what is known of a thing: of two records, what either revokes is revoked. */
+  add({ kind, id, record }: KeptRevocation): void {
+    const records = this.#kinds[kind];
+    const known = records.get(id);
+    records.set(id, known === undefined ? record : mergeRecords(known, record));
+  }
+
+  /** Every entry that concerns the token. */
+  find({ links, capability, key, principal, issued }: RevocationQuery): RevocationEntry[] {
+    const found: RevocationEntry[] = [];
+    const look = (kind: RevocationKind, id: string): void => {
+      const record = this.#kinds[kind].get(id);
+      if (record === undefined) return;
+      if (record.before !== undefined && issued >= record.before * 1000) return;
+      found.push(entryOf({ kind, id, record }));
+    };
+    for (const link of links) look("link", link);
+    look("capability", capability);
+    look("key", key);
+    if (principal !== undefined) look("principal", principal);
+    return found;
+  }
+
+  /**
+   * Removes entries whose tokens have all expired.
+   *
+   * @param now - Seconds since 1970.
+   * @returns How many were removed.
+   */
+  prune(now: number): number {
+    let removed = 0;
+    for (const records of Object.values(this.#kinds)) {
+      for (const [id, { until }] of records) {
+        const over = until !== undefined && until <= now;
+        if (!over) continue;
+        records.delete(id);
+        removed++;
+      }
+    }
+    return removed;
+  }
+
+  /** Every entry, oldest first. */
+  entries(): RevocationEntry[] {
+    const kinds: readonly RevocationKind[] = ["link", "capability", "key", "principal"];
+    const kept = kinds.flatMap((kind) =>
+      Array.from(this.#kinds[kind], ([id, record]) => ({ kind, id, record })),
+    );
+    return kept.sort((a, b) => a.record.at - b.record.at).map(entryOf);
+  }
+}

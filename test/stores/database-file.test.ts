@@ -1,0 +1,194 @@
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "libsql";
+import { describe, expect, test } from "vitest";
+import { createStores, openRevocations, openStores } from "../../src/stores/index.js";
+import { capability, namesIn, posix, storageError } from "../issuer/support.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// What only a file can suffer.
+
+function newPath(): string {
+  return join(temporaryFolder(), "proviso.db");
+}
+
+/** Makes a database with one revocation in it. */
+async function withOne(path: string): Promise<void> {
+  const database = await createStores(path);
+  await (await openRevocations(database)).add(capability("cap_1"));
+  await database.close();
+}
+
+/** The ids that are revoked in a database. */
+async function revoked(path: string): Promise<string[]> {
+  const database = await openStores(path);
+  try {
+    return (await openRevocations(database)).list().map(({ id }) => id);
+  } finally {
+    await database.close();
+  }
+}
+
+describe("making and opening", () => {
+  test("a new file is durable by its settings, and its owner's alone", async () => {
+    const path = newPath();
+    const database = await createStores(path);
+    await (await openRevocations(database)).add(capability("cap_1"));
+    const other = new Database(path);
+    expect(other.pragma("journal_mode", { simple: true })).toMatchObject({ journal_mode: "wal" });
+    other.close();
+    const directory = join(path, "..");
+    const names = readdirSync(directory).sort();
+    expect(names).toEqual(["proviso.db", "proviso.db-shm", "proviso.db-wal"]);
+    const modes = names.map((name) => statSync(join(directory, name)).mode & 0o777);
+    if (posix) expect(modes).toEqual([0o600, 0o600, 0o600]);
+    await database.close();
+  });
+
+  test("nothing is overwritten, nor joined with what an older database left", async () => {
+    const path = newPath();
+    await withOne(path);
+    expect((await storageError(() => createStores(path))).code).toBe("store_exists");
+    expect(await revoked(path)).toEqual(["cap_1"]);
+    const other = join(path, "..", "other.db");
+    writeFileSync(`${other}-wal`, "left");
+    const error = await storageError(() => createStores(other));
+    expect(error.code).toBe("store_exists");
+    expect(error.message).toContain("other.db-wal is left of an older database");
+    expect(namesIn(join(path, ".."))).toEqual(["proviso.db"]);
+  });
+
+  test("of many at once, one makes the file", async () => {
+    const path = newPath();
+    const made = await Promise.allSettled([1, 2, 3, 4].map(() => createStores(path)));
+    expect(made.map(({ status }) => status).sort()).toEqual([
+      "fulfilled",
+      ...["rejected", "rejected", "rejected"],
+    ]);
+    for (const one of made) if (one.status === "fulfilled") await one.value.close();
+  });
+
+  test("opening does not make a file", async () => {
+    const directory = temporaryFolder();
+    for (const path of [join(directory, "no.db"), join(directory, "no", "no.db")]) {
+      const error = await storageError(() => openStores(path));
+      expect([error.code, error.path]).toEqual(["store_missing", path]);
+    }
+    expect(readdirSync(directory)).toEqual([]);
+    const error = await storageError(() => createStores(join(directory, "no", "no.db")));
+    expect(error.code).toBe("store_unwritable");
+    expect(error.message).toContain("its directory does not exist");
+  });
+
+  test.each(["odd ?#%20 'name'.db", "ünï.db", "libsql:x.db", ":memory:", "file:x.db"])(
+    "the name %j is a name",
+    async (name) => {
+      const path = join(temporaryFolder(), name);
+      await withOne(path);
+      expect(await revoked(path)).toEqual(["cap_1"]);
+      expect(statSync(path).isFile()).toBe(true);
+    },
+  );
+
+  test("an address of another kind is refused, and not shown", async () => {
+    for (const place of ["postgre://user:secret@host/db", "mysql://user:secret@host/db"]) {
+      const error = await openStores(place, "create").catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(TypeError);
+      expect(String(error)).not.toContain("secret");
+    }
+  });
+});
+
+describe("files that are no databases of proviso", () => {
+  const sqlite = (path: string, statements: string): void => {
+    const database = new Database(path);
+    database.exec(statements);
+    database.close();
+    chmodSync(path, 0o600);
+  };
+  const marked = (id: number): string => `PRAGMA application_id = ${id}; PRAGMA user_version = 1`;
+  const cases: [string, (path: string) => void, string, RegExp][] = [
+    [
+      "an empty file",
+      (path) => writeFileSync(path, "", { mode: 0o600 }),
+      "store_corrupt",
+      /empty file/,
+    ],
+    [
+      "text",
+      (path) => writeFileSync(path, "hello ".repeat(2000), { mode: 0o600 }),
+      "store_corrupt",
+      /NOTADB/,
+    ],
+    [
+      "another program's SQLite file",
+      (path) => sqlite(path, "CREATE TABLE revocation (id TEXT)"),
+      "store_corrupt",
+      /the file is something else/,
+    ],
+    [
+      "an SQLite file that only says to be one",
+      (path) => sqlite(path, marked(0x70727664)),
+      "store_corrupt",
+      /it is damaged/,
+    ],
+    ...[0x70727673, 0x7072766c, 0x70727674].map(
+      (id): [string, (path: string) => void, string, RegExp] => [
+        `a store of the unreleased format ${id.toString(16)}`,
+        (path) => sqlite(path, marked(id)),
+        "store_outdated",
+        /unreleased format of proviso/,
+      ],
+    ),
+    [
+      "a database of a newer version",
+      (path) => sqlite(path, `${marked(0x70727664)}; PRAGMA user_version = 1000`),
+      "store_version",
+      /newer version/,
+    ],
+  ];
+  test.each(cases)("%s is refused and left as it is", async (_about, make, code, detail) => {
+    const path = newPath();
+    make(path);
+    const before = readFileSync(path);
+    const error = await storageError(() => revoked(path));
+    expect(error.code).toBe(code);
+    expect(error.message).toMatch(detail);
+    expect((await storageError(() => createStores(path))).code).toBe("store_exists");
+    if (!/only says/.test(_about)) expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  test("a directory", async () => {
+    expect((await storageError(() => openStores(temporaryFolder()))).code).toBe("store_unreadable");
+  });
+
+  test("cut short anywhere, or with a damaged page, no revocation is overlooked", async () => {
+    const path = newPath();
+    const database = await createStores(path);
+    const ids = Array.from({ length: 500 }, (_, i) => `cap_${i}`);
+    await (await openRevocations(database)).addAll(ids.map(capability));
+    await database.close();
+    const whole = readFileSync(path);
+    const attempt = async (name: string, bytes: Uint8Array): Promise<string> => {
+      const copy = join(path, "..", name);
+      writeFileSync(copy, bytes, { mode: 0o600 });
+      try {
+        // Damage elsewhere is no reason to refuse revocations.
+        expect((await revoked(copy)).sort()).toEqual([...ids].sort());
+        return "whole";
+      } catch (error) {
+        return String(Reflect.get(Object(error), "code"));
+      }
+    };
+    for (const share of [0, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99]) {
+      const cut = whole.subarray(0, Math.floor(whole.length * share));
+      expect(await attempt(`cut-${share}.db`, cut), String(share)).toBe("store_corrupt");
+    }
+    const damaged: string[] = [];
+    for (let page = 1; page < whole.length / 4096; page += 5) {
+      const bytes = Uint8Array.from(whole).fill(0xa5, page * 4096, page * 4096 + 200);
+      damaged.push(await attempt(`page-${page}.db`, bytes));
+    }
+    expect(new Set(damaged)).toEqual(new Set(["store_corrupt", "whole"]));
+  });
+});
