@@ -34,7 +34,7 @@ test("tasks of every principal, the latest first, while the agent runs", async (
   ]);
   const only = await bench.output("tasks", "list", "--database", database, "--principal", "alice");
   expect(only).toMatch(
-    new RegExp(`^\\S+Z {2}${id} {2}completed {2}alice via orchestrator {2}\\d+ bytes\n$`),
+    new RegExp(`^\\S+Z {2}${id} {2}completed {2}alice via orchestrator {2}\\d+ bytes$`),
   );
   const limited = await bench.run([
     "tasks",
@@ -52,7 +52,7 @@ test("a task, with what was said, what came of it and what it was done with", as
   const text = await bench.output("tasks", "show", id, "--database", database);
   expect(text).toContain("with     work:do wait\n");
   expect(text).toContain('caller   {"skill":"wait","arguments":{"milliseconds":1}}\n');
-  expect(text).toContain('result   {"waited":1}\n');
+  expect(text).toContain('result   {"waited":1}');
   const json = JSON.parse(
     await bench.output("tasks", "show", id, "--database", database, "--json"),
   );
