@@ -14,6 +14,8 @@ export interface AgentConfig {
   readonly description: string;
   readonly version: string;
   readonly home?: string;
+  readonly database?: string;
+  readonly metrics?: string;
   readonly listen: { readonly host: string; readonly port: number };
   readonly publicUrl?: string;
   readonly mode: Mode;

@@ -1,4 +1,5 @@
 import type { Json } from "../bytes/json.js";
+import type { VerifiedCapability } from "../capability/authorize.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Issuer } from "../issuer/issuer.js";
 import { type Admission, admit } from "./admission.js";
@@ -6,6 +7,7 @@ import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import { readCapabilityRequest } from "./capability-request.js";
 import type { Clearance, Mode, Refusal, SkillInvocation, UndeclaredAmbient } from "./clearance.js";
+import { type Coverage, coverageOf } from "./coverage.js";
 import { clearCall } from "./gate.js";
 import type { KnownGrant } from "./grant.js";
 import { issueOffers } from "./issuance.js";
@@ -125,12 +127,14 @@ export class IssuingAgent {
   /**
    * Runs a skill, if every check allows it: {@link IssuingAgent.clear}, then {@link IssuingAgent.run}.
    *
+   * @param cleared - Called before the skill runs.
    * @throws What the skill throws; the signal's reason if it is aborted before the skill runs.
    */
   async invoke(
     caller: Caller,
     invocation: SkillInvocation,
     signal: AbortSignal = NEVER,
+    cleared: (clearance: Clearance) => void = () => {},
   ): Promise<InvocationOutcome> {
     signal.throwIfAborted();
     const answer = await this.clear(caller, invocation);
@@ -141,6 +145,7 @@ export class IssuingAgent {
       this.forgo(answer, caller, timedOut ? "timed_out" : "cancelled");
       signal.throwIfAborted();
     }
+    cleared(answer);
     const result = await this.run(answer, caller, signal);
     const { authority, capability, declared } = answer;
     const id = capability === undefined ? {} : { capability: capability.id };
@@ -162,6 +167,11 @@ export class IssuingAgent {
     const answer = await admit(caller, presented, declared, this.#context);
     if (!answer.allowed) this.#recorder.refused("invocation", caller, answer.denials, elapsed());
     return answer;
+  }
+
+  /** What admitted capabilities cover together of what was done before. */
+  coverage(capabilities: readonly VerifiedCapability[]): Coverage {
+    return coverageOf(capabilities, this.#context.handles);
   }
 
   /**

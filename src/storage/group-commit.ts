@@ -11,10 +11,14 @@ export type Write<Tables, T> = (transaction: Transaction<Tables>) => Promise<T>;
 export interface WriteOptions {
   /** Whether it is written even when the disk is nearly full: for revocations alone. */
   readonly urgent?: boolean;
+  /**
+   * Whether a crash of the whole system may lose what was just committed to a file; a crash of this
+   * process never does. False unless given.
+   */
+  readonly relaxed?: boolean;
 }
 
-interface Job<Tables> {
-  readonly urgent: boolean;
+interface Job<Tables> extends Required<WriteOptions> {
   /** Writes; its result waits for the commit. */
   run(transaction: Transaction<Tables>): Promise<void>;
   settle(): void;
@@ -48,12 +52,16 @@ export class GroupCommit<Tables> {
     throw new TypeError("a write is under way here: use the transaction that it was given");
   }
 
-  write<T>(action: Write<Tables, T>, { urgent = false }: WriteOptions): Promise<T> {
+  write<T>(
+    action: Write<Tables, T>,
+    { urgent = false, relaxed = false }: WriteOptions,
+  ): Promise<T> {
     this.assertOutside();
     return new Promise<T>((resolve, reject) => {
       let result: { readonly value: T } | undefined;
       this.#waiting.push({
         urgent,
+        relaxed,
         run: async (transaction) => {
           const scope = { over: false };
           try {
@@ -91,6 +99,7 @@ export class GroupCommit<Tables> {
     const failed = new Map<Job<Tables>, unknown>();
     try {
       this.#engine.assertInPlace();
+      this.#engine.relax(group.every(({ relaxed }) => relaxed));
       await writer.transaction().execute(async (transaction) => {
         for (const job of group) {
           await sql`SAVEPOINT call`.execute(transaction);

@@ -37,6 +37,8 @@ export async function openPostgres<Tables>(
     reader: db,
     writer: db,
     assertInPlace() {},
+    // The server waits for its disk, and this process does other work meanwhile.
+    relax() {},
     freeBytes: async () => undefined,
     async lock(transaction, lock) {
       await sql`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(transaction);

@@ -59,7 +59,6 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
     await bringUpToDate(writer, writing, schema, name, "old");
     // Only now is it known to be a database of ours.
     if (pragma(writing, "journal_mode") !== "wal") writing.exec("PRAGMA journal_mode = WAL");
-    writing.exec("PRAGMA synchronous = FULL");
     // A transaction waits between its attempts: while SQLite waits, nothing else of this process runs.
     writing.exec("PRAGMA busy_timeout = 0");
     reading.exec("PRAGMA query_only = ON");
@@ -73,6 +72,9 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
       assertInPlace() {
         if (look(path) === file && look(logPath) === log) return;
         throw new StorageError("store_replaced", name);
+      },
+      relax(relaxed) {
+        writing.exec(`PRAGMA synchronous = ${relaxed ? "NORMAL" : "FULL"}`);
       },
       async freeBytes() {
         const { bavail, bsize } = await statfs(dirname(path));

@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import type { TaskStore } from "@a2a-js/sdk/server";
 import { jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
 import express, { type Express } from "express";
 import type { Authenticator } from "../../agent/caller.js";
@@ -18,8 +17,9 @@ import { fallback } from "../../http/fallback.js";
 import { drain, type ListenOptions, listen, refuseWhileDraining } from "../../http/listen.js";
 import { type AgentLog, loggable, requestLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
-import { health, metricsText } from "../../http/status.js";
+import { type HealthCheck, health } from "../../http/status.js";
 import { wellFormedBody } from "../../http/well-formed.js";
+import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { faultWriter, plainId } from "./answer.js";
 import { CallerUser, contextBuilder } from "./call-context.js";
 import { agentCard, type CardOptions, cardTexts, type Interfaces } from "./card.js";
@@ -39,7 +39,7 @@ export interface AgentServerOptions {
   readonly authenticator: Authenticator;
   /** What the agent says of itself. */
   readonly card: CardOptions;
-  /** Where tasks are kept, such as {@link openTaskStore} gives. */
+  /** Where tasks are kept: what {@link openTaskStore} gives. */
   readonly tasks: TaskStore;
   /** Lets callers subscribe a receiver to a task's progress; not offered unless given. */
   readonly push?: PushOptions;
@@ -47,6 +47,8 @@ export interface AgentServerOptions {
   readonly runTask?: TaskRunner;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics;
+  /** What `/healthz` and `/readyz` answer by, beside whether the server drains. */
+  readonly health?: HealthCheck;
   /** The address callers use, such as `https://agent.example`; the one listened at unless given. */
   readonly publicUrl?: string;
   readonly body?: Partial<BodyLimits>;
@@ -81,7 +83,7 @@ const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
 
 /**
  * Serves an issuing agent over A2A 1.0: JSON-RPC and HTTP+JSON, the Agent Card, `/healthz` and
- * `/metrics`.
+ * `/readyz`.
  *
  * @throws Error if the port is taken.
  *
@@ -140,6 +142,7 @@ const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
  * ambientAuthority; // => "refused"
  *
  * await server.close();
+ * await tasks.close();
  * await ledger.close();
  * await database.close();
  * ```
@@ -192,7 +195,7 @@ function mount(
   const card = agentCard({ ...options.card, pushes }, agent, authenticator, places);
   const { runTask, tasks, push, mostRunning = MOST_RUNNING } = options;
   const limit = new ConcurrencyLimit(mostRunning);
-  const executor = new CapabilityExecutor({ agent, runTask, timeout, onFailure });
+  const executor = new CapabilityExecutor({ agent, tasks, runTask, timeout, onFailure });
   const handler = new CapabilityRequestHandler({
     ...{ agent, card, tasks, executor, limit, push, onFailure },
   });
@@ -224,8 +227,7 @@ function mount(
   app.disable("x-powered-by");
   app.disable("etag");
   app.get(CARD_PATH, cardRoute(cardTexts(card, agent)));
-  app.get("/healthz", health(isDraining));
-  app.get("/metrics", metricsText(metrics));
+  app.get(["/healthz", "/readyz"], health(isDraining, options.health));
   app.use(
     RPC_PATH,
     ...guards("jsonrpc"),

@@ -100,7 +100,7 @@ test.each(["advertise", "prefer"] as const)("ambient authority is marked: %s", a
     ["search_documents", "alice"],
     ["wait", "alice"],
   ]);
-  expect((await send(`${agent.server.url}/metrics`)).text).toContain('authority="ambient"} 3');
+  expect((await agent.metrics.read()).text).toContain('authority="ambient"} 3');
 });
 
 test("ambient authority goes no further than the policy", async () => {
