@@ -1,14 +1,12 @@
 import { once } from "node:events";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Context } from "../context.js";
-import { addExamples } from "../examples.js";
 import { environmentError } from "../exit.js";
-import type { GlobalOptions } from "../global-options.js";
 import { isErrno, printJson, printLine, say } from "../output.js";
 import { printable } from "../printable.js";
-import { toText } from "../restrictions.js";
 import type { RunningAgent } from "../serve/run.js";
 import type { RunOptions } from "../serve/settings.js";
+import { addExamples, type GlobalOptions, toText } from "../verb.js";
 
 interface Options extends GlobalOptions {
   readonly host?: string;
