@@ -119,7 +119,7 @@ async function buildProgram(context: Context, verb?: string): Promise<Command> {
   for (const module of await Promise.all(names.map((name) => VERBS[name]?.()))) {
     module?.define(program, context);
   }
-  const { refuseRepeats } = await import("./repeats.js");
+  const { refuseRepeats } = await import("./verb.js");
   refuseRepeats(program);
   return program;
 }

@@ -5,13 +5,11 @@ import { isAddress } from "../../src/storage/database.js";
 import { openStores, type StoreDatabase } from "../../src/stores/database.js";
 import { listAllTasks, readAnyTask, type TaskSummary } from "../../src/stores/tasks/operator.js";
 import type { Context } from "../context.js";
-import { addExamples } from "../examples.js";
 import { environmentError } from "../exit.js";
-import type { GlobalOptions } from "../global-options.js";
 import { homePaths } from "../home.js";
 import { printJson, printLine, say } from "../output.js";
 import { printable, quoted } from "../printable.js";
-import { toText } from "../restrictions.js";
+import { addExamples, type GlobalOptions, toText } from "../verb.js";
 
 interface Options extends GlobalOptions {
   readonly database?: string;
