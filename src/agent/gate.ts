@@ -114,13 +114,16 @@ async function clearWith(
   };
   const { resources, denials } = await reachOf(skill, named, standing, context);
   // Policy and resources may have been asked far away, and the token revoked meanwhile.
-  const still = issuer.standing(token, { invoker, audience });
-  const reasons = [...(still.allowed ? [] : still.denials), ...denials, ...invalid()];
+  const lost = (): AgentDenials | undefined => {
+    const still = issuer.standing(token, { invoker, audience });
+    return still.allowed ? undefined : still.denials;
+  };
+  const reasons = [...(lost() ?? []), ...denials, ...invalid()];
   if (reasons.length > 0) return refusal(reasons, capability);
   const authority = grant.legacy ? "legacy" : "capability";
   return {
     ...{ allowed: true, skill, authority, principal, capability },
-    ...{ arguments: call.arguments, handles: named, resources },
+    ...{ arguments: call.arguments, handles: named, resources, lost },
   };
 }
 
