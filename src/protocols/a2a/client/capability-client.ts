@@ -104,6 +104,7 @@ export interface SkillAnswer {
  * (await clock.introspect(held)).active; // => false
  *
  * await server.close();
+ * await tasks.close();
  * await ledger.close();
  * await database.close();
  * ```

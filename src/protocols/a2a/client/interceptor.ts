@@ -130,6 +130,7 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
  * task.artifacts.length; // => 1
  *
  * await server.close();
+ * await tasks.close();
  * await ledger.close();
  * await database.close();
  * ```

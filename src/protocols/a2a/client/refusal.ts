@@ -84,6 +84,7 @@ export interface ClientRefusal {
  * code; // => "capability_missing"
  *
  * await server.close();
+ * await tasks.close();
  * await ledger.close();
  * await database.close();
  * ```
