@@ -1,6 +1,6 @@
 import type { Json } from "../bytes/json.js";
+import type { Clearance } from "./clearance.js";
 import type { GrantedCapability } from "./issuance.js";
-import type { AuthorityKind } from "./ledger.js";
 import type { AgentDenials, Denied, RefusedGrant, RequestRefusal } from "./refusal.js";
 
 /** The answer to a request for capabilities. */
@@ -17,15 +17,12 @@ export type RequestOutcome =
 
 /** The answer to a call. */
 export type InvocationOutcome =
-  | {
+  | (Pick<Clearance, "authority" | "declared"> & {
       readonly ok: true;
       readonly result: Json;
-      readonly authority: AuthorityKind;
       /** The capability that allowed it; absent where authority is ambient. */
       readonly capability?: string;
-      /** Whether ambient authority was declared; absent where authority is not ambient. */
-      readonly declared?: boolean;
-    }
+    })
   | Denied;
 
 /** The answer to a revocation. */
