@@ -31,6 +31,23 @@ export function createPrivateFile(path: string, fill: (fd: number) => void): voi
   }
 }
 
+/**
+ * Makes a file under a temporary name, for `put` to give it its own; nothing else is left, and what
+ * was done survives a power cut.
+ *
+ * @param put - Makes the file at the path it gets, and links or renames it to `path`.
+ */
+export function throughTemporary(path: string, put: (temporary: string) => void): void {
+  removeAbandoned(path);
+  const temporary = temporaryName(path);
+  try {
+    put(temporary);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  syncDirectoryOf(path);
+}
+
 /** Makes names that were just given or taken in the directory of `path` survive a power cut. */
 export function syncDirectoryOf(path: string): void {
   try {
