@@ -2,7 +2,6 @@ import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
 import type { HopInit } from "../caveats/hop.js";
 import { REQUESTED_KEYS } from "../caveats/hop-rules.js";
 import { meant } from "../caveats/known-members.js";
-import { parseTime } from "../caveats/time.js";
 import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
 import type { RequestRefusal } from "./refusal.js";
 import { readResourceQuery } from "./resources/filter.js";
@@ -40,10 +39,8 @@ const MAX_QUERY_LENGTH = 16_384;
 /**
  * Reads a request for capabilities as it came over the network: `grants`, `resourceQuery`, and any
  * key of a hop but `resourceHandles` and `nonce`, all in a hop's own words.
- *
- * @param now - Milliseconds since 1970.
  */
-export function readCapabilityRequest(value: Json, now: number): CapabilityRequestReading {
+export function readCapabilityRequest(value: Json): CapabilityRequestReading {
   if (!isJsonObject(value)) return invalid("params", "the request must be an object");
   const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) {
@@ -74,9 +71,6 @@ export function readCapabilityRequest(value: Json, now: number): CapabilityReque
   const hop = readRestrictions(value);
   if (typeof hop === "string") return invalid("params", hop);
   const { operations, expires, ...restrictions } = hop;
-  if (expires !== undefined && (parseTime(expires) ?? 0) <= now) {
-    return invalid("expires", `expires ${expires} is not after now`);
-  }
   return {
     ok: true,
     request: {

@@ -3,13 +3,13 @@ import type { MintedCapability } from "../capability/mint.js";
 import type { HopInit } from "../caveats/hop.js";
 import { formatTime, parseTime } from "../caveats/time.js";
 import { encodeHop } from "../caveats/write-hop.js";
-import type { Issuer } from "../issuer/issuer.js";
+import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import type { CapabilityRequest } from "./capability-request.js";
 import type { IssuedCapability } from "./ledger.js";
 import type { Offer } from "./offer.js";
 import type { RequestDenial, RequestRefusal } from "./refusal.js";
-import { composed, type ResourceHandles } from "./resources/resource-handles.js";
+import { composed } from "./resources/resource-handles.js";
 
 /** A resource as a caller knows it. */
 export interface NamedHandle {
@@ -19,17 +19,11 @@ export interface NamedHandle {
 }
 
 /** A capability as it is handed to the caller that asked for it. */
-export interface GrantedCapability {
-  readonly id: string;
-  readonly grant: string;
-  /** The bearer token: any party that has it has the capability. */
-  readonly token: string;
+export interface GrantedCapability
+  extends Pick<MintedCapability, "id" | "grant" | "token" | "expires" | "revocationId"> {
   /** Absent if the capability names no resources. */
   readonly resourceHandles?: readonly NamedHandle[];
   readonly operations: readonly string[];
-  readonly expires: string;
-  /** Revokes the capability with all that descends from it. */
-  readonly revocationId: string;
   readonly principal: string;
   /** Whether it may be narrowed and passed on. */
   readonly attenuable: boolean;
@@ -53,19 +47,6 @@ export type Issuance =
     }
   | RequestRefusal;
 
-/** What issuing rests on. */
-export interface IssuanceContext {
-  readonly issuer: Issuer;
-  readonly handles: ResourceHandles;
-  /** Seconds that a capability lives if the request does not say, and at most. */
-  readonly lifetime: number;
-  readonly maxLifetime: number;
-  /** How many resources one capability may name. */
-  readonly maxHandles: number;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
 /**
  * Makes one capability for each offer, or none and says why.
  *
@@ -75,11 +56,11 @@ export async function issueOffers(
   offers: readonly Offer[],
   request: CapabilityRequest,
   caller: Caller,
-  context: IssuanceContext,
+  context: AgentContext,
 ): Promise<Issuance> {
-  const expires = expiryOf(request, context);
-  const denial =
-    timeDenial(request, expires, context.now) ?? tooManyDenial(offers, context.maxHandles);
+  const now = context.clock();
+  const expires = expiryOf(request, now, context);
+  const denial = timeDenial(request, expires, now) ?? tooManyDenial(offers, context.maxHandles);
   if (denial !== undefined) return { ok: false, denial };
   const granted: GrantedCapability[] = [];
   const kept: IssuedCapability[] = [];
@@ -116,9 +97,12 @@ export async function issueOffers(
   return { ok: true, granted, kept };
 }
 
-function expiryOf({ expires }: CapabilityRequest, context: IssuanceContext): string {
-  const { now, lifetime, maxLifetime } = context;
-  const latest = now + maxLifetime * 1000;
+function expiryOf(
+  { expires }: CapabilityRequest,
+  now: number,
+  { issuer, lifetime }: AgentContext,
+): string {
+  const latest = now + issuer.maxLifetime * 1000;
   const wanted = expires === undefined ? now + lifetime * 1000 : (parseTime(expires) ?? latest);
   return formatTime(Math.min(wanted, latest));
 }

@@ -1,10 +1,11 @@
+import type { AgentContext } from "./agent-options.js";
 import { candidates } from "./candidates.js";
 import type { CapabilityRequest } from "./capability-request.js";
 import type { KnownGrant } from "./grant.js";
-import { type Permission, type Policy, permitsOperation, permitsResource } from "./policy.js";
+import { type Permission, permitsOperation, permitsResource } from "./policy.js";
 import type { RefusedGrant, RequestDenial, RequestRefusal } from "./refusal.js";
-import type { Resource, ResourceSource } from "./resources/resource.js";
-import { type Skill, targetOf } from "./skill.js";
+import type { Resource } from "./resources/resource.js";
+import { targetOf } from "./skill.js";
 
 /** What one capability is to hold: operations, each of which may be done to each resource. */
 export interface Offer {
@@ -25,14 +26,6 @@ export type Offers =
     }
   | RequestRefusal;
 
-/** What offers are worked out from. */
-export interface OfferContext {
-  readonly grants: ReadonlyMap<string, KnownGrant>;
-  readonly skills: readonly Skill[];
-  readonly policy: Policy;
-  readonly resources?: ResourceSource | undefined;
-}
-
 // The message must not reveal whether something exists that the principal may not use.
 const UNMATCHED = "the query matches nothing that the principal may use in this way";
 
@@ -45,7 +38,7 @@ const UNMATCHED = "the query matches nothing that the principal may use in this 
 export async function offersFor(
   request: CapabilityRequest,
   principal: string,
-  context: OfferContext,
+  context: AgentContext,
 ): Promise<Offers> {
   const wrong = grantDenial(request, context.grants);
   if (wrong !== undefined) return { ok: false, denial: wrong };
@@ -165,7 +158,7 @@ function offersOf(
   operations: readonly string[],
   permissions: readonly Permission[],
   found: readonly Resource[],
-  context: OfferContext,
+  context: AgentContext,
 ): Offer[] {
   const offers: Offer[] = [];
   const free = operations.filter((operation) => targetFor(operation, context) === "none");
@@ -187,7 +180,9 @@ function offersOf(
   return [...offers, ...largestFirst.map((group) => ({ grant, ...group }))];
 }
 
-function targetFor(operation: string, { skills }: OfferContext): ReturnType<typeof targetOf> {
-  const skill = skills.find((one) => one.operation === operation);
-  return skill === undefined ? "none" : targetOf(skill);
+function targetFor(operation: string, { skills }: AgentContext): ReturnType<typeof targetOf> {
+  for (const skill of skills.values()) {
+    if (skill.operation === operation) return targetOf(skill);
+  }
+  return "none";
 }

@@ -1,7 +1,7 @@
 import type { Json } from "../bytes/json.js";
 import type { GrantedCapability } from "./issuance.js";
 import type { AuthorityKind } from "./ledger.js";
-import type { AgentDenials, RefusedGrant, RequestRefusal } from "./refusal.js";
+import type { Denied, RefusedGrant, RequestRefusal } from "./refusal.js";
 
 /** The answer to a request for capabilities. */
 export type RequestOutcome =
@@ -26,7 +26,7 @@ export type InvocationOutcome =
       /** Whether ambient authority was declared; absent where authority is not ambient. */
       readonly declared?: boolean;
     }
-  | { readonly ok: false; readonly denials: AgentDenials };
+  | Denied;
 
 /** The answer to a revocation. */
 export type RevocationOutcome =
@@ -37,4 +37,4 @@ export type RevocationOutcome =
       /** Why there was nothing to do. */
       readonly needless?: "revoked" | "expired";
     }
-  | { readonly ok: false; readonly denials: AgentDenials };
+  | Denied;

@@ -2,46 +2,19 @@ import type { Json } from "../bytes/json.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
 import { TokenSearch } from "../capability/token-search.js";
 import type { Hop } from "../caveats/hop.js";
+import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import type { Clearance, Refusal, SkillInvocation } from "./clearance.js";
 import type { GrantedCapability } from "./issuance.js";
-import type {
-  AuthorityKind,
-  IssuedCapability,
-  Ledger,
-  LedgerEvent,
-  LedgerEventKind,
-} from "./ledger.js";
+import type { IssuedCapability, LedgerEvent, LedgerEventKind } from "./ledger.js";
 import { type AgentDenials, codesOf } from "./refusal.js";
 import type { Skill } from "./skill.js";
 
-/** One decision, for metrics: it holds nothing that a caller wrote. */
-export interface Observation {
-  readonly kind: LedgerEventKind;
-  readonly decision: "allowed" | "refused";
-  /** The first code of a refusal. */
-  readonly code?: string;
-  readonly authority?: AuthorityKind;
-  /** How long it took to decide. */
-  readonly seconds: number;
-}
-
-export interface RecorderOptions {
-  readonly ledger: Ledger;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** Names of arguments whose values are recorded. */
-  readonly values: readonly string[];
-  /** Whether a text is a token of this issuer, by its signatures alone. */
-  readonly isAuthentic: (text: string) => boolean;
-  readonly observe: (observation: Observation) => void;
-}
-
 /** Writes decisions into the ledger, and passes them to an observer. */
 export class Recorder {
-  readonly #options: RecorderOptions;
+  readonly #options: AgentContext;
 
-  constructor(options: RecorderOptions) {
+  constructor(options: AgentContext) {
     this.#options = options;
   }
 
@@ -149,7 +122,7 @@ export class Recorder {
     known: Skill | undefined,
     given: SkillInvocation["arguments"],
   ): Partial<LedgerEvent> {
-    const names = this.#options.values.filter((name) => Object.hasOwn(given, name));
+    const names = this.#options.recordValues.filter((name) => Object.hasOwn(given, name));
     const values = Object.fromEntries(names.map((name) => [name, given[name]]));
     return {
       skill: skill.slice(0, 128),
@@ -160,7 +133,7 @@ export class Recorder {
 
   /** What each hop says, without hops that hold a token of this issuer: the ledger keeps no token. */
   #pathOf({ id, grant, hops }: VerifiedCapability): Partial<LedgerEvent> {
-    const search = new TokenSearch(this.#options.isAuthentic);
+    const search = new TokenSearch((text) => this.#options.issuer.isAuthentic(text));
     const path = hops.map(({ revocationId, hop }) => {
       const shown = hop !== undefined && search.look(jsonOf(hop)) === "none";
       return shown ? { revocationId, hop } : { revocationId };

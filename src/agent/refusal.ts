@@ -40,6 +40,12 @@ export interface AgentDenial extends Omit<Denial, "code"> {
 /** Never empty. */
 export type AgentDenials = readonly [AgentDenial, ...AgentDenial[]];
 
+/** What is refused, with every reason. */
+export interface Denied {
+  readonly ok: false;
+  readonly denials: AgentDenials;
+}
+
 /** The codes of denials, each once, the first one's first. */
 export function codesOf(denials: AgentDenials): readonly AgentDenial["code"][] {
   return [...new Set(denials.map(({ code }) => code))];

@@ -15,9 +15,11 @@ export interface Engine<Tables> {
   readonly writer: Kysely<Tables>;
   /** @throws StorageError `store_replaced` or `store_missing` if what is written would be lost. */
   assertInPlace(): void;
+  /** Whether the next transaction may be lost by a crash of the whole system, so as to take less time. */
+  relax(relaxed: boolean): void;
   /** Bytes free where the database writes; `undefined` where this cannot be known. */
   freeBytes(): Promise<number | undefined>;
-  /** Reads through a connection of its own, with nothing cached. */
+  /** Reads with nothing cached in this process. */
   afresh<T>(read: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

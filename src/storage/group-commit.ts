@@ -11,10 +11,14 @@ export type Write<Tables, T> = (transaction: Transaction<Tables>) => Promise<T>;
 export interface WriteOptions {
   /** Whether it is written even when the disk is nearly full: for revocations alone. */
   readonly urgent?: boolean;
+  /**
+   * Whether a crash of the whole system may lose what was just committed to a file; a crash of this
+   * process never does. False unless given.
+   */
+  readonly relaxed?: boolean;
 }
 
-interface Job<Tables> {
-  readonly urgent: boolean;
+interface Job<Tables> extends Required<WriteOptions> {
   /** Writes, and gives what fulfills the call once that is committed. */
   run(transaction: Transaction<Tables>): Promise<() => void>;
   fail(error: unknown): void;
@@ -47,11 +51,15 @@ export class GroupCommit<Tables> {
     throw new TypeError("a write is under way here: use the transaction that it was given");
   }
 
-  write<T>(action: Write<Tables, T>, { urgent = false }: WriteOptions): Promise<T> {
+  write<T>(
+    action: Write<Tables, T>,
+    { urgent = false, relaxed = false }: WriteOptions,
+  ): Promise<T> {
     this.assertOutside();
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({
         urgent,
+        relaxed,
         run: async (transaction) => {
           const scope = { over: false };
           try {
@@ -88,6 +96,7 @@ export class GroupCommit<Tables> {
     const settle: (() => void)[] = [];
     try {
       this.#engine.assertInPlace();
+      this.#engine.relax(group.every(({ relaxed }) => relaxed));
       await writer.transaction().execute(async (transaction) => {
         for (const job of group) {
           await sql`SAVEPOINT call`.execute(transaction);

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Driver, Kysely, SqliteDialect, SqliteDriver, sql } from "kysely";
 import type { Engine } from "./engine.js";
-import { type Connect, type Connection, loadLibsql } from "./libsql.js";
+import { type Connection, loadLibsql } from "./libsql.js";
 import { migrate, type Schema } from "./migrations.js";
 import { assertPrivate, makePrivateFile } from "./new-file.js";
 import { StorageError, storeError } from "./storage-error.js";
@@ -55,16 +55,15 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
     for (const one of opened) await one.close();
   };
   try {
-    const [reading, writing] = [open(), open()];
+    const [reading, writing, checking] = [open(), open(), open()];
     await bringUpToDate(writing, schema, name, "old");
     // Only now is it known to be a database of ours.
     if (pragma(writing.connection, "journal_mode") !== "wal") {
       writing.connection.exec("PRAGMA journal_mode = WAL");
     }
-    writing.connection.exec("PRAGMA synchronous = FULL");
     // A transaction waits between its attempts: while SQLite waits, nothing else of this process runs.
     writing.connection.exec("PRAGMA busy_timeout = 0");
-    reading.connection.exec("PRAGMA query_only = ON");
+    for (const { connection } of [reading, checking]) connection.exec("PRAGMA query_only = ON");
     pragma(reading.connection, "user_version");
     const log = look(logPath);
     return {
@@ -76,13 +75,17 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
         if (look(path) === file && look(logPath) === log) return;
         throw new StorageError("store_replaced", name);
       },
+      relax(relaxed) {
+        writing.connection.exec(`PRAGMA synchronous = ${relaxed ? "NORMAL" : "FULL"}`);
+      },
       async freeBytes() {
         const { bavail, bsize } = await statfs(dirname(path));
         return bavail * bsize;
       },
       async afresh(read) {
-        const fresh = openFile<Tables>(connect, path, name);
-        return read(fresh.db).finally(fresh.close);
+        // Not by a new connection each time: libsql keeps a closed one's files open for a while.
+        checking.connection.exec("PRAGMA shrink_memory");
+        return read(checking.db);
       },
       async close() {
         // What stands in the log moves into the file, unless another process reads or writes.
