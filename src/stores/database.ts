@@ -13,14 +13,11 @@ import { REVOCATION_TABLES } from "./tables/revocations.js";
 import { TASK_TABLES } from "./tables/tasks.js";
 
 /** Every table of every store: they share one database. */
-const TABLES = {
-  ...REVOCATION_TABLES,
-  ...LEDGER_TABLES,
-  ...TASK_TABLES,
-  ...RESOURCE_NUMBER_TABLES,
-};
-
-export type StoreTables = RowsOf<typeof TABLES>;
+export interface StoreTables
+  extends RowsOf<typeof REVOCATION_TABLES>,
+    RowsOf<typeof LEDGER_TABLES>,
+    RowsOf<typeof TASK_TABLES>,
+    RowsOf<typeof RESOURCE_NUMBER_TABLES> {}
 
 /** A database with the tables of every store. */
 export type StoreDatabase = Database<StoreTables>;
@@ -32,7 +29,10 @@ const SCHEMA: Schema = {
   outdated: [0x70727673, 0x7072766c, 0x70727674],
   migrations: [
     async (step) => {
-      await makeTables(step, TABLES);
+      await makeTables(step, REVOCATION_TABLES);
+      await makeTables(step, LEDGER_TABLES);
+      await makeTables(step, TASK_TABLES);
+      await makeTables(step, RESOURCE_NUMBER_TABLES);
       await step.run(sql`INSERT INTO revocation_state VALUES (1, 0, 0)`);
     },
   ],
