@@ -3,7 +3,7 @@ import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import type { Refusal } from "./clearance.js";
 import { MAX_PRESENTED, type PresentedCapability, standingOf } from "./presented.js";
-import { type AgentDenial, missingCapability, undeclaredAuthority } from "./refusal.js";
+import { type AgentDenial, missingCapability } from "./refusal.js";
 
 /** Leave to come in, with what is presented; it allows no skill by itself. */
 export interface Admission {
@@ -68,7 +68,11 @@ export function ambientDenial(
   { mode, undeclaredAmbient }: AgentContext,
 ): AgentDenial | undefined {
   if (mode === "require") return missingCapability();
-  return declared || undeclaredAmbient === "accepted" ? undefined : undeclaredAuthority();
+  if (declared || undeclaredAmbient === "accepted") return undefined;
+  const message =
+    "the call presents no capability, and does not declare that it uses ambient authority; " +
+    'present a capability, or declare "authority": "ambient"';
+  return { code: "authority_undeclared", rule: "authority", message };
 }
 
 async function stillAllowed(

@@ -6,7 +6,7 @@ import type { Caller } from "./caller.js";
 import type { Clearance, Judged, Refusal, SkillInvocation } from "./clearance.js";
 import type { Permission } from "./policy.js";
 import { MAX_PRESENTED, misnamed, type PresentedCapability, tokenOf } from "./presented.js";
-import { queryAskedAgain, reachOf } from "./reach.js";
+import { queryAskedAgain, type Reach, reachOf } from "./reach.js";
 import { type AgentDenial, type AgentDenials, missingCapability } from "./refusal.js";
 import type { Skill } from "./skill.js";
 
@@ -112,16 +112,16 @@ async function clearWith(
     permissions,
     query: await queryAskedAgain(capability.id, grant, permissions, ledger),
   };
-  const { resources, denials } = await reachOf(skill, named, standing, context);
+  const reach = await reachOf(skill, named, standing, context);
   // Policy and resources may have been asked far away, and the token revoked meanwhile.
-  const still = issuer.standing(token, { invoker, audience });
-  const reasons = [...(still.allowed ? [] : still.denials), ...denials, ...invalid()];
-  if (reasons.length > 0) return refusal(reasons, capability);
-  const authority = grant.legacy ? "legacy" : "capability";
-  return {
-    ...{ allowed: true, skill, authority, principal, capability },
-    ...{ arguments: call.arguments, handles: named, resources },
+  const lost = (): AgentDenials | undefined => {
+    const still = issuer.standing(token, { invoker, audience });
+    return still.allowed ? undefined : still.denials;
   };
+  const denials = [...(lost() ?? []), ...reach.denials, ...invalid()];
+  if (denials.length > 0) return refusal(denials, capability);
+  const authority = grant.legacy ? "legacy" : "capability";
+  return { ...leave(call, reach), authority, principal, capability, lost };
 }
 
 /** The handles that a token leaves; none if it is limited to none. */
@@ -145,13 +145,14 @@ async function clearAmbient(call: Call, context: AgentContext): Promise<Clearanc
     permissions.push(...(await context.policy.permissions(principal, grant.id)));
   }
   const standing = { scope: { ambient: principal }, permissions };
-  const { resources, denials } = await reachOf(skill, named, standing, context);
-  const reasons = [...denials, ...call.invalid()];
-  if (reasons.length > 0) return refusal(reasons);
-  return {
-    ...{ allowed: true, skill, authority: "ambient", declared, principal },
-    ...{ arguments: call.arguments, handles: named, resources },
-  };
+  const reach = await reachOf(skill, named, standing, context);
+  const denials = [...reach.denials, ...call.invalid()];
+  if (denials.length > 0) return refusal(denials);
+  return { ...leave(call, reach), authority: "ambient", declared, principal };
+}
+
+function leave({ known: skill, named: handles, ...call }: Call, { resources }: Reach) {
+  return { allowed: true, skill, arguments: call.arguments, handles, resources } as const;
 }
 
 function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal {

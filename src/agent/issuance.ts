@@ -8,7 +8,7 @@ import type { Caller } from "./caller.js";
 import type { CapabilityRequest } from "./capability-request.js";
 import type { IssuedCapability } from "./ledger.js";
 import type { Offer } from "./offer.js";
-import type { RequestDenial, RequestRefusal } from "./refusal.js";
+import { invalidRequest, type RequestRefusal } from "./refusal.js";
 import { composed } from "./resources/resource-handles.js";
 
 /** A resource as a caller knows it. */
@@ -60,8 +60,8 @@ export async function issueOffers(
 ): Promise<Issuance> {
   const now = context.clock();
   const expires = expiryOf(request, now, context);
-  const denial = timeDenial(request, expires, now) ?? tooManyDenial(offers, context.maxHandles);
-  if (denial !== undefined) return { ok: false, denial };
+  const refusal = wrongTimes(request, expires, now) ?? tooMany(offers, context.maxHandles);
+  if (refusal !== undefined) return refusal;
   const granted: GrantedCapability[] = [];
   const kept: IssuedCapability[] = [];
   const query = request.resourceQuery && JSON.stringify(request.resourceQuery);
@@ -82,7 +82,7 @@ export async function issueOffers(
       const fits = size <= HOP_BYTES ? hop : { expires };
       return { ...fits, grant: offer.grant.id, principal: caller.principal };
     });
-    if (size > HOP_BYTES) return { ok: false, denial: tooLarge(offer, size) };
+    if (size > HOP_BYTES) return tooLarge(offer, size);
     granted.push(asHandedOut(capability, offer, named, caller.principal));
     kept.push({
       id: capability.id,
@@ -98,7 +98,7 @@ export async function issueOffers(
 }
 
 function expiryOf(
-  { expires }: CapabilityRequest,
+  { restrictions: { expires } }: CapabilityRequest,
   now: number,
   { issuer, lifetime }: AgentContext,
 ): string {
@@ -108,19 +108,17 @@ function expiryOf(
 }
 
 /** What the issuer would take for its own mistake: times that leave no moment between them. */
-function timeDenial(
+function wrongTimes(
   { restrictions: { notBefore } }: CapabilityRequest,
   expires: string,
   now: number,
-): RequestDenial | undefined {
+): RequestRefusal | undefined {
   if (expires <= formatTime(now)) {
-    const message = `expires ${expires} is not after now`;
-    return { code: "invalid_request", message, path: "expires" };
+    return invalidRequest("expires", `expires ${expires} is not after now`);
   }
   // A hop as read has its times in canonical form, which order as text.
-  if (notBefore === undefined || String(notBefore) < expires) return undefined;
-  const message = `notBefore ${String(notBefore)} is not before expires, ${expires}`;
-  return { code: "invalid_request", message, path: "notBefore" };
+  if (notBefore === undefined || notBefore < expires) return undefined;
+  return invalidRequest("notBefore", `notBefore ${notBefore} is not before expires, ${expires}`);
 }
 
 function hopFor(
@@ -152,7 +150,7 @@ function asHandedOut(
   };
 }
 
-function tooManyDenial(offers: readonly Offer[], most: number): RequestDenial | undefined {
+function tooMany(offers: readonly Offer[], most: number): RequestRefusal | undefined {
   const limit = Math.min(most, HOP_MEMBERS);
   const over = offers.find(({ resources = [] }) => resources.length > limit);
   if (over === undefined) return undefined;
@@ -160,12 +158,17 @@ function tooManyDenial(offers: readonly Offer[], most: number): RequestDenial | 
   const message =
     `the query matches ${resources.length} resources, and a capability names at most ${limit}; ` +
     "narrow the filter";
-  return { code: "too_many_resources", message, path: "resourceQuery.filter", grants: [grant.id] };
+  return tooManyResources(grant.id, message);
 }
 
-function tooLarge({ grant, resources = [] }: Offer, size: number): RequestDenial {
+function tooLarge({ grant, resources = [] }: Offer, size: number): RequestRefusal {
   const message =
     `the capability would take ${size} bytes for its ${resources.length} handles and the other ` +
     `restrictions, and ${HOP_BYTES} is the limit; narrow the filter`;
-  return { code: "too_many_resources", message, path: "resourceQuery.filter", grants: [grant.id] };
+  return tooManyResources(grant.id, message);
+}
+
+function tooManyResources(grant: string, message: string): RequestRefusal {
+  const denial = { code: "too_many_resources", message, grants: [grant] } as const;
+  return { ok: false, denial: { ...denial, path: "resourceQuery.filter" } };
 }

@@ -74,13 +74,10 @@ export interface Observation extends Pick<LedgerEvent, "kind" | "decision" | "au
 }
 
 /** Which lines of the ledger. All that is given must hold. */
-export interface LedgerQuery {
-  readonly principal?: string;
-  readonly capability?: string;
+export interface LedgerQuery
+  extends Partial<Pick<LedgerEvent, "principal" | "capability" | "decision" | "kind">> {
   /** From this moment on: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly since?: string;
-  readonly decision?: "allowed" | "refused";
-  readonly kind?: LedgerEventKind;
   /** The latest so many; all unless given. */
   readonly limit?: number;
 }

@@ -1,7 +1,7 @@
 import { TokenError } from "../bytes/token-error.js";
 import { type Attenuation, attenuate } from "../capability/attenuate.js";
+import type { VerifiedCapability } from "../capability/authorize.js";
 import { type DenialCode, tokenDenialCode } from "../capability/denial.js";
-import type { Authority } from "../caveats/authority.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { TokenRevocation } from "../issuer/token-revocation.js";
 import type { AgentContext } from "./agent-options.js";
@@ -17,22 +17,15 @@ export type AttenuationOutcome =
 
 /** What a capability is good for now (in the manner of RFC 7662), or why it is not. */
 export type Introspection =
-  | {
+  | (Pick<VerifiedCapability, "id" | "grant" | "principal" | "issued" | "expires" | "authority"> & {
       readonly active: true;
-      readonly id: string;
-      readonly grant: string;
-      readonly principal?: string;
-      readonly issued: string;
-      readonly expires: string;
       /** Of the last hop: revokes the presented token and what descends from it. */
       readonly revocationId: string;
       /** The number of its hops, the issuer's included. */
       readonly hops: number;
-      /** What all hops leave. */
-      readonly authority: Authority;
       readonly attenuable: boolean;
       readonly legacy?: true;
-    }
+    })
   | { readonly active: false; readonly denials: AgentDenials };
 
 /** The capability that a presented token is of, or why the agent cannot know it. */

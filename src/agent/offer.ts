@@ -91,23 +91,22 @@ export async function offersFor(
 
 /** Takes back what was offered under a grant if the policy allows nothing under one that it requires. */
 function dropUnsupported(offers: Offer[], refused: RefusedGrant[]): void {
-  for (let again = true; again; ) {
-    again = false;
-    const offered = new Set(offers.map(({ grant }) => grant.id));
-    for (const { grant } of offers) {
-      // A caller that needs only part of the grant may ask for that part.
-      const without = grant.requires.find(
-        (id) =>
-          !offered.has(id) && refused.some((one) => one.grant === id && one.takenBy === "policy"),
-      );
-      if (without === undefined) continue;
-      const message = `${grant.id} requires ${without}, under which the policy allows nothing`;
-      refused.push({ grant: grant.id, takenBy: "policy", message });
-      const kept = offers.filter((offer) => offer.grant.id !== grant.id);
-      offers.splice(0, offers.length, ...kept);
-      again = true;
-      break;
-    }
+  for (const { grant } of offers) {
+    const { id } = grant;
+    // A caller that needs only part of the grant may ask for that part.
+    const without = grant.requires.find(
+      (other) =>
+        !offers.some((offer) => offer.grant.id === other) &&
+        refused.some((one) => one.grant === other && one.takenBy === "policy"),
+    );
+    if (without === undefined) continue;
+    const message = `${id} requires ${without}, under which the policy allows nothing`;
+    refused.push({ grant: id, takenBy: "policy", message });
+    const kept = offers.filter((offer) => offer.grant.id !== id);
+    offers.splice(0, offers.length, ...kept);
+    // Others may require this one.
+    dropUnsupported(offers, refused);
+    return;
   }
 }
 
@@ -139,7 +138,7 @@ interface AskedGrant {
 
 function operationsLeft(
   grant: KnownGrant,
-  { operations }: CapabilityRequest,
+  { restrictions: { operations } }: CapabilityRequest,
   permissions: readonly Permission[],
 ): readonly string[] | RefusedGrant {
   const asked = grant.operations.filter((name) => operations?.includes(name) ?? true);

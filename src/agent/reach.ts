@@ -35,7 +35,7 @@ const MAX_OPENED = 256;
 type ReachContext = Pick<AgentContext, "handles" | "resources">;
 
 /** What a call may reach, by handle, and every reason why it may not reach more. */
-interface Reach {
+export interface Reach {
   readonly resources: Map<string, Resource>;
   readonly denials: AgentDenial[];
 }

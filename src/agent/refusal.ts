@@ -57,14 +57,6 @@ export function missingCapability(): AgentDenial {
   return { code: "capability_missing", rule: "capabilities", message };
 }
 
-/** The denial of a call that presents nothing, where ambient authority must be declared. */
-export function undeclaredAuthority(): AgentDenial {
-  const message =
-    "the call presents no capability, and does not declare that it uses ambient authority; " +
-    'present a capability, or declare "authority": "ambient"';
-  return { code: "authority_undeclared", rule: "authority", message };
-}
-
 /** The denial of a revocation by a caller that has as many in the list as it may have. */
 export function tooManyRevocations(most: number): AgentDenial {
   const message =
@@ -122,4 +114,14 @@ export interface RequestDenial {
 export interface RequestRefusal {
   readonly ok: false;
   readonly denial: RequestDenial;
+}
+
+/** Refuses a request that is not well formed at a path. */
+export function invalidRequest(path: string, message: string): RequestRefusal {
+  return { ok: false, denial: { code: "invalid_request", message, path } };
+}
+
+/** Refuses a request whose resource query is refused. */
+export function refusedQuery({ path, ...denial }: QueryDenial): RequestRefusal {
+  return { ok: false, denial: { ...denial, path: `resourceQuery.${path}` } };
 }

@@ -12,7 +12,7 @@ import { type AuthorityUse, useOf } from "../../agent/coverage.js";
 import { LEGACY_NOTICE } from "../../agent/issuance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthorityKind } from "../../agent/ledger.js";
-import type { InvocationOutcome } from "../../agent/outcomes.js";
+import { type InvocationOutcome, LeaveLostError } from "../../agent/outcomes.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
 import { attenuate, createNonce } from "../../capability/attenuate.js";
@@ -151,6 +151,10 @@ export class CapabilityExecutor implements AgentExecutor {
       return { state: taskStateOf(result), text: result.message, data: result.data };
     } catch (error) {
       if (cancelled.aborted) return { state: TaskState.TASK_STATE_CANCELED, text: "cancelled" };
+      if (error instanceof LeaveLostError) {
+        const [{ code }] = error.denials;
+        return { state: TaskState.TASK_STATE_REJECTED, text: error.message, reason: code };
+      }
       if (isSkillInputError(error)) {
         return { state: TaskState.TASK_STATE_REJECTED, text: error.message };
       }
