@@ -7,7 +7,7 @@ import { kyselyOf, withoutPassword } from "./postgres.js";
 import { identityOf, openFile } from "./sqlite.js";
 
 /** Tables that are somebody else's: of any name, with any columns. */
-export interface ForeignTables {
+interface ForeignTables {
   readonly [table: string]: { readonly [column: string]: unknown };
 }
 

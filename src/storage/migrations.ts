@@ -18,7 +18,7 @@ export interface Schema {
 }
 
 /** Takes a database from one format to the next, in the transaction that also stamps it. */
-export type Migration = (step: MigrationStep) => Promise<void>;
+type Migration = (step: MigrationStep) => Promise<void>;
 
 /** What one migration works with: Kysely's schema builder, and columns that both databases know. */
 export interface MigrationStep {

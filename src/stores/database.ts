@@ -5,18 +5,18 @@ import {
   type DatabaseOptions,
   openDatabase,
 } from "../storage/database.js";
-import { type IfMissing, makeTables, type Schema } from "../storage/migrations.js";
-import { LEDGER_TABLES, type LedgerTables } from "./tables/ledger.js";
-import { RESOURCE_NUMBER_TABLES, type ResourceNumberTables } from "./tables/resource-numbers.js";
-import { REVOCATION_TABLES, type RevocationTables } from "./tables/revocations.js";
-import { makeTaskTables, type TaskTables } from "./tables/tasks.js";
+import { type IfMissing, makeTables, type RowsOf, type Schema } from "../storage/migrations.js";
+import { LEDGER_TABLES } from "./tables/ledger.js";
+import { RESOURCE_NUMBER_TABLES } from "./tables/resource-numbers.js";
+import { REVOCATION_TABLES } from "./tables/revocations.js";
+import { TASK_TABLES } from "./tables/tasks.js";
 
 /** Every table of every store: they share one database. */
 export interface StoreTables
-  extends RevocationTables,
-    LedgerTables,
-    TaskTables,
-    ResourceNumberTables {}
+  extends RowsOf<typeof REVOCATION_TABLES>,
+    RowsOf<typeof LEDGER_TABLES>,
+    RowsOf<typeof TASK_TABLES>,
+    RowsOf<typeof RESOURCE_NUMBER_TABLES> {}
 
 /** A database with the tables of every store. */
 export type StoreDatabase = Database<StoreTables>;
@@ -28,9 +28,10 @@ const SCHEMA: Schema = {
   outdated: [0x70727673, 0x7072766c, 0x70727674],
   migrations: [
     async (step) => {
-      const tables = { ...REVOCATION_TABLES, ...LEDGER_TABLES, ...RESOURCE_NUMBER_TABLES };
-      await makeTables(step, tables);
-      await makeTaskTables(step);
+      await makeTables(step, REVOCATION_TABLES);
+      await makeTables(step, LEDGER_TABLES);
+      await makeTables(step, TASK_TABLES);
+      await makeTables(step, RESOURCE_NUMBER_TABLES);
       await step.run(sql`INSERT INTO revocation_state VALUES (1, 0, 0)`);
     },
   ],

@@ -22,7 +22,7 @@ import { recordUse } from "../../stores/tasks/task-access.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { type Call, callOf, type Leave } from "./call-context.js";
 import { EXTENSION_URI } from "./extension.js";
-import { dataPart, textPart } from "./parts.js";
+import { dataPart, newMessage, textPart } from "./parts.js";
 import { taskMessage } from "./repeats.js";
 import {
   TaskAnswer,
@@ -363,16 +363,8 @@ function artifactOf(result: Json): Artifact {
 }
 
 function agentMessage(text: string, data: Json | undefined, { id, contextId }: Task): Message {
-  return {
-    messageId: randomUUID(),
-    contextId,
-    taskId: id,
-    role: Role.ROLE_AGENT,
-    parts: [textPart(text), ...(data === undefined ? [] : [dataPart(data)])],
-    metadata: {},
-    extensions: [],
-    referenceTaskIds: [],
-  };
+  const parts = [textPart(text), ...(data === undefined ? [] : [dataPart(data)])];
+  return newMessage({ role: Role.ROLE_AGENT, parts, taskId: id, contextId });
 }
 
 function now(): string {

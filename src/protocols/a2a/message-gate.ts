@@ -1,9 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { type Message, Role, type SendMessageRequest, type Task } from "@a2a-js/sdk";
 import { ContentTypeNotSupportedError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import type { Json } from "../../bytes/json.js";
 import type { ConcurrencyLimit } from "../../http/concurrency-limit.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { admit, allowTasks, malformed, presentedBy, refuse, refuseTenant } from "./admission.js";
@@ -12,7 +10,7 @@ import { CAPABILITY_METHODS } from "./capability-methods.js";
 import { BUSY, denialFault } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
 import { OpenTasks } from "./open-tasks.js";
-import { dataPart, unsupportedPart } from "./parts.js";
+import { dataPart, newMessage, unsupportedPart } from "./parts.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
 import { repeatedTask, taskMessage } from "./repeats.js";
 import { readTaskRequest, type TaskRequest } from "./task-request.js";
@@ -112,7 +110,12 @@ export class MessageGate {
       return refuse(outcome?.fault ?? malformed("there is no such method"), context);
     }
     context.addActivatedExtension(EXTENSION_URI);
-    return replyTo(message, outcome.result);
+    return newMessage({
+      role: Role.ROLE_AGENT,
+      parts: [dataPart(outcome.result)],
+      contextId: message?.contextId ?? "",
+      extensions: [EXTENSION_URI],
+    });
   }
 }
 
@@ -123,17 +126,4 @@ function missingIn(message: Message | undefined): string | undefined {
   if ((message?.messageId ?? "") === "") return "message.messageId is required";
   if (message?.role !== Role.ROLE_USER) return "message.role must be ROLE_USER";
   return message.parts.length === 0 ? "message.parts must have at least one part" : undefined;
-}
-
-function replyTo(message: Message | undefined, result: Json): Message {
-  return {
-    messageId: randomUUID(),
-    contextId: message?.contextId ?? "",
-    taskId: "",
-    role: Role.ROLE_AGENT,
-    parts: [dataPart(result)],
-    metadata: {},
-    extensions: [EXTENSION_URI],
-    referenceTaskIds: [],
-  };
 }

@@ -1,4 +1,4 @@
-import type { Part } from "@a2a-js/sdk";
+import type { Message, Part } from "@a2a-js/sdk";
 
 /** A part that holds JSON. */
 export function dataPart(value: unknown): Part {
@@ -10,6 +10,12 @@ export function dataPart(value: unknown): Part {
 export function textPart(value: string): Part {
   const content = { $case: "text", value } as const;
   return { content, mediaType: "text/plain", filename: "", metadata: {} };
+}
+
+/** A message with an id of its own; of no task, and without extensions, unless they are given. */
+export function newMessage(given: Pick<Message, "role" | "parts"> & Partial<Message>): Message {
+  const empty = { contextId: "", taskId: "", metadata: {}, extensions: [], referenceTaskIds: [] };
+  return { messageId: crypto.randomUUID(), ...empty, ...given };
 }
 
 /** The media types that an agent of this kind understands, as its card lists them. */

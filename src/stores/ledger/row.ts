@@ -5,7 +5,7 @@ import type { Hop } from "../../caveats/hop.js";
 import { readHop } from "../../caveats/read-hop.js";
 import { encodeHop } from "../../caveats/write-hop.js";
 import { isRevocationId } from "../../revocation/id.js";
-import type { LedgerTables } from "../tables/ledger.js";
+import type { StoreTables } from "../database.js";
 
 /** Most characters of one text; of a longer one the start is kept, and an ellipsis. */
 const LONGEST_TEXT = 1024;
@@ -19,7 +19,7 @@ const {
 const LONGEST_LIST = 16_384;
 
 /** An event as it is written. */
-export type EventRow = Omit<LedgerTables["event"], "seq">;
+export type EventRow = Omit<StoreTables["event"], "seq">;
 
 /** Every kind, in the order of their numbers in the database: new ones go to the end. */
 export const KINDS: readonly LedgerEventKind[] = ["issuance", "invocation", "revocation"];

@@ -9,7 +9,6 @@ import type { RevocationAddition, RevocationQuota } from "../../revocation/sink.
 import type { DatabaseDialect } from "../../storage/columns.js";
 import { StorageError } from "../../storage/storage-error.js";
 import type { StoreTables } from "../database.js";
-import type { RevocationTables } from "../tables/revocations.js";
 
 /** How an entry is added. */
 interface PutOptions {
@@ -38,7 +37,7 @@ interface Checked {
   readonly quick_check: string;
 }
 
-type Row = Selectable<RevocationTables["revocation"]>;
+type Row = Selectable<StoreTables["revocation"]>;
 
 /** The rows of revocations in one database; every value that comes out of it is checked. */
 export class RevocationRows {

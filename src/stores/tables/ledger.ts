@@ -1,5 +1,3 @@
-import type { RowsOf } from "../../storage/migrations.js";
-
 /** The ledger. Texts that callers chose are JSON strings. Each hop's text is kept once, not per event. */
 export const LEDGER_TABLES = {
   event: {
@@ -30,5 +28,3 @@ export const LEDGER_TABLES = {
   /** When events were lost because they could not be written, and how many. */
   gap: { columns: { seq: "serial", from: "text", until: "text", lost: "integer" } },
 } as const;
-
-export type LedgerTables = RowsOf<typeof LEDGER_TABLES>;

@@ -1,5 +1,3 @@
-import type { RowsOf } from "../../storage/migrations.js";
-
 /** The number of each resource name, given once and shared by all capabilities. A JSON string each. */
 export const RESOURCE_NUMBER_TABLES = {
   resource_number: {
@@ -8,5 +6,3 @@ export const RESOURCE_NUMBER_TABLES = {
     unique: ["name"],
   },
 } as const;
-
-export type ResourceNumberTables = RowsOf<typeof RESOURCE_NUMBER_TABLES>;

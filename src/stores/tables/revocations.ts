@@ -1,5 +1,3 @@
-import type { RowsOf } from "../../storage/migrations.js";
-
 /**
  * Revocations. Times are whole seconds since 1970. `id`, `reason` and `party` are JSON: a column
  * keeps neither NUL nor lone surrogates.
@@ -31,5 +29,3 @@ export const REVOCATION_TABLES = {
     check: "one = 1",
   },
 } as const;
-
-export type RevocationTables = RowsOf<typeof REVOCATION_TABLES>;

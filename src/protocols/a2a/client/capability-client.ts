@@ -1,4 +1,4 @@
-import { type Message, Role, type Task, TaskState } from "@a2a-js/sdk";
+import { Role, type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import type { GrantedCapability } from "../../../agent/issuance.js";
 import type { Introspection } from "../../../agent/maintenance.js";
@@ -8,7 +8,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js
 import type { Requested } from "../../../caveats/hop-rules.js";
 import type { AuthorityMarks } from "../executor.js";
 import { EXTENSION_URI, METHODS } from "../extension.js";
-import { dataPart } from "../parts.js";
+import { dataPart, newMessage } from "../parts.js";
 import { withCapability } from "./interceptor.js";
 
 /** What to ask an issuing agent for. */
@@ -180,15 +180,7 @@ function failureIn({ status }: Task): string {
 }
 
 function messageWith(data: object): Parameters<Client["sendMessage"]>[0] {
-  const message: Message = {
-    messageId: crypto.randomUUID(),
-    contextId: "",
-    taskId: "",
-    role: Role.ROLE_USER,
-    parts: [dataPart(data)],
-    metadata: {},
-    extensions: [EXTENSION_URI],
-    referenceTaskIds: [],
-  };
+  const parts = [dataPart(data)];
+  const message = newMessage({ role: Role.ROLE_USER, parts, extensions: [EXTENSION_URI] });
   return { tenant: "", message, configuration: undefined, metadata: undefined };
 }
