@@ -55,6 +55,7 @@ export async function issueOffers(
   caller: Caller,
   context: AgentContext,
 ): Promise<Issuance | RequestRefusal> {
+  const { principal, invoker } = caller;
   const now = context.clock();
   const expires = expiryOf(request, now, context);
   const refusal = wrongTimes(request, expires, now) ?? tooMany(offers, context.maxHandles);
@@ -63,7 +64,7 @@ export async function issueOffers(
   const kept: IssuedCapability[] = [];
   const query = request.resourceQuery && JSON.stringify(request.resourceQuery);
   for (const offer of offers) {
-    const { resources = [] } = offer;
+    const { grant, operations, resources = [] } = offer;
     const numbers = await context.handles.numbersOf(resources.map(({ name }) => name));
     const named: NamedHandle[] = [];
     let size = 0;
@@ -75,25 +76,28 @@ export async function issueOffers(
       }
       const hop = {
         ...request.restrictions,
-        operations: offer.operations,
+        operations,
         expires,
         ...(offer.resources && { resourceHandles: named.map(({ handle }) => handle) }),
-        ...(offer.grant.attenuable ? {} : { maxFurtherHops: 0 }),
+        ...(grant.attenuable ? {} : { maxFurtherHops: 0 }),
       };
       size = encodeHop(hop).length;
       // Checked here: the issuer's own error could not say what the caller can do about it.
       const fits = size <= HOP_BYTES ? hop : { expires };
-      return { ...fits, grant: offer.grant.id, principal: caller.principal };
+      return { ...fits, grant: grant.id, principal };
     });
     if (size > HOP_BYTES) return tooLarge(offer, size);
-    granted.push(asHandedOut(capability, offer, named, caller.principal));
+    const { id, token, revocationId, hop } = capability;
+    granted.push({
+      ...{ id, grant: grant.id, token },
+      ...(offer.resources === undefined ? {} : { resourceHandles: named }),
+      ...{ operations, expires, revocationId, principal },
+      attenuable: hop.maxFurtherHops !== 0,
+      ...(grant.legacy ? { legacy: LEGACY_NOTICE } : {}),
+    });
     kept.push({
-      id: capability.id,
-      identifier,
-      hop: new TextDecoder().decode(encodeHop(capability.hop)),
-      principal: caller.principal,
-      invoker: caller.invoker,
-      expires: capability.expires,
+      ...{ id, identifier, principal, invoker, expires },
+      hop: new TextDecoder().decode(encodeHop(hop)),
       ...(query === undefined || offer.resources === undefined ? {} : { query }),
     });
   }
@@ -122,20 +126,6 @@ function wrongTimes(
   // A hop as read has its times in canonical form, which order as text.
   if (notBefore === undefined || notBefore < expires) return undefined;
   return invalidRequest("notBefore", `notBefore ${notBefore} is not before expires, ${expires}`);
-}
-
-function asHandedOut(
-  { id, token, expires, revocationId, hop }: MintedCapability,
-  { grant, operations, resources }: Offer,
-  named: readonly NamedHandle[],
-  principal: string,
-): GrantedCapability {
-  return {
-    ...{ id, grant: grant.id, token },
-    ...(resources === undefined ? {} : { resourceHandles: named }),
-    ...{ operations, expires, revocationId, principal, attenuable: hop.maxFurtherHops !== 0 },
-    ...(grant.legacy ? { legacy: LEGACY_NOTICE } : {}),
-  };
 }
 
 function tooMany(offers: readonly Offer[], most: number): RequestRefusal | undefined {
