@@ -5,16 +5,17 @@ import { readValue, splitList } from "./argument-value.js";
 import { type CliError, usageError } from "./exit.js";
 import { quoted } from "./printable.js";
 
-/** A limit on one argument, as one `--arg` says it. */
-interface ArgumentLimit {
-  readonly name: string;
-  readonly limit: Constraint;
-}
-
 /** An expression as it was typed, for messages. */
 export interface Typed {
   readonly option: string;
   readonly text: string;
+}
+
+/** An expression taken apart at its operator. */
+export interface Expression {
+  readonly name: string;
+  readonly operator: string;
+  readonly rest: string;
 }
 
 const FORMS =
@@ -37,12 +38,28 @@ const OPERATOR = /<=|>=|!=|==|=|<|>|(?<!\s)\s+not\s+in(?=[\s[]|$)|(?<!\s)\s+in(?
  * @throws CliError saying what to write instead.
  */
 export function readLimits(texts: readonly string[]): { readonly [argument: string]: Constraint } {
-  const combined = new Map<string, Constraint>();
+  return readConditions("--arg", texts, FORMS, limitFrom);
+}
+
+/**
+ * Reads expressions, all that are given for one name together.
+ *
+ * @param forms - How one is written, for messages.
+ * @throws CliError if there is no operator or no name, or two exclude each other.
+ */
+export function readConditions<Condition extends Scalar | object>(
+  option: string,
+  texts: readonly string[],
+  forms: string,
+  read: (typed: Typed, expression: Expression) => Condition,
+): { readonly [name: string]: Condition } {
+  const combined = new Map<string, Condition>();
   for (const text of texts) {
-    const typed = { option: "--arg", text };
-    const { name, limit } = readLimit(typed);
-    const known = combined.get(name);
-    combined.set(name, known === undefined ? limit : combine(typed, known, limit));
+    const typed = { option, text };
+    const expression = splitExpression(typed, forms);
+    const added = read(typed, expression);
+    const known = combined.get(expression.name);
+    combined.set(expression.name, known === undefined ? added : combine(typed, known, added));
   }
   return Object.fromEntries(combined);
 }
@@ -64,19 +81,18 @@ export function readArguments(texts: readonly string[]): { readonly [name: strin
   return Object.fromEntries(values);
 }
 
-function readLimit(typed: Typed): ArgumentLimit {
-  const { name, operator, rest } = splitExpression(typed, FORMS);
+function limitFrom(typed: Typed, { name, operator, rest }: Expression): Constraint {
   switch (operator) {
     case "<=":
-      return { name, limit: { max: numberFrom(typed, rest) } };
+      return { max: numberFrom(typed, rest) };
     case ">=":
-      return { name, limit: { min: numberFrom(typed, rest) } };
+      return { min: numberFrom(typed, rest) };
     case "in":
-      return { name, limit: { in: scalarsFrom(typed, rest) } };
+      return { in: scalarsFrom(typed, rest) };
     case "not in":
-      return { name, limit: { not_in: scalarsFrom(typed, rest) } };
+      return { not_in: scalarsFrom(typed, rest) };
     case "=":
-      return { name, limit: constraintFrom(typed, valueFrom(typed, rest)) };
+      return constraintFrom(typed, valueFrom(typed, rest));
     case "<":
     case ">":
       throw refuse(typed, `there is no ${operator}`, `use ${operator}=, which includes the number`);
@@ -92,16 +108,7 @@ export function refuse({ option, text }: Typed, problem: string, hint?: string):
   return usageError(`${option} ${quoted(text)}: ${problem}`, hint);
 }
 
-/**
- * Takes an expression apart at its operator.
- *
- * @param forms - How it is written, for who wrote it otherwise.
- * @throws CliError if there is no operator or no name.
- */
-export function splitExpression(
-  typed: Typed,
-  forms: string,
-): { name: string; operator: string; rest: string } {
+function splitExpression(typed: Typed, forms: string): Expression {
   const { text } = typed;
   const quotedName = /^\s*("(?:[^"\\]|\\.)*")/.exec(text);
   const start = quotedName?.[0].length ?? 0;
@@ -153,11 +160,20 @@ function constraintFrom(typed: Typed, value: Json): Constraint {
   throw refuse(typed, "an argument is limited to one value, or by an object of operators", FORMS);
 }
 
-function combine(typed: Typed, known: Constraint, added: Constraint): Constraint {
-  if (isScalar(known) || isScalar(added)) {
-    throw refuse(typed, "this argument is given an exact value and another limit");
+function combine<Condition extends Scalar | object>(
+  typed: Typed,
+  known: Condition,
+  added: Condition,
+): Condition {
+  const it = typed.option === "--arg" ? "this argument" : "this field";
+  if (!isOperators(known) || !isOperators(added)) {
+    throw refuse(typed, `${it} is given an exact value and another limit`);
   }
   const twice = Object.keys(added).find((operator) => Object.hasOwn(known, operator));
   if (twice === undefined) return { ...known, ...added };
-  throw refuse(typed, `this argument is given ${quoted(twice)} twice`, "keep the one you mean");
+  throw refuse(typed, `${it} is given ${quoted(twice)} twice`, "keep the one you mean");
+}
+
+function isOperators(condition: Scalar | object): condition is object {
+  return typeof condition === "object" && condition !== null;
 }

@@ -2,8 +2,11 @@ import { shown, shownList } from "../src/caveats/scalar.js";
 import type { ReceivedDenial } from "../src/client/refusal.js";
 import type { Row } from "./authority-words.js";
 import type { Paint } from "./paint.js";
-import { escapedJson, printable } from "./printable.js";
+import { cut, escapedJson, printable } from "./printable.js";
 import { renderRows } from "./tree.js";
+
+/** Characters of a value. */
+const MAX_SHOWN = 300;
 
 /** One reason for a refusal, with what to do about it if there is something. */
 export function denialLines(
@@ -18,7 +21,9 @@ export function denialLines(
   lines.push(`    ${printable(message)}`);
   // Most messages hold these already.
   const rows = Object.entries({ expected, actual, nearest }).flatMap(([label, value]): Row[] =>
-    value === undefined || isSaid(message, value) ? [] : [[label, shortJson(value)]],
+    value === undefined || isSaid(message, value)
+      ? []
+      : [[label, cut(escapedJson(value), MAX_SHOWN)]],
   );
   lines.push(...renderRows(rows, paint, "    "));
   if (hint !== undefined) lines.push(`    hint: ${printable(hint)}`);
@@ -40,11 +45,4 @@ function placeOf({ hop, discharge, capability }: ReceivedDenial): string | undef
 
 function isSaid(message: string, value: unknown): boolean {
   return message.includes(Array.isArray(value) ? shownList(value) : shown(value));
-}
-
-const MAX_SHOWN = 300;
-
-function shortJson(value: unknown): string {
-  const text = escapedJson(value);
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
 }

@@ -7,8 +7,8 @@ import { StorageError } from "../src/storage/storage-error.js";
 import type { Context } from "./context.js";
 import { type DatabaseChoice, databaseAt } from "./database.js";
 import { type CliError, environmentError, usageError } from "./exit.js";
-import type { GlobalOptions } from "./global-options.js";
 import { isErrno } from "./output.js";
+import type { GlobalOptions } from "./verb.js";
 
 /** The files of a home. */
 export interface HomePaths {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { addExamples } from "./examples.js";
 import { packageFile } from "./package-file.js";
+import { addExamples } from "./verb.js";
 
 const AFTER = `
 Exit codes:

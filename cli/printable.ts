@@ -32,6 +32,11 @@ export function escapedJson(value: unknown): string {
   });
 }
 
+/** The text, cut where it is longer than so many characters. */
+export function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}...` : text;
+}
+
 // Long enough for a kid or a handle, shorter than any signature in any encoding.
 const TOKEN_LIKE = /[A-Za-z0-9_+/=-]{41,}/g;
 

@@ -29,6 +29,7 @@ const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
   request: () => import("./verbs/request.js"),
   invoke: () => import("./verbs/invoke.js"),
   audit: () => import("./verbs/audit.js"),
+  tasks: () => import("./verbs/tasks.js"),
   vectors: () => import("./verbs/vectors.js"),
   completion: () => import("./verbs/completion.js"),
 };
@@ -118,7 +119,7 @@ async function buildProgram(context: Context, verb?: string): Promise<Command> {
   for (const module of await Promise.all(names.map((name) => VERBS[name]?.()))) {
     module?.define(program, context);
   }
-  const { refuseRepeats } = await import("./repeats.js");
+  const { refuseRepeats } = await import("./verb.js");
   refuseRepeats(program);
   return program;
 }

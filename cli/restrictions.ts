@@ -4,6 +4,7 @@ import type { Flag } from "../src/caveats/hop-rule.js";
 import { HOP_KEYS, HOP_RULES, type HopKey } from "../src/caveats/hop-rules.js";
 import { readDuration } from "../src/caveats/time.js";
 import { usageError } from "./exit.js";
+import { collect, toText } from "./verb.js";
 
 /** What the flags of the restrictions were given, by the name that commander has for each. */
 export type RestrictionOptions = object;
@@ -94,17 +95,6 @@ export function withinSize<T>(call: () => T, what: string, flags: string): T {
       over === "a caveat" ? `${what} take ${size}` : `with ${what} the token has ${size}`;
     throw usageError(message, `shorten ${flags} or the lists`);
   }
-}
-
-/** Collects the values of a repeated option. */
-export function collect(value: string, known?: readonly string[]): readonly string[] {
-  return [...(known ?? []), toText(value)];
-}
-
-/** Refuses an empty value, which is nearly always an unset variable of the shell. */
-export function toText(value: string): string {
-  if (value === "") throw new InvalidArgumentError("It is empty.");
-  return value;
 }
 
 /** Reads a small whole number. */

@@ -1,9 +1,10 @@
 import type { FieldCondition, ResourceFilter } from "../../src/agent/resources/resource.js";
 import { isScalar, type Scalar } from "../../src/caveats/scalar.js";
 import {
+  type Expression,
+  readConditions,
   refuse,
   scalarsFrom,
-  splitExpression,
   type Typed,
   valueFrom,
 } from "../argument-expression.js";
@@ -19,18 +20,10 @@ const FORMS =
  * @throws CliError saying what to write instead.
  */
 export function readFilters(texts: readonly string[]): ResourceFilter {
-  const filter = new Map<string, FieldCondition>();
-  for (const text of texts) {
-    const typed = { option: "--filter", text };
-    const { name, operator, rest } = splitExpression(typed, FORMS);
-    const added = conditionFrom(typed, operator, rest);
-    const known = filter.get(name);
-    filter.set(name, known === undefined ? added : combine(typed, known, added));
-  }
-  return Object.fromEntries(filter);
+  return readConditions("--filter", texts, FORMS, conditionFrom);
 }
 
-function conditionFrom(typed: Typed, operator: string, rest: string): FieldCondition {
+function conditionFrom(typed: Typed, { operator, rest }: Expression): FieldCondition {
   switch (operator) {
     case "=":
       return scalarFrom(typed, rest);
@@ -58,13 +51,4 @@ function boundFrom(typed: Typed, part: string): number | string {
   const value = valueFrom(typed, part);
   if (typeof value === "number" || typeof value === "string") return value;
   throw refuse(typed, `${quoted(part)} has no order`, "<= and >= compare numbers, or texts");
-}
-
-function combine(typed: Typed, known: FieldCondition, added: FieldCondition): FieldCondition {
-  if (isScalar(known) || isScalar(added)) {
-    throw refuse(typed, "this field is given an exact value and another condition");
-  }
-  const twice = Object.keys(added).find((operator) => Object.hasOwn(known, operator));
-  if (twice === undefined) return { ...known, ...added };
-  throw refuse(typed, `this field is given ${quoted(twice)} twice`, "keep the one you mean");
 }

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { readDuration } from "../../src/caveats/time.js";
-import type { GlobalOptions } from "../global-options.js";
-import { toText } from "../restrictions.js";
+import { type GlobalOptions, toText } from "../verb.js";
 
 /** What every verb understands that reads an agent's card. */
 export interface CardOptions extends GlobalOptions {

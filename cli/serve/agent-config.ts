@@ -36,7 +36,7 @@ export interface AgentConfig {
     readonly timeoutMs: number;
   };
   readonly push?: { readonly origins: readonly string[] };
-  readonly ledger: { readonly values: readonly string[] };
+  readonly ledger: { readonly values: readonly string[]; readonly retention: number };
   readonly log: "info" | "warn" | "silent";
 }
 

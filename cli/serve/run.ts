@@ -98,6 +98,7 @@ async function open(
   opened.push(() => database.close());
   const revocations = await openRevocations(database);
   const ledger = new LedgerStore(database, {
+    retention: config.ledger.retention,
     onProblem: (problem) => warnOfLedger(context, problem),
   });
   opened.push(() => ledger.close());

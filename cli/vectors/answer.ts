@@ -1,4 +1,4 @@
-import type { CheckTest, ExpectedDenial, Vector, VerifyTest } from "./file.js";
+import type { ExpectedDenial, Vector } from "./file.js";
 
 /** What an implementation says to a request, or why it said nothing that counts. */
 export type Answer =
@@ -20,7 +20,7 @@ export type Outcome =
 
 /** Compares an answer with what the vector expects. */
 export function judge({ test }: Vector, answer: Answer): Outcome {
-  const expected = expectedBy(test);
+  const expected = lineOf({ ...test }) ?? test.result;
   if (answer.kind !== "answer") {
     return { status: "failed", expected, got: answer.message, fault: answer.kind };
   }
@@ -28,7 +28,7 @@ export function judge({ test }: Vector, answer: Answer): Outcome {
   if (Object.hasOwn(value, "unsupported")) {
     return { status: "unsupported", reason: String(value["unsupported"]) };
   }
-  const got = answeredWith(value);
+  const got = lineOf(value);
   if (got === undefined) {
     const message = `an answer that is none: ${JSON.stringify(value)}`;
     return { status: "failed", expected, got: message, fault: "garbage" };
@@ -36,39 +36,21 @@ export function judge({ test }: Vector, answer: Answer): Outcome {
   return got === expected ? { status: "passed" } : { status: "failed", expected, got };
 }
 
-/** An expectation as one line, which an answer must give too. */
-function expectedBy(test: VerifyTest | CheckTest): string {
-  switch (test.result) {
-    case "valid":
-      return valid(test.tags ?? []);
-    case "invalid":
-      return `invalid: ${"code" in test ? test.code : ""}`;
-    case "allowed":
-      return allowed("revocationIds" in test ? (test.revocationIds ?? []) : []);
-    case "refused":
-      return refused("denials" in test ? (test.denials ?? []) : []);
-    case "misuse":
-      return "misuse";
-  }
-}
-
-function answeredWith(value: { readonly [name: string]: unknown }): string | undefined {
-  const { result, tags, code, revocationIds, denials } = value;
+/** A result as one line: what a vector expects, and what an answer must give too. */
+function lineOf(value: { readonly [name: string]: unknown }): string | undefined {
+  const { result, tags, code, revocationIds: ids, denials } = value;
   if (result === "valid") return isTags(tags) ? valid(tags) : undefined;
   if (result === "invalid") return typeof code === "string" ? `invalid: ${code}` : undefined;
-  if (result === "allowed") return isTexts(revocationIds) ? allowed(revocationIds) : undefined;
+  if (result === "allowed") {
+    return isTexts(ids) ? `allowed, revocation ids ${ids.join(" ")}` : undefined;
+  }
   if (result === "refused") return isDenials(denials) ? refused(denials) : undefined;
-  if (result === "misuse") return "misuse";
-  return undefined;
+  return result === "misuse" ? result : undefined;
 }
 
 function valid(tags: readonly (readonly string[])[]): string {
   if (tags.length === 0) return "valid, no tags";
   return `valid, tags ${tags.map((chain) => chain.join(" ")).join(" | ")}`;
-}
-
-function allowed(revocationIds: readonly string[]): string {
-  return `allowed, revocation ids ${revocationIds.join(" ")}`;
 }
 
 /** Denials as a set of code, hop and discharge. */

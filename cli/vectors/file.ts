@@ -38,23 +38,18 @@ export interface CheckTest extends TestBase {
   readonly revocationIds?: readonly string[];
 }
 
-interface VerifyGroup {
-  readonly type: "verify";
+/** Tests of one kind. `verify` has a key; `check` has an issuer with its keys. */
+interface TestGroup {
+  readonly type: "verify" | "check";
   readonly subject: string;
-  readonly key: string;
-  readonly tests: readonly VerifyTest[];
-}
-
-interface CheckGroup {
-  readonly type: "check";
-  readonly subject: string;
-  readonly issuer: string;
-  readonly keys: readonly { readonly kid: string; readonly k: string }[];
-  readonly tests: readonly CheckTest[];
+  readonly key?: string;
+  readonly issuer?: string;
+  readonly keys?: readonly object[];
+  readonly tests: readonly (VerifyTest | CheckTest)[];
 }
 
 interface VectorFile {
-  readonly testGroups: readonly (VerifyGroup | CheckGroup)[];
+  readonly testGroups: readonly TestGroup[];
 }
 
 /** One test with all that is needed to run it. */
@@ -79,42 +74,23 @@ const NO_REVOCATIONS = { version: 0, entries: [] };
 export function readVectors(folder: URL = ownFolder()): Vector[] {
   return FILES.flatMap((file) => {
     const content: VectorFile = JSON.parse(readFileSync(new URL(file, folder), "utf8"));
-    return content.testGroups.flatMap((group): Vector[] =>
-      group.type === "verify"
-        ? group.tests.map((test) => ({
-            file,
-            subject: group.subject,
-            test,
-            request: verifyRequest(group, test),
-          }))
-        : group.tests.map((test) => ({
-            file,
-            subject: group.subject,
-            test,
-            request: checkRequest(group, test),
-          })),
+    return content.testGroups.flatMap((group) =>
+      group.tests.map((test) => {
+        return { file, subject: group.subject, test, request: requestFor(group, test) };
+      }),
     );
   });
 }
 
-function verifyRequest({ key }: VerifyGroup, { tcId, token }: VerifyTest): object {
-  return { id: tcId, protocol: PROTOCOL, op: "verify", token, key };
-}
-
-function checkRequest({ issuer, keys }: CheckGroup, test: CheckTest): object {
-  const { tcId, token, now, grants, invocation, revocations = NO_REVOCATIONS } = test;
-  return {
-    id: tcId,
-    protocol: PROTOCOL,
-    op: "check",
-    token,
-    issuer,
-    keys,
-    now,
-    revocations,
-    ...(grants === undefined ? {} : { grants }),
-    invocation,
-  };
+function requestFor(
+  { type: op, key, issuer, keys }: TestGroup,
+  test: VerifyTest | CheckTest,
+): object {
+  const shared = { id: test.tcId, protocol: PROTOCOL, op, token: test.token };
+  if (!("now" in test)) return { ...shared, key };
+  const { now, grants, invocation, revocations = NO_REVOCATIONS } = test;
+  const known = grants === undefined ? {} : { grants };
+  return { ...shared, issuer, keys, now, revocations, ...known, invocation };
 }
 
 /** The vectors' folder: beside this file's own in the source tree, one higher in the package. */

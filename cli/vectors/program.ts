@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { isErrno } from "../output.js";
-import { escapedJson } from "../printable.js";
+import { cut, escapedJson } from "../printable.js";
 import type { Answer, Fault } from "./answer.js";
 
 /** Another implementation, which answers one request after the other. */
@@ -41,7 +41,6 @@ interface Run {
 export class Program implements Implementation {
   readonly #command: readonly [string, ...string[]];
   readonly #options: ProgramOptions;
-  readonly #most: number;
   #run: Run | undefined;
   #faults = 0;
   startError: Error | undefined;
@@ -49,12 +48,11 @@ export class Program implements Implementation {
   constructor(command: readonly [string, ...string[]], options: ProgramOptions) {
     this.#command = command;
     this.#options = options;
-    this.#most = options.faultsInARow ?? FAULTS_IN_A_ROW;
   }
 
   async ask(request: object): Promise<Answer> {
     if (this.startError !== undefined) return fault("not_run", "the program could not be started");
-    if (this.#faults >= this.#most) {
+    if (this.#faults >= (this.#options.faultsInARow ?? FAULTS_IN_A_ROW)) {
       return fault("not_run", `not asked: the program failed ${this.#faults} times in a row`);
     }
     const answer = await this.#ask(request);
@@ -69,7 +67,10 @@ export class Program implements Implementation {
   async #ask(request: object): Promise<Answer> {
     const run = this.#run ?? this.#start();
     if (run.lines.length > 0) {
-      return fault("garbage", `said something before it was asked: ${shown(run.lines[0] ?? "")}`);
+      return fault(
+        "garbage",
+        `said something before it was asked: ${cut(run.lines[0] ?? "", MAX_SHOWN)}`,
+      );
     }
     // What goes wrong here shows as the end of the program.
     // Escaped, since some take U+2028 for the end of a line, Node's readline from version 24 on.
@@ -88,13 +89,7 @@ export class Program implements Implementation {
       if (run.ended !== undefined) return fault("stopped", run.ended);
       const left = deadline - performance.now();
       if (left <= 0) return fault("silent", `no answer within ${this.#options.timeout / 1000} s`);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left);
-        run.wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      await nextChange(run, left);
     }
   }
 
@@ -146,11 +141,18 @@ export class Program implements Implementation {
 }
 
 async function waitForEnd(run: Run, milliseconds: number): Promise<void> {
-  if (run.ended !== undefined) return;
-  await new Promise<void>((resolve) => {
+  const deadline = performance.now() + milliseconds;
+  for (let left = milliseconds; run.ended === undefined && left > 0; ) {
+    await nextChange(run, left);
+    left = deadline - performance.now();
+  }
+}
+
+/** Fulfilled when the program says something or ends, or after so many milliseconds. */
+function nextChange(run: Run, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
     run.wake = () => {
-      if (run.ended === undefined) return;
       clearTimeout(timer);
       resolve();
     };
@@ -162,10 +164,10 @@ function readAnswer(line: string, request: object): Answer {
   try {
     value = JSON.parse(line);
   } catch {
-    return fault("garbage", `not JSON: ${shown(line)}`);
+    return fault("garbage", `not JSON: ${cut(line, MAX_SHOWN)}`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return fault("garbage", `not a JSON object: ${shown(line)}`);
+    return fault("garbage", `not a JSON object: ${cut(line, MAX_SHOWN)}`);
   }
   const id: unknown = Reflect.get(value, "id");
   const asked: unknown = Reflect.get(request, "id");
@@ -177,10 +179,6 @@ function readAnswer(line: string, request: object): Answer {
 
 function fault(kind: Fault, message: string): Answer {
   return { kind, message };
-}
-
-function shown(line: string): string {
-  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}...` : line;
 }
 
 /**

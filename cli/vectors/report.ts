@@ -1,6 +1,6 @@
 import type { Paint } from "../paint.js";
-import { printable } from "../printable.js";
-import type { Fault, Outcome } from "./answer.js";
+import { cut, printable } from "../printable.js";
+import type { Outcome } from "./answer.js";
 import type { Vector } from "./file.js";
 
 /** A vector with what became of it. */
@@ -9,22 +9,11 @@ export interface Result {
   readonly outcome: Outcome;
 }
 
-interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-  readonly unsupported: number;
-}
+type Counts = Readonly<Record<Outcome["status"], number>>;
 
-interface FailureInfo {
-  readonly tcId: number;
-  readonly file: string;
-  readonly subject: string;
-  readonly comment: string;
-  readonly flags: readonly string[];
-  readonly expected: string;
-  readonly got: string;
-  readonly fault?: Fault;
-}
+type FailureInfo = Pick<Vector, "file" | "subject"> &
+  Pick<Vector["test"], "tcId" | "comment" | "flags"> &
+  Omit<Extract<Outcome, { status: "failed" }>, "status">;
 
 /** A run of the vectors as one JSON document. */
 export interface Report extends Counts {
@@ -87,7 +76,10 @@ export function renderReport(report: Report, paint: Paint): string[] {
   }
   const reasons = [...new Set(notSupported.map(({ reason }) => reason))];
   if (reasons.length > 0) {
-    lines.push("", ...reasons.map((reason) => `not supported: ${printable(shortened(reason))}`));
+    lines.push(
+      "",
+      ...reasons.map((reason) => `not supported: ${printable(cut(reason, MAX_LINE))}`),
+    );
   }
   return [...lines, "", sumOf(report, paint)];
 }
@@ -101,16 +93,12 @@ function failureLines(failure: FailureInfo, paint: Paint): string[] {
   const { tcId, subject, comment, flags, expected, got } = failure;
   return [
     `${paint.red(`failed ${tcId}`)}  ${printable(`${subject}: ${comment}`)}  ${paint.dim(flags.join(" "))}`,
-    `  expected  ${printable(shortened(expected))}`,
-    `  got       ${printable(shortened(got))}`,
+    `  expected  ${printable(cut(expected, MAX_LINE))}`,
+    `  got       ${printable(cut(got, MAX_LINE))}`,
   ];
 }
 
 function sumOf({ passed, failed, unsupported }: Counts, paint: Paint): string {
   const sum = `${passed} passed, ${failed} failed, ${unsupported} not supported`;
   return failed > 0 || passed === 0 ? paint.red(sum) : paint.green(sum);
-}
-
-function shortened(line: string): string {
-  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}...` : line;
 }

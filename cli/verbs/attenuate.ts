@@ -1,12 +1,11 @@
 import type { Command } from "commander";
 import { type Attenuation, attenuate, revocationId } from "../../src/capability/attenuate.js";
 import type { Context } from "../context.js";
-import { addExamples } from "../examples.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
-import type { GlobalOptions } from "../global-options.js";
 import { printJson, printLine, say } from "../output.js";
 import { addRestrictions, restrictionsFrom, withinSize } from "../restrictions.js";
 import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
+import { act, addExamples, type GlobalOptions } from "../verb.js";
 
 interface Options extends GlobalOptions {
   readonly intersect?: boolean;
@@ -29,9 +28,7 @@ export function define(program: Command, context: Context): void {
   })
     .option("--intersect", "narrow silently to what the token still allows")
     .option("--no-nonce", "leave out the random nonce that makes this child revocable on its own")
-    .action((token: string | undefined, _options: object, self: Command) =>
-      run(context, token, self.optsWithGlobals<Options>()),
-    );
+    .action(act(context, run));
   addExamples(command, "Examples", [
     "proviso attenuate @token --op retrieve --expires 5m > narrowed",
     "proviso attenuate --arg 'amount<=1000' --arg 'currency in USD,EUR' < token",
@@ -40,11 +37,7 @@ export function define(program: Command, context: Context): void {
   ]);
 }
 
-async function run(
-  context: Context,
-  argument: string | undefined,
-  options: Options,
-): Promise<void> {
+async function run(context: Context, options: Options, argument?: string): Promise<void> {
   const restrictions = await restrictionsFrom(options);
   if (Object.keys(restrictions).length === 0 && !options.nonce) {
     throw usageError(
@@ -62,25 +55,18 @@ async function run(
     return withinSize(narrow, "the restrictions", "--purpose");
   });
   if (!result.ok) throw refusal(result, intersect);
+  const { token: child, hop, revocationId: id } = result;
   if (options.json !== true) {
-    printLine(context, result.token);
-    if (context.stderr.isTerminal) say(context, await summaryOf(result.token));
+    printLine(context, child);
+    if (!context.stderr.isTerminal) return;
+    const { summaryLine } = await import("../summary.js");
+    say(context, summaryLine(child));
     return;
   }
   const { inspect } = await import("../../src/capability/inspect.js");
-  const { capability, authority } = inspect(result.token);
-  printJson(context, {
-    token: result.token,
-    id: capability?.id,
-    hop: result.hop,
-    expires: authority.expires,
-    revocationId: result.revocationId,
-  });
-}
-
-async function summaryOf(token: string): Promise<string> {
-  const { summaryLine } = await import("../summary.js");
-  return summaryLine(token);
+  const { capability, authority } = inspect(child);
+  const { expires } = authority;
+  printJson(context, { token: child, id: capability?.id, hop, expires, revocationId: id });
 }
 
 function refusal(result: Extract<Attenuation, { ok: false }>, intersect: boolean): CliError {

@@ -8,14 +8,13 @@ import { historyLines, historyOf } from "../audit/tree.js";
 import { countWords, eventLine } from "../audit/words.js";
 import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
-import { addExamples } from "../examples.js";
 import { type CliError, usageError } from "../exit.js";
 import type { HomeChoice } from "../home.js";
 import { momentFrom } from "../moment.js";
-import { printJson, printLine, say } from "../output.js";
+import { say } from "../output.js";
 import { stdoutPaint } from "../paint.js";
 import { printable } from "../printable.js";
-import { toText } from "../restrictions.js";
+import { act, addExamples, printAnswer, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly principal?: string;
@@ -53,7 +52,7 @@ export function define(program: Command, context: Context): void {
       ]),
     )
     .option("--limit <count>", `the latest so many; ${DEFAULT_LIMIT} unless given`, toLimit)
-    .action((_options: object, self: Command) => list(context, self.optsWithGlobals<Options>()));
+    .action(act(context, list));
   const tree = audit
     .command("tree")
     .description(
@@ -61,9 +60,7 @@ export function define(program: Command, context: Context): void {
         "away, who used it, what was allowed and refused, and what was revoked.",
     )
     .argument("<capability>", "the capability's id, from proviso audit or proviso inspect")
-    .action((capability: string, _options: object, self: Command) =>
-      draw(context, capability, self.optsWithGlobals<Options>()),
-    );
+    .action(act(context, draw));
   for (const verb of [audit, tree]) addDatabase(verb);
   const drawing = ["proviso audit tree cap_GWr1hed4gOYvJokW"];
   addExamples(tree, "Examples", [
@@ -88,24 +85,16 @@ async function list(context: Context, options: Options): Promise<void> {
   }));
   const more = found.length > limit;
   const events = more ? found.slice(1) : found;
-  if (options.json === true) {
-    printJson(context, { events, more, gaps });
-    return;
-  }
-  for (const { from, until, lost } of gaps) {
+  const notes = gaps.map(({ from, until, lost }) => {
     const what = `${countWords(lost, "event")} could not be written`;
-    say(
-      context,
-      `note: ${what} between ${printable(from)} and ${printable(until)}, and are missing here`,
-    );
-  }
-  if (more) say(context, `note: only the latest ${limit} are listed; --limit asks for more`);
+    return `${what} between ${printable(from)} and ${printable(until)}, and are missing here`;
+  });
+  if (more) notes.push(`only the latest ${limit} are listed; --limit asks for more`);
+  if (options.json !== true) for (const note of notes) say(context, `note: ${note}`);
   const none = Object.keys(query).length === 0 ? "The ledger is empty." : "Nothing matches.";
   const paint = stdoutPaint(context);
-  printLine(
-    context,
-    events.length === 0 ? none : events.map((one) => eventLine(one, paint)).join("\n"),
-  );
+  const lines = events.length === 0 ? [none] : events.map((one) => eventLine(one, paint));
+  printAnswer(context, options, { events, more, gaps }, lines);
 }
 
 function queryFrom({ principal, capability, since, refused, kind }: Options): LedgerQuery {
@@ -126,7 +115,7 @@ function sinceFrom(text: string, now: number): string {
   return formatTime(Math.max(0, now - seconds * 1000));
 }
 
-async function draw(context: Context, capability: string, options: Options): Promise<void> {
+async function draw(context: Context, options: Options, capability: string): Promise<void> {
   assertId(capability);
   // Commander takes the options of the list wherever they stand; a part of a tree would mislead.
   const { principal, since, refused, kind, limit, capability: other } = options;
@@ -138,8 +127,8 @@ async function draw(context: Context, capability: string, options: Options): Pro
     if (events.length === 0) throw await unknownCapability(capability, ledger);
     return historyOf(capability, events);
   });
-  if (options.json === true) printJson(context, history);
-  else printLine(context, historyLines(history, stdoutPaint(context), Date.now()).join("\n"));
+  const lines = historyLines(history, stdoutPaint(context), Date.now());
+  printAnswer(context, options, history, lines);
 }
 
 const ID = /^cap_[A-Za-z0-9_-]+$/;

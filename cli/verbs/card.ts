@@ -2,9 +2,7 @@ import type { Command } from "commander";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import type { Row } from "../authority-words.js";
 import type { Context } from "../context.js";
-import { addExamples } from "../examples.js";
 import { spanInWords } from "../moment.js";
-import { printJson, printLine } from "../output.js";
 import { type Paint, stdoutPaint } from "../paint.js";
 import { printable } from "../printable.js";
 import { argumentsOf, type SkillArgument } from "../remote/arguments.js";
@@ -12,6 +10,7 @@ import type { CapabilityOffer, OfferedGrant, RemoteCard, RemoteSkill } from "../
 import { fetchCard } from "../remote/client.js";
 import { addCardOptions, type CardOptions, URL_HELP } from "../remote/options.js";
 import { renderRows } from "../tree.js";
+import { act, addExamples, printAnswer } from "../verb.js";
 
 export function define(program: Command, context: Context): void {
   const command = program
@@ -22,19 +21,16 @@ export function define(program: Command, context: Context): void {
         "skills. Needs no access token. Nothing in it is verified: it is what the agent says.",
     )
     .argument("<url>", URL_HELP);
-  addCardOptions(command).action((url: string, _options: object, self: Command) =>
-    run(context, url, self.optsWithGlobals<CardOptions>()),
-  );
+  addCardOptions(command).action(act(context, run));
   addExamples(command, "Examples", [
     "proviso card http://127.0.0.1:8080",
     "proviso card http://127.0.0.1:8080/.well-known/agent-card.json --json",
   ]);
 }
 
-async function run(context: Context, url: string, options: CardOptions): Promise<void> {
+async function run(context: Context, options: CardOptions, url: string): Promise<void> {
   const card = await fetchCard(url, options);
-  if (options.json === true) printJson(context, card.document);
-  else printLine(context, render(card, stdoutPaint(context)).join("\n"));
+  printAnswer(context, options, card.document, render(card, stdoutPaint(context)));
 }
 
 function render(card: RemoteCard, paint: Paint): string[] {

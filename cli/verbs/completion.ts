@@ -1,9 +1,8 @@
 import { Argument, type Command } from "commander";
 import { SCRIPTS, type Shell } from "../completion/scripts.js";
 import type { Context } from "../context.js";
-import { addExamples } from "../examples.js";
-import type { GlobalOptions } from "../global-options.js";
 import { printData, printJson } from "../output.js";
+import { act, addExamples, type GlobalOptions } from "../verb.js";
 
 export function define(program: Command, context: Context): void {
   const command = program
@@ -11,9 +10,7 @@ export function define(program: Command, context: Context): void {
     .summary("print a shell completion script")
     .description("Prints a script that completes commands, options and fixed values in a shell.")
     .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SCRIPTS)))
-    .action((shell: Shell, _options: object, self: Command) =>
-      run(context, shell, self.optsWithGlobals<GlobalOptions>()),
-    );
+    .action(act(context, run));
   addExamples(command, "Examples", [
     "proviso completion bash > proviso.bash",
     "proviso completion zsh > _proviso",
@@ -21,7 +18,7 @@ export function define(program: Command, context: Context): void {
   ]);
 }
 
-function run(context: Context, shell: Shell, options: GlobalOptions): void {
+function run(context: Context, options: GlobalOptions, shell: Shell): void {
   const script = SCRIPTS[shell];
   if (options.json === true) printJson(context, { shell, script });
   else printData(context, script);

@@ -2,12 +2,10 @@ import { type Command, Option } from "commander";
 import { type MacaroonFormat, readMacaroons } from "../../src/macaroon/read.js";
 import { writeMacaroons } from "../../src/macaroon/write.js";
 import type { Context } from "../context.js";
-import { addExamples } from "../examples.js";
 import { asUsage } from "../exit.js";
-import type { GlobalOptions } from "../global-options.js";
-import { printJson, printLine } from "../output.js";
 import { escapedJson } from "../printable.js";
 import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
+import { act, addExamples, type GlobalOptions, printAnswer } from "../verb.js";
 
 const FORMATS: readonly MacaroonFormat[] = ["v1", "v2", "v1json", "v2json"];
 
@@ -27,19 +25,17 @@ export function define(program: Command, context: Context): void {
     .addOption(
       new Option("--to <format>", "the form to write").choices(FORMATS).makeOptionMandatory(),
     )
-    .action((token: string | undefined, _options: object, self: Command) =>
-      run(context, token, self.optsWithGlobals<Options>()),
-    );
+    .action(act(context, run));
   addExamples(command, "Examples", [
     "proviso convert @token --to v2json > token.json",
     "proviso convert --to v2 < token.json",
   ]);
 }
 
-function run(context: Context, argument: string | undefined, options: Options): void {
+function run(context: Context, options: Options, argument?: string): void {
   const text = readTokenArgument(context, argument);
   const { macaroons } = namingSource(argument, () => readMacaroons(text));
   const token = asUsage(() => writeMacaroons(macaroons, options.to), "try another form");
-  if (options.json === true) printJson(context, { format: options.to, token });
-  else printLine(context, /json$/.test(options.to) ? escapedJson(JSON.parse(token)) : token);
+  const line = /json$/.test(options.to) ? escapedJson(JSON.parse(token)) : token;
+  printAnswer(context, options, { format: options.to, token }, [line]);
 }

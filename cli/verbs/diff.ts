@@ -3,13 +3,11 @@ import { diff, type TokenDiff } from "../../src/capability/diff.js";
 import { inspect } from "../../src/capability/inspect.js";
 import type { Inspection } from "../../src/capability/inspection.js";
 import type { Context } from "../context.js";
-import { addExamples } from "../examples.js";
 import { EXIT } from "../exit.js";
-import type { GlobalOptions } from "../global-options.js";
-import { printJson, printLine } from "../output.js";
 import { type Paint, stdoutPaint } from "../paint.js";
 import { printable, quoted } from "../printable.js";
 import { namingSource, readTokenArguments } from "../token-argument.js";
+import { act, addExamples, type GlobalOptions, printAnswer } from "../verb.js";
 
 export function define(program: Command, context: Context): void {
   const command = program
@@ -21,28 +19,20 @@ export function define(program: Command, context: Context): void {
     )
     .argument("<parent>", "the token as it was: the token, @FILE or -")
     .argument("[child]", "the token narrowed from it: the token, @FILE or - (as when left out)")
-    .action((parent: string, child: string | undefined, _options: object, self: Command) =>
-      run(context, parent, child, self.optsWithGlobals<GlobalOptions>()),
-    );
+    .action(act(context, run));
   addExamples(command, "Examples", [
     "proviso diff @token @narrowed",
     "proviso attenuate @token --op search | proviso diff @token -",
   ]);
 }
 
-function run(
-  context: Context,
-  parent: string,
-  child: string | undefined,
-  options: GlobalOptions,
-): void {
+function run(context: Context, options: GlobalOptions, parent: string, child?: string): void {
   const [before, after] = readTokenArguments(context, parent, child);
   const whole = namingSource(parent, () => inspect(before), "the parent");
   const narrowed = namingSource(child, () => inspect(after), "the child");
   const result = diff(before, after);
   if (!result.derived) context.exitCode = EXIT.notAuthentic;
-  if (options.json === true) printJson(context, result);
-  else printLine(context, render(result, whole, narrowed, stdoutPaint(context)).join("\n"));
+  printAnswer(context, options, result, render(result, whole, narrowed, stdoutPaint(context)));
 }
 
 function render(result: TokenDiff, before: Inspection, after: Inspection, paint: Paint): string[] {
@@ -50,7 +40,8 @@ function render(result: TokenDiff, before: Inspection, after: Inspection, paint:
   const { added, changes } = result;
   const longer = after.links.length - before.links.length;
   if (longer === 0) return ["Both are the same token."];
-  const lines = [`The second was narrowed from the first by ${hops(longer)}.`];
+  const hops = longer === 1 ? "one hop" : `${longer} hops`;
+  const lines = [`The second was narrowed from the first by ${hops}.`];
   const unreadable = after.links
     .slice(before.links.length)
     .filter((link) => link.hop === undefined);
@@ -64,8 +55,4 @@ function render(result: TokenDiff, before: Inspection, after: Inspection, paint:
   if (changes.length === 0 && unreadable.length === 0) lines.push("Nothing was taken away.");
   for (const { message } of changes) lines.push(`  ${printable(message)}`);
   return lines;
-}
-
-function hops(count: number): string {
-  return count === 1 ? "one hop" : `${count} hops`;
 }

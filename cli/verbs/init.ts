@@ -5,14 +5,13 @@ import { readDuration } from "../../src/caveats/time.js";
 import { grantsById } from "../../src/issuer/grant.js";
 import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
-import { addExamples } from "../examples.js";
 import { asUsage, usageError } from "../exit.js";
 import { type HomeChoice, type HomeGrant, homePaths, isLifetime } from "../home.js";
 import { spanInWords } from "../moment.js";
 import { createHome } from "../new-home.js";
-import { printJson, printLine, say } from "../output.js";
+import { say } from "../output.js";
 import { printable, quoted } from "../printable.js";
-import { collect, toText } from "../restrictions.js";
+import { act, addExamples, collect, printAnswer, toText } from "../verb.js";
 
 const GRANT_FORM = "write it like documents:read=retrieve,search";
 
@@ -44,7 +43,7 @@ export function define(program: Command, context: Context): void {
       "a grant with its operations, such as documents:read=retrieve,search; repeat for more",
       collect,
     )
-    .action((_options: object, self: Command) => run(context, self.optsWithGlobals<Options>()));
+    .action(act(context, run));
   addDatabase(command);
   addExamples(command, "Examples", [
     "proviso init --issuer documents-agent",
@@ -62,20 +61,19 @@ async function run(context: Context, options: Options): Promise<void> {
   const listed = grants === undefined ? {} : { grants };
   const keyring = await createHome(paths, { issuer, maxLifetime, ...listed });
   const { kid } = keyring.minting;
-  if (options.json === true) {
-    printJson(context, { home: paths.folder, issuer, kid, maxLifetime, ...listed });
-    return;
-  }
-  if (options.issuer === undefined) {
+  if (options.issuer === undefined && options.json !== true) {
     say(context, `The issuer is named after this host; --issuer gives it a name of its own.`);
   }
-  printLine(context, `Made a home at ${printable(paths.folder)}`);
-  printLine(context, `  issuer    ${quoted(issuer).slice(1, -1)}`);
-  printLine(context, `  key       ${kid}`);
-  printLine(context, `  lifetime  ${spanInWords(maxLifetime * 1000)} at most`);
-  for (const { id, operations } of grants ?? []) {
-    printLine(context, `  grant     ${printable(id)}: ${operations.map(printable).join(", ")}`);
-  }
+  printAnswer(context, options, { home: paths.folder, issuer, kid, maxLifetime, ...listed }, [
+    `Made a home at ${printable(paths.folder)}`,
+    `  issuer    ${quoted(issuer).slice(1, -1)}`,
+    `  key       ${kid}`,
+    `  lifetime  ${spanInWords(maxLifetime * 1000)} at most`,
+    ...(grants ?? []).map(
+      ({ id, operations }) =>
+        `  grant     ${printable(id)}: ${operations.map(printable).join(", ")}`,
+    ),
+  ]);
 }
 
 /** Reads `GRANT=OPERATION,OPERATION`. @throws CliError */

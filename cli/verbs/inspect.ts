@@ -2,28 +2,19 @@ import type { Command } from "commander";
 import { inspect } from "../../src/capability/inspect.js";
 import type { Inspection } from "../../src/capability/inspection.js";
 import { parseTime } from "../../src/caveats/time.js";
-import { type MacaroonText, readMacaroons } from "../../src/macaroon/read.js";
+import { readMacaroons } from "../../src/macaroon/read.js";
 import { writeMacaroons } from "../../src/macaroon/write.js";
 import { authorityRows, type Row } from "../authority-words.js";
 import type { Context } from "../context.js";
-import { addExamples } from "../examples.js";
-import type { GlobalOptions } from "../global-options.js";
 import { seenFromNow } from "../moment.js";
-import { printJson, printLine } from "../output.js";
 import { type Paint, stdoutPaint } from "../paint.js";
 import { printable, quoted } from "../printable.js";
 import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
 import { rawText, renderLinks, renderRows } from "../tree.js";
+import { act, addExamples, type GlobalOptions, printAnswer } from "../verb.js";
 
 interface Options extends GlobalOptions {
   readonly reveal?: boolean;
-}
-
-/** What makes a token usable, printed only on request. */
-interface Revealed {
-  /** The signature of the token's own macaroon, in hex. */
-  readonly signature: string;
-  readonly token: string;
 }
 
 export function define(program: Command, context: Context): void {
@@ -36,9 +27,7 @@ export function define(program: Command, context: Context): void {
     )
     .argument("[token]", TOKEN_HELP)
     .option("--reveal", "also print the signature and the token itself: keep the output secret")
-    .action((token: string | undefined, _options: object, self: Command) =>
-      run(context, token, self.optsWithGlobals<Options>()),
-    );
+    .action(act(context, run));
   addExamples(command, "Examples", [
     "proviso inspect @token",
     "proviso inspect --json < token",
@@ -46,30 +35,27 @@ export function define(program: Command, context: Context): void {
   ]);
 }
 
-function run(context: Context, argument: string | undefined, options: Options): void {
+function run(context: Context, options: Options, argument?: string): void {
   const text = readTokenArgument(context, argument);
   const now = Date.now();
   const inspection = namingSource(argument, () => inspect(text, { now }));
   const revealed = options.reveal === true ? reveal(text) : undefined;
-  if (options.json !== true) {
-    printLine(context, render(inspection, revealed, stdoutPaint(context), now).join("\n"));
-    return;
-  }
-  const { expires } = inspection.authority;
-  const end = expires === undefined ? undefined : parseTime(expires);
+  const end = parseTime(inspection.authority.expires ?? "");
   const secondsLeft = end === undefined ? undefined : Math.floor((end - now) / 1000);
-  printJson(context, { ...inspection, secondsLeft, ...revealed });
+  const lines = render(inspection, revealed, stdoutPaint(context), now);
+  printAnswer(context, options, { ...inspection, secondsLeft, ...revealed }, lines);
 }
 
-function reveal(text: string): Revealed {
-  const { macaroons }: MacaroonText = readMacaroons(text);
+/** What makes a token usable, printed only on request: the signature of its own macaroon, in hex. */
+function reveal(text: string): { readonly signature: string; readonly token: string } {
+  const { macaroons } = readMacaroons(text);
   const signature = Buffer.from(macaroons[0].signature).toString("hex");
   return { signature, token: writeMacaroons(macaroons, "v2") };
 }
 
 function render(
   inspection: Inspection,
-  revealed: Revealed | undefined,
+  revealed: ReturnType<typeof reveal> | undefined,
   paint: Paint,
   now: number,
 ): string[] {
@@ -96,15 +82,7 @@ function render(
     lines.push(`${paint.yellow("warning")}: ${printable(message)}`);
   if (revealed !== undefined) {
     lines.push("", paint.red("secret: whoever has this can use the token"));
-    lines.push(
-      ...renderRows(
-        [
-          ["signature", revealed.signature],
-          ["token", revealed.token],
-        ],
-        paint,
-      ),
-    );
+    lines.push(...renderRows(Object.entries(revealed), paint));
   }
   return lines;
 }

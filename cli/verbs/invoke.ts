@@ -11,9 +11,8 @@ import { exitForDenial } from "../advice.js";
 import { readArguments } from "../argument-expression.js";
 import type { Context } from "../context.js";
 import { denialLines, refusedLine } from "../denial-lines.js";
-import { addExamples } from "../examples.js";
 import { CliError, usageError } from "../exit.js";
-import { printJson, printLine, say } from "../output.js";
+import { say } from "../output.js";
 import { stderrPaint } from "../paint.js";
 import { printable } from "../printable.js";
 import { argumentsFrom } from "../remote/arguments.js";
@@ -22,8 +21,8 @@ import { asking, connectAgent } from "../remote/client.js";
 import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/options.js";
 import { adviceForCall, faultError } from "../remote/refusal.js";
 import { resultLines } from "../remote/result.js";
-import { collect } from "../restrictions.js";
 import { namingSource, readTokenArgument } from "../token-argument.js";
+import { act, addExamples, collect, printAnswer } from "../verb.js";
 
 interface Options extends RemoteOptions {
   readonly arg?: readonly string[];
@@ -59,10 +58,7 @@ export function define(program: Command, context: Context): void {
       "--ambient",
       "call without a token, on your own authority, and declare it, if the agent accepts that",
     );
-  addRemoteOptions(command).action(
-    (url: string, skill: string, token: string | undefined, _options: object, self: Command) =>
-      run(context, url, skill, token, self.optsWithGlobals<Options>()),
-  );
+  addRemoteOptions(command).action(act(context, run));
   addExamples(command, "Examples", [
     "proviso invoke http://127.0.0.1:8080 list_documents @token --access-token @access",
     'proviso invoke http://127.0.0.1:8080 retrieve_document --access-token @access --resource "$HANDLE" < token',
@@ -73,10 +69,10 @@ export function define(program: Command, context: Context): void {
 
 async function run(
   context: Context,
+  options: Options,
   url: string,
   skill: string,
-  argument: string | undefined,
-  options: Options,
+  argument?: string,
 ): Promise<void> {
   const tokens = options.ambient === true ? none(argument) : tokensFrom(context, argument, options);
   const given = readArguments(options.arg ?? []);
@@ -94,12 +90,9 @@ async function run(
   const { result, taskId } = answer;
   // Whatever came: it is only known to be JSON.
   const authority: Json = JSON.parse(JSON.stringify(answer.authority ?? null));
-  if (options.json === true) {
-    printJson(context, { result, taskId, ...(authority === null ? {} : { authority }) });
-    return;
-  }
-  sayAuthority(context, objectIn(authority));
-  printLine(context, resultLines(result).join("\n"));
+  if (options.json !== true) sayAuthority(context, objectIn(authority));
+  const document = { result, taskId, ...(authority === null ? {} : { authority }) };
+  printAnswer(context, options, document, resultLines(result));
 }
 
 function none(argument: string | undefined): readonly string[] {

@@ -5,14 +5,13 @@ import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { readKeyringFile, replaceKeyringFile } from "../../src/stores/keyring-file.js";
 import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
-import { addExamples } from "../examples.js";
 import { usageError } from "../exit.js";
-import type { GlobalOptions } from "../global-options.js";
 import { findHome, type HomeChoice } from "../home.js";
 import { withRevocations } from "../open-home.js";
-import { printData, printJson, printLine, say } from "../output.js";
+import { printData, say } from "../output.js";
 import { printable } from "../printable.js";
 import { unknownKey } from "../unknown-key.js";
+import { act, addExamples, type GlobalOptions, printAnswer } from "../verb.js";
 
 const OLDEST = "$(proviso keys list | awk '/verifies/ { print $1; exit }')";
 
@@ -25,31 +24,23 @@ export function define(program: Command, context: Context): void {
   const list = keys
     .command("list")
     .description("Lists the keys, oldest first; shows no secret.")
-    .action((_options: object, self: Command) =>
-      show(context, self.optsWithGlobals<GlobalOptions>()),
-    );
+    .action(act(context, show));
   const rotate = keys
     .command("rotate")
     .description("Makes a new key that mints from now on; the present ones go on verifying.")
-    .action((_options: object, self: Command) =>
-      renew(context, self.optsWithGlobals<HomeChoice>()),
-    );
+    .action(act(context, renew));
   const retire = keys
     .command("retire")
     .description(
       "Removes a key for good and revokes it: every token made under it is refused from then on.",
     )
     .argument("<kid>", "the key's id, from keys list")
-    .action((kid: string, _options: object, self: Command) =>
-      remove(context, kid, self.optsWithGlobals<HomeChoice>()),
-    );
+    .action(act(context, remove));
   const exported = keys
     .command("export")
     .description("Prints a key with its secret as a JWK. Whoever has it can mint.")
     .argument("<kid>", "the key's id, from keys list")
-    .action((kid: string, _options: object, self: Command) =>
-      reveal(context, kid, self.optsWithGlobals<GlobalOptions>()),
-    );
+    .action(act(context, reveal));
   for (const verb of [rotate, retire]) addDatabase(verb);
   const listing = ["proviso keys list"];
   const rotation = ["proviso keys rotate"];
@@ -65,18 +56,23 @@ export function define(program: Command, context: Context): void {
 function show(context: Context, options: GlobalOptions): void {
   const { paths } = findHome(context, options);
   const keyring = readKeyringFile(paths.keyring);
-  if (options.json === true) printJson(context, { keys: keyring.list() });
-  else printKeys(context, keyring);
+  const keys = keyring.list();
+  const width = Math.max(...keys.map(({ kid }) => printable(kid).length));
+  const lines = keys.map(
+    ({ kid, mints, created }) =>
+      `${printable(kid).padEnd(width)}  ${mints ? "mints   " : "verifies"}  ${created}`,
+  );
+  printAnswer(context, options, { keys }, lines);
 }
 
 async function renew(context: Context, options: HomeChoice): Promise<void> {
   const keyring = await change(context, options, (present) => present.rotate());
   const { kid } = keyring.minting;
-  if (options.json === true) printJson(context, { minting: kid, keys: keyring.list() });
-  else printLine(context, `${kid} mints from now on; the older keys go on verifying`);
+  const line = `${kid} mints from now on; the older keys go on verifying`;
+  printAnswer(context, options, { minting: kid, keys: keyring.list() }, [line]);
 }
 
-async function remove(context: Context, kid: string, options: HomeChoice): Promise<void> {
+async function remove(context: Context, options: HomeChoice, kid: string): Promise<void> {
   const at = formatTime(Date.now());
   // Entered into the list first, and on its own: services that have the key in memory refuse its
   // tokens from then on, also if this process dies before the key is gone from the file.
@@ -89,8 +85,8 @@ async function remove(context: Context, kid: string, options: HomeChoice): Promi
     assertRetirable(kid, present);
     return present.retire(kid);
   });
-  if (options.json === true) printJson(context, { retired: kid, keys: keyring.list() });
-  else printLine(context, `${kid} is gone; every token made under it is refused from now on`);
+  const line = `${kid} is gone; every token made under it is refused from now on`;
+  printAnswer(context, options, { retired: kid, keys: keyring.list() }, [line]);
 }
 
 function assertRetirable(kid: string, present: Keyring): void {
@@ -102,7 +98,7 @@ function assertRetirable(kid: string, present: Keyring): void {
   );
 }
 
-function reveal(context: Context, kid: string, options: GlobalOptions): void {
+function reveal(context: Context, options: GlobalOptions, kid: string): void {
   const { paths } = findHome(context, options);
   const keyring = readKeyringFile(paths.keyring);
   const jwk = keyring.exportJwkSet().keys.find((key) => key.kid === kid);
@@ -129,15 +125,4 @@ async function change(
       return changed;
     }),
   );
-}
-
-function printKeys(context: Context, keyring: Keyring): void {
-  const keys = keyring.list();
-  const width = Math.max(...keys.map(({ kid }) => printable(kid).length));
-  for (const { kid, mints, created } of keys) {
-    printLine(
-      context,
-      `${printable(kid).padEnd(width)}  ${mints ? "mints   " : "verifies"}  ${created}`,
-    );
-  }
 }

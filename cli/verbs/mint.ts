@@ -4,13 +4,13 @@ import { emptyRules, meet } from "../../src/caveats/meet.js";
 import { parseTime, readDuration } from "../../src/caveats/time.js";
 import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
-import { addExamples } from "../examples.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import type { HomeChoice } from "../home.js";
 import { type OpenHome, withHome } from "../open-home.js";
 import { printJson, printLine, say } from "../output.js";
-import { addRestrictions, restrictionsFrom, toText, withinSize } from "../restrictions.js";
+import { addRestrictions, restrictionsFrom, withinSize } from "../restrictions.js";
 import { summaryLine } from "../summary.js";
+import { act, addExamples, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly grant: string;
@@ -35,7 +35,7 @@ export function define(program: Command, context: Context): void {
       expires:
         "when it expires: a time such as 2030-01-31T23:59:59Z, or a duration from now such as 15m",
     },
-  }).action((_options: object, self: Command) => run(context, self.optsWithGlobals<Options>()));
+  }).action(act(context, run));
   addDatabase(command);
   addExamples(command, "Examples", [
     "proviso mint --grant documents:read --op retrieve --op search > token",

@@ -6,9 +6,8 @@ import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { AgentFault } from "../../src/client/fault.js";
 import type { CapabilityQuery } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";
-import { addExamples } from "../examples.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
-import { printJson, printLine, say } from "../output.js";
+import { say } from "../output.js";
 import { stderrPaint } from "../paint.js";
 import { printable } from "../printable.js";
 import type { RemoteCard } from "../remote/card.js";
@@ -17,7 +16,8 @@ import { readFilters } from "../remote/filter.js";
 import { type ReceivedCapabilities, readReceived, receivedLines } from "../remote/granted.js";
 import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/options.js";
 import { refusedDetails, refusedLine, requestRefusal } from "../remote/refusal.js";
-import { addRestrictions, collect, restrictionsFrom, toText } from "../restrictions.js";
+import { addRestrictions, restrictionsFrom } from "../restrictions.js";
+import { act, addExamples, collect, printAnswer, toText } from "../verb.js";
 
 interface Options extends RemoteOptions {
   readonly grant: readonly string[];
@@ -51,27 +51,22 @@ export function define(program: Command, context: Context): void {
     keys: REQUESTED_KEYS,
     help: { expires: "until when: a time, or a duration from now such as 15m" },
   });
-  addRemoteOptions(command).action((url: string, _options: object, self: Command) =>
-    run(context, url, self.optsWithGlobals<Options>()),
-  );
+  addRemoteOptions(command).action(act(context, run));
   addExamples(command, "Examples", [
     "proviso request http://127.0.0.1:8080 --access-token @access --grant documents:read --collection reports --filter year=2025 --purpose 'sum up the year' > token",
     "proviso request http://127.0.0.1:8080 --access-token @access --grant documents:read --collection reports --filter 'date>=2025-04-01' --op retrieve --expires 5m --json",
   ]);
 }
 
-async function run(context: Context, url: string, options: Options): Promise<void> {
+async function run(context: Context, options: Options, url: string): Promise<void> {
   const query = await queryFrom(options);
   const { card, client } = await connectAgent(context, url, options);
   const answer = await ask({ card, client }, query);
   const received = readReceived(card, answer);
   if (received.capabilities.length === 0) throw nothing(card, received);
-  if (options.json === true) {
-    printJson(context, answer);
-    return;
-  }
-  tell(context, card, received);
-  for (const { token } of received.capabilities) printLine(context, token);
+  if (options.json !== true) tell(context, card, received);
+  const tokens = received.capabilities.map(({ token }) => token);
+  printAnswer(context, options, answer, tokens);
 }
 
 async function queryFrom(options: Options): Promise<CapabilityQuery> {

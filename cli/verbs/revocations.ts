@@ -1,13 +1,11 @@
 import type { Command } from "commander";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
-import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
-import { addExamples } from "../examples.js";
 import { findHome, type HomeChoice } from "../home.js";
 import { withRevocations } from "../open-home.js";
-import { printJson, printLine } from "../output.js";
 import { printable, quoted } from "../printable.js";
+import { act, addExamples, printAnswer } from "../verb.js";
 
 export function define(program: Command, context: Context): void {
   const revocations = program
@@ -18,15 +16,11 @@ export function define(program: Command, context: Context): void {
   const listing = revocations
     .command("list")
     .description("Lists every entry, oldest first.")
-    .action((_options: object, self: Command) =>
-      use(context, self.optsWithGlobals<HomeChoice>(), list),
-    );
+    .action(act(context, list));
   const pruning = revocations
     .command("prune")
     .description("Removes the entries whose tokens have all expired.")
-    .action((_options: object, self: Command) =>
-      use(context, self.optsWithGlobals<HomeChoice>(), prune),
-    );
+    .action(act(context, prune));
   for (const verb of [listing, pruning]) addDatabase(verb);
   const reading = ["proviso revocations list", "proviso revocations list --json"];
   addExamples(listing, "Examples", reading);
@@ -34,30 +28,13 @@ export function define(program: Command, context: Context): void {
   addExamples(revocations, "Examples", [...reading, "proviso revocations prune"]);
 }
 
-type Action = (
-  context: Context,
-  revocations: RevocationStore,
-  json: boolean,
-) => void | Promise<void>;
-
-function use(context: Context, options: HomeChoice, action: Action): Promise<void> {
+function list(context: Context, options: HomeChoice): Promise<void> {
   const { paths } = findHome(context, options);
-  return withRevocations(paths, (revocations) =>
-    action(context, revocations, options.json === true),
-  );
-}
-
-function list(context: Context, revocations: RevocationStore, json: boolean): void {
-  const entries = revocations.list();
-  if (json) {
-    printJson(context, { version: revocations.version, entries });
-    return;
-  }
-  if (entries.length === 0) {
-    printLine(context, "Nothing is revoked.");
-    return;
-  }
-  for (const entry of entries) printLine(context, entryLine(entry));
+  return withRevocations(paths, (revocations) => {
+    const entries = revocations.list();
+    const lines = entries.length === 0 ? ["Nothing is revoked."] : entries.map(entryLine);
+    printAnswer(context, options, { version: revocations.version, entries }, lines);
+  });
 }
 
 function entryLine({ kind, id, before, until, at, reason }: RevocationEntry): string {
@@ -70,8 +47,9 @@ function entryLine({ kind, id, before, until, at, reason }: RevocationEntry): st
   return parts.join("  ");
 }
 
-async function prune(context: Context, revocations: RevocationStore, json: boolean): Promise<void> {
-  const removed = await revocations.prune();
-  if (json) printJson(context, { removed });
-  else printLine(context, removed === 1 ? "1 entry removed" : `${removed} entries removed`);
+async function prune(context: Context, options: HomeChoice): Promise<void> {
+  const { paths } = findHome(context, options);
+  const removed = await withRevocations(paths, (revocations) => revocations.prune());
+  const line = removed === 1 ? "1 entry removed" : `${removed} entries removed`;
+  printAnswer(context, options, { removed }, [line]);
 }

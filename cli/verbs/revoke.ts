@@ -7,15 +7,14 @@ import { isRevocationId } from "../../src/revocation/id.js";
 import { adviceForDenial, exitForDenial } from "../advice.js";
 import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
-import { addExamples } from "../examples.js";
 import { CliError, usageError } from "../exit.js";
 import type { HomeChoice } from "../home.js";
 import { type OpenHome, withHome } from "../open-home.js";
-import { printJson, printLine, say } from "../output.js";
+import { say } from "../output.js";
 import { printable, quoted } from "../printable.js";
-import { toText } from "../restrictions.js";
 import { readTokenArgument } from "../token-argument.js";
 import { unknownKey } from "../unknown-key.js";
+import { act, addExamples, printAnswer, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly id?: string;
@@ -48,9 +47,7 @@ export function define(program: Command, context: Context): void {
     .option("--principal <user>", "a user: all tokens issued for them up to now", toText)
     .option("--key <kid>", "a key's id: all tokens made under it", toText)
     .option("--reason <text>", "why; shown to nobody but you", toText)
-    .action((token: string | undefined, _options: object, self: Command) =>
-      run(context, token, self.optsWithGlobals<Options>()),
-    );
+    .action(act(context, run));
   addDatabase(command);
   addExamples(command, "Examples", [
     "proviso revoke @narrowed --reason 'task done'",
@@ -60,11 +57,7 @@ export function define(program: Command, context: Context): void {
   ]);
 }
 
-async function run(
-  context: Context,
-  argument: string | undefined,
-  options: Options,
-): Promise<void> {
+async function run(context: Context, options: Options, argument?: string): Promise<void> {
   checkOneTarget(argument, options);
   const { id, capability, principal, key } = options;
   const byName = id ?? capability ?? principal ?? key;
@@ -75,19 +68,14 @@ async function run(
       token === undefined ? fromName(options, home, now) : fromToken(token, options.reason, home);
     const { entry, effect, note, needless } = revocation;
     const addition = needless === undefined ? await home.revocations.add(entry) : "known";
-    const already = addition === "known" && needless !== "expired";
     const expired = needless === "expired";
-    if (options.json === true) {
-      printJson(context, { revoked: entry, already, expired, effect, note });
-      return;
-    }
-    if (expired && !already) {
-      printLine(context, printable(`nothing to revoke: the token expired at ${entry.until}`));
-      return;
-    }
-    const verb = already ? "already revoked" : "revoked";
-    printLine(context, printable(`${verb} ${entry.id}: ${effect}`));
-    if (note !== undefined) say(context, printable(`note: ${note}`));
+    const already = addition === "known" && !expired;
+    const line = expired
+      ? `nothing to revoke: the token expired at ${entry.until}`
+      : `${already ? "already revoked" : "revoked"} ${entry.id}: ${effect}`;
+    const document = { revoked: entry, already, expired, effect, note };
+    printAnswer(context, options, document, [printable(line)]);
+    if (note !== undefined && options.json !== true) say(context, printable(`note: ${note}`));
   });
 }
 

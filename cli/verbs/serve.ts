@@ -2,14 +2,13 @@ import { once } from "node:events";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
-import { addExamples } from "../examples.js";
 import { environmentError } from "../exit.js";
 import type { HomeChoice } from "../home.js";
 import { isErrno, printJson, printLine, say } from "../output.js";
 import { printable } from "../printable.js";
-import { toText } from "../restrictions.js";
 import type { RunningAgent } from "../serve/run.js";
 import type { RunOptions } from "../serve/settings.js";
+import { addExamples, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly host?: string;

@@ -1,16 +1,14 @@
 import type { Command } from "commander";
 import type { Context } from "../context.js";
-import { addExamples } from "../examples.js";
 import { type CliError, EXIT, type ExitCode, environmentError, usageError } from "../exit.js";
-import type { GlobalOptions } from "../global-options.js";
-import { printJson, printLine, sayOver } from "../output.js";
+import { sayOver } from "../output.js";
 import { stdoutPaint } from "../paint.js";
-import { collect } from "../restrictions.js";
 import { type Answer, judge } from "../vectors/answer.js";
 import { isWanted, readVectors, type Vector } from "../vectors/file.js";
 import { type Implementation, Program, splitCommand } from "../vectors/program.js";
 import { type Report, type Result, renderReport, reportFrom } from "../vectors/report.js";
 import { answerHere, type CheckRequest, type VerifyRequest } from "../vectors/self.js";
+import { act, addExamples, collect, type GlobalOptions, printAnswer } from "../verb.js";
 
 interface Options extends GlobalOptions {
   readonly impl?: string;
@@ -40,7 +38,7 @@ export function define(program: Command, context: Context): void {
       collect,
     )
     .option("--timeout <seconds>", "how long one answer may take", toSeconds, 10)
-    .action((_options: object, self: Command) => check(context, self.optsWithGlobals<Options>()));
+    .action(act(context, check));
   for (const command of [vectors, checking]) {
     addExamples(command, "Examples", [
       "proviso vectors check",
@@ -59,8 +57,7 @@ async function check(context: Context, options: Options): Promise<void> {
   const results = await runAll(context, wanted, implementation);
   if (implementation.startError !== undefined) throw notStarted(implementation.startError);
   const report = reportFrom(options.impl ?? HERE, results);
-  if (options.json === true) printJson(context, report);
-  else printLine(context, renderReport(report, stdoutPaint(context)).join("\n"));
+  printAnswer(context, options, report, renderReport(report, stdoutPaint(context)));
   context.exitCode = exitFrom(report);
 }
 

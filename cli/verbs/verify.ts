@@ -8,17 +8,15 @@ import type { Row } from "../authority-words.js";
 import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
 import { denialLines, refusedLine } from "../denial-lines.js";
-import { addExamples } from "../examples.js";
 import { EXIT, usageError } from "../exit.js";
 import type { HomeChoice } from "../home.js";
 import { momentFrom, seenFromNow } from "../moment.js";
 import { type OpenHome, withHome } from "../open-home.js";
-import { printJson, printLine } from "../output.js";
 import { type Paint, stdoutPaint } from "../paint.js";
 import { printable } from "../printable.js";
-import { collect, toText } from "../restrictions.js";
 import { readTokenArgument, TOKEN_HELP } from "../token-argument.js";
 import { renderRows } from "../tree.js";
+import { act, addExamples, collect, printAnswer, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly op: string;
@@ -61,9 +59,7 @@ export function define(program: Command, context: Context): void {
       "judge expiry by this moment instead of now: a time or a duration",
       toText,
     )
-    .action((token: string | undefined, _options: object, self: Command) =>
-      run(context, token, self.optsWithGlobals<Options>()),
-    );
+    .action(act(context, run));
   addDatabase(command);
   addExamples(command, "Examples", [
     "proviso verify @token --grant documents:read --op retrieve",
@@ -73,11 +69,7 @@ export function define(program: Command, context: Context): void {
   ]);
 }
 
-async function run(
-  context: Context,
-  argument: string | undefined,
-  options: Options,
-): Promise<void> {
+async function run(context: Context, options: Options, argument?: string): Promise<void> {
   const invocation = invocationFrom(options);
   const token = readTokenArgument(context, argument);
   const decision = await withHome(context, options, (home) => authorize(token, invocation, home));
@@ -85,16 +77,10 @@ async function run(
   context.exitCode = exitCode;
   // What is judged by another moment than now says so: it is no answer about now.
   const at = invocation.time === undefined ? undefined : formatTime(invocation.time.getTime());
-  if (options.json === true) {
-    printJson(context, {
-      ...documentFrom(decision, exitCode),
-      ...(at === undefined ? {} : { at }),
-    });
-    return;
-  }
+  const document = { ...documentFrom(decision, exitCode), ...(at === undefined ? {} : { at }) };
   const lines = render(decision, stdoutPaint(context));
   if (at !== undefined) lines.push(`  judged as of ${at}, not of now`);
-  printLine(context, lines.join("\n"));
+  printAnswer(context, options, document, lines);
 }
 
 function authorize(token: string, invocation: Invocation, { issuer, paths }: OpenHome): Decision {

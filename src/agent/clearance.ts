@@ -30,6 +30,11 @@ export interface Clearance extends Pick<SkillCall, "arguments" | "principal" | "
   readonly declared?: boolean;
   /** The handles in the arguments. */
   readonly handles: readonly string[];
+  /**
+   * Why the capability no longer stands: revoked, expired or unknown since it was judged. Absent where
+   * authority is ambient.
+   */
+  readonly lost?: () => AgentDenials | undefined;
 }
 
 /** A refusal, with what is known of the capability that had the fewest denials. */

@@ -114,11 +114,14 @@ async function clearWith(
   };
   const reach = await reachOf(skill, named, standing, context);
   // Policy and resources may have been asked far away, and the token revoked meanwhile.
-  const still = issuer.standing(token, { invoker, audience });
-  const denials = [...(still.allowed ? [] : still.denials), ...reach.denials, ...invalid()];
+  const lost = (): AgentDenials | undefined => {
+    const still = issuer.standing(token, { invoker, audience });
+    return still.allowed ? undefined : still.denials;
+  };
+  const denials = [...(lost() ?? []), ...reach.denials, ...invalid()];
   if (denials.length > 0) return refusal(denials, capability);
   const authority = grant.legacy ? "legacy" : "capability";
-  return { ...leave(call, reach), authority, principal, capability };
+  return { ...leave(call, reach), authority, principal, capability, lost };
 }
 
 /** The handles that a token leaves; none if it is limited to none. */

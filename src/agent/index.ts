@@ -35,7 +35,12 @@ export type {
   Observation,
 } from "./ledger.js";
 export type { AttenuationOutcome, Identification, Introspection } from "./maintenance.js";
-export type { InvocationOutcome, RequestOutcome, RevocationOutcome } from "./outcomes.js";
+export {
+  type InvocationOutcome,
+  LeaveLostError,
+  type RequestOutcome,
+  type RevocationOutcome,
+} from "./outcomes.js";
 export type { Permission, Policy, ResourceSelector } from "./policy.js";
 export { type PolicyDefinition, type PolicyRule, PolicyTable } from "./policy-table.js";
 export type { PresentedCapability } from "./presented.js";

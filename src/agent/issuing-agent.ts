@@ -21,7 +21,12 @@ import {
   revocationOfPresented,
 } from "./maintenance.js";
 import { offersFor } from "./offer.js";
-import type { InvocationOutcome, RequestOutcome, RevocationOutcome } from "./outcomes.js";
+import {
+  type InvocationOutcome,
+  LeaveLostError,
+  type RequestOutcome,
+  type RevocationOutcome,
+} from "./outcomes.js";
 import { isIssuedTo, type PresentedCapability } from "./presented.js";
 import { Recorder } from "./recorder.js";
 import { type RequestDenial, tooManyRevocations } from "./refusal.js";
@@ -96,13 +101,17 @@ export class IssuingAgent {
    * Runs a skill that has been cleared, and records that.
    *
    * @throws TypeError if the leave is used up, or of another agent.
+   * @throws LeaveLostError if the capability no longer stands.
    * @throws What the skill throws.
    */
   async run(clearance: Clearance, caller: Caller, signal: AbortSignal): Promise<Json> {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined) throw new TypeError("a skill needs leave for each time it runs");
     this.#leaves.delete(clearance);
-    this.#recorder.invoked(caller, clearance, seconds);
+    // What lies between leave and run, such as storing a task, takes time.
+    const denials = clearance.lost?.();
+    this.#recorder.invoked(caller, clearance, seconds, denials?.[0].code);
+    if (denials !== undefined) throw new LeaveLostError(denials);
     const { skill, resources, principal, arguments: given } = clearance;
     return skill.run({ arguments: given, resources, caller, principal, signal });
   }
@@ -141,7 +150,13 @@ export class IssuingAgent {
       signal.throwIfAborted();
     }
     cleared(answer);
-    const result = await this.run(answer, caller, signal);
+    let result: Json;
+    try {
+      result = await this.run(answer, caller, signal);
+    } catch (error) {
+      if (error instanceof LeaveLostError) return { ok: false, denials: error.denials };
+      throw error;
+    }
     const { authority, capability, declared } = answer;
     const id = capability === undefined ? {} : { capability: capability.id };
     return { ok: true, result, authority, ...id, ...(declared === undefined ? {} : { declared }) };

@@ -1,7 +1,7 @@
 import type { Json } from "../bytes/json.js";
 import type { Clearance } from "./clearance.js";
 import type { GrantedCapability } from "./issuance.js";
-import type { Denied, RefusedGrant, RequestRefusal } from "./refusal.js";
+import type { AgentDenials, Denied, RefusedGrant, RequestRefusal } from "./refusal.js";
 
 /** The answer to a request for capabilities. */
 export type RequestOutcome =
@@ -35,3 +35,14 @@ export type RevocationOutcome =
       readonly needless?: "revoked" | "expired";
     }
   | Denied;
+
+/** A skill that was cleared does not run: its capability was revoked, or expired, before it began. */
+export class LeaveLostError extends Error {
+  override readonly name = "LeaveLostError";
+  readonly denials: AgentDenials;
+
+  constructor(denials: AgentDenials) {
+    super(denials.map(({ code, message }) => `${code}: ${message}`).join("; "));
+    this.denials = denials;
+  }
+}

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from "kysely";
+import type { Kysely } from "kysely";
 import type { DatabaseDialect } from "./columns.js";
 
 /**
@@ -19,9 +19,7 @@ export interface Engine<Tables> {
   relax(relaxed: boolean): void;
   /** Bytes free where the database writes; `undefined` where this cannot be known. */
   freeBytes(): Promise<number | undefined>;
-  /** Waits until no other transaction holds the lock of this name, and holds it until the end. */
-  lock(transaction: Transaction<Tables>, name: string): Promise<void>;
-  /** Reads through a connection of its own, with nothing cached. */
+  /** Reads with nothing cached in this process. */
   afresh<T>(read: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

@@ -40,7 +40,7 @@ import { temporaryFolder } from "./temporary-folder.js";
 export interface TestAgentOptions
   extends Pick<
       AgentServerOptions,
-      "runTask" | "body" | "rate" | "timeout" | "publicUrl" | "mostRunning"
+      "runTask" | "grace" | "body" | "rate" | "timeout" | "publicUrl" | "mostRunning"
     >,
     Pick<
       IssuingAgentOptions,

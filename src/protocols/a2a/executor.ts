@@ -12,7 +12,7 @@ import { type AuthorityUse, useOf } from "../../agent/coverage.js";
 import { LEGACY_NOTICE } from "../../agent/issuance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthorityKind } from "../../agent/ledger.js";
-import type { InvocationOutcome } from "../../agent/outcomes.js";
+import { type InvocationOutcome, LeaveLostError } from "../../agent/outcomes.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
 import { attenuate, createNonce } from "../../capability/attenuate.js";
@@ -72,6 +72,8 @@ export interface ExecutorOptions {
   readonly runTask: TaskRunner | undefined;
   /** Milliseconds that a skill or a task may take. */
   readonly timeout: number;
+  /** Aborted when the agent shuts down, and waits no longer. */
+  readonly stopping: AbortSignal;
   /** Called with what a skill or a task threw; callers never see it. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
@@ -80,12 +82,19 @@ export interface ExecutorOptions {
 export class CapabilityExecutor implements AgentExecutor {
   readonly #options: ExecutorOptions;
   readonly #running = new Map<string, AbortController>();
+  readonly #settling = new Set<Promise<void>>();
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
   }
 
   execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
+    const execution = this.#execute(request, bus);
+    this.#settling.add(execution);
+    await execution.finally(() => this.#settling.delete(execution));
+  };
+
+  async #execute(request: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const { taskId, context } = request;
     const call = callOf(context);
     const { leave } = call;
@@ -103,7 +112,7 @@ export class CapabilityExecutor implements AgentExecutor {
       this.#running.delete(taskId);
       call.settled?.();
     }
-  };
+  }
 
   /** Stores the task before anything runs in it. @returns Whether it may run. */
   async #begin(task: Task, { context, userMessage }: RequestContext, call: Call): Promise<boolean> {
@@ -129,7 +138,8 @@ export class CapabilityExecutor implements AgentExecutor {
     request: RequestContext,
     cancelled: AbortSignal,
   ): Promise<Ending> {
-    const signal = AbortSignal.any([cancelled, AbortSignal.timeout(this.#options.timeout)]);
+    const { stopping, timeout } = this.#options;
+    const signal = AbortSignal.any([cancelled, stopping, AbortSignal.timeout(timeout)]);
     const work = this.#run(leave, caller, request, signal);
     // Also if no caller waits any more: work that does not stop keeps its place until it does.
     work.then(release, release);
@@ -141,10 +151,15 @@ export class CapabilityExecutor implements AgentExecutor {
       return { state: taskStateOf(result), text: result.message, data: result.data };
     } catch (error) {
       if (cancelled.aborted) return { state: TaskState.TASK_STATE_CANCELED, text: "cancelled" };
+      if (error instanceof LeaveLostError) {
+        const [{ code }] = error.denials;
+        return { state: TaskState.TASK_STATE_REJECTED, text: error.message, reason: code };
+      }
       if (isSkillInputError(error)) {
         return { state: TaskState.TASK_STATE_REJECTED, text: error.message };
       }
       const state = TaskState.TASK_STATE_FAILED;
+      if (stopping.aborted) return { state, text: SHUTTING_DOWN, reason: "unavailable" };
       if (signal.aborted) return { state, text: "it took too long", reason: "timed_out" };
       this.#options.onFailure(error, leave.kind === "skill" ? leave.invocation.skill : "task");
       return { state, text: "it failed; the agent's log says why", reason: "skill_failed" };
@@ -188,9 +203,9 @@ export class CapabilityExecutor implements AgentExecutor {
     publish(status);
   }
 
-  /** Ends what is running, as if it had been cancelled. */
-  abortAll(): void {
-    for (const controller of this.#running.values()) controller.abort();
+  /** Fulfilled when nothing runs any more, and all that has run is stored. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#settling);
   }
 
   cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
@@ -293,6 +308,10 @@ function marksOf(leave: Leave, agent: IssuingAgent): AuthorityMarks {
 /** What a caller learns where a task has run, and its end is not stored. */
 export const UNSTORED =
   "it has run, but what came of it could not be stored; the same messageId does not run it again";
+
+/** What a caller learns of what was under way when the agent shut down. */
+export const SHUTTING_DOWN =
+  "the agent is shutting down; this was under way, and may have taken effect";
 
 /** What becomes of a task. */
 interface Ending {

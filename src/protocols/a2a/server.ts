@@ -55,6 +55,8 @@ export interface AgentServerOptions {
   readonly rate?: RateLimit;
   /** Milliseconds that a skill or a task may take; 30,000 unless given. */
   readonly timeout?: number;
+  /** Milliseconds that requests under way have when the server closes; 10,000 unless given. */
+  readonly grace?: number;
   /** How many calls and tasks of one caller may be under way at once; 128 unless given. */
   readonly mostRunning?: number;
 }
@@ -162,9 +164,9 @@ export async function serveAgent(
   const url = (options.publicUrl ?? listening).replace(/\/$/, "");
   const places = { jsonRpc: `${url}${RPC_PATH}`, rest: `${url}${REST_PATH}` };
   let closed: Promise<void> | undefined;
-  let executor: CapabilityExecutor;
+  let stop: () => Promise<void>;
   try {
-    executor = mount(app, options, places, () => closed !== undefined);
+    stop = mount(app, options, places, () => closed !== undefined);
   } catch (error) {
     await drain(server);
     throw error;
@@ -175,7 +177,7 @@ export async function serveAgent(
     rpcUrl: places.jsonRpc,
     restUrl: places.rest,
     close: () => {
-      closed ??= drain(server).finally(() => executor.abortAll());
+      closed ??= drain(server, { grace: options.grace, overdue: stop }).finally(stop);
       return closed;
     },
   };
@@ -186,7 +188,7 @@ function mount(
   options: AgentServerOptions,
   places: Interfaces,
   isDraining: () => boolean,
-): CapabilityExecutor {
+): () => Promise<void> {
   const { agent, authenticator, log, metrics, timeout = DEFAULT_TIMEOUT } = options;
   const onFailure = (error: unknown, what: string): void => {
     log.error({ ...loggable(error), what }, "failure");
@@ -195,7 +197,10 @@ function mount(
   const card = agentCard({ ...options.card, pushes }, agent, authenticator, places);
   const { runTask, tasks, push, mostRunning = MOST_RUNNING } = options;
   const limit = new ConcurrencyLimit(mostRunning);
-  const executor = new CapabilityExecutor({ agent, tasks, runTask, timeout, onFailure });
+  const stopping = new AbortController();
+  const executor = new CapabilityExecutor({
+    ...{ agent, tasks, runTask, timeout, onFailure, stopping: stopping.signal },
+  });
   const handler = new CapabilityRequestHandler({
     ...{ agent, card, tasks, executor, limit, push, onFailure },
   });
@@ -231,7 +236,7 @@ function mount(
   app.use(
     RPC_PATH,
     ...guards("jsonrpc"),
-    extensionMethods({ agent, handler, limit, timeout, onFailure }),
+    extensionMethods({ agent, handler, limit, timeout, onFailure, stopping: stopping.signal }),
     ownErrors("jsonrpc"),
     jsonRpcHandler({
       requestHandler: handler,
@@ -246,5 +251,11 @@ function mount(
     restHandler({ requestHandler: handler, userBuilder, contextBuilder: contextBuilder("rest") }),
   );
   app.use(...fallback(faultWriter("rest"), onFailure));
-  return executor;
+  return async () => {
+    if (!stopping.signal.aborted && limit.running > 0) {
+      log.warn({ running: limit.running }, "shutting down: ended what was still under way");
+    }
+    stopping.abort();
+    await executor.settled();
+  };
 }

@@ -24,7 +24,7 @@ import {
   type MethodRefusal,
 } from "./capability-methods.js";
 import { BUSY, denialFault, fault, faultFrom } from "./errors.js";
-import { authorityMarks } from "./executor.js";
+import { authorityMarks, SHUTTING_DOWN } from "./executor.js";
 import { ERROR_CODES, EXTENSION_URI } from "./extension.js";
 import type { Presented, PresentedReading } from "./presented.js";
 import type { CapabilityRequestHandler } from "./request-handler.js";
@@ -36,6 +36,8 @@ export interface SkillMethodContext {
   readonly limit: ConcurrencyLimit;
   /** Milliseconds that a skill may take. */
   readonly timeout: number;
+  /** Aborted when the agent shuts down, and waits no longer. */
+  readonly stopping: AbortSignal;
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
@@ -58,7 +60,7 @@ function unknownIn(params: JsonObject, known: readonly string[]): MethodOutcome 
 export async function invokeSkill(
   caller: Caller,
   params: JsonObject,
-  { agent, handler, limit, timeout, onFailure }: SkillMethodContext,
+  { agent, handler, limit, timeout, stopping, onFailure }: SkillMethodContext,
   reading: PresentedReading,
 ): Promise<MethodOutcome> {
   const unknown = unknownIn(params, INVOKE_MEMBERS);
@@ -71,7 +73,7 @@ export async function invokeSkill(
   const { presented: capabilities, declared } = reading;
   const release = limit.take(caller);
   if (release === undefined) return { ok: false, fault: BUSY };
-  const signal = AbortSignal.timeout(timeout);
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeout)]);
   try {
     const call = { skill, arguments: given, capabilities, declared };
     const work = agent.invoke(caller, call, signal);
@@ -82,6 +84,9 @@ export async function invokeSkill(
     const marks = { [EXTENSION_URI]: { ...authorityMarks(outcome) } };
     return { ok: true, result: { result, metadata: marks } };
   } catch (error) {
+    if (stopping.aborted) {
+      return { ok: false, fault: fault(ERROR_CODES.unavailable, SHUTTING_DOWN, "unavailable") };
+    }
     if (signal.aborted) {
       return { ok: false, fault: fault(ERROR_CODES.timedOut, "it took too long", "timed_out") };
     }

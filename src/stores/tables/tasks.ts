@@ -1,5 +1,5 @@
 import type { Generated } from "kysely";
-import type { MigrationStep } from "../../storage/columns.js";
+import type { MigrationStep } from "../../storage/migrations.js";
 
 /** Tasks and push configurations. Texts that callers chose are JSON strings. */
 export interface TaskTables {

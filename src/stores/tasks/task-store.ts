@@ -13,6 +13,7 @@ import type { TaskQuota } from "./quota.js";
 import { listTasks, pageOf } from "./task-list.js";
 import { columnsOf, isRunning, isWaiting, taskOf } from "./task-row.js";
 import { Tasks } from "./tasks.js";
+import { distinct, isUse } from "./uses.js";
 
 /** How tasks are kept. */
 export interface TaskStoreOptions {
@@ -343,19 +344,6 @@ type TaskRow = Pick<
   Selectable<StoreTables["task"]>,
   "seq" | "access" | "state" | "party" | "uses" | "bytes" | "body" | "artifacts"
 >;
-
-function distinct(uses: readonly AuthorityUse[]): readonly AuthorityUse[] {
-  return [...new Map(uses.map((use) => [JSON.stringify(use), use])).values()];
-}
-
-function isUse(value: unknown): value is AuthorityUse {
-  if (typeof value !== "object" || value === null) return false;
-  const use: { grant?: unknown; operation?: unknown; resources?: unknown } = value;
-  const { grant, operation, resources } = use;
-  const known = operation === undefined || typeof operation === "string";
-  const named = Array.isArray(resources) && resources.every((name) => typeof name === "string");
-  return typeof grant === "string" && known && named;
-}
 
 /** Whether a task of this state may come to something still. */
 function goesOn(state: number): boolean {

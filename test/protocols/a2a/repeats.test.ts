@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Message, TaskState } from "@a2a-js/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
-import { attenuate, createNonce } from "../../../src/index.js";
+import { attenuate, createNonce, type HopInit } from "../../../src/index.js";
 import { CAPABILITY_HEADER, EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
 import { ERROR_CODES } from "../../../src/protocols/a2a/index.js";
 import { startAgent, type TestAgent, type Who } from "../../support/a2a-agent.js";
@@ -46,8 +46,8 @@ beforeAll(async () => {
 
 afterAll(() => agent.remove());
 
-function child(of: string): string {
-  const attenuation = attenuate(of, { nonce: createNonce() });
+function child(of: string, hop: HopInit): string {
+  const attenuation = attenuate(of, { nonce: createNonce(), ...hop });
   if (!attenuation.ok) throw new Error("not attenuated");
   return attenuation.token;
 }
@@ -142,7 +142,8 @@ test("the id is the party's own, and opens nothing that is presented does not op
   const first = await post("SendMessage", params);
   const through = await post("SendMessage", params, token, "calendar");
   expect(idIn(through)).not.toBe(idIn(first));
-  const below = await post("SendMessage", params, child(token));
+  // Its operation is another: it does not cover what the task was done with.
+  const below = await post("SendMessage", params, child(token, { operations: ["fail"] }));
   expect(at(below.body, "error")).toMatchObject({
     code: ERROR_CODES.repeated,
     data: [{ reason: "message_id_taken" }],
@@ -157,7 +158,7 @@ test("the id is the party's own, and opens nothing that is presented does not op
 });
 
 test("what it presents may be attenuated anew", async () => {
-  const attenuations = { [textAt(introspected(), "id")]: { purpose: "again" } };
+  const attenuations = { [textAt(await introspected(), "id")]: { purpose: "again" } };
   const params = { ...Object(waiting(2, "attenuated")), capabilities: [{ token }], attenuations };
   const runs = await runsIn(async () => {
     const first = await rpc(agent, "alice", "a2a/task/send", params);
@@ -170,8 +171,11 @@ test("what it presents may be attenuated anew", async () => {
   expect(runs).toBe(1);
 });
 
-function introspected(): Json {
-  const answer = agent.agent.introspect({ principal: "alice", invoker: "orchestrator" }, { token });
+async function introspected(): Promise<Json> {
+  const answer = await agent.agent.introspect(
+    { principal: "alice", invoker: "orchestrator" },
+    { token },
+  );
   return JSON.parse(JSON.stringify(answer));
 }
 

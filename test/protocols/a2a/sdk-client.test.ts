@@ -105,8 +105,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     const granted = await request(alice, reports);
     const left = handleOf(granted, "First quarter");
     const other = handleOf(granted, "Sales of the first quarter");
-    const compare = (): ReturnType<typeof callOf> =>
-      callOf("compare_documents", { pair: { left, others: [other] } });
+    const compare = () => callOf("compare_documents", { pair: { left, others: [other] } });
     const whole = await withCapability(alice, granted.token);
     expect(resultOf(taskIn(await whole.sendMessage(compare())))).toHaveLength(2);
 
