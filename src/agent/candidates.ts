@@ -23,8 +23,10 @@ export async function candidates(
     ? await source.find(resourceQuery)
     : { ok: false as const, denial: unknownCollection(resourceQuery.collection, collections) };
   const declared = source.declaredFields?.(resourceQuery.collection) !== undefined;
+  // A filter that finds nothing that may be seen may be on hidden fields.
   const hidden = result.ok
-    ? unknownAmong(resourceQuery, result.resources, permissions)
+    ? resourceQuery.filter !== undefined &&
+      !result.resources.some((resource) => isVisible(permissions, resource))
     : result.denial.code === "unknown_field";
   if (hidden && !declared) {
     const denial = await fieldDenial(resourceQuery, permissions, source);
@@ -34,16 +36,6 @@ export async function candidates(
   const collection = name === undefined ? undefined : await source.get(name);
   const items = result.ok ? result.resources : [];
   return { ok: true, resources: collection === undefined ? items : [...items, collection] };
-}
-
-/** Whether a filter has found nothing that may be seen, so that its fields may be hidden ones. */
-function unknownAmong(
-  { filter }: ResourceQuery,
-  resources: readonly Resource[],
-  permissions: readonly Permission[],
-): boolean {
-  if (filter === undefined) return false;
-  return !resources.some((resource) => isVisible(permissions, resource));
 }
 
 /** Denies a filter on fields that the principal cannot see, naming only those that it can. */

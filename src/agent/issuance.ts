@@ -1,6 +1,5 @@
 import { CAPABILITY_LIMITS } from "../capability/limits.js";
 import type { MintedCapability } from "../capability/mint.js";
-import type { HopInit } from "../caveats/hop.js";
 import { formatTime, parseTime } from "../caveats/time.js";
 import { encodeHop } from "../caveats/write-hop.js";
 import type { AgentContext } from "./agent-options.js";
@@ -36,16 +35,14 @@ export const LEGACY_NOTICE: string =
   "wraps a service that knows no capabilities: not limited to resources named in advance; prefer " +
   "another grant";
 
-const { caveatBytes: HOP_BYTES, setMembers: HOP_MEMBERS } = CAPABILITY_LIMITS;
+const HOP_BYTES = CAPABILITY_LIMITS.caveatBytes;
 
-/** Capabilities as handed out, and as kept. */
-export type Issuance =
-  | {
-      readonly ok: true;
-      readonly granted: readonly GrantedCapability[];
-      readonly kept: readonly IssuedCapability[];
-    }
-  | RequestRefusal;
+/** Capabilities as handed out, and as kept, in the same order. */
+export interface Issuance {
+  readonly ok: true;
+  readonly granted: readonly GrantedCapability[];
+  readonly kept: readonly IssuedCapability[];
+}
 
 /**
  * Makes one capability for each offer, or none and says why.
@@ -57,7 +54,8 @@ export async function issueOffers(
   request: CapabilityRequest,
   caller: Caller,
   context: AgentContext,
-): Promise<Issuance> {
+): Promise<Issuance | RequestRefusal> {
+  const { principal, invoker } = caller;
   const now = context.clock();
   const expires = expiryOf(request, now, context);
   const refusal = wrongTimes(request, expires, now) ?? tooMany(offers, context.maxHandles);
@@ -66,7 +64,7 @@ export async function issueOffers(
   const kept: IssuedCapability[] = [];
   const query = request.resourceQuery && JSON.stringify(request.resourceQuery);
   for (const offer of offers) {
-    const { resources = [] } = offer;
+    const { grant, operations, resources = [] } = offer;
     const numbers = await context.handles.numbersOf(resources.map(({ name }) => name));
     const named: NamedHandle[] = [];
     let size = 0;
@@ -76,21 +74,30 @@ export async function issueOffers(
         const handle = handles.get(name);
         if (handle !== undefined) named.push({ handle, displayName, kind });
       }
-      const hop = hopFor(offer, named, request, expires);
+      const hop = {
+        ...request.restrictions,
+        operations,
+        expires,
+        ...(offer.resources && { resourceHandles: named.map(({ handle }) => handle) }),
+        ...(grant.attenuable ? {} : { maxFurtherHops: 0 }),
+      };
       size = encodeHop(hop).length;
       // Checked here: the issuer's own error could not say what the caller can do about it.
       const fits = size <= HOP_BYTES ? hop : { expires };
-      return { ...fits, grant: offer.grant.id, principal: caller.principal };
+      return { ...fits, grant: grant.id, principal };
     });
     if (size > HOP_BYTES) return tooLarge(offer, size);
-    granted.push(asHandedOut(capability, offer, named, caller.principal));
+    const { id, token, revocationId, hop } = capability;
+    granted.push({
+      ...{ id, grant: grant.id, token },
+      ...(offer.resources === undefined ? {} : { resourceHandles: named }),
+      ...{ operations, expires, revocationId, principal },
+      attenuable: hop.maxFurtherHops !== 0,
+      ...(grant.legacy ? { legacy: LEGACY_NOTICE } : {}),
+    });
     kept.push({
-      id: capability.id,
-      identifier,
-      hop: new TextDecoder().decode(encodeHop(capability.hop)),
-      principal: caller.principal,
-      invoker: caller.invoker,
-      expires: capability.expires,
+      ...{ id, identifier, principal, invoker, expires },
+      hop: new TextDecoder().decode(encodeHop(hop)),
       ...(query === undefined || offer.resources === undefined ? {} : { query }),
     });
   }
@@ -121,42 +128,12 @@ function wrongTimes(
   return invalidRequest("notBefore", `notBefore ${notBefore} is not before expires, ${expires}`);
 }
 
-function hopFor(
-  { grant, operations, resources }: Offer,
-  named: readonly NamedHandle[],
-  { restrictions }: CapabilityRequest,
-  expires: string,
-): HopInit {
-  return {
-    ...restrictions,
-    operations,
-    expires,
-    ...(resources === undefined ? {} : { resourceHandles: named.map(({ handle }) => handle) }),
-    ...(grant.attenuable ? {} : { maxFurtherHops: 0 }),
-  };
-}
-
-function asHandedOut(
-  { id, token, expires, revocationId, hop }: MintedCapability,
-  { grant, operations, resources }: Offer,
-  named: readonly NamedHandle[],
-  principal: string,
-): GrantedCapability {
-  return {
-    ...{ id, grant: grant.id, token },
-    ...(resources === undefined ? {} : { resourceHandles: named }),
-    ...{ operations, expires, revocationId, principal, attenuable: hop.maxFurtherHops !== 0 },
-    ...(grant.legacy ? { legacy: LEGACY_NOTICE } : {}),
-  };
-}
-
 function tooMany(offers: readonly Offer[], most: number): RequestRefusal | undefined {
-  const limit = Math.min(most, HOP_MEMBERS);
-  const over = offers.find(({ resources = [] }) => resources.length > limit);
+  const over = offers.find(({ resources = [] }) => resources.length > most);
   if (over === undefined) return undefined;
   const { grant, resources = [] } = over;
   const message =
-    `the query matches ${resources.length} resources, and a capability names at most ${limit}; ` +
+    `the query matches ${resources.length} resources, and a capability names at most ${most}; ` +
     "narrow the filter";
   return tooManyResources(grant.id, message);
 }

@@ -74,20 +74,15 @@ export class IssuingAgent {
     if (!reading.ok) return refuse(reading.denial);
     const { request } = reading;
     const { purpose } = request.restrictions;
-    const offers = await offersFor(request, caller.principal, this.#context);
-    if (!offers.ok) return refuse(offers.denial, purpose);
-    const issuance = await issueOffers(offers.offers, request, caller, this.#context);
+    const found = await offersFor(request, caller.principal, this.#context);
+    if (!found.ok) return refuse(found.denial, purpose);
+    const { offers, ...rest } = found;
+    const issuance = await issueOffers(offers, request, caller, this.#context);
     if (!issuance.ok) return refuse(issuance.denial, purpose);
     const { granted, kept } = issuance;
     if (granted.length === 0) this.#recorder.notIssued(caller, "nothing_found", purpose, elapsed());
     else await this.#recorder.issued(caller, granted, kept, purpose, elapsed());
-    const { refused, reason } = offers;
-    return {
-      ok: true,
-      capabilities: granted,
-      refused,
-      ...(reason === undefined ? {} : { reason }),
-    };
+    return { ...rest, capabilities: granted };
   }
 
   /**

@@ -1,7 +1,7 @@
 import { TokenError } from "../bytes/token-error.js";
 import { type Attenuation, attenuate } from "../capability/attenuate.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
-import { type DenialCode, tokenDenialCode } from "../capability/denial.js";
+import { tokenDenialCode } from "../capability/denial.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { TokenRevocation } from "../issuer/token-revocation.js";
 import type { AgentContext } from "./agent-options.js";
@@ -59,7 +59,7 @@ export async function attenuatePresented(
     return child.ok ? { ...child, id: standing.capability.id } : child;
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
-    const code: DenialCode = tokenDenialCode(error.code);
+    const code = tokenDenialCode(error.code);
     return { ok: false, denials: [{ code, rule: error.code, message: error.message }] };
   }
 }

@@ -60,10 +60,9 @@ export async function reachOf(
   }
   const unlimited = skill.reach === "scoped" && limited === undefined;
   if (unlimited) await addEverything(resources, skill, standing, context);
-  if (skill.reach === "none" || unlimited) {
-    if (!permitsOperation(permissions, skill.operation)) {
-      denials.push(policyDenial(skill.operation));
-    }
+  const anywhere = skill.reach === "none" || unlimited;
+  if (anywhere && !permitsOperation(permissions, skill.operation)) {
+    denials.push(policyDenial(skill.operation));
   }
   if (skill.reach !== "scoped" || limited === undefined) return { resources, denials };
 
@@ -144,18 +143,17 @@ async function addEverything(
   { permissions, scope }: Standing,
   { handles, resources: source }: ReachContext,
 ): Promise<void> {
-  const permitted = new Map<string, Resource>();
+  const permitted: Resource[] = [];
   for (const collection of (await source?.collections()) ?? []) {
     if (!isAbout(permissions, collection)) continue;
-    for (const resource of await inside(collection, targetOf(skill), source)) {
-      if (permitsResource(permissions, skill.operation, resource)) {
-        permitted.set(resource.name, resource);
-      }
-    }
+    const inIt = await inside(collection, targetOf(skill), source);
+    permitted.push(...inIt.filter((one) => permitsResource(permissions, skill.operation, one)));
   }
-  for (const [name, handle] of await handles.seal(scope, [...permitted.keys()])) {
-    const resource = permitted.get(name);
-    if (resource !== undefined) found.set(handle, resource);
+  const names = permitted.map(({ name }) => name);
+  const sealed = await handles.seal(scope, names);
+  for (const resource of permitted) {
+    const handle = sealed.get(resource.name);
+    if (handle !== undefined) found.set(handle, resource);
   }
 }
 

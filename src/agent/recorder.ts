@@ -1,7 +1,5 @@
-import type { Json } from "../bytes/json.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
 import { TokenSearch } from "../capability/token-search.js";
-import type { Hop } from "../caveats/hop.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import type { Clearance, Judged, Refusal, SkillInvocation } from "./clearance.js";
@@ -138,7 +136,7 @@ export class Recorder {
   #pathOf({ id, grant, hops }: VerifiedCapability): Partial<LedgerEvent> {
     const search = new TokenSearch((text) => this.#options.issuer.isAuthentic(text));
     const path = hops.map(({ revocationId, hop }) => {
-      const shown = hop !== undefined && search.look(jsonOf(hop)) === "none";
+      const shown = hop !== undefined && search.look(JSON.parse(JSON.stringify(hop))) === "none";
       return shown ? { revocationId, hop } : { revocationId };
     });
     return { capability: id, grant, path };
@@ -153,9 +151,4 @@ function refusedPathOf({ id, grant, revocationIds }: Judged): Partial<LedgerEven
   // The first is the identifier's, which is no hop.
   const path = revocationIds.slice(1).map((revocationId) => ({ revocationId }));
   return { capability: id, grant, path };
-}
-
-/** A hop as JSON; what it may leave out is left out. */
-function jsonOf(hop: Hop): Json {
-  return JSON.parse(JSON.stringify(hop));
 }

@@ -34,15 +34,8 @@ export interface IssuerOptions {
 }
 
 const OPTIONS = [
-  "grants",
-  "name",
-  "keys",
-  "revocations",
-  "audience",
-  "maxLifetime",
-  "limits",
-  "clock",
-  "random",
+  ...["grants", "name", "keys", "revocations", "audience"],
+  ...["maxLifetime", "limits", "clock", "random"],
 ];
 
 /** @throws TypeError naming the option that is wrong. */

@@ -128,10 +128,8 @@ export class RevocationList implements RevocationSource, RevocationSink {
    *   `2026-01-31T23:59:59Z`. Absent, it is what {@link RevocationList.trustedUntil} says.
    */
   snapshot(trustedUntil?: string): RevocationSnapshot {
-    const own = this.#isCopy ? formatTime(this.#trustedUntil) : undefined;
-    const until = trustedUntil ?? own;
-    const entries = this.#table.entries();
-    const snapshot = { version: this.#version, entries };
+    const until = trustedUntil ?? (this.#isCopy ? formatTime(this.#trustedUntil) : undefined);
+    const snapshot = { version: this.#version, entries: this.#table.entries() };
     return until === undefined ? snapshot : { ...snapshot, trustedUntil: until };
   }
 

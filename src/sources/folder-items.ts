@@ -51,9 +51,7 @@ export class FolderItems {
         .map((entry) => entry.name)
         .sort();
     } catch (error) {
-      const reason = errorCode(error);
-      const code = reason === "ENOENT" ? "source_missing" : "source_unreadable";
-      throw new ResourceError(code, root, reason, error);
+      throw folderError(root, error);
     }
   }
 
@@ -152,4 +150,11 @@ export class FolderItems {
       this.#options.onProblem(`${join(this.#options.root, name)}: ${problem}`);
     }
   }
+}
+
+/** Says that the folder of a source is not there, or why it cannot be read. */
+export function folderError(path: string, error: unknown): ResourceError {
+  const reason = errorCode(error);
+  const code = reason === "ENOENT" ? "source_missing" : "source_unreadable";
+  return new ResourceError(code, path, reason, error);
 }

@@ -1,9 +1,7 @@
 import { realpathSync } from "node:fs";
-import { errorCode } from "../bytes/error-code.js";
 import { shown } from "../caveats/scalar.js";
-import { FolderItems } from "./folder-items.js";
+import { FolderItems, folderError } from "./folder-items.js";
 import { loadFrontMatterReader } from "./front-matter.js";
-import { ResourceError } from "./resource-error.js";
 import { ResourceFolder } from "./resource-folder.js";
 
 const MAX_FILES = 10_000;
@@ -74,9 +72,7 @@ export async function openFolder(
   try {
     root = realpathSync.native(path);
   } catch (error) {
-    const reason = errorCode(error);
-    const code = reason === "ENOENT" ? "source_missing" : "source_unreadable";
-    throw new ResourceError(code, path, reason, error);
+    throw folderError(path, error);
   }
   const items = new FolderItems({ root, readFrontMatter, maxFiles, onProblem });
   // What is wrong is best known at the start.

@@ -149,25 +149,19 @@ function conditionsOn(column: Column, condition: FieldCondition): RawBuilder<Sql
   const value = reference(column);
   if (typeof condition !== "object" || condition === null) return equals(column, [condition]);
   const { in: list, min, max } = condition;
-  const numbers = column.kind === "number" || isAny(column.kind);
-  return [
-    ...(list === undefined ? [] : equals(column, list)),
-    ...(typeof min === "number" && numbers
-      ? [sql<SqlBool>`${value} >= ${bound(column, min)}`]
-      : []),
-    ...(typeof max === "number" && numbers
-      ? [sql<SqlBool>`${value} <= ${bound(column, max)}`]
-      : []),
-  ];
+  const conditions = list === undefined ? [] : equals(column, list);
+  if (column.kind !== "number" && !isAny(column.kind)) return conditions;
+  if (typeof min === "number") conditions.push(sql`${value} >= ${bound(column, min)}`);
+  if (typeof max === "number") conditions.push(sql`${value} <= ${bound(column, max)}`);
+  return conditions;
 }
 
 function equals(column: Column, list: readonly Scalar[]): RawBuilder<SqlBool>[] {
   const { kind } = column;
   if (kind === "other") return [];
   // PostgreSQL compares values of one type; what is of another equals nothing.
-  const comparable = list.filter(
-    (one) => one !== null && (isAny(kind) || typeof one === typeOf(kind)),
-  );
+  const type = kind === "text" ? "string" : kind;
+  const comparable = list.filter((one) => one !== null && (isAny(kind) || typeof one === type));
   // What cannot be bound leaves nothing out; the filter itself decides.
   if (comparable.some((one) => typeof one === "string" && !isBindable(one))) return [];
   const tests = [
@@ -179,10 +173,6 @@ function equals(column: Column, list: readonly Scalar[]): RawBuilder<SqlBool>[] 
 
 function isAny(kind: Column["kind"]): boolean {
   return kind === "any" || kind === "bit";
-}
-
-function typeOf(kind: Column["kind"]): string {
-  return kind === "text" ? "string" : kind;
 }
 
 /** A value that an index can be asked for, whatever kind of number the column has. */
