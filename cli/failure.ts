@@ -4,20 +4,11 @@ import { ClientError } from "../src/client/client-error.js";
 import { StorageError } from "../src/storage/storage-error.js";
 import { adviceForToken } from "./advice.js";
 import type { Context } from "./context.js";
-import { CliError, EXIT, type ExitCode } from "./exit.js";
+import { CliError, type CliErrorInit, EXIT, type ExitCode } from "./exit.js";
 import { isErrno, say } from "./output.js";
 import { escapedJson, printable, withoutTokens } from "./printable.js";
 import { clientFailure } from "./remote/client-failure.js";
 import { adviceForStorage } from "./storage-advice.js";
-
-/** An error as the user sees it. */
-interface Failure {
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string | undefined;
-  readonly exitCode: ExitCode;
-  readonly details?: { readonly [name: string]: unknown };
-}
 
 /**
  * Tells standard error what went wrong and what to do, and returns the exit code.
@@ -45,7 +36,8 @@ export function reportFailure(
   return failure.exitCode;
 }
 
-function failureOf(error: unknown): Failure {
+/** An error as the user sees it. */
+function failureOf(error: unknown): CliErrorInit {
   if (error instanceof CliError) {
     const { code, hint, exitCode, details } = error;
     // What was typed is quoted, and may be a token in the wrong place.
@@ -72,7 +64,7 @@ function failureOf(error: unknown): Failure {
   return { code: "fault", message, hint: "please report this", exitCode: EXIT.fault };
 }
 
-function usageFailure(error: CommanderError): Failure {
+function usageFailure(error: CommanderError): CliErrorInit {
   const shared = { code: "usage", exitCode: EXIT.usage };
   if (error.code === "commander.help") return { ...shared, message: "a command is missing" };
   const [first = "", ...rest] = error.message.split("\n");

@@ -17,6 +17,7 @@ import { environmentError } from "./exit.js";
 import {
   type HomeConfig,
   type HomePaths,
+  incompleteHome,
   missingFiles,
   notFolder,
   pathsIn,
@@ -88,13 +89,7 @@ function refuseToOverwrite(paths: HomePaths): void {
       "use it as it is, or name another folder with --home",
     );
   }
-  if (!none) {
-    throw environmentError(
-      "home_incomplete",
-      `there is a home at ${folder} that is not whole: ${missing.join(" and ")} missing`,
-      "restore it from a backup; to start afresh, move the folder away and run proviso init",
-    );
-  }
+  if (!none) throw incompleteHome(folder, missing, none);
   throw environmentError(
     "folder_in_use",
     `${folder} holds other things: ${names.slice(0, 3).join(", ")}${names.length > 3 ? ", ..." : ""}`,

@@ -49,14 +49,13 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     // What the shells' scripts call: the words may be anything, so commander does not read them.
     if (args[0] === "__complete") {
       const { candidates } = await import("./completion/candidates.js");
-      const { printData } = await import("./output.js");
       for (const line of candidates(program, args.slice(1))) printData(context, `${line}\n`);
       return EXIT.done;
     }
     try {
       await program.parseAsync(args, { from: "user" });
     } catch (error) {
-      const { realCause } = await import("./unknown-option.js");
+      const { realCause } = await import("./unknown-name.js");
       throw realCause(error, program, args);
     }
   } catch (error) {
@@ -82,9 +81,8 @@ async function assertHelpAlone(args: readonly string[]): Promise<void> {
 async function assertVerb(word: string | undefined): Promise<void> {
   if (word === undefined || word.startsWith("-") || Object.hasOwn(VERBS, word)) return;
   const { usageError } = await import("./exit.js");
-  const { nearest } = await import("../src/caveats/nearest.js");
-  const near = nearest(word, Object.keys(VERBS));
-  const hint = near === undefined ? "proviso --help shows the commands" : `did you mean ${near}?`;
+  const { didYouMean } = await import("./unknown-name.js");
+  const hint = didYouMean(word, Object.keys(VERBS), "proviso --help shows the commands");
   throw usageError(`unknown command '${word.slice(0, 40)}'`, hint);
 }
 

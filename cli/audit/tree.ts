@@ -13,9 +13,9 @@ import { countWords, whoWords } from "./words.js";
 export interface CapabilityHistory {
   readonly capability: string;
   /** When it was issued; absent if the ledger does not go back that far. */
-  readonly issuance?: LedgerEvent;
+  readonly issuance: LedgerEvent | undefined;
   /** Its hops as invocations have shown them; absent if there was no invocation yet. */
-  readonly tree?: DelegationNode;
+  readonly tree: DelegationNode | undefined;
   readonly revocations: readonly LedgerEvent[];
 }
 
@@ -25,12 +25,8 @@ export function historyOf(capability: string, events: readonly LedgerEvent[]): C
     ({ kind, decision }) => kind === "issuance" && decision === "allowed",
   );
   const tree = delegationTree(events);
-  return {
-    capability,
-    ...(issuance === undefined ? {} : { issuance }),
-    ...(tree === undefined ? {} : { tree }),
-    revocations: events.filter(({ kind }) => kind === "revocation"),
-  };
+  const revocations = events.filter(({ kind }) => kind === "revocation");
+  return { capability, issuance, tree, revocations };
 }
 
 /** The history in lines: how it was issued, and the tree of its delegation with what became of it. */
@@ -124,14 +120,11 @@ function shortRow(row: Row, { resourceHandles = [] }: Hop): readonly Row[] {
 function issuanceRows(issuance: LedgerEvent | undefined): Row[] {
   if (issuance === undefined) return [["issued", "not in this ledger"]];
   const { at, grant, purpose, handles = [] } = issuance;
-  return [
-    ["issued", `${at} to ${whoWords(issuance)}`],
-    ...(grant === undefined ? [] : ([["grant", printable(grant)]] as const)),
-    ...(purpose === undefined ? [] : ([["purpose", quoted(purpose)]] as const)),
-    ...(handles.length === 0
-      ? []
-      : ([["resources", countWords(handles.length, "handle")]] as const)),
-  ];
+  const rows: Row[] = [["issued", `${at} to ${whoWords(issuance)}`]];
+  if (grant !== undefined) rows.push(["grant", printable(grant)]);
+  if (purpose !== undefined) rows.push(["purpose", quoted(purpose)]);
+  if (handles.length > 0) rows.push(["resources", countWords(handles.length, "handle")]);
+  return rows;
 }
 
 function byWords(event: LedgerEvent): string {

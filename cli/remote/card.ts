@@ -62,11 +62,8 @@ export interface RemoteSkill {
  */
 export function readCard(document: Json, address: URL): RemoteCard {
   if (!isJsonObject(document) || typeof document["name"] !== "string") {
-    throw environmentError(
-      "not_a_card",
-      `what is at ${address.href} is no Agent Card`,
-      "check the address: that of an agent, or of its card",
-    );
+    const hint = "check the address: that of an agent, or of its card";
+    throw environmentError("not_a_card", `what is at ${address.href} is no Agent Card`, hint);
   }
   const params = extensionParams(document);
   const grants = params?.["capabilityGrants"] ?? document["capabilityGrants"];

@@ -13,7 +13,7 @@ import { type OpenHome, withHome } from "../open-home.js";
 import { say } from "../output.js";
 import { printable, quoted } from "../printable.js";
 import { readTokenArgument } from "../token-argument.js";
-import { unknownKey } from "../unknown-key.js";
+import { unknownKey } from "../unknown-name.js";
 import { act, addExamples, printAnswer, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
@@ -97,16 +97,12 @@ function checkOneTarget(argument: string | undefined, options: Options): void {
     throw usageError(`revoke one thing at a time, not ${names.join(" and ")}`);
   }
   if (id !== undefined && !isRevocationId(id)) {
-    throw usageError(
-      `--id ${quoted(id)} is not a revocation id`,
-      "it is rv_ and 22 characters, as proviso inspect shows it",
-    );
+    const hint = "it is rv_ and 22 characters, as proviso inspect shows it";
+    throw usageError(`--id ${quoted(id)} is not a revocation id`, hint);
   }
   if (capability !== undefined && !isCapabilityId(capability)) {
-    throw usageError(
-      `--capability ${quoted(capability)} is not a capability's id`,
-      "it is cap_ and 16 characters or more, as proviso inspect shows it",
-    );
+    const hint = "it is cap_ and 16 characters or more, as proviso inspect shows it";
+    throw usageError(`--capability ${quoted(capability)} is not a capability's id`, hint);
   }
 }
 

@@ -7,7 +7,7 @@ import { readArguments } from "../argument-expression.js";
 import type { Row } from "../authority-words.js";
 import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
-import { denialLines, refusedLine } from "../denial-lines.js";
+import { refusalLines } from "../denial-lines.js";
 import { EXIT, usageError } from "../exit.js";
 import type { HomeChoice } from "../home.js";
 import { momentFrom, seenFromNow } from "../moment.js";
@@ -134,10 +134,7 @@ function render(decision: Decision, paint: Paint): string[] {
     ];
   }
   const { denials, capability } = decision;
-  const lines = [refusedLine(denials.length, paint)];
-  for (const denial of denials) {
-    lines.push(...denialLines(denial, adviceForDenial(denial), paint));
-  }
+  const lines = refusalLines(denials, adviceForDenial, paint);
   if (capability !== undefined) {
     const { id, grant, principal } = capability;
     const owner = principal === undefined ? "" : ` for ${principal}`;
