@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import { objectIn, objectsIn, textIn, textsIn } from "../../src/client/received.js";
+import type { Grant } from "../../src/issuer/grant.js";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { environmentError } from "../exit.js";
 
@@ -35,12 +36,7 @@ export interface CapabilityOffer {
   readonly grants: readonly OfferedGrant[];
 }
 
-export interface OfferedGrant {
-  readonly id: string;
-  readonly description: string;
-  readonly operations: readonly string[];
-  readonly attenuable: boolean;
-  readonly requires: readonly string[];
+export interface OfferedGrant extends Required<Omit<Grant, "legacy" | "recheck">> {
   /** What a legacy grant does not promise. */
   readonly legacy?: string;
 }

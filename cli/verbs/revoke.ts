@@ -89,12 +89,11 @@ function readTarget(context: Context, argument: string | undefined): string {
 
 function checkOneTarget(argument: string | undefined, options: Options): void {
   const { id, capability, principal, key } = options;
-  const named = { "--id": id, "--capability": capability, "--principal": principal, "--key": key };
-  const given = Object.entries(named).filter(([, value]) => value !== undefined);
-  const count = given.length + (argument === undefined ? 0 : 1);
-  if (count > 1) {
-    const names = [...(argument === undefined ? [] : ["a token"]), ...given.map(([name]) => name)];
-    throw usageError(`revoke one thing at a time, not ${names.join(" and ")}`);
+  const byName = { "--id": id, "--capability": capability, "--principal": principal, "--key": key };
+  const named = Object.entries({ "a token": argument, ...byName });
+  const given = named.filter(([, value]) => value !== undefined).map(([name]) => name);
+  if (given.length > 1) {
+    throw usageError(`revoke one thing at a time, not ${given.join(" and ")}`);
   }
   if (id !== undefined && !isRevocationId(id)) {
     const hint = "it is rv_ and 22 characters, as proviso inspect shows it";
