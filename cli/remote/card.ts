@@ -11,7 +11,7 @@ export interface RemoteCard {
   readonly description: string;
   readonly interfaces: readonly RemoteInterface[];
   /** Absent if the agent knows nothing of capabilities. */
-  readonly offer?: CapabilityOffer;
+  readonly offer: CapabilityOffer | undefined;
   readonly skills: readonly RemoteSkill[];
   /** The card as it came. */
   readonly document: JsonObject;
@@ -64,10 +64,7 @@ export function readCard(document: Json, address: URL): RemoteCard {
   const params = extensionParams(document);
   const grants = params?.["capabilityGrants"] ?? document["capabilityGrants"];
   const skills = objectIn(params?.["skills"]);
-  const offer =
-    params === undefined && grants === undefined
-      ? {}
-      : { offer: offerFrom(params, document, objectsIn(grants)) };
+  const isSilent = params === undefined && grants === undefined;
   return {
     name: document["name"],
     version: textIn(document["version"]) ?? "",
@@ -77,7 +74,7 @@ export function readCard(document: Json, address: URL): RemoteCard {
       binding: textIn(one["protocolBinding"]) ?? "",
       version: textIn(one["protocolVersion"]) ?? "",
     })),
-    ...offer,
+    offer: isSilent ? undefined : offerFrom(params, document, objectsIn(grants)),
     skills: objectsIn(document["skills"]).map((skill) => skillFrom(skill, skills)),
     document,
   };

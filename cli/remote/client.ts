@@ -36,11 +36,10 @@ export async function fetchCard(text: string, options: CardOptions): Promise<Rem
     response = await get(card, { headers: { "A2A-Version": "1.0", Accept: "application/json" } });
   } catch (error) {
     if (!(error instanceof AgentFault)) throw error;
-    throw environmentError(
-      "card_missing",
-      `there is no Agent Card at ${card.href}: HTTP ${error.status}`,
-      "give the address below which /.well-known/agent-card.json is, or that of the card itself",
-    );
+    const message = `there is no Agent Card at ${card.href}: HTTP ${error.status}`;
+    const hint =
+      "give the address below which /.well-known/agent-card.json is, or that of the card itself";
+    throw environmentError("card_missing", message, hint);
   }
   const document: Json = JSON.parse(await response.text());
   return readCard(document, card);
@@ -98,33 +97,20 @@ export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promi
   } catch (error) {
     const isKnown = [AgentFault, ClientError, CliError].some((known) => error instanceof known);
     if (isKnown) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    if (message.startsWith("the skill failed")) throw skillFailed(card, message);
-    if (message.startsWith("the skill rejects the call")) throw skillRejects(card, message);
-    throw environmentError(
-      "answer_malformed",
-      `the answer of ${card.name} is not what A2A 1.0 says: ${message.slice(0, 300)}`,
-      "try the other --binding, or tell whoever runs the agent",
-    );
+    const said = (error instanceof Error ? error.message : String(error)).slice(0, 300);
+    const message = `${card.name}: ${said}`;
+    if (said.startsWith("the skill failed")) {
+      const hint = "it was allowed, and failed within the agent; whoever runs it can find out why";
+      throw environmentError("skill_failed", message, hint);
+    }
+    if (said.startsWith("the skill rejects the call")) {
+      const hint = "it was allowed, but the skill cannot work with these arguments";
+      throw new CliError({ code: "call_rejected", message, exitCode: EXIT.refused, hint });
+    }
+    const problem = `the answer of ${card.name} is not what A2A 1.0 says: ${said}`;
+    const hint = "try the other --binding, or tell whoever runs the agent";
+    throw environmentError("answer_malformed", problem, hint);
   }
-}
-
-function skillFailed({ name }: RemoteCard, message: string): CliError {
-  return new CliError({
-    code: "skill_failed",
-    message: `${name}: ${message.slice(0, 300)}`,
-    exitCode: EXIT.environment,
-    hint: "it was allowed, and failed within the agent; whoever runs it can find out why",
-  });
-}
-
-function skillRejects({ name }: RemoteCard, message: string): CliError {
-  return new CliError({
-    code: "call_rejected",
-    message: `${name}: ${message.slice(0, 300)}`,
-    exitCode: EXIT.refused,
-    hint: "it was allowed, but the skill cannot work with these arguments",
-  });
 }
 
 // The SDK would take any other binding in silence where the wanted one is missing.

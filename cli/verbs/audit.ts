@@ -142,12 +142,9 @@ async function unknownCapability(capability: string, ledger: LedgerStore): Promi
   // A list that is too long gets no suggestion.
   const close = recent.filter((id) => id.slice(0, 8) === capability.slice(0, 8)).slice(0, 64);
   const near = nearest(capability, close) ?? nearest(capability, recent.slice(-64));
-  return usageError(
-    `the ledger has nothing about ${capability}`,
-    near === undefined
-      ? "proviso audit --kind issuance lists the capabilities"
-      : `did you mean ${near}?`,
-  );
+  const list = "proviso audit --kind issuance lists the capabilities";
+  const hint = near === undefined ? list : `did you mean ${near}?`;
+  return usageError(`the ledger has nothing about ${capability}`, hint);
 }
 
 function toLimit(text: string): number {

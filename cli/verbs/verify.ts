@@ -77,7 +77,7 @@ async function run(context: Context, options: Options, argument?: string): Promi
   context.exitCode = exitCode;
   // What is judged by another moment than now says so: it is no answer about now.
   const at = invocation.time === undefined ? undefined : formatTime(invocation.time.getTime());
-  const document = { ...documentFrom(decision, exitCode), ...(at === undefined ? {} : { at }) };
+  const document = { ...documentFrom(decision, exitCode), at };
   const lines = render(decision, stdoutPaint(context));
   if (at !== undefined) lines.push(`  judged as of ${at}, not of now`);
   printAnswer(context, options, document, lines);
@@ -119,11 +119,8 @@ function invocationFrom(options: Options): Invocation {
 
 function documentFrom(decision: Decision, exitCode: number): object {
   if (decision.allowed) return { ...decision, exitCode };
-  const denials = decision.denials.map((denial) => {
-    const hint = adviceForDenial(denial);
-    return hint === undefined ? denial : { ...denial, hint };
-  });
-  return { ...decision, denials, exitCode };
+  const hinted = decision.denials.map((denial) => ({ ...denial, hint: adviceForDenial(denial) }));
+  return { ...decision, denials: hinted, exitCode };
 }
 
 function render(decision: Decision, paint: Paint): string[] {
