@@ -131,6 +131,7 @@ async function start(home, ledger) {
     async stop() {
       connections.destroy();
       await server.close();
+      await tasks.close();
       await ledger.close();
       await database.close();
     },

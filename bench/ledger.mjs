@@ -94,7 +94,7 @@ function eventOf({ capability, handle }) {
 
 const folder = mkdtempSync(join(tmpdir(), "proviso-bench-"));
 try {
-  const path = join(folder, "ledger.db");
+  const path = join(folder, "proviso.db");
   const database = await createStores(path);
   const ledger = new LedgerStore(database);
   const sample = eventOf(authorize(0));

@@ -29,6 +29,7 @@ const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
   request: () => import("./verbs/request.js"),
   invoke: () => import("./verbs/invoke.js"),
   audit: () => import("./verbs/audit.js"),
+  tasks: () => import("./verbs/tasks.js"),
   vectors: () => import("./verbs/vectors.js"),
   completion: () => import("./verbs/completion.js"),
 };

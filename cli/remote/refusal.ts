@@ -22,6 +22,7 @@ const CALL_ADVICE: { readonly [Code in DenialCode | AgentDenialCode]?: string } 
   arguments_invalid: "proviso card shows the arguments of every skill",
   handle_invalid: "use a handle that came with this very token; proviso inspect shows them",
   resource_gone: "ask for what is there now: proviso request",
+  too_many_revocations: "wait until what you revoked has expired, or revoke the whole capability",
   policy_denied: "no token helps: whoever runs the agent decides on this",
   foreign_issuer: "it is another agent's; ask this one for a token: proviso request",
   unknown_key: NEW_TOKEN,

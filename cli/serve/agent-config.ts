@@ -14,6 +14,8 @@ export interface AgentConfig {
   readonly description: string;
   readonly version: string;
   readonly home?: string;
+  readonly database?: string;
+  readonly metrics?: string;
   readonly listen: { readonly host: string; readonly port: number };
   readonly publicUrl?: string;
   readonly mode: Mode;
@@ -34,7 +36,7 @@ export interface AgentConfig {
     readonly timeoutMs: number;
   };
   readonly push?: { readonly origins: readonly string[] };
-  readonly ledger: { readonly values: readonly string[] };
+  readonly ledger: { readonly values: readonly string[]; readonly retention: number };
   readonly log: "info" | "warn" | "silent";
 }
 

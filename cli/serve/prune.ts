@@ -15,8 +15,8 @@ export interface Pruning {
 }
 
 /**
- * Fails the tasks that were under way when an agent was killed; then removes old tasks, revocations
- * whose tokens have expired, and the ledger's old events, now and every hour.
+ * Removes old tasks, revocations whose tokens have expired, and the ledger's old events, now and every
+ * hour.
  *
  * @returns Stops it, when what is under way is done.
  */
@@ -38,7 +38,7 @@ export function pruneHourly({
     await attempt(() => revocations.prune());
     await attempt(() => ledger.prune());
   };
-  let running = attempt(() => tasks.failInterrupted()).then(prune);
+  let running = prune();
   const timer = setInterval(() => {
     running = running.then(prune);
   }, HOUR);

@@ -3,6 +3,7 @@
 
 import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
+import { serveMetrics } from "../../src/http/status.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import { type AgentServer, serveAgent } from "../../src/protocols/a2a/server.js";
 import { openStores } from "../../src/stores/database.js";
@@ -20,11 +21,19 @@ import { printable } from "../printable.js";
 import { openCallers } from "./callers.js";
 import { fromConfig, type ReadConfig } from "./config.js";
 import { consoleToLog } from "./console.js";
+import { healthOf } from "./health.js";
 import { listeningError } from "./listen.js";
 import { followPolicy, type PolicyTerms, type ReadPolicy, readPolicy } from "./policy.js";
 import { pruneHourly } from "./prune.js";
 import { openResources } from "./resources.js";
-import { addressOf, assertSameGrants, homeFor, type RunOptions } from "./settings.js";
+import {
+  type Address,
+  addressOf,
+  assertSameGrants,
+  homeFor,
+  metricsAddressOf,
+  type RunOptions,
+} from "./settings.js";
 import { checkTogether, loadSkills } from "./skills.js";
 import { newLog, warn, warnOfLedger } from "./talk.js";
 
@@ -39,6 +48,8 @@ export interface RunningAgent extends Omit<AgentServer, "close"> {
   readonly skills: readonly string[];
   /** How many rules the policy has, and the file that it is followed in. */
   readonly policy: { readonly rules: number; readonly file?: string };
+  /** Where the metrics are, if they are served. */
+  readonly metricsUrl?: string;
   /** What the operator must be told, before anything else. */
   readonly warning?: string;
   /** Finishes what is under way, and closes everything. @throws What closing throws, the first. */
@@ -75,6 +86,7 @@ async function open(
 ): Promise<RunningAgent> {
   const { config, folder } = read;
   const address = addressOf(read, options);
+  const metricsAt = metricsAddressOf(read, options);
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
   const { paths, config: issued, lifetime, maxLifetime } = homeFor(context, read, options);
@@ -86,12 +98,14 @@ async function open(
   opened.push(() => database.close());
   const revocations = await openRevocations(database);
   const ledger = new LedgerStore(database, {
+    retention: config.ledger.retention,
     onProblem: (problem) => warnOfLedger(context, problem),
   });
   opened.push(() => ledger.close());
   const tasks = await openTaskStore(database, {
     onProblem: (error) => warn(context, error.message),
   });
+  opened.push(() => tasks.close());
   opened.push(
     pruneHourly({ tasks, revocations, ledger, onProblem: (message) => warn(context, message) }),
   );
@@ -137,6 +151,7 @@ async function open(
     server = await serveAgent(
       {
         ...{ agent, authenticator, tasks, log, metrics, card: { name, description, version } },
+        health: healthOf({ database, revocations, keys }),
         ...(module.runTask === undefined ? {} : { runTask: module.runTask }),
         ...(publicUrl === undefined ? {} : { publicUrl }),
         ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
@@ -148,6 +163,7 @@ async function open(
     throw listeningError(error, address);
   }
   opened.push(() => server.close());
+  const metricsUrl = await openMetrics(metrics, metricsAt, opened);
   opened.push(follow(context, policy, terms));
 
   const { url, cardUrl, rpcUrl, restUrl } = server;
@@ -157,9 +173,26 @@ async function open(
     ...{ grants: [...agent.grants.keys()], skills: [...agent.skills.keys()] },
     policy: policy.source === undefined ? { rules } : { rules, file: policy.source.file },
     ...(warning === undefined ? {} : { warning }),
+    ...(metricsUrl === undefined ? {} : { metricsUrl }),
     ...(publicUrl === undefined ? {} : { listening: `${address.host}:${address.port}` }),
     close: () => closeAll(opened),
   };
+}
+
+/** Serves the metrics, if there is an address for them. */
+async function openMetrics(
+  metrics: AgentMetrics,
+  address: Address | undefined,
+  opened: Closing[],
+): Promise<string | undefined> {
+  if (address === undefined) return undefined;
+  try {
+    const { url, close } = await serveMetrics(metrics, address);
+    opened.push(close);
+    return url;
+  } catch (error) {
+    throw listeningError(error, address);
+  }
 }
 
 /** Closes in the opposite order, each whatever became of the others. */

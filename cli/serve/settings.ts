@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
 import { readDuration } from "../../src/caveats/time.js";
 import type { Context } from "../context.js";
+import { databaseAt } from "../database.js";
+import { usageError } from "../exit.js";
 import { findHome, type HomeConfig, type HomeGrant, type HomePaths } from "../home.js";
 import { spanInWords } from "../moment.js";
 import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
@@ -10,6 +12,9 @@ export interface RunOptions {
   readonly home?: string | undefined;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
+  readonly database?: string | undefined;
+  /** `HOST:PORT`. */
+  readonly metrics?: string | undefined;
 }
 
 /** The home of an agent, and what it means for how long capabilities live. */
@@ -38,7 +43,14 @@ export function homeFor(
   const named =
     config.home === undefined ? context.env["PROVISO_HOME"] : resolve(folder, config.home);
   const path = options.home ?? named;
-  const home = findHome(context, path === undefined ? {} : { home: path });
+  // The environment does not go before the configuration, as a flag does.
+  const database =
+    options.database ??
+    (config.database === undefined ? undefined : databaseAt(config.database, folder));
+  const home = findHome(context, {
+    ...(path === undefined ? {} : { home: path }),
+    ...(database === undefined ? {} : { database }),
+  });
 
   const most = home.config.maxLifetime;
   const maxLifetime = secondsIn(config.maxLifetime) ?? most;
@@ -85,15 +97,37 @@ function secondsIn(text: string | undefined): number | undefined {
   return text === undefined ? undefined : readDuration(text);
 }
 
+/** Where to listen. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * Where the metrics are served, if anywhere.
+ *
+ * @throws CliError `config_invalid`, or of usage, if it is not `HOST:PORT`.
+ */
+export function metricsAddressOf(
+  { config, file }: ReadConfig,
+  options: RunOptions,
+): Address | undefined {
+  const text = options.metrics ?? config.metrics;
+  if (text === undefined) return undefined;
+  const [, name = "", bracketed, digits = ""] = /^(\[([^\]]+)\]|[^:]+):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (name !== "" && port <= 65535) return { host: bracketed ?? name, port };
+  const what = "must be HOST:PORT, such as 127.0.0.1:9464";
+  if (options.metrics !== undefined) throw usageError(`--metrics ${text}: this ${what}`);
+  throw invalidConfig(file, [problemAt("metrics", what)]);
+}
+
 /**
  * Where the agent listens.
  *
  * @throws CliError `config_invalid` for any free port behind a public address: nobody would find it.
  */
-export function addressOf(
-  { config, file }: ReadConfig,
-  options: RunOptions,
-): { readonly host: string; readonly port: number } {
+export function addressOf({ config, file }: ReadConfig, options: RunOptions): Address {
   const { host, port } = config.listen;
   const address = { host: options.host ?? host, port: options.port ?? port };
   if (config.publicUrl === undefined || address.port !== 0) return address;

@@ -1,16 +1,19 @@
 import { once } from "node:events";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Context } from "../context.js";
+import { addDatabase } from "../database.js";
 import { environmentError } from "../exit.js";
+import type { HomeChoice } from "../home.js";
 import { isErrno, printJson, printLine, say } from "../output.js";
 import { printable } from "../printable.js";
 import type { RunningAgent } from "../serve/run.js";
 import type { RunOptions } from "../serve/settings.js";
-import { addExamples, type GlobalOptions, toText } from "../verb.js";
+import { addExamples, toText } from "../verb.js";
 
-interface Options extends GlobalOptions {
+interface Options extends HomeChoice {
   readonly host?: string;
   readonly port?: number;
+  readonly metrics?: string;
 }
 
 export function define(program: Command, context: Context): void {
@@ -25,12 +28,18 @@ export function define(program: Command, context: Context): void {
     .argument("<config>", "the agent's configuration, a JSON file")
     .option("--host <host>", "where to listen, instead of what the configuration says", toText)
     .option("--port <port>", "the port, instead of what the configuration says; 0 for any", toPort)
+    .option(
+      "--metrics <address>",
+      "where to serve counts for Prometheus without a login, such as 127.0.0.1:9464",
+      toText,
+    )
     .action((config: string, _options: object, self: Command) => {
       // The environment does not go before the configuration, as a flag does.
       const named = self.getOptionValueSourceWithGlobals("home") === "cli";
       const { home, ...options } = self.optsWithGlobals<Options>();
       return run(context, config, named && home !== undefined ? { ...options, home } : options);
     });
+  addDatabase(command);
   addExamples(command, "Examples", [
     "proviso serve agent.json",
     "proviso serve agent.json --port 8080 --json",
@@ -80,6 +89,7 @@ function tell(context: Context, agent: RunningAgent, json: boolean): void {
   const rules = policy.rules === 1 ? "one rule" : `${policy.rules} rules`;
   const from = policy.file === undefined ? "" : ` from ${policy.file}, followed while it changes`;
   say(context, `policy ${rules}${printable(from)}`);
+  if (agent.metricsUrl !== undefined) say(context, `metrics ${printable(agent.metricsUrl)}`);
   if (json) {
     printJson(context, { cardUrl, rpcUrl, restUrl, url, mode });
     return;

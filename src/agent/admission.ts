@@ -1,13 +1,9 @@
 import type { VerifiedCapability } from "../capability/authorize.js";
+import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
-import { ambientDenial, type GateContext, type Refusal } from "./clearance.js";
-import {
-  MAX_PRESENTED,
-  type PresentedCapability,
-  tokenOf,
-  unknownCapability,
-} from "./presented.js";
-import type { AgentDenial } from "./refusal.js";
+import type { Refusal } from "./clearance.js";
+import { MAX_PRESENTED, type PresentedCapability, standingOf } from "./presented.js";
+import { type AgentDenial, missingCapability } from "./refusal.js";
 
 /** Leave to come in, with what is presented; it allows no skill by itself. */
 export interface Admission {
@@ -35,12 +31,14 @@ export async function admit(
   caller: Caller,
   presented: readonly PresentedCapability[],
   declared: boolean,
-  context: GateContext,
+  context: AgentContext,
 ): Promise<Admission | Refusal> {
-  const { issuer, audience, grants } = context;
   const ambient = presented.length === 0 ? ambientDenial(declared, context) : undefined;
   if (ambient !== undefined) return { allowed: false, denials: [ambient] };
-  if (presented.length === 0 && !(await allowsAny(caller.principal, [...grants.keys()], context))) {
+  if (
+    presented.length === 0 &&
+    !(await allowsAny(caller.principal, [...context.grants.keys()], context))
+  ) {
     return { allowed: false, denials: [withdrawn()] };
   }
   const denials: AgentDenial[] = [];
@@ -50,21 +48,13 @@ export async function admit(
     denials.push({ code: "token_too_large", rule: "capabilities", message });
   }
   for (const [at, one] of presented.slice(0, MAX_PRESENTED).entries()) {
-    const resolved = await tokenOf(one, caller, context);
-    if (!resolved.ok) {
-      denials.push({ ...resolved.denial, capability: at });
-      continue;
-    }
-    const { token } = resolved;
-    const standing = issuer.standing(token, { invoker: caller.invoker, audience });
+    const standing = await standingOf(one, caller, context);
     if (!standing.allowed) {
       denials.push(...standing.denials.map((denial) => ({ ...denial, capability: at })));
-    } else if (one.id !== undefined && one.id !== standing.capability.id) {
-      denials.push({ ...unknownCapability(one.id), capability: at });
     } else if (!(await stillAllowed(standing.capability, context))) {
       denials.push({ ...withdrawn(), capability: at });
     } else {
-      capabilities.push({ token, capability: standing.capability });
+      capabilities.push({ token: standing.token, capability: standing.capability });
     }
   }
   const [first, ...more] = denials;
@@ -72,9 +62,22 @@ export async function admit(
   return { allowed: true, caller, capabilities, declared };
 }
 
+/** Denies a call without a capability where the agent's mode does not accept it. */
+export function ambientDenial(
+  declared: boolean,
+  { mode, undeclaredAmbient }: AgentContext,
+): AgentDenial | undefined {
+  if (mode === "require") return missingCapability();
+  if (declared || undeclaredAmbient === "accepted") return undefined;
+  const message =
+    "the call presents no capability, and does not declare that it uses ambient authority; " +
+    'present a capability, or declare "authority": "ambient"';
+  return { code: "authority_undeclared", rule: "authority", message };
+}
+
 async function stillAllowed(
   { principal, grant }: VerifiedCapability,
-  context: GateContext,
+  context: AgentContext,
 ): Promise<boolean> {
   if (principal === undefined || !context.grants.has(grant)) return false;
   return allowsAny(principal, [grant], context);
@@ -83,7 +86,7 @@ async function stillAllowed(
 async function allowsAny(
   principal: string,
   grants: readonly string[],
-  { policy }: GateContext,
+  { policy }: AgentContext,
 ): Promise<boolean> {
   for (const grant of grants) {
     if ((await policy.permissions(principal, grant)).length > 0) return true;

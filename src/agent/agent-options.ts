@@ -2,11 +2,13 @@ import { CAPABILITY_LIMITS } from "../capability/limits.js";
 import { assertMembers } from "../caveats/known-members.js";
 import type { Issuer } from "../issuer/issuer.js";
 import type { RevocationSink } from "../revocation/sink.js";
+import type { ArgumentCheck } from "./arguments.js";
 import type { Mode, UndeclaredAmbient } from "./clearance.js";
-import type { Ledger } from "./ledger.js";
+import type { KnownGrant } from "./grant.js";
+import type { Ledger, Observation } from "./ledger.js";
 import type { Policy } from "./policy.js";
-import type { Observation } from "./recorder.js";
 import type { ResourceSource } from "./resources/resource.js";
+import type { ResourceHandles } from "./resources/resource-handles.js";
 import type { ResourceNumbers } from "./resources/resource-numbers.js";
 import type { Skill } from "./skill.js";
 
@@ -51,14 +53,17 @@ export interface IssuingAgentOptions {
   readonly clock?: () => number;
 }
 
-/** Options with those that an agent cannot do without. */
-export type SettledOptions = IssuingAgentOptions &
-  Required<
-    Pick<
-      IssuingAgentOptions,
-      "lifetime" | "maxHandles" | "maxRevocations" | "mode" | "undeclaredAmbient" | "clock"
-    >
-  >;
+/** Options with their defaults. */
+export type SettledOptions = Required<Omit<IssuingAgentOptions, "resources" | "resourceNumbers">> &
+  Pick<IssuingAgentOptions, "resources" | "resourceNumbers">;
+
+/** What an agent decides by: its options, and what was made of them. */
+export interface AgentContext extends Omit<SettledOptions, "skills"> {
+  readonly grants: ReadonlyMap<string, KnownGrant>;
+  readonly skills: ReadonlyMap<string, Skill>;
+  readonly checks: ReadonlyMap<string, ArgumentCheck>;
+  readonly handles: ResourceHandles;
+}
 
 const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   issuer: true,
@@ -110,6 +115,11 @@ export function settledOptions(options: IssuingAgentOptions): SettledOptions {
   if (!Number.isSafeInteger(maxRevocations) || maxRevocations < 1) {
     throw new TypeError("maxRevocations: must be a whole number of at least 1");
   }
+  const { audience = issuer.name, recordValues = [], observe = () => {} } = options;
   const { clock = Date.now } = options;
-  return { ...options, lifetime, maxHandles, maxRevocations, mode, undeclaredAmbient, clock };
+  return {
+    ...options,
+    ...{ audience, lifetime, maxHandles, maxRevocations, mode, undeclaredAmbient },
+    ...{ recordValues, observe, clock },
+  };
 }

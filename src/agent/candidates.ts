@@ -1,5 +1,5 @@
 import { isAbout, isVisible, type Permission } from "./policy.js";
-import type { RequestRefusal } from "./refusal.js";
+import { invalidRequest, type RequestRefusal, refusedQuery } from "./refusal.js";
 import { checkFilter } from "./resources/filter.js";
 import { unknownCollection } from "./resources/query-denial.js";
 import type { QueryDenial, Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
@@ -16,22 +16,20 @@ export async function candidates(
   if (resourceQuery === undefined) return { ok: true, resources: [] };
   if (source === undefined) {
     const message = "this agent has no resources; ask without a resourceQuery";
-    return { ok: false, denial: { code: "invalid_request", message, path: "resourceQuery" } };
+    return invalidRequest("resourceQuery", message);
   }
   const collections = (await source.collections()).filter((name) => isAbout(permissions, name));
   const result = collections.includes(resourceQuery.collection)
     ? await source.find(resourceQuery)
     : { ok: false as const, denial: unknownCollection(resourceQuery.collection, collections) };
   const declared = source.declaredFields?.(resourceQuery.collection) !== undefined;
-  const hidden = declared
-    ? false
-    : result.ok
-      ? unknownAmong(resourceQuery, result.resources, permissions)
-      : result.denial.code === "unknown_field";
-  if (hidden) {
+  const hidden = result.ok
+    ? unknownAmong(resourceQuery, result.resources, permissions)
+    : result.denial.code === "unknown_field";
+  if (hidden && !declared) {
     const denial = await fieldDenial(resourceQuery, permissions, source);
-    if (denial !== undefined) return refusal(denial);
-  } else if (!result.ok) return refusal(result.denial);
+    if (denial !== undefined) return refusedQuery(denial);
+  } else if (!result.ok) return refusedQuery(result.denial);
   const name = await source.nameOfCollection(resourceQuery.collection);
   const collection = name === undefined ? undefined : await source.get(name);
   const items = result.ok ? result.resources : [];
@@ -58,12 +56,6 @@ async function fieldDenial(
   const seen = (all.ok ? all.resources : []).filter((one) => isVisible(permissions, one));
   // For a principal that sees nothing, every filter matches nothing.
   if (seen.length === 0) return undefined;
-  return checkFilter(
-    filter,
-    [...new Set(seen.flatMap(({ fields }) => Object.keys(fields)))].sort(),
-  );
-}
-
-function refusal({ code, message, path, known }: QueryDenial): RequestRefusal {
-  return { ok: false, denial: { code, message, path: `resourceQuery.${path}`, known } };
+  const fields = new Set(seen.flatMap((one) => Object.keys(one.fields)));
+  return checkFilter(filter, [...fields].sort());
 }

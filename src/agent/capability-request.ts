@@ -1,10 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
-import type { HopInit } from "../caveats/hop.js";
+import type { Hop, HopInit } from "../caveats/hop.js";
 import { REQUESTED_KEYS } from "../caveats/hop-rules.js";
 import { meant } from "../caveats/known-members.js";
-import { parseTime } from "../caveats/time.js";
 import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
-import type { RequestRefusal } from "./refusal.js";
+import { invalidRequest, type RequestRefusal, refusedQuery } from "./refusal.js";
 import { readResourceQuery } from "./resources/filter.js";
 import type { ResourceQuery } from "./resources/resource.js";
 
@@ -14,12 +13,11 @@ export interface CapabilityRequest {
   readonly grants: readonly string[];
   /** Which resources, within what the principal may see. */
   readonly resourceQuery?: ResourceQuery;
-  /** Fewer operations than the grants have. */
-  readonly operations?: readonly string[];
-  /** Until when; what is later than the issuer allows is cut. */
-  readonly expires?: string;
-  /** What else the issuer's hop is to say: purpose, constraints, invokers, audience and so on. */
-  readonly restrictions: HopInit;
+  /**
+   * What the issuer's hop is to say: fewer operations than the grants have, purpose, constraints, invokers
+   * and so on. An `expires` that is later than the issuer allows is cut.
+   */
+  readonly restrictions: Hop;
 }
 
 /** A request as read, or what is wrong with it. */
@@ -40,11 +38,9 @@ const MAX_QUERY_LENGTH = 16_384;
 /**
  * Reads a request for capabilities as it came over the network: `grants`, `resourceQuery`, and any
  * key of a hop but `resourceHandles` and `nonce`, all in a hop's own words.
- *
- * @param now - Milliseconds since 1970.
  */
-export function readCapabilityRequest(value: Json, now: number): CapabilityRequestReading {
-  if (!isJsonObject(value)) return invalid("params", "the request must be an object");
+export function readCapabilityRequest(value: Json): CapabilityRequestReading {
+  if (!isJsonObject(value)) return invalidRequest("params", "the request must be an object");
   const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) {
     const message = `unknown member "${unknown.slice(0, 64)}"${meant(unknown, MEMBERS)}`;
@@ -55,42 +51,28 @@ export function readCapabilityRequest(value: Json, now: number): CapabilityReque
   }
   const grants = value["grants"];
   if (!isTexts(grants) || grants.length === 0 || grants.length > MAX_GRANTS) {
-    return invalid("grants", `grants must be an array of 1 to ${MAX_GRANTS} ids of grants`);
+    return invalidRequest("grants", `grants must be an array of 1 to ${MAX_GRANTS} ids of grants`);
   }
   const purpose = value["purpose"];
   if (typeof purpose === "string" && purpose.length > MAX_PURPOSE_LENGTH) {
-    return invalid("purpose", `purpose must have at most ${MAX_PURPOSE_LENGTH} characters`);
+    return invalidRequest("purpose", `purpose must have at most ${MAX_PURPOSE_LENGTH} characters`);
   }
   const query = value["resourceQuery"];
   const reading = query === undefined ? undefined : readResourceQuery(query);
-  if (reading?.ok === false) {
-    const { code, message, path, known } = reading.denial;
-    return { ok: false, denial: { code, message, path: `resourceQuery.${path}`, known } };
-  }
+  if (reading?.ok === false) return refusedQuery(reading.denial);
   if (reading !== undefined && JSON.stringify(reading.query).length > MAX_QUERY_LENGTH) {
     const message = `the resource query must take at most ${MAX_QUERY_LENGTH} characters of JSON`;
-    return invalid("resourceQuery", message);
+    return invalidRequest("resourceQuery", message);
   }
-  const hop = readRestrictions(value);
-  if (typeof hop === "string") return invalid("params", hop);
-  const { operations, expires, ...restrictions } = hop;
-  if (expires !== undefined && (parseTime(expires) ?? 0) <= now) {
-    return invalid("expires", `expires ${expires} is not after now`);
-  }
-  return {
-    ok: true,
-    request: {
-      grants: [...new Set(grants)],
-      restrictions,
-      ...(reading === undefined ? {} : { resourceQuery: reading.query }),
-      ...(operations === undefined ? {} : { operations }),
-      ...(expires === undefined ? {} : { expires }),
-    },
-  };
+  const restrictions = readRestrictions(value);
+  if (typeof restrictions === "string") return invalidRequest("params", restrictions);
+  const request = { grants: [...new Set(grants)], restrictions };
+  if (reading === undefined) return { ok: true, request };
+  return { ok: true, request: { ...request, resourceQuery: reading.query } };
 }
 
 /** The hop keys of a request, or a sentence about what is wrong with them. */
-function readRestrictions(value: JsonObject): ReturnType<typeof normalizeHop> | string {
+function readRestrictions(value: JsonObject): Hop | string {
   const given = Object.entries(value).filter(([name]) => RESTRICTIONS.includes(name));
   if (given.length === 0) return {};
   try {
@@ -112,8 +94,4 @@ function readRestrictions(value: JsonObject): ReturnType<typeof normalizeHop> | 
 
 function isTexts(value: Json | undefined): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string" && item !== "");
-}
-
-function invalid(path: string, message: string): CapabilityRequestReading {
-  return { ok: false, denial: { code: "invalid_request", message, path } };
 }

@@ -63,23 +63,16 @@ import { checkSkills } from "./skill.js";
  */
 export async function createIssuingAgent(options: IssuingAgentOptions): Promise<IssuingAgent> {
   const settled = settledOptions(options);
-  const { issuer, mode, undeclaredAmbient } = settled;
+  const { issuer } = settled;
   if (issuer.grants === undefined) {
     throw new TypeError("issuer: must know its grants: createIssuer({ grants: […] })");
   }
   const grants = expandGrants([...issuer.grants.values()], options.skills);
-  const skills = checkSkills(options.skills);
-  return new IssuingAgent(settled, {
-    issuer,
-    mode,
-    undeclaredAmbient,
-    audience: options.audience ?? issuer.name,
+  return new IssuingAgent({
+    ...settled,
     grants: new Map(grants.map((grant) => [grant.id, grant])),
-    skills,
+    skills: checkSkills(options.skills),
     checks: await compileArgumentChecks(options.skills),
-    policy: options.policy,
-    resources: options.resources,
     handles: new ResourceHandles(issuer, options.resourceNumbers ?? new ResourceNumbersInMemory()),
-    ledger: options.ledger,
   });
 }

@@ -21,17 +21,11 @@ export interface DelegationNode {
   readonly children: readonly DelegationNode[];
 }
 
-interface Growing {
-  readonly revocationId: string;
-  hop: Hop | undefined;
-  allowed: number;
-  refused: number;
-  readonly codes: Set<string>;
-  readonly invokers: Set<string>;
-  firstSeen: string;
-  lastSeen: string;
-  readonly children: Map<string, Growing>;
-}
+type Growing = {
+  -readonly [Name in keyof DelegationNode]: DelegationNode[Name] extends readonly string[]
+    ? string[]
+    : DelegationNode[Name];
+} & { readonly children: Growing[] };
 
 /**
  * The tree of delegation of one capability, as far as invocations have shown it: a branch whose tokens
@@ -61,55 +55,39 @@ interface Growing {
 export function delegationTree(events: readonly LedgerEvent[]): DelegationNode | undefined {
   let root: Growing | undefined;
   let capability: string | undefined;
+  // An id is the hash of all links up to its own, and so stands in one place of the tree alone.
+  const nodes = new Map<string, Growing>();
   for (const event of [...events].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))) {
-    const [first, ...rest] = event.path ?? [];
-    if (event.kind !== "invocation" || first === undefined) continue;
-    root ??= grow(first.revocationId, event.at);
+    const { at, path = [] } = event;
+    if (event.kind !== "invocation" || path[0] === undefined) continue;
     capability ??= event.capability;
-    if (event.capability !== capability || first.revocationId !== root.revocationId) {
+    root ??= newNode(path[0].revocationId, at);
+    nodes.set(root.revocationId, root);
+    if (event.capability !== capability || path[0].revocationId !== root.revocationId) {
       throw new TypeError("the events are of more than one capability");
     }
-    let node = see(root, first.hop, event.at);
-    for (const { revocationId, hop } of rest) {
-      const child = node.children.get(revocationId) ?? grow(revocationId, event.at);
-      node.children.set(revocationId, child);
-      node = see(child, hop, event.at);
+    let node = root;
+    for (const { revocationId, hop } of path) {
+      const parent = node;
+      node = nodes.get(revocationId) ?? newNode(revocationId, at);
+      if (!nodes.has(revocationId)) parent.children.push(node);
+      nodes.set(revocationId, node);
+      node.lastSeen = at;
+      if (hop !== undefined) node.hop ??= hop;
     }
     if (event.decision === "allowed") node.allowed++;
     else node.refused++;
-    for (const code of event.codes ?? []) node.codes.add(code);
-    if (event.invoker !== undefined) node.invokers.add(event.invoker);
+    addNew(node.codes, event.codes ?? []);
+    if (event.invoker !== undefined) addNew(node.invokers, [event.invoker]);
   }
-  return root === undefined ? undefined : grown(root);
+  return root;
 }
 
-function grow(revocationId: string, at: string): Growing {
-  return {
-    revocationId,
-    hop: undefined,
-    allowed: 0,
-    refused: 0,
-    codes: new Set(),
-    invokers: new Set(),
-    firstSeen: at,
-    lastSeen: at,
-    children: new Map(),
-  };
+function newNode(revocationId: string, at: string): Growing {
+  const counts = { allowed: 0, refused: 0, codes: [], invokers: [] };
+  return { revocationId, ...counts, firstSeen: at, lastSeen: at, children: [] };
 }
 
-function see(node: Growing, hop: Hop | undefined, at: string): Growing {
-  node.hop ??= hop;
-  node.lastSeen = at;
-  return node;
-}
-
-// As deep as the longest path, which no token's can exceed: 32 links.
-function grown({ hop, codes, invokers, children, ...rest }: Growing): DelegationNode {
-  return {
-    ...rest,
-    ...(hop === undefined ? {} : { hop }),
-    codes: [...codes],
-    invokers: [...invokers],
-    children: Array.from(children.values(), grown),
-  };
+function addNew(list: string[], values: readonly string[]): void {
+  list.push(...values.filter((value) => !list.includes(value)));
 }

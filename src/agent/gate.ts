@@ -1,185 +1,158 @@
 import { meant } from "../caveats/known-members.js";
+import { ambientDenial } from "./admission.js";
+import type { AgentContext } from "./agent-options.js";
 import { handlesIn } from "./arguments.js";
 import type { Caller } from "./caller.js";
-import {
-  ambientDenial,
-  type Clearance,
-  type GateContext,
-  type Judged,
-  type Refusal,
-  type SkillInvocation,
-} from "./clearance.js";
+import type { Clearance, Judged, Refusal, SkillInvocation } from "./clearance.js";
 import type { Permission } from "./policy.js";
-import {
-  MAX_PRESENTED,
-  type PresentedCapability,
-  tokenOf,
-  unknownCapability,
-} from "./presented.js";
-import { reachOf } from "./reach.js";
-import { queryAskedAgain } from "./recheck.js";
+import { MAX_PRESENTED, misnamed, type PresentedCapability, tokenOf } from "./presented.js";
+import { queryAskedAgain, type Reach, reachOf } from "./reach.js";
 import { type AgentDenial, type AgentDenials, missingCapability } from "./refusal.js";
 import type { Skill } from "./skill.js";
+
+/** A call of a skill that the agent has. */
+interface Call extends SkillInvocation {
+  readonly caller: Caller;
+  readonly known: Skill;
+  /** The handles in the arguments. */
+  readonly named: readonly string[];
+  /** How the arguments fail the skill's schema. */
+  readonly invalid: () => readonly AgentDenial[];
+}
 
 /**
  * Decides whether a skill may run: the check of the core, then what only the agent knows. A call that
  * presents a capability is judged by it alone, and never falls back to ambient authority.
+ *
+ * @returns Leave for one call, or every reason why not. Nothing has run, and nothing is recorded.
  */
-export class Gate {
-  readonly #context: GateContext;
+export async function clearCall(
+  caller: Caller,
+  invocation: SkillInvocation,
+  context: AgentContext,
+): Promise<Clearance | Refusal> {
+  const { skills, checks } = context;
+  const skill = skills.get(invocation.skill);
+  if (skill === undefined) {
+    const known = [...skills.keys()];
+    const message = `there is no skill "${invocation.skill.slice(0, 64)}"${meant(invocation.skill, known)}`;
+    return { allowed: false, denials: [{ code: "skill_unknown", rule: "skill", message }] };
+  }
+  // Checked only for callers that hold a capability or may do without: a schema check can be slow.
+  let found: readonly AgentDenial[] | undefined;
+  const invalid = (): readonly AgentDenial[] => {
+    found ??= checks.get(skill.id)?.(invocation.arguments) ?? [];
+    return found;
+  };
+  const named = handlesIn(invocation.arguments);
+  const call: Call = { ...invocation, caller, known: skill, named, invalid };
+  const answer =
+    invocation.capabilities.length === 0
+      ? await clearAmbient(call, context)
+      : await clearWithAny(call, context);
+  return answer.allowed ? answer : { ...answer, skill, handles: named };
+}
 
-  constructor(context: GateContext) {
-    this.#context = context;
+async function clearWithAny(call: Call, context: AgentContext): Promise<Clearance | Refusal> {
+  const refusals: Refusal[] = [];
+  const presented = call.capabilities.slice(0, MAX_PRESENTED);
+  for (const [at, capability] of presented.entries()) {
+    const answer = await clearWith(capability, call, context);
+    if (answer.allowed) return answer;
+    refusals.push(presented.length === 1 ? answer : { ...answer, denials: numbered(answer, at) });
+  }
+  const [nearest, ...others] = refusals.sort(byNearness);
+  if (nearest === undefined) return refusal([missingCapability()]);
+  const [first, ...more] = nearest.denials;
+  return { ...nearest, denials: [first, ...more, ...others.flatMap(({ denials }) => denials)] };
+}
+
+async function clearWith(
+  presented: PresentedCapability,
+  call: Call,
+  context: AgentContext,
+): Promise<Clearance | Refusal> {
+  const { issuer, audience, grants, policy, ledger } = context;
+  const { caller, known: skill, named, invalid } = call;
+  const resolved = await tokenOf(presented, caller, context);
+  if (!resolved.ok) return refusal(resolved.denials);
+  const { token } = resolved;
+  const { invoker } = caller;
+  const left = skill.reach === "scoped" ? handlesLeft(token, invoker, context) : [];
+  const decision = issuer.authorize(token, {
+    grant: [...grants.keys()],
+    operation: skill.operation,
+    resourceHandles: [...named, ...left],
+    arguments: call.arguments,
+    invoker,
+    audience,
+  });
+  if (!decision.allowed) {
+    // A scoped skill takes no handles from its caller, so their absence is not a reason.
+    const unasked = skill.reach === "scoped" && named.length === 0;
+    const reasons = decision.denials.filter(({ code }) => !unasked || code !== "resource_denied");
+    const denials = reasons.length === 0 ? decision.denials : reasons;
+    if (decision.capability === undefined) return refusal(denials);
+    return refusal([...denials, ...invalid()], decision.capability);
   }
 
-  /** Leave for one call, or every reason why not. Nothing has run, and nothing is recorded. */
-  async clear(caller: Caller, invocation: SkillInvocation): Promise<Clearance | Refusal> {
-    const { skills, checks } = this.#context;
-    const skill = skills.get(invocation.skill);
-    if (skill === undefined) {
-      const known = [...skills.keys()];
-      const message = `there is no skill "${invocation.skill.slice(0, 64)}"${meant(invocation.skill, known)}`;
-      return { allowed: false, denials: [{ code: "skill_unknown", rule: "skill", message }] };
-    }
-    // Checked only for callers that hold a capability or may do without: a schema check can be slow.
-    let found: readonly AgentDenial[] | undefined;
-    const invalid = (): readonly AgentDenial[] => {
-      found ??= checks.get(skill.id)?.(invocation.arguments) ?? [];
-      return found;
-    };
-    const answer =
-      invocation.capabilities.length === 0
-        ? await this.#ambient(caller, skill, invocation, invalid)
-        : await this.#withAny(caller, skill, invocation, invalid);
-    return answer.allowed ? answer : { ...answer, skill, handles: handlesIn(invocation.arguments) };
+  const { capability } = decision;
+  const other = misnamed(presented, capability.id);
+  if (other !== undefined) return refusal(other);
+  const grant = grants.get(capability.grant);
+  const { principal } = capability;
+  if (grant === undefined || principal === undefined) {
+    const message = "the capability was not issued by this agent: it names no principal";
+    return refusal([{ code: "policy_denied", rule: "grant", message }, ...invalid()], capability);
   }
-
-  async #withAny(
-    caller: Caller,
-    skill: Skill,
-    invocation: SkillInvocation,
-    invalid: () => readonly AgentDenial[],
-  ): Promise<Clearance | Refusal> {
-    const refusals: Refusal[] = [];
-    const presented = invocation.capabilities.slice(0, MAX_PRESENTED);
-    for (const [at, capability] of presented.entries()) {
-      const answer = await this.#with(capability, caller, skill, invocation, invalid);
-      if (answer.allowed) return answer;
-      refusals.push(presented.length === 1 ? answer : { ...answer, denials: numbered(answer, at) });
-    }
-    const [nearest, ...others] = refusals.sort(byNearness);
-    if (nearest === undefined) return refusal([missingCapability()]);
-    const [first, ...more] = nearest.denials;
-    return { ...nearest, denials: [first, ...more, ...others.flatMap(({ denials }) => denials)] };
-  }
-
-  async #with(
-    presented: PresentedCapability,
-    caller: Caller,
-    skill: Skill,
-    invocation: SkillInvocation,
-    invalid: () => readonly AgentDenial[],
-  ): Promise<Clearance | Refusal> {
-    const { issuer, audience, grants, policy, ledger } = this.#context;
-    const resolved = await tokenOf(presented, caller, this.#context);
-    if (!resolved.ok) return refusal([resolved.denial]);
-    const { token } = resolved;
-    const { invoker } = caller;
-    const named = handlesIn(invocation.arguments);
-    const left = this.#handlesLeft(skill, token, invoker);
-    const decision = issuer.authorize(token, {
-      grant: [...grants.keys()],
-      operation: skill.operation,
-      resourceHandles: [...named, ...left],
-      arguments: invocation.arguments,
-      invoker,
-      audience,
-    });
-    if (!decision.allowed) {
-      // A scoped skill takes no handles from its caller, so their absence is not a reason.
-      const unasked = skill.reach === "scoped" && named.length === 0;
-      const reasons = decision.denials.filter(({ code }) => !unasked || code !== "resource_denied");
-      const denials = reasons.length === 0 ? decision.denials : reasons;
-      if (decision.capability === undefined) return refusal(denials);
-      return refusal([...denials, ...invalid()], decision.capability);
-    }
-
-    const { capability } = decision;
-    if (presented.id !== undefined && presented.id !== capability.id) {
-      return refusal([unknownCapability(presented.id)]);
-    }
-    const grant = grants.get(capability.grant);
-    const { principal } = capability;
-    if (grant === undefined || principal === undefined) {
-      const message = "the capability was not issued by this agent: it names no principal";
-      return refusal([{ code: "policy_denied", rule: "grant", message }, ...invalid()], capability);
-    }
-    const limited = capability.authority.resourceHandles;
-    const permissions = await policy.permissions(principal, grant.id);
-    const { resources, denials } = await reachOf(
-      skill,
-      named,
-      {
-        scope: capability,
-        ...(limited === undefined ? {} : { limited }),
-        permissions,
-        query: await queryAskedAgain(capability.id, grant, permissions, ledger),
-      },
-      this.#context,
-    );
-    // Policy and resources may have been asked far away, and the token revoked meanwhile.
+  const permissions = await policy.permissions(principal, grant.id);
+  const standing = {
+    scope: capability,
+    limited: capability.authority.resourceHandles,
+    permissions,
+    query: await queryAskedAgain(capability.id, grant, permissions, ledger),
+  };
+  const reach = await reachOf(skill, named, standing, context);
+  // Policy and resources may have been asked far away, and the token revoked meanwhile.
+  const lost = (): AgentDenials | undefined => {
     const still = issuer.standing(token, { invoker, audience });
-    const reasons = [...(still.allowed ? [] : still.denials), ...denials, ...invalid()];
-    if (reasons.length > 0) return refusal(reasons, capability);
-    const authority = grant.legacy ? "legacy" : "capability";
-    return {
-      ...{ allowed: true, skill, authority, principal, capability },
-      arguments: invocation.arguments,
-      handles: named,
-      resources,
-    };
-  }
+    return still.allowed ? undefined : still.denials;
+  };
+  const denials = [...(lost() ?? []), ...reach.denials, ...invalid()];
+  if (denials.length > 0) return refusal(denials, capability);
+  const authority = grant.legacy ? "legacy" : "capability";
+  return { ...leave(call, reach), authority, principal, capability, lost };
+}
 
-  /** The handles that a token leaves to a scoped skill; none if it is limited to none. */
-  #handlesLeft(skill: Skill, token: string, invoker: string): readonly string[] {
-    if (skill.reach !== "scoped") return [];
-    const { issuer, audience } = this.#context;
-    const standing = issuer.standing(token, { invoker, audience });
-    return standing.allowed ? (standing.capability.authority.resourceHandles ?? []) : [];
-  }
+/** The handles that a token leaves; none if it is limited to none. */
+function handlesLeft(
+  token: string,
+  invoker: string,
+  { issuer, audience }: AgentContext,
+): readonly string[] {
+  const standing = issuer.standing(token, { invoker, audience });
+  return standing.allowed ? (standing.capability.authority.resourceHandles ?? []) : [];
+}
 
-  async #ambient(
-    caller: Caller,
-    skill: Skill,
-    invocation: SkillInvocation,
-    invalid: () => readonly AgentDenial[],
-  ): Promise<Clearance | Refusal> {
-    const { grants, policy } = this.#context;
-    const { declared = false } = invocation;
-    const denial = ambientDenial(declared, this.#context);
-    if (denial !== undefined) return refusal([denial]);
-    const { principal } = caller;
-    const permissions: Permission[] = [];
-    for (const grant of grants.values()) {
-      if (!grant.operations.includes(skill.operation)) continue;
-      permissions.push(...(await policy.permissions(principal, grant.id)));
-    }
-    const named = handlesIn(invocation.arguments);
-    const { resources, denials } = await reachOf(
-      skill,
-      named,
-      { scope: { ambient: principal }, permissions },
-      this.#context,
-    );
-    const reasons = [...denials, ...invalid()];
-    if (reasons.length > 0) return refusal(reasons);
-    return {
-      ...{ allowed: true, skill, authority: "ambient", declared, principal },
-      arguments: invocation.arguments,
-      handles: named,
-      resources,
-    };
+async function clearAmbient(call: Call, context: AgentContext): Promise<Clearance | Refusal> {
+  const { caller, known: skill, named, declared = false } = call;
+  const denial = ambientDenial(declared, context);
+  if (denial !== undefined) return refusal([denial]);
+  const { principal } = caller;
+  const permissions: Permission[] = [];
+  for (const grant of context.grants.values()) {
+    if (!grant.operations.includes(skill.operation)) continue;
+    permissions.push(...(await context.policy.permissions(principal, grant.id)));
   }
+  const standing = { scope: { ambient: principal }, permissions };
+  const reach = await reachOf(skill, named, standing, context);
+  const denials = [...reach.denials, ...call.invalid()];
+  if (denials.length > 0) return refusal(denials);
+  return { ...leave(call, reach), authority: "ambient", declared, principal };
+}
+
+function leave({ known: skill, named: handles, ...call }: Call, { resources }: Reach) {
+  return { allowed: true, skill, arguments: call.arguments, handles, resources } as const;
 }
 
 function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal {

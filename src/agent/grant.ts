@@ -1,7 +1,6 @@
 import { assertMembers, meant } from "../caveats/known-members.js";
-import { type Grant, grantsById } from "../issuer/grant.js";
+import { type Grant, grantsById, texts } from "../issuer/grant.js";
 import type { Skill } from "./skill.js";
-import { texts } from "./texts.js";
 
 /** A grant as an issuing agent offers it: all of it is said. */
 export type KnownGrant = Required<Omit<Grant, "recheck">> & Pick<Grant, "recheck">;
@@ -54,11 +53,8 @@ function checkGrant(grant: Grant, where: string, all: readonly string[]): KnownG
   if (typeof description !== "string" || description === "") {
     throw new TypeError(`${where}.description: must be a text`);
   }
-  if (typeof attenuable !== "boolean")
-    throw new TypeError(`${where}.attenuable: must be a boolean`);
-  if (typeof legacy !== "boolean") throw new TypeError(`${where}.legacy: must be a boolean`);
-  if (recheck !== undefined && typeof recheck !== "boolean") {
-    throw new TypeError(`${where}.recheck: must be a boolean`);
+  for (const [name, value] of Object.entries({ attenuable, legacy, recheck: recheck ?? false })) {
+    if (typeof value !== "boolean") throw new TypeError(`${where}.${name}: must be a boolean`);
   }
   if (operations.length === 0) {
     throw new TypeError(`${where}.operations: there must be at least one`);

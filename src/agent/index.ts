@@ -32,13 +32,18 @@ export type {
   LedgerEventKind,
   LedgerHop,
   LedgerQuery,
+  Observation,
 } from "./ledger.js";
 export type { AttenuationOutcome, Identification, Introspection } from "./maintenance.js";
-export type { InvocationOutcome, RequestOutcome, RevocationOutcome } from "./outcomes.js";
+export {
+  type InvocationOutcome,
+  LeaveLostError,
+  type RequestOutcome,
+  type RevocationOutcome,
+} from "./outcomes.js";
 export type { Permission, Policy, ResourceSelector } from "./policy.js";
 export { type PolicyDefinition, type PolicyRule, PolicyTable } from "./policy-table.js";
 export type { PresentedCapability } from "./presented.js";
-export type { Observation } from "./recorder.js";
 export type {
   AgentDenial,
   AgentDenialCode,

@@ -3,13 +3,13 @@ import type { MintedCapability } from "../capability/mint.js";
 import type { HopInit } from "../caveats/hop.js";
 import { formatTime, parseTime } from "../caveats/time.js";
 import { encodeHop } from "../caveats/write-hop.js";
-import type { Issuer } from "../issuer/issuer.js";
+import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import type { CapabilityRequest } from "./capability-request.js";
 import type { IssuedCapability } from "./ledger.js";
 import type { Offer } from "./offer.js";
-import type { RequestDenial, RequestRefusal } from "./refusal.js";
-import { composed, type ResourceHandles } from "./resources/resource-handles.js";
+import { invalidRequest, type RequestRefusal } from "./refusal.js";
+import { composed } from "./resources/resource-handles.js";
 
 /** A resource as a caller knows it. */
 export interface NamedHandle {
@@ -19,17 +19,11 @@ export interface NamedHandle {
 }
 
 /** A capability as it is handed to the caller that asked for it. */
-export interface GrantedCapability {
-  readonly id: string;
-  readonly grant: string;
-  /** The bearer token: any party that has it has the capability. */
-  readonly token: string;
+export interface GrantedCapability
+  extends Pick<MintedCapability, "id" | "grant" | "token" | "expires" | "revocationId"> {
   /** Absent if the capability names no resources. */
   readonly resourceHandles?: readonly NamedHandle[];
   readonly operations: readonly string[];
-  readonly expires: string;
-  /** Revokes the capability with all that descends from it. */
-  readonly revocationId: string;
   readonly principal: string;
   /** Whether it may be narrowed and passed on. */
   readonly attenuable: boolean;
@@ -53,19 +47,6 @@ export type Issuance =
     }
   | RequestRefusal;
 
-/** What issuing rests on. */
-export interface IssuanceContext {
-  readonly issuer: Issuer;
-  readonly handles: ResourceHandles;
-  /** Seconds that a capability lives if the request does not say, and at most. */
-  readonly lifetime: number;
-  readonly maxLifetime: number;
-  /** How many resources one capability may name. */
-  readonly maxHandles: number;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
 /**
  * Makes one capability for each offer, or none and says why.
  *
@@ -75,12 +56,12 @@ export async function issueOffers(
   offers: readonly Offer[],
   request: CapabilityRequest,
   caller: Caller,
-  context: IssuanceContext,
+  context: AgentContext,
 ): Promise<Issuance> {
-  const expires = expiryOf(request, context);
-  const denial =
-    timeDenial(request, expires, context.now) ?? tooManyDenial(offers, context.maxHandles);
-  if (denial !== undefined) return { ok: false, denial };
+  const now = context.clock();
+  const expires = expiryOf(request, now, context);
+  const refusal = wrongTimes(request, expires, now) ?? tooMany(offers, context.maxHandles);
+  if (refusal !== undefined) return refusal;
   const granted: GrantedCapability[] = [];
   const kept: IssuedCapability[] = [];
   const query = request.resourceQuery && JSON.stringify(request.resourceQuery);
@@ -101,7 +82,7 @@ export async function issueOffers(
       const fits = size <= HOP_BYTES ? hop : { expires };
       return { ...fits, grant: offer.grant.id, principal: caller.principal };
     });
-    if (size > HOP_BYTES) return { ok: false, denial: tooLarge(offer, size) };
+    if (size > HOP_BYTES) return tooLarge(offer, size);
     granted.push(asHandedOut(capability, offer, named, caller.principal));
     kept.push({
       id: capability.id,
@@ -116,27 +97,28 @@ export async function issueOffers(
   return { ok: true, granted, kept };
 }
 
-function expiryOf({ expires }: CapabilityRequest, context: IssuanceContext): string {
-  const { now, lifetime, maxLifetime } = context;
-  const latest = now + maxLifetime * 1000;
+function expiryOf(
+  { restrictions: { expires } }: CapabilityRequest,
+  now: number,
+  { issuer, lifetime }: AgentContext,
+): string {
+  const latest = now + issuer.maxLifetime * 1000;
   const wanted = expires === undefined ? now + lifetime * 1000 : (parseTime(expires) ?? latest);
   return formatTime(Math.min(wanted, latest));
 }
 
 /** What the issuer would take for its own mistake: times that leave no moment between them. */
-function timeDenial(
+function wrongTimes(
   { restrictions: { notBefore } }: CapabilityRequest,
   expires: string,
   now: number,
-): RequestDenial | undefined {
+): RequestRefusal | undefined {
   if (expires <= formatTime(now)) {
-    const message = `expires ${expires} is not after now`;
-    return { code: "invalid_request", message, path: "expires" };
+    return invalidRequest("expires", `expires ${expires} is not after now`);
   }
   // A hop as read has its times in canonical form, which order as text.
-  if (notBefore === undefined || String(notBefore) < expires) return undefined;
-  const message = `notBefore ${String(notBefore)} is not before expires, ${expires}`;
-  return { code: "invalid_request", message, path: "notBefore" };
+  if (notBefore === undefined || notBefore < expires) return undefined;
+  return invalidRequest("notBefore", `notBefore ${notBefore} is not before expires, ${expires}`);
 }
 
 function hopFor(
@@ -168,7 +150,7 @@ function asHandedOut(
   };
 }
 
-function tooManyDenial(offers: readonly Offer[], most: number): RequestDenial | undefined {
+function tooMany(offers: readonly Offer[], most: number): RequestRefusal | undefined {
   const limit = Math.min(most, HOP_MEMBERS);
   const over = offers.find(({ resources = [] }) => resources.length > limit);
   if (over === undefined) return undefined;
@@ -176,12 +158,17 @@ function tooManyDenial(offers: readonly Offer[], most: number): RequestDenial | 
   const message =
     `the query matches ${resources.length} resources, and a capability names at most ${limit}; ` +
     "narrow the filter";
-  return { code: "too_many_resources", message, path: "resourceQuery.filter", grants: [grant.id] };
+  return tooManyResources(grant.id, message);
 }
 
-function tooLarge({ grant, resources = [] }: Offer, size: number): RequestDenial {
+function tooLarge({ grant, resources = [] }: Offer, size: number): RequestRefusal {
   const message =
     `the capability would take ${size} bytes for its ${resources.length} handles and the other ` +
     `restrictions, and ${HOP_BYTES} is the limit; narrow the filter`;
-  return { code: "too_many_resources", message, path: "resourceQuery.filter", grants: [grant.id] };
+  return tooManyResources(grant.id, message);
+}
+
+function tooManyResources(grant: string, message: string): RequestRefusal {
+  const denial = { code: "too_many_resources", message, grants: [grant] } as const;
+  return { ok: false, denial: { ...denial, path: "resourceQuery.filter" } };
 }

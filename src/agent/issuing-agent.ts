@@ -1,19 +1,14 @@
 import type { Json } from "../bytes/json.js";
+import type { VerifiedCapability } from "../capability/authorize.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Issuer } from "../issuer/issuer.js";
 import { type Admission, admit } from "./admission.js";
-import type { SettledOptions } from "./agent-options.js";
+import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import { readCapabilityRequest } from "./capability-request.js";
-import type {
-  Clearance,
-  GateContext,
-  Mode,
-  Refusal,
-  SkillInvocation,
-  UndeclaredAmbient,
-} from "./clearance.js";
-import { Gate } from "./gate.js";
+import type { Clearance, Mode, Refusal, SkillInvocation, UndeclaredAmbient } from "./clearance.js";
+import { type Coverage, coverageOf } from "./coverage.js";
+import { clearCall } from "./gate.js";
 import type { KnownGrant } from "./grant.js";
 import { issueOffers } from "./issuance.js";
 import {
@@ -26,7 +21,12 @@ import {
   revocationOfPresented,
 } from "./maintenance.js";
 import { offersFor } from "./offer.js";
-import type { InvocationOutcome, RequestOutcome, RevocationOutcome } from "./outcomes.js";
+import {
+  type InvocationOutcome,
+  LeaveLostError,
+  type RequestOutcome,
+  type RevocationOutcome,
+} from "./outcomes.js";
 import { isIssuedTo, type PresentedCapability } from "./presented.js";
 import { Recorder } from "./recorder.js";
 import { type RequestDenial, tooManyRevocations } from "./refusal.js";
@@ -42,32 +42,20 @@ export class IssuingAgent {
   readonly mode: Mode;
   readonly undeclaredAmbient: UndeclaredAmbient;
   readonly issuer: Issuer;
-  readonly #options: SettledOptions;
-  readonly #gate: Gate;
-  readonly #context: GateContext;
+  readonly #context: AgentContext;
   readonly #recorder: Recorder;
-  readonly #clock: () => number;
   /** Leaves that are neither used nor given up, with the seconds that each took to decide. */
   readonly #leaves = new WeakMap<Clearance, number>();
 
   /** @internal */
-  constructor(options: SettledOptions, context: GateContext) {
-    this.#options = options;
+  constructor(context: AgentContext) {
     this.#context = context;
     this.grants = context.grants;
     this.skills = context.skills;
     this.mode = context.mode;
     this.undeclaredAmbient = context.undeclaredAmbient;
-    this.issuer = options.issuer;
-    this.#gate = new Gate(context);
-    this.#clock = options.clock;
-    this.#recorder = new Recorder({
-      ledger: options.ledger,
-      clock: this.#clock,
-      values: options.recordValues ?? [],
-      isAuthentic: (text) => options.issuer.isAuthentic(text),
-      observe: options.observe ?? (() => {}),
-    });
+    this.issuer = context.issuer;
+    this.#recorder = new Recorder(context);
   }
 
   /**
@@ -78,8 +66,7 @@ export class IssuingAgent {
    */
   async request(caller: Caller, params: Json): Promise<RequestOutcome> {
     const elapsed = this.#recorder.start();
-    const now = this.#clock();
-    const reading = readCapabilityRequest(params, now);
+    const reading = readCapabilityRequest(params);
     const refuse = (denial: RequestDenial, purpose?: string): RequestOutcome => {
       this.#recorder.notIssued(caller, denial.code, purpose, elapsed());
       return { ok: false, denial };
@@ -87,20 +74,9 @@ export class IssuingAgent {
     if (!reading.ok) return refuse(reading.denial);
     const { request } = reading;
     const { purpose } = request.restrictions;
-    const offers = await offersFor(request, caller.principal, {
-      ...this.#context,
-      skills: [...this.skills.values()],
-    });
+    const offers = await offersFor(request, caller.principal, this.#context);
     if (!offers.ok) return refuse(offers.denial, purpose);
-    const issuance = await issueOffers(offers.offers, request, caller, {
-      issuer: this.issuer,
-      handles: this.#context.handles,
-      lifetime: this.#options.lifetime,
-      maxLifetime: this.issuer.maxLifetime,
-      maxHandles: this.#options.maxHandles,
-      // Finding resources may have taken a while.
-      now: this.#clock(),
-    });
+    const issuance = await issueOffers(offers.offers, request, caller, this.#context);
     if (!issuance.ok) return refuse(issuance.denial, purpose);
     const { granted, kept } = issuance;
     if (granted.length === 0) this.#recorder.notIssued(caller, "nothing_found", purpose, elapsed());
@@ -120,7 +96,7 @@ export class IssuingAgent {
    */
   async clear(caller: Caller, invocation: SkillInvocation): Promise<Clearance | Refusal> {
     const elapsed = this.#recorder.start();
-    const answer = await this.#gate.clear(caller, invocation);
+    const answer = await clearCall(caller, invocation, this.#context);
     if (answer.allowed) this.#leaves.set(answer, elapsed());
     else this.#recorder.notInvoked(caller, invocation, answer, elapsed());
     return answer;
@@ -130,13 +106,17 @@ export class IssuingAgent {
    * Runs a skill that has been cleared, and records that.
    *
    * @throws TypeError if the leave is used up, or of another agent.
+   * @throws LeaveLostError if the capability no longer stands.
    * @throws What the skill throws.
    */
   async run(clearance: Clearance, caller: Caller, signal: AbortSignal): Promise<Json> {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined) throw new TypeError("a skill needs leave for each time it runs");
     this.#leaves.delete(clearance);
-    this.#recorder.invoked(caller, clearance, seconds);
+    // What lies between leave and run, such as storing a task, takes time.
+    const denials = clearance.lost?.();
+    this.#recorder.invoked(caller, clearance, seconds, denials?.[0].code);
+    if (denials !== undefined) throw new LeaveLostError(denials);
     const { skill, resources, principal, arguments: given } = clearance;
     return skill.run({ arguments: given, resources, caller, principal, signal });
   }
@@ -156,12 +136,14 @@ export class IssuingAgent {
   /**
    * Runs a skill, if every check allows it: {@link IssuingAgent.clear}, then {@link IssuingAgent.run}.
    *
+   * @param cleared - Called before the skill runs.
    * @throws What the skill throws; the signal's reason if it is aborted before the skill runs.
    */
   async invoke(
     caller: Caller,
     invocation: SkillInvocation,
     signal: AbortSignal = NEVER,
+    cleared: (clearance: Clearance) => void = () => {},
   ): Promise<InvocationOutcome> {
     signal.throwIfAborted();
     const answer = await this.clear(caller, invocation);
@@ -172,7 +154,14 @@ export class IssuingAgent {
       this.forgo(answer, caller, timedOut ? "timed_out" : "cancelled");
       signal.throwIfAborted();
     }
-    const result = await this.run(answer, caller, signal);
+    cleared(answer);
+    let result: Json;
+    try {
+      result = await this.run(answer, caller, signal);
+    } catch (error) {
+      if (error instanceof LeaveLostError) return { ok: false, denials: error.denials };
+      throw error;
+    }
     const { authority, capability, declared } = answer;
     const id = capability === undefined ? {} : { capability: capability.id };
     return { ok: true, result, authority, ...id, ...(declared === undefined ? {} : { declared }) };
@@ -193,6 +182,11 @@ export class IssuingAgent {
     const answer = await admit(caller, presented, declared, this.#context);
     if (!answer.allowed) this.#recorder.refused("invocation", caller, answer.denials, elapsed());
     return answer;
+  }
+
+  /** What admitted capabilities cover together of what was done before. */
+  coverage(capabilities: readonly VerifiedCapability[]): Coverage {
+    return coverageOf(capabilities, this.#context.handles);
   }
 
   /**
@@ -237,7 +231,7 @@ export class IssuingAgent {
     }
     const { entry, capability, whole, needless } = found;
     if (needless !== undefined) return { ok: true, capability, revocationId: entry.id, needless };
-    const { revocations, ledger, maxRevocations: most } = this.#options;
+    const { revocations, ledger, maxRevocations: most } = this.#context;
     // One entry for each capability that was issued to the caller is all that this can add.
     const own = whole && isIssuedTo(caller, await ledger.issued(capability));
     const party = JSON.stringify([caller.principal, caller.invoker]);

@@ -65,14 +65,19 @@ export interface IssuedCapability {
   readonly query?: string;
 }
 
+/** One decision, for metrics: it holds nothing that a caller wrote. */
+export interface Observation extends Pick<LedgerEvent, "kind" | "decision" | "authority"> {
+  /** The first code of a refusal. */
+  readonly code?: string;
+  /** How long it took to decide. */
+  readonly seconds: number;
+}
+
 /** Which lines of the ledger. All that is given must hold. */
-export interface LedgerQuery {
-  readonly principal?: string;
-  readonly capability?: string;
+export interface LedgerQuery
+  extends Partial<Pick<LedgerEvent, "principal" | "capability" | "decision" | "kind">> {
   /** From this moment on: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly since?: string;
-  readonly decision?: "allowed" | "refused";
-  readonly kind?: LedgerEventKind;
   /** The latest so many; all unless given. */
   readonly limit?: number;
 }

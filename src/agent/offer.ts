@@ -1,10 +1,11 @@
+import type { AgentContext } from "./agent-options.js";
 import { candidates } from "./candidates.js";
 import type { CapabilityRequest } from "./capability-request.js";
 import type { KnownGrant } from "./grant.js";
-import { type Permission, type Policy, permitsOperation, permitsResource } from "./policy.js";
+import { type Permission, permitsOperation, permitsResource } from "./policy.js";
 import type { RefusedGrant, RequestDenial, RequestRefusal } from "./refusal.js";
-import type { Resource, ResourceSource } from "./resources/resource.js";
-import { type Skill, targetOf } from "./skill.js";
+import type { Resource } from "./resources/resource.js";
+import { targetOf } from "./skill.js";
 
 /** What one capability is to hold: operations, each of which may be done to each resource. */
 export interface Offer {
@@ -25,14 +26,6 @@ export type Offers =
     }
   | RequestRefusal;
 
-/** What offers are worked out from. */
-export interface OfferContext {
-  readonly grants: ReadonlyMap<string, KnownGrant>;
-  readonly skills: readonly Skill[];
-  readonly policy: Policy;
-  readonly resources?: ResourceSource | undefined;
-}
-
 // The message must not reveal whether something exists that the principal may not use.
 const UNMATCHED = "the query matches nothing that the principal may use in this way";
 
@@ -45,7 +38,7 @@ const UNMATCHED = "the query matches nothing that the principal may use in this 
 export async function offersFor(
   request: CapabilityRequest,
   principal: string,
-  context: OfferContext,
+  context: AgentContext,
 ): Promise<Offers> {
   const wrong = grantDenial(request, context.grants);
   if (wrong !== undefined) return { ok: false, denial: wrong };
@@ -98,23 +91,22 @@ export async function offersFor(
 
 /** Takes back what was offered under a grant if the policy allows nothing under one that it requires. */
 function dropUnsupported(offers: Offer[], refused: RefusedGrant[]): void {
-  for (let again = true; again; ) {
-    again = false;
-    const offered = new Set(offers.map(({ grant }) => grant.id));
-    for (const { grant } of offers) {
-      // A caller that needs only part of the grant may ask for that part.
-      const without = grant.requires.find(
-        (id) =>
-          !offered.has(id) && refused.some((one) => one.grant === id && one.takenBy === "policy"),
-      );
-      if (without === undefined) continue;
-      const message = `${grant.id} requires ${without}, under which the policy allows nothing`;
-      refused.push({ grant: grant.id, takenBy: "policy", message });
-      const kept = offers.filter((offer) => offer.grant.id !== grant.id);
-      offers.splice(0, offers.length, ...kept);
-      again = true;
-      break;
-    }
+  for (const { grant } of offers) {
+    const { id } = grant;
+    // A caller that needs only part of the grant may ask for that part.
+    const without = grant.requires.find(
+      (other) =>
+        !offers.some((offer) => offer.grant.id === other) &&
+        refused.some((one) => one.grant === other && one.takenBy === "policy"),
+    );
+    if (without === undefined) continue;
+    const message = `${id} requires ${without}, under which the policy allows nothing`;
+    refused.push({ grant: id, takenBy: "policy", message });
+    const kept = offers.filter((offer) => offer.grant.id !== id);
+    offers.splice(0, offers.length, ...kept);
+    // Others may require this one.
+    dropUnsupported(offers, refused);
+    return;
   }
 }
 
@@ -146,7 +138,7 @@ interface AskedGrant {
 
 function operationsLeft(
   grant: KnownGrant,
-  { operations }: CapabilityRequest,
+  { restrictions: { operations } }: CapabilityRequest,
   permissions: readonly Permission[],
 ): readonly string[] | RefusedGrant {
   const asked = grant.operations.filter((name) => operations?.includes(name) ?? true);
@@ -165,7 +157,7 @@ function offersOf(
   operations: readonly string[],
   permissions: readonly Permission[],
   found: readonly Resource[],
-  context: OfferContext,
+  context: AgentContext,
 ): Offer[] {
   const offers: Offer[] = [];
   const free = operations.filter((operation) => targetFor(operation, context) === "none");
@@ -187,7 +179,9 @@ function offersOf(
   return [...offers, ...largestFirst.map((group) => ({ grant, ...group }))];
 }
 
-function targetFor(operation: string, { skills }: OfferContext): ReturnType<typeof targetOf> {
-  const skill = skills.find((one) => one.operation === operation);
-  return skill === undefined ? "none" : targetOf(skill);
+function targetFor(operation: string, { skills }: AgentContext): ReturnType<typeof targetOf> {
+  for (const skill of skills.values()) {
+    if (skill.operation === operation) return targetOf(skill);
+  }
+  return "none";
 }

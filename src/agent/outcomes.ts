@@ -1,7 +1,7 @@
 import type { Json } from "../bytes/json.js";
+import type { Clearance } from "./clearance.js";
 import type { GrantedCapability } from "./issuance.js";
-import type { AuthorityKind } from "./ledger.js";
-import type { AgentDenials, RefusedGrant, RequestRefusal } from "./refusal.js";
+import type { AgentDenials, Denied, RefusedGrant, RequestRefusal } from "./refusal.js";
 
 /** The answer to a request for capabilities. */
 export type RequestOutcome =
@@ -17,16 +17,13 @@ export type RequestOutcome =
 
 /** The answer to a call. */
 export type InvocationOutcome =
-  | {
+  | (Pick<Clearance, "authority" | "declared"> & {
       readonly ok: true;
       readonly result: Json;
-      readonly authority: AuthorityKind;
       /** The capability that allowed it; absent where authority is ambient. */
       readonly capability?: string;
-      /** Whether ambient authority was declared; absent where authority is not ambient. */
-      readonly declared?: boolean;
-    }
-  | { readonly ok: false; readonly denials: AgentDenials };
+    })
+  | Denied;
 
 /** The answer to a revocation. */
 export type RevocationOutcome =
@@ -37,4 +34,15 @@ export type RevocationOutcome =
       /** Why there was nothing to do. */
       readonly needless?: "revoked" | "expired";
     }
-  | { readonly ok: false; readonly denials: AgentDenials };
+  | Denied;
+
+/** A skill that was cleared does not run: its capability was revoked, or expired, before it began. */
+export class LeaveLostError extends Error {
+  override readonly name = "LeaveLostError";
+  readonly denials: AgentDenials;
+
+  constructor(denials: AgentDenials) {
+    super(denials.map(({ code, message }) => `${code}: ${message}`).join("; "));
+    this.denials = denials;
+  }
+}

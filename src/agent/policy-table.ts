@@ -1,8 +1,7 @@
 import { assertMembers, meant } from "../caveats/known-members.js";
+import { texts } from "../issuer/grant.js";
 import type { Permission, Policy, ResourceSelector } from "./policy.js";
 import { readFilter } from "./resources/filter.js";
-import type { ResourceFilter } from "./resources/resource.js";
-import { texts } from "./texts.js";
 
 /** One line of a policy table: a principal, or a group of them, and what it may do. */
 export interface PolicyRule {
@@ -131,11 +130,7 @@ function checkedSelector(selector: ResourceSelector, where: string): ResourceSel
   const { collections, filter } = selector;
   const named = collections === "*" ? "*" : texts(collections, `${where}.collections`);
   if (filter === undefined) return { collections: named };
-  return { collections: named, filter: checkedFilter(filter, `${where}.filter`) };
-}
-
-function checkedFilter(filter: ResourceFilter, where: string): ResourceFilter {
   const reading = readFilter(filter);
-  if (reading.ok) return reading.filter;
-  throw new TypeError(`${where}: ${reading.denial.message}`);
+  if (reading.ok) return { collections: named, filter: reading.filter };
+  throw new TypeError(`${where}.filter: ${reading.denial.message}`);
 }

@@ -1,4 +1,7 @@
 import type { HandleScope } from "../issuer/issuer.js";
+import type { AgentContext } from "./agent-options.js";
+import type { KnownGrant } from "./grant.js";
+import type { Ledger } from "./ledger.js";
 import {
   isAbout,
   type Permission,
@@ -6,18 +9,17 @@ import {
   permitsOperation,
   permitsResource,
 } from "./policy.js";
-import { stillMatches } from "./recheck.js";
 import type { AgentDenial } from "./refusal.js";
+import { matches, readResourceQuery } from "./resources/filter.js";
 import type { Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
-import type { ResourceHandles } from "./resources/resource-handles.js";
 import { type Skill, targetOf } from "./skill.js";
 
 /** Handles and permissions of one authority: a capability's, or a principal's own. */
-export interface Standing {
+interface Standing {
   /** Whose handles it takes. */
   readonly scope: HandleScope;
   /** The handles it is limited to; absent if to none. */
-  readonly limited?: readonly string[];
+  readonly limited?: readonly string[] | undefined;
   /** What the policy allows at this moment. */
   readonly permissions: readonly Permission[];
   /** What resources must match beside; anything unless given. */
@@ -30,15 +32,12 @@ const MAX_REPORTED = 16;
 const MAX_OPENED = 256;
 
 /** Where resources are, and what opens and seals their handles. */
-export interface ReachContext {
-  readonly handles: ResourceHandles;
-  readonly resources?: ResourceSource | undefined;
-}
+type ReachContext = Pick<AgentContext, "handles" | "resources">;
 
-/** What a call may reach, or every reason why not. */
+/** What a call may reach, by handle, and every reason why it may not reach more. */
 export interface Reach {
-  readonly resources: ReadonlyMap<string, Resource>;
-  readonly denials: readonly AgentDenial[];
+  readonly resources: Map<string, Resource>;
+  readonly denials: AgentDenial[];
 }
 
 /**
@@ -53,27 +52,22 @@ export async function reachOf(
   standing: Standing,
   context: ReachContext,
 ): Promise<Reach> {
-  const { permissions } = standing;
+  const { permissions, limited } = standing;
   const { resources, denials } = await resolve(skill, named, standing, context, MAX_REPORTED);
   if (skill.reach === "named" && named.length === 0) {
     const message = `${skill.id} takes a resource handle, and the arguments have none`;
     denials.push({ code: "handle_invalid", rule: "resourceHandles", message });
   }
-  if (skill.reach === "none" && !permitsOperation(permissions, skill.operation)) {
-    denials.push(policyDenial(skill.operation));
-  }
-  if (skill.reach !== "scoped") return { resources, denials };
-
-  const left = standing.limited;
-  if (left === undefined) {
-    for (const [handle, resource] of await everything(skill, standing, context)) {
-      resources.set(handle, resource);
-    }
-    if (!permitsOperation(permissions, skill.operation))
+  const unlimited = skill.reach === "scoped" && limited === undefined;
+  if (unlimited) await addEverything(resources, skill, standing, context);
+  if (skill.reach === "none" || unlimited) {
+    if (!permitsOperation(permissions, skill.operation)) {
       denials.push(policyDenial(skill.operation));
-    return { resources, denials };
+    }
   }
-  const others = left.filter((handle) => !resources.has(handle));
+  if (skill.reach !== "scoped" || limited === undefined) return { resources, denials };
+
+  const others = limited.filter((handle) => !resources.has(handle));
   const rest = await resolve(skill, others, standing, context, others.length);
   for (const [handle, resource] of rest.resources) resources.set(handle, resource);
   // Some of many may have gone since; a call that reaches nothing at all gets the reasons.
@@ -88,7 +82,7 @@ async function resolve(
   standing: Standing,
   context: ReachContext,
   maxDenials: number,
-): Promise<{ readonly resources: Map<string, Resource>; readonly denials: AgentDenial[] }> {
+): Promise<Reach> {
   const resources = new Map<string, Resource>();
   const denials: AgentDenial[] = [];
   let names: ReadonlyMap<string, string> = new Map();
@@ -143,12 +137,13 @@ async function resolveOne(
   return { code: "policy_denied", rule: "query", actual: handle, message };
 }
 
-/** All that the policy allows, for an authority that is not limited to handles. */
-async function everything(
+/** Adds all that the policy allows, for an authority that is not limited to handles. */
+async function addEverything(
+  found: Map<string, Resource>,
   skill: Skill,
   { permissions, scope }: Standing,
   { handles, resources: source }: ReachContext,
-): Promise<ReadonlyMap<string, Resource>> {
+): Promise<void> {
   const permitted = new Map<string, Resource>();
   for (const collection of (await source?.collections()) ?? []) {
     if (!isAbout(permissions, collection)) continue;
@@ -158,12 +153,10 @@ async function everything(
       }
     }
   }
-  const found = new Map<string, Resource>();
   for (const [name, handle] of await handles.seal(scope, [...permitted.keys()])) {
     const resource = permitted.get(name);
     if (resource !== undefined) found.set(handle, resource);
   }
-  return found;
 }
 
 async function inside(
@@ -183,4 +176,36 @@ async function inside(
 function policyDenial(operation: string): AgentDenial {
   const message = `the policy does not allow ${operation} here, or it is not there any more`;
   return { code: "policy_denied", rule: "policy", message };
+}
+
+/**
+ * The query that a capability was issued by, where its resources must still match it: if the grant
+ * says so, or if it says nothing and the policy has conditions on fields. `undefined` for a capability
+ * that was minted without a request, or whose request has no query; `unknown` where the ledger has no
+ * record of it: a lost or different ledger must not let through what a query would refuse.
+ *
+ * @param id - The capability's.
+ * @throws StorageError if the ledger cannot be read.
+ */
+export async function queryAskedAgain(
+  id: string,
+  { recheck }: KnownGrant,
+  permissions: readonly Permission[],
+  ledger: Ledger,
+): Promise<ResourceQuery | "unknown" | undefined> {
+  const asked = recheck ?? permissions.some(({ resources }) => resources.filter !== undefined);
+  if (!asked) return undefined;
+  const issued = await ledger.issued(id);
+  if (issued === undefined) return "unknown";
+  const { query: kept } = issued;
+  if (kept === undefined) return undefined;
+  const reading = readResourceQuery(JSON.parse(kept));
+  if (reading.ok) return reading.query;
+  throw new TypeError(`the query that ${id} was issued by: ${reading.denial.message}`);
+}
+
+/** Whether a resource is what a query names: an item that matches, or the collection itself. */
+function stillMatches({ collection, filter = {} }: ResourceQuery, resource: Resource): boolean {
+  if (resource.collection !== collection) return false;
+  return resource.kind === "collection" || matches(resource, filter);
 }

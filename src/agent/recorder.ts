@@ -2,46 +2,19 @@ import type { Json } from "../bytes/json.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
 import { TokenSearch } from "../capability/token-search.js";
 import type { Hop } from "../caveats/hop.js";
+import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
-import type { Clearance, Refusal, SkillInvocation } from "./clearance.js";
+import type { Clearance, Judged, Refusal, SkillInvocation } from "./clearance.js";
 import type { GrantedCapability } from "./issuance.js";
-import type {
-  AuthorityKind,
-  IssuedCapability,
-  Ledger,
-  LedgerEvent,
-  LedgerEventKind,
-} from "./ledger.js";
+import type { IssuedCapability, LedgerEvent, LedgerEventKind } from "./ledger.js";
 import { type AgentDenials, codesOf } from "./refusal.js";
 import type { Skill } from "./skill.js";
 
-/** One decision, for metrics: it holds nothing that a caller wrote. */
-export interface Observation {
-  readonly kind: LedgerEventKind;
-  readonly decision: "allowed" | "refused";
-  /** The first code of a refusal. */
-  readonly code?: string;
-  readonly authority?: AuthorityKind;
-  /** How long it took to decide. */
-  readonly seconds: number;
-}
-
-export interface RecorderOptions {
-  readonly ledger: Ledger;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** Names of arguments whose values are recorded. */
-  readonly values: readonly string[];
-  /** Whether a text is a token of this issuer, by its signatures alone. */
-  readonly isAuthentic: (text: string) => boolean;
-  readonly observe: (observation: Observation) => void;
-}
-
 /** Writes decisions into the ledger, and passes them to an observer. */
 export class Recorder {
-  readonly #options: RecorderOptions;
+  readonly #options: AgentContext;
 
-  constructor(options: RecorderOptions) {
+  constructor(options: AgentContext) {
     this.#options = options;
   }
 
@@ -62,17 +35,16 @@ export class Recorder {
     const { ledger } = this.#options;
     const commits = granted.map(({ id, grant, resourceHandles = [] }, at) => {
       const handles = resourceHandles.map(({ handle }) => handle);
-      const event = this.#event("issuance", "allowed", caller, { capability: id, grant, handles });
-      return ledger.commit(withPurpose(event, purpose), kept.slice(at, at + 1));
+      const about = { capability: id, grant, handles, ...inWords(purpose) };
+      const event = this.#event("issuance", "allowed", caller, about);
+      return ledger.commit(event, kept.slice(at, at + 1));
     });
     await Promise.all(commits);
     this.#options.observe({ kind: "issuance", decision: "allowed", seconds });
   }
 
   notIssued(caller: Caller, code: string, purpose: string | undefined, seconds: number): void {
-    const event = this.#event("issuance", "refused", caller, { codes: [code] });
-    this.#options.ledger.note(withPurpose(event, purpose));
-    this.#options.observe({ kind: "issuance", decision: "refused", code, seconds });
+    this.#refused("issuance", caller, [code], seconds, inWords(purpose));
   }
 
   /**
@@ -90,32 +62,25 @@ export class Recorder {
       ...(declared === undefined ? {} : { declared }),
       handles,
     };
-    if (forgone === undefined) {
+    if (forgone !== undefined) this.#refused(kind, caller, [forgone], seconds, more);
+    else {
       ledger.note(this.#event(kind, "allowed", caller, { ...more, authority }));
       observe({ kind, decision: "allowed", authority, seconds });
-    } else {
-      ledger.note(this.#event(kind, "refused", caller, { ...more, codes: [forgone] }));
-      observe({ kind, decision: "refused", code: forgone, seconds });
     }
   }
 
   notInvoked(caller: Caller, asked: SkillInvocation, answer: Refusal, seconds: number): void {
     const { denials, capability, skill, handles = [] } = answer;
-    const more = {
+    this.#refused("invocation", caller, codesOf(denials), seconds, {
       ...this.#asked(asked.skill, skill, asked.arguments),
       ...(capability === undefined ? {} : refusedPathOf(capability)),
-      ...{ codes: codesOf(denials), handles },
-    };
-    const kind = "invocation";
-    this.#options.ledger.note(this.#event(kind, "refused", caller, more));
-    this.#options.observe({ kind, decision: "refused", code: denials[0].code, seconds });
+      handles,
+    });
   }
 
   /** A refusal of anything but a skill: of an admission, an attenuation or a revocation. */
   refused(kind: LedgerEventKind, caller: Caller, denials: AgentDenials, seconds = 0): void {
-    const codes = codesOf(denials);
-    this.#options.ledger.note(this.#event(kind, "refused", caller, { codes }));
-    this.#options.observe({ kind, decision: "refused", code: denials[0].code, seconds });
+    this.#refused(kind, caller, codesOf(denials), seconds, {});
   }
 
   /** @throws StorageError if the ledger cannot record it. */
@@ -125,12 +90,23 @@ export class Recorder {
     revocationId: string,
     purpose: string | undefined,
   ): Promise<void> {
-    const event = this.#event("revocation", "allowed", caller, {
-      capability,
-      path: [{ revocationId }],
-    });
-    await this.#options.ledger.commit(withPurpose(event, purpose), [], { urgent: true });
+    const about = { capability, path: [{ revocationId }], ...inWords(purpose) };
+    const event = this.#event("revocation", "allowed", caller, about);
+    await this.#options.ledger.commit(event, [], { urgent: true });
     this.#options.observe({ kind: "revocation", decision: "allowed", seconds: 0 });
+  }
+
+  #refused(
+    kind: LedgerEventKind,
+    caller: Caller,
+    codes: readonly string[],
+    seconds: number,
+    more: Partial<LedgerEvent>,
+  ): void {
+    const { ledger, observe } = this.#options;
+    ledger.note(this.#event(kind, "refused", caller, { ...more, codes }));
+    const [code = ""] = codes;
+    observe({ kind, decision: "refused", code, seconds });
   }
 
   #event(
@@ -149,7 +125,7 @@ export class Recorder {
     known: Skill | undefined,
     given: SkillInvocation["arguments"],
   ): Partial<LedgerEvent> {
-    const names = this.#options.values.filter((name) => Object.hasOwn(given, name));
+    const names = this.#options.recordValues.filter((name) => Object.hasOwn(given, name));
     const values = Object.fromEntries(names.map((name) => [name, given[name]]));
     return {
       skill: skill.slice(0, 128),
@@ -160,7 +136,7 @@ export class Recorder {
 
   /** What each hop says, without hops that hold a token of this issuer: the ledger keeps no token. */
   #pathOf({ id, grant, hops }: VerifiedCapability): Partial<LedgerEvent> {
-    const search = new TokenSearch(this.#options.isAuthentic);
+    const search = new TokenSearch((text) => this.#options.issuer.isAuthentic(text));
     const path = hops.map(({ revocationId, hop }) => {
       const shown = hop !== undefined && search.look(jsonOf(hop)) === "none";
       return shown ? { revocationId, hop } : { revocationId };
@@ -169,15 +145,11 @@ export class Recorder {
   }
 }
 
-function withPurpose(event: LedgerEvent, purpose: string | undefined): LedgerEvent {
-  return purpose === undefined ? event : { ...event, purpose };
+function inWords(purpose: string | undefined): Pick<LedgerEvent, "purpose"> {
+  return purpose === undefined ? {} : { purpose };
 }
 
-function refusedPathOf({
-  id,
-  grant,
-  revocationIds,
-}: NonNullable<Refusal["capability"]>): Partial<LedgerEvent> {
+function refusedPathOf({ id, grant, revocationIds }: Judged): Partial<LedgerEvent> {
   // The first is the identifier's, which is no hop.
   const path = revocationIds.slice(1).map((revocationId) => ({ revocationId }));
   return { capability: id, grant, path };

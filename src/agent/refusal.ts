@@ -40,6 +40,12 @@ export interface AgentDenial extends Omit<Denial, "code"> {
 /** Never empty. */
 export type AgentDenials = readonly [AgentDenial, ...AgentDenial[]];
 
+/** What is refused, with every reason. */
+export interface Denied {
+  readonly ok: false;
+  readonly denials: AgentDenials;
+}
+
 /** The codes of denials, each once, the first one's first. */
 export function codesOf(denials: AgentDenials): readonly AgentDenial["code"][] {
   return [...new Set(denials.map(({ code }) => code))];
@@ -49,14 +55,6 @@ export function codesOf(denials: AgentDenials): readonly AgentDenial["code"][] {
 export function missingCapability(): AgentDenial {
   const message = "the call presents no capability, and this agent requires one; request one first";
   return { code: "capability_missing", rule: "capabilities", message };
-}
-
-/** The denial of a call that presents nothing, where ambient authority must be declared. */
-export function undeclaredAuthority(): AgentDenial {
-  const message =
-    "the call presents no capability, and does not declare that it uses ambient authority; " +
-    'present a capability, or declare "authority": "ambient"';
-  return { code: "authority_undeclared", rule: "authority", message };
 }
 
 /** The denial of a revocation by a caller that has as many in the list as it may have. */
@@ -116,4 +114,14 @@ export interface RequestDenial {
 export interface RequestRefusal {
   readonly ok: false;
   readonly denial: RequestDenial;
+}
+
+/** Refuses a request that is not well formed at a path. */
+export function invalidRequest(path: string, message: string): RequestRefusal {
+  return { ok: false, denial: { code: "invalid_request", message, path } };
+}
+
+/** Refuses a request whose resource query is refused. */
+export function refusedQuery({ path, ...denial }: QueryDenial): RequestRefusal {
+  return { ok: false, denial: { ...denial, path: `resourceQuery.${path}` } };
 }

@@ -1,9 +1,9 @@
-import type { AuthenticationDenial } from "../agent/caller.js";
+import type { AuthenticationDenial, CallerAuthentication } from "../agent/caller.js";
 
 /** A bearer token as it came, or why there is none. */
-export type BearerReading =
-  | { readonly ok: true; readonly token: string }
-  | { readonly ok: false; readonly denial: AuthenticationDenial };
+export type BearerReading = { readonly ok: true; readonly token: string } | Unauthenticated;
+
+type Unauthenticated = Extract<CallerAuthentication, { ok: false }>;
 
 /** In characters; what servers commonly accept for all headers together is 16 KiB. */
 export const MAX_HEADER_LENGTH = 8192;
@@ -20,26 +20,26 @@ const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
  */
 export function readBearer(authorization: string | undefined, advice: string): BearerReading {
   if (authorization === undefined || authorization === "") {
-    return missing(`there is no Authorization header; ${advice}`);
+    return refused("token_missing", `there is no Authorization header; ${advice}`);
   }
   if (authorization.length > MAX_HEADER_LENGTH) {
-    return invalid(
-      `the Authorization header is longer than ${MAX_HEADER_LENGTH} characters; ${advice}`,
-    );
+    const message = `the Authorization header is longer than ${MAX_HEADER_LENGTH} characters`;
+    return refused("token_invalid", `${message}; ${advice}`);
   }
   if (!SCHEME.test(authorization)) {
     // What stands in the place of the scheme may be a token whose scheme was forgotten.
-    return missing(`the Authorization header does not begin with "Bearer "; ${advice}`);
+    return refused(
+      "token_missing",
+      `the Authorization header does not begin with "Bearer "; ${advice}`,
+    );
   }
   const token = CREDENTIALS.exec(authorization)?.[1];
   if (token !== undefined) return { ok: true, token };
-  return invalid(`the Authorization header is not "Bearer " and one token; ${advice}`);
+  const message = 'the Authorization header is not "Bearer " and one token';
+  return refused("token_invalid", `${message}; ${advice}`);
 }
 
-function missing(message: string): BearerReading {
-  return { ok: false, denial: { code: "token_missing", message } };
-}
-
-function invalid(message: string): BearerReading {
-  return { ok: false, denial: { code: "token_invalid", message } };
+/** Denies a request whose credentials are absent or bad. */
+export function refused(code: AuthenticationDenial["code"], message: string): Unauthenticated {
+  return { ok: false, denial: { code, message } };
 }

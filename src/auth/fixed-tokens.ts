@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Authenticator, Caller, CallerAuthentication } from "../agent/caller.js";
-import { readBearer } from "./bearer.js";
+import { readBearer, refused } from "./bearer.js";
 import { IDENTITY, isIdentity } from "./identity.js";
 
 /** A token that stands for a caller, without an authorization server. */
@@ -68,11 +68,9 @@ export function createFixedTokens(
       if (!bearer.ok) return bearer;
       const digest = sha256(bearer.token);
       // Compares all of them, so that the time does not reveal which one is similar.
-      const found = known.filter((entry) => timingSafeEqual(entry.digest, digest));
-      const [entry] = found;
+      const [entry] = known.filter((one) => timingSafeEqual(one.digest, digest));
       if (entry !== undefined) return { ok: true, caller: entry.caller };
-      const message = `this agent does not know the token; ${ADVICE}`;
-      return { ok: false, denial: { code: "token_invalid", message } };
+      return refused("token_invalid", `this agent does not know the token; ${ADVICE}`);
     },
   };
 }

@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import type { JWTPayload } from "jose";
-import type { LRUCache } from "lru-cache";
 import type { Authenticator, Caller, CallerAuthentication } from "../agent/caller.js";
-import { readBearer } from "./bearer.js";
+import { readBearer, refused } from "./bearer.js";
 import { IDENTITY, isIdentity } from "./identity.js";
 import { checkedOptions, type JwtAuthenticatorOptions, type Settings } from "./jwt-options.js";
 import { momentOf, whatIsWrong } from "./jwt-refusal.js";
-import { type FindKey, type KeySource, keySource } from "./key-source.js";
+import { type FindKey, keySource } from "./key-source.js";
 
 /**
  * Authenticates callers by access tokens of an authorization server: JWTs as in RFC 9068, with an
@@ -56,7 +55,58 @@ export async function createJwtAuthenticator(
   const [jose, { LRUCache }] = await loadPackages();
   const keys = keySource(jose, options.jwks, options);
   keys();
-  return new JwtAuthenticator(settings, jose.jwtVerify, keys, new LRUCache({ max: MAX_CACHED }));
+  const { issuer, audience, type, algorithms, requiredScope, clockTolerance } = settings;
+  const scope = requiredScope === undefined ? "" : ` with scope ${requiredScope}`;
+  const advice = `get a new access token from ${issuer} for audience ${audience}${scope}`;
+  const wrongToken = (wrong: string): CallerAuthentication =>
+    refused("token_invalid", `the access token ${wrong}; ${advice}`);
+  // By the digest of each token, since a token is a secret.
+  const cache = new LRUCache<string, Known>({ max: MAX_CACHED });
+  /** The keys that the tokens in the cache were checked with. */
+  let cachedFor: FindKey | undefined;
+  return {
+    issuer,
+    audience,
+    ...(requiredScope === undefined ? {} : { scope: requiredScope }),
+    async authenticate(authorization: string | undefined): Promise<CallerAuthentication> {
+      const bearer = readBearer(authorization, advice);
+      if (!bearer.ok) return bearer;
+      const find = keys();
+      if (find !== cachedFor) {
+        cache.clear();
+        cachedFor = find;
+      }
+      const now = settings.clock();
+      const digest = createHash("sha256").update(bearer.token).digest("base64");
+      const known = cache.get(digest);
+      // A clock that is set back makes tokens too new that were not.
+      if (known !== undefined && now >= known.from && now < known.until) {
+        return { ok: true, caller: known.caller };
+      }
+
+      let payload: JWTPayload;
+      try {
+        ({ payload } = await jose.jwtVerify(bearer.token, find, {
+          ...{ issuer, audience, algorithms: [...algorithms], clockTolerance },
+          ...(type === "any" ? {} : { typ: type }),
+          currentDate: new Date(now),
+          requiredClaims: ["exp", "iat"],
+        }));
+      } catch (error) {
+        const wrong = whatIsWrong(error, settings, jose.errors);
+        if (wrong === undefined) throw error;
+        return wrongToken(wrong);
+      }
+      const caller = callerIn(payload, now, settings);
+      if (typeof caller === "string") return wrongToken(caller);
+      // If the keys have changed meanwhile, those in the cache are others than this one's.
+      if (payload.exp !== undefined && find === cachedFor) {
+        const until = Math.min(payload.exp * 1000, now + CACHED_FOR);
+        cache.set(digest, { caller, from: now, until });
+      }
+      return { ok: true, caller };
+    },
+  };
 }
 
 function loadPackages(): Promise<[typeof import("jose"), typeof import("lru-cache")]> {
@@ -78,111 +128,32 @@ interface Known {
   readonly until: number;
 }
 
-class JwtAuthenticator implements Authenticator {
-  readonly issuer: string;
-  readonly audience: string;
-  readonly scope?: string;
-  readonly #settings: Settings;
-  readonly #verify: typeof import("jose").jwtVerify;
-  readonly #keys: KeySource;
-  readonly #advice: string;
-  /** By the digest of each token, since a token is a secret. */
-  readonly #cache: LRUCache<string, Known>;
-  /** The keys that the tokens in the cache were checked with. */
-  #cachedFor: FindKey | undefined;
-
-  constructor(
-    settings: Settings,
-    verify: typeof import("jose").jwtVerify,
-    keys: KeySource,
-    cache: LRUCache<string, Known>,
-  ) {
-    const { issuer, audience, requiredScope } = settings;
-    this.issuer = issuer;
-    this.audience = audience;
-    const scope = requiredScope === undefined ? "" : ` with scope ${requiredScope}`;
-    if (requiredScope !== undefined) this.scope = requiredScope;
-    this.#settings = settings;
-    this.#verify = verify;
-    this.#keys = keys;
-    this.#cache = cache;
-    this.#advice = `get a new access token from ${issuer} for audience ${audience}${scope}`;
+/** The caller that a signed token names, or what is wrong with the token. */
+function callerIn(payload: JWTPayload, now: number, settings: Settings): Caller | string {
+  const { clockTolerance, requiredScope, principalClaim, invokerClaims } = settings;
+  if (payload.iat !== undefined && payload.iat > now / 1000 + clockTolerance) {
+    return `was issued in the future, at ${momentOf(payload.iat)} ("iat")`;
   }
-
-  async authenticate(authorization: string | undefined): Promise<CallerAuthentication> {
-    const bearer = readBearer(authorization, this.#advice);
-    if (!bearer.ok) return bearer;
-    const find = this.#keys();
-    if (find !== this.#cachedFor) {
-      this.#cache.clear();
-      this.#cachedFor = find;
-    }
-    const now = this.#settings.clock();
-    const digest = createHash("sha256").update(bearer.token).digest("base64");
-    const known = this.#cache.get(digest);
-    // A clock that is set back makes tokens too new that were not.
-    if (known !== undefined && now >= known.from && now < known.until) {
-      return { ok: true, caller: known.caller };
-    }
-
-    const { issuer, audience, type, algorithms, clockTolerance } = this.#settings;
-    let payload: JWTPayload;
-    try {
-      ({ payload } = await this.#verify(bearer.token, find, {
-        ...{ issuer, audience, algorithms: [...algorithms], clockTolerance },
-        ...(type === "any" ? {} : { typ: type }),
-        currentDate: new Date(now),
-        requiredClaims: ["exp", "iat"],
-      }));
-    } catch (error) {
-      const wrong = whatIsWrong(error, this.#settings);
-      if (wrong === undefined) throw error;
-      return this.#refused(wrong);
-    }
-    const result = this.#callerIn(payload, now);
-    // If the keys have changed meanwhile, those in the cache are others than this one's.
-    if (result.ok && payload.exp !== undefined && find === this.#cachedFor) {
-      const until = Math.min(payload.exp * 1000, now + CACHED_FOR);
-      this.#cache.set(digest, { caller: result.caller, from: now, until });
-    }
-    return result;
+  if (payload["cnf"] !== undefined) {
+    return 'is bound to a key ("cnf"), and a plain bearer token is needed';
   }
-
-  #callerIn(payload: JWTPayload, now: number): CallerAuthentication {
-    const { clockTolerance, requiredScope, principalClaim, invokerClaims } = this.#settings;
-    if (payload.iat !== undefined && payload.iat > now / 1000 + clockTolerance) {
-      return this.#refused(`was issued in the future, at ${momentOf(payload.iat)} ("iat")`);
-    }
-    if (payload["cnf"] !== undefined) {
-      return this.#refused('is bound to a key ("cnf"), and a plain bearer token is needed');
-    }
-    if (requiredScope !== undefined && !scopesIn(payload).includes(requiredScope)) {
-      return this.#refused(`lacks the scope "${requiredScope}" ("scope")`);
-    }
-    const invokerClaim = invokerClaims.find((name) => Object.hasOwn(payload, name));
-    if (invokerClaim === undefined) {
-      return this.#refused(`names no client: it has no ${quoted(invokerClaims)}`);
-    }
-    const principal = payload[principalClaim];
-    if (!isIdentity(principal))
-      return this.#refused(`has no good "${principalClaim}": ${IDENTITY}`);
-    const invoker = payload[invokerClaim];
-    if (!isIdentity(invoker)) return this.#refused(`has no good "${invokerClaim}": ${IDENTITY}`);
-    // It is given to every call with this token.
-    return { ok: true, caller: Object.freeze({ principal, invoker }) };
+  if (requiredScope !== undefined && !scopesIn(payload).includes(requiredScope)) {
+    return `lacks the scope "${requiredScope}" ("scope")`;
   }
-
-  #refused(wrong: string): CallerAuthentication {
-    const message = `the access token ${wrong}; ${this.#advice}`;
-    return { ok: false, denial: { code: "token_invalid", message } };
+  const invokerClaim = invokerClaims.find((name) => Object.hasOwn(payload, name));
+  if (invokerClaim === undefined) {
+    const names = invokerClaims.map((name) => `"${name}"`).join(" or ");
+    return `names no client: it has no ${names}`;
   }
+  const principal = payload[principalClaim];
+  if (!isIdentity(principal)) return `has no good "${principalClaim}": ${IDENTITY}`;
+  const invoker = payload[invokerClaim];
+  if (!isIdentity(invoker)) return `has no good "${invokerClaim}": ${IDENTITY}`;
+  // It is given to every call with this token.
+  return Object.freeze({ principal, invoker });
 }
 
 function scopesIn(payload: JWTPayload): readonly string[] {
   const scope = payload["scope"];
   return typeof scope === "string" ? scope.split(" ") : [];
-}
-
-function quoted(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join(" or ");
 }

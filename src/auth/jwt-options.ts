@@ -1,6 +1,5 @@
 import { assertMembers } from "../caveats/known-members.js";
 import { nearest } from "../caveats/nearest.js";
-import type { Expected } from "./jwt-refusal.js";
 
 /** Public keys in the form of a JWK Set (RFC 7517). */
 export interface PublicJwkSet {
@@ -67,14 +66,14 @@ const OPTIONS = [
 ];
 
 /** Options as they were checked, with defaults. */
-export interface Settings extends Expected {
-  readonly principalClaim: string;
+export interface Settings
+  extends Required<Omit<JwtAuthenticatorOptions, Unsettled>>,
+    Pick<JwtAuthenticatorOptions, "requiredScope"> {
   /** The first that a token has counts. */
   readonly invokerClaims: readonly string[];
-  readonly requiredScope?: string;
-  readonly clockTolerance: number;
-  readonly clock: () => number;
 }
+
+type Unsettled = "jwks" | "invokerClaim" | "requiredScope" | keyof KeySourceOptions;
 
 /** @throws TypeError naming the option that is wrong. */
 export function checkedOptions(options: JwtAuthenticatorOptions): Settings {

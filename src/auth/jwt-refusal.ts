@@ -1,12 +1,6 @@
+import type { errors } from "jose";
 import { errorCode } from "../bytes/error-code.js";
-
-/** What an access token is checked for, as the words need it. */
-export interface Expected {
-  readonly issuer: string;
-  readonly audience: string;
-  readonly type: "at+jwt" | "any";
-  readonly algorithms: readonly string[];
-}
+import type { Settings } from "./jwt-options.js";
 
 /** Characters of a claim that are shown. */
 const SHOWN = 120;
@@ -16,14 +10,19 @@ const FARTHEST = 8.64e15;
 /**
  * What is wrong with an access token that jose refuses, to be said after "the access token".
  *
+ * @param jose - The errors of the package, which is loaded only where it is used.
  * @returns `undefined` if the error is about something else than the token.
  */
-export function whatIsWrong(error: unknown, expected: Expected): string | undefined {
+export function whatIsWrong(
+  error: unknown,
+  expected: Settings,
+  jose: typeof errors,
+): string | undefined {
+  if (error instanceof jose.JWTExpired) {
+    return `expired at ${momentOf(error.payload.exp)} ("exp")`;
+  }
+  if (error instanceof jose.JWTClaimValidationFailed) return wrongClaim(error, expected);
   switch (errorCode(error)) {
-    case "ERR_JWT_EXPIRED":
-      return `expired at ${momentOf(claimIn(error, "exp"))} ("exp")`;
-    case "ERR_JWT_CLAIM_VALIDATION_FAILED":
-      return wrongClaim(error, expected);
     case "ERR_JOSE_ALG_NOT_ALLOWED":
       return `is not signed by an accepted algorithm ("alg"): ${expected.algorithms.join(", ")}`;
     case "ERR_JWKS_NO_MATCHING_KEY":
@@ -41,12 +40,13 @@ export function whatIsWrong(error: unknown, expected: Expected): string | undefi
   }
 }
 
-function wrongClaim(error: unknown, expected: Expected): string {
-  const claim = memberIn(error, "claim");
-  const name = typeof claim === "string" ? claim : "claim";
-  const found = claimIn(error, name);
-  if (memberIn(error, "reason") === "missing") return `has no "${name}"`;
-  if (memberIn(error, "reason") === "invalid") return `has a "${name}" that is not a number`;
+function wrongClaim(
+  { claim: name, reason, payload }: errors.JWTClaimValidationFailed,
+  expected: Settings,
+): string {
+  const found = payload[name];
+  if (reason === "missing") return `has no "${name}"`;
+  if (reason === "invalid") return `has a "${name}" that is not a number`;
   switch (name) {
     case "typ":
       return `is of another type ("typ") than at+jwt: an ID token, maybe, and no access token`;
@@ -71,13 +71,4 @@ function shown(value: unknown): string {
 export function momentOf(seconds: unknown): string {
   if (typeof seconds !== "number" || Math.abs(seconds * 1000) > FARTHEST) return "no time";
   return new Date(seconds * 1000).toISOString().replace(/\.\d+Z$/, "Z");
-}
-
-function claimIn(error: unknown, claim: string): unknown {
-  return memberIn(memberIn(error, "payload"), claim);
-}
-
-function memberIn(value: unknown, name: string): unknown {
-  if (typeof value !== "object" || value === null) return undefined;
-  return Object.getOwnPropertyDescriptor(value, name)?.value;
 }

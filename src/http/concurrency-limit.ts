@@ -10,6 +10,11 @@ export class ConcurrencyLimit {
     this.#most = most;
   }
 
+  /** How much is under way, of all callers together. */
+  get running(): number {
+    return [...this.#underWay.values()].reduce((sum, count) => sum + count, 0);
+  }
+
   /**
    * Takes a place, before anything is awaited.
    *

@@ -10,8 +10,17 @@ export interface ListenOptions {
   readonly host?: string;
 }
 
-/** Milliseconds that requests under way have when a server closes. */
+/** How the requests under way end when a server closes. */
+export interface DrainOptions {
+  /** Milliseconds that they have; 10,000 unless given. */
+  readonly grace?: number | undefined;
+  /** Called when these are over: to answer what is still under way. */
+  readonly overdue?: () => Promise<void>;
+}
+
 const GRACE = 10_000;
+/** Milliseconds that the last answers have to be sent. */
+const LAST = 1000;
 
 /**
  * Starts listening.
@@ -36,9 +45,16 @@ export async function listen(
 }
 
 /** Takes no more connections, finishes the requests under way, and lets go of the port. */
-export function drain(server: Server): Promise<void> {
+export function drain(
+  server: Server,
+  { grace = GRACE, overdue = async () => {} }: DrainOptions = {},
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const force = setTimeout(() => server.closeAllConnections(), GRACE);
+    const cut = (): void => server.closeAllConnections();
+    let force = setTimeout(() => {
+      force = setTimeout(cut, LAST);
+      overdue().catch(cut);
+    }, grace);
     // Connections are kept for more requests: those under way are let go of once they are answered.
     const idle = setInterval(() => server.closeIdleConnections(), 50);
     server.close((error) => {

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { Observation } from "../agent/recorder.js";
+import type { Observation } from "../agent/ledger.js";
 
 /** The figures of a revocation list. */
 export interface RevocationGauge {

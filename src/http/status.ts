@@ -1,19 +1,52 @@
+import { createServer } from "node:http";
 import type { RequestHandler } from "express";
+import { drain, type ListenOptions, listen } from "./listen.js";
 import type { AgentMetrics } from "./metrics.js";
 
-/** Answers whether the server takes requests: 200, or 503 while it drains. */
-export function health(isDraining: () => boolean): RequestHandler {
-  return (_req, res) => {
-    const draining = isDraining();
-    res.status(draining ? 503 : 200).json({ status: draining ? "draining" : "ok" });
+/** Finds what keeps an agent from its work now, as stable codes without secrets; empty if nothing does. */
+export type HealthCheck = () => Promise<readonly string[]>;
+
+/** Answers whether the server does its work: 200, or 503 with what is wrong, or while it drains. */
+export function health(
+  isDraining: () => boolean,
+  check: HealthCheck = async () => [],
+): RequestHandler {
+  return async (_req, res) => {
+    if (isDraining()) return void res.status(503).json({ status: "draining" });
+    const problems = await check().catch(() => ["check_failed"]);
+    if (problems.length === 0) return void res.json({ status: "ok" });
+    return void res.status(503).json({ status: "failing", problems });
   };
 }
 
-/** Answers with what is counted, in the text format of Prometheus; 404 if nothing is. */
-export function metricsText(metrics: AgentMetrics | undefined): RequestHandler {
-  return async (_req, res) => {
-    if (metrics === undefined) return void res.status(404).json({ error: "not kept" });
+/** An address at which counts are read. */
+export interface MetricsServer {
+  /** Such as `http://127.0.0.1:9464/metrics`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const PATH = "/metrics";
+
+/**
+ * Serves what is counted, in the text format of Prometheus, at an address of its own: it needs no
+ * login, so callers of the agent must not reach it.
+ *
+ * @throws Error if the port is taken.
+ */
+export async function serveMetrics(
+  metrics: AgentMetrics,
+  address: ListenOptions = {},
+): Promise<MetricsServer> {
+  const server = createServer(async (req, res) => {
+    const { pathname } = new URL(req.url ?? "/", "http://metrics");
+    if (pathname !== PATH || (req.method !== "GET" && req.method !== "HEAD")) {
+      res.writeHead(404).end();
+      return;
+    }
     const { contentType, text } = await metrics.read();
-    return void res.setHeader("Content-Type", contentType).send(text);
-  };
+    res.writeHead(200, { "Content-Type": contentType }).end(req.method === "HEAD" ? "" : text);
+  });
+  const url = await listen(server, address);
+  return { url: `${url}${PATH}`, close: () => drain(server) };
 }

@@ -46,24 +46,28 @@ export function grantsById(grants: readonly Grant[]): ReadonlyMap<string, Grant>
       );
     }
     if (known.has(id)) throw new TypeError(`${where}.id: "${id}" is taken`);
-    assertOperations(operations, `${where}.operations`);
-    known.set(id, Object.freeze({ ...grant, operations: Object.freeze([...operations]) }));
+    const named = texts(operations, `${where}.operations`);
+    if (named.includes("*")) {
+      throw new TypeError(
+        `${where}.operations[${named.indexOf("*")}]: "*" is no operation; write out those that the grant has`,
+      );
+    }
+    known.set(id, Object.freeze({ ...grant, operations: Object.freeze(named) }));
   }
   return known;
 }
 
-function assertOperations(operations: unknown, where: string): void {
-  if (!Array.isArray(operations)) throw new TypeError(`${where}: must be an array of texts`);
-  for (const [at, operation] of operations.entries()) {
-    if (typeof operation !== "string" || operation === "") {
-      throw new TypeError(`${where}[${at}]: must be a text`);
-    }
-    if (operation === "*") {
-      throw new TypeError(
-        `${where}[${at}]: "*" is no operation; write out those that the grant has`,
-      );
-    }
-  }
+/**
+ * The texts of a list, in an array of its own.
+ *
+ * @throws TypeError naming what is not an array of non-empty texts.
+ */
+export function texts(value: unknown, where: string): readonly string[] {
+  if (!Array.isArray(value)) throw new TypeError(`${where}: must be an array of texts`);
+  return value.map((item: unknown, at) => {
+    if (typeof item === "string" && item !== "") return item;
+    throw new TypeError(`${where}[${at}]: must be a text`);
+  });
 }
 
 /** The part of the grants that checks rest on. */

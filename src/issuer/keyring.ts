@@ -1,5 +1,4 @@
 import { decodeBase64, encodeBase64url } from "../bytes/base64.js";
-import { isJsonObject, type Json } from "../bytes/json.js";
 import { randomBytes } from "../bytes/random.js";
 import type { KeySource } from "../capability/authenticate.js";
 import { assertMembers } from "../caveats/known-members.js";
@@ -46,18 +45,17 @@ export interface KeyringOptions {
   readonly random?: (length: number) => Uint8Array;
 }
 
-interface HeldKey {
-  readonly jwk: RootJwk;
-  readonly root: RootKey;
-  readonly handles: HandleKey;
-}
-
 /** One root key, for what is made under it. */
 export interface KeyInUse {
   readonly kid: string;
   readonly root: RootKey;
   /** Derived from the same secret; seals numbers of resources. */
   readonly handles: HandleKey;
+}
+
+interface HeldKey {
+  readonly jwk: RootJwk;
+  readonly key: KeyInUse;
 }
 
 /**
@@ -73,8 +71,8 @@ export class Keyring implements KeySource {
   /** @internal Use {@link createKeyring} or {@link importKeyring}. */
   constructor(jwks: readonly RootJwk[], options: KeyringOptions = {}) {
     this.#options = { clock: Date.now, random: randomBytes, ...options };
-    const held = jwks.map((jwk): HeldKey => ({ jwk: copyOf(jwk), ...keysOf(jwk) }));
-    this.#keys = new Map(held.map((key) => [key.jwk.kid, key]));
+    const held = jwks.map((jwk): HeldKey => ({ jwk: copyOf(jwk), key: keyOf(jwk) }));
+    this.#keys = new Map(held.map((one) => [one.key.kid, one]));
     const minting = held.filter(({ jwk }) => jwk.key_ops.includes("sign"));
     const [only, ...others] = minting;
     if (only === undefined || others.length > 0) {
@@ -86,17 +84,16 @@ export class Keyring implements KeySource {
 
   /** The key under which new capabilities are made. */
   get minting(): KeyInUse {
-    const { jwk, root, handles } = this.#minting;
-    return { kid: jwk.kid, root, handles };
+    return this.#minting.key;
   }
 
   find(kid: string): RootKey | undefined {
-    return this.#keys.get(kid)?.root;
+    return this.#keys.get(kid)?.key.root;
   }
 
   /** The key that unseals the handles of capabilities made under the root key `kid`. */
   handleKey(kid: string): HandleKey | undefined {
-    return this.#keys.get(kid)?.handles;
+    return this.#keys.get(kid)?.key.handles;
   }
 
   /** Every key without its secret, oldest first. */
@@ -122,7 +119,7 @@ export class Keyring implements KeySource {
    */
   retire(kid: string): Keyring {
     if (!this.#keys.has(kid)) throw new TypeError(`there is no key ${JSON.stringify(kid)}`);
-    if (kid === this.#minting.jwk.kid) {
+    if (kid === this.#minting.key.kid) {
       throw new TypeError(`key ${kid} is the one that mints; rotate first, then retire it`);
     }
     return new Keyring(
@@ -175,7 +172,7 @@ export function createKeyring(options: KeyringOptions = {}): Keyring {
  * ```
  */
 export function importKeyring(set: unknown, options: KeyringOptions = {}): Keyring {
-  const keys = isJsonObject(set as Json) ? (set as { keys?: unknown }).keys : undefined;
+  const keys = typeof set === "object" && set !== null && "keys" in set ? set.keys : undefined;
   if (!Array.isArray(keys)) throw new TypeError('a JWK Set is an object with an array "keys"');
   return new Keyring(keys.map(checkJwk), options);
 }
@@ -207,12 +204,12 @@ function copyOf(jwk: RootJwk): RootJwk {
   return { ...jwk, key_ops: [...jwk.key_ops] };
 }
 
-function keysOf({ kid, k }: RootJwk): Omit<HeldKey, "jwk"> {
+function keyOf({ kid, k }: RootJwk): KeyInUse {
   const secret = decodeBase64(k);
   if (secret.length !== SECRET_LENGTH) {
     throw new TypeError(`the secret of key ${kid} must have ${SECRET_LENGTH} bytes`);
   }
-  return { root: new RootKey(secret), handles: new HandleKey(secret) };
+  return { kid, root: new RootKey(secret), handles: new HandleKey(secret) };
 }
 
 function secretLength(k: string): number {

@@ -1,4 +1,4 @@
-import { type AuthenticToken, authenticate } from "../capability/authenticate.js";
+import { authenticate } from "../capability/authenticate.js";
 import { type CheckContext, ownExpiry, revocationQueryFor } from "../capability/authorize.js";
 import type { Denial } from "../capability/denial.js";
 import { MAX_LIFETIME } from "../capability/mint.js";
@@ -29,30 +29,21 @@ export function tokenRevocation(
   if (!result.ok) return result;
   const { token } = result;
   const now = context.clock();
-  const ids = token.chains[0].revocationIds;
+  const links = token.chains[0].revocationIds;
+  const until = ownExpiry(token) ?? latestExpiry(now);
   const entry: RevocationEntry = {
     kind: "link",
-    id: ids[ids.length - 1] ?? "",
-    until: ownExpiry(token) ?? latestExpiry(now),
+    id: links.at(-1) ?? "",
+    until,
     at: formatTime(now),
     ...(reason === undefined ? {} : { reason }),
   };
   const { id: capability } = token.identifier;
-  const needless = needlessFor(token, entry, now, context);
-  const whole = ids.length <= 2;
-  return { ok: true, entry, capability, whole, ...(needless === undefined ? {} : { needless }) };
-}
-
-function needlessFor(
-  token: AuthenticToken,
-  { until }: RevocationEntry,
-  now: number,
-  { revocations }: CheckContext,
-): "revoked" | "expired" | undefined {
+  const revocation = { ok: true, entry, capability, whole: links.length <= 2 } as const;
   // Another discharge may take a revoked one's place: only the token's own links count.
-  const query = { ...revocationQueryFor(token), links: token.chains[0].revocationIds };
-  if (revocations.find(query).length > 0) return "revoked";
-  return until !== undefined && until <= formatTime(now) ? "expired" : undefined;
+  const found = context.revocations.find({ ...revocationQueryFor(token), links });
+  if (found.length > 0) return { ...revocation, needless: "revoked" };
+  return until <= formatTime(now) ? { ...revocation, needless: "expired" } : revocation;
 }
 
 /**

@@ -139,20 +139,14 @@ export class RevocationList implements RevocationSource, RevocationSink {
     return Number.isFinite(this.#trustedUntil);
   }
 
-  #take({ version, trustedUntil, table }: ReadSnapshot): void {
+  #take({ version, trustedUntil, table }: ReturnType<typeof readSnapshot>): void {
     this.#table = table;
     this.#version = version;
     this.#trustedUntil = trustedUntil;
   }
 }
 
-interface ReadSnapshot {
-  readonly version: number;
-  readonly trustedUntil: number;
-  readonly table: RevocationTable;
-}
-
-function readSnapshot(snapshot: RevocationSnapshot): ReadSnapshot {
+function readSnapshot(snapshot: RevocationSnapshot) {
   refuseUnknown(snapshot, ["version", "trustedUntil", "entries"], "a revocation list");
   const { version, trustedUntil: trusted } = snapshot;
   if (!Number.isSafeInteger(version) || version < 0) {

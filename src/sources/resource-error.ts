@@ -1,20 +1,4 @@
-/** Why a source of resources cannot do what it was asked to. Codes are stable and never reused. */
-export type ResourceErrorCode =
-  | "source_missing"
-  | "source_unreadable"
-  | "source_unavailable"
-  | "source_mismatch"
-  | "source_too_large"
-  | "name_invalid"
-  | "text_invalid"
-  | "collection_missing"
-  | "item_missing"
-  | "item_exists"
-  | "item_unreadable"
-  | "item_unwritable"
-  | "item_too_large";
-
-const MESSAGES: Readonly<Record<ResourceErrorCode, string>> = {
+const MESSAGES = {
   source_missing: "there are no resources here",
   source_unreadable: "the resources cannot be read",
   source_unavailable: "these resources need a package that cannot be loaded",
@@ -29,6 +13,9 @@ const MESSAGES: Readonly<Record<ResourceErrorCode, string>> = {
   item_unwritable: "the resource cannot be written; nothing was changed",
   item_too_large: "the resource is too large",
 };
+
+/** Why a source of resources cannot do what it was asked to. Codes are stable and never reused. */
+export type ResourceErrorCode = keyof typeof MESSAGES;
 
 /**
  * What a source of resources could not do. `code` is for programs, the message for the agent's

@@ -10,7 +10,7 @@ import type {
 import { errorCode } from "../bytes/error-code.js";
 import { decodeUtf8, isWellFormed } from "../bytes/utf8.js";
 import { shown } from "../caveats/scalar.js";
-import { putText, removeFile, withFile } from "./folder-file.js";
+import { type OpenFile, putText, removeFile, withFile } from "./folder-file.js";
 import type { FolderItems } from "./folder-items.js";
 import { isNewFileName, isSegment, readFolderName } from "./folder-names.js";
 import { ResourceError, type ResourceErrorCode } from "./resource-error.js";
@@ -100,21 +100,17 @@ export class ResourceFolder implements ResourceSource {
    */
   async readText(name: string): Promise<string> {
     const path = this.#pathOf(name);
-    let text: string | undefined;
-    try {
-      text = withFile(path, ({ size, read }) => {
-        const most = this.#maxTextBytes;
-        const bytes = size > most ? undefined : read(most + 1);
-        if (bytes === undefined || bytes.length > most) {
-          throw new ResourceError("item_too_large", name, `more than ${most} bytes`);
-        }
-        const decoded = decodeUtf8(bytes);
-        if (decoded !== undefined) return decoded;
-        throw new ResourceError("item_unreadable", name, "it is not UTF-8");
-      });
-    } catch (error) {
-      throw itemError(error, name, "item_unreadable");
-    }
+    const read = (file: OpenFile): string => {
+      const most = this.#maxTextBytes;
+      const bytes = file.size > most ? undefined : file.read(most + 1);
+      if (bytes === undefined || bytes.length > most) {
+        throw new ResourceError("item_too_large", name, `more than ${most} bytes`);
+      }
+      const decoded = decodeUtf8(bytes);
+      if (decoded !== undefined) return decoded;
+      throw new ResourceError("item_unreadable", name, "it is not UTF-8");
+    };
+    const text = attempt(name, "item_unreadable", () => withFile(path, read));
     if (text === undefined) throw new ResourceError("item_missing", name);
     return text;
   }
@@ -149,11 +145,8 @@ export class ResourceFolder implements ResourceSource {
       throw new ResourceError("name_invalid", shown(fileName), detail);
     }
     this.#assertText(name, text);
-    try {
-      putText(join(this.#root, collection, fileName), text, false);
-    } catch (error) {
-      throw itemError(error, name, "item_unwritable");
-    }
+    const path = join(this.#root, collection, fileName);
+    attempt(name, "item_unwritable", () => putText(path, text, false));
     return name;
   }
 
@@ -168,12 +161,10 @@ export class ResourceFolder implements ResourceSource {
   }
 
   #change(name: string, path: string, change: () => void): void {
-    try {
+    attempt(name, "item_unwritable", () => {
       if (withFile(path, () => true) === undefined) throw new ResourceError("item_missing", name);
       change();
-    } catch (error) {
-      throw itemError(error, name, "item_unwritable");
-    }
+    });
   }
 
   #pathOf(name: string): string {
@@ -192,10 +183,15 @@ export class ResourceFolder implements ResourceSource {
   }
 }
 
-function itemError(error: unknown, name: string, otherwise: ResourceErrorCode): ResourceError {
-  if (error instanceof ResourceError) return error;
-  const reason = errorCode(error);
-  if (reason === "EEXIST") return new ResourceError("item_exists", name, "", error);
-  if (reason === "ENOENT") return new ResourceError("item_missing", name, "", error);
-  return new ResourceError(otherwise, name, reason, error);
+/** Runs `action`, whose errors are of the item. */
+function attempt<T>(name: string, otherwise: ResourceErrorCode, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof ResourceError) throw error;
+    const reason = errorCode(error);
+    if (reason === "EEXIST") throw new ResourceError("item_exists", name, "", error);
+    if (reason === "ENOENT") throw new ResourceError("item_missing", name, "", error);
+    throw new ResourceError(otherwise, name, reason, error);
+  }
 }

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { MAX_NAME_LENGTH } from "../agent/resources/field-value.js";
+import { isObject, MAX_NAME_LENGTH } from "../agent/resources/field-value.js";
 import { isWellFormed } from "../bytes/utf8.js";
 import { nearest } from "../caveats/nearest.js";
 import { shown, shownList } from "../caveats/scalar.js";
@@ -168,8 +168,4 @@ function kindOf({ dialect }: ForeignDatabase, type: string): Column["kind"] {
 
 function isName(name: string, longest: number): boolean {
   return name !== "" && name.length <= longest && isWellFormed(name);
-}
-
-function isObject(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

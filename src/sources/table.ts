@@ -9,7 +9,7 @@ import type {
 import { shown } from "../caveats/scalar.js";
 import { type ForeignDatabase, openForeign } from "../storage/foreign.js";
 import { StorageError } from "../storage/storage-error.js";
-import { ResourceError } from "./resource-error.js";
+import { ResourceError, type ResourceErrorCode } from "./resource-error.js";
 import {
   type Collection,
   checkCollections,
@@ -19,6 +19,11 @@ import {
 import { itemsOf, readKey } from "./table-rows.js";
 
 const MAX_ROWS = 100_000;
+/** By the code of the database's error; `source_unreadable` for the others. */
+const CODES: ReadonlyMap<string, ResourceErrorCode> = new Map([
+  ["store_missing", "source_missing"],
+  ["store_unavailable", "source_unavailable"],
+]);
 
 /** Which database, and what in it. */
 export interface TablesOptions {
@@ -34,9 +39,7 @@ export interface TablesOptions {
 }
 
 /** The rows of a database as resources, which something holds open. */
-export interface TableSource extends ResourceSource {
-  declaredFields(collection: string): readonly string[] | undefined;
-  collectionOf(name: string): string | undefined;
+export interface TableSource extends Required<ResourceSource> {
   /** Lets go of the database. */
   close(): Promise<void>;
 }
@@ -140,12 +143,7 @@ async function attempt<T>(name: string, action: () => Promise<T>): Promise<T> {
     return await action();
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
-    const code =
-      error.code === "store_missing"
-        ? "source_missing"
-        : error.code === "store_unavailable"
-          ? "source_unavailable"
-          : "source_unreadable";
+    const code = CODES.get(error.code) ?? "source_unreadable";
     const reason = error.cause instanceof Error ? error.cause.message : error.message;
     throw new ResourceError(code, name, reason, error);
   }

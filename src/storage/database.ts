@@ -6,7 +6,6 @@ import { GroupCommit, type Write, type WriteOptions } from "./group-commit.js";
 import type { Schema } from "./migrations.js";
 import { openPostgres } from "./postgres.js";
 import { createSqlite, openSqlite } from "./sqlite.js";
-import { StorageError } from "./storage-error.js";
 
 /** How a database is opened. */
 export interface DatabaseOptions {
@@ -21,7 +20,7 @@ const RESERVE = 64 * 2 ** 20;
 
 /**
  * One database, SQLite or PostgreSQL, with tables of known shapes. The stores share it; nothing of it
- * is reachable but through `read`, `write` and `exclusively`.
+ * is reachable but through `read`, `readAfresh` and `write`.
  */
 export class Database<Tables> {
   /** The file as it was named, or the address without its password. */
@@ -29,7 +28,6 @@ export class Database<Tables> {
   readonly dialect: DatabaseDialect;
   readonly #engine: Engine<Tables>;
   readonly #commits: GroupCommit<Tables>;
-  readonly #reserve: number;
   #closed: Promise<void> | undefined;
 
   /** @internal Use {@link openDatabase}. */
@@ -40,7 +38,6 @@ export class Database<Tables> {
     this.name = engine.name;
     this.dialect = engine.dialect;
     this.#engine = engine;
-    this.#reserve = reserve;
     this.#commits = new GroupCommit(engine, reserve);
   }
 
@@ -75,21 +72,9 @@ export class Database<Tables> {
     return this.#commits.write(action, options);
   }
 
-  /**
-   * Writes as {@link Database.write} does, while no other process is in an `exclusively` of this name:
-   * a lock that is lifted if the process dies.
-   */
-  async exclusively<T>(name: string, action: Write<Tables, T>): Promise<T> {
-    return this.write(async (transaction) => {
-      await this.#engine.lock(transaction, name);
-      return action(transaction);
-    });
-  }
-
   /** Whether there is room for writes that are not revocations; never throws. */
   async hasRoom(): Promise<boolean> {
-    const free = await this.#engine.freeBytes().catch(() => undefined);
-    return free === undefined || free >= this.#reserve;
+    return (await this.#commits.shortage()) === undefined;
   }
 
   /** Waits for what is being written, and lets go of the database. */
@@ -124,9 +109,17 @@ export async function openDatabase<Tables>(
 ): Promise<Database<Tables>> {
   assertPlace(place);
   if (isAddress(place)) return new Database(await openPostgres<Tables>(place, schema), options);
-  const missing = statSync(place, { throwIfNoEntry: false }) === undefined;
-  if (missing && ifMissing === "create") await createUnlessThere(place, schema);
+  if (ifMissing === "create" && !isThere(place)) {
+    await createSqlite(place, schema).catch((error: unknown) => {
+      // Another process may have been faster.
+      if (!isThere(place)) throw error;
+    });
+  }
   return new Database(await openSqlite<Tables>(place, schema), options);
+}
+
+function isThere(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Whether a place is an address of PostgreSQL, and not a file. */
@@ -153,14 +146,4 @@ export async function createDatabase<Tables>(
 function assertPlace(place: string): void {
   if (isAddress(place) || !/^[a-z][a-z\d+.-]+:\/\//i.test(place)) return;
   throw new TypeError("a database is a file, or an address that begins with postgres://");
-}
-
-/** Another process may be faster. */
-async function createUnlessThere(place: string, schema: Schema): Promise<void> {
-  try {
-    await createSqlite(place, schema);
-  } catch (error) {
-    const there = statSync(place, { throwIfNoEntry: false }) !== undefined;
-    if (!(error instanceof StorageError) || error.code !== "store_exists" || !there) throw error;
-  }
 }

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from "kysely";
+import type { Kysely } from "kysely";
 import type { DatabaseDialect } from "./columns.js";
 
 /**
@@ -15,11 +15,11 @@ export interface Engine<Tables> {
   readonly writer: Kysely<Tables>;
   /** @throws StorageError `store_replaced` or `store_missing` if what is written would be lost. */
   assertInPlace(): void;
+  /** Whether the next transaction may be lost by a crash of the whole system, so as to take less time. */
+  relax(relaxed: boolean): void;
   /** Bytes free where the database writes; `undefined` where this cannot be known. */
   freeBytes(): Promise<number | undefined>;
-  /** Waits until no other transaction holds the lock of this name, and holds it until the end. */
-  lock(transaction: Transaction<Tables>, name: string): Promise<void>;
-  /** Reads through a connection of its own, with nothing cached. */
+  /** Reads with nothing cached in this process. */
   afresh<T>(read: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import type { Kysely, Transaction } from "kysely";
+import type { Transaction } from "kysely";
 import type { DatabaseDialect } from "./columns.js";
 import { isAddress } from "./database.js";
 import { loadLibsql } from "./libsql.js";
 import { kyselyOf, withoutPassword } from "./postgres.js";
-import { identityOf, kyselyOver } from "./sqlite.js";
+import { identityOf, openFile } from "./sqlite.js";
 
 /** Tables that are somebody else's: of any name, with any columns. */
 export interface ForeignTables {
@@ -51,16 +51,11 @@ async function postgres(address: string): Promise<ForeignDatabase> {
 async function sqlite(name: string): Promise<ForeignDatabase> {
   const connect = await loadLibsql(name);
   const path = resolve(name);
-  const open = (): { identity: string; db: Kysely<ForeignTables>; close: () => Promise<void> } => {
+  const open = () => {
     const identity = identityOf(path, name);
-    const connection = connect(path, name);
-    connection.exec("PRAGMA query_only = ON");
-    const db = kyselyOver<ForeignTables>(connection, { begin: BEGIN, patience: PATIENCE });
-    const close = async (): Promise<void> => {
-      await db.destroy();
-      connection.close();
-    };
-    return { identity, db, close };
+    const file = openFile<ForeignTables>(connect, path, name, { begin: BEGIN, patience: PATIENCE });
+    file.connection.exec("PRAGMA query_only = ON");
+    return { identity, ...file };
   };
   let opened = open();
   return {

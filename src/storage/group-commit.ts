@@ -11,13 +11,16 @@ export type Write<Tables, T> = (transaction: Transaction<Tables>) => Promise<T>;
 export interface WriteOptions {
   /** Whether it is written even when the disk is nearly full: for revocations alone. */
   readonly urgent?: boolean;
+  /**
+   * Whether a crash of the whole system may lose what was just committed to a file; a crash of this
+   * process never does. False unless given.
+   */
+  readonly relaxed?: boolean;
 }
 
-interface Job<Tables> {
-  readonly urgent: boolean;
-  /** Writes; its result waits for the commit. */
-  run(transaction: Transaction<Tables>): Promise<void>;
-  settle(): void;
+interface Job<Tables> extends Required<WriteOptions> {
+  /** Writes, and gives what fulfills the call once that is committed. */
+  run(transaction: Transaction<Tables>): Promise<() => void>;
   fail(error: unknown): void;
 }
 
@@ -48,22 +51,23 @@ export class GroupCommit<Tables> {
     throw new TypeError("a write is under way here: use the transaction that it was given");
   }
 
-  write<T>(action: Write<Tables, T>, { urgent = false }: WriteOptions): Promise<T> {
+  write<T>(
+    action: Write<Tables, T>,
+    { urgent = false, relaxed = false }: WriteOptions,
+  ): Promise<T> {
     this.assertOutside();
     return new Promise<T>((resolve, reject) => {
-      let result: { readonly value: T } | undefined;
       this.#waiting.push({
         urgent,
+        relaxed,
         run: async (transaction) => {
           const scope = { over: false };
           try {
-            result = { value: await this.#inside.run(scope, () => action(transaction)) };
+            const value = await this.#inside.run(scope, () => action(transaction));
+            return () => resolve(value);
           } finally {
             scope.over = true;
           }
-        },
-        settle: () => {
-          if (result !== undefined) resolve(result.value);
         },
         fail: reject,
       });
@@ -89,13 +93,15 @@ export class GroupCommit<Tables> {
   async #commit(group: readonly Job<Tables>[]): Promise<void> {
     const { writer } = this.#engine;
     const failed = new Map<Job<Tables>, unknown>();
+    const settle: (() => void)[] = [];
     try {
       this.#engine.assertInPlace();
+      this.#engine.relax(group.every(({ relaxed }) => relaxed));
       await writer.transaction().execute(async (transaction) => {
         for (const job of group) {
           await sql`SAVEPOINT call`.execute(transaction);
           try {
-            await job.run(transaction);
+            settle.push(await job.run(transaction));
           } catch (error) {
             failed.set(job, error);
             await sql`ROLLBACK TO SAVEPOINT call`.execute(transaction);
@@ -110,17 +116,22 @@ export class GroupCommit<Tables> {
       for (const job of group) job.fail(failed.get(job) ?? error);
       return;
     }
-    for (const job of group) {
-      if (failed.has(job)) job.fail(failed.get(job));
-      else job.settle();
-    }
+    for (const [job, error] of failed) job.fail(error);
+    for (const fulfill of settle) fulfill();
+  }
+
+  /** Bytes that are free, if that is fewer than are to be kept free. */
+  async shortage(): Promise<number | undefined> {
+    if (this.#reserve === 0) return undefined;
+    const free = await this.#engine.freeBytes().catch(() => undefined);
+    return free !== undefined && free < this.#reserve ? free : undefined;
   }
 
   /** Refuses what is not urgent while the disk is nearly full. */
   async #admitted(group: readonly Job<Tables>[]): Promise<readonly Job<Tables>[]> {
-    if (this.#reserve === 0 || group.every(({ urgent }) => urgent)) return group;
-    const free = await this.#engine.freeBytes().catch(() => undefined);
-    if (free === undefined || free >= this.#reserve) return group;
+    if (group.every(({ urgent }) => urgent)) return group;
+    const free = await this.shortage();
+    if (free === undefined) return group;
     const detail = `${mebibytes(free)} MiB of its disk are free, and ${mebibytes(this.#reserve)} are kept for revocations`;
     for (const job of group) {
       if (!job.urgent) job.fail(new StorageError("store_full", this.#engine.name, { detail }));

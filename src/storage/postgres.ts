@@ -1,10 +1,10 @@
-import { type DatabaseConnection, type Driver, Kysely, PostgresDialect, sql } from "kysely";
-import type { Pool, PoolConfig } from "pg";
+import { Kysely, PostgresDialect, sql } from "kysely";
+import type { Pool } from "pg";
 import { errorCode } from "../bytes/error-code.js";
-import { bindable, COLUMNS } from "./columns.js";
+import { bindable } from "./columns.js";
 import type { Engine } from "./engine.js";
 import { migrate, type Schema } from "./migrations.js";
-import { StorageError, type StorageErrorCode } from "./storage-error.js";
+import { knownFailure, StorageError } from "./storage-error.js";
 
 /** Milliseconds after which an attempt to connect, or a statement that waits for a lock, gives up. */
 const PATIENCE = 2000;
@@ -37,29 +37,45 @@ export async function openPostgres<Tables>(
     reader: db,
     writer: db,
     assertInPlace() {},
+    // The server waits for its disk, and this process does other work meanwhile.
+    relax() {},
     freeBytes: async () => undefined,
-    async lock(transaction, lock) {
-      await sql`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(transaction);
-    },
     afresh: (read) => read(db),
     close: () => db.destroy(),
   };
 }
 
-/** Kysely over a pool of connections, whose errors are StorageErrors. @throws TypeError, StorageError */
+/**
+ * Kysely over a pool of connections, whose errors are StorageErrors, and which bind nothing that SQLite
+ * could not keep.
+ *
+ * @throws TypeError, StorageError
+ */
 export async function kyselyOf<Tables>(address: string): Promise<Kysely<Tables>> {
   const name = withoutPassword(address);
   const pool = await poolOf(address, name);
-  class Dialect extends PostgresDialect {
-    override createDriver(): Driver {
-      return checked(super.createDriver(), name);
-    }
-  }
-  return new Kysely<Tables>({ dialect: new Dialect({ pool }) });
+  const attempt = <T>(action: Promise<T>): Promise<T> =>
+    action.catch((error: unknown) => {
+      throw translated(error, name);
+    });
+  const dialect = new PostgresDialect({
+    pool: { connect: () => attempt(pool.connect()), end: () => pool.end() },
+    async onCreateConnection(connection) {
+      const execute = connection.executeQuery.bind(connection);
+      connection.executeQuery = (query) =>
+        attempt(execute({ ...query, parameters: query.parameters.map(bindable) }));
+    },
+  });
+  return new Kysely<Tables>({ dialect });
 }
 
 async function poolOf(address: string, name: string): Promise<Pool> {
-  const options: PoolConfig = {
+  const { default: pg } = await import("pg").catch((cause: unknown) => {
+    throw new StorageError("store_unavailable", name, { detail: "npm install pg", cause });
+  });
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(INT8, Number);
+  const pool = new pg.Pool({
     connectionString: address,
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: PATIENCE,
@@ -67,51 +83,13 @@ async function poolOf(address: string, name: string): Promise<Pool> {
     lock_timeout: PATIENCE,
     // A poll that waits must not keep a process from ending.
     allowExitOnIdle: true,
-  };
-  const { default: pg } = await import("pg").catch((cause: unknown) => {
-    throw new StorageError("store_unavailable", name, { detail: "npm install pg", cause });
-  });
-  const { types } = pg;
-  const pool = new pg.Pool({
-    ...options,
-    types: {
-      getTypeParser: ((oid: number, format?: "text" | "binary") =>
-        oid === INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
-    },
+    types,
   });
   // Nor does one that breaks between two queries end the process: the next one tells.
   pool.on("connect", (client) => client.on("error", () => {}));
   // An idle connection that breaks is replaced by the next query, which tells what is wrong.
   pool.on("error", () => {});
   return pool;
-}
-
-/** A driver that throws StorageErrors, and binds nothing that SQLite could not keep. */
-function checked(driver: Driver, name: string): Driver {
-  const attempt = <T>(action: Promise<T>): Promise<T> =>
-    action.catch((error: unknown) => {
-      throw translated(error, name);
-    });
-  // Kysely gives back the connection that it acquired; the driver knows only its own.
-  const owns = new WeakMap<DatabaseConnection, DatabaseConnection>();
-  return {
-    init: () => driver.init(),
-    async acquireConnection() {
-      const own = await attempt(driver.acquireConnection());
-      const connection: DatabaseConnection = {
-        executeQuery: (query) =>
-          attempt(own.executeQuery({ ...query, parameters: query.parameters.map(bindable) })),
-        streamQuery: (query, size) => own.streamQuery(query, size),
-      };
-      owns.set(connection, own);
-      return connection;
-    },
-    beginTransaction: (connection, settings) => driver.beginTransaction(connection, settings),
-    commitTransaction: (connection) => driver.commitTransaction(connection),
-    rollbackTransaction: (connection) => driver.rollbackTransaction(connection),
-    releaseConnection: (connection) => driver.releaseConnection(owns.get(connection) ?? connection),
-    destroy: () => driver.destroy(),
-  };
 }
 
 interface Stamp {
@@ -143,14 +121,7 @@ async function bringUpToDate<Tables>(
     const format = stamp?.format ?? 0;
     if (format > migrations.length) throw new StorageError("store_version", name);
     if (format === migrations.length) return;
-    await migrate(schema, format, {
-      schema: transaction.schema,
-      dialect: "postgres",
-      columns: COLUMNS.postgres,
-      run: async (statement) => {
-        await statement.execute(transaction);
-      },
-    });
+    await migrate(schema, format, transaction, "postgres");
     await sql`INSERT INTO proviso_format VALUES (1, ${applicationId}, ${migrations.length})
       ON CONFLICT (one) DO UPDATE SET format = excluded.format`.execute(transaction);
   });
@@ -158,45 +129,22 @@ async function bringUpToDate<Tables>(
 
 /** An address as it may be shown. @throws TypeError */
 export function withoutPassword(address: string): string {
-  const url = URL.parse?.(address) ?? (URL.canParse(address) ? new URL(address) : null);
-  if (url === null)
+  if (!URL.canParse(address)) {
     throw new TypeError("a database's address is postgres://USER@HOST:PORT/DATABASE");
+  }
+  const url = new URL(address);
   url.password = "";
   url.search = "";
   return url.href;
 }
 
-/** The first that the error's code starts with counts; the codes are PostgreSQL's and the system's. */
-const CODES: readonly (readonly [start: string, code: StorageErrorCode])[] = [
-  ["08", "store_unreachable"],
-  ["57P", "store_unreachable"],
-  ["53300", "store_unreachable"],
-  ["53100", "store_full"],
-  ["28", "store_unreadable"],
-  ["3D000", "store_missing"],
-  ["25006", "store_unwritable"],
-  ["42501", "store_unwritable"],
-  ["42", "store_corrupt"],
-  ["55P03", "store_locked"],
-  ["40", "store_locked"],
-  ["ECONN", "store_unreachable"],
-  ["ENOTFOUND", "store_unreachable"],
-  ["EAI_AGAIN", "store_unreachable"],
-  ["EPIPE", "store_unreachable"],
-  ["ETIMEDOUT", "store_unreachable"],
-  ["EHOSTUNREACH", "store_unreachable"],
-  ["ENETUNREACH", "store_unreachable"],
-];
-
 function translated(error: unknown, name: string): unknown {
   if (!(error instanceof Error) || error instanceof StorageError) return error;
-  const reason = errorCode(error);
-  const ofServer = "severity" in error;
-  const known = CODES.find(([start]) => reason.startsWith(start))?.[1];
-  if (known !== undefined && (ofServer || reason.startsWith("E"))) {
-    return new StorageError(known, name, { detail: reason, cause: error });
+  const known = knownFailure(error, name);
+  if (known !== undefined) return known;
+  if ("severity" in error) {
+    return new StorageError("store_unreadable", name, { detail: errorCode(error), cause: error });
   }
-  if (ofServer) return new StorageError("store_unreadable", name, { detail: reason, cause: error });
   // `pg` gives no code for a connection that ended or did not come about in time.
   if (/^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message)) {
     return new StorageError("store_unreachable", name, { cause: error });

@@ -2,12 +2,11 @@ import { realpathSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CompiledQuery, type Driver, Kysely, SqliteDialect, SqliteDriver, sql } from "kysely";
-import { COLUMNS } from "./columns.js";
+import { type Driver, Kysely, SqliteDialect, SqliteDriver, sql } from "kysely";
 import type { Engine } from "./engine.js";
-import { type Connect, type Connection, loadLibsql } from "./libsql.js";
+import { type Connection, loadLibsql } from "./libsql.js";
 import { migrate, type Schema } from "./migrations.js";
-import { assertPrivate, makePrivateFile } from "./private-database.js";
+import { assertPrivate, makePrivateFile } from "./new-file.js";
 import { StorageError, storeError } from "./storage-error.js";
 
 /** Milliseconds that a write waits for those of other processes. */
@@ -23,13 +22,12 @@ const PAUSE = 5;
 export async function createSqlite(name: string, schema: Schema): Promise<void> {
   const connect = await loadLibsql(name);
   await makePrivateFile(name, async (path) => {
-    const connection = connect(path, name);
-    const db = kyselyOver(connection);
+    const made = openFile(connect, path, name);
     try {
-      connection.exec("PRAGMA synchronous = FULL");
-      await bringUpToDate(db, connection, schema, name, "new");
+      made.connection.exec("PRAGMA synchronous = FULL");
+      await bringUpToDate(made, schema, name, "new");
     } finally {
-      await db.destroy();
+      await made.close();
     }
   });
 }
@@ -47,50 +45,65 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
   // SQLite keeps the log beside the file that a symbolic link leads to.
   const logPath = `${realpathSync(path)}-wal`;
   assertPrivate(name);
-  const opened: Connection[] = [];
+  const opened: OpenFile<Tables>[] = [];
+  const open = (): OpenFile<Tables> => {
+    const one = openFile<Tables>(connect, path, name);
+    opened.push(one);
+    return one;
+  };
+  const close = async (): Promise<void> => {
+    for (const one of opened) await one.close();
+  };
   try {
-    const open = (): Connection => {
-      const connection = connect(path, name);
-      opened.push(connection);
-      return connection;
-    };
-    const [reading, writing] = [open(), open()];
-    const [reader, writer] = [kyselyOver<Tables>(reading), kyselyOver<Tables>(writing)];
-    await bringUpToDate(writer, writing, schema, name, "old");
+    const [reading, writing, checking] = [open(), open(), open()];
+    await bringUpToDate(writing, schema, name, "old");
     // Only now is it known to be a database of ours.
-    if (pragma(writing, "journal_mode") !== "wal") writing.exec("PRAGMA journal_mode = WAL");
-    writing.exec("PRAGMA synchronous = FULL");
+    if (pragma(writing.connection, "journal_mode") !== "wal") {
+      writing.connection.exec("PRAGMA journal_mode = WAL");
+    }
     // A transaction waits between its attempts: while SQLite waits, nothing else of this process runs.
-    writing.exec("PRAGMA busy_timeout = 0");
-    reading.exec("PRAGMA query_only = ON");
-    pragma(reading, "user_version");
+    writing.connection.exec("PRAGMA busy_timeout = 0");
+    for (const { connection } of [reading, checking]) connection.exec("PRAGMA query_only = ON");
+    pragma(reading.connection, "user_version");
     const log = look(logPath);
     return {
       name,
       dialect: "sqlite",
-      reader,
-      writer,
+      reader: reading.db,
+      writer: writing.db,
       assertInPlace() {
         if (look(path) === file && look(logPath) === log) return;
         throw new StorageError("store_replaced", name);
+      },
+      relax(relaxed) {
+        writing.connection.exec(`PRAGMA synchronous = ${relaxed ? "NORMAL" : "FULL"}`);
       },
       async freeBytes() {
         const { bavail, bsize } = await statfs(dirname(path));
         return bavail * bsize;
       },
-      lock: async () => {},
-      afresh: (read) => afresh(connect, path, name, read),
+      async afresh(read) {
+        // Not by a new connection each time: libsql keeps a closed one's files open for a while.
+        checking.connection.exec("PRAGMA shrink_memory");
+        return read(checking.db);
+      },
       async close() {
         // What stands in the log moves into the file, unless another process reads or writes.
-        await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(writer).catch(() => {});
-        await Promise.all([reader.destroy(), writer.destroy()]);
-        for (const connection of opened) connection.close();
+        await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(writing.db).catch(() => {});
+        await close();
       },
     };
   } catch (error) {
-    for (const connection of opened) connection.close();
+    await close();
     throw error;
   }
+}
+
+/** One connection to a file, and Kysely over it. */
+export interface OpenFile<Tables> {
+  readonly connection: Connection;
+  readonly db: Kysely<Tables>;
+  readonly close: () => Promise<void>;
 }
 
 /** How a transaction begins, and for how many milliseconds it waits for those of other processes. */
@@ -99,68 +112,51 @@ interface Beginning {
   readonly patience: number;
 }
 
-export function kyselyOver<Tables>(
-  connection: Connection,
-  beginning: Beginning = { begin: "BEGIN IMMEDIATE", patience: PATIENCE },
-): Kysely<Tables> {
-  // Kysely's own `destroy` closes nothing that no query has used; the engine closes connections.
+/** Opens a file whose transactions begin when those of other processes let them. */
+export function openFile<Tables>(
+  connect: Connect,
+  path: string,
+  name: string,
+  // A transaction that is to write begins so: had it read first, it could not write beside another.
+  { begin, patience }: Beginning = { begin: "BEGIN IMMEDIATE", patience: PATIENCE },
+): OpenFile<Tables> {
+  const connection = connect(path, name);
+  // Kysely's own `destroy` closes nothing that no query has used.
   const database = { prepare: connection.prepare, close: () => {} };
+  class PatientDriver extends SqliteDriver {
+    override async beginTransaction(): Promise<void> {
+      const until = performance.now() + patience;
+      for (;;) {
+        try {
+          connection.exec(begin);
+          return;
+        } catch (error) {
+          const locked = error instanceof StorageError && error.code === "store_locked";
+          // The first of several statements may have begun it.
+          if (connection.inTransaction) connection.exec("ROLLBACK");
+          if (!locked || performance.now() >= until) throw error;
+        }
+        await sleep(PAUSE);
+      }
+    }
+
+    override async rollbackTransaction(): Promise<void> {
+      // SQLite has rolled back of its own accord where the disk is full.
+      if (connection.inTransaction) connection.exec("ROLLBACK");
+    }
+  }
   class Dialect extends SqliteDialect {
     override createDriver(): Driver {
-      return new PatientDriver({ database }, connection, beginning);
+      return new PatientDriver({ database });
     }
   }
-  return new Kysely<Tables>({ dialect: new Dialect({ database }) });
-}
-
-/**
- * Begins a transaction when those of other processes let it. One that is to write begins as a write:
- * had it read first, it could not write beside another writer.
- */
-class PatientDriver extends SqliteDriver {
-  readonly #connection: Connection;
-  readonly #beginning: Beginning;
-
-  constructor(
-    config: ConstructorParameters<typeof SqliteDriver>[0],
-    connection: Connection,
-    beginning: Beginning,
-  ) {
-    super(config);
-    this.#connection = connection;
-    this.#beginning = beginning;
-  }
-
-  override async beginTransaction(): Promise<void> {
-    const { begin, patience } = this.#beginning;
-    const until = performance.now() + patience;
-    for (;;) {
-      try {
-        this.#connection.exec(begin);
-        return;
-      } catch (error) {
-        const locked = error instanceof StorageError && error.code === "store_locked";
-        // The first of several statements may have begun it.
-        if (this.#connection.inTransaction) this.#connection.exec("ROLLBACK");
-        if (!locked || performance.now() >= until) throw error;
-      }
-      await sleep(PAUSE);
-    }
-  }
-
-  override async rollbackTransaction(
-    connection: Parameters<SqliteDriver["rollbackTransaction"]>[0],
-  ): Promise<void> {
-    // SQLite has rolled back of its own accord where the disk is full.
-    if (this.#connection.inTransaction)
-      await connection.executeQuery(CompiledQuery.raw("rollback"));
-  }
+  const db = new Kysely<Tables>({ dialect: new Dialect({ database }) });
+  return { connection, db, close: () => db.destroy().finally(connection.close) };
 }
 
 /** @throws StorageError `store_corrupt`, `store_outdated` or `store_version`. */
 async function bringUpToDate<Tables>(
-  db: Kysely<Tables>,
-  connection: Connection,
+  { db, connection }: OpenFile<Tables>,
   schema: Schema,
   name: string,
   file: "new" | "old",
@@ -170,14 +166,7 @@ async function bringUpToDate<Tables>(
   await db.transaction().execute(async (transaction) => {
     // Another process may have been faster.
     const format = file === "new" ? 0 : formatOf(connection, schema, name);
-    await migrate(schema, format, {
-      schema: transaction.schema,
-      dialect: "sqlite",
-      columns: COLUMNS.sqlite,
-      run: async (statement) => {
-        await statement.execute(transaction);
-      },
-    });
+    await migrate(schema, format, transaction, "sqlite");
     connection.exec(`PRAGMA application_id = ${schema.applicationId}`);
     connection.exec(`PRAGMA user_version = ${current}`);
   });
@@ -201,22 +190,6 @@ function formatOf(connection: Connection, schema: Schema, name: string): number 
 function pragma(connection: Connection, what: string): unknown {
   const [row] = connection.prepare(`PRAGMA ${what}`).all([]);
   return typeof row === "object" && row !== null ? Reflect.get(row, what) : undefined;
-}
-
-async function afresh<Tables, T>(
-  connect: Connect,
-  path: string,
-  name: string,
-  read: (db: Kysely<Tables>) => Promise<T>,
-): Promise<T> {
-  const connection = connect(path, name);
-  const db = kyselyOver<Tables>(connection);
-  try {
-    return await read(db);
-  } finally {
-    await db.destroy();
-    connection.close();
-  }
 }
 
 /** What tells a file from one put in its place. */

@@ -1,29 +1,6 @@
 import { errorCode } from "../bytes/error-code.js";
 
-/** Why a key file or a database could not be used. Codes are stable and never reused. */
-export type StorageErrorCode =
-  | "key_file_missing"
-  | "key_file_unreadable"
-  | "key_file_unwritable"
-  | "key_file_exposed"
-  | "key_file_malformed"
-  | "key_file_exists"
-  | "key_file_changed"
-  | "store_missing"
-  | "store_exists"
-  | "store_unreadable"
-  | "store_unreachable"
-  | "store_unwritable"
-  | "store_exposed"
-  | "store_locked"
-  | "store_corrupt"
-  | "store_full"
-  | "store_version"
-  | "store_outdated"
-  | "store_replaced"
-  | "store_unavailable";
-
-const MESSAGES: Readonly<Record<StorageErrorCode, string>> = {
+const MESSAGES = {
   key_file_missing: "there is no key file here",
   key_file_unreadable: "the key file cannot be read",
   key_file_unwritable: "the key file cannot be written; nothing was changed",
@@ -44,7 +21,10 @@ const MESSAGES: Readonly<Record<StorageErrorCode, string>> = {
   store_outdated: "this file is of an unreleased format of proviso, which kept each store apart",
   store_replaced: "another file has taken the place of the database",
   store_unavailable: "the database needs a package that cannot be loaded",
-};
+} as const;
+
+/** Why a key file or a database could not be used. Codes are stable and never reused. */
+export type StorageErrorCode = keyof typeof MESSAGES;
 
 /** What a {@link StorageError} may say besides its code. */
 export interface StorageErrorOptions {
@@ -87,7 +67,7 @@ export function keyFileError(error: unknown, path: string, use: "read" | "write"
 export function storeError(error: unknown, path: string): StorageError {
   if (error instanceof StorageError) return error;
   if (isAbsence(error)) return new StorageError("store_missing", path, { cause: error });
-  return withReason(storeCode(error) ?? "store_unreadable", path, error);
+  return knownFailure(error, path) ?? withReason("store_unreadable", path, error);
 }
 
 /** What a failure of the system or of SQLite means for a database that is being made. */
@@ -95,7 +75,7 @@ export function storeCreationError(error: unknown, path: string): StorageError {
   if (error instanceof StorageError) return error;
   if (errorCode(error) === "EEXIST")
     return new StorageError("store_exists", path, { cause: error });
-  return withReason(storeCode(error) ?? "store_unwritable", path, error);
+  return knownFailure(error, path) ?? withReason("store_unwritable", path, error);
 }
 
 function isAbsence(error: unknown): boolean {
@@ -109,12 +89,14 @@ function withReason(code: StorageErrorCode, path: string, cause: unknown): Stora
   return new StorageError(code, path, { ...detail, cause });
 }
 
-function storeCode(error: unknown): StorageErrorCode | undefined {
-  const code = errorCode(error);
-  return STORE_CODES.find(([start]) => code.startsWith(start))?.[1];
+/** What a failure means whose code says so; `undefined` for others. */
+export function knownFailure(error: unknown, path: string): StorageError | undefined {
+  const reason = errorCode(error);
+  const code = STORE_CODES.find(([start]) => reason.startsWith(start))?.[1];
+  return code && withReason(code, path, error);
 }
 
-/** The first that the error's code starts with counts. */
+/** The first that the error's code starts with counts: of SQLite, PostgreSQL or the system. */
 const STORE_CODES: readonly (readonly [start: string, code: StorageErrorCode])[] = [
   ["SQLITE_BUSY", "store_locked"],
   ["SQLITE_LOCKED", "store_locked"],
@@ -128,6 +110,24 @@ const STORE_CODES: readonly (readonly [start: string, code: StorageErrorCode])[]
   ["SQLITE_CANTOPEN", "store_unreadable"],
   // A table or column that is not there.
   ["SQLITE_ERROR", "store_corrupt"],
+  ["08", "store_unreachable"],
+  ["57P", "store_unreachable"],
+  ["53300", "store_unreachable"],
+  ["53100", "store_full"],
+  ["28", "store_unreadable"],
+  ["3D000", "store_missing"],
+  ["25006", "store_unwritable"],
+  ["42501", "store_unwritable"],
+  ["42", "store_corrupt"],
+  ["55P03", "store_locked"],
+  ["40", "store_locked"],
+  ["ECONN", "store_unreachable"],
+  ["ENOTFOUND", "store_unreachable"],
+  ["EAI_AGAIN", "store_unreachable"],
+  ["EPIPE", "store_unreachable"],
+  ["ETIMEDOUT", "store_unreachable"],
+  ["EHOSTUNREACH", "store_unreachable"],
+  ["ENETUNREACH", "store_unreachable"],
   ["ENOSPC", "store_full"],
   ["EDQUOT", "store_full"],
   ["EFBIG", "store_full"],

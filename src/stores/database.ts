@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import {
   createDatabase,
   type Database,
@@ -5,10 +6,10 @@ import {
   type IfMissing,
   openDatabase,
 } from "../storage/database.js";
-import type { Schema } from "../storage/migrations.js";
-import { type LedgerTables, makeLedgerTables } from "./tables/ledger.js";
-import { makeResourceNumberTables, type ResourceNumberTables } from "./tables/resource-numbers.js";
-import { makeRevocationTables, type RevocationTables } from "./tables/revocations.js";
+import { makeTables, type Schema } from "../storage/migrations.js";
+import { LEDGER_TABLES, type LedgerTables } from "./tables/ledger.js";
+import { RESOURCE_NUMBER_TABLES, type ResourceNumberTables } from "./tables/resource-numbers.js";
+import { REVOCATION_TABLES, type RevocationTables } from "./tables/revocations.js";
 import { makeTaskTables, type TaskTables } from "./tables/tasks.js";
 
 /** Every table of every store: they share one database. */
@@ -28,10 +29,10 @@ const SCHEMA: Schema = {
   outdated: [0x70727673, 0x7072766c, 0x70727674],
   migrations: [
     async (step) => {
-      await makeRevocationTables(step);
-      await makeLedgerTables(step);
+      const tables = { ...REVOCATION_TABLES, ...LEDGER_TABLES, ...RESOURCE_NUMBER_TABLES };
+      await makeTables(step, tables);
       await makeTaskTables(step);
-      await makeResourceNumberTables(step);
+      await step.run(sql`INSERT INTO revocation_state VALUES (1, 0, 0)`);
     },
   ],
 };

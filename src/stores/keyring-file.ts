@@ -9,19 +9,13 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
-  rmSync,
   type Stats,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { errorCode } from "../bytes/error-code.js";
 import { importKeyring, type Keyring, type KeyringOptions } from "../issuer/keyring.js";
-import {
-  createPrivateFile,
-  removeAbandoned,
-  syncDirectoryOf,
-  temporaryName,
-} from "../storage/new-file.js";
+import { createPrivateFile, throughTemporary } from "../storage/new-file.js";
 import { keyFileError, StorageError } from "../storage/storage-error.js";
 
 /** Bytes; thousands of keys fit. */
@@ -89,20 +83,15 @@ function readPrivateText(path: string): string {
  * @throws StorageError `key_file_exists` or `key_file_unwritable`; nothing is left behind.
  */
 export function createKeyringFile(path: string, keyring: Keyring): void {
-  removeAbandoned(path);
-  const temporary = temporaryName(path);
   try {
-    try {
+    throughTemporary(path, (temporary) => {
       writeKeys(temporary, keyring);
       linkSync(temporary, path);
-    } finally {
-      rmSync(temporary, { force: true });
-    }
+    });
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw keyFileError(error, path, "write");
     throw new StorageError("key_file_exists", path, { cause: error });
   }
-  syncDirectoryOf(path);
 }
 
 /**
@@ -143,19 +132,17 @@ export function replaceKeyringFile(path: string, keyring: Keyring, expected: Key
   } catch (error) {
     throw keyFileError(error, path, "read");
   }
-  removeAbandoned(target);
-  const temporary = temporaryName(target);
   try {
-    writeKeys(temporary, keyring, old);
-    if (textOf(readKeyringFile(path)) !== textOf(expected)) {
-      throw new StorageError("key_file_changed", path);
-    }
-    renameSync(temporary, target);
+    throughTemporary(target, (temporary) => {
+      writeKeys(temporary, keyring, old);
+      if (textOf(readKeyringFile(path)) !== textOf(expected)) {
+        throw new StorageError("key_file_changed", path);
+      }
+      renameSync(temporary, target);
+    });
   } catch (error) {
-    rmSync(temporary, { force: true });
     throw keyFileError(error, path, "write");
   }
-  syncDirectoryOf(target);
 }
 
 function writeKeys(path: string, keyring: Keyring, owner?: Stats): void {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { LeaveLostError } from "../../src/agent/index.js";
 import { mintedFor } from "../support/handles.js";
 import { POLICY } from "./documents.js";
-import { call, codes, handleOf, reading, result, world } from "./support.js";
+import { ALICE, call, codes, handleOf, reading, result, world } from "./support.js";
 
 describe("capabilities that this agent does not offer now", () => {
   test("of the same issuer, but of nobody", async () => {
@@ -83,5 +84,21 @@ describe("between issuance and call", () => {
     expect(codes(await call(agent, "retrieve", { document: q1 }, [one]))).toEqual(["allowed"]);
     keys.ring = keys.ring.retire(kid);
     expect(codes(await call(agent, "retrieve", { document: q1 }, [one]))).toEqual(["unknown_key"]);
+  });
+});
+
+describe("between leave and run", () => {
+  test("a capability that is revoked meanwhile runs nothing, and the ledger says so", async () => {
+    const { agent, one, q1, ledger, ran, revocations } = await reading();
+    const invocation = { skill: "retrieve", arguments: { document: q1 }, capabilities: [one] };
+    const leave = await agent.clear(ALICE, invocation);
+    if (!leave.allowed) throw new Error("it is allowed");
+    revocations.add({ kind: "capability", id: one.id, at: "2026-01-01T00:00:00Z" });
+    const run = agent.run(leave, ALICE, new AbortController().signal);
+    await expect(run).rejects.toThrow(LeaveLostError);
+    await expect(run).rejects.toMatchObject({ denials: [{ code: "revoked" }] });
+    expect(ran).toEqual([]);
+    const [last] = await ledger.list({ kind: "invocation", limit: 1 });
+    expect(last).toMatchObject({ decision: "refused", codes: ["revoked"] });
   });
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Observation } from "../../src/agent/recorder.js";
+import type { Observation } from "../../src/agent/ledger.js";
 import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import { attenuated } from "../capability/support.js";
 import { storageError } from "../issuer/support.js";

@@ -130,6 +130,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
     ...{ ledger, ledgerPath },
     stop: async () => {
       await running.close();
+      await tasks.close();
       await ledger.close();
       await database.close();
       rmSync(path, { recursive: true, force: true });

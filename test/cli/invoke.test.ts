@@ -215,9 +215,9 @@ describe("without a token", () => {
     const marks = { authority: "ambient", declared: true };
     expect(document(json.stdout)["authority"]).toMatchObject(marks);
     expect(json.stderr).toBe("");
-    const audit = await bench.output("audit", "--ledger", lenient.ledgerPath);
+    const audit = await bench.output("audit", "--database", lenient.ledgerPath);
     expect(audit.match(/ambient \(declared\)/g)).toHaveLength(2);
-    const kept = await bench.output("audit", "--ledger", lenient.ledgerPath, "--json");
+    const kept = await bench.output("audit", "--database", lenient.ledgerPath, "--json");
     expect(kept).toContain('"declared":true');
   });
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { LedgerStore, openStores } from "../../src/stores/index.js";
 import { at, send, textAt } from "../protocols/a2a/callers.js";
 import { startAuthorizationServer } from "../support/authorization-server.js";
 import { MAIN } from "../support/built.js";
@@ -165,6 +166,23 @@ describe("what the configuration does", () => {
       ...{ message, capabilities: [{ token: await capability() }] },
     });
     expect(sent.text).toContain('{"heard":"hello"}');
+  });
+
+  test("how long the ledger keeps events", async () => {
+    const database = await openStores(join(bench.home, "proviso.db"), "create");
+    const ledger = new LedgerStore(database);
+    for (const [days, purpose] of [
+      [3, "long ago"],
+      [1, "of late"],
+    ] as const) {
+      const at = new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString();
+      await ledger.commit({ kind: "invocation", at, decision: "allowed", purpose });
+    }
+    await database.close();
+    await serve(bench, { ...CONFIG, ledger: { retention: 2 } });
+    const kept = (): Promise<string> => bench.output("audit", "--limit", "1000");
+    await expect.poll(kept).not.toContain("long ago");
+    expect(await kept()).toContain("of late");
   });
 
   test("mode, lifetimes, caps, and values in the ledger", async () => {

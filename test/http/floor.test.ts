@@ -10,7 +10,8 @@ import { fallback } from "../../src/http/fallback.js";
 import type { FaultWriter } from "../../src/http/fault.js";
 import { drain, listen, refuseWhileDraining } from "../../src/http/listen.js";
 import { requestLog } from "../../src/http/log.js";
-import { health, metricsText } from "../../src/http/status.js";
+import { AgentMetrics } from "../../src/http/metrics.js";
+import { health, serveMetrics } from "../../src/http/status.js";
 import { wellFormedBody } from "../../src/http/well-formed.js";
 import { type Answer, send } from "../protocols/a2a/callers.js";
 
@@ -22,6 +23,7 @@ const failures: string[] = [];
 let server: Server;
 let url: string;
 let draining = false;
+let check = (): readonly string[] => [];
 
 const answer: FaultWriter = (res, { status, reason, message, retryAfter }) => {
   res.setHeader("X-Reason", reason);
@@ -47,9 +49,11 @@ beforeAll(async () => {
   const log = { info: (fields: object) => void lines.push(fields), warn() {}, error() {} };
   app.get(
     "/healthz",
-    health(() => draining),
+    health(
+      () => draining,
+      async () => check(),
+    ),
   );
-  app.get("/metrics", metricsText(undefined));
   app.use(
     "/own",
     requestLog({
@@ -120,10 +124,36 @@ describe("what is wrong with a request is told by its protocol's own writer", ()
   });
 });
 
-test("an unknown address, health, and metrics that are not kept", async () => {
+test("metrics have an address of their own, and nothing else is there", async () => {
+  const metrics = new AgentMetrics();
+  metrics.decided({ kind: "invocation", decision: "allowed", seconds: 0.001 });
+  const served = await serveMetrics(metrics);
+  const { status, headers, text } = await send(served.url);
+  expect(status).toBe(200);
+  expect(headers.get("content-type")).toMatch(/^text\/plain; ?version=/);
+  expect(text).toContain('proviso_decisions_total{kind="invocation",decision="allowed"');
+  expect((await send(served.url, { method: "POST" })).status).toBe(404);
+  expect((await send(served.url.replace("/metrics", "/healthz"))).status).toBe(404);
+  await served.close();
+  await expect(fetch(served.url)).rejects.toThrow();
+});
+
+test("an unknown address, and health by what the check finds", async () => {
   expect((await send(`${url}/elsewhere`)).status).toBe(404);
   expect((await send(`${url}/metrics`)).status).toBe(404);
   expect((await send(`${url}/healthz`)).body).toEqual({ status: "ok" });
+  check = () => ["disk_nearly_full", "revocation_stale"];
+  expect(await send(`${url}/healthz`)).toMatchObject({
+    ...{ status: 503, body: { status: "failing", problems: check() } },
+  });
+  check = () => {
+    throw new Error("with a secret in it");
+  };
+  const failed = await send(`${url}/healthz`);
+  expect([failed.status, failed.body]).toEqual([
+    503,
+    { status: "failing", problems: ["check_failed"] },
+  ]);
   draining = true;
   expect((await send(`${url}/healthz`)).status).toBe(503);
   expect((await post("{}")).body).toMatchObject({ own: { reason: "unavailable" } });

@@ -20,6 +20,7 @@ import {
   openTaskStore,
   serveAgent,
   type TaskStore,
+  type TaskStoreOptions,
 } from "../../src/protocols/a2a/index.js";
 import { openFolder } from "../../src/sources/index.js";
 import {
@@ -28,6 +29,7 @@ import {
   followKeyringFile,
   LedgerStore,
   openRevocations,
+  openStores,
   ResourceNumberStore,
   type RevocationStore,
 } from "../../src/stores/index.js";
@@ -38,11 +40,11 @@ import { temporaryFolder } from "./temporary-folder.js";
 export interface TestAgentOptions
   extends Pick<
       AgentServerOptions,
-      "runTask" | "body" | "rate" | "timeout" | "publicUrl" | "mostRunning"
+      "runTask" | "grace" | "body" | "rate" | "timeout" | "publicUrl" | "mostRunning"
     >,
     Pick<
       IssuingAgentOptions,
-      "mode" | "undeclaredAmbient" | "lifetime" | "recordValues" | "maxHandles"
+      "mode" | "undeclaredAmbient" | "lifetime" | "recordValues" | "maxHandles" | "maxRevocations"
     > {
   /** Fixed tokens, those of {@link CALLERS}, unless given. */
   readonly authenticator?: Authenticator;
@@ -50,6 +52,8 @@ export interface TestAgentOptions
   readonly pushOrigins?: readonly string[];
   /** The issuer's name; `documents-agent` unless given. */
   readonly name?: string;
+  /** How tasks are kept; as usual unless given. */
+  readonly keeping?: Pick<TaskStoreOptions, "quota" | "lease">;
 }
 
 /** An issuing agent with everything real: files, stores, ledger, HTTP. */
@@ -63,6 +67,7 @@ export interface TestAgent {
   readonly ledger: LedgerStore;
   readonly tasks: TaskStore;
   readonly policy: PolicyTable;
+  readonly metrics: AgentMetrics;
   readonly resourceNumbers: ResourceNumbers;
   /** The skills that have run, in order. */
   readonly ran: readonly string[];
@@ -95,9 +100,18 @@ const FIXED: readonly FixedToken[] = [
   { token: CALLERS.carol, principal: "carol", invoker: "orchestrator" },
 ];
 
+/** What another instance does that starts when the agent's lease is over, as if it had been killed. */
+export async function startBeside({ home }: TestAgent): Promise<void> {
+  const database = await openStores(join(home, "proviso.db"));
+  const tasks = await openTaskStore(database, { clock: () => Date.now() + 3_600_000 });
+  await tasks.close();
+  await database.close();
+}
+
 /** Starts an agent with the documents, grants and skills of the tests, on a free port of 127.0.0.1. */
 export async function startAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
-  const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...others } = options;
+  const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...more } = options;
+  const { maxRevocations, keeping, ...others } = more;
   const { pushOrigins: origins, undeclaredAmbient, ...serving } = others;
   const home = temporaryFolder();
   let ahead = 0;
@@ -111,7 +125,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const stores = await createStores(join(home, "proviso.db"));
   const revocations = await openRevocations(stores, { clock });
   const ledger = new LedgerStore(stores, { clock });
-  const tasks = await openTaskStore(stores, { clock });
+  const tasks = await openTaskStore(stores, { clock, ...keeping });
   const resourceNumbers = new ResourceNumberStore(stores);
   const policy = new PolicyTable(POLICY);
   const metrics = new AgentMetrics(() => ({
@@ -135,6 +149,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     ...(lifetime === undefined ? {} : { lifetime }),
     ...(recordValues === undefined ? {} : { recordValues }),
     ...(maxHandles === undefined ? {} : { maxHandles }),
+    ...(maxRevocations === undefined ? {} : { maxRevocations }),
   });
   const buffer = new Writable({
     write(chunk, _encoding, done) {
@@ -153,6 +168,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= server.close().finally(async () => {
+      await tasks.close();
       await ledger.close();
       await stores.close();
     });
@@ -168,6 +184,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
       ledger,
       tasks,
       policy,
+      metrics,
       ran,
       stop,
       resourceNumbers,

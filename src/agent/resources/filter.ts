@@ -1,16 +1,10 @@
 import { isScalar, type Scalar, shown } from "../../caveats/scalar.js";
-import { isFilterable, MAX_NAME_LENGTH, MAX_TEXT_LENGTH } from "./field-value.js";
-import {
-  fieldPath,
-  invalidValue,
-  noOperator,
-  unknownField,
-  unknownMember,
-  unknownOperator,
-} from "./query-denial.js";
+import { isFilterable, isObject, MAX_NAME_LENGTH, MAX_TEXT_LENGTH } from "./field-value.js";
+import { fieldPath, invalidValue, unknownName } from "./query-denial.js";
 import type {
   FieldCondition,
   QueryDenial,
+  QueryRefusal,
   Resource,
   ResourceFilter,
   ResourceQuery,
@@ -23,14 +17,12 @@ const OPERATORS: readonly string[] = ["in", "max", "min"];
 const MEMBERS: readonly string[] = ["collection", "filter"];
 
 /** A filter whose form is sound, or what is wrong with it. */
-export type FilterReading =
-  | { readonly ok: true; readonly filter: ResourceFilter }
-  | { readonly ok: false; readonly denial: QueryDenial };
+export type FilterReading = { readonly ok: true; readonly filter: ResourceFilter } | QueryRefusal;
 
 /** A query whose form is sound, or what is wrong with it. */
 export type ResourceQueryReading =
   | { readonly ok: true; readonly query: ResourceQuery }
-  | { readonly ok: false; readonly denial: QueryDenial };
+  | QueryRefusal;
 
 /**
  * Whether a resource's fields are as a filter says: all conditions hold, and of a condition all
@@ -92,8 +84,9 @@ export function checkFilter(
   fields?: readonly string[],
 ): QueryDenial | undefined {
   const unknown = Object.keys(filter).find((field) => fields?.includes(field) === false);
-  if (fields !== undefined && unknown !== undefined) return unknownField(unknown, fields);
-  return conditionsDenial(filter);
+  if (fields === undefined || unknown === undefined) return conditionsDenial(filter);
+  const what = `there is no field ${shown(unknown)}`;
+  return unknownName("unknown_field", fieldPath(unknown), what, unknown, fields);
 }
 
 function conditionsDenial(filter: { readonly [field: string]: unknown }): QueryDenial | undefined {
@@ -110,9 +103,15 @@ function conditionDenial(field: string, condition: unknown): QueryDenial | undef
     return wrong(field, "", "a value, or an object with operators", condition);
   }
   const operators = Object.entries(condition);
-  if (operators.length === 0) return noOperator(field, OPERATORS);
+  const path = fieldPath(field);
+  if (operators.length === 0) {
+    return unknownName("unknown_operator", path, `${shown(path)} has no operator`, "", OPERATORS);
+  }
   for (const [name, operand] of operators) {
-    if (!OPERATORS.includes(name)) return unknownOperator(field, name, OPERATORS);
+    if (!OPERATORS.includes(name)) {
+      const what = `${shown(path)} has the unknown operator ${shown(name)}`;
+      return unknownName("unknown_operator", path, what, name, OPERATORS);
+    }
     const denial = name === "in" ? listDenial(field, operand) : boundDenial(field, name, operand);
     if (denial !== undefined) return denial;
   }
@@ -160,24 +159,20 @@ function wrong(field: string, operator: string, expected: string, value: unknown
  */
 export function readFilter(value: unknown): FilterReading {
   if (!isObject(value)) {
-    return refused(invalidValue("filter", `filter must be an object, not ${shown(value)}`));
+    return refused("filter", `filter must be an object, not ${shown(value)}`);
   }
   const names = Object.keys(value);
   if (names.length > MAX_CONDITIONS) {
-    return refused(
-      invalidValue(
-        "filter",
-        `filter must have at most ${MAX_CONDITIONS} fields, not ${names.length}`,
-      ),
-    );
+    const message = `filter must have at most ${MAX_CONDITIONS} fields, not ${names.length}`;
+    return refused("filter", message);
   }
   const odd = names.find((name) => name.length > MAX_NAME_LENGTH || !name.isWellFormed());
   if (odd !== undefined) {
     const message = `filter must have names of at most ${MAX_NAME_LENGTH} characters, not ${shown(odd)}`;
-    return refused(invalidValue("filter", message));
+    return refused("filter", message);
   }
   const denial = conditionsDenial(value);
-  if (denial !== undefined) return refused(denial);
+  if (denial !== undefined) return { ok: false, denial };
   // Every condition has just been checked against its type.
   return { ok: true, filter: structuredClone(value) as ResourceFilter };
 }
@@ -189,11 +184,13 @@ export function readFilter(value: unknown): FilterReading {
 export function readResourceQuery(value: unknown): ResourceQueryReading {
   if (!isObject(value)) {
     const message = `a resource query must be an object with a collection, not ${shown(value)}`;
-    return refused(invalidValue("collection", message));
+    return refused("collection", message);
   }
   const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) {
-    return refused(unknownMember(unknown.slice(0, MAX_NAME_LENGTH).toWellFormed(), MEMBERS));
+    const name = unknown.slice(0, MAX_NAME_LENGTH).toWellFormed();
+    const what = `a resource query has no member ${shown(name)}`;
+    return { ok: false, denial: unknownName("unknown_field", name, what, name, MEMBERS) };
   }
   const collection = Object.hasOwn(value, "collection") ? value["collection"] : undefined;
   if (
@@ -202,7 +199,7 @@ export function readResourceQuery(value: unknown): ResourceQueryReading {
     collection.length > MAX_NAME_LENGTH
   ) {
     const message = `collection must be a text of at most ${MAX_NAME_LENGTH} characters, not ${shown(collection)}`;
-    return refused(invalidValue("collection", message));
+    return refused("collection", message);
   }
   const filter = Object.hasOwn(value, "filter") ? value["filter"] : undefined;
   if (filter === undefined) return { ok: true, query: { collection } };
@@ -211,10 +208,6 @@ export function readResourceQuery(value: unknown): ResourceQueryReading {
   return { ok: true, query: { collection, filter: reading.filter } };
 }
 
-function refused(denial: QueryDenial): { readonly ok: false; readonly denial: QueryDenial } {
-  return { ok: false, denial };
-}
-
-function isObject(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function refused(path: string, message: string): QueryRefusal {
+  return { ok: false, denial: invalidValue(path, message) };
 }

@@ -54,6 +54,12 @@ export interface QueryDenial {
   readonly message: string;
 }
 
+/** A query, or a filter, that is refused. */
+export interface QueryRefusal {
+  readonly ok: false;
+  readonly denial: QueryDenial;
+}
+
 /** What a query found, or why it could not be asked. */
 export type QueryResult =
   | {
@@ -61,7 +67,7 @@ export type QueryResult =
       /** In a stable order. */
       readonly resources: readonly Resource[];
     }
-  | { readonly ok: false; readonly denial: QueryDenial };
+  | QueryRefusal;
 
 /** Where an issuing agent's resources are. Knows nothing of principals: a policy does. */
 export interface ResourceSource {

@@ -1,6 +1,7 @@
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Admission } from "../../agent/admission.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { VerifiedCapability } from "../../capability/authorize.js";
 import { setTaskAccess } from "../../stores/tasks/task-access.js";
 import { callOf } from "./call-context.js";
 import { denialFault, type Fault, fault, thrownFault } from "./errors.js";
@@ -23,17 +24,23 @@ export async function admit(agent: IssuingAgent, context: ServerCallContext): Pr
   const { presented, declared } = presentedBy(context);
   const answer = await agent.admit(callOf(context).caller, presented, declared);
   if (!answer.allowed) return refuse(denialFault(answer.denials), context);
-  const paths = answer.capabilities.map(({ capability }) => capability.revocationIds);
-  allowTasks(paths, context);
+  allowTasks(
+    agent,
+    answer.capabilities.map(({ capability }) => capability),
+    context,
+  );
   return answer;
 }
 
 /** Notes which tasks a request may see: those of these tokens, or of ambient authority. */
 export function allowTasks(
-  paths: readonly (readonly string[])[],
+  agent: IssuingAgent,
+  capabilities: readonly VerifiedCapability[],
   context: ServerCallContext,
 ): void {
-  setTaskAccess(context, { principal: callOf(context).caller.principal, paths });
+  const paths = capabilities.map(({ revocationIds }) => revocationIds);
+  const covers = agent.coverage(capabilities);
+  setTaskAccess(context, { ...callOf(context).caller, paths, covers });
   if (paths.length > 0) context.addActivatedExtension(EXTENSION_URI);
 }
 

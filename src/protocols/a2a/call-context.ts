@@ -1,7 +1,10 @@
+import type { Message } from "@a2a-js/sdk";
 import { ServerCallContext, type ServerCallContextBuilder, type User } from "@a2a-js/sdk/server";
 import type { Admission } from "../../agent/admission.js";
 import type { Caller } from "../../agent/caller.js";
 import type { Clearance, SkillInvocation } from "../../agent/clearance.js";
+import type { Json } from "../../bytes/json.js";
+import type { Earlier } from "../../stores/tasks/task-store.js";
 import { type Binding, fault, thrownFault } from "./errors.js";
 import { ERROR_CODES, EXTENSION_URI } from "./extension.js";
 import type { Presented, PresentedReading } from "./presented.js";
@@ -37,11 +40,21 @@ export interface Call {
   readonly caller: Caller;
   readonly binding: Binding;
   readonly presented: PresentedReading;
+  /** What the request asks for besides its message. */
+  readonly asked?: Json;
+  /** The message as it was sent. */
+  message?: Message;
   leave?: Leave;
   /** Gives back the slot that the caller's work has taken. */
   release?: () => void;
   /** Lets the next message into the task that this one continues. */
   settled?: () => void;
+  /** What the same message began before: nothing has run then. */
+  earlier?: Earlier;
+  /** What was thrown when the task could not be begun: nothing has run then. */
+  failure?: { readonly error: unknown };
+  /** Whether it has run, and what it came to could not be stored. */
+  unstored?: true;
 }
 
 // Beside the context rather than in its state, where nothing tells one value's type from another's.
@@ -80,13 +93,14 @@ export function callOf(context: ServerCallContext): Call {
 /** A context for a request that did not come through the SDK's handlers. */
 export function contextFor(
   caller: Caller,
-  presented: Presented,
+  { presented, declared }: Presented,
   binding: Binding,
+  asked?: Json,
 ): ServerCallContext {
-  return contextBuilder(binding)({
-    user: new CallerUser(caller, { ok: true, ...presented }),
-    headers: {},
-    extensions: [EXTENSION_URI],
-    requestedVersion: "1.0",
+  const user = new CallerUser(caller, { ok: true, presented, declared });
+  const context = contextBuilder(binding)({
+    ...{ user, headers: {}, extensions: [EXTENSION_URI], requestedVersion: "1.0" },
   });
+  calls.set(context, { ...callOf(context), ...(asked === undefined ? {} : { asked }) });
+  return context;
 }

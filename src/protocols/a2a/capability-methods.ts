@@ -29,26 +29,15 @@ export function invalidParams(message: string): MethodRefusal {
   return { ok: false, fault: fault(-32602, message, "invalid_request") };
 }
 
-/** Methods about capabilities themselves, by name. */
-export const CAPABILITY_METHODS: ReadonlyMap<string, CapabilityMethod> = new Map<
-  string,
-  CapabilityMethod
->([
-  [METHODS.request, request],
-  [METHODS.attenuate, aboutOne(attenuate)],
-  [METHODS.revoke, aboutOne(revoke)],
-  [METHODS.introspect, aboutOne(introspect)],
-]);
-
 /** A method about the one capability that its parameters name. */
-function aboutOne(
-  method: (
-    agent: IssuingAgent,
-    caller: Caller,
-    presented: PresentedCapability,
-    params: JsonObject,
-  ) => Promise<MethodOutcome>,
-): CapabilityMethod {
+type MethodAboutOne = (
+  agent: IssuingAgent,
+  caller: Caller,
+  presented: PresentedCapability,
+  params: JsonObject,
+) => Promise<MethodOutcome>;
+
+function aboutOne(method: MethodAboutOne): CapabilityMethod {
   return async (agent, caller, params) => {
     const reading = readNamed(params);
     if (!reading.ok) return invalidParams(reading.message);
@@ -56,11 +45,7 @@ function aboutOne(
   };
 }
 
-async function request(
-  agent: IssuingAgent,
-  caller: Caller,
-  params: JsonObject,
-): Promise<MethodOutcome> {
+const request: CapabilityMethod = async (agent, caller, params) => {
   const outcome = await agent.request(caller, params);
   if (!outcome.ok) return { ok: false, fault: problemFault(outcome.denial) };
   const { capabilities, refused, reason } = outcome;
@@ -69,14 +54,9 @@ async function request(
     ...(refused.length === 0 ? {} : { refused }),
     ...(reason === undefined ? {} : { reason }),
   });
-}
+};
 
-async function attenuate(
-  agent: IssuingAgent,
-  caller: Caller,
-  presented: PresentedCapability,
-  params: JsonObject,
-): Promise<MethodOutcome> {
+const attenuate: MethodAboutOne = async (agent, caller, presented, params) => {
   const { constraints } = params;
   if (constraints === undefined || !isJsonObject(constraints)) {
     return invalidParams('"constraints" must be an object with the keys of a hop');
@@ -85,7 +65,7 @@ async function attenuate(
   if (!outcome.ok) return outcome;
   const { id, token, hop, revocationId } = outcome;
   return done({ capability: { id, token, revocationId, constraints: hop } });
-}
+};
 
 /** The outcome of attenuating; what is wrong with the hop is for the caller that wrote it. */
 export async function attenuated(
@@ -106,12 +86,7 @@ export async function attenuated(
   return { ok: false, fault: fault(-32602, message, "attenuation_exceeds", metadata) };
 }
 
-async function revoke(
-  agent: IssuingAgent,
-  caller: Caller,
-  presented: PresentedCapability,
-  params: JsonObject,
-): Promise<MethodOutcome> {
+const revoke: MethodAboutOne = async (agent, caller, presented, params) => {
   const { reason } = params;
   if (reason !== undefined && (typeof reason !== "string" || reason.length > LONGEST_REASON)) {
     return invalidParams(`"reason" must be a text of at most ${LONGEST_REASON} characters`);
@@ -121,15 +96,10 @@ async function revoke(
   const { capability, revocationId, needless } = outcome;
   const already = needless === undefined ? {} : { already: needless };
   return done({ revoked: true, capabilityId: capability, revocationId, ...already });
-}
+};
 
-async function introspect(
-  agent: IssuingAgent,
-  caller: Caller,
-  presented: PresentedCapability,
-): Promise<MethodOutcome> {
-  return done(await agent.introspect(caller, presented));
-}
+const introspect: MethodAboutOne = async (agent, caller, presented) =>
+  done(await agent.introspect(caller, presented));
 
 const LONGEST_REASON = 512;
 
@@ -138,3 +108,14 @@ export function done(result: unknown): MethodOutcome {
   const json: Json = JSON.parse(JSON.stringify(result));
   return { ok: true, result: json };
 }
+
+/** Methods about capabilities themselves, by name. */
+export const CAPABILITY_METHODS: ReadonlyMap<string, CapabilityMethod> = new Map<
+  string,
+  CapabilityMethod
+>([
+  [METHODS.request, request],
+  [METHODS.attenuate, aboutOne(attenuate)],
+  [METHODS.revoke, aboutOne(revoke)],
+  [METHODS.introspect, aboutOne(introspect)],
+]);

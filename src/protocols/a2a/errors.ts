@@ -92,6 +92,11 @@ export const BUSY: Fault = faultFromHttp({
   retryAfter: 1,
 });
 
+/** The answer to a caller whose principal has as many tasks as are kept for it. */
+export function quotaFault(message: string): Fault {
+  return fault(ERROR_CODES.rateLimited, message, "task_quota_exceeded");
+}
+
 function statusOf(code: number): number {
   if (code === -32700 || code === -32600 || code === -32602) return 400;
   if (code === -32601) return 404;
@@ -147,6 +152,7 @@ const REST_STATUS: Readonly<Record<number, string>> = {
   401: "UNAUTHENTICATED",
   403: "PERMISSION_DENIED",
   404: "NOT_FOUND",
+  409: "ALREADY_EXISTS",
   413: "RESOURCE_EXHAUSTED",
   415: "INVALID_ARGUMENT",
   422: "FAILED_PRECONDITION",

@@ -5,20 +5,25 @@ import {
   type AgentExecutor,
   type ExecutionEventBus,
   type RequestContext,
+  type ServerCallContext,
 } from "@a2a-js/sdk/server";
 import type { Caller } from "../../agent/caller.js";
+import { type AuthorityUse, useOf } from "../../agent/coverage.js";
 import { LEGACY_NOTICE } from "../../agent/issuance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthorityKind } from "../../agent/ledger.js";
-import type { InvocationOutcome } from "../../agent/outcomes.js";
+import { type InvocationOutcome, LeaveLostError } from "../../agent/outcomes.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
 import { attenuate, createNonce } from "../../capability/attenuate.js";
 import type { HopInit } from "../../caveats/hop.js";
 import { within } from "../../http/deadline.js";
-import { callOf, type Leave } from "./call-context.js";
+import { recordUse } from "../../stores/tasks/task-access.js";
+import type { TaskStore } from "../../stores/tasks/task-store.js";
+import { type Call, callOf, type Leave } from "./call-context.js";
 import { EXTENSION_URI } from "./extension.js";
 import { dataPart, textPart } from "./parts.js";
+import { taskMessage } from "./repeats.js";
 import {
   TaskAnswer,
   type TaskAnswerState,
@@ -63,9 +68,12 @@ export type TaskRunner = (task: TaskCall) => Promise<Json | TaskAnswer>;
 
 export interface ExecutorOptions {
   readonly agent: IssuingAgent;
+  readonly tasks: TaskStore;
   readonly runTask: TaskRunner | undefined;
   /** Milliseconds that a skill or a task may take. */
   readonly timeout: number;
+  /** Aborted when the agent shuts down, and waits no longer. */
+  readonly stopping: AbortSignal;
   /** Called with what a skill or a task threw; callers never see it. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
@@ -74,63 +82,130 @@ export interface ExecutorOptions {
 export class CapabilityExecutor implements AgentExecutor {
   readonly #options: ExecutorOptions;
   readonly #running = new Map<string, AbortController>();
+  readonly #settling = new Set<Promise<void>>();
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
   }
 
   execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
-    const { taskId, contextId, context, userMessage } = request;
-    const { leave, caller, release, settled } = callOf(context);
+    const execution = this.#execute(request, bus);
+    this.#settling.add(execution);
+    await execution.finally(() => this.#settling.delete(execution));
+  };
+
+  async #execute(request: RequestContext, bus: ExecutionEventBus): Promise<void> {
+    const { taskId, context } = request;
+    const call = callOf(context);
+    const { leave } = call;
     if (leave === undefined) throw new TypeError("nothing has given leave to this request");
     const cancelled = new AbortController();
     this.#running.set(taskId, cancelled);
-    const signal = AbortSignal.any([cancelled.signal, AbortSignal.timeout(this.#options.timeout)]);
-    const task: Task = {
-      id: taskId,
-      contextId,
-      status: { state: TaskState.TASK_STATE_WORKING, message: undefined, timestamp: now() },
-      artifacts: [],
-      history: [...(request.task?.history ?? [userMessage])],
-      metadata: { [EXTENSION_URI]: marksOf(leave, this.#options.agent) },
-    };
-    bus.publish(AgentEvent.task(task));
-    const finish = (state: TaskState, text?: string, data?: Json): void => {
-      const message = text === undefined ? undefined : agentMessage(text, data, task);
-      const status = { state, message, timestamp: now() };
-      bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status, metadata: {} }));
-    };
+    try {
+      for (const use of usesBefore(leave)) recordUse(context, use);
+      const task = beginningOf(request, marksOf(leave, this.#options.agent));
+      if (!(await this.#begin(task, request, call))) return;
+      bus.publish(AgentEvent.task(task));
+      const ending = await this.#outcome(leave, call, request, cancelled.signal);
+      await this.#end(task, ending, call, context, bus);
+    } finally {
+      this.#running.delete(taskId);
+      call.settled?.();
+    }
+  }
+
+  /** Stores the task before anything runs in it. @returns Whether it may run. */
+  async #begin(task: Task, { context, userMessage }: RequestContext, call: Call): Promise<boolean> {
+    try {
+      // The SDK has written the task's and the context's ids into its copy.
+      const sent = call.message ?? userMessage;
+      const beginning = await this.#options.tasks.begin(task, taskMessage(sent, context), context);
+      if (beginning.begun) return true;
+      call.earlier = beginning;
+      const { leave, caller } = call;
+      if (leave?.kind === "skill") this.#options.agent.forgo(leave.clearance, caller, "repeated");
+    } catch (error) {
+      call.failure = { error };
+    }
+    call.release?.();
+    return false;
+  }
+
+  /** Runs what was given leave to. Never throws: a failure is an outcome as well. */
+  async #outcome(
+    leave: Leave,
+    { caller, release }: Call,
+    request: RequestContext,
+    cancelled: AbortSignal,
+  ): Promise<Ending> {
+    const { stopping, timeout } = this.#options;
+    const signal = AbortSignal.any([cancelled, stopping, AbortSignal.timeout(timeout)]);
     const work = this.#run(leave, caller, request, signal);
     // Also if no caller waits any more: work that does not stop keeps its place until it does.
     work.then(release, release);
     try {
       const result = await within(signal, work);
-      if (result instanceof TaskAnswer) {
-        finish(taskStateOf(result), result.message, result.data);
-        return;
+      if (!(result instanceof TaskAnswer)) {
+        return { state: TaskState.TASK_STATE_COMPLETED, artifact: artifactOf(result) };
       }
-      const artifact = artifactOf(result);
+      return { state: taskStateOf(result), text: result.message, data: result.data };
+    } catch (error) {
+      if (cancelled.aborted) return { state: TaskState.TASK_STATE_CANCELED, text: "cancelled" };
+      if (error instanceof LeaveLostError) {
+        const [{ code }] = error.denials;
+        return { state: TaskState.TASK_STATE_REJECTED, text: error.message, reason: code };
+      }
+      if (isSkillInputError(error)) {
+        return { state: TaskState.TASK_STATE_REJECTED, text: error.message };
+      }
+      const state = TaskState.TASK_STATE_FAILED;
+      if (stopping.aborted) return { state, text: SHUTTING_DOWN, reason: "unavailable" };
+      if (signal.aborted) return { state, text: "it took too long", reason: "timed_out" };
+      this.#options.onFailure(error, leave.kind === "skill" ? leave.invocation.skill : "task");
+      return { state, text: "it failed; the agent's log says why", reason: "skill_failed" };
+    }
+  }
+
+  /** Stores what became of a task, and says it afterwards. */
+  async #end(
+    task: Task,
+    ending: Ending,
+    call: Call,
+    context: ServerCallContext,
+    bus: ExecutionEventBus,
+  ): Promise<void> {
+    const { id: taskId, contextId } = task;
+    const { tasks } = this.#options;
+    const publish = (status: Task["status"]): void =>
+      bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status, metadata: {} }));
+    const status = statusOf(ending, task);
+    const { artifact } = ending;
+    try {
+      const ended: Task = {
+        ...{ ...task, status },
+        artifacts: [...task.artifacts, ...(artifact === undefined ? [] : [artifact])],
+        history: [...task.history, ...(status.message === undefined ? [] : [status.message])],
+      };
+      if (!(await tasks.end(ended, context))) {
+        return publish((await tasks.load(taskId, context))?.status ?? status);
+      }
+    } catch {
+      // The store has reported why. It has run: the caller must learn that, and not try again.
+      call.unstored = true;
+      tasks.failLater(taskId, UNSTORED);
+      const state = TaskState.TASK_STATE_FAILED;
+      return publish(statusOf({ state, text: UNSTORED, reason: "outcome_not_stored" }, task));
+    }
+    if (artifact !== undefined) {
       const last = { append: false, lastChunk: true, metadata: {} };
       bus.publish(AgentEvent.artifactUpdate({ taskId, contextId, artifact, ...last }));
-      finish(TaskState.TASK_STATE_COMPLETED);
-    } catch (error) {
-      if (cancelled.signal.aborted) finish(TaskState.TASK_STATE_CANCELED, "cancelled");
-      else if (signal.aborted) finish(TaskState.TASK_STATE_FAILED, "it took too long");
-      else if (isSkillInputError(error)) finish(TaskState.TASK_STATE_REJECTED, error.message);
-      else {
-        this.#options.onFailure(error, leave.kind === "skill" ? leave.invocation.skill : "task");
-        finish(TaskState.TASK_STATE_FAILED, "it failed; the agent's log says why");
-      }
-    } finally {
-      this.#running.delete(taskId);
-      // What was published last is saved by then.
-      if (settled !== undefined) setImmediate(settled);
     }
-  };
+    publish(status);
+  }
 
-  /** Ends what is running, as if it had been cancelled. */
-  abortAll(): void {
-    for (const controller of this.#running.values()) controller.abort();
+  /** Fulfilled when nothing runs any more, and all that has run is stored. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#settling);
   }
 
   cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
@@ -142,7 +217,7 @@ export class CapabilityExecutor implements AgentExecutor {
   async #run(
     leave: Leave,
     caller: Caller,
-    { taskId, task, userMessage }: RequestContext,
+    { taskId, task, userMessage, context }: RequestContext,
     signal: AbortSignal,
   ): Promise<Json | TaskAnswer> {
     const { agent, runTask } = this.#options;
@@ -164,7 +239,15 @@ export class CapabilityExecutor implements AgentExecutor {
       answer: (state, message, data) => new TaskAnswer(state, message, data),
       capabilities: admission.capabilities.map(({ capability: { id, grant } }) => ({ id, grant })),
       invoke: (skill, given) =>
-        agent.invoke(caller, { skill, arguments: given, capabilities, declared }, signal),
+        agent.invoke(
+          caller,
+          { skill, arguments: given, capabilities, declared },
+          signal,
+          (clearance) => {
+            const use = useOf(clearance);
+            if (use !== undefined) recordUse(context, use);
+          },
+        ),
       delegate: (hop) => {
         signal.throwIfAborted();
         return admission.capabilities.flatMap(({ token, capability: { id } }) => {
@@ -220,6 +303,52 @@ function marksOf(leave: Leave, agent: IssuingAgent): AuthorityMarks {
   const { id, grant } = first.capability;
   const authority = agent.grants.get(grant)?.legacy === true ? "legacy" : "capability";
   return authorityMarks({ authority, capability: id });
+}
+
+/** What a caller learns where a task has run, and its end is not stored. */
+export const UNSTORED =
+  "it has run, but what came of it could not be stored; the same messageId does not run it again";
+
+/** What a caller learns of what was under way when the agent shut down. */
+export const SHUTTING_DOWN =
+  "the agent is shutting down; this was under way, and may have taken effect";
+
+/** What becomes of a task. */
+interface Ending {
+  readonly state: TaskState;
+  readonly artifact?: Artifact;
+  readonly text?: string;
+  readonly data?: Json | undefined;
+  /** For programs: why it failed. */
+  readonly reason?: string;
+}
+
+/** What a task is done with from its beginning: of words, the grants that came with them. */
+function usesBefore(leave: Leave): readonly AuthorityUse[] {
+  if (leave.kind === "skill") return [useOf(leave.clearance)].filter((use) => use !== undefined);
+  return leave.admission.capabilities.map(({ capability: { grant } }) => ({
+    ...{ grant, resources: [] },
+  }));
+}
+
+function beginningOf(
+  { taskId, contextId, task, userMessage }: RequestContext,
+  marks: AuthorityMarks,
+): Task {
+  return {
+    id: taskId,
+    contextId,
+    status: { state: TaskState.TASK_STATE_WORKING, message: undefined, timestamp: now() },
+    artifacts: task?.artifacts ?? [],
+    history: [...(task?.history ?? [userMessage])],
+    metadata: { ...task?.metadata, [EXTENSION_URI]: marks },
+  };
+}
+
+function statusOf({ state, text, data, reason }: Ending, task: Task): NonNullable<Task["status"]> {
+  const metadata = reason === undefined ? {} : { [EXTENSION_URI]: { reason } };
+  const message = text === undefined ? undefined : { ...agentMessage(text, data, task), metadata };
+  return { state, message, timestamp: now() };
 }
 
 function artifactOf(result: Json): Artifact {

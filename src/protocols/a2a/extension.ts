@@ -45,11 +45,13 @@ export const ERROR_CODES = {
   unauthenticated: -31401,
   /** A call was refused; `reason` is the first denial's code. */
   denied: -31403,
+  /** Another message of the same id has come before. */
+  repeated: -31409,
   /** The body is larger than the agent takes. */
   tooLarge: -31413,
   /** A request for capabilities cannot be granted; `reason` is the problem's code. */
   requestRefused: -31422,
-  /** This caller calls too often. */
+  /** This caller calls too often, or has too many tasks. */
   rateLimited: -31429,
   /** The agent cannot answer now. */
   unavailable: -31503,

@@ -10,7 +10,9 @@ export { RATE_LIMIT, type RateLimit } from "../../http/callers.js";
 export type { ListenOptions } from "../../http/listen.js";
 export type { AgentLog } from "../../http/log.js";
 export { AgentMetrics, type RevocationGauge } from "../../http/metrics.js";
+export { type HealthCheck, type MetricsServer, serveMetrics } from "../../http/status.js";
 export type { PushConfigs } from "../../stores/tasks/push-configs.js";
+export { type TaskQuota, TaskQuotaError } from "../../stores/tasks/quota.js";
 export { setTaskAccess, type TaskAccess, taskAccessOf } from "../../stores/tasks/task-access.js";
 export {
   openTaskStore,

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { type Message, Role, type SendMessageRequest } from "@a2a-js/sdk";
+import { type Message, Role, type SendMessageRequest, type Task } from "@a2a-js/sdk";
 import { ContentTypeNotSupportedError } from "@a2a-js/sdk/errors";
-import type { ServerCallContext, TaskStore } from "@a2a-js/sdk/server";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Json } from "../../bytes/json.js";
 import type { ConcurrencyLimit } from "../../http/concurrency-limit.js";
+import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { admit, allowTasks, malformed, presentedBy, refuse, refuseTenant } from "./admission.js";
 import { callOf } from "./call-context.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
@@ -13,6 +14,7 @@ import { EXTENSION_URI } from "./extension.js";
 import { OpenTasks } from "./open-tasks.js";
 import { dataPart, unsupportedPart } from "./parts.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
+import { repeatedTask, taskMessage } from "./repeats.js";
 import { readTaskRequest, type TaskRequest } from "./task-request.js";
 
 /** What messages are let through by. */
@@ -34,20 +36,27 @@ export class MessageGate {
   }
 
   /**
-   * Gives leave to a message, or answers it at once if it is about capabilities themselves.
+   * Gives leave to a message, or answers it at once: if it is about capabilities themselves, or has
+   * begun a task before.
    *
    * @throws The error to answer, if there is no leave.
    */
   async enter(
     request: SendMessageRequest,
     context: ServerCallContext,
-  ): Promise<Message | undefined> {
+  ): Promise<Message | Task | undefined> {
     const { message } = request;
     const asked = this.#read(request, context);
     if (asked.kind === "method") return this.#callMethod(asked, message, context);
-    const { agent, limit } = this.#context;
+    const { agent, limit, tasks } = this.#context;
     const call = callOf(context);
     const { presented: capabilities, declared } = presentedBy(context);
+    if (message !== undefined) call.message = message;
+    const earlier = message && (await tasks.begunBy(taskMessage(message, context)));
+    if (earlier !== undefined) {
+      await admit(agent, context);
+      return repeatedTask(earlier, tasks, context);
+    }
     const release = limit.take(call.caller);
     if (release === undefined) return refuse(BUSY, context);
     call.release = release;
@@ -67,7 +76,7 @@ export class MessageGate {
     const clearance = await agent.clear(call.caller, invocation);
     if (!clearance.allowed) return refuse(denialFault(clearance.denials), context);
     const { capability } = clearance;
-    if (!continues) allowTasks(capability === undefined ? [] : [capability.revocationIds], context);
+    if (!continues) allowTasks(agent, capability === undefined ? [] : [capability], context);
     call.leave = { kind: "skill", clearance, invocation };
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { type Message, TaskState } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
-import type { ServerCallContext, TaskStore } from "@a2a-js/sdk/server";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
+import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { malformed, refuse } from "./admission.js";
 import { callOf } from "./call-context.js";
 

@@ -1,8 +1,10 @@
-import type {
-  AgentCard,
-  SendMessageRequest,
-  StreamResponse,
-  SubscribeToTaskRequest,
+import {
+  type AgentCard,
+  type SendMessageRequest,
+  type StreamResponse,
+  type SubscribeToTaskRequest,
+  type Task,
+  TaskState,
 } from "@a2a-js/sdk";
 import { A2AError } from "@a2a-js/sdk/errors";
 import {
@@ -11,13 +13,17 @@ import {
   type A2ARequestHandler as Operations,
   type ServerCallContext,
 } from "@a2a-js/sdk/server";
+import { TaskQuotaError } from "../../stores/tasks/quota.js";
+import { isRunning } from "../../stores/tasks/task-row.js";
 import { admit } from "./admission.js";
 import { callOf } from "./call-context.js";
-import { fault, thrownFault } from "./errors.js";
+import { fault, quotaFault, thrownFault } from "./errors.js";
+import { UNSTORED } from "./executor.js";
 import { EXTENSION_URI } from "./extension.js";
 import { MessageGate, type MessageGateContext } from "./message-gate.js";
 import { PushSender } from "./push-sender.js";
 import { checkTarget } from "./push-target.js";
+import { repeatedTask } from "./repeats.js";
 
 /** What the handler rests on. */
 export interface RequestHandlerContext extends MessageGateContext {
@@ -45,7 +51,15 @@ export class CapabilityRequestHandler implements Operations {
     const sender = push === undefined ? undefined : new PushSender(push.store, onFailure);
     this.#sdk = new DefaultRequestHandler(
       card,
-      tasks,
+      // The executor stores what becomes of a task before anyone hears of it. What is left is the
+      // end of a task that waits for a message.
+      {
+        load: (id, of) => tasks.load(id, of),
+        list: (params, of) => tasks.list(params, of),
+        save: async (task, of) => {
+          if (task.status?.state === TaskState.TASK_STATE_CANCELED) await tasks.end(task, of);
+        },
+      },
       executor,
       undefined,
       push?.store,
@@ -71,7 +85,14 @@ export class CapabilityRequestHandler implements Operations {
   readonly sendMessage: Operations["sendMessage"] = (params, context) =>
     this.#shielded("SendMessage", context, async () => {
       const reply = await this.#messages.enter(params, context);
-      return reply ?? this.#sdk.sendMessage(withoutCapabilities(params), context);
+      if (reply !== undefined) return reply;
+      try {
+        return await this.#sdk.sendMessage(withoutCapabilities(params), context);
+      } catch (error) {
+        const earlier = await this.#unbegun(context);
+        if (earlier !== undefined) return earlier;
+        throw error;
+      }
     });
 
   async *sendMessageStream(
@@ -80,8 +101,12 @@ export class CapabilityRequestHandler implements Operations {
   ): AsyncGenerator<StreamResponse, void, undefined> {
     try {
       const reply = await this.#messages.enter(params, context);
-      if (reply !== undefined) yield { payload: { $case: "message", value: reply } };
-      else yield* this.#sdk.sendMessageStream(withoutCapabilities(params), context);
+      if (reply === undefined) {
+        yield* this.#sdk.sendMessageStream(withoutCapabilities(params), context);
+        const earlier = await this.#unbegun(context);
+        if (earlier !== undefined) yield* this.#follow(earlier, context);
+      } else if ("messageId" in reply) yield { payload: { $case: "message", value: reply } };
+      else yield* this.#follow(reply, context);
     } catch (error) {
       throw this.#shown("SendStreamingMessage", context, error);
     }
@@ -141,6 +166,23 @@ export class CapabilityRequestHandler implements Operations {
       this.#sdk.deleteTaskPushNotificationConfig(params, context),
     );
 
+  /** The task that the same message began before, where that came out only when this one was to begin. */
+  async #unbegun(context: ServerCallContext): Promise<Task | undefined> {
+    const { earlier, failure } = callOf(context);
+    if (failure !== undefined) throw failure.error;
+    return earlier && repeatedTask(earlier, this.#context.tasks, context);
+  }
+
+  /** A task, with what comes of it where it is under way. */
+  async *#follow(
+    task: Task,
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    if (isRunning(task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED)) {
+      yield* this.#sdk.resubscribe({ tenant: "", id: task.id }, context);
+    } else yield { payload: { $case: "task", value: task } };
+  }
+
   #admitted<T>(what: string, context: ServerCallContext, work: () => Promise<T>): Promise<T> {
     return this.#shielded(what, context, async () => {
       await admit(this.#context.agent, context);
@@ -158,9 +200,10 @@ export class CapabilityRequestHandler implements Operations {
 
   /** What callers are shown in the place of an error: A2A's own are made for them. */
   #shown(what: string, context: ServerCallContext, error: unknown): unknown {
-    const { binding, caller, leave, release, settled } = callOf(context);
+    const { binding, caller, leave, release, settled, unstored } = callOf(context);
     release?.();
     settled?.();
+    if (unstored) return thrownFault(fault(-32603, UNSTORED, "outcome_not_stored"), binding);
     if (leave?.kind === "skill") {
       const code = error instanceof A2AError ? error.reason.toLowerCase() : "internal_error";
       try {
@@ -170,6 +213,7 @@ export class CapabilityRequestHandler implements Operations {
       }
     }
     if (error instanceof A2AError) return error;
+    if (error instanceof TaskQuotaError) return thrownFault(quotaFault(error.message), binding);
     this.#context.onFailure(error, what);
     return thrownFault(fault(-32603, "internal error", "internal_error"), binding);
   }

@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import type { TaskStore } from "@a2a-js/sdk/server";
 import { jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
 import express, { type Express } from "express";
 import type { Authenticator } from "../../agent/caller.js";
@@ -18,8 +17,9 @@ import { fallback } from "../../http/fallback.js";
 import { drain, type ListenOptions, listen, refuseWhileDraining } from "../../http/listen.js";
 import { type AgentLog, loggable, requestLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
-import { health, metricsText } from "../../http/status.js";
+import { type HealthCheck, health } from "../../http/status.js";
 import { wellFormedBody } from "../../http/well-formed.js";
+import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { faultWriter, plainId } from "./answer.js";
 import { CallerUser, contextBuilder } from "./call-context.js";
 import { agentCard, type CardOptions, cardTexts, type Interfaces } from "./card.js";
@@ -39,7 +39,7 @@ export interface AgentServerOptions {
   readonly authenticator: Authenticator;
   /** What the agent says of itself. */
   readonly card: CardOptions;
-  /** Where tasks are kept, such as {@link openTaskStore} gives. */
+  /** Where tasks are kept: what {@link openTaskStore} gives. */
   readonly tasks: TaskStore;
   /** Lets callers subscribe a receiver to a task's progress; not offered unless given. */
   readonly push?: PushOptions;
@@ -47,12 +47,16 @@ export interface AgentServerOptions {
   readonly runTask?: TaskRunner;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics;
+  /** What `/healthz` and `/readyz` answer by, beside whether the server drains. */
+  readonly health?: HealthCheck;
   /** The address callers use, such as `https://agent.example`; the one listened at unless given. */
   readonly publicUrl?: string;
   readonly body?: Partial<BodyLimits>;
   readonly rate?: RateLimit;
   /** Milliseconds that a skill or a task may take; 30,000 unless given. */
   readonly timeout?: number;
+  /** Milliseconds that requests under way have when the server closes; 10,000 unless given. */
+  readonly grace?: number;
   /** How many calls and tasks of one caller may be under way at once; 128 unless given. */
   readonly mostRunning?: number;
 }
@@ -81,7 +85,7 @@ const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
 
 /**
  * Serves an issuing agent over A2A 1.0: JSON-RPC and HTTP+JSON, the Agent Card, `/healthz` and
- * `/metrics`.
+ * `/readyz`.
  *
  * @throws Error if the port is taken.
  *
@@ -140,6 +144,7 @@ const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
  * ambientAuthority; // => "refused"
  *
  * await server.close();
+ * await tasks.close();
  * await ledger.close();
  * await database.close();
  * ```
@@ -159,9 +164,9 @@ export async function serveAgent(
   const url = (options.publicUrl ?? listening).replace(/\/$/, "");
   const places = { jsonRpc: `${url}${RPC_PATH}`, rest: `${url}${REST_PATH}` };
   let closed: Promise<void> | undefined;
-  let executor: CapabilityExecutor;
+  let stop: () => Promise<void>;
   try {
-    executor = mount(app, options, places, () => closed !== undefined);
+    stop = mount(app, options, places, () => closed !== undefined);
   } catch (error) {
     await drain(server);
     throw error;
@@ -172,7 +177,7 @@ export async function serveAgent(
     rpcUrl: places.jsonRpc,
     restUrl: places.rest,
     close: () => {
-      closed ??= drain(server).finally(() => executor.abortAll());
+      closed ??= drain(server, { grace: options.grace, overdue: stop }).finally(stop);
       return closed;
     },
   };
@@ -183,7 +188,7 @@ function mount(
   options: AgentServerOptions,
   places: Interfaces,
   isDraining: () => boolean,
-): CapabilityExecutor {
+): () => Promise<void> {
   const { agent, authenticator, log, metrics, timeout = DEFAULT_TIMEOUT } = options;
   const onFailure = (error: unknown, what: string): void => {
     log.error({ ...loggable(error), what }, "failure");
@@ -192,7 +197,10 @@ function mount(
   const card = agentCard({ ...options.card, pushes }, agent, authenticator, places);
   const { runTask, tasks, push, mostRunning = MOST_RUNNING } = options;
   const limit = new ConcurrencyLimit(mostRunning);
-  const executor = new CapabilityExecutor({ agent, runTask, timeout, onFailure });
+  const stopping = new AbortController();
+  const executor = new CapabilityExecutor({
+    ...{ agent, tasks, runTask, timeout, onFailure, stopping: stopping.signal },
+  });
   const handler = new CapabilityRequestHandler({
     ...{ agent, card, tasks, executor, limit, push, onFailure },
   });
@@ -224,12 +232,11 @@ function mount(
   app.disable("x-powered-by");
   app.disable("etag");
   app.get(CARD_PATH, cardRoute(cardTexts(card, agent)));
-  app.get("/healthz", health(isDraining));
-  app.get("/metrics", metricsText(metrics));
+  app.get(["/healthz", "/readyz"], health(isDraining, options.health));
   app.use(
     RPC_PATH,
     ...guards("jsonrpc"),
-    extensionMethods({ agent, handler, limit, timeout, onFailure }),
+    extensionMethods({ agent, handler, limit, timeout, onFailure, stopping: stopping.signal }),
     ownErrors("jsonrpc"),
     jsonRpcHandler({
       requestHandler: handler,
@@ -244,5 +251,11 @@ function mount(
     restHandler({ requestHandler: handler, userBuilder, contextBuilder: contextBuilder("rest") }),
   );
   app.use(...fallback(faultWriter("rest"), onFailure));
-  return executor;
+  return async () => {
+    if (!stopping.signal.aborted && limit.running > 0) {
+      log.warn({ running: limit.running }, "shutting down: ended what was still under way");
+    }
+    stopping.abort();
+    await executor.settled();
+  };
 }

@@ -1,5 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { SendMessageRequest, SendMessageResponse } from "@a2a-js/sdk";
+import {
+  SendMessageRequest,
+  SendMessageResponse,
+  type Task,
+  TaskState,
+  taskStateToJSON,
+} from "@a2a-js/sdk";
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { PresentedCapability } from "../../agent/presented.js";
@@ -18,7 +24,7 @@ import {
   type MethodRefusal,
 } from "./capability-methods.js";
 import { BUSY, denialFault, fault, faultFrom } from "./errors.js";
-import { authorityMarks } from "./executor.js";
+import { authorityMarks, SHUTTING_DOWN } from "./executor.js";
 import { ERROR_CODES, EXTENSION_URI } from "./extension.js";
 import type { Presented, PresentedReading } from "./presented.js";
 import type { CapabilityRequestHandler } from "./request-handler.js";
@@ -30,11 +36,13 @@ export interface SkillMethodContext {
   readonly limit: ConcurrencyLimit;
   /** Milliseconds that a skill may take. */
   readonly timeout: number;
+  /** Aborted when the agent shuts down, and waits no longer. */
+  readonly stopping: AbortSignal;
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
 const PRESENTING = ["capabilityId", "token", "capabilities", "metadata"];
-const INVOKE_MEMBERS = ["skill", "arguments", ...PRESENTING];
+const INVOKE_MEMBERS = ["skill", "arguments", "messageId", ...PRESENTING];
 const SEND_MEMBERS = ["message", "attenuations", ...PRESENTING];
 
 // A misspelt "token" would otherwise be a call that presents nothing.
@@ -46,24 +54,26 @@ function unknownIn(params: JsonObject, known: readonly string[]): MethodOutcome 
 
 /**
  * `a2a/skill/invoke`: one skill, at once. `params`: `skill`, `arguments`, and the capability as
- * `capabilityId`, `token`, or `capabilities`.
+ * `capabilityId`, `token`, or `capabilities`. With a `messageId` it is a task that is kept, so that it is
+ * safe to try again.
  */
 export async function invokeSkill(
   caller: Caller,
   params: JsonObject,
-  { agent, limit, timeout, onFailure }: SkillMethodContext,
+  { agent, handler, limit, timeout, stopping, onFailure }: SkillMethodContext,
   reading: PresentedReading,
 ): Promise<MethodOutcome> {
   const unknown = unknownIn(params, INVOKE_MEMBERS);
   if (unknown !== undefined) return unknown;
-  const { skill, arguments: given = {} } = params;
+  const { skill, arguments: given = {}, messageId } = params;
   if (typeof skill !== "string") return invalidParams('"skill" must be the id of a skill');
   if (!isJsonObject(given)) return invalidParams('"arguments" must be an object');
   if (!reading.ok) return invalidParams(reading.message);
+  if (messageId !== undefined) return invokeOnce(caller, messageId, skill, given, handler, reading);
   const { presented: capabilities, declared } = reading;
   const release = limit.take(caller);
   if (release === undefined) return { ok: false, fault: BUSY };
-  const signal = AbortSignal.timeout(timeout);
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeout)]);
   try {
     const call = { skill, arguments: given, capabilities, declared };
     const work = agent.invoke(caller, call, signal);
@@ -74,6 +84,9 @@ export async function invokeSkill(
     const marks = { [EXTENSION_URI]: { ...authorityMarks(outcome) } };
     return { ok: true, result: { result, metadata: marks } };
   } catch (error) {
+    if (stopping.aborted) {
+      return { ok: false, fault: fault(ERROR_CODES.unavailable, SHUTTING_DOWN, "unavailable") };
+    }
     if (signal.aborted) {
       return { ok: false, fault: fault(ERROR_CODES.timedOut, "it took too long", "timed_out") };
     }
@@ -81,6 +94,49 @@ export async function invokeSkill(
     onFailure(error, skill);
     return { ok: false, fault: fault(-32603, "the skill failed", "skill_failed") };
   }
+}
+
+/** Calls a skill in a task of its own: the same call again finds the task, and runs nothing. */
+async function invokeOnce(
+  caller: Caller,
+  messageId: Json,
+  skill: string,
+  given: JsonObject,
+  handler: CapabilityRequestHandler,
+  presented: Presented,
+): Promise<MethodOutcome> {
+  if (typeof messageId !== "string" || messageId === "") {
+    return invalidParams('"messageId" must be a text, which tells this call from others');
+  }
+  const parts = [{ data: { skill, arguments: given } }];
+  const message = { messageId, role: "ROLE_USER", parts };
+  try {
+    const request = SendMessageRequest.fromJSON({ message, metadata: {} });
+    const answer = await handler.sendMessage(request, contextFor(caller, presented, "jsonrpc"));
+    if ("id" in answer) return outcomeOf(answer);
+    return { ok: false, fault: fault(-32603, "internal error", "internal_error") };
+  } catch (error) {
+    return { ok: false, fault: faultFrom(error) };
+  }
+}
+
+/** What the task of a skill has come to, as an answer to a call of it. */
+function outcomeOf({ id, status, artifacts, metadata }: Task): MethodOutcome {
+  const { state, message } = status ?? {};
+  const [part] = message?.parts ?? [];
+  const text = part?.content?.$case === "text" ? part.content.value : "it did not complete";
+  const [result] = artifacts.at(-1)?.parts ?? [];
+  const common = { task: id, metadata: { [EXTENSION_URI]: metadata?.[EXTENSION_URI] } };
+  if (state === TaskState.TASK_STATE_COMPLETED && result?.content?.$case === "data") {
+    return done({ result: result.content.value, ...common });
+  }
+  if (state === TaskState.TASK_STATE_WORKING) {
+    return done({ state: taskStateToJSON(state), ...common });
+  }
+  if (state === TaskState.TASK_STATE_REJECTED) return invalidParams(text);
+  const reason = message?.metadata?.[EXTENSION_URI]?.reason ?? "skill_failed";
+  const code = reason === "timed_out" ? ERROR_CODES.timedOut : -32603;
+  return { ok: false, fault: fault(code, text, reason, { task: id }) };
 }
 
 /**
@@ -106,7 +162,9 @@ export async function sendTask(
   try {
     const request = SendMessageRequest.fromJSON({ message, metadata: {} });
     const presented = { presented: list.capabilities, declared: reading.declared };
-    const answer = await handler.sendMessage(request, contextFor(caller, presented, "jsonrpc"));
+    const asked = params["attenuations"];
+    const context = contextFor(caller, presented, "jsonrpc", asked);
+    const answer = await handler.sendMessage(request, context);
     const payload: SendMessageResponse["payload"] =
       "messageId" in answer
         ? { $case: "message", value: answer }

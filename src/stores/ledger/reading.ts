@@ -40,25 +40,25 @@ export async function readEvents(
   { principal, capability, since, decision, kind, limit }: LedgerQuery,
 ): Promise<readonly LedgerEvent[]> {
   return database.read(async (db) => {
-    let selection = db
+    const from = since === undefined ? undefined : parseTime(since);
+    const kinds = kind === undefined ? KINDS : [kind];
+    const decisions = decision === undefined ? DECISIONS : [decision];
+    const wanted = kinds.flatMap((one) => decisions.map((other) => whatOf(one, other)));
+    const rows = await db
       .selectFrom("event")
       .select(["at", "what", "principal", "capability", "body"])
+      .where((is) =>
+        is.and([
+          ...(capability === undefined ? [] : [is("capability", "=", textKey(capability))]),
+          ...(principal === undefined ? [] : [is("principal", "=", textKey(principal))]),
+          ...(from === undefined ? [] : [is("at", ">=", from)]),
+          ...(decision === undefined && kind === undefined ? [] : [is("what", "in", wanted)]),
+        ]),
+      )
       .orderBy("at", "desc")
-      .orderBy("seq", "desc");
-    if (capability !== undefined) {
-      selection = selection.where("capability", "=", textKey(capability));
-    }
-    if (principal !== undefined) selection = selection.where("principal", "=", textKey(principal));
-    const from = since === undefined ? undefined : parseTime(since);
-    if (from !== undefined) selection = selection.where("at", ">=", from);
-    if (decision !== undefined || kind !== undefined) {
-      const kinds = kind === undefined ? KINDS : [kind];
-      const decisions = decision === undefined ? DECISIONS : [decision];
-      const wanted = kinds.flatMap((one) => decisions.map((other) => whatOf(one, other)));
-      selection = selection.where("what", "in", wanted);
-    }
-    if (limit !== undefined) selection = selection.limit(limit);
-    const rows = await selection.execute();
+      .orderBy("seq", "desc")
+      .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
+      .execute();
     const events = rows.map((row) => sound(database, "an event", () => eventOf(row))).reverse();
     const hops = await readHops(database, db, events);
     return events.map((event) => (event.path === undefined ? event : withHops(event, hops)));
@@ -115,18 +115,16 @@ export async function readIssued(
   if (row === undefined) return undefined;
   return sound(database, "a capability", () => {
     const body: unknown = JSON.parse(row.body);
-    const of = (name: string): string => {
-      const value: unknown =
-        typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined;
+    if (typeof body !== "object" || body === null) throw new TypeError("this is no object");
+    const of = (name: keyof IssuedCapability): string => {
+      const value: unknown = Reflect.get(body, name);
       if (typeof value === "string") return value;
       throw new TypeError(`"${name}" is not a text`);
     };
     return {
       ...{ id: of("id"), identifier: of("identifier"), hop: of("hop") },
       ...{ principal: of("principal"), invoker: of("invoker"), expires: of("expires") },
-      ...(typeof body === "object" && body !== null && "query" in body
-        ? { query: of("query") }
-        : {}),
+      ...("query" in body ? { query: of("query") } : {}),
     };
   });
 }

@@ -44,13 +44,9 @@ export function eventRow(event: LedgerEvent): EventRow {
     principal: principal === undefined ? null : textKey(principal),
     capability: capability === undefined ? null : textKey(capability),
     body: JSON.stringify({
-      invoker: optional(event.invoker),
-      purpose: optional(event.purpose),
-      grant: optional(event.grant),
+      ...Object.fromEntries(TEXTS.map((name) => [name, optional(event[name])])),
       authority: authority !== undefined && AUTHORITIES.includes(authority) ? authority : undefined,
       declared: typeof event.declared === "boolean" ? event.declared : undefined,
-      skill: optional(event.skill),
-      operation: optional(event.operation),
       handles: handles && shortened(handles),
       codes: codes && shortened(codes),
       path: path?.slice(0, MOST_HOPS).map(({ revocationId }) => clipped(revocationId)),
@@ -58,6 +54,9 @@ export function eventRow(event: LedgerEvent): EventRow {
     }),
   };
 }
+
+/** Members of an event that are texts, and stand in the body as they are. */
+const TEXTS = ["invoker", "purpose", "grant", "skill", "operation"] as const;
 
 /** The number of a kind with a decision. */
 export function whatOf(kind: LedgerEventKind, decision: LedgerEvent["decision"]): number {
@@ -150,46 +149,33 @@ export function eventOf({ at, what, principal, capability, body }: EventRow): Le
     typeof rest === "object" && rest !== null ? Reflect.get(rest, name) : undefined;
   const values = of("values");
   const declared = of("declared");
-  return present({
-    kind,
-    at: new Date(integer(at)).toISOString(),
-    decision: what % 2 === 1 ? "refused" : "allowed",
+  const members: Defined<LedgerEvent> = {
     principal: principal === null ? undefined : text(JSON.parse(principal)),
-    invoker: text(of("invoker")),
-    purpose: text(of("purpose")),
     capability: capability === null ? undefined : text(JSON.parse(capability)),
-    grant: text(of("grant")),
+    ...Object.fromEntries(TEXTS.map((name) => [name, text(of(name))])),
     authority: AUTHORITIES.find((one) => one === of("authority")),
     declared: typeof declared === "boolean" ? declared : undefined,
-    skill: text(of("skill")),
-    operation: text(of("operation")),
     handles: texts(of("handles")),
     codes: texts(of("codes")),
     path: texts(of("path"))?.map((revocationId) => ({ revocationId })),
     values: typeof values === "object" && values !== null ? { ...values } : undefined,
-  });
+  };
+  const given = Object.entries(members).filter(([, value]) => value !== undefined);
+  return {
+    kind,
+    at: new Date(integer(at)).toISOString(),
+    decision: what % 2 === 1 ? "refused" : "allowed",
+    ...Object.fromEntries(given),
+  };
 }
+
+type Defined<T> = { [K in keyof T]?: T[K] | undefined };
 
 /** @throws TypeError if the text is not a hop. */
 export function hopOfText(text: string): Hop {
   const reading = readHop(encodeUtf8(text));
   if (!reading.ok) throw new TypeError("this is not a hop");
   return reading.hop;
-}
-
-type Defined<T> = { [K in keyof T]: T[K] | undefined };
-
-/** Without the members that are `undefined`. */
-function present({
-  kind,
-  at,
-  decision,
-  ...rest
-}: Defined<Required<LedgerEvent>> & Pick<LedgerEvent, "kind" | "at" | "decision">): LedgerEvent {
-  const members: Partial<LedgerEvent> = Object.fromEntries(
-    Object.entries(rest).filter(([, value]) => value !== undefined),
-  );
-  return { kind, at, decision, ...members };
 }
 
 function integer(value: unknown): number {

@@ -1,4 +1,4 @@
-import type { Transaction } from "kysely";
+import { sql, type Transaction } from "kysely";
 import type { IssuedCapability, LedgerEvent } from "../../agent/ledger.js";
 import { formatTime } from "../../caveats/time.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
@@ -96,58 +96,26 @@ export async function removeOld(
   isOver: () => boolean,
 ): Promise<number> {
   const expired = formatTime(now);
-  const steps: ((db: Writing) => Promise<{ readonly numDeletedRows: bigint }>)[] = [
-    (db) =>
-      db
-        .deleteFrom("issued")
-        .where("id", "in", (eb) =>
-          eb.selectFrom("issued").select("id").where("expires", "<=", expired).limit(MAX_REMOVED),
-        )
-        .executeTakeFirstOrThrow(),
-    (db) =>
-      db
-        .deleteFrom("event")
-        .where("seq", "in", (eb) =>
-          eb
-            .selectFrom("event")
-            .select("seq")
-            .where("at", "<", before)
-            .where((eb) =>
-              eb.or([
-                eb("what", "!=", whatOf("issuance", "allowed")),
-                eb.not(
-                  eb.exists(
-                    eb
-                      .selectFrom("issued")
-                      .select("id")
-                      .whereRef("issued.id", "=", "event.capability"),
-                  ),
-                ),
-              ]),
-            )
-            .orderBy("at")
-            .limit(MAX_REMOVED),
-        )
-        .executeTakeFirstOrThrow(),
-    (db) =>
-      db
-        .deleteFrom("hop")
-        .where("revocation", "in", (eb) =>
-          eb
-            .selectFrom("hop")
-            .select("revocation")
-            // What is told daily is written as told only once a day.
-            .where("at", "<", before - DAY)
-            .limit(MAX_REMOVED),
-        )
-        .executeTakeFirstOrThrow(),
-    (db) => db.deleteFrom("gap").where("until", "<", formatTime(before)).executeTakeFirstOrThrow(),
+  const most = sql.lit(MAX_REMOVED);
+  const steps = [
+    sql`DELETE FROM issued WHERE id IN
+      (SELECT id FROM issued WHERE expires <= ${expired} LIMIT ${most})`,
+    sql`DELETE FROM event WHERE seq IN
+      (SELECT seq FROM event
+        WHERE at < ${before} AND (what <> ${whatOf("issuance", "allowed")}
+          OR NOT EXISTS (SELECT id FROM issued WHERE issued.id = event.capability))
+        ORDER BY at LIMIT ${most})`,
+    // What is told daily is written as told only once a day.
+    sql`DELETE FROM hop WHERE revocation IN
+      (SELECT revocation FROM hop WHERE at < ${before - DAY} LIMIT ${most})`,
+    sql`DELETE FROM gap WHERE until < ${formatTime(before)}`,
   ];
   let removed = 0;
   for (const step of steps) {
     let count: number;
     do {
-      count = Number((await database.write(step)).numDeletedRows);
+      const { numAffectedRows } = await database.write((db) => step.execute(db));
+      count = Number(numAffectedRows ?? 0);
       removed += count;
     } while (count === MAX_REMOVED && !isOver());
     if (isOver()) break;

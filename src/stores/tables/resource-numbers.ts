@@ -1,14 +1,12 @@
-import type { MigrationStep } from "../../storage/columns.js";
+import type { RowsOf } from "../../storage/migrations.js";
 
 /** The number of each resource name, given once and shared by all capabilities. A JSON string each. */
-export interface ResourceNumberTables {
-  resource_number: { number: number; name: string };
-}
+export const RESOURCE_NUMBER_TABLES = {
+  resource_number: {
+    columns: { number: "integer", name: "text" },
+    key: ["number"],
+    unique: ["name"],
+  },
+} as const;
 
-export async function makeResourceNumberTables({ schema, columns }: MigrationStep): Promise<void> {
-  await schema
-    .createTable("resource_number")
-    .addColumn("number", columns.integer, (column) => column.primaryKey())
-    .addColumn("name", columns.text, (column) => column.notNull().unique())
-    .execute();
-}
+export type ResourceNumberTables = RowsOf<typeof RESOURCE_NUMBER_TABLES>;

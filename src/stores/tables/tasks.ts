@@ -1,5 +1,5 @@
 import type { Generated } from "kysely";
-import type { MigrationStep } from "../../storage/columns.js";
+import type { MigrationStep } from "../../storage/migrations.js";
 
 /** Tasks and push configurations. Texts that callers chose are JSON strings. */
 export interface TaskTables {
@@ -23,8 +23,14 @@ export interface TaskTables {
     id: string;
     access: number;
     principal: string;
+    /** Tenant, principal and invoker that made it; null unless it was made with capabilities. */
+    party: string | null;
+    /** What it was done with. */
+    uses: string;
     context: string;
     state: number;
+    /** Where it runs; null if nothing runs in it. */
+    instance: string | null;
     /** Milliseconds since 1970 of the status. */
     updated: number;
     /** Milliseconds since 1970 of the last time that it was saved. */
@@ -34,12 +40,24 @@ export interface TaskTables {
     body: string;
     artifacts: string;
   };
+  /** A message that has begun something, by a hash of who sent it and of its id. */
+  message: {
+    key: string;
+    /** Of what it asked for. */
+    hash: string;
+    task: string;
+  };
+  /** An instance of the agent, and until when it has its lease, in milliseconds since 1970. */
+  instance: { id: string; until: number };
   push: {
     seq: Generated<number>;
     task: string;
     id: string;
     access: number;
+    principal: string;
     saved: number;
+    /** Of `body`, in UTF-8. */
+    bytes: number;
     version: string;
     body: string;
   };
@@ -71,8 +89,11 @@ export async function makeTaskTables({ schema, columns }: MigrationStep): Promis
     .addColumn("id", columns.text, (column) => column.notNull().unique())
     .addColumn("access", columns.integer, (column) => column.notNull())
     .addColumn("principal", columns.text, (column) => column.notNull())
+    .addColumn("party", columns.text)
+    .addColumn("uses", columns.text, (column) => column.notNull())
     .addColumn("context", columns.text, (column) => column.notNull())
     .addColumn("state", columns.integer, (column) => column.notNull())
+    .addColumn("instance", columns.text)
     .addColumn("updated", columns.integer, (column) => column.notNull())
     .addColumn("saved", columns.integer, (column) => column.notNull())
     .addColumn("bytes", columns.integer, (column) => column.notNull())
@@ -82,17 +103,33 @@ export async function makeTaskTables({ schema, columns }: MigrationStep): Promis
   await schema.createIndex("task_access").on("task").columns(["access", "updated", "id"]).execute();
   await schema.createIndex("task_principal").on("task").columns(["principal", "bytes"]).execute();
   await schema.createIndex("task_saved").on("task").column("saved").execute();
+  await schema.createIndex("task_instance").on("task").column("instance").execute();
+  await schema
+    .createTable("instance")
+    .addColumn("id", columns.text, (column) => column.primaryKey())
+    .addColumn("until", columns.integer, (column) => column.notNull())
+    .execute();
+  await schema
+    .createTable("message")
+    .addColumn("key", columns.text, (column) => column.primaryKey())
+    .addColumn("hash", columns.text, (column) => column.notNull())
+    .addColumn("task", columns.text, (column) => column.notNull())
+    .execute();
+  await schema.createIndex("message_task").on("message").column("task").execute();
   await schema
     .createTable("push")
     .addColumn("seq", columns.serial, (column) => column.primaryKey())
     .addColumn("task", columns.text, (column) => column.notNull())
     .addColumn("id", columns.text, (column) => column.notNull())
     .addColumn("access", columns.integer, (column) => column.notNull())
+    .addColumn("principal", columns.text, (column) => column.notNull())
     .addColumn("saved", columns.integer, (column) => column.notNull())
+    .addColumn("bytes", columns.integer, (column) => column.notNull())
     .addColumn("version", columns.text, (column) => column.notNull())
     .addColumn("body", columns.text, (column) => column.notNull())
     .addUniqueConstraint("push_key", ["task", "id"])
     .execute();
   await schema.createIndex("push_access").on("push").column("access").execute();
+  await schema.createIndex("push_principal").on("push").columns(["principal", "bytes"]).execute();
   await schema.createIndex("push_saved").on("push").column("saved").execute();
 }

@@ -1,19 +1,31 @@
 import { createHash } from "node:crypto";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Kysely, SelectQueryBuilder } from "kysely";
+import type { AuthorityUse } from "../../agent/coverage.js";
 import type { StoreTables } from "../database.js";
 import type { Stored } from "./stored.js";
-import { lastsOf, mayAccess, type TaskAccess, taskAccessOf } from "./task-access.js";
+import { lastsOf, mayAccess, type TaskAccess, taskAccessOf, usesOf } from "./task-access.js";
 
 /** Who looks: an access, and the tenant that the request names. */
 export interface Viewer {
   readonly tenant: string;
   readonly access: TaskAccess;
+  /** What the request's own task was done with so far. */
+  readonly uses: readonly AuthorityUse[];
 }
 
 /** @throws TypeError if it is not known on whose authority the request is made. */
 export function viewerOf(context: ServerCallContext): Viewer {
-  return { tenant: context.tenant ?? "", access: taskAccessOf(context) };
+  const access = taskAccessOf(context);
+  return { tenant: context.tenant ?? "", access, uses: usesOf(context) };
+}
+
+/** The party that makes a request with capabilities, where its agent is known. */
+export function partyOf({ tenant, access }: Viewer): string | null {
+  const { principal, invoker, paths } = access;
+  return invoker === undefined || paths.length === 0
+    ? null
+    : JSON.stringify([tenant, principal, invoker]);
 }
 
 const DAY = 24 * 60 * 60 * 1000;

@@ -36,6 +36,7 @@ export class PushConfigs implements PushNotificationStore {
    * @throws TaskNotFoundError if there is a task of this id that the request may not see.
    * @throws RequestMalformedError if the configuration is too large or the task has too many, or if
    *   another party's configuration of the task has this id.
+   * @throws TaskQuotaError if the principal has as much as is kept for it.
    * @throws A2AError if it could not be written; its cause is a StorageError.
    */
   async save(
@@ -53,14 +54,14 @@ export class PushConfigs implements PushNotificationStore {
       );
     }
     const version = JSON.stringify(context.requestedVersion || OLDEST_VERSION);
-    const { accesses, clock } = this.#tasks;
+    const { accesses, clock, quota } = this.#tasks;
     await this.#tasks.write(async (db) => {
       if ((await this.#task(db, task, viewer)) === "hidden") {
         throw new TaskNotFoundError(`Task not found: ${taskId}`);
       }
       const configs = await db
         .selectFrom("push")
-        .select(["id", "access"])
+        .select(["id", "access", "bytes"])
         .where("task", "=", task)
         .execute();
       const known = configs.find((one) => one.id === id);
@@ -70,10 +71,14 @@ export class PushConfigs implements PushNotificationStore {
       if (known === undefined && configs.length >= MAX_CONFIGS) {
         throw new RequestMalformedError(`a task has at most ${MAX_CONFIGS} push configurations`);
       }
-      const values = { saved: clock(), version, body };
+      const bytes = Buffer.byteLength(body);
+      const principal = JSON.stringify(viewer.access.principal);
+      await quota.assertRoom(db, principal, { tasks: 0, bytes: bytes - (known?.bytes ?? 0) });
+      const values = { saved: clock(), bytes, version, body };
+      const access = await accesses.put(db, viewer, clock());
       await db
         .insertInto("push")
-        .values({ task, id, access: await accesses.put(db, viewer, clock()), ...values })
+        .values({ task, id, access, principal, ...values })
         .onConflict((conflict) => conflict.columns(["task", "id"]).doUpdateSet(values))
         .execute();
     });

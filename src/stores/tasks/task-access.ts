@@ -1,4 +1,5 @@
 import type { ServerCallContext } from "@a2a-js/sdk/server";
+import type { AuthorityUse, Coverage } from "../../agent/coverage.js";
 
 /** On whose authority a request is made: what decides which tasks it may see. */
 export interface TaskAccess {
@@ -9,6 +10,13 @@ export interface TaskAccess {
    * identifier's to the last hop's; empty if authority is ambient.
    */
   readonly paths: readonly (readonly string[])[];
+  /** The agent that makes the request; without it, a task is read by its paths alone. */
+  readonly invoker?: string;
+  /**
+   * Whether what is presented now covers what a task was done with: the party that made the task reads
+   * it then once it has ended, whatever capabilities it was made with.
+   */
+  readonly covers?: Coverage;
 }
 
 /** The key in {@link ServerCallContext.state} under which the access of a request stands. */
@@ -24,7 +32,7 @@ const checked = new WeakSet<object>();
  * @throws TypeError if the principal is empty, or a path has no ids.
  */
 export function setTaskAccess(context: ServerCallContext, access: TaskAccess): void {
-  const { principal, paths } = access;
+  const { principal, paths, invoker, covers } = access;
   if (typeof principal !== "string" || principal === "") {
     throw new TypeError("principal must be a non-empty string");
   }
@@ -35,9 +43,25 @@ export function setTaskAccess(context: ServerCallContext, access: TaskAccess): v
     }
     return Object.freeze([...path]);
   });
-  const value = Object.freeze({ principal, paths: Object.freeze(copied) });
+  const value = Object.freeze({
+    ...{ principal, paths: Object.freeze(copied) },
+    ...(invoker === undefined ? {} : { invoker }),
+    ...(covers === undefined ? {} : { covers }),
+  });
   checked.add(value);
   context.state.set(TASK_ACCESS_KEY, value);
+}
+
+const uses = new WeakMap<ServerCallContext, AuthorityUse[]>();
+
+/** Records what a request's task is done with. To be called before it is done. */
+export function recordUse(context: ServerCallContext, use: AuthorityUse): void {
+  uses.set(context, [...usesOf(context), use]);
+}
+
+/** What a request's task was done with so far. */
+export function usesOf(context: ServerCallContext): readonly AuthorityUse[] {
+  return uses.get(context) ?? [];
 }
 
 /**

@@ -57,7 +57,14 @@ export function isRunning(state: number): boolean {
   return RUNNING.includes(state);
 }
 
-export const RUNNING: readonly number[] = [
-  TaskState.TASK_STATE_SUBMITTED,
-  TaskState.TASK_STATE_WORKING,
+/** Whether a task of this state waits for a further message. */
+export function isWaiting(state: number): boolean {
+  return WAITING.includes(state);
+}
+
+const WAITING: readonly number[] = [
+  TaskState.TASK_STATE_INPUT_REQUIRED,
+  TaskState.TASK_STATE_AUTH_REQUIRED,
 ];
+
+const RUNNING: readonly number[] = [TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING];

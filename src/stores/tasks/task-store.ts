@@ -1,13 +1,19 @@
-import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } from "@a2a-js/sdk";
-import { TaskNotFoundError } from "@a2a-js/sdk/errors";
+import { createHash } from "node:crypto";
+import type { ListTasksRequest, ListTasksResponse, Task } from "@a2a-js/sdk";
+import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { TaskStore as SdkTaskStore, ServerCallContext } from "@a2a-js/sdk/server";
+import type { Kysely, Selectable } from "kysely";
+import type { AuthorityUse } from "../../agent/coverage.js";
 import type { StorageError } from "../../storage/storage-error.js";
-import type { StoreDatabase } from "../database.js";
-import { viewerOf } from "./accesses.js";
+import type { StoreDatabase, StoreTables } from "../database.js";
+import { partyOf, type Viewer, viewerOf } from "./accesses.js";
+import { Lease } from "./lease.js";
 import { PushConfigs } from "./push-configs.js";
+import type { TaskQuota } from "./quota.js";
 import { listTasks, pageOf } from "./task-list.js";
-import { columnsOf, RUNNING, taskOf } from "./task-row.js";
+import { columnsOf, isRunning, isWaiting, taskOf } from "./task-row.js";
 import { Tasks } from "./tasks.js";
+import { distinct, isUse } from "./uses.js";
 
 /** How tasks are kept. */
 export interface TaskStoreOptions {
@@ -15,10 +21,21 @@ export interface TaskStoreOptions {
   readonly onProblem?: (error: StorageError) => void;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: () => number;
+  /** What is kept for one principal at most. */
+  readonly quota?: Partial<TaskQuota>;
+  /**
+   * Milliseconds after which this instance counts as gone when it no longer renews its lease, and other
+   * instances fail its tasks; 15,000 unless given.
+   */
+  readonly lease?: number;
 }
 
 /**
- * Keeps tasks and push configurations in a database of the stores, which the caller closes.
+ * Keeps tasks and push configurations in a database of the stores, which the caller closes after the
+ * task store. Tasks that instances of the agent which are gone have left under way have failed then.
+ *
+ * @throws TypeError if a quota or the lease is not a whole number.
+ * @throws StorageError
  *
  * @example
  * ```ts
@@ -41,14 +58,18 @@ export interface TaskStoreOptions {
  * await tasks.save({ id: "task-1", contextId: "context-1", ...empty }, mine);
  * (await tasks.load("task-1", mine))?.contextId; // => "context-1"
  * await tasks.load("task-1", theirs); // => undefined
+ * await tasks.close();
  * await database.close();
  * ```
  */
 export async function openTaskStore(
   database: StoreDatabase,
-  { onProblem = () => {}, clock = Date.now }: TaskStoreOptions = {},
+  { onProblem = () => {}, clock = Date.now, quota = {}, lease: length }: TaskStoreOptions = {},
 ): Promise<TaskStore> {
-  return new TaskStore(new Tasks(database, clock, onProblem));
+  const tasks = new Tasks(database, clock, onProblem, quota);
+  const lease = new Lease(tasks, length);
+  await lease.start();
+  return new TaskStore(tasks, lease);
 }
 
 /** Tasks that are removed in one transaction, so that no other write waits for long. */
@@ -64,11 +85,67 @@ export class TaskStore implements SdkTaskStore {
   /** Where callers want notifications of their tasks' progress: in the same database, as visible. */
   readonly pushConfigs: PushConfigs;
   readonly #tasks: Tasks;
+  readonly #lease: Lease;
 
   /** @internal Use {@link openTaskStore}. */
-  constructor(tasks: Tasks) {
+  constructor(tasks: Tasks, lease: Lease) {
     this.#tasks = tasks;
+    this.#lease = lease;
     this.pushConfigs = new PushConfigs(tasks);
+  }
+
+  /**
+   * Saves a task before anything runs in it, with the message that asks for it: of several with the
+   * same message, in whatever processes, one begins. Fulfilled once it is on the disk.
+   *
+   * @throws TypeError if the task has no id, or {@link setTaskAccess} was not called.
+   * @throws TaskNotFoundError if there is a task of this id that the request may not see.
+   * @throws UnsupportedOperationError if something runs in the task, or it has ended.
+   * @throws TaskQuotaError if the principal has as much as is kept for it.
+   * @throws A2AError if it could not be written; its cause is a StorageError. Nothing may run then.
+   */
+  async begin(task: Task, message: TaskMessage, context: ServerCallContext): Promise<Beginning> {
+    const viewer = viewerOf(context);
+    const id = JSON.stringify(task.id);
+    const key = keyOf(message);
+    return this.#tasks.write(async (db) => {
+      const { numInsertedOrUpdatedRows: fresh = 0n } = await db
+        .insertInto("message")
+        .values({ key, hash: message.hash, task: id })
+        .onConflict((conflict) => conflict.column("key").doNothing())
+        .executeTakeFirstOrThrow();
+      const earlier = fresh > 0n ? undefined : await this.#earlier(db, key, message);
+      if (earlier !== undefined) return { begun: false, ...earlier };
+      const state = await this.#put(db, task, viewer, isWaiting);
+      if (state === undefined || isWaiting(state)) return { begun: true };
+      throw new UnsupportedOperationError(
+        `Task ${task.id} ${isRunning(state) ? "is under way" : "has ended"} and takes no further message`,
+      );
+    });
+  }
+
+  /**
+   * What a message has begun before, if one of the same id came from the same party.
+   *
+   * @throws A2AError if it could not be read; its cause is a StorageError.
+   */
+  async begunBy(message: TaskMessage): Promise<Earlier | undefined> {
+    return this.#tasks.read((db) => this.#earlier(db, keyOf(message), message));
+  }
+
+  /**
+   * Saves what a task has come to, unless it has ended meanwhile, such as by being cancelled.
+   *
+   * @returns Whether it was saved.
+   * @throws As {@link TaskStore.save} does.
+   */
+  async end(task: Task, context: ServerCallContext): Promise<boolean> {
+    const viewer = viewerOf(context);
+    return this.#tasks.write(async (db) => {
+      if ((await this.#row(db, task.id)) === undefined) return false;
+      const state = await this.#put(db, task, viewer, goesOn);
+      return state !== undefined && goesOn(state);
+    });
   }
 
   /**
@@ -76,39 +153,22 @@ export class TaskStore implements SdkTaskStore {
    *
    * @throws TypeError if the task has no id, or {@link setTaskAccess} was not called.
    * @throws TaskNotFoundError if there is a task of this id that the request may not see.
+   * @throws TaskQuotaError if the principal has as much as is kept for it; not while the task runs.
    * @throws A2AError if it could not be written; its cause is a StorageError.
    */
   async save(task: Task, context: ServerCallContext): Promise<void> {
     const viewer = viewerOf(context);
-    if (task.id === "") throw new TypeError("a task must have an id");
-    const id = JSON.stringify(task.id);
-    const columns = columnsOf(task);
-    const { accesses, clock } = this.#tasks;
-    await this.#tasks.write(async (db) => {
-      const known = await db
-        .selectFrom("task")
-        .select("access")
-        .where("id", "=", id)
-        .executeTakeFirst();
-      const values = { ...columns, saved: clock() };
-      if (known === undefined) {
-        const access = await accesses.put(db, viewer, clock());
-        const principal = JSON.stringify(viewer.access.principal);
-        await db
-          .insertInto("task")
-          .values({ id, access, principal, ...values })
-          .execute();
-        return;
-      }
-      if (!(await accesses.visible(db, known.access, viewer))) {
-        throw new TaskNotFoundError(`Task not found: ${task.id}`);
-      }
-      await db.updateTable("task").set(values).where("id", "=", id).execute();
-    });
+    await this.#tasks.write((db) => this.#put(db, task, viewer));
+  }
+
+  /** Fails a task as soon as it can be written: what it came to could not be. */
+  failLater(taskId: string, why: string): void {
+    this.#lease.failLater(taskId, why);
   }
 
   /**
-   * A task, if the request may see it.
+   * A task, if the request may see it; one that has ended also if its party made it and presents
+   * capabilities that cover what it was done with.
    *
    * @throws TypeError if {@link setTaskAccess} was not called.
    * @throws A2AError if it could not be read; its cause is a StorageError.
@@ -116,14 +176,11 @@ export class TaskStore implements SdkTaskStore {
   async load(taskId: string, context: ServerCallContext): Promise<Task | undefined> {
     const viewer = viewerOf(context);
     return this.#tasks.read(async (db) => {
-      const row = await db
-        .selectFrom("task")
-        .select(["access", "body", "artifacts"])
-        .where("id", "=", JSON.stringify(taskId))
-        .executeTakeFirst();
+      const row = await this.#row(db, taskId);
       if (row === undefined) return undefined;
-      const { accesses, stored } = this.#tasks;
-      return (await accesses.visible(db, row.access, viewer)) ? taskOf(row, stored) : undefined;
+      const shown = (await this.#visible(db, row, viewer)) || (await this.#covered(row, viewer));
+      if (!shown) return undefined;
+      return taskOf(row, this.#tasks.stored);
     });
   }
 
@@ -162,7 +219,9 @@ export class TaskStore implements SdkTaskStore {
           .returning("id")
           .execute();
         const ids = rows.map(({ id }) => id);
-        if (ids.length > 0) await db.deleteFrom("push").where("task", "in", ids).execute();
+        if (ids.length === 0) return 0;
+        await db.deleteFrom("push").where("task", "in", ids).execute();
+        await db.deleteFrom("message").where("task", "in", ids).execute();
         return ids.length;
       });
       removed += count;
@@ -180,27 +239,141 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Marks tasks that were under way as failed: for an agent that starts, and is the only one that runs
-   * tasks of this database.
-   *
-   * @returns How many there were.
-   * @throws StorageError if they could not be written.
+   * Fails what is still under way here, and gives up the lease of this instance. To be called before
+   * the database is closed. Never throws: what cannot be written is reported.
    */
-  async failInterrupted(): Promise<number> {
-    const { database, stored, clock } = this.#tasks;
-    const timestamp = new Date(clock()).toISOString();
-    return database.write(async (db) => {
-      const rows = await db
-        .selectFrom("task")
-        .select(["id", "body", "artifacts"])
-        .where("state", "in", RUNNING)
-        .execute();
-      for (const row of rows) {
-        const status = { state: TaskState.TASK_STATE_FAILED, message: undefined, timestamp };
-        const columns = columnsOf({ ...taskOf(row, stored), status });
-        await db.updateTable("task").set(columns).where("id", "=", row.id).execute();
-      }
-      return rows.length;
-    });
+  async close(): Promise<void> {
+    await this.#lease.stop();
   }
+
+  /**
+   * Writes a task, unless one that is there is in a state in which it may not be written.
+   *
+   * @returns The state that it was in; `undefined` if it is new.
+   */
+  async #put(
+    db: Kysely<StoreTables>,
+    task: Task,
+    viewer: Viewer,
+    may: (state: number) => boolean = () => true,
+  ): Promise<number | undefined> {
+    if (task.id === "") throw new TypeError("a task must have an id");
+    const { accesses, clock, quota } = this.#tasks;
+    const principal = JSON.stringify(viewer.access.principal);
+    const fields = columnsOf(task);
+    const instance = isRunning(fields.state) ? this.#lease.id : null;
+    for (;;) {
+      const known = await this.#row(db, task.id);
+      const before = known === undefined ? [] : this.#uses(known);
+      const uses = JSON.stringify(distinct([...before, ...viewer.uses]));
+      const columns = { ...fields, instance, uses, saved: clock() };
+      if (known === undefined) {
+        await quota.assertRoom(db, principal, { tasks: 1, bytes: columns.bytes });
+        const access = await accesses.put(db, viewer, clock());
+        const id = JSON.stringify(task.id);
+        await db
+          .insertInto("task")
+          .values({ id, access, principal, party: partyOf(viewer), ...columns })
+          .execute();
+        return undefined;
+      }
+      if (!(await this.#visible(db, known, viewer))) {
+        throw new TaskNotFoundError(`Task not found: ${task.id}`);
+      }
+      if (!may(known.state)) return known.state;
+      // What a running task comes to is kept in any case.
+      if (!isRunning(known.state)) {
+        await quota.assertRoom(db, principal, { tasks: 0, bytes: columns.bytes - known.bytes });
+      }
+      const { numUpdatedRows: written } = await db
+        .updateTable("task")
+        .set(columns)
+        .where("seq", "=", known.seq)
+        .where("state", "=", known.state)
+        .executeTakeFirst();
+      if (written > 0n) return known.state;
+      // Another instance has been faster: PostgreSQL lets both read what was there before.
+    }
+  }
+
+  #row(db: Kysely<StoreTables>, id: string): Promise<TaskRow | undefined> {
+    return db
+      .selectFrom("task")
+      .select(["seq", "access", "state", "party", "uses", "bytes", "body", "artifacts"])
+      .where("id", "=", JSON.stringify(id))
+      .executeTakeFirst();
+  }
+
+  #visible(db: Kysely<StoreTables>, { access }: TaskRow, viewer: Viewer): Promise<boolean> {
+    return this.#tasks.accesses.visible(db, access, viewer);
+  }
+
+  /** Whether the party that made a task presents what covers it, now that the task has ended. */
+  async #covered(row: TaskRow, viewer: Viewer): Promise<boolean> {
+    const party = partyOf(viewer);
+    const { covers } = viewer.access;
+    if (goesOn(row.state) || covers === undefined || party === null || row.party !== party) {
+      return false;
+    }
+    const uses = this.#uses(row);
+    for (const use of uses) if (!(await covers(use))) return false;
+    return uses.length > 0;
+  }
+
+  #uses({ uses }: TaskRow): readonly AuthorityUse[] {
+    const value = this.#tasks.stored.json(uses, "uses");
+    return Array.isArray(value) && value.every(isUse) ? value : this.#tasks.stored.damaged("uses");
+  }
+
+  async #earlier(
+    db: Kysely<StoreTables>,
+    key: string,
+    { hash }: TaskMessage,
+  ): Promise<Earlier | undefined> {
+    const row = await db
+      .selectFrom("message")
+      .select(["hash", "task"])
+      .where("key", "=", key)
+      .executeTakeFirst();
+    if (row === undefined) return undefined;
+    return { task: this.#tasks.stored.string(row.task, "task"), same: row.hash === hash };
+  }
+}
+
+type TaskRow = Pick<
+  Selectable<StoreTables["task"]>,
+  "seq" | "access" | "state" | "party" | "uses" | "bytes" | "body" | "artifacts"
+>;
+
+/** Whether a task of this state may come to something still. */
+function goesOn(state: number): boolean {
+  return isRunning(state) || isWaiting(state);
+}
+
+/** A message that asks for something to run. */
+export interface TaskMessage {
+  /** The user on whose behalf, and the agent that sends it. */
+  readonly principal: string;
+  readonly invoker: string;
+  /** What tells it from the other messages of that party. */
+  readonly id: string;
+  /** A hash of what it asks for. */
+  readonly hash: string;
+}
+
+/** What a message of the same id has begun before. */
+export interface Earlier {
+  /** The id of the task. */
+  readonly task: string;
+  /** Whether it asked for the same. */
+  readonly same: boolean;
+}
+
+/** Whether a task was begun, or has been by the same message before. */
+export type Beginning = { readonly begun: true } | ({ readonly begun: false } & Earlier);
+
+function keyOf({ principal, invoker, id }: TaskMessage): string {
+  return createHash("sha256")
+    .update(JSON.stringify([principal, invoker, id]))
+    .digest("base64url");
 }

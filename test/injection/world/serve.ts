@@ -98,6 +98,7 @@ export async function serve(
     close: async () => {
       await server.close();
       for (const one of seen) one.close();
+      await tasks.close();
       await ledger.close();
       await database.close();
       holdings.close();

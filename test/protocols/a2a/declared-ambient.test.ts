@@ -25,7 +25,7 @@ import { agentFor, held, KNOWN, userMessage } from "./set-up.js";
 const runTask: TaskRunner = async ({ invoke }) => (await invoke("wait", { milliseconds: 0 })).ok;
 
 const WAIT = { skill: "wait", arguments: { milliseconds: 0 } };
-const MESSAGE = userMessage([{ data: WAIT }]);
+const newMessage = () => userMessage([{ data: WAIT }]);
 const AMBIENT = { [EXTENSION_URI]: { authority: "ambient" } };
 
 test.each(["advertise", "prefer"] as const)(
@@ -61,13 +61,13 @@ test("declared in metadata or in a header, by every way to call", async () => {
   const agent = await agentFor({ runTask, mode: "prefer", undeclaredAmbient: "refused" });
   const header = { "Proviso-Authority": "ambient" };
   for (const [method, params, headers] of [
-    ["SendMessage", { message: MESSAGE, metadata: AMBIENT }, {}],
-    ["SendMessage", { message: MESSAGE }, header],
-    ["SendMessage", { message: MESSAGE, metadata: AMBIENT }, header],
+    ["SendMessage", { message: newMessage(), metadata: AMBIENT }, {}],
+    ["SendMessage", { message: newMessage() }, header],
+    ["SendMessage", { message: newMessage(), metadata: AMBIENT }, header],
     ["a2a/skill/invoke", { ...WAIT, metadata: AMBIENT }, {}],
     ["a2a/skill/invoke", WAIT, { "PROVISO-AUTHORITY": "ambient" }],
-    ["a2a/task/send", { message: MESSAGE, metadata: AMBIENT }, {}],
-    ["a2a/task/send", { message: MESSAGE }, header],
+    ["a2a/task/send", { message: newMessage(), metadata: AMBIENT }, {}],
+    ["a2a/task/send", { message: newMessage() }, header],
     ["ListTasks", {}, header],
   ] as const) {
     const { body } = await rpc(agent, "alice", method, params, headers);
@@ -88,10 +88,10 @@ test("undeclared, it is refused where the configuration says so, and told how to
   expect(params).toMatchObject({ ambientAuthority: "accepted", undeclaredAmbient: "refused" });
   expect(textAt(params, "notice")).toContain("must declare");
   for (const [method, given] of [
-    ["SendMessage", { message: MESSAGE }],
-    ["SendMessage", { message: { ...MESSAGE, parts: [{ text: "wait" }] } }],
+    ["SendMessage", { message: newMessage() }],
+    ["SendMessage", { message: { ...newMessage(), parts: [{ text: "wait" }] } }],
     ["a2a/skill/invoke", WAIT],
-    ["a2a/task/send", { message: MESSAGE }],
+    ["a2a/task/send", { message: newMessage() }],
     ["GetTask", { id: "x" }],
     ["ListTasks", {}],
   ] as const) {
@@ -129,22 +129,22 @@ test("with a capability beside it, or with another word, it is refused", async (
   for (const [method, params, headers] of [
     [
       "SendMessage",
-      { message: MESSAGE, ...inMetadata({ authority: "ambient", capabilities }) },
+      { message: newMessage(), ...inMetadata({ authority: "ambient", capabilities }) },
       {},
     ],
-    ["SendMessage", { message: MESSAGE, ...inMetadata({ capabilities }) }, header],
-    ["SendMessage", { message: MESSAGE, metadata: AMBIENT }, { "Proviso-Capability": token }],
-    ["SendMessage", { message: MESSAGE }, { ...header, "Proviso-Capability": token }],
+    ["SendMessage", { message: newMessage(), ...inMetadata({ capabilities }) }, header],
+    ["SendMessage", { message: newMessage(), metadata: AMBIENT }, { "Proviso-Capability": token }],
+    ["SendMessage", { message: newMessage() }, { ...header, "Proviso-Capability": token }],
     ["a2a/skill/invoke", { ...WAIT, token }, header],
     ["a2a/skill/invoke", { ...WAIT, capabilities, metadata: AMBIENT }, {}],
-    ["a2a/task/send", { message: MESSAGE, capabilities }, header],
+    ["a2a/task/send", { message: newMessage(), capabilities }, header],
     ["GetTask", { id: "x" }, { ...header, "Proviso-Capability": token }],
-    ["SendMessage", { message: MESSAGE, ...inMetadata({ authority: "Ambient" }) }, {}],
-    ["SendMessage", { message: MESSAGE, ...inMetadata({ authority: null }) }, {}],
-    ["SendMessage", { message: MESSAGE, ...inMetadata({ authority: "ambient", x: 1 }) }, {}],
-    ["SendMessage", { message: MESSAGE }, { "Proviso-Authority": "none" }],
-    ["SendMessage", { message: MESSAGE }, { "Proviso-Authority": "" }],
-    ["SendMessage", { message: MESSAGE }, { "Proviso-Authority": "ambient, ambient" }],
+    ["SendMessage", { message: newMessage(), ...inMetadata({ authority: "Ambient" }) }, {}],
+    ["SendMessage", { message: newMessage(), ...inMetadata({ authority: null }) }, {}],
+    ["SendMessage", { message: newMessage(), ...inMetadata({ authority: "ambient", x: 1 }) }, {}],
+    ["SendMessage", { message: newMessage() }, { "Proviso-Authority": "none" }],
+    ["SendMessage", { message: newMessage() }, { "Proviso-Authority": "" }],
+    ["SendMessage", { message: newMessage() }, { "Proviso-Authority": "ambient, ambient" }],
   ] as const) {
     const { body } = await rpc(agent, "alice", method, params, headers);
     expect(textAt(body, "error", "data", 0, "reason")).toBe("invalid_request");
@@ -160,7 +160,7 @@ test("where capabilities are required, a declaration does not help", async () =>
   const agent = await agentFor({ runTask, mode: "require" });
   for (const headers of [{}, { "Proviso-Authority": "ambient" }]) {
     for (const [method, params] of [
-      ["SendMessage", { message: MESSAGE, metadata: AMBIENT }],
+      ["SendMessage", { message: newMessage(), metadata: AMBIENT }],
       ["a2a/skill/invoke", WAIT],
       ["ListTasks", {}],
     ] as const) {

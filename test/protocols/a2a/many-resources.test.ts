@@ -41,8 +41,8 @@ test.each(BINDINGS)("210 resources, attenuated to 100, over %s", async (binding)
   expect(named.map(({ displayName }) => displayName).sort()).toEqual(TITLES);
   for (const { handle } of named) expect(handle).toMatch(/^rh_[A-Za-z0-9_-]{22}$/);
   const whole = await withCapability(alice, capability.token);
-  const search = callOf("search_documents", { query: "To all" });
-  expect(resultOf(taskIn(await whole.sendMessage(search)))).toEqual(TITLES);
+  const search = () => callOf("search_documents", { query: "To all" });
+  expect(resultOf(taskIn(await whole.sendMessage(search())))).toEqual(TITLES);
 
   const kept = named.slice(0, 100);
   const narrowed = attenuate(capability.token, {
@@ -52,11 +52,11 @@ test.each(BINDINGS)("210 resources, attenuated to 100, over %s", async (binding)
   if (!narrowed.ok) throw new Error("not attenuated");
   const { token } = narrowed;
   const holder = await withCapability(alice, token);
-  const task = taskIn(await holder.sendMessage(search));
+  const task = taskIn(await holder.sendMessage(search()));
   expect(resultOf(task)).toEqual(kept.map(({ displayName }) => displayName).sort());
   const [left = "", ...others] = kept.map(({ handle }) => handle);
-  const compare = callOf("compare_documents", { pair: { left, others } });
-  expect(resultOf(taskIn(await holder.sendMessage(compare)))).toHaveLength(100);
+  const compare = () => callOf("compare_documents", { pair: { left, others } });
+  expect(resultOf(taskIn(await holder.sendMessage(compare())))).toHaveLength(100);
   const outside = { resourceHandle: named[100]?.handle ?? "" };
   const refused = await failureOf(holder.sendMessage(callOf("retrieve_document", outside)));
   expect(refusalOf(refused)?.code).toBe("resource_denied");

@@ -100,7 +100,7 @@ test.each(["advertise", "prefer"] as const)("ambient authority is marked: %s", a
     ["search_documents", "alice"],
     ["wait", "alice"],
   ]);
-  expect((await send(`${agent.server.url}/metrics`)).text).toContain('authority="ambient"} 3');
+  expect((await agent.metrics.read()).text).toContain('authority="ambient"} 3');
 });
 
 test("ambient authority goes no further than the policy", async () => {
@@ -115,9 +115,9 @@ test("ambient authority goes no further than the policy", async () => {
   );
   const carol = await clientOf(agent, "JSON-RPC", "carol");
   agent.policy.replace({ rules: [] });
-  const wait = callOf("wait", { milliseconds: 0 });
+  const wait = () => callOf("wait", { milliseconds: 0 });
   for (const client of [bob, carol])
-    await expect(client.sendMessage(wait, KNOWN)).rejects.toThrow("policy_denied");
+    await expect(client.sendMessage(wait(), KNOWN)).rejects.toThrow("policy_denied");
 });
 
 test("a handle that ambient authority gave is noise to anybody else, and in a capability", async () => {
@@ -127,17 +127,17 @@ test("a handle that ambient authority gave is noise to anybody else, and in a ca
     runTask: async () => null,
   });
   const resource = await ambientHandle(agent, "alice", "reports/q1.md");
-  const call = callOf("retrieve_document", { resourceHandle: resource });
+  const call = () => callOf("retrieve_document", { resourceHandle: resource });
   const alice = await clientOf(agent, "JSON-RPC", "alice");
-  expect(resultOf(taskIn(await alice.sendMessage(call, KNOWN)))).toMatchObject({
+  expect(resultOf(taskIn(await alice.sendMessage(call(), KNOWN)))).toMatchObject({
     title: "First quarter",
   });
   const bob = await clientOf(agent, "JSON-RPC", "bob");
-  await expect(bob.sendMessage(call, KNOWN)).rejects.toThrow("handle_invalid");
+  await expect(bob.sendMessage(call(), KNOWN)).rejects.toThrow("handle_invalid");
   const carol = await clientOf(agent, "JSON-RPC", "carol");
   const legacy = await request(carol, { grants: ["documents:admin"] });
   const holder = await withCapability(alice, legacy.token);
-  await expect(holder.sendMessage(call)).rejects.toThrow("handle_invalid");
+  await expect(holder.sendMessage(call())).rejects.toThrow("handle_invalid");
 });
 
 test.each(MODES)("a bad capability never falls back to ambient authority: %s", async (mode) => {

@@ -101,7 +101,7 @@ describe("what the ledger keeps of a hop", () => {
   /** All that the ledger's files hold. */
   const kept = (): string =>
     readdirSync(agent.home)
-      .filter((name) => name.startsWith("ledger"))
+      .filter((name) => name.startsWith("proviso.db"))
       .map((name) => readFileSync(join(agent.home, name), "latin1"))
       .join("\n");
 

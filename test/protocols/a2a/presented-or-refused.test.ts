@@ -40,7 +40,7 @@ const call = (method: string, params: object, headers = {}): Promise<Answer> =>
   rpc(agent, "alice", method, params, headers);
 
 function message(parts: Json): object {
-  return { messageId: "m", role: "ROLE_USER", parts };
+  return { messageId: crypto.randomUUID(), role: "ROLE_USER", parts };
 }
 
 const reasonIn = ({ body }: Answer): string => textAt(body, "error", "data", 0, "reason");

@@ -188,6 +188,31 @@ const later = {
   taskPushNotificationConfig: undefined,
 };
 
+test("what was under way when the agent was killed fails, and does not run when it is sent again", async () => {
+  const home = temporaryFolder();
+  const child = await Child.start(home);
+  const client = await child.client();
+  const { token } = await request(client, { grants: ["work:do"] });
+  const holder = await withCapability(client, token);
+  const call = callOf("wait", { milliseconds: 60_000 }, { messageId: "killed" });
+  const { id } = taskIn(await holder.sendMessage({ ...call, configuration: later }));
+  await child.kill();
+
+  const again = await Child.start(home);
+  const returned = await withCapability(await again.client(), token);
+  const repeated = async (): Promise<Task> => taskIn(await returned.sendMessage(call));
+  await expect
+    .poll(async () => (await repeated()).status, { timeout: 10_000 })
+    .toMatchObject({
+      state: TaskState.TASK_STATE_FAILED,
+      message: {
+        parts: [{ content: { value: expect.stringContaining("may have taken effect") } }],
+      },
+    });
+  expect((await repeated()).id).toBe(id);
+  await again.kill();
+});
+
 test("a task under way when the agent was killed does not run on, and can be cancelled", async () => {
   const home = temporaryFolder();
   const child = await Child.start(home);

@@ -105,12 +105,12 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     const granted = await request(alice, reports);
     const left = handleOf(granted, "First quarter");
     const other = handleOf(granted, "Sales of the first quarter");
-    const compare = callOf("compare_documents", { pair: { left, others: [other] } });
+    const compare = () => callOf("compare_documents", { pair: { left, others: [other] } });
     const whole = await withCapability(alice, granted.token);
-    expect(resultOf(taskIn(await whole.sendMessage(compare)))).toHaveLength(2);
+    expect(resultOf(taskIn(await whole.sendMessage(compare())))).toHaveLength(2);
 
     const half = await withCapability(alice, narrowed(granted.token, { resourceHandles: [left] }));
-    await expect(half.sendMessage(compare)).rejects.toThrow("resource_denied");
+    await expect(half.sendMessage(compare())).rejects.toThrow("resource_denied");
   });
 
   test("streams a task, from its start to its result", async () => {

@@ -2,9 +2,21 @@ import { Agent, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, test } from "vitest";
-import { CALLERS, type TestAgent } from "../../support/a2a-agent.js";
-import { authorized, callOf, resultOf, send, taskIn } from "./callers.js";
+import { TaskState } from "@a2a-js/sdk";
+import { expect, onTestFinished, test } from "vitest";
+import { CALLERS, startAgent, type TestAgent } from "../../support/a2a-agent.js";
+import {
+  authorized,
+  callOf,
+  clientOf,
+  quietConsole,
+  request,
+  resultOf,
+  rpc,
+  send,
+  taskIn,
+  textAt,
+} from "./callers.js";
 import { AT_ONCE, agentFor, held } from "./set-up.js";
 
 /** A call over a connection that is kept, and may be used again. */
@@ -124,4 +136,46 @@ test("closing twice is closing once", async () => {
   const agent = await agentFor();
   await Promise.all([agent.server.close(), agent.server.close()]);
   await agent.server.close();
+});
+
+test("what is not done in time ends with a last event, an answer, and one line in the log", async () => {
+  const said = quietConsole();
+  const agent = await startAgent({ grace: 300 });
+  onTestFinished(() => agent.remove());
+  const alice = await clientOf(agent, "JSON-RPC", "alice");
+  const { token } = await request(alice, { grants: ["work:do"] });
+  const before = said.length;
+  const lasts = (["JSON-RPC", "HTTP+JSON"] as const).map(async (binding) => {
+    const client = await clientOf(agent, binding, "alice", token);
+    const events = [];
+    for await (const { payload } of client.sendMessageStream(
+      callOf("wait", { milliseconds: 60_000 }),
+    )) {
+      events.push(payload);
+    }
+    return events.at(-1);
+  });
+  const params = { skill: "wait", arguments: { milliseconds: 60_000 }, token };
+  const invoked = rpc(agent, "alice", "a2a/skill/invoke", params);
+  await expect.poll(() => agent.ran.length).toBe(3);
+  const began = performance.now();
+  await agent.stop();
+  expect(performance.now() - began).toBeLessThan(3000);
+  for (const last of await Promise.all(lasts)) {
+    expect(last).toMatchObject({
+      $case: "statusUpdate",
+      value: {
+        status: {
+          state: TaskState.TASK_STATE_FAILED,
+          message: { parts: [{ content: { value: expect.stringContaining("shutting down") } }] },
+        },
+      },
+    });
+  }
+  const { status, body } = await invoked;
+  expect([status, textAt(body, "error", "data", 0, "reason")]).toEqual([503, "unavailable"]);
+  const lines = agent.logged().split("\n");
+  expect(lines.filter((line) => line.includes("still under way"))).toHaveLength(1);
+  expect(agent.logged()).not.toContain('"stack"');
+  expect(said.slice(before)).toEqual([]);
 });

@@ -125,8 +125,11 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     expect((await maker.getTask({ tenant: "", id })).status?.state).toBe(
       TaskState.TASK_STATE_CANCELED,
     );
+    // It has ended: its party reads it with what covers it, and others do not.
     const below = await withCapability(alice, child(token));
-    expect(await failureOf(below.getTask({ tenant: "", id }))).toMatchObject({
+    expect((await below.getTask({ tenant: "", id })).id).toBe(id);
+    const calendar = await clientOf(agent, binding, "calendar", child(token));
+    expect(await failureOf(calendar.getTask({ tenant: "", id }))).toMatchObject({
       name: "TaskNotFoundError",
     });
   });

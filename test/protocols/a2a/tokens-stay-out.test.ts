@@ -206,7 +206,7 @@ test("no token and no signature is kept, logged, counted or told", {
       })
     ).text,
   );
-  const metrics = await send(`${agent.server.url}/metrics`);
+  const metrics = await agent.metrics.read();
 
   expect(agent.ran).toContain("retrieve_document");
   expect(agent.ran.length).toBeGreaterThan(8);

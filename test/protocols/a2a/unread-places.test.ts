@@ -61,7 +61,10 @@ const CALL = { skill: "wait", arguments: { milliseconds: 0 } };
 
 function paramsOf({ params = {}, message = {}, part = {} }: Tried, data: Json = CALL): object {
   return {
-    message: { messageId: "m", role: "ROLE_USER", parts: [{ data, ...part }], ...message },
+    message: {
+      ...{ messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ data, ...part }] },
+      ...message,
+    },
     ...params,
   };
 }
@@ -350,7 +353,11 @@ describe("what A2A 1.0 defines itself, and what is no capability, is let through
     };
     const tried = { message, part, params: { metadata: { trace: foreign } } };
     expect(reasonOf(await byRpc(prefer, "SendMessage", paramsOf(tried)))).toBe("");
-    const words = { role: "ROLE_USER", messageId: "m", parts: [{ text: "my token is secret" }] };
+    const words = {
+      role: "ROLE_USER",
+      messageId: "words",
+      parts: [{ text: "my token is secret" }],
+    };
     expect(reasonOf(await byRpc(prefer, "SendMessage", { message: words }))).toBe("");
     const given = { token: "x", capabilities: [], capabilityId: ID };
     const data = { skill: "wait", arguments: { milliseconds: 0, ...given } };

@@ -19,9 +19,14 @@ export interface OpenedStore {
 /** A task store in the database at a place, which is closed when the test is done. */
 export async function opened(place: string, options: TaskStoreOptions = {}): Promise<OpenedStore> {
   const database = await openStores(place, "create", { reserve: 0 });
-  const close = (): Promise<void> => database.close();
+  onTestFinished(() => database.close());
+  const store = await openTaskStore(database, options);
+  const close = async (): Promise<void> => {
+    await store.close();
+    await database.close();
+  };
   onTestFinished(close);
-  return { store: await openTaskStore(database, options), database, close };
+  return { store, database, close };
 }
 
 export async function newStore(place: string, options: TaskStoreOptions = {}): Promise<TaskStore> {

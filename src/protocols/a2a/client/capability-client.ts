@@ -55,7 +55,7 @@ export interface SkillAnswer {
  * const revocations = new RevocationList();
  * const database = await createStores(join(folder, "proviso.db"));
  * const ledger = new LedgerStore(database);
- * const tasks = await openTaskStore(join(folder, "tasks.db"));
+ * const tasks = await openTaskStore(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
  *     name: "clock-agent",
@@ -104,7 +104,7 @@ export interface SkillAnswer {
  * (await clock.introspect(held)).active; // => false
  *
  * await server.close();
- * tasks.close();
+ * await tasks.close();
  * await ledger.close();
  * await database.close();
  * ```

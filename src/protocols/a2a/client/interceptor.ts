@@ -79,7 +79,7 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
  * const revocations = new RevocationList();
  * const database = await createStores(join(folder, "proviso.db"));
  * const ledger = new LedgerStore(database);
- * const tasks = await openTaskStore(join(folder, "tasks.db"));
+ * const tasks = await openTaskStore(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
  *     name: "clock-agent",
@@ -130,7 +130,7 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
  * task.artifacts.length; // => 1
  *
  * await server.close();
- * tasks.close();
+ * await tasks.close();
  * await ledger.close();
  * await database.close();
  * ```

@@ -35,7 +35,7 @@ export interface ClientRefusal {
  * const revocations = new RevocationList();
  * const database = await createStores(join(folder, "proviso.db"));
  * const ledger = new LedgerStore(database);
- * const tasks = await openTaskStore(join(folder, "tasks.db"));
+ * const tasks = await openTaskStore(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
  *     name: "clock-agent",
@@ -84,7 +84,7 @@ export interface ClientRefusal {
  * code; // => "capability_missing"
  *
  * await server.close();
- * tasks.close();
+ * await tasks.close();
  * await ledger.close();
  * await database.close();
  * ```

@@ -32,8 +32,7 @@ const folder = await openFolder(at("documents"));
 const stores = await openStores(at("proviso.db"), "create");
 const revocations = await openRevocations(stores);
 const ledger = new LedgerStore(stores);
-const tasks = await openTaskStore(stores);
-await tasks.failInterrupted();
+const tasks = await openTaskStore(stores, { lease: 1000 });
 const input = {
   type: "object",
   properties: {
@@ -85,6 +84,7 @@ writeSync(1, `${JSON.stringify({ url: server.url })}\n`);
 
 process.once("SIGTERM", async () => {
   await server.close();
+  await tasks.close();
   await ledger.close();
   await stores.close();
   writeSync(1, `${JSON.stringify({ stopped: true })}\n`);

@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import { Message, type Task } from "@a2a-js/sdk";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
+import { canonicalJson } from "../../bytes/json.js";
+import type { Earlier, TaskMessage, TaskStore } from "../../stores/tasks/task-store.js";
+import { refuse } from "./admission.js";
+import { callOf } from "./call-context.js";
+import { fault } from "./errors.js";
+import { ERROR_CODES } from "./extension.js";
+
+/**
+ * A message as it is told from others: by its party and its id, and by all that it asks for. What it
+ * presents is left out: a caller that tries again may attenuate its capabilities anew.
+ */
+export function taskMessage(message: Message, context: ServerCallContext): TaskMessage {
+  const { caller, asked = null } = callOf(context);
+  const text = canonicalJson([JSON.parse(JSON.stringify(Message.toJSON(message))), asked]);
+  const hash = createHash("sha256").update(text).digest("base64url");
+  return { ...caller, id: message.messageId, hash };
+}
+
+/**
+ * The task that a message has begun before, as it is now.
+ *
+ * @throws The fault to answer, if the message asks for something else, or the request may not see the
+ *   task.
+ */
+export async function repeatedTask(
+  { task: id, same }: Earlier,
+  tasks: TaskStore,
+  context: ServerCallContext,
+): Promise<Task> {
+  const task = same ? await tasks.load(id, context) : undefined;
+  if (task !== undefined) return task;
+  const message = same
+    ? "a message of this messageId has begun a task that what is presented does not open"
+    : "another message of this messageId has come before; give each message an id of its own";
+  return refuse(fault(ERROR_CODES.repeated, message, "message_id_taken"), context);
+}

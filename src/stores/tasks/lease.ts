@@ -1,0 +1,169 @@
+import { randomUUID } from "node:crypto";
+import { Role, type Task, TaskState } from "@a2a-js/sdk";
+import type { Write } from "../../storage/group-commit.js";
+import type { StoreTables } from "../database.js";
+import { columnsOf, taskOf } from "./task-row.js";
+import type { Tasks } from "./tasks.js";
+
+/** Milliseconds after which an instance that has not renewed its lease counts as gone. */
+const LEASE = 15_000;
+/** How often a lease is renewed within its time. */
+const RENEWALS = 5;
+/** Tasks that are failed in one transaction. */
+const STEP = 100;
+
+/**
+ * The lease of one instance, which renews it while it lives. Its running tasks carry it, so that other
+ * instances on the same database fail them when it is gone, and not before. The clocks of instances on
+ * several machines must agree to within seconds.
+ */
+export class Lease {
+  /** Which instance this is. */
+  readonly id: string = randomUUID();
+  readonly #tasks: Tasks;
+  readonly #length: number;
+  /** Tasks whose end could not be written, with what to say of it. */
+  readonly #unwritten = new Map<string, string>();
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> = Promise.resolve();
+
+  /** @throws TypeError if the length is not 100 milliseconds or more. */
+  constructor(tasks: Tasks, length: number = LEASE) {
+    if (!Number.isSafeInteger(length) || length < 100) {
+      throw new TypeError("lease: must be a whole number of milliseconds, 100 or more");
+    }
+    this.#tasks = tasks;
+    this.#length = length;
+  }
+
+  /**
+   * Takes the lease, and fails what instances that are gone have left.
+   *
+   * @throws StorageError
+   */
+  async start(): Promise<void> {
+    await this.#renew();
+    await this.#failLost();
+    const beat = (): void => {
+      this.#beating = this.#beating.then(() => this.#beat());
+    };
+    this.#timer = setInterval(beat, this.#length / RENEWALS);
+    this.#timer.unref();
+  }
+
+  /** Fails a task of this instance as soon as it can be written. */
+  failLater(taskId: string, why: string): void {
+    this.#unwritten.set(taskId, why);
+  }
+
+  /** Fails what is still under way, and gives the lease up. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#beating;
+    await this.#attempt(async () => {
+      await this.#failUnwritten();
+      await this.#failAll(this.id);
+    });
+  }
+
+  async #beat(): Promise<void> {
+    await this.#attempt(async () => {
+      await this.#renew();
+      await this.#failUnwritten();
+      await this.#failLost();
+    });
+  }
+
+  async #renew(): Promise<void> {
+    const until = this.#tasks.clock() + this.#length;
+    const renewed: Write<StoreTables, unknown> = (db) =>
+      db
+        .insertInto("instance")
+        .values({ id: this.id, until })
+        .onConflict((conflict) => conflict.column("id").doUpdateSet({ until }))
+        .execute();
+    // Also on a disk that is nearly full: other instances must not take this one for gone.
+    await this.#tasks.database.write(renewed, { urgent: true });
+  }
+
+  async #failUnwritten(): Promise<void> {
+    for (const [id, why] of this.#unwritten) {
+      await this.#fail(this.id, why, JSON.stringify(id));
+      this.#unwritten.delete(id);
+    }
+  }
+
+  async #failLost(): Promise<void> {
+    const now = this.#tasks.clock();
+    const gone = await this.#tasks.database.read((db) =>
+      db
+        .selectFrom("instance")
+        .select("id")
+        .where("until", "<", now)
+        .where("id", "!=", this.id)
+        .execute(),
+    );
+    for (const { id } of gone) await this.#failAll(id);
+  }
+
+  async #failAll(instance: string): Promise<void> {
+    while ((await this.#fail(instance, INTERRUPTED)) === STEP);
+    await this.#tasks.database.write((db) =>
+      db.deleteFrom("instance").where("id", "=", instance).execute(),
+    );
+  }
+
+  /** Fails running tasks of an instance: a few, or the one named. @returns How many. */
+  #fail(instance: string, why: string, only?: string): Promise<number> {
+    const { clock, database, stored } = this.#tasks;
+    return database.write(async (db) => {
+      const rows = await db
+        .selectFrom("task")
+        .select(["seq", "body", "artifacts"])
+        .where("instance", "=", instance)
+        .$if(only !== undefined, (query) => query.where("id", "=", only ?? ""))
+        .limit(STEP)
+        .execute();
+      for (const row of rows) {
+        const failed = {
+          ...columnsOf(failedTask(taskOf(row, stored), why, clock())),
+          instance: null,
+        };
+        await db
+          .updateTable("task")
+          .set(failed)
+          .where("seq", "=", row.seq)
+          .where("instance", "=", instance)
+          .execute();
+      }
+      return rows.length;
+    });
+  }
+
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#tasks.report(error);
+    }
+  }
+}
+
+const INTERRUPTED =
+  "the agent ended while this was under way; it may have taken effect, and does not run again";
+
+function failedTask(task: Task, why: string, now: number): Task {
+  const message = {
+    ...{ messageId: randomUUID(), contextId: task.contextId, taskId: task.id },
+    ...{ role: Role.ROLE_AGENT, metadata: {}, extensions: [], referenceTaskIds: [] },
+    parts: [
+      {
+        content: { $case: "text" as const, value: why },
+        ...{ mediaType: "text/plain", filename: "", metadata: {} },
+      },
+    ],
+  };
+  const timestamp = new Date(now).toISOString();
+  const status = { state: TaskState.TASK_STATE_FAILED, message, timestamp };
+  return { ...task, status, history: [...task.history, message] };
+}

@@ -1,0 +1,109 @@
+import { chmodSync, existsSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { send } from "../protocols/a2a/callers.js";
+import { postgresPlace } from "../support/databases.js";
+import { ADDRESS } from "../support/postgres.js";
+import { Bench } from "./run.js";
+import { CONFIG, eventually, serve, WAIT, writeAgent } from "./serving.js";
+
+// The database that an agent and the commands beside it share, and what the agent says of its health.
+
+const bench = new Bench();
+beforeAll(async () => {
+  await bench.init();
+  writeAgent(bench);
+});
+
+const WAITING = { ms: 1 };
+
+test("a database of another name is the agent's and the commands'", async () => {
+  const own = new Bench();
+  await own.init("--database", "other.db");
+  writeAgent(own);
+  expect(existsSync(join(own.home, "proviso.db"))).toBe(false);
+  const { capability, outcome } = await serve(own, { ...CONFIG, database: "other.db" });
+  const token = await capability(WAIT);
+  expect(await outcome("wait", WAITING, token)).toBe("allowed");
+  await own.output("revoke", token, "--database", "other.db");
+  await eventually(async () => (await outcome("wait", WAITING, token)) !== "allowed");
+  const audit = await own.output("audit", "--database", "other.db");
+  expect(audit).toContain("allowed  issuance");
+  const without = await own.run(["revocations", "list"]);
+  expect([without.status, without.stderr]).toEqual([
+    6,
+    expect.stringContaining("proviso.db missing"),
+  ]);
+});
+
+test.skipIf(process.env[ADDRESS] === undefined)(
+  "PostgreSQL, by an address whose password nobody sees",
+  async () => {
+    const own = new Bench();
+    const address = new URL(await postgresPlace());
+    address.password = "open-sesame";
+    const env = { PROVISO_DATABASE: address.href };
+    const made = await own.run(["init", "--issuer", "documents-agent"], { env });
+    expect(made.status, made.stderr).toBe(0);
+    writeAgent(own);
+    const { running, capability, outcome } = await serve(own, CONFIG, ["--database", address.href]);
+    const token = await capability(WAIT);
+    const revoked = await own.run(["revoke", token, "--json"], { env });
+    expect(revoked.status, revoked.stderr).toBe(0);
+    await eventually(async () => (await outcome("wait", WAITING, token)) === "revoked");
+    const list = await own.run(["revocations", "list"], { env });
+    expect(list.stdout).toContain("link");
+    const wrong = new URL(address);
+    wrong.port = "1";
+    const failed = await own.run(["revocations", "list"], {
+      env: { PROVISO_DATABASE: wrong.href },
+    });
+    expect(failed.status).toBe(6);
+    expect(failed.stderr).toContain("the database cannot be reached");
+    const typo = await own.run(["keys", "rotate", "--database", "postgre://u:open-sesame@h/d"]);
+    expect([typo.status, typo.stderr]).toEqual([
+      2,
+      expect.stringContaining("this is not the address of a database"),
+    ]);
+    for (const { stdout, stderr } of [made, revoked, list, failed, typo, running]) {
+      expect(`${stdout}${stderr}`).not.toContain("open-sesame");
+    }
+  },
+);
+
+test("health is honest: a key file that cannot be read, a list that is stale", async () => {
+  const { url } = await serve(bench);
+  const health = async (): Promise<unknown[]> => {
+    const answers = await Promise.all(["healthz", "readyz"].map((path) => send(`${url}/${path}`)));
+    const [first, second] = answers.map(({ status, body }) => [status, body]);
+    expect(first).toEqual(second);
+    return first ?? [];
+  };
+  expect(await health()).toEqual([200, { status: "ok" }]);
+  const keyring = join(bench.home, "keyring.json");
+  chmodSync(keyring, 0o644);
+  await eventually(async () => (await health())[0] === 503);
+  expect(await health()).toEqual([503, { status: "failing", problems: ["key_file_exposed"] }]);
+  chmodSync(keyring, 0o600);
+  await eventually(async () => (await health())[0] === 200);
+
+  const database = join(bench.home, "proviso.db");
+  renameSync(database, `${database}.away`);
+  await eventually(async () => (await health())[0] === 503);
+  expect(JSON.stringify(await health())).toContain("revocation_stale");
+  renameSync(`${database}.away`, database);
+  await eventually(async () => (await health())[0] === 200);
+});
+
+test("metrics are nowhere unless they are given an address", async () => {
+  const { url, running } = await serve(bench, CONFIG, ["--metrics", "127.0.0.1:0"]);
+  expect((await send(`${url}/metrics`)).status).toBe(404);
+  const [, metrics = ""] = /^metrics (\S+)$/m.exec(running.stderr) ?? [];
+  expect((await send(metrics)).text).toContain("proviso_revocation_entries");
+  const plain = await serve(bench);
+  expect(plain.running.stderr).not.toMatch(/^metrics/m);
+  for (const wrong of ["127.0.0.1", ":9464", "127.0.0.1:99999"]) {
+    const { status, stderr } = await bench.run(["serve", "agent.json", "--metrics", wrong]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining("must be HOST:PORT")]);
+  }
+});

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { attenuate, createNonce, type HopInit } from "../../../src/index.js";
+import { withCapability } from "../../../src/protocols/a2a/client/index.js";
+import { startAgent, type TestAgent, type Who } from "../../support/a2a-agent.js";
+import {
+  callOf,
+  clientOf,
+  failureOf,
+  handleOf,
+  messageOf,
+  quietConsole,
+  request,
+  resultOf,
+  taskIn,
+} from "./callers.js";
+
+// A task outlives the capability that it was made with. Its party reads it with other capabilities,
+// if these allow all that it was done with.
+
+let agent: TestAgent;
+const MINUTE = 60_000;
+
+beforeAll(async () => {
+  quietConsole();
+  agent = await startAgent({
+    runTask: async (task) => {
+      const [handle = ""] = task.text.split(" ");
+      const outcome = await task.invoke("retrieve_document", { resourceHandle: handle });
+      return outcome.ok ? outcome.result : task.answer("rejected", "refused");
+    },
+  });
+});
+
+afterAll(() => agent.remove());
+
+const REPORTS = { grants: ["documents:read"], resourceQuery: { collection: "reports" } };
+
+async function reports(who: Who = "alice") {
+  const client = await clientOf(agent, "JSON-RPC", who);
+  const capability = await request(client, REPORTS);
+  return { client, capability, holder: await withCapability(client, capability.token) };
+}
+
+function attenuated(token: string, hop: HopInit): string {
+  const attenuation = attenuate(token, { nonce: createNonce(), ...hop });
+  if (!attenuation.ok) throw new Error("not attenuated");
+  return attenuation.token;
+}
+
+describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
+  let id = "";
+  let first: Awaited<ReturnType<typeof reports>>;
+
+  beforeAll(async () => {
+    first = await reports();
+    const handle = handleOf(
+      first.capability,
+      first.capability.resourceHandles?.[0]?.displayName ?? "",
+    );
+    const message =
+      kind === "skill"
+        ? callOf("retrieve_document", { resourceHandle: handle }, { messageId: `covered ${kind}` })
+        : messageOf([handle], { messageId: `covered ${kind}` });
+    const task = taskIn(await first.holder.sendMessage(message));
+    expect(resultOf(task)).toMatchObject({ text: expect.any(String) });
+    id = task.id;
+    agent.advance(30 * MINUTE);
+  });
+
+  const read = async (who: Who, token: string) =>
+    (await clientOf(agent, "JSON-RPC", who, token)).getTask({ tenant: "", id });
+  const NOT_FOUND = { name: "TaskNotFoundError" };
+
+  test("is not read with the capability that has expired", async () => {
+    expect(String(await failureOf(read("alice", first.capability.token)))).toContain("expired");
+  });
+
+  test("is read by its party with a capability of the same resources", async () => {
+    const { capability } = await reports();
+    expect(resultOf(await read("alice", capability.token))).toMatchObject({
+      text: expect.any(String),
+    });
+  });
+
+  test("is not read by another agent, or another principal", async () => {
+    for (const who of ["calendar", "bob"] as const) {
+      const { capability } = await reports(who);
+      expect(await failureOf(read(who, capability.token))).toMatchObject(NOT_FOUND);
+      const own = await reports();
+      expect(await failureOf(read(who, own.capability.token))).toMatchObject(NOT_FOUND);
+    }
+  });
+
+  test("is not read with what does not cover its resource, its operation or its grant", async () => {
+    const { capability, client } = await reports();
+    const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
+    expect(used).not.toBe("");
+    for (const hop of [{ resourceHandles: others.sort() }, { operations: ["search"] }]) {
+      const token = attenuated(capability.token, hop);
+      expect(await failureOf(read("alice", token))).toMatchObject(NOT_FOUND);
+    }
+    const token = attenuated(capability.token, { resourceHandles: [used] });
+    expect((await read("alice", token)).id).toBe(id);
+    const work = await request(client, { grants: ["work:do"] });
+    expect(await failureOf(read("alice", work.token))).toMatchObject(NOT_FOUND);
+  });
+
+  test("is read with two capabilities that cover it only together", async () => {
+    const { capability } = await reports();
+    const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
+    const halves = [[used], others.sort()].map((resourceHandles) =>
+      attenuated(capability.token, { resourceHandles }),
+    );
+    const client = await clientOf(agent, "JSON-RPC", "alice", halves);
+    expect((await client.getTask({ tenant: "", id })).id).toBe(id);
+  });
+});
+
+test("what still runs, or was made with ambient authority, is not opened so", async () => {
+  const alice = await clientOf(agent, "JSON-RPC", "alice");
+  const first = await request(alice, { grants: ["work:do"] });
+  const holder = await withCapability(alice, first.token);
+  const configuration = {
+    ...{ acceptedOutputModes: [], historyLength: undefined, returnImmediately: true },
+    taskPushNotificationConfig: undefined,
+  };
+  const call = { ...callOf("wait", { milliseconds: 800 }), configuration };
+  const { id } = taskIn(await holder.sendMessage(call));
+  const other = await request(alice, { grants: ["work:do"] });
+  const reader = await withCapability(alice, other.token);
+  expect(await failureOf(reader.getTask({ tenant: "", id }))).toMatchObject({
+    name: "TaskNotFoundError",
+  });
+  await expect
+    .poll(() => reader.getTask({ tenant: "", id }).then(resultOf, () => null), { timeout: 5000 })
+    .toEqual({ waited: 800 });
+});
+
+test("a message that comes again is answered with a capability that covers its task", async () => {
+  const first = await reports();
+  const text = { query: "a" };
+  const call = callOf("search_documents", text, { messageId: "covered again" });
+  const task = taskIn(await first.holder.sendMessage(call));
+  agent.advance(30 * MINUTE);
+  const ran = agent.ran.length;
+  const second = await reports();
+  expect(taskIn(await second.holder.sendMessage(call))).toEqual(task);
+  expect(agent.ran.length).toBe(ran);
+});

@@ -1,0 +1,278 @@
+import { renameSync } from "node:fs";
+import { join } from "node:path";
+import { type Message, TaskState } from "@a2a-js/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Json } from "../../../src/bytes/json.js";
+import { attenuate, createNonce, type HopInit } from "../../../src/index.js";
+import { CAPABILITY_HEADER, EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
+import { ERROR_CODES } from "../../../src/protocols/a2a/index.js";
+import { startAgent, type TestAgent, type Who } from "../../support/a2a-agent.js";
+import {
+  type Answer,
+  at,
+  authorized,
+  BINDINGS,
+  callOf,
+  clientOf,
+  failureOf,
+  messageOf,
+  quietConsole,
+  request,
+  resultOf,
+  rpc,
+  send,
+  taskIn,
+  textAt,
+} from "./callers.js";
+
+// A caller that hears nothing tries again: what it asked for must not be done twice.
+
+let agent: TestAgent;
+let token: string;
+
+beforeAll(async () => {
+  quietConsole();
+  agent = await startAgent({
+    keeping: { lease: 1000 },
+    runTask: async (task) => {
+      if (task.earlier.length === 0) return task.answer("input-required", "how long?");
+      const outcome = await task.invoke("wait", { milliseconds: Number(task.text) });
+      return outcome.ok ? outcome.result : task.answer("rejected", "refused");
+    },
+  });
+  const alice = await clientOf(agent, "JSON-RPC", "alice");
+  token = (await request(alice, { grants: ["work:do"] })).token;
+});
+
+afterAll(() => agent.remove());
+
+function child(of: string, hop: HopInit): string {
+  const attenuation = attenuate(of, { nonce: createNonce(), ...hop });
+  if (!attenuation.ok) throw new Error("not attenuated");
+  return attenuation.token;
+}
+
+/** How often skills have run while an action was done. */
+async function runsIn(action: () => Promise<unknown>): Promise<number> {
+  const before = agent.ran.length;
+  await action();
+  return agent.ran.length - before;
+}
+
+const waiting = (milliseconds: number, messageId: string): Json => ({
+  message: {
+    ...{ messageId, role: "ROLE_USER" },
+    parts: [{ data: { skill: "wait", arguments: { milliseconds } } }],
+  },
+});
+const headers = (presented = token) => ({
+  [CAPABILITY_HEADER]: presented,
+  "A2A-Extensions": EXTENSION_URI,
+});
+const post = (method: string, params: Json, presented = token, who: Who = "alice") =>
+  rpc(agent, who, method, params, headers(presented));
+const idIn = ({ body }: Answer): string => textAt(body, "result", "task", "id");
+
+describe.each(BINDINGS)("a message that comes again over %s", (binding) => {
+  const again: Partial<Message> = { messageId: `again over ${binding}` };
+
+  test("runs once, and is answered with its task", async () => {
+    const holder = await clientOf(agent, binding, "alice", token);
+    const call = callOf("wait", { milliseconds: 3 }, again);
+    const runs = await runsIn(async () => {
+      const first = taskIn(await holder.sendMessage(call));
+      const second = taskIn(await holder.sendMessage(call));
+      expect(second).toEqual(first);
+      expect(resultOf(second)).toEqual({ waited: 3 });
+      const events = [];
+      for await (const { payload } of holder.sendMessageStream(call)) events.push(payload);
+      expect(events).toEqual([{ $case: "task", value: first }]);
+    });
+    expect(runs).toBe(1);
+  });
+
+  test("asking for something else, is refused", async () => {
+    const holder = await clientOf(agent, binding, "alice", token);
+    const other = callOf("wait", { milliseconds: 4 }, again);
+    expect(String(await failureOf(holder.sendMessage(other)))).toContain("an id of its own");
+  });
+});
+
+test("several at once run once, and all find the same task", async () => {
+  let answers: Answer[] = [];
+  const runs = await runsIn(async () => {
+    const params = waiting(300, "several");
+    answers = await Promise.all(
+      Array.from({ length: 12 }, (_, at) =>
+        at % 2 === 0
+          ? post("SendMessage", params)
+          : post("SendMessage", { ...Object(params), configuration: { returnImmediately: true } }),
+      ),
+    );
+    const holder = await clientOf(agent, "JSON-RPC", "alice", token);
+    await expect
+      .poll(
+        async () =>
+          (await holder.getTask({ tenant: "", id: idIn(answers[0] as Answer) })).status?.state,
+      )
+      .toBe(TaskState.TASK_STATE_COMPLETED);
+  });
+  expect(new Set(answers.map(idIn)).size).toBe(1);
+  expect(runs).toBe(1);
+});
+
+test("while it runs, it is the same task, and a stream follows it to its end", async () => {
+  const holder = await clientOf(agent, "JSON-RPC", "alice", token);
+  const call = callOf("wait", { milliseconds: 600 }, { messageId: "running" });
+  const runs = await runsIn(async () => {
+    const first = holder.sendMessage(call);
+    await expect.poll(() => agent.ran.at(-1)).toBe("wait");
+    const running = taskIn(await holder.sendMessage(call));
+    expect(running.status?.state).toBe(TaskState.TASK_STATE_WORKING);
+    const events = [];
+    for await (const { payload } of holder.sendMessageStream(call)) events.push(payload?.$case);
+    expect(events).toEqual(["task", "artifactUpdate", "statusUpdate"]);
+    expect(taskIn(await first).id).toBe(running.id);
+  });
+  expect(runs).toBe(1);
+});
+
+test("the id is the party's own, and opens nothing that is presented does not open", async () => {
+  const params = waiting(0, "shared");
+  const first = await post("SendMessage", params);
+  const through = await post("SendMessage", params, token, "calendar");
+  expect(idIn(through)).not.toBe(idIn(first));
+  // Its operation is another: it does not cover what the task was done with.
+  const below = await post("SendMessage", params, child(token, { operations: ["fail"] }));
+  expect(at(below.body, "error")).toMatchObject({
+    code: ERROR_CODES.repeated,
+    data: [{ reason: "message_id_taken" }],
+  });
+  expect(JSON.stringify(below.body)).not.toContain(idIn(first));
+  const rest = await send(`${agent.server.restUrl}/message:send`, {
+    method: "POST",
+    headers: { ...authorized("alice"), ...headers() },
+    body: JSON.stringify(waiting(1, "shared")),
+  });
+  expect([rest.status, textAt(rest.body, "error", "status")]).toEqual([409, "ALREADY_EXISTS"]);
+});
+
+test("what it presents may be attenuated anew", async () => {
+  const attenuations = { [textAt(await introspected(), "id")]: { purpose: "again" } };
+  const params = { ...Object(waiting(2, "attenuated")), capabilities: [{ token }], attenuations };
+  const runs = await runsIn(async () => {
+    const first = await rpc(agent, "alice", "a2a/task/send", params);
+    const second = await rpc(agent, "alice", "a2a/task/send", params);
+    expect([first.status, second.status]).toEqual([200, 200]);
+    const without = { ...params, attenuations: {} };
+    const other = await rpc(agent, "alice", "a2a/task/send", without);
+    expect(textAt(other.body, "error", "data", 0, "reason")).toBe("message_id_taken");
+  });
+  expect(runs).toBe(1);
+});
+
+async function introspected(): Promise<Json> {
+  const answer = await agent.agent.introspect(
+    { principal: "alice", invoker: "orchestrator" },
+    { token },
+  );
+  return JSON.parse(JSON.stringify(answer));
+}
+
+test("that goes on with a task, it goes on once", async () => {
+  const holder = await clientOf(agent, "JSON-RPC", "alice", token);
+  const { id: taskId } = taskIn(await holder.sendMessage(messageOf(["wait"])));
+  const more = messageOf(["5"], { taskId, messageId: "more" });
+  const runs = await runsIn(async () => {
+    const first = taskIn(await holder.sendMessage(more));
+    expect(resultOf(first)).toEqual({ waited: 5 });
+    expect(taskIn(await holder.sendMessage(more))).toEqual(first);
+  });
+  expect(runs).toBe(1);
+});
+
+describe("a2a/skill/invoke with a messageId", () => {
+  const invoke = (params: object) => rpc(agent, "alice", "a2a/skill/invoke", { token, ...params });
+
+  test("runs once, and is a task that can be read", async () => {
+    const params = { skill: "wait", arguments: { milliseconds: 6 }, messageId: "invoked" };
+    const runs = await runsIn(async () => {
+      const first = at((await invoke(params)).body, "result");
+      expect(first).toMatchObject({
+        result: { waited: 6 },
+        metadata: { [EXTENSION_URI]: { authority: "capability" } },
+      });
+      expect(at((await invoke(params)).body, "result")).toEqual(first);
+      const read = await post("GetTask", { id: textAt(first, "task") });
+      expect(textAt(read.body, "result", "status", "state")).toBe("TASK_STATE_COMPLETED");
+      const other = await invoke({ ...params, arguments: { milliseconds: 7 } });
+      expect(at(other.body, "error", "code")).toBe(ERROR_CODES.repeated);
+    });
+    expect(runs).toBe(1);
+  });
+
+  test("says that it still runs", async () => {
+    const params = { skill: "wait", arguments: { milliseconds: 400 }, messageId: "still" };
+    const first = invoke(params);
+    await expect
+      .poll(async () => at((await invoke(params)).body, "result", "state"))
+      .toBe("TASK_STATE_WORKING");
+    expect(at((await first).body, "result", "result")).toEqual({ waited: 400 });
+  });
+
+  test("fails in the same words again", async () => {
+    for (const [skill, given, code, reason] of [
+      ["fail", {}, -32603, "skill_failed"],
+      ["choosy", { amount: 3 }, -32602, "invalid_request"],
+      ["wait", { milliseconds: -1 }, ERROR_CODES.denied, "arguments_invalid"],
+    ] as const) {
+      const params = { skill, arguments: given, messageId: `fails ${skill}` };
+      const first = at((await invoke(params)).body, "error");
+      expect([at(first, "code"), at(first, "data", 0, "reason")]).toEqual([code, reason]);
+      expect(at((await invoke(params)).body, "error")).toEqual(first);
+    }
+    const empty = await invoke({ skill: "wait", arguments: { milliseconds: 0 }, messageId: "" });
+    expect(at(empty.body, "error", "code")).toBe(-32602);
+  });
+});
+
+describe("while tasks cannot be written", () => {
+  const file = (): string => join(agent.home, "proviso.db");
+  const takeAway = (): void => renameSync(file(), `${file()}.away`);
+  const bringBack = (): void => renameSync(`${file()}.away`, file());
+
+  test("nothing runs", async () => {
+    takeAway();
+    const runs = await runsIn(async () => {
+      const { body } = await post("SendMessage", waiting(0, "never"));
+      expect(textAt(body, "error", "message")).toContain("cannot reach its tasks");
+    });
+    bringBack();
+    expect(runs).toBe(0);
+    expect(idIn(await post("SendMessage", waiting(0, "never")))).not.toBe("");
+  });
+
+  test.each(["SendMessage", "a2a/skill/invoke"])(
+    "what %s has run is said to have run, and does not run again",
+    async (method) => {
+      const skill = { skill: "wait", arguments: { milliseconds: 500 } };
+      const messageId = `unstored ${method}`;
+      const params =
+        method === "SendMessage" ? waiting(500, messageId) : { ...skill, messageId, token };
+      const presented = method === "SendMessage" ? headers() : {};
+      const call = () => rpc(agent, "alice", method, params, presented);
+      const runs = await runsIn(async () => {
+        const before = agent.ran.length;
+        const first = call();
+        await expect.poll(() => agent.ran.length).toBe(before + 1);
+        takeAway();
+        expect(JSON.stringify((await first).body)).toContain("it has run, but what came of it");
+        bringBack();
+        await expect
+          .poll(async () => JSON.stringify((await call()).body), { timeout: 5000 })
+          .toContain("it has run, but what came of it");
+      });
+      expect(runs).toBe(1);
+    },
+  );
+});

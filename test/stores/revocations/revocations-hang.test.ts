@@ -1,0 +1,52 @@
+import { connect, createServer, type Socket } from "node:net";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { createStores, openRevocations } from "../../../src/stores/index.js";
+import { postgresPlace } from "../../support/databases.js";
+import { ADDRESS } from "../../support/postgres.js";
+
+/** A way to a server on which nothing passes while it is stopped; what began then never ends. */
+async function stoppable(to: URL): Promise<{ readonly url: URL; stopped: boolean }> {
+  const state = { url: new URL(to), stopped: false };
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(to.port), to.hostname);
+    for (const [from, into] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on("error", () => {});
+      from.on("data", (bytes) => {
+        if (!state.stopped) into.write(bytes);
+      });
+      from.on("close", () => into.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  state.url.hostname = "127.0.0.1";
+  state.url.port = String(typeof address === "object" ? address?.port : "");
+  return state;
+}
+
+test.skipIf(process.env[ADDRESS] === undefined)(
+  "looks that are never answered do not count, and do not stop later ones",
+  async () => {
+    const way = await stoppable(new URL(await postgresPlace()));
+    const database = await createStores(way.url.href);
+    const store = await openRevocations(database, { refreshEvery: 20, staleAfter: 0.5 });
+    expect(store.isCurrent()).toBe(true);
+    way.stopped = true;
+    await vi.waitFor(() => expect(store.isCurrent()).toBe(false), { timeout: 5000 });
+    await vi.waitFor(() => expect(store.problem?.code).toBe("store_unreachable"), {
+      timeout: 5000,
+    });
+    way.stopped = false;
+    await vi.waitFor(() => expect(store.isCurrent()).toBe(true), { timeout: 10_000 });
+    expect(store.problem).toBeUndefined();
+  },
+);

@@ -1,0 +1,106 @@
+import { TaskState } from "@a2a-js/sdk";
+import { expect, test } from "vitest";
+import { onBothDatabases } from "../../support/databases.js";
+import { as, newStore, opened, status, task } from "./support.js";
+
+const alice = as("alice");
+const HOUR = 3_600_000;
+
+onBothDatabases((place) => {
+  test("an instance that starts leaves the tasks of one that lives alone", async () => {
+    const where = await place();
+    const first = await opened(where);
+    await first.store.save(task("running"), alice);
+    const second = await newStore(where);
+    expect((await second.load("running", alice))?.status?.state).toBe(TaskState.TASK_STATE_WORKING);
+    const done = task("running", { status: status(TaskState.TASK_STATE_COMPLETED, 1) });
+    expect(await first.store.end(done, alice)).toBe(true);
+    expect(await second.load("running", alice)).toEqual(done);
+  });
+
+  test("an instance that starts fails the tasks of one whose lease is gone, and no others", async () => {
+    const where = await place();
+    const gone = await newStore(where);
+    const waiting = task("waiting", { status: status(TaskState.TASK_STATE_INPUT_REQUIRED, 1) });
+    await gone.save(task("running"), alice);
+    await gone.save(waiting, alice);
+    const after = await newStore(where, { clock: () => Date.now() + HOUR });
+    const failed = await after.load("running", alice);
+    expect(failed?.status).toMatchObject({
+      state: TaskState.TASK_STATE_FAILED,
+      message: {
+        parts: [{ content: { value: expect.stringContaining("may have taken effect") } }],
+      },
+    });
+    expect(await after.load("waiting", alice)).toEqual(waiting);
+    // It lived after all, but must not undo what others have read.
+    const done = task("running", { status: status(TaskState.TASK_STATE_COMPLETED, 1) });
+    expect(await gone.end(done, alice)).toBe(false);
+    expect(await after.load("running", alice)).toEqual(failed);
+  });
+
+  test("an instance that runs fails the tasks of one whose lease runs out", async () => {
+    const where = await place();
+    const store = await newStore(where, { lease: 200 });
+    const other = await opened(where);
+    await other.store.save(task("running"), alice);
+    await other.database.write((db) =>
+      db
+        .updateTable("instance")
+        .set({ until: 1 })
+        .where("until", ">", Date.now() + 5000)
+        .execute(),
+    );
+    const state = async () => (await store.load("running", alice))?.status?.state;
+    await expect.poll(state).toBe(TaskState.TASK_STATE_FAILED);
+  });
+
+  test("an instance that closes fails what it still runs, and gives its lease up", async () => {
+    const where = await place();
+    const first = await opened(where);
+    await first.store.save(task("running"), alice);
+    await first.close();
+    const second = await opened(where);
+    expect((await second.store.load("running", alice))?.status?.state).toBe(
+      TaskState.TASK_STATE_FAILED,
+    );
+    const left = await second.database.read((db) =>
+      db.selectFrom("instance").selectAll().execute(),
+    );
+    expect(left.length).toBe(1);
+  });
+
+  test("of a message that comes twice at once to two instances, one begins", async () => {
+    const where = await place();
+    const stores = [await newStore(where), await newStore(where)];
+    const message = { principal: "alice", invoker: "agent", id: "m", hash: "h" };
+    const beginnings = await Promise.all(
+      [0, 1, 2, 3, 4, 5].map((at) => stores[at % 2]?.begin(task(`t${at}`), message, alice)),
+    );
+    const begun = beginnings.findIndex((beginning) => beginning?.begun === true);
+    for (const [at, beginning] of beginnings.entries()) {
+      if (at !== begun) expect(beginning).toEqual({ begun: false, task: `t${begun}`, same: true });
+    }
+    expect(await stores[1]?.begunBy({ ...message, hash: "other" })).toMatchObject({ same: false });
+    expect(await stores[1]?.begunBy({ ...message, invoker: "other" })).toBeUndefined();
+    expect(await stores[0]?.prune(Date.now() + HOUR)).toBe(1);
+    expect(await stores[1]?.begunBy(message)).toBeUndefined();
+  });
+
+  test("of two messages that go on with one task in two instances, one begins", async () => {
+    const where = await place();
+    const stores = [await newStore(where), await newStore(where)];
+    const waiting = task("t", { status: status(TaskState.TASK_STATE_INPUT_REQUIRED, 1) });
+    await stores[0]?.save(waiting, alice);
+    const outcomes = await Promise.allSettled(
+      stores.map((store, at) =>
+        store.begin(
+          task("t"),
+          { principal: "alice", invoker: "a", id: `m${at}`, hash: "h" },
+          alice,
+        ),
+      ),
+    );
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+});

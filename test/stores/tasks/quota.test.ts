@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { TaskState } from "@a2a-js/sdk";
+import { expect, test } from "vitest";
+import { TaskQuotaError } from "../../../src/stores/tasks/quota.js";
+import { onBothDatabases } from "../../support/databases.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+import { as, newStore, status, task } from "./support.js";
+
+const LARGE = { metadata: { text: "x".repeat(1000) } };
+const DONE = status(TaskState.TASK_STATE_COMPLETED, 1);
+
+onBothDatabases((place) => {
+  test("a principal has so many tasks, whatever capabilities it presents", async () => {
+    let now = 1000;
+    const store = await newStore(await place(), { quota: { tasks: 2 }, clock: () => now });
+    await store.save(task("a"), as("alice", ["ia"]));
+    await store.save(task("b"), as("alice"));
+    const third = store.save(task("c"), as("alice", ["jb"]));
+    await expect(third).rejects.toThrow(TaskQuotaError);
+    await expect(third).rejects.toThrow("keeps 2 tasks for a principal");
+    await store.save(task("c"), as("bob"));
+    await store.save(task("a", { status: DONE }), as("alice", ["ia"]));
+    now = 5000;
+    await store.save(task("a", { contextId: "later" }), as("alice", ["ia"]));
+    expect(await store.prune(5000)).toBe(2);
+    await store.save(task("d"), as("alice", ["jb"]));
+  });
+
+  test("a principal's tasks and push configurations take so many bytes", async () => {
+    const store = await newStore(await place(), { quota: { bytes: 2800 } });
+    const alice = as("alice");
+    const config = { id: "c", tenant: "", url: "http://127.0.0.1/", token: "", taskId: "a" };
+    const push = (id: string, characters: number) =>
+      store.pushConfigs.save("a", alice, {
+        ...{ ...config, id, token: "x".repeat(characters), authentication: undefined },
+      });
+    await store.save(task("a", LARGE), alice);
+    await push("first", 800);
+    await expect(store.save(task("b", LARGE), alice)).rejects.toThrow("2800 bytes of tasks");
+    await expect(push("second", 800)).rejects.toThrow(TaskQuotaError);
+    await expect(push("third", 9000)).rejects.toThrow("at most 8192 characters");
+    await push("first", 10);
+    await store.save(task("b", LARGE), alice);
+    await store.save(task("c", LARGE), as("bob"));
+  });
+
+  test("what a running task comes to is kept in any case", async () => {
+    const store = await newStore(await place(), { quota: { bytes: 1000 } });
+    const alice = as("alice");
+    await store.save(task("a"), alice);
+    await store.save(task("a", { ...LARGE, status: DONE }), alice);
+    const more = task("a", { metadata: { text: "x".repeat(2000) }, status: DONE });
+    await expect(store.save(more, alice)).rejects.toThrow(TaskQuotaError);
+    await expect(store.save(task("b"), alice)).rejects.toThrow(TaskQuotaError);
+  });
+});
+
+test("a quota is a whole number", async () => {
+  for (const quota of [{ tasks: 0 }, { bytes: 1.5 }, { bytes: Number.NaN }]) {
+    const wrong = newStore(join(temporaryFolder(), "proviso.db"), { quota });
+    await expect(wrong).rejects.toThrow(/^quota\.(tasks|bytes): must be a whole number/);
+  }
+});
