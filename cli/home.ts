@@ -45,12 +45,8 @@ export function homePaths(context: Context, { home, database }: HomeChoice): Hom
     throw usageError("--home is empty", "name a folder");
   }
   const named = database ?? (env["PROVISO_DATABASE"] || undefined);
-  return pathsIn(
-    home === undefined || home === ""
-      ? defaultFolder(context, process.platform)
-      : resolve(cwd, home),
-    named === undefined ? undefined : databaseAt(named, cwd),
-  );
+  const folder = home ? resolve(cwd, home) : defaultFolder(context, process.platform);
+  return pathsIn(folder, named === undefined ? undefined : databaseAt(named, cwd));
 }
 
 /** The paths of a home's files, wherever its folder is. */
