@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Driver, Kysely, SqliteDialect, SqliteDriver, sql } from "kysely";
 import type { Engine } from "./engine.js";
-import { type Connection, loadLibsql } from "./libsql.js";
+import { type Connect, type Connection, loadLibsql } from "./libsql.js";
 import { migrate, type Schema } from "./migrations.js";
 import { assertPrivate, makePrivateFile } from "./new-file.js";
 import { StorageError, storeError } from "./storage-error.js";

@@ -3,10 +3,9 @@ import {
   createDatabase,
   type Database,
   type DatabaseOptions,
-  type IfMissing,
   openDatabase,
 } from "../storage/database.js";
-import { makeTables, type Schema } from "../storage/migrations.js";
+import { type IfMissing, makeTables, type Schema } from "../storage/migrations.js";
 import { LEDGER_TABLES, type LedgerTables } from "./tables/ledger.js";
 import { RESOURCE_NUMBER_TABLES, type ResourceNumberTables } from "./tables/resource-numbers.js";
 import { REVOCATION_TABLES, type RevocationTables } from "./tables/revocations.js";
