@@ -129,9 +129,7 @@ function splitExpression(typed: Typed, forms: string): Expression {
 
 /** A value as JSON, or as a string where it is no JSON. @throws CliError */
 export function valueFrom(typed: Typed, part: string): Json {
-  const reading = readValue(part);
-  if (reading.ok) return reading.value;
-  throw refuse(typed, reading.problem, reading.hint);
+  return readValue(part, (problem, hint) => refuse(typed, problem, hint));
 }
 
 function numberFrom(typed: Typed, part: string): number {

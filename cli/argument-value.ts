@@ -1,10 +1,5 @@
 import { duplicateKey, type Json } from "../src/bytes/json.js";
 
-/** A value typed at the command line, or why it can not be taken. */
-export type ValueReading =
-  | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly problem: string; readonly hint: string };
-
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 // A JSON text's strings, to be skipped, and its numbers.
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
@@ -13,36 +8,34 @@ const LOOKS_LIKE_JSON = /^["{[]/;
 /**
  * Reads a value: JSON if it is JSON, else the bare text as a string. Text that starts like a JSON
  * string, object or array but is none is refused: it is nearly always a slip of quoting.
+ *
+ * @param refuse - Makes the error to throw for a value that cannot be taken.
  */
-export function readValue(text: string): ValueReading {
+export function readValue(text: string, refuse: (problem: string, hint: string) => Error): Json {
   let value: Json;
   try {
     value = JSON.parse(text);
   } catch {
-    if (text === "") return refuse("the value is missing", 'write "" for the empty string');
-    if (!LOOKS_LIKE_JSON.test(text)) return { ok: true, value: text };
-    return refuse(
+    if (text === "") throw refuse("the value is missing", 'write "" for the empty string');
+    if (!LOOKS_LIKE_JSON.test(text)) return text;
+    throw refuse(
       "the value starts like JSON but is not",
       "put the whole expression in single quotes, or write the value as a JSON string",
     );
   }
   const duplicate = duplicateKey(text);
   if (duplicate !== undefined) {
-    return refuse(`${JSON.stringify(duplicate.key)} is given twice`, "keep the one you mean");
+    throw refuse(`${JSON.stringify(duplicate.key)} is given twice`, "keep the one you mean");
   }
   for (const [part] of text.matchAll(STRING_OR_NUMBER)) {
     if (part.startsWith('"') || isExact(part)) continue;
-    return refuse(
+    throw refuse(
       `the number ${part} can not be held exactly`,
       "write it in double quotes to pass it as a string",
     );
   }
   // "-0" and "0" are one number, whose canonical form is 0.
-  return { ok: true, value: Object.is(value, -0) ? 0 : value };
-}
-
-function refuse(problem: string, hint: string): ValueReading {
-  return { ok: false, problem, hint };
+  return Object.is(value, -0) ? 0 : value;
 }
 
 /** Whether a JSON number's text means just the number that a double makes of it. */

@@ -30,7 +30,7 @@ export function authorityRows(authority: Authority, now: number): Row[] {
 function rowsOf(label: string, words: KeyWords, now: number): Row[] {
   switch (words.kind) {
     case "set":
-      return [[label, words.items.length === 0 ? "nothing" : list(words.items)]];
+      return [[label, words.items.length === 0 ? "nothing" : words.items.map(word).join(", ")]];
     case "time":
       return [[label, `${words.time} (${seenFromNow(words.time, now)})`]];
     case "limits":
@@ -62,10 +62,6 @@ function domainText(argument: string, domain: Domain): string {
   const [only, ...more] = limit.in ?? [];
   if (only !== undefined && more.length === 0) return limitText(argument, only);
   return limitText(argument, limit);
-}
-
-function list(items: readonly string[]): string {
-  return items.map(word).join(", ");
 }
 
 function scalars(items: readonly Scalar[]): string {

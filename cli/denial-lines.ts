@@ -8,12 +8,24 @@ import { renderRows } from "./tree.js";
 /** Characters of a value. */
 const MAX_SHOWN = 300;
 
-/** One reason for a refusal, with what to do about it if there is something. */
-export function denialLines(
-  denial: ReceivedDenial,
-  hint: string | undefined,
+/**
+ * A refusal with every reason.
+ *
+ * @param adviceFor - What to do about a reason, if there is something.
+ */
+export function refusalLines<Denial extends ReceivedDenial>(
+  denials: readonly Denial[],
+  adviceFor: (denial: Denial) => string | undefined,
   paint: Paint,
 ): string[] {
+  const count = denials.length === 1 ? "one reason" : `${denials.length} reasons`;
+  return [
+    `${paint.red("refused")} for ${count}`,
+    ...denials.flatMap((denial) => denialLines(denial, adviceFor(denial), paint)),
+  ];
+}
+
+function denialLines(denial: ReceivedDenial, hint: string | undefined, paint: Paint): string[] {
   const { code, rule, message, expected, actual, nearest } = denial;
   const place = [placeOf(denial), rule === undefined ? undefined : printable(rule)];
   const where = place.filter((part) => part !== undefined).join(", ");
@@ -28,11 +40,6 @@ export function denialLines(
   lines.push(...renderRows(rows, paint, "    "));
   if (hint !== undefined) lines.push(`    hint: ${printable(hint)}`);
   return lines;
-}
-
-/** The first line of a refusal. */
-export function refusedLine(count: number, paint: Paint): string {
-  return `${paint.red("refused")} for ${count === 1 ? "one reason" : `${count} reasons`}`;
 }
 
 function placeOf({ hop, discharge, capability }: ReceivedDenial): string | undefined {

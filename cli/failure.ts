@@ -1,23 +1,40 @@
 import { CommanderError } from "commander";
 import { TokenError } from "../src/bytes/token-error.js";
-import { ClientError } from "../src/client/client-error.js";
+import { ClientError, type ClientErrorCode } from "../src/client/client-error.js";
 import { StorageError } from "../src/storage/storage-error.js";
 import { adviceForToken } from "./advice.js";
 import type { Context } from "./context.js";
-import { CliError, EXIT, type ExitCode } from "./exit.js";
+import {
+  CliError,
+  type CliErrorInit,
+  EXIT,
+  type ExitCode,
+  environmentError,
+  usageError,
+} from "./exit.js";
 import { isErrno, say } from "./output.js";
 import { escapedJson, printable, withoutTokens } from "./printable.js";
-import { clientFailure } from "./remote/client-failure.js";
 import { adviceForStorage } from "./storage-advice.js";
 
-/** An error as the user sees it. */
-interface Failure {
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string | undefined;
-  readonly exitCode: ExitCode;
-  readonly details?: { readonly [name: string]: unknown };
-}
+const IS_IT_AN_AGENT =
+  "check the address: that of an agent, or of its card, which ends in .json; and that it is an agent";
+
+/** What to do about an agent that cannot be asked. */
+const HINTS: { readonly [Code in ClientErrorCode]: string } = {
+  address_invalid:
+    "give the agent's address, such as https://agent.example, or http://127.0.0.1:8080 on this " +
+    "machine; --access-token tells who you are",
+  address_insecure: "use https://; or --insecure, on a network where nobody listens",
+  origin_foreign: "allows it, if you trust that place with your tokens",
+  unreachable: "check the address, the port and the network, and that the agent is running",
+  tls_failed: "check the address; NODE_EXTRA_CA_CERTS=FILE adds an authority of your own",
+  not_http: "check the port; or is it https://?",
+  timed_out: "try again, or wait longer: --timeout 5m",
+  redirected: "if you trust that place, give its address instead",
+  not_json: IS_IT_AN_AGENT,
+  answer_malformed: IS_IT_AN_AGENT,
+  answer_too_large: "ask for less at once",
+};
 
 /**
  * Tells standard error what went wrong and what to do, and returns the exit code.
@@ -45,7 +62,8 @@ export function reportFailure(
   return failure.exitCode;
 }
 
-function failureOf(error: unknown): Failure {
+/** An error as the user sees it. */
+function failureOf(error: unknown): CliErrorInit {
   if (error instanceof CliError) {
     const { code, hint, exitCode, details } = error;
     // What was typed is quoted, and may be a token in the wrong place.
@@ -72,7 +90,7 @@ function failureOf(error: unknown): Failure {
   return { code: "fault", message, hint: "please report this", exitCode: EXIT.fault };
 }
 
-function usageFailure(error: CommanderError): Failure {
+function usageFailure(error: CommanderError): CliErrorInit {
   const shared = { code: "usage", exitCode: EXIT.usage };
   if (error.code === "commander.help") return { ...shared, message: "a command is missing" };
   const [first = "", ...rest] = error.message.split("\n");
@@ -85,4 +103,12 @@ function usageFailure(error: CommanderError): Failure {
 function linesFrom(problems: unknown): string[] {
   if (!Array.isArray(problems)) return [];
   return problems.map((problem: { readonly message?: unknown }) => String(problem.message));
+}
+
+/** An agent that cannot be asked, as the user sees it: an address that does not do is one of usage. */
+function clientFailure({ code, message, origin }: ClientError): CliError {
+  const hint = HINTS[code];
+  if (code === "origin_foreign") return usageError(message, `--allow-origin ${origin} ${hint}`);
+  const isUsage = code === "address_invalid" || code === "address_insecure";
+  return isUsage ? usageError(message, hint) : environmentError(code, message, hint);
 }

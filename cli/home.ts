@@ -45,12 +45,8 @@ export function homePaths(context: Context, { home, database }: HomeChoice): Hom
     throw usageError("--home is empty", "name a folder");
   }
   const named = database ?? (env["PROVISO_DATABASE"] || undefined);
-  return pathsIn(
-    home === undefined || home === ""
-      ? defaultFolder(context, process.platform)
-      : resolve(cwd, home),
-    named === undefined ? undefined : databaseAt(named, cwd),
-  );
+  const folder = home ? resolve(cwd, home) : defaultFolder(context, process.platform);
+  return pathsIn(folder, named === undefined ? undefined : databaseAt(named, cwd));
 }
 
 /** The paths of a home's files, wherever its folder is. */
@@ -107,23 +103,12 @@ export function findHome(
   const found = look(folder);
   if (found?.isDirectory() === false) throw notFolder(folder);
   if (found === undefined) {
-    throw environmentError(
-      "home_missing",
-      `there is no home at ${folder}`,
-      "proviso init makes one; --home or PROVISO_HOME names another",
-    );
+    const hint = "proviso init makes one; --home or PROVISO_HOME names another";
+    throw environmentError("home_missing", `there is no home at ${folder}`, hint);
   }
   assertReadable(folder);
   const { missing, none } = missingFiles(paths);
-  if (missing.length > 0) {
-    throw environmentError(
-      "home_incomplete",
-      `the home at ${folder} is not whole: ${missing.join(" and ")} missing`,
-      none
-        ? "proviso init makes a home in an empty folder; --home or PROVISO_HOME names another"
-        : "restore it from a backup; to start afresh, move the folder away and run proviso init",
-    );
-  }
+  if (missing.length > 0) throw incompleteHome(folder, missing, none);
   return { paths, config: readConfig(paths.config) };
 }
 
@@ -145,6 +130,21 @@ function look(path: string): Stats | undefined {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
     throw unreadableHome(path, error);
   }
+}
+
+/** A home that lacks some of its files, or all of them. */
+export function incompleteHome(
+  folder: string,
+  missing: readonly string[],
+  none: boolean,
+): CliError {
+  return environmentError(
+    "home_incomplete",
+    `the home at ${folder} is not whole: ${missing.join(" and ")} missing`,
+    none
+      ? "proviso init makes a home in an empty folder; --home or PROVISO_HOME names another"
+      : "restore it from a backup; to start afresh, move the folder away and run proviso init",
+  );
 }
 
 /** A file, or anything else, stands where the home's folder is to be. */

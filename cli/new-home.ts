@@ -17,6 +17,7 @@ import { environmentError } from "./exit.js";
 import {
   type HomeConfig,
   type HomePaths,
+  incompleteHome,
   missingFiles,
   notFolder,
   pathsIn,
@@ -69,11 +70,10 @@ function failureOf(error: unknown, wanted: HomePaths): unknown {
     // Someone else has just made one.
     refuseToOverwrite(wanted);
   }
-  return environmentError(
-    "home_unwritable",
-    `could not make a home at ${wanted.folder}: ${error.message}`,
-    "name another folder with --home, or make this one writable; nothing was left behind",
-  );
+  const message = `could not make a home at ${wanted.folder}: ${error.message}`;
+  const hint =
+    "name another folder with --home, or make this one writable; nothing was left behind";
+  return environmentError("home_unwritable", message, hint);
 }
 
 function refuseToOverwrite(paths: HomePaths): void {
@@ -82,24 +82,14 @@ function refuseToOverwrite(paths: HomePaths): void {
   if (names === undefined || names.length === 0) return;
   const { missing, none } = missingFiles(paths);
   if (missing.length === 0) {
-    throw environmentError(
-      "home_exists",
-      `there is a home at ${folder} already, and it is not overwritten`,
-      "use it as it is, or name another folder with --home",
-    );
+    const message = `there is a home at ${folder} already, and it is not overwritten`;
+    const hint = "use it as it is, or name another folder with --home";
+    throw environmentError("home_exists", message, hint);
   }
-  if (!none) {
-    throw environmentError(
-      "home_incomplete",
-      `there is a home at ${folder} that is not whole: ${missing.join(" and ")} missing`,
-      "restore it from a backup; to start afresh, move the folder away and run proviso init",
-    );
-  }
-  throw environmentError(
-    "folder_in_use",
-    `${folder} holds other things: ${names.slice(0, 3).join(", ")}${names.length > 3 ? ", ..." : ""}`,
-    "name an empty or a new folder with --home",
-  );
+  if (!none) throw incompleteHome(folder, missing, none);
+  const things = `${names.slice(0, 3).join(", ")}${names.length > 3 ? ", ..." : ""}`;
+  const hint = "name an empty or a new folder with --home";
+  throw environmentError("folder_in_use", `${folder} holds other things: ${things}`, hint);
 }
 
 function listFolder(folder: string): string[] | undefined {

@@ -1,6 +1,6 @@
 import { createIssuer, type Issuer } from "../src/issuer/issuer.js";
 import type { Keyring } from "../src/issuer/keyring.js";
-import { openStores } from "../src/stores/database.js";
+import { openStores, type StoreDatabase } from "../src/stores/database.js";
 import { readKeyringFile } from "../src/stores/keyring-file.js";
 import {
   openRevocations,
@@ -34,13 +34,21 @@ export async function withHome<T>(
 }
 
 /** Opens the revocations of a home, hands them to `use`, and closes the database whatever happens. */
-export async function withRevocations<T>(
-  { database: place }: HomePaths,
+export function withRevocations<T>(
+  paths: HomePaths,
   use: (revocations: RevocationStore) => T | Promise<T>,
 ): Promise<T> {
-  const database = await openStores(place);
+  return withStores(paths, async (database) => use(await openRevocations(database)));
+}
+
+/** Opens the database of a home, hands it to `use`, and closes it whatever happens. */
+export async function withStores<T>(
+  paths: HomePaths,
+  use: (database: StoreDatabase) => Promise<T>,
+): Promise<T> {
+  const database = await openStores(paths.database);
   try {
-    return await use(await openRevocations(database));
+    return await use(database);
   } finally {
     await database.close();
   }

@@ -11,11 +11,9 @@ export function printData({ stdout }: Context, text: string): void {
   const failure = write(stdout, text);
   if (failure === undefined || failure.code === "EPIPE") return;
   const full = failure.code === "ENOSPC" || failure.code === "EDQUOT";
-  throw environmentError(
-    "output_failed",
-    `could not write to standard output: ${full ? "the disk is full" : failure.message}`,
-    full ? "make room, then run it again" : "check where the output goes, then run it again",
-  );
+  const message = `could not write to standard output: ${full ? "the disk is full" : failure.message}`;
+  const remedy = full ? "make room" : "check where the output goes";
+  throw environmentError("output_failed", message, `${remedy}, then run it again`);
 }
 
 /** A line of data. */

@@ -47,10 +47,6 @@ export function describe(program: Command): void {
 
 function version(): string {
   const text = readFileSync(packageFile("package.json"), "utf8");
-  const content: unknown = JSON.parse(text);
-  const found =
-    typeof content === "object" && content !== null && "version" in content
-      ? content.version
-      : undefined;
-  return typeof found === "string" ? found : "unknown";
+  const { version = "unknown" }: { readonly version?: string } = JSON.parse(text);
+  return version;
 }

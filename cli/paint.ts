@@ -2,13 +2,9 @@ import { styleText } from "node:util";
 import type { Context } from "./context.js";
 
 /** Colours for one stream, or the text as it is where colours are not wanted. */
-export interface Paint {
-  bold(text: string): string;
-  dim(text: string): string;
-  red(text: string): string;
-  green(text: string): string;
-  yellow(text: string): string;
-}
+export type Paint = Readonly<
+  Record<"bold" | "dim" | "red" | "green" | "yellow", (text: string) => string>
+>;
 
 /**
  * Colours only for a terminal. `NO_COLOR` (any value) and `TERM=dumb` turn them off, `FORCE_COLOR`

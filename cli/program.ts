@@ -3,7 +3,7 @@
 
 import { Command, CommanderError, Option } from "commander";
 import type { Context, Surroundings } from "./context.js";
-import { EXIT, type ExitCode } from "./exit.js";
+import { EXIT, type ExitCode, usageError } from "./exit.js";
 import { printData } from "./output.js";
 
 /** A file in `verbs/`. */
@@ -44,20 +44,19 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const context: Context = { ...surroundings, exitCode: EXIT.done };
   const verb = verbIn(args);
   try {
-    if (verb === "verify") await assertHelpAlone(args);
+    if (verb === "verify") assertHelpAlone(args);
     if (args[0] === "help") await assertVerb(args[1]);
     const program = await buildProgram(context, verb);
     // What the shells' scripts call: the words may be anything, so commander does not read them.
     if (args[0] === "__complete") {
       const { candidates } = await import("./completion/candidates.js");
-      const { printData } = await import("./output.js");
       for (const line of candidates(program, args.slice(1))) printData(context, `${line}\n`);
       return EXIT.done;
     }
     try {
       await program.parseAsync(args, { from: "user" });
     } catch (error) {
-      const { realCause } = await import("./unknown-option.js");
+      const { realCause } = await import("./unknown-name.js");
       throw realCause(error, program, args);
     }
   } catch (error) {
@@ -70,9 +69,8 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
 }
 
 // Exit code 0 of `verify` means allowed, so a "token" such as --help must not lead to it.
-async function assertHelpAlone(args: readonly string[]): Promise<void> {
+function assertHelpAlone(args: readonly string[]): void {
   if (!args.some((word) => word === "-h" || word === "--help") || args.length === 2) return;
-  const { usageError } = await import("./exit.js");
   throw usageError(
     "--help stands alone with verify",
     "a token from somebody else belongs on standard input; proviso verify --help shows how",
@@ -82,10 +80,8 @@ async function assertHelpAlone(args: readonly string[]): Promise<void> {
 // Help on a verb that there is not would otherwise be an error without words.
 async function assertVerb(word: string | undefined): Promise<void> {
   if (word === undefined || word.startsWith("-") || Object.hasOwn(VERBS, word)) return;
-  const { usageError } = await import("./exit.js");
-  const { nearest } = await import("../src/caveats/nearest.js");
-  const near = nearest(word, Object.keys(VERBS));
-  const hint = near === undefined ? "proviso --help shows the commands" : `did you mean ${near}?`;
+  const { didYouMean } = await import("./unknown-name.js");
+  const hint = didYouMean(word, Object.keys(VERBS), "proviso --help shows the commands");
   throw usageError(`unknown command '${word.slice(0, 40)}'`, hint);
 }
 
@@ -114,7 +110,7 @@ async function buildProgram(context: Context, verb?: string): Promise<Command> {
       visibleGlobalOptions: (command) => (command === program ? [] : globalOptions),
     })
     .helpOption("-h, --help", "show this help");
-  if (verb === undefined) await describeProgram(program);
+  if (verb === undefined) (await import("./overview.js")).describe(program);
   const names = verb === undefined ? Object.keys(VERBS) : [verb];
   for (const module of await Promise.all(names.map((name) => VERBS[name]?.()))) {
     module?.define(program, context);
@@ -131,11 +127,6 @@ function termOf(command: Command): string {
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   );
   return [command.name(), ...(below === "" ? names : [below])].join(" ");
-}
-
-async function describeProgram(program: Command): Promise<void> {
-  const { describe } = await import("./overview.js");
-  describe(program);
 }
 
 /** The verb that a command line names, if it is one and no help on the whole is asked for. */

@@ -6,9 +6,6 @@ import { readDuration } from "../src/caveats/time.js";
 import { usageError } from "./exit.js";
 import { collect, toText } from "./verb.js";
 
-/** What the flags of the restrictions were given, by the name that commander has for each. */
-export type RestrictionOptions = object;
-
 /** How a verb takes restrictions. */
 interface Restrictions {
   /** The keys whose flags it has; all that have one unless given. */
@@ -28,9 +25,8 @@ export function addRestrictions(command: Command, { keys, help = {} }: Restricti
 function withParser(option: Option, kind: Flag["kind"]): Option {
   if (kind === "count") return option.argParser(toCount);
   // `refuseRepeats` knows an option that may be repeated by its `collect`.
-  return kind === "list" || kind === "limits"
-    ? option.argParser(collect)
-    : option.argParser(toText);
+  const isRepeated = kind === "list" || kind === "limits";
+  return isRepeated ? option.argParser(collect) : option.argParser(toText);
 }
 
 function flagsOf(keys: readonly HopKey[] = HOP_KEYS): readonly (readonly [HopKey, Flag])[] {
@@ -41,14 +37,14 @@ function flagsOf(keys: readonly HopKey[] = HOP_KEYS): readonly (readonly [HopKey
 }
 
 /**
- * The options as a hop. The readers are loaded only for what was given: a plain attenuation starts
+ * The options as a hop: what the flags were given, by the name that commander has for each. The readers are loaded only for what was given: a plain attenuation starts
  * faster without them. Durations stay as they are, since the library reads them; `moments` turns them
  * into times.
  *
  * @throws CliError if an expression or a time is not understood.
  */
 export async function restrictionsFrom(
-  options: RestrictionOptions,
+  options: object,
   { moments = false }: { readonly moments?: boolean } = {},
 ): Promise<HopInit> {
   const given = new Map(Object.entries(options));
@@ -57,17 +53,14 @@ export async function restrictionsFrom(
     const option = new Option(form);
     const value: unknown = given.get(option.attributeName());
     if (value === undefined) continue;
-    if (kind === "limits" && Array.isArray(value)) hop[key] = await limitsFrom(value);
-    else if (kind === "moment")
+    if (kind === "limits" && Array.isArray(value)) {
+      const { readLimits } = await import("./argument-expression.js");
+      hop[key] = readLimits(value);
+    } else if (kind === "moment") {
       hop[key] = await timeFrom(option.long ?? key, String(value), moments);
-    else hop[key] = value;
+    } else hop[key] = value;
   }
   return hop;
-}
-
-async function limitsFrom(expressions: readonly string[]): Promise<unknown> {
-  const { readLimits } = await import("./argument-expression.js");
-  return readLimits(expressions);
 }
 
 async function timeFrom(option: string, text: string, moments: boolean): Promise<string | Date> {

@@ -38,15 +38,15 @@ export function readTokenArgument(
 ): string {
   const { stdin, cwd } = context;
   if (argument === undefined && stdin.isTerminal) {
-    throw usageError(
-      `no ${what} is given`,
-      `give the ${what} itself, @FILE, or pipe it in: proviso ... < FILE`,
-    );
+    const hint = `give the ${what} itself, @FILE, or pipe it in: proviso ... < FILE`;
+    throw usageError(`no ${what} is given`, hint);
   }
   if (argument === undefined || argument === "-") {
     if (stdin.isTerminal)
       say(context, `Reading the ${what} from the terminal; end it with Ctrl-D.`);
-    return asToken(textFrom(readWhole((chunk) => stdin.read(chunk), "standard input")));
+    return asToken(
+      textFrom(naming("standard input", () => readWhole((chunk) => stdin.read(chunk)))),
+    );
   }
   if (!argument.startsWith("@")) {
     if (!isFile(resolve(cwd, argument))) return asToken(argument);
@@ -138,46 +138,40 @@ function textFrom(bytes: Uint8Array): string {
 }
 
 function readFile(path: string, name: string): Uint8Array {
-  let fd: number;
-  try {
-    fd = openSync(path, "r");
-  } catch (error) {
-    throw isErrno(error) ? unreadable(name, error) : error;
-  }
-  try {
-    return readWhole((chunk) => readSync(fd, chunk), name);
-  } finally {
-    closeSync(fd);
-  }
+  return naming(name, () => {
+    const fd = openSync(path, "r");
+    try {
+      return readWhole((chunk) => readSync(fd, chunk));
+    } finally {
+      closeSync(fd);
+    }
+  });
 }
 
-function readWhole(read: (chunk: Uint8Array) => number, name: string): Uint8Array {
+function readWhole(read: (chunk: Uint8Array) => number): Uint8Array {
   const chunk = Buffer.alloc(64 * 1024);
   const chunks: Buffer[] = [];
   let length = 0;
-  for (;;) {
-    const count = readSome(read, chunk, name);
-    if (count === 0) return Buffer.concat(chunks);
+  for (let count = read(chunk); count > 0; count = read(chunk)) {
     length += count;
     if (length > MAX_BYTES) {
       throw new TokenError("too_large", `more than ${MAX_BYTES} bytes; no token is that long`);
     }
     chunks.push(Buffer.from(chunk.subarray(0, count)));
   }
+  return Buffer.concat(chunks);
 }
 
-function readSome(read: (chunk: Uint8Array) => number, chunk: Buffer, name: string): number {
+/** Runs what reads a file, and names the file in the system's error. */
+function naming<T>(name: string, read: () => T): T {
   try {
-    return read(chunk);
+    return read();
   } catch (error) {
-    throw isErrno(error) ? unreadable(name, error) : error;
+    if (error instanceof TokenError || !isErrno(error)) throw error;
+    const code = error.code ?? "it failed";
+    const [reason, hint] = UNREADABLE[code] ?? [code, "check the file"];
+    throw environmentError("unreadable_file", `could not read ${nameOf(name)}: ${reason}`, hint);
   }
-}
-
-function unreadable(path: string, error: NodeJS.ErrnoException): Error {
-  const code = error.code ?? "it failed";
-  const [reason, hint] = UNREADABLE[code] ?? [code, "check the file"];
-  return environmentError("unreadable_file", `could not read ${nameOf(path)}: ${reason}`, hint);
 }
 
 function nameOf(path: string): string {

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
-import { nearest } from "../../src/caveats/nearest.js";
 import { objectIn, textIn, textsIn } from "../../src/client/received.js";
 import { usageError } from "../exit.js";
 import { printable } from "../printable.js";
+import { didYouMean } from "../unknown-name.js";
 import type { RemoteCard, RemoteSkill } from "./card.js";
 
 const HANDLE = "resource-handle";
@@ -48,8 +48,7 @@ export function argumentsFrom(
   const skill = skills.find((one) => one.id === id);
   if (skill === undefined) {
     const names = skills.map((one) => one.id);
-    const near = nearest(id, names);
-    const hint = near === undefined ? "proviso card shows its skills" : `did you mean ${near}?`;
+    const hint = didYouMean(id, names, "proviso card shows its skills");
     throw usageError(`${agent} has no skill ${id.slice(0, 64)}`, hint);
   }
   const taking = (argumentsOf(skill) ?? []).filter(({ takesHandles }) => takesHandles !== "none");

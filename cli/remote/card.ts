@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import { objectIn, objectsIn, textIn, textsIn } from "../../src/client/received.js";
+import type { Grant } from "../../src/issuer/grant.js";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { environmentError } from "../exit.js";
 
@@ -10,7 +11,7 @@ export interface RemoteCard {
   readonly description: string;
   readonly interfaces: readonly RemoteInterface[];
   /** Absent if the agent knows nothing of capabilities. */
-  readonly offer?: CapabilityOffer;
+  readonly offer: CapabilityOffer | undefined;
   readonly skills: readonly RemoteSkill[];
   /** The card as it came. */
   readonly document: JsonObject;
@@ -35,12 +36,7 @@ export interface CapabilityOffer {
   readonly grants: readonly OfferedGrant[];
 }
 
-export interface OfferedGrant {
-  readonly id: string;
-  readonly description: string;
-  readonly operations: readonly string[];
-  readonly attenuable: boolean;
-  readonly requires: readonly string[];
+export interface OfferedGrant extends Required<Omit<Grant, "legacy" | "recheck">> {
   /** What a legacy grant does not promise. */
   readonly legacy?: string;
 }
@@ -62,19 +58,13 @@ export interface RemoteSkill {
  */
 export function readCard(document: Json, address: URL): RemoteCard {
   if (!isJsonObject(document) || typeof document["name"] !== "string") {
-    throw environmentError(
-      "not_a_card",
-      `what is at ${address.href} is no Agent Card`,
-      "check the address: that of an agent, or of its card",
-    );
+    const hint = "check the address: that of an agent, or of its card";
+    throw environmentError("not_a_card", `what is at ${address.href} is no Agent Card`, hint);
   }
   const params = extensionParams(document);
   const grants = params?.["capabilityGrants"] ?? document["capabilityGrants"];
   const skills = objectIn(params?.["skills"]);
-  const offer =
-    params === undefined && grants === undefined
-      ? {}
-      : { offer: offerFrom(params, document, objectsIn(grants)) };
+  const isSilent = params === undefined && grants === undefined;
   return {
     name: document["name"],
     version: textIn(document["version"]) ?? "",
@@ -84,7 +74,7 @@ export function readCard(document: Json, address: URL): RemoteCard {
       binding: textIn(one["protocolBinding"]) ?? "",
       version: textIn(one["protocolVersion"]) ?? "",
     })),
-    ...offer,
+    offer: isSilent ? undefined : offerFrom(params, document, objectsIn(grants)),
     skills: objectsIn(document["skills"]).map((skill) => skillFrom(skill, skills)),
     document,
   };

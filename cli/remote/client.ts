@@ -36,11 +36,10 @@ export async function fetchCard(text: string, options: CardOptions): Promise<Rem
     response = await get(card, { headers: { "A2A-Version": "1.0", Accept: "application/json" } });
   } catch (error) {
     if (!(error instanceof AgentFault)) throw error;
-    throw environmentError(
-      "card_missing",
-      `there is no Agent Card at ${card.href}: HTTP ${error.status}`,
-      "give the address below which /.well-known/agent-card.json is, or that of the card itself",
-    );
+    const message = `there is no Agent Card at ${card.href}: HTTP ${error.status}`;
+    const hint =
+      "give the address below which /.well-known/agent-card.json is, or that of the card itself";
+    throw environmentError("card_missing", message, hint);
   }
   const document: Json = JSON.parse(await response.text());
   return readCard(document, card);
@@ -64,31 +63,26 @@ export async function connectAgent(
   const also = allowOrigin === undefined ? [] : [readUrl(allowOrigin, "--allow-origin", options)];
   const origins = [...named, ...also.map(({ origin }) => origin)];
   if (card.offer?.spoken !== true) {
-    throw environmentError(
-      "no_capabilities",
-      `${card.name} offers no capabilities: its card does not name the extension`,
-      "proviso card shows what it offers",
-    );
+    const message = `${card.name} offers no capabilities: its card does not name the extension`;
+    const hint = "proviso card shows what it offers";
+    throw environmentError("no_capabilities", message, hint);
   }
   const binding = bindingOf(card, options.binding);
   assertWithin(new URL(binding.url), origins);
-  const fetchImpl = safeFetch({
-    origins,
-    accessToken,
-    timeout: options.timeout ?? DEFAULT_TIMEOUT,
-  });
-  const { AgentCard, ClientFactory, JsonRpcTransportFactory, RestTransportFactory, ...own } =
-    await loadClient();
-  const transport =
-    binding.name === "jsonrpc"
-      ? new JsonRpcTransportFactory({ fetchImpl })
-      : new RestTransportFactory({ fetchImpl });
+  const timeout = options.timeout ?? DEFAULT_TIMEOUT;
+  const fetchImpl = safeFetch({ origins, accessToken, timeout });
+  const [{ AgentCard }, sdk, { CapabilityClient }, { withAmbientAuthority }] = await loadClient();
+  const { JsonRpcTransportFactory, RestTransportFactory } = sdk;
+  const Transport = binding.name === "jsonrpc" ? JsonRpcTransportFactory : RestTransportFactory;
   const written = AgentCard.fromJSON(card.document);
   const cardResolver = { resolve: () => Promise.resolve(written) };
-  const factory = new ClientFactory({ transports: [transport], cardResolver });
+  const factory = new sdk.ClientFactory({
+    transports: [new Transport({ fetchImpl })],
+    cardResolver,
+  });
   const plain = await factory.createFromAgentCard(written);
-  const client = options.ambient === true ? await own.withAmbientAuthority(plain) : plain;
-  return { card, client: new own.CapabilityClient(client) };
+  const client = options.ambient === true ? await withAmbientAuthority(plain) : plain;
+  return { card, client: new CapabilityClient(client) };
 }
 
 /**
@@ -103,42 +97,27 @@ export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promi
   } catch (error) {
     const isKnown = [AgentFault, ClientError, CliError].some((known) => error instanceof known);
     if (isKnown) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    if (message.startsWith("the skill failed")) throw skillFailed(card, message);
-    if (message.startsWith("the skill rejects the call")) throw skillRejects(card, message);
-    throw environmentError(
-      "answer_malformed",
-      `the answer of ${card.name} is not what A2A 1.0 says: ${message.slice(0, 300)}`,
-      "try the other --binding, or tell whoever runs the agent",
-    );
+    const said = (error instanceof Error ? error.message : String(error)).slice(0, 300);
+    const message = `${card.name}: ${said}`;
+    if (said.startsWith("the skill failed")) {
+      const hint = "it was allowed, and failed within the agent; whoever runs it can find out why";
+      throw environmentError("skill_failed", message, hint);
+    }
+    if (said.startsWith("the skill rejects the call")) {
+      const hint = "it was allowed, but the skill cannot work with these arguments";
+      throw new CliError({ code: "call_rejected", message, exitCode: EXIT.refused, hint });
+    }
+    const problem = `the answer of ${card.name} is not what A2A 1.0 says: ${said}`;
+    const hint = "try the other --binding, or tell whoever runs the agent";
+    throw environmentError("answer_malformed", problem, hint);
   }
 }
 
-function skillFailed({ name }: RemoteCard, message: string): CliError {
-  return new CliError({
-    code: "skill_failed",
-    message: `${name}: ${message.slice(0, 300)}`,
-    exitCode: EXIT.environment,
-    hint: "it was allowed, and failed within the agent; whoever runs it can find out why",
-  });
-}
-
-function skillRejects({ name }: RemoteCard, message: string): CliError {
-  return new CliError({
-    code: "call_rejected",
-    message: `${name}: ${message.slice(0, 300)}`,
-    exitCode: EXIT.refused,
-    hint: "it was allowed, but the skill cannot work with these arguments",
-  });
-}
-
-interface ChosenBinding {
-  readonly name: Binding;
-  readonly url: string;
-}
-
 // The SDK would take any other binding in silence where the wanted one is missing.
-function bindingOf({ name, interfaces }: RemoteCard, wanted: Binding | undefined): ChosenBinding {
+function bindingOf(
+  { name, interfaces }: RemoteCard,
+  wanted: Binding | undefined,
+): { readonly name: Binding; readonly url: string } {
   const known = interfaces.flatMap((one) => {
     const binding = nameOf(one);
     return binding === undefined || !URL.canParse(one.url) ? [] : [{ name: binding, url: one.url }];
@@ -147,11 +126,9 @@ function bindingOf({ name, interfaces }: RemoteCard, wanted: Binding | undefined
   if (chosen !== undefined) return chosen;
   const others = known.map((one) => `--binding ${one.name}`).join(" or ");
   if (others !== "") throw usageError(`${name} does not speak ${wanted}`, `it takes ${others}`);
-  throw environmentError(
-    "no_binding",
-    `${name} names no place where it speaks JSON-RPC or HTTP+JSON in A2A 1.0`,
-    "proviso card shows what it speaks",
-  );
+  const message = `${name} names no place where it speaks JSON-RPC or HTTP+JSON in A2A 1.0`;
+  const hint = "proviso card shows what it speaks";
+  throw environmentError("no_binding", message, hint);
 }
 
 function nameOf({ binding, version }: RemoteInterface): Binding | undefined {
@@ -164,23 +141,16 @@ function nameOf({ binding, version }: RemoteInterface): Binding | undefined {
 // Loaded by what asks an agent only: it takes longer than all else that a verb does.
 async function loadClient() {
   try {
-    const [{ AgentCard }, sdk, { CapabilityClient }, { withAmbientAuthority }] = await Promise.all([
+    return await Promise.all([
       import("@a2a-js/sdk"),
       import("@a2a-js/sdk/client"),
       import("../../src/protocols/a2a/client/capability-client.js"),
       import("../../src/protocols/a2a/client/interceptor.js"),
     ]);
-    const { ClientFactory, JsonRpcTransportFactory, RestTransportFactory } = sdk;
-    return {
-      ...{ AgentCard, ClientFactory, JsonRpcTransportFactory, RestTransportFactory },
-      ...{ CapabilityClient, withAmbientAuthority },
-    };
   } catch (error) {
     if (!isErrno(error) || error.code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw environmentError(
-      "sdk_missing",
-      "asking an agent needs the package @a2a-js/sdk, which is not installed",
-      "npm install @a2a-js/sdk",
-    );
+    const message = "asking an agent needs the package @a2a-js/sdk, which is not installed";
+    const hint = "npm install @a2a-js/sdk";
+    throw environmentError("sdk_missing", message, hint);
   }
 }

@@ -19,7 +19,7 @@ export interface ReceivedCapability {
   /** What the agent calls each resource, by handle. */
   readonly names: ReadonlyMap<string, string>;
   /** What a legacy capability does not promise. */
-  readonly legacy?: string;
+  readonly legacy: string | undefined;
 }
 
 /** What an agent granted. */
@@ -44,14 +44,8 @@ export function readReceived(card: RemoteCard, answer: Json): ReceivedCapabiliti
     capabilities: objectsIn(whole["capabilities"]).map((one) => {
       const token = textIn(one["token"]) ?? "";
       if (!TEXT.test(token)) throw malformed(card, "a capability in it has no token");
-      const legacy = textIn(one["legacy"]);
-      const names = objectsIn(one["resourceHandles"]).map((named) => nameOf(named));
-      return {
-        token,
-        inspection: read(card, token),
-        names: new Map(names),
-        ...(legacy === undefined ? {} : { legacy }),
-      };
+      const names = new Map(objectsIn(one["resourceHandles"]).map(nameOf));
+      return { token, inspection: read(card, token), names, legacy: textIn(one["legacy"]) };
     }),
     refused: refusedGrantsIn(whole["refused"]),
     reason: textIn(whole["reason"]),
@@ -80,11 +74,8 @@ function inOrderOf(names: ReadonlyMap<string, string>, handles: readonly string[
 }
 
 function malformed(card: RemoteCard, problem: string): CliError {
-  return environmentError(
-    "answer_malformed",
-    `the answer of ${card.name} makes no sense: ${problem}`,
-    "tell whoever runs the agent",
-  );
+  const message = `the answer of ${card.name} makes no sense: ${problem}`;
+  return environmentError("answer_malformed", message, "tell whoever runs the agent");
 }
 
 /** A capability in lines, with everything that is needed to use it but its token. */

@@ -106,14 +106,8 @@ export function faultError(card: RemoteCard, fault: AgentFault): CliError {
   return told(reason ?? "refused", `${who} refuses: ${message}`, EXIT.refused, hint);
 }
 
-interface ChallengeWords {
-  readonly code: string;
-  readonly text: string;
-  readonly hint: string;
-}
-
 // RFC 6750, section 3: what the challenge says is for the client, and so for who runs it.
-function challengeWords({ challenge = "", message, reason }: AgentFault): ChallengeWords {
+function challengeWords({ challenge = "", message, reason }: AgentFault) {
   const said = (name: string): string | undefined =>
     new RegExp(`[ ,]${name}="([^"]{1,400})"`, "i").exec(challenge)?.[1];
   const text = said("error_description") ?? message;

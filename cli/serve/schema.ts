@@ -92,34 +92,28 @@ function problemFrom(error: ErrorObject): ConfigProblem | undefined {
   switch (keyword) {
     case "required":
       return tell(inside(params["missingProperty"]), "is missing");
-    case "dependentRequired":
-      return tell(
-        inside(params["missingProperty"]),
-        `is missing; it goes with ${quoted(String(params["property"]))}`,
-      );
+    case "dependentRequired": {
+      const what = `is missing; it goes with ${quoted(String(params["property"]))}`;
+      return tell(inside(params["missingProperty"]), what);
+    }
     case "additionalProperties": {
       const known = Object.keys(parentSchema["properties"] ?? {});
       const name = String(params["additionalProperty"]).slice(0, 64);
       return tell(inside(name), `unknown member${meant(name, known)}`);
     }
     case "oneOf":
-      return tell(
-        where,
-        `must have ${names(alternatives(error.schema), "or")}, and only one of them`,
-      );
+      return tell(where, `must have ${oneOf(alternatives(error.schema))}, and only one of them`);
     case "enum": {
       const known: readonly string[] = params["allowedValues"];
       const near = nearest(error.data, known);
       const hint = near === undefined ? "" : `; did you mean ${quoted(near)}?`;
-      return tell(where, `must be ${names(known, "or")}${hint}`);
+      return tell(where, `must be ${oneOf(known)}${hint}`);
     }
     case "type":
       return tell(where, `must be ${[params["type"]].flat().map(kindOf).join(" or ")}`);
     case "minLength":
-      return tell(
-        where,
-        params["limit"] === 1 ? "must not be empty" : atLeast(params, "characters"),
-      );
+      if (params["limit"] === 1) return tell(where, "must not be empty");
+      return tell(where, `must have at least ${params["limit"]} characters`);
     case "minItems":
     case "minProperties":
       return tell(where, "must have at least one");
@@ -152,13 +146,8 @@ function alternatives(schema: unknown): string[] {
   return schema.flatMap((one: { readonly required?: readonly string[] }) => one.required ?? []);
 }
 
-function names(values: readonly string[], last: string): string {
-  const [end = "", ...rest] = values.map(quoted).reverse();
-  return rest.length === 0 ? end : `${rest.reverse().join(", ")} ${last} ${end}`;
-}
-
-function atLeast(params: { readonly [name: string]: unknown }, what: string): string {
-  return `must have at least ${String(params["limit"])} ${what}`;
+function oneOf(values: readonly string[]): string {
+  return new Intl.ListFormat("en-GB", { type: "disjunction" }).format(values.map(quoted));
 }
 
 function kindOf(type: unknown): string {

@@ -97,11 +97,9 @@ function requestFor(
 function ownFolder(): URL {
   const found = packageFile("spec-vectors/");
   if (FILES.every((file) => existsSync(new URL(file, found)))) return found;
-  throw environmentError(
-    "vectors_missing",
-    "the conformance vectors are not where the package has them",
-    "install the package again: spec-vectors/ is part of it",
-  );
+  const message = "the conformance vectors are not where the package has them";
+  const hint = "install the package again: spec-vectors/ is part of it";
+  throw environmentError("vectors_missing", message, hint);
 }
 
 /**

@@ -40,10 +40,8 @@ export function define(program: Command, context: Context): void {
 async function run(context: Context, options: Options, argument?: string): Promise<void> {
   const restrictions = await restrictionsFrom(options);
   if (Object.keys(restrictions).length === 0 && !options.nonce) {
-    throw usageError(
-      "nothing to take away: no restriction is given",
-      "add one, such as --op or --expires; proviso attenuate --help lists them",
-    );
+    const hint = "add one, such as --op or --expires; proviso attenuate --help lists them";
+    throw usageError("nothing to take away: no restriction is given", hint);
   }
   const token = readTokenArgument(context, argument);
   const intersect = options.intersect === true;

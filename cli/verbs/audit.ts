@@ -1,28 +1,22 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { LedgerEventKind, LedgerQuery } from "../../src/agent/ledger.js";
+import type { LedgerQuery } from "../../src/agent/ledger.js";
 import { nearest } from "../../src/caveats/nearest.js";
 import { formatTime, readDuration } from "../../src/caveats/time.js";
-import type { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
-import { withLedger } from "../audit/ledger.js";
-import { historyLines, historyOf } from "../audit/tree.js";
-import { countWords, eventLine } from "../audit/words.js";
+import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
 import { type CliError, usageError } from "../exit.js";
-import type { HomeChoice } from "../home.js";
+import { type HomeChoice, homePaths } from "../home.js";
+import { countWords, eventLine, historyLines, historyOf } from "../ledger-words.js";
 import { momentFrom } from "../moment.js";
+import { withStores } from "../open-home.js";
 import { say } from "../output.js";
 import { stdoutPaint } from "../paint.js";
 import { printable } from "../printable.js";
 import { act, addExamples, printAnswer, toText } from "../verb.js";
 
-interface Options extends HomeChoice {
-  readonly principal?: string;
-  readonly capability?: string;
-  readonly since?: string;
+interface Options extends HomeChoice, Omit<LedgerQuery, "decision"> {
   readonly refused?: boolean;
-  readonly kind?: LedgerEventKind;
-  readonly limit?: number;
 }
 
 const DEFAULT_LIMIT = 100;
@@ -79,10 +73,10 @@ async function list(context: Context, options: Options): Promise<void> {
   const { limit = DEFAULT_LIMIT } = options;
   const query = queryFrom(options);
   // One more, to know whether there are more.
-  const { found, gaps } = await withLedger(context, options, async (ledger) => ({
-    found: await ledger.list({ ...query, limit: limit + 1 }),
-    gaps: await ledger.gaps(),
-  }));
+  const { found, gaps } = await withStores(homePaths(context, options), async (database) => {
+    const ledger = new LedgerStore(database);
+    return { found: await ledger.list({ ...query, limit: limit + 1 }), gaps: await ledger.gaps() };
+  });
   const more = found.length > limit;
   const events = more ? found.slice(1) : found;
   const notes = gaps.map(({ from, until, lost }) => {
@@ -118,11 +112,11 @@ function sinceFrom(text: string, now: number): string {
 async function draw(context: Context, options: Options, capability: string): Promise<void> {
   assertId(capability);
   // Commander takes the options of the list wherever they stand; a part of a tree would mislead.
-  const { principal, since, refused, kind, limit, capability: other } = options;
-  const filters = { principal, since, refused, kind, limit, capability: other };
+  const { home, json, database, ...filters } = options;
   const [stray] = Object.entries(filters).find(([, value]) => value !== undefined) ?? [];
   if (stray !== undefined) throw usageError(`--${stray} is for the list, not for the tree`);
-  const history = await withLedger(context, options, async (ledger) => {
+  const history = await withStores(homePaths(context, options), async (stores) => {
+    const ledger = new LedgerStore(stores);
     const events = await ledger.list({ capability });
     if (events.length === 0) throw await unknownCapability(capability, ledger);
     return historyOf(capability, events);
@@ -136,10 +130,8 @@ const MAX_ID_LENGTH = 128;
 
 function assertId(text: string): void {
   if (ID.test(text) && text.length <= MAX_ID_LENGTH) return;
-  throw usageError(
-    `${text.slice(0, 200)} is not the id of a capability`,
-    "it starts with cap_; proviso inspect shows that of a token",
-  );
+  const hint = "it starts with cap_; proviso inspect shows that of a token";
+  throw usageError(`${text.slice(0, 200)} is not the id of a capability`, hint);
 }
 
 const RECENT = 1000;
@@ -150,12 +142,9 @@ async function unknownCapability(capability: string, ledger: LedgerStore): Promi
   // A list that is too long gets no suggestion.
   const close = recent.filter((id) => id.slice(0, 8) === capability.slice(0, 8)).slice(0, 64);
   const near = nearest(capability, close) ?? nearest(capability, recent.slice(-64));
-  return usageError(
-    `the ledger has nothing about ${capability}`,
-    near === undefined
-      ? "proviso audit --kind issuance lists the capabilities"
-      : `did you mean ${near}?`,
-  );
+  const list = "proviso audit --kind issuance lists the capabilities";
+  const hint = near === undefined ? list : `did you mean ${near}?`;
+  return usageError(`the ledger has nothing about ${capability}`, hint);
 }
 
 function toLimit(text: string): number {

@@ -50,6 +50,13 @@ function render(card: RemoteCard, paint: Paint): string[] {
   return lines;
 }
 
+const AUTHORITY: Readonly<Record<CapabilityOffer["ambient"], string>> = {
+  refused: "Capabilities are required: ambient authority is not accepted.",
+  accepted: "Ambient authority is still accepted: calls without a capability use the caller's own.",
+  declared: "Ambient authority is accepted if it is declared: proviso invoke --ambient does that.",
+  unknown: "The card does not say whether ambient authority is accepted.",
+};
+
 function offerLines(offer: CapabilityOffer | undefined, paint: Paint): string[] {
   if (offer === undefined) {
     return [
@@ -58,7 +65,8 @@ function offerLines(offer: CapabilityOffer | undefined, paint: Paint): string[] 
     ];
   }
   const { ambient, mode, issuer, maxLifetime, grants, spoken } = offer;
-  const lines = [authorityLine(ambient, paint)];
+  const colour = ambient === "refused" ? paint.green : paint.yellow;
+  const lines = [colour(AUTHORITY[ambient])];
   if (!spoken) {
     lines.push(
       paint.yellow("It lists grants, but does not name the extension to ask for them with."),
@@ -72,23 +80,6 @@ function offerLines(offer: CapabilityOffer | undefined, paint: Paint): string[] 
   for (const grant of grants) lines.push(...grantLines(grant, paint));
   if (grants.length === 0) lines.push("  none");
   return lines;
-}
-
-function authorityLine(ambient: CapabilityOffer["ambient"], paint: Paint): string {
-  if (ambient === "refused") {
-    return paint.green("Capabilities are required: ambient authority is not accepted.");
-  }
-  if (ambient === "accepted") {
-    return paint.yellow(
-      "Ambient authority is still accepted: calls without a capability use the caller's own.",
-    );
-  }
-  if (ambient === "declared") {
-    return paint.yellow(
-      "Ambient authority is accepted if it is declared: proviso invoke --ambient does that.",
-    );
-  }
-  return paint.yellow("The card does not say whether ambient authority is accepted.");
 }
 
 function grantLines(grant: OfferedGrant, paint: Paint): string[] {

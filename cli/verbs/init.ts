@@ -84,10 +84,8 @@ function grantFrom(text: string): HomeGrant {
     .split(",")
     .map((operation) => operation.trim());
   if (at < 1 || operations.includes("")) {
-    throw usageError(
-      `--grant ${quoted(text)}: this is not a grant with its operations`,
-      GRANT_FORM,
-    );
+    const hint = GRANT_FORM;
+    throw usageError(`--grant ${quoted(text)}: this is not a grant with its operations`, hint);
   }
   return { id: text.slice(0, at), operations: [...new Set(operations)] };
 }

@@ -4,13 +4,13 @@ import type { Json, JsonObject } from "../../src/bytes/json.js";
 import { inspect } from "../../src/capability/inspect.js";
 import { AgentFault } from "../../src/client/fault.js";
 import { objectIn, textIn } from "../../src/client/received.js";
-import { denialsIn, type ReceivedDenial } from "../../src/client/refusal.js";
+import { denialsIn } from "../../src/client/refusal.js";
 import type { SkillAnswer } from "../../src/protocols/a2a/client/capability-client.js";
 import { ERROR_DOMAIN } from "../../src/protocols/a2a/extension.js";
 import { exitForDenial } from "../advice.js";
 import { readArguments } from "../argument-expression.js";
 import type { Context } from "../context.js";
-import { denialLines, refusedLine } from "../denial-lines.js";
+import { refusalLines } from "../denial-lines.js";
 import { CliError, usageError } from "../exit.js";
 import { say } from "../output.js";
 import { stderrPaint } from "../paint.js";
@@ -106,10 +106,8 @@ function tokensFrom(
   { accessToken }: Options,
 ): readonly string[] {
   if ((argument ?? "-") === "-" && accessToken === "-") {
-    throw usageError(
-      "the token and the access token can not both come from standard input",
-      "give one of them as @FILE",
-    );
+    const hint = "give one of them as @FILE";
+    throw usageError("the token and the access token can not both come from standard input", hint);
   }
   const text = readTokenArgument(context, argument);
   if (text === "" && argument === undefined) {
@@ -143,15 +141,7 @@ function refuse(context: Context, card: RemoteCard, fault: AgentFault, { json }:
     });
   }
   context.exitCode = exitCode;
-  for (const line of refusalLines(context, denials)) say(context, line);
-}
-
-function refusalLines(context: Context, denials: readonly ReceivedDenial[]): string[] {
-  const paint = stderrPaint(context);
-  return [
-    refusedLine(denials.length, paint),
-    ...denials.flatMap((denial) => denialLines(denial, adviceForCall(denial), paint)),
-  ];
+  for (const line of refusalLines(denials, adviceForCall, stderrPaint(context))) say(context, line);
 }
 
 // Data goes to standard output alone; what it rests on is told beside it.

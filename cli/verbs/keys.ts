@@ -10,7 +10,7 @@ import { findHome, type HomeChoice } from "../home.js";
 import { withRevocations } from "../open-home.js";
 import { printData, say } from "../output.js";
 import { printable } from "../printable.js";
-import { unknownKey } from "../unknown-key.js";
+import { unknownKey } from "../unknown-name.js";
 import { act, addExamples, type GlobalOptions, printAnswer } from "../verb.js";
 
 const OLDEST = "$(proviso keys list | awk '/verifies/ { print $1; exit }')";
@@ -92,10 +92,8 @@ async function remove(context: Context, options: HomeChoice, kid: string): Promi
 function assertRetirable(kid: string, present: Keyring): void {
   if (present.find(kid) === undefined) throw unknownKey(kid, present);
   if (present.minting.kid !== kid) return;
-  throw usageError(
-    `${kid} is the key that mints, so it cannot be retired yet`,
-    "proviso keys rotate first, then retire it",
-  );
+  const hint = "proviso keys rotate first, then retire it";
+  throw usageError(`${kid} is the key that mints, so it cannot be retired yet`, hint);
 }
 
 function reveal(context: Context, options: GlobalOptions, kid: string): void {

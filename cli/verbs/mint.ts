@@ -7,10 +7,10 @@ import { addDatabase } from "../database.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import type { HomeChoice } from "../home.js";
 import { type OpenHome, withHome } from "../open-home.js";
-import { printJson, printLine, say } from "../output.js";
+import { say } from "../output.js";
 import { addRestrictions, restrictionsFrom, withinSize } from "../restrictions.js";
 import { summaryLine } from "../summary.js";
-import { act, addExamples, toText } from "../verb.js";
+import { act, addExamples, printAnswer, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly grant: string;
@@ -55,13 +55,10 @@ async function run(context: Context, options: Options): Promise<void> {
     ...restrictions,
   };
   const minted = await withHome(context, options, (home) => mint(request, home));
-  if (options.json === true) {
-    const { token, id, issued, expires, revocationId, hop } = minted;
-    printJson(context, { token, id, grant, principal, issued, expires, revocationId, hop });
-    return;
-  }
-  printLine(context, minted.token);
-  if (context.stderr.isTerminal) say(context, summaryLine(minted.token));
+  const { token, id, issued, expires, revocationId, hop } = minted;
+  const document = { token, id, grant, principal, issued, expires, revocationId, hop };
+  printAnswer(context, options, document, [token]);
+  if (options.json !== true && context.stderr.isTerminal) say(context, summaryLine(token));
 }
 
 function mint(
@@ -84,9 +81,9 @@ function mint(
   const seconds = typeof expires === "string" ? readDuration(expires) : undefined;
   const end = expires instanceof Date ? expires.getTime() : now + (seconds ?? 0) * 1000;
   const tooLong = end > now + maxLifetime * 1000;
-  const hint = tooLong ? `"maxLifetime" in ${paths.config} sets the longest life` : undefined;
+  const longest = tooLong ? `"maxLifetime" in ${paths.config} sets the longest life` : undefined;
   const minted = withinSize(
-    () => asUsage(() => issuer.mint(request), hint),
+    () => asUsage(() => issuer.mint(request), longest),
     "the grant and its restrictions",
     "--grant, --principal, --purpose",
   );
@@ -105,13 +102,9 @@ function mint(
     ...(request.principal === undefined ? {} : { principal: request.principal }),
   });
   if (entry === undefined) return minted;
-  const isKey = entry.kind === "key";
-  throw new CliError({
-    code: "revoked",
-    message: isKey
-      ? `the key that mints, ${entry.id}, is revoked`
-      : "the tokens of this principal were revoked within this second",
-    exitCode: EXIT.revoked,
-    hint: isKey ? "proviso keys rotate makes a new one" : "try again in a second",
-  });
+  const [message, hint] =
+    entry.kind === "key"
+      ? [`the key that mints, ${entry.id}, is revoked`, "proviso keys rotate makes a new one"]
+      : ["the tokens of this principal were revoked within this second", "try again in a second"];
+  throw new CliError({ code: "revoked", message, exitCode: EXIT.revoked, hint });
 }

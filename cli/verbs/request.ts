@@ -112,19 +112,14 @@ function tell(
   const paint = stderrPaint(context);
   const now = Date.now();
   const count = capabilities.length;
-  say(
-    context,
-    `${printable(card.name)} granted ${count === 1 ? "a capability" : `${count} capabilities`}`,
-  );
-  for (const one of capabilities) {
-    for (const line of receivedLines(one, paint, now)) say(context, line);
-  }
-  for (const one of refused)
-    say(context, `${paint.yellow("not granted")}: ${printable(refusedLine(one))}`);
-  if (count > 1) {
-    say(
-      context,
-      `note: ${count} tokens, one on a line in this order; proviso invoke takes them together`,
-    );
-  }
+  const what = count === 1 ? "a capability" : `${count} capabilities`;
+  const lines = [
+    `${printable(card.name)} granted ${what}`,
+    ...capabilities.flatMap((one) => receivedLines(one, paint, now)),
+    ...refused.map((one) => `${paint.yellow("not granted")}: ${printable(refusedLine(one))}`),
+  ];
+  for (const line of lines) say(context, line);
+  if (count === 1) return;
+  const order = "one on a line in this order; proviso invoke takes them together";
+  say(context, `note: ${count} tokens, ${order}`);
 }

@@ -13,7 +13,7 @@ import { type OpenHome, withHome } from "../open-home.js";
 import { say } from "../output.js";
 import { printable, quoted } from "../printable.js";
 import { readTokenArgument } from "../token-argument.js";
-import { unknownKey } from "../unknown-key.js";
+import { unknownKey } from "../unknown-name.js";
 import { act, addExamples, printAnswer, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
@@ -89,24 +89,19 @@ function readTarget(context: Context, argument: string | undefined): string {
 
 function checkOneTarget(argument: string | undefined, options: Options): void {
   const { id, capability, principal, key } = options;
-  const named = { "--id": id, "--capability": capability, "--principal": principal, "--key": key };
-  const given = Object.entries(named).filter(([, value]) => value !== undefined);
-  const count = given.length + (argument === undefined ? 0 : 1);
-  if (count > 1) {
-    const names = [...(argument === undefined ? [] : ["a token"]), ...given.map(([name]) => name)];
-    throw usageError(`revoke one thing at a time, not ${names.join(" and ")}`);
+  const byName = { "--id": id, "--capability": capability, "--principal": principal, "--key": key };
+  const named = Object.entries({ "a token": argument, ...byName });
+  const given = named.filter(([, value]) => value !== undefined).map(([name]) => name);
+  if (given.length > 1) {
+    throw usageError(`revoke one thing at a time, not ${given.join(" and ")}`);
   }
   if (id !== undefined && !isRevocationId(id)) {
-    throw usageError(
-      `--id ${quoted(id)} is not a revocation id`,
-      "it is rv_ and 22 characters, as proviso inspect shows it",
-    );
+    const hint = "it is rv_ and 22 characters, as proviso inspect shows it";
+    throw usageError(`--id ${quoted(id)} is not a revocation id`, hint);
   }
   if (capability !== undefined && !isCapabilityId(capability)) {
-    throw usageError(
-      `--capability ${quoted(capability)} is not a capability's id`,
-      "it is cap_ and 16 characters or more, as proviso inspect shows it",
-    );
+    const hint = "it is cap_ and 16 characters or more, as proviso inspect shows it";
+    throw usageError(`--capability ${quoted(capability)} is not a capability's id`, hint);
   }
 }
 

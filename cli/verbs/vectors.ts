@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { Context } from "../context.js";
-import { type CliError, EXIT, type ExitCode, environmentError, usageError } from "../exit.js";
+import { EXIT, type ExitCode, environmentError, usageError } from "../exit.js";
 import { sayOver } from "../output.js";
 import { stdoutPaint } from "../paint.js";
-import { type Answer, judge } from "../vectors/answer.js";
+import { judge } from "../vectors/answer.js";
 import { isWanted, readVectors, type Vector } from "../vectors/file.js";
 import { type Implementation, Program, splitCommand } from "../vectors/program.js";
 import { type Report, type Result, renderReport, reportFrom } from "../vectors/report.js";
@@ -55,7 +55,12 @@ async function check(context: Context, options: Options): Promise<void> {
   }
   const implementation = implementationFrom(context, options);
   const results = await runAll(context, wanted, implementation);
-  if (implementation.startError !== undefined) throw notStarted(implementation.startError);
+  const { startError } = implementation;
+  if (startError !== undefined) {
+    const message = `the program could not be started: ${startError.message}`;
+    const hint = "check --impl: the program's name, and that it may be run";
+    throw environmentError("implementation_not_started", message, hint);
+  }
   const report = reportFrom(options.impl ?? HERE, results);
   printAnswer(context, options, report, renderReport(report, stdoutPaint(context)));
   context.exitCode = exitFrom(report);
@@ -72,9 +77,8 @@ function implementationFrom({ cwd, env }: Context, { impl, timeout }: Options): 
 function here(): Implementation {
   return {
     startError: undefined,
-    ask: async (request): Promise<Answer> => {
-      const value = answerHere(request as VerifyRequest | CheckRequest);
-      return { kind: "answer", value };
+    ask: async (request) => {
+      return { kind: "answer", value: answerHere(request as VerifyRequest | CheckRequest) };
     },
     close: async () => {},
   };
@@ -104,14 +108,6 @@ async function runAll(
 function exitFrom({ failures, passed }: Report): ExitCode {
   if (failures.some(({ fault }) => fault === "stopped")) return EXIT.environment;
   return failures.length > 0 || passed === 0 ? EXIT.refused : EXIT.done;
-}
-
-function notStarted(error: Error): CliError {
-  return environmentError(
-    "implementation_not_started",
-    `the program could not be started: ${error.message}`,
-    "check --impl: the program's name, and that it may be run",
-  );
 }
 
 function toSeconds(text: string): number {

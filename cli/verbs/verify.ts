@@ -7,7 +7,7 @@ import { readArguments } from "../argument-expression.js";
 import type { Row } from "../authority-words.js";
 import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
-import { denialLines, refusedLine } from "../denial-lines.js";
+import { refusalLines } from "../denial-lines.js";
 import { EXIT, usageError } from "../exit.js";
 import type { HomeChoice } from "../home.js";
 import { momentFrom, seenFromNow } from "../moment.js";
@@ -77,7 +77,7 @@ async function run(context: Context, options: Options, argument?: string): Promi
   context.exitCode = exitCode;
   // What is judged by another moment than now says so: it is no answer about now.
   const at = invocation.time === undefined ? undefined : formatTime(invocation.time.getTime());
-  const document = { ...documentFrom(decision, exitCode), ...(at === undefined ? {} : { at }) };
+  const document = { ...documentFrom(decision, exitCode), at };
   const lines = render(decision, stdoutPaint(context));
   if (at !== undefined) lines.push(`  judged as of ${at}, not of now`);
   printAnswer(context, options, document, lines);
@@ -119,11 +119,8 @@ function invocationFrom(options: Options): Invocation {
 
 function documentFrom(decision: Decision, exitCode: number): object {
   if (decision.allowed) return { ...decision, exitCode };
-  const denials = decision.denials.map((denial) => {
-    const hint = adviceForDenial(denial);
-    return hint === undefined ? denial : { ...denial, hint };
-  });
-  return { ...decision, denials, exitCode };
+  const hinted = decision.denials.map((denial) => ({ ...denial, hint: adviceForDenial(denial) }));
+  return { ...decision, denials: hinted, exitCode };
 }
 
 function render(decision: Decision, paint: Paint): string[] {
@@ -134,10 +131,7 @@ function render(decision: Decision, paint: Paint): string[] {
     ];
   }
   const { denials, capability } = decision;
-  const lines = [refusedLine(denials.length, paint)];
-  for (const denial of denials) {
-    lines.push(...denialLines(denial, adviceForDenial(denial), paint));
-  }
+  const lines = refusalLines(denials, adviceForDenial, paint);
   if (capability !== undefined) {
     const { id, grant, principal } = capability;
     const owner = principal === undefined ? "" : ` for ${principal}`;

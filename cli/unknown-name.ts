@@ -1,6 +1,25 @@
 import { type Command, CommanderError } from "commander";
 import { nearest } from "../src/caveats/nearest.js";
-import { usageError } from "./exit.js";
+import type { Keyring } from "../src/issuer/keyring.js";
+import { type CliError, usageError } from "./exit.js";
+
+/** A hint at the name that was probably meant; `otherwise` if none is near. */
+export function didYouMean(
+  name: string,
+  known: readonly string[],
+  otherwise?: string,
+): string | undefined {
+  const near = nearest(name, known);
+  return near === undefined ? otherwise : `did you mean ${near}?`;
+}
+
+/** A key id that the keyring does not have. */
+export function unknownKey(kid: string, keyring: Keyring): CliError {
+  if (kid === "") return usageError("the key's id is empty", "proviso keys list shows the ids");
+  const kids = keyring.list().map((key) => key.kid);
+  const hint = didYouMean(kid, kids, "proviso keys list shows them");
+  return usageError(`there is no key ${kid}`, hint);
+}
 
 /**
  * What an error really comes from: commander tells of a required option that is missing before it
@@ -15,11 +34,7 @@ export function realCause(error: unknown, program: Command, args: readonly strin
     .map((word) => word.replace(/=.*$/s, ""));
   const unknown = flags.find((flag) => !known.includes(flag));
   if (unknown === undefined) return error;
-  const near = nearest(unknown, known);
-  return usageError(
-    `unknown option '${unknown.slice(0, 40)}'`,
-    near === undefined ? undefined : `did you mean ${near}?`,
-  );
+  return usageError(`unknown option '${unknown.slice(0, 40)}'`, didYouMean(unknown, known));
 }
 
 function knownFlags(command: Command): string[] {

@@ -1,21 +1,20 @@
-// cli/audit/: the ledger in words, as a list and as a tree of delegation.
+// The ledger in words, as a list and as a tree of delegation.
 
-import { type DelegationNode, delegationTree } from "../../src/agent/delegation-tree.js";
-import type { LedgerEvent } from "../../src/agent/ledger.js";
-import type { Hop } from "../../src/caveats/hop.js";
-import { hopRows, type Row } from "../authority-words.js";
-import type { Paint } from "../paint.js";
-import { printable, quoted } from "../printable.js";
-import { renderRows } from "../tree.js";
-import { countWords, whoWords } from "./words.js";
+import { type DelegationNode, delegationTree } from "../src/agent/delegation-tree.js";
+import type { LedgerEvent } from "../src/agent/ledger.js";
+import type { Hop } from "../src/caveats/hop.js";
+import { hopRows, type Row } from "./authority-words.js";
+import type { Paint } from "./paint.js";
+import { escapedJson, printable, quoted } from "./printable.js";
+import { renderRows } from "./tree.js";
 
 /** What a ledger has on one capability. */
 export interface CapabilityHistory {
   readonly capability: string;
   /** When it was issued; absent if the ledger does not go back that far. */
-  readonly issuance?: LedgerEvent;
+  readonly issuance: LedgerEvent | undefined;
   /** Its hops as invocations have shown them; absent if there was no invocation yet. */
-  readonly tree?: DelegationNode;
+  readonly tree: DelegationNode | undefined;
   readonly revocations: readonly LedgerEvent[];
 }
 
@@ -25,12 +24,8 @@ export function historyOf(capability: string, events: readonly LedgerEvent[]): C
     ({ kind, decision }) => kind === "issuance" && decision === "allowed",
   );
   const tree = delegationTree(events);
-  return {
-    capability,
-    ...(issuance === undefined ? {} : { issuance }),
-    ...(tree === undefined ? {} : { tree }),
-    revocations: events.filter(({ kind }) => kind === "revocation"),
-  };
+  const revocations = events.filter(({ kind }) => kind === "revocation");
+  return { capability, issuance, tree, revocations };
 }
 
 /** The history in lines: how it was issued, and the tree of its delegation with what became of it. */
@@ -124,14 +119,11 @@ function shortRow(row: Row, { resourceHandles = [] }: Hop): readonly Row[] {
 function issuanceRows(issuance: LedgerEvent | undefined): Row[] {
   if (issuance === undefined) return [["issued", "not in this ledger"]];
   const { at, grant, purpose, handles = [] } = issuance;
-  return [
-    ["issued", `${at} to ${whoWords(issuance)}`],
-    ...(grant === undefined ? [] : ([["grant", printable(grant)]] as const)),
-    ...(purpose === undefined ? [] : ([["purpose", quoted(purpose)]] as const)),
-    ...(handles.length === 0
-      ? []
-      : ([["resources", countWords(handles.length, "handle")]] as const)),
-  ];
+  const rows: Row[] = [["issued", `${at} to ${whoWords(issuance)}`]];
+  if (grant !== undefined) rows.push(["grant", printable(grant)]);
+  if (purpose !== undefined) rows.push(["purpose", quoted(purpose)]);
+  if (handles.length > 0) rows.push(["resources", countWords(handles.length, "handle")]);
+  return rows;
 }
 
 function byWords(event: LedgerEvent): string {
@@ -145,4 +137,60 @@ function revokedId({ path = [] }: LedgerEvent): string | undefined {
 
 function idsIn({ revocationId, children }: DelegationNode): string[] {
   return [revocationId, ...children.flatMap(idsIn)];
+}
+
+/** An event of the ledger in a line: when, what came of it, who, what, and why. */
+export function eventLine(event: LedgerEvent, paint: Paint): string {
+  const { at, kind, decision, capability, grant, handles = [], codes = [], values } = event;
+  const answer = decision === "allowed" ? paint.green(decision) : paint.red(decision);
+  const purpose = purposeOf(event);
+  const parts = [
+    at,
+    // All of them have as many letters.
+    answer,
+    kind.padEnd("invocation".length),
+    whoWords(event),
+    whatWords(event),
+    capability === undefined ? "" : printable(capability),
+    grant === undefined || kind !== "issuance" ? "" : printable(grant),
+    handles.length === 0 ? "" : countWords(handles.length, "handle"),
+    authorityWords(event, paint),
+    codes.length === 0 ? "" : paint.bold(codes.map(printable).join(", ")),
+    values === undefined ? "" : `values ${escapedJson(values)}`,
+    purpose === undefined ? "" : quoted(purpose),
+  ];
+  return parts.filter((part) => part !== "").join("  ");
+}
+
+/** Who did something, and by which agent. */
+export function whoWords({ principal, invoker }: LedgerEvent): string {
+  const agent = invoker === undefined ? "" : `via ${printable(invoker)}`;
+  return [principal === undefined ? "nobody known" : printable(principal), agent]
+    .filter((part) => part !== "")
+    .join(" ");
+}
+
+/** A count with its noun: `1 handle`, `3 handles`. */
+export function countWords(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Why, in somebody's own words: the caller's, or those of the last hop that says. */
+function purposeOf({ purpose, path = [] }: LedgerEvent): string | undefined {
+  return purpose ?? path.findLast(({ hop }) => hop?.purpose !== undefined)?.hop?.purpose;
+}
+
+function whatWords({ skill, operation, kind, path = [] }: LedgerEvent): string {
+  if (kind === "revocation") {
+    const [last] = path.slice(-1);
+    return last === undefined ? "" : printable(last.revocationId);
+  }
+  if (skill === undefined) return operation === undefined ? "" : printable(operation);
+  return `${printable(skill)}${operation === undefined ? "" : ` (${printable(operation)})`}`;
+}
+
+function authorityWords({ authority, declared }: LedgerEvent, paint: Paint): string {
+  if (authority === undefined || authority === "capability") return "";
+  const mark = declared === undefined ? "" : ` (${declared ? "declared" : "undeclared"})`;
+  return paint.yellow(`${authority}${mark}`);
 }
