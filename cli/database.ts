@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { isAddress } from "../src/storage/database.js";
+import { withoutPassword } from "../src/storage/postgres.js";
 import { usageError } from "./exit.js";
 
 /** The choice of a verb that opens the stores' database. */
@@ -24,8 +26,12 @@ export function addDatabase(command: Command): void {
  */
 export function databaseAt(text: string, folder: string): string {
   if (text === "") throw usageError("--database is empty", `name a file or ${FORM}`);
-  const [scheme] = /^[a-z][a-z\d+.-]+:\/\//i.exec(text) ?? [];
-  if (scheme === undefined) return resolve(folder, text);
-  if (/^postgres(ql)?:\/\/$/.test(scheme) && URL.canParse(text)) return text;
-  throw usageError("this is not the address of a database", `it is like ${FORM}`);
+  if (!isAddress(text) && !/^[a-z][a-z\d+.-]+:\/\//i.test(text)) return resolve(folder, text);
+  try {
+    withoutPassword(text);
+    return text;
+  } catch {
+    const hint = `it is like ${FORM}; in a password, write / # ? @ as %2F %23 %3F %40`;
+    throw usageError("this is not the address of a database", hint);
+  }
 }

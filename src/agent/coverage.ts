@@ -33,8 +33,10 @@ export function coverageOf(
 ): Coverage {
   return async ({ grant, operation, resources }) => {
     const fitting = capabilities.filter(
-      ({ grant: own, authority: { operations } }) =>
+      ({ grant: own, authority: { operations, constraints } }) =>
         own === grant &&
+        // What the arguments were is not recorded: a limit on them may have been passed.
+        constraints === undefined &&
         (operation === undefined || operations === undefined || operations.includes(operation)),
     );
     if (fitting.length === 0) return false;

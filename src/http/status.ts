@@ -39,8 +39,7 @@ export async function serveMetrics(
   address: ListenOptions = {},
 ): Promise<MetricsServer> {
   const server = createServer(async (req, res) => {
-    const { pathname } = new URL(req.url ?? "/", "http://metrics");
-    if (pathname !== PATH || (req.method !== "GET" && req.method !== "HEAD")) {
+    if (req.url?.split("?")[0] !== PATH || (req.method !== "GET" && req.method !== "HEAD")) {
       res.writeHead(404).end();
       return;
     }

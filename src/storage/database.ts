@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { DatabaseDialect } from "./columns.js";
 import type { Engine } from "./engine.js";
 import { GroupCommit, type Write, type WriteOptions } from "./group-commit.js";
-import type { Schema } from "./migrations.js";
+import type { IfMissing, Schema } from "./migrations.js";
 import { openPostgres } from "./postgres.js";
 import { createSqlite, openSqlite } from "./sqlite.js";
 
@@ -92,9 +92,6 @@ export class Database<Tables> {
   }
 }
 
-/** What to do where there is no database yet. PostgreSQL's tables are made wherever they lack. */
-export type IfMissing = "create" | "refuse";
-
 /**
  * Opens a database: a file, or an address that begins with `postgres://` or `postgresql://`.
  *
@@ -108,7 +105,9 @@ export async function openDatabase<Tables>(
   options: DatabaseOptions = {},
 ): Promise<Database<Tables>> {
   assertPlace(place);
-  if (isAddress(place)) return new Database(await openPostgres<Tables>(place, schema), options);
+  if (isAddress(place)) {
+    return new Database(await openPostgres<Tables>(place, schema, ifMissing), options);
+  }
   if (ifMissing === "create" && !isThere(place)) {
     await createSqlite(place, schema).catch((error: unknown) => {
       // Another process may have been faster.
@@ -122,15 +121,18 @@ function isThere(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Whether a place is an address of PostgreSQL, and not a file. */
+/** Also what is malformed: as a path, it would be shown with the password in it. */
+const ADDRESS = /^\s*(jdbc:)?postgres(ql)?:/i;
+
+/** Whether a place is to be an address of PostgreSQL, and not a file. */
 export function isAddress(place: string): boolean {
-  return /^postgres(ql)?:\/\//.test(place);
+  return ADDRESS.test(place);
 }
 
 /**
  * Makes a database where there is none: the tables of an empty PostgreSQL database, or a file.
  *
- * @throws StorageError `store_exists` if a file is there already.
+ * @throws StorageError `store_exists` if a file is there already. Tables that are there are opened.
  */
 export async function createDatabase<Tables>(
   place: string,
@@ -138,7 +140,8 @@ export async function createDatabase<Tables>(
   options: DatabaseOptions = {},
 ): Promise<Database<Tables>> {
   assertPlace(place);
-  if (!isAddress(place)) await createSqlite(place, schema);
+  if (isAddress(place)) return openDatabase(place, schema, "create", options);
+  await createSqlite(place, schema);
   return openDatabase(place, schema, "refuse", options);
 }
 

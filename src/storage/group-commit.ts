@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql, type Transaction } from "kysely";
+import { errorCode } from "../bytes/error-code.js";
 import type { Engine } from "./engine.js";
 import { StorageError } from "./storage-error.js";
 
@@ -9,7 +10,7 @@ export type Write<Tables, T> = (transaction: Transaction<Tables>) => Promise<T>;
 
 /** How a call writes. */
 export interface WriteOptions {
-  /** Whether it is written even when the disk is nearly full: for revocations alone. */
+  /** Whether it is written even when the disk is nearly full: for revocations, and for what makes room. */
   readonly urgent?: boolean;
   /**
    * Whether a crash of the whole system may lose what was just committed to a file; a crash of this
@@ -19,6 +20,7 @@ export interface WriteOptions {
 }
 
 interface Job<Tables> extends Required<WriteOptions> {
+  attempts: number;
   /** Writes, and gives what fulfills the call once that is committed. */
   run(transaction: Transaction<Tables>): Promise<() => void>;
   fail(error: unknown): void;
@@ -26,6 +28,8 @@ interface Job<Tables> extends Required<WriteOptions> {
 
 /** Calls that share one transaction: a commit waits for the disk, whatever it commits. */
 const MAX_GROUP = 64;
+/** How often a call is made that a deadlock ends. */
+const MAX_ATTEMPTS = 4;
 
 /**
  * Group commit: the calls that come while a transaction is under way share the next one. Each call
@@ -58,6 +62,7 @@ export class GroupCommit<Tables> {
     this.assertOutside();
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({
+        attempts: 1,
         urgent,
         relaxed,
         run: async (transaction) => {
@@ -85,6 +90,8 @@ export class GroupCommit<Tables> {
     await nextTurn();
     while (this.#waiting.length > 0) {
       const group = await this.#admitted(this.#waiting.splice(0, MAX_GROUP));
+      // Revocations take their lock before any other, in every process: no two wait for each other.
+      group.sort((a, b) => Number(b.urgent) - Number(a.urgent));
       if (group.length > 0) await this.#commit(group);
     }
     this.#running = undefined;
@@ -113,11 +120,21 @@ export class GroupCommit<Tables> {
       this.#engine.assertInPlace();
     } catch (error) {
       // What made the transaction itself fail came first.
-      for (const job of group) job.fail(failed.get(job) ?? error);
+      for (const job of group) this.#failed(job, failed.get(job) ?? error);
       return;
     }
-    for (const [job, error] of failed) job.fail(error);
+    for (const [job, error] of failed) this.#failed(job, error);
     for (const fulfill of settle) fulfill();
+  }
+
+  /** A deadlock with another process is nobody's fault, and is over: the call is made again. */
+  #failed(job: Job<Tables>, error: unknown): void {
+    if (isDeadlock(error) && job.attempts < MAX_ATTEMPTS) {
+      job.attempts += 1;
+      this.#waiting.unshift(job);
+    } else {
+      job.fail(error);
+    }
   }
 
   /** Bytes that are free, if that is fewer than are to be kept free. */
@@ -128,7 +145,7 @@ export class GroupCommit<Tables> {
   }
 
   /** Refuses what is not urgent while the disk is nearly full. */
-  async #admitted(group: readonly Job<Tables>[]): Promise<readonly Job<Tables>[]> {
+  async #admitted(group: Job<Tables>[]): Promise<Job<Tables>[]> {
     if (group.every(({ urgent }) => urgent)) return group;
     const free = await this.shortage();
     if (free === undefined) return group;
@@ -138,6 +155,10 @@ export class GroupCommit<Tables> {
     }
     return group.filter(({ urgent }) => urgent);
   }
+}
+
+function isDeadlock(error: unknown): boolean {
+  return error instanceof StorageError && ["40P01", "40001"].includes(errorCode(error.cause));
 }
 
 function mebibytes(bytes: number): number {

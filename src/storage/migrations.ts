@@ -1,6 +1,9 @@
 import { type Generated, type RawBuilder, type SchemaModule, sql, type Transaction } from "kysely";
 import type { DatabaseDialect } from "./columns.js";
 
+/** What to do where there is no database yet: no file, or none of the tables. */
+export type IfMissing = "create" | "refuse";
+
 /** What a database holds: told from others by its id, and made by its migrations. */
 export interface Schema {
   /** A whole number of 32 bits: `application_id` of an SQLite file. */

@@ -1,32 +1,41 @@
+import { Socket } from "node:net";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import type { Pool } from "pg";
 import { errorCode } from "../bytes/error-code.js";
 import { bindable } from "./columns.js";
 import type { Engine } from "./engine.js";
-import { migrate, type Schema } from "./migrations.js";
+import { type IfMissing, migrate, type Schema } from "./migrations.js";
 import { knownFailure, StorageError } from "./storage-error.js";
 
 /** Milliseconds after which an attempt to connect, or a statement that waits for a lock, gives up. */
 const PATIENCE = 2000;
 const MAX_CONNECTIONS = 8;
+/** Milliseconds that a statement may take, and that a connection may be silent before it is given up. */
+const LONGEST_STATEMENT = 8000;
+const LONGEST_SILENCE = 10_000;
+/** What every session is sure of, whatever the server's defaults; an address may say otherwise. */
+const SESSION = "-c search_path=public -c synchronous_commit=on";
 /** The type of `bigint`, which `pg` gives as a text unless told how to read it. */
 const INT8 = 20;
 
 /**
- * Opens a PostgreSQL database, makes the tables if it has none, and brings their format up to date.
+ * Opens a PostgreSQL database and brings the format of its tables up to date.
  *
- * @param address - `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
+ * @param address - `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. The tables are in the schema `public`
+ *   unless it says otherwise: `?options=-c search_path=NAME`.
+ * @param ifMissing - What to do where it has none of the tables.
  * @throws TypeError if this is not such an address.
  * @throws StorageError
  */
 export async function openPostgres<Tables>(
   address: string,
   schema: Schema,
+  ifMissing: IfMissing,
 ): Promise<Engine<Tables>> {
   const name = withoutPassword(address);
   const db = await kyselyOf<Tables>(address);
   try {
-    await bringUpToDate(db, schema, name);
+    await bringUpToDate(db, schema, name, ifMissing);
   } catch (error) {
     await db.destroy();
     throw error;
@@ -81,6 +90,9 @@ async function poolOf(address: string, name: string): Promise<Pool> {
     connectionTimeoutMillis: PATIENCE,
     application_name: "proviso",
     lock_timeout: PATIENCE,
+    statement_timeout: LONGEST_STATEMENT,
+    options: SESSION,
+    stream: unsilent,
     // A poll that waits must not keep a process from ending.
     allowExitOnIdle: true,
     types,
@@ -90,6 +102,15 @@ async function poolOf(address: string, name: string): Promise<Pool> {
   // An idle connection that breaks is replaced by the next query, which tells what is wrong.
   pool.on("error", () => {});
   return pool;
+}
+
+/** A connection that ends when the other side is silent: a failover tells nothing. */
+function unsilent(): Socket {
+  const socket = new Socket();
+  socket.setTimeout(LONGEST_SILENCE, () =>
+    socket.destroy(new Error("Connection terminated: silent")),
+  );
+  return socket;
 }
 
 interface Stamp {
@@ -102,11 +123,17 @@ async function bringUpToDate<Tables>(
   db: Kysely<Tables>,
   schema: Schema,
   name: string,
+  ifMissing: IfMissing,
 ): Promise<void> {
   const { applicationId, migrations } = schema;
   await db.transaction().execute(async (transaction) => {
     // One process at a time: two that start at once must not both make the tables.
     await sql`SELECT pg_advisory_xact_lock(${applicationId})`.execute(transaction);
+    const { rows: known } = await sql<{ there: boolean }>`
+      SELECT to_regclass('proviso_format') IS NOT NULL AS there`.execute(transaction);
+    if (ifMissing === "refuse" && known[0]?.there !== true) {
+      throw new StorageError("store_missing", name, { detail: "it has no tables of proviso" });
+    }
     await sql`CREATE TABLE IF NOT EXISTS proviso_format
       (one integer PRIMARY KEY CHECK (one = 1), application bigint NOT NULL, format integer NOT NULL)`.execute(
       transaction,
@@ -127,15 +154,27 @@ async function bringUpToDate<Tables>(
   });
 }
 
-/** An address as it may be shown. @throws TypeError */
+/**
+ * An address as it may be shown.
+ *
+ * @throws TypeError if it is malformed; it does not show it. A password that is not percent-encoded
+ *   makes it so: what follows its `#` or `/` would be taken for something that may be shown.
+ */
 export function withoutPassword(address: string): string {
-  if (!URL.canParse(address)) {
-    throw new TypeError("a database's address is postgres://USER@HOST:PORT/DATABASE");
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (
+    url === undefined ||
+    !/^postgres(ql)?:\/\//.test(address) ||
+    url.hash !== "" ||
+    !/^\/?[^/@]*$/.test(url.pathname)
+  ) {
+    throw new TypeError(
+      "a database's address is postgres://USER:PASSWORD@HOST:PORT/DATABASE, with / # ? @ in a password " +
+        "as %2F %23 %3F %40",
+    );
   }
-  const url = new URL(address);
-  url.password = "";
-  url.search = "";
-  return url.href;
+  const user = url.username === "" ? "" : `${url.username}@`;
+  return `${url.protocol}//${user}${url.host}${url.pathname}`;
 }
 
 function translated(error: unknown, name: string): unknown {
@@ -145,8 +184,12 @@ function translated(error: unknown, name: string): unknown {
   if ("severity" in error) {
     return new StorageError("store_unreadable", name, { detail: errorCode(error), cause: error });
   }
-  // `pg` gives no code for a connection that ended or did not come about in time.
-  if (/^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message)) {
+  // `pg` gives no code for a login without a password, nor for a connection that ended or did not come
+  // about in time.
+  if (error.message.startsWith("SASL")) {
+    return new StorageError("store_unreadable", name, { detail: "it asks for a password" });
+  }
+  if (/^(Connection terminated|timeout exceeded|Client has encountered)/.test(error.message)) {
     return new StorageError("store_unreachable", name, { cause: error });
   }
   return error;

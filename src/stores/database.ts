@@ -3,10 +3,9 @@ import {
   createDatabase,
   type Database,
   type DatabaseOptions,
-  type IfMissing,
   openDatabase,
 } from "../storage/database.js";
-import { makeTables, type RowsOf, type Schema } from "../storage/migrations.js";
+import { type IfMissing, makeTables, type RowsOf, type Schema } from "../storage/migrations.js";
 import { LEDGER_TABLES } from "./tables/ledger.js";
 import { RESOURCE_NUMBER_TABLES } from "./tables/resource-numbers.js";
 import { REVOCATION_TABLES } from "./tables/revocations.js";

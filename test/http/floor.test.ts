@@ -1,4 +1,5 @@
 import { createServer, type Server } from "node:http";
+import { connect } from "node:net";
 import express, { type Request, type Response } from "express";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Authenticator } from "../../src/agent/caller.js";
@@ -134,6 +135,14 @@ test("metrics have an address of their own, and nothing else is there", async ()
   expect(text).toContain('proviso_decisions_total{kind="invocation",decision="allowed"');
   expect((await send(served.url, { method: "POST" })).status).toBe(404);
   expect((await send(served.url.replace("/metrics", "/healthz"))).status).toBe(404);
+  // What no URL can be made of ends nothing.
+  for (const path of ["//", "/\\", "*", "http://"]) {
+    const answer = await rawRequest(
+      served.url,
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 4/);
+  }
   await served.close();
   await expect(fetch(served.url)).rejects.toThrow();
 });
@@ -158,3 +167,16 @@ test("an unknown address, and health by what the check finds", async () => {
   expect((await send(`${url}/healthz`)).status).toBe(503);
   expect((await post("{}")).body).toMatchObject({ own: { reason: "unavailable" } });
 });
+
+/** What a server answers to the bytes of a request. */
+function rawRequest(url: string, request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(request));
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += String(chunk);
+    });
+    socket.on("end", () => resolve(text));
+    socket.on("error", reject);
+  });
+}

@@ -5,12 +5,15 @@ import { describe, onTestFinished } from "vitest";
 import { ADDRESS, MISSING } from "./postgres.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
+/** Whether there is no PostgreSQL server in this run. */
+export const postgresIsMissing: boolean = process.env[ADDRESS] === undefined;
+
 /** Runs the same tests against an SQLite file and a PostgreSQL database, each of a test's own. */
 export function onBothDatabases(
   tests: (place: () => Promise<string>, dialect: "sqlite" | "postgres") => void,
 ): void {
   describe("on SQLite", () => tests(async () => join(temporaryFolder(), "proviso.db"), "sqlite"));
-  const missing = process.env[ADDRESS] === undefined;
+  const missing = postgresIsMissing;
   const reason = missing ? ` (skipped: ${process.env[MISSING]})` : "";
   describe.skipIf(missing)(`on PostgreSQL${reason}`, () => tests(postgresPlace, "postgres"));
 }

@@ -114,7 +114,7 @@ export async function removeOld(
   for (const step of steps) {
     let count: number;
     do {
-      const { numAffectedRows } = await database.write((db) => step.execute(db));
+      const { numAffectedRows } = await database.write((db) => step.execute(db), { urgent: true });
       count = Number(numAffectedRows ?? 0);
       removed += count;
     } while (count === MAX_REMOVED && !isOver());

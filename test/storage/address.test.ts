@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { isAddress, openDatabase } from "../../src/storage/database.js";
+import { withoutPassword } from "../../src/storage/postgres.js";
+
+const SCHEMA = { applicationId: 1, outdated: [], migrations: [] };
+
+test.each([
+  ["postgres://u:SecretPw@h:5432/db", "postgres://u@h:5432/db"],
+  ["postgresql://u:SecretPw@h/db?sslmode=require&password=SecretPw", "postgresql://u@h/db"],
+  ["postgres://h/db", "postgres://h/db"],
+  ["postgres://u:Secret%23Pw@h/db", "postgres://u@h/db"],
+])("%s is shown without its password", (address, shown) => {
+  expect(withoutPassword(address)).toBe(shown);
+});
+
+test.each([
+  "postgres://u:12#SecretPw@h/db",
+  "postgres://u:12/SecretPw@h/db",
+  "postgres:/u:SecretPw@h/db",
+  "postgres:u:SecretPw@h/db",
+  " postgres://u:SecretPw@h/db",
+  "POSTGRES:u:SecretPw@h/db",
+  "jdbc:postgresql://h/db?user=u&password=SecretPw",
+  "mysql://u:SecretPw@h/db",
+])("%s is neither an address nor a file, and is not shown", async (place) => {
+  const error: unknown = await openDatabase(place, SCHEMA, "create").catch((reason) => reason);
+  expect(error).toBeInstanceOf(TypeError);
+  expect(String(error)).not.toContain("Secret");
+});
+
+test("a path is not an address", () => {
+  for (const path of ["proviso.db", "/srv/postgres/proviso.db", "./postgres://x"]) {
+    expect(isAddress(path)).toBe(false);
+  }
+});
