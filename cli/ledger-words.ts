@@ -163,7 +163,7 @@ export function eventLine(event: LedgerEvent, paint: Paint): string {
 }
 
 /** Who did something, and by which agent. */
-export function whoWords({ principal, invoker }: LedgerEvent): string {
+function whoWords({ principal, invoker }: LedgerEvent): string {
   const agent = invoker === undefined ? "" : `via ${printable(invoker)}`;
   return [principal === undefined ? "nobody known" : printable(principal), agent]
     .filter((part) => part !== "")
