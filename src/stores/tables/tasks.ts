@@ -13,6 +13,8 @@ export interface TaskTables {
     paths: string;
     /** How many paths there are. */
     size: number;
+    /** What it takes with its links, for the quota of the principal. */
+    bytes: number;
     /** Milliseconds since 1970 of the last time that something was made with it, to about a day. */
     used: number;
   };
@@ -72,9 +74,15 @@ export async function makeTaskTables({ schema, columns }: MigrationStep): Promis
     .addColumn("principal", columns.text, (column) => column.notNull())
     .addColumn("paths", columns.text, (column) => column.notNull())
     .addColumn("size", columns.integer, (column) => column.notNull())
+    .addColumn("bytes", columns.integer, (column) => column.notNull())
     .addColumn("used", columns.integer, (column) => column.notNull())
     .execute();
   await schema.createIndex("access_used").on("access").column("used").execute();
+  await schema
+    .createIndex("access_principal")
+    .on("access")
+    .columns(["principal", "bytes"])
+    .execute();
   await schema
     .createTable("link")
     .addColumn("id", columns.text, (column) => column.notNull())

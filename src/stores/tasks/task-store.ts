@@ -268,8 +268,8 @@ export class TaskStore implements SdkTaskStore {
       const uses = JSON.stringify(distinct([...before, ...viewer.uses]));
       const columns = { ...fields, instance, uses, saved: clock() };
       if (known === undefined) {
-        await quota.assertRoom(db, principal, { tasks: 1, bytes: columns.bytes });
         const access = await accesses.put(db, viewer, clock());
+        await quota.assertRoom(db, principal, { tasks: 1, bytes: columns.bytes });
         const id = JSON.stringify(task.id);
         await db
           .insertInto("task")
