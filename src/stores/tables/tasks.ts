@@ -11,11 +11,13 @@ export const TASK_TABLES = {
       paths: "text",
       /** How many paths there are. */
       size: "integer",
+      /** What it takes with its links, for the quota of the principal. */
+      bytes: "integer",
       /** Milliseconds since 1970 of the last time that something was made with it, to about a day. */
       used: "integer",
     },
     unique: ["key"],
-    indexes: [["used"]],
+    indexes: [["used"], ["principal", "bytes"]],
   },
   /** Revocation ids in the paths of an access, with the number of the path. */
   link: {

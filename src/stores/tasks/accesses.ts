@@ -29,6 +29,8 @@ export function partyOf({ tenant, access }: Viewer): string | null {
 }
 
 const DAY = 24 * 60 * 60 * 1000;
+/** What a row of `link` takes on the disk with its indexes, about. */
+const LINK_BYTES = 128;
 
 /** The accesses that tasks and push configurations were made with. */
 export class Accesses {
@@ -38,7 +40,10 @@ export class Accesses {
     this.#stored = stored;
   }
 
-  /** The number of an access, which is written down if it is new. */
+  /**
+   * The number of an access, which is written down if it is new, and counts against the quota of its
+   * principal then.
+   */
   async put(db: Kysely<StoreTables>, { tenant, access }: Viewer, now: number): Promise<number> {
     const paths = [...access.paths].sort((a, b) => (a.join() < b.join() ? -1 : 1));
     const columns = {
@@ -46,7 +51,8 @@ export class Accesses {
       principal: JSON.stringify(access.principal),
       paths: JSON.stringify(paths),
     };
-    const key = createHash("sha256").update(Object.values(columns).join()).digest("base64url");
+    const text = Object.values(columns).join();
+    const key = createHash("sha256").update(text).digest("base64url");
     const known = await db
       .selectFrom("access")
       .select(["seq", "used"])
@@ -54,14 +60,16 @@ export class Accesses {
       .executeTakeFirst();
     // What was used within the day is not pruned, and need not be written.
     if (known !== undefined && known.used > now - DAY) return this.#stored.number(known.seq, "seq");
+    const ids = paths.map((path) => [...new Set(path)]);
+    const bytes = Buffer.byteLength(text) + LINK_BYTES * ids.flat().length;
     const { seq } = await db
       .insertInto("access")
-      .values({ key, ...columns, size: paths.length, used: now })
+      .values({ key, ...columns, size: paths.length, bytes, used: now })
       .onConflict((conflict) => conflict.column("key").doUpdateSet({ used: now }))
       .returning("seq")
       .executeTakeFirstOrThrow();
-    const links = paths.flatMap((path, at) =>
-      [...new Set(path)].map((id) => ({ id: JSON.stringify(id), access: seq, path: at })),
+    const links = ids.flatMap((path, at) =>
+      path.map((id) => ({ id: JSON.stringify(id), access: seq, path: at })),
     );
     if (links.length > 0) {
       const fresh = (values: typeof links) =>
@@ -94,16 +102,25 @@ export class Accesses {
     db: Kysely<StoreTables>,
     { tenant, access }: Viewer,
   ): SelectQueryBuilder<StoreTables, "access" | "link", { seq: number }> {
-    const theirs = db
-      .selectFrom("access")
-      .select("access.seq")
-      .where("tenant", "=", JSON.stringify(tenant))
-      .where("principal", "=", JSON.stringify(access.principal));
-    if (access.paths.length === 0) return theirs.where("size", "=", 0);
+    const theirs = { tenant: JSON.stringify(tenant), principal: JSON.stringify(access.principal) };
+    if (access.paths.length === 0) {
+      return db
+        .selectFrom("access")
+        .select("access.seq")
+        .where("tenant", "=", theirs.tenant)
+        .where("principal", "=", theirs.principal)
+        .where("size", "=", 0);
+    }
     const lasts = Array.from(lastsOf(access), (id) => JSON.stringify(id));
-    return theirs
-      .innerJoin("link", "link.access", "access.seq")
+    // A cross join: SQLite keeps its order, and does not go through all accesses of the principal.
+    return db
+      .selectFrom("link")
+      .crossJoin("access")
+      .select("access.seq")
+      .whereRef("link.access", "=", "access.seq")
       .where("link.id", "in", lasts)
+      .where("tenant", "=", theirs.tenant)
+      .where("principal", "=", theirs.principal)
       .groupBy(["access.seq", "access.size"])
       .having((of) => of(of.fn.count("link.path").distinct(), "=", of.ref("access.size")));
   }

@@ -73,9 +73,10 @@ export class PushConfigs implements PushNotificationStore {
       }
       const bytes = Buffer.byteLength(body);
       const principal = JSON.stringify(viewer.access.principal);
+      // A configuration stays its maker's.
+      const access = known?.access ?? (await accesses.put(db, viewer, clock()));
       await quota.assertRoom(db, principal, { tasks: 0, bytes: bytes - (known?.bytes ?? 0) });
       const values = { saved: clock(), bytes, version, body };
-      const access = await accesses.put(db, viewer, clock());
       await db
         .insertInto("push")
         .values({ task, id, access, principal, ...values })

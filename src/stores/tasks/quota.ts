@@ -6,7 +6,10 @@ import type { Stored } from "./stored.js";
 export interface TaskQuota {
   /** 10,000 unless given. */
   readonly tasks: number;
-  /** Of tasks and push configurations as they are stored; 64 MiB unless given. */
+  /**
+   * Of tasks and push configurations as they are stored, and of the paths that they were made with;
+   * 64 MiB unless given.
+   */
   readonly bytes: number;
 }
 
@@ -34,22 +37,21 @@ export class Quota {
 
   /**
    * @param principal - As a JSON string.
-   * @param more - What is to be added.
+   * @param more - What is to be added to what is written, the access that it is made with included.
    * @throws TaskQuotaError if that is more than is kept for the principal.
    */
   async assertRoom(db: Kysely<StoreTables>, principal: string, more: TaskQuota): Promise<void> {
     if (more.tasks === 0 && more.bytes <= 0) return;
-    const [tasks, pushes] = [
-      await this.#used(db, "task", principal),
-      await this.#used(db, "push", principal),
-    ];
+    const tasks = await this.#used(db, "task", principal);
+    const pushes = await this.#used(db, "push", principal);
+    const accesses = await this.#used(db, "access", principal);
     const { tasks: most, bytes } = this.#quota;
     if (tasks.count + more.tasks > most) {
       throw new TaskQuotaError(
         `this agent keeps ${most} tasks for a principal, and this principal has as many; ${ADVICE}`,
       );
     }
-    if (tasks.bytes + pushes.bytes + more.bytes > bytes) {
+    if (tasks.bytes + pushes.bytes + accesses.bytes + more.bytes > bytes) {
       throw new TaskQuotaError(
         `this agent keeps ${inWords(bytes)} of tasks for a principal, and with this one there would be more; ${ADVICE}`,
       );
@@ -58,7 +60,7 @@ export class Quota {
 
   async #used(
     db: Kysely<StoreTables>,
-    table: "task" | "push",
+    table: "task" | "push" | "access",
     principal: string,
   ): Promise<{ readonly count: number; readonly bytes: number }> {
     const { count, bytes } = await db

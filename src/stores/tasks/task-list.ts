@@ -1,6 +1,6 @@
 import { type ListTasksRequest, type ListTasksResponse, TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
-import type { Kysely, Selectable } from "kysely";
+import type { Kysely } from "kysely";
 import type { StoreTables } from "../database.js";
 import type { Accesses, Viewer } from "./accesses.js";
 import type { Stored } from "./stored.js";
@@ -8,8 +8,8 @@ import { taskOf, timeOf } from "./task-row.js";
 
 const PAGE_SIZE = 50;
 const MAX_PAGE = 100;
-/** What a page holds, in characters of JSON; the rest is on the next. */
-const PAGE_CHARACTERS = 2 ** 20;
+/** What a page holds, in bytes of JSON in UTF-8; the rest is on the next. */
+const PAGE_BYTES = 2 ** 20;
 
 /** The last task of a page, after which the next page begins. */
 interface PageCursor {
@@ -96,9 +96,12 @@ export async function listTasks(
     .select((of) => of.fn.countAll().as("total"))
     .executeTakeFirstOrThrow();
   const { updated = 0, id = "" } = cursor ?? {};
+  // By their sizes first: bodies that do not fit would hold the event loop for nothing.
   const rows = await listed
-    .select(["id", "updated", "body"])
-    .$if(includeArtifacts, (query) => query.select("artifacts"))
+    .select((of) => ["id", "updated", of.fn<number>("octet_length", ["body"]).as("body")])
+    .$if(includeArtifacts, (query) =>
+      query.select((of) => of.fn<number>("octet_length", ["artifacts"]).as("artifacts")),
+    )
     .$if(cursor !== undefined, (query) =>
       query.where((of) =>
         of.or([of("updated", "<", updated), of("updated", "=", updated).and("id", "<", id)]),
@@ -110,22 +113,34 @@ export async function listTasks(
     .execute();
   const shown = rows.slice(0, fitting(rows.slice(0, pageSize), stored));
   const last = rows.length > shown.length ? shown.at(-1) : undefined;
+  const ids = shown.map((row) => row.id);
+  const read = listed
+    .select(["id", "body"])
+    .$if(includeArtifacts, (query) => query.select("artifacts"))
+    .where("id", "in", ids);
+  // PostgreSQL knows no empty list.
+  const tasks = new Map((ids.length > 0 ? await read.execute() : []).map((row) => [row.id, row]));
   return {
-    tasks: shown.map((row) => taskOf(row, stored)),
+    // One that has gone or changed since it was chosen may be missing.
+    tasks: ids.flatMap((one) => tasks.get(one) ?? []).map((row) => taskOf(row, stored)),
     nextPageToken: last === undefined ? "" : encodePageToken(last),
     pageSize,
     totalSize: stored.number(Number(total), "count"),
   };
 }
 
-type Row = Pick<Selectable<StoreTables["task"]>, "body"> & { readonly artifacts?: string };
+/** The bytes of a task's columns. */
+interface Sizes {
+  readonly body: number;
+  readonly artifacts?: number;
+}
 
 /** How many of the rows fit into a page; at least one, so that there is progress. */
-function fitting(rows: readonly Row[], stored: Stored): number {
-  let characters = 0;
-  for (const [at, { body, artifacts = "" }] of rows.entries()) {
-    characters += stored.text(body, "body").length + stored.text(artifacts, "artifacts").length;
-    if (characters > PAGE_CHARACTERS && at > 0) return at;
+function fitting(rows: readonly Sizes[], stored: Stored): number {
+  let bytes = 0;
+  for (const [at, { body, artifacts = 0 }] of rows.entries()) {
+    bytes += stored.number(body, "body") + stored.number(artifacts, "artifacts");
+    if (bytes > PAGE_BYTES && at > 0) return at;
   }
   return rows.length;
 }

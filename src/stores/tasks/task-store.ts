@@ -210,31 +210,38 @@ export class TaskStore implements SdkTaskStore {
     const { accesses, database } = this.#tasks;
     let removed = 0;
     for (;;) {
-      const count = await database.write(async (db) => {
-        const old = db.selectFrom("task").select("id").where("saved", "<", before).limit(STEP);
-        const rows = await db
-          .deleteFrom("task")
-          .where("id", "in", old)
-          .where("saved", "<", before)
-          .returning("id")
-          .execute();
-        const ids = rows.map(({ id }) => id);
-        if (ids.length === 0) return 0;
-        await db.deleteFrom("push").where("task", "in", ids).execute();
-        await db.deleteFrom("message").where("task", "in", ids).execute();
-        return ids.length;
-      });
+      const count = await database.write(
+        async (db) => {
+          const old = db.selectFrom("task").select("id").where("saved", "<", before).limit(STEP);
+          const rows = await db
+            .deleteFrom("task")
+            .where("id", "in", old)
+            .where("saved", "<", before)
+            .returning("id")
+            .execute();
+          const ids = rows.map(({ id }) => id);
+          if (ids.length === 0) return 0;
+          await db.deleteFrom("push").where("task", "in", ids).execute();
+          await db.deleteFrom("message").where("task", "in", ids).execute();
+          return ids.length;
+        },
+        { urgent: true },
+      );
       removed += count;
       if (count < STEP) break;
     }
-    await database.write((db) =>
-      db
-        .deleteFrom("push")
-        .where("saved", "<", before)
-        .where("task", "not in", db.selectFrom("task").select("id"))
-        .execute(),
+    await database.write(
+      (db) =>
+        db
+          .deleteFrom("push")
+          .where("saved", "<", before)
+          .where("task", "not in", db.selectFrom("task").select("id"))
+          .execute(),
+      { urgent: true },
     );
-    while ((await database.write((db) => accesses.prune(db, before, STEP))) === STEP);
+    while (
+      (await database.write((db) => accesses.prune(db, before, STEP), { urgent: true })) === STEP
+    );
     return removed;
   }
 
@@ -268,8 +275,8 @@ export class TaskStore implements SdkTaskStore {
       const uses = JSON.stringify(distinct([...before, ...viewer.uses]));
       const columns = { ...fields, instance, uses, saved: clock() };
       if (known === undefined) {
-        await quota.assertRoom(db, principal, { tasks: 1, bytes: columns.bytes });
         const access = await accesses.put(db, viewer, clock());
+        await quota.assertRoom(db, principal, { tasks: 1, bytes: columns.bytes });
         const id = JSON.stringify(task.id);
         await db
           .insertInto("task")

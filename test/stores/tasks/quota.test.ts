@@ -1,10 +1,14 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { expect, test } from "vitest";
+import type { StoreDatabase } from "../../../src/stores/database.js";
 import { TaskQuotaError } from "../../../src/stores/tasks/quota.js";
+import { setTaskAccess } from "../../../src/stores/tasks/task-access.js";
 import { onBothDatabases } from "../../support/databases.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
-import { as, newStore, status, task } from "./support.js";
+import { as, newStore, opened, status, task } from "./support.js";
 
 const LARGE = { metadata: { text: "x".repeat(1000) } };
 const DONE = status(TaskState.TASK_STATE_COMPLETED, 1);
@@ -44,6 +48,26 @@ onBothDatabases((place) => {
     await store.save(task("c", LARGE), as("bob"));
   });
 
+  test("the paths that tasks and push configurations were made with take bytes as well", async () => {
+    // Two times 248 links at 128 bytes, and as many ids of 43 characters in JSON.
+    const { store, database } = await opened(await place(), { quota: { bytes: 92_000 } });
+    const config = { id: "c", tenant: "", url: "http://127.0.0.1/", token: "", taskId: "a" };
+    const push = (hops: number) =>
+      store.pushConfigs.save("a", narrowed("", hops), { ...config, authentication: undefined });
+    await store.save(task("a"), narrowed(""));
+    await store.save(task("b"), narrowed("first"));
+    expect(await rowsOf(database)).toEqual({ access: 2, link: 2 * 248 });
+    await expect(store.save(task("c"), narrowed("second"))).rejects.toThrow(TaskQuotaError);
+    await expect(push(30)).rejects.toThrow(TaskQuotaError);
+    expect(await rowsOf(database)).toEqual({ access: 2, link: 2 * 248 });
+    await store.save(task("c"), narrowed("first"));
+    await push(31);
+    // It stays its maker's, so that saving it again keeps no further paths.
+    await push(30);
+    expect(await rowsOf(database)).toEqual({ access: 2, link: 2 * 248 });
+    await store.save(task("d"), as("bob"));
+  });
+
   test("what a running task comes to is kept in any case", async () => {
     const store = await newStore(await place(), { quota: { bytes: 1000 } });
     const alice = as("alice");
@@ -61,3 +85,25 @@ test("a quota is a whole number", async () => {
     await expect(wrong).rejects.toThrow(/^quota\.(tasks|bytes): must be a whole number/);
   }
 });
+
+/** Alice's request with eight capabilities of 31 ids at most, whose 31st is of a kind. */
+function narrowed(last: string, hops = 31): ServerCallContext {
+  const context = as("alice");
+  const paths = Array.from({ length: 8 }, (_, path) =>
+    Array.from({ length: hops }, (_, hop) =>
+      createHash("sha256")
+        .update(`${path} ${hop} ${hop === 30 ? last : ""}`)
+        .digest("base64url"),
+    ),
+  );
+  setTaskAccess(context, { principal: "alice", paths });
+  return context;
+}
+
+async function rowsOf(database: StoreDatabase): Promise<{ access: number; link: number }> {
+  const [access, link] = await database.read(async (db) => [
+    await db.selectFrom("access").select("seq").execute(),
+    await db.selectFrom("link").select("id").execute(),
+  ]);
+  return { access: access?.length ?? 0, link: link?.length ?? 0 };
+}

@@ -1,0 +1,59 @@
+import type { KyselyPlugin } from "kysely";
+import { expect, test } from "vitest";
+import { Accesses, viewerOf } from "../../../src/stores/tasks/accesses.js";
+import { Stored } from "../../../src/stores/tasks/stored.js";
+import { listTasks, pageOf } from "../../../src/stores/tasks/task-list.js";
+import { onBothDatabases } from "../../support/databases.js";
+import { as, opened, part, task } from "./support.js";
+
+const TEXT = "x".repeat(300_000);
+
+onBothDatabases((place) => {
+  test("a list reads from the database what it shows, and no more", async () => {
+    const { store, database } = await opened(await place());
+    const artifact = { artifactId: "a", name: "", description: "", metadata: undefined };
+    const artifacts = [{ ...artifact, extensions: [], parts: [part(TEXT)] }];
+    for (let i = 0; i < 8; i++) {
+      await store.save(task(`t${i}`, { metadata: { text: TEXT }, artifacts }), as("alice"));
+    }
+    const stored = new Stored(database.name);
+    const listed = async (includeArtifacts: boolean) => {
+      const reading = { characters: 0 };
+      const page = pageOf({ ...REQUEST, includeArtifacts });
+      const { tasks } = await database.read((db) =>
+        listTasks(
+          db.withPlugin(counting(reading)),
+          page,
+          viewerOf(as("alice")),
+          new Accesses(stored),
+          stored,
+        ),
+      );
+      return { tasks: tasks.map(({ id }) => id), ...reading };
+    };
+    const bare = await listed(false);
+    expect(bare.tasks).toEqual(["t7", "t6", "t5"]);
+    expect(bare.characters).toBeLessThan(3 * TEXT.length + 5000);
+    const whole = await listed(true);
+    expect(whole.tasks).toEqual(["t7"]);
+    expect(whole.characters).toBeLessThan(2 * TEXT.length + 5000);
+  });
+});
+
+const REQUEST = {
+  ...{ tenant: "", contextId: "", status: 0, pageToken: "", pageSize: 100 },
+  ...{ statusTimestampAfter: undefined, historyLength: undefined },
+};
+
+/** Counts the characters of all texts that queries give. */
+function counting(reading: { characters: number }): KyselyPlugin {
+  return {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      for (const value of result.rows.flatMap((row) => Object.values(row))) {
+        if (typeof value === "string") reading.characters += value.length;
+      }
+      return result;
+    },
+  };
+}
