@@ -95,7 +95,9 @@ describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
     const { capability, client } = await reports();
     const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
     expect(used).not.toBe("");
-    for (const hop of [{ resourceHandles: others.sort() }, { operations: ["search"] }]) {
+    // Nor with a limit on arguments, whatever they were: they are not recorded.
+    const limits = { constraints: { resourceHandle: { not_in: ["another"] } } };
+    for (const hop of [{ resourceHandles: others.sort() }, { operations: ["search"] }, limits]) {
       const token = attenuated(capability.token, hop);
       expect(await failureOf(read("alice", token))).toMatchObject(NOT_FOUND);
     }
