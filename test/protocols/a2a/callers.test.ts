@@ -38,7 +38,7 @@ test(`${CALLERS} callers at once for ${SECONDS} seconds: no wrong decision`, {
     const { allowed, refused, revocations, attenuations, requests, wrong } = world;
     expect(wrong.slice(0, 5)).toEqual([]);
     for (const count of [allowed, refused, revocations, attenuations])
-      expect(count).toBeGreaterThan(sized(50, 0));
+      expect(count).toBeGreaterThanOrEqual(sized(50, 0));
     // Every decision is in the ledger, and every skill that ran was allowed to.
     const decisions = (await agent.ledger.list({ kind: "invocation" })).map(
       ({ decision }) => decision,

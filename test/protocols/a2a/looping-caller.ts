@@ -309,6 +309,10 @@ function sameSet(some: ReadonlySet<string>, others: ReadonlySet<string>): boolea
 
 function codesIn(answer: Json): ReadonlySet<string> {
   const codes = at(answer, "error", "data", 0, "metadata", "codes");
+  // Of a task that was stored, and whose capability was revoked before it ran.
+  const status = at(answer, "result", "task", "status", "message", "metadata");
+  const reason = at(status, "urn:proviso:a2a:capabilities:1", "reason");
+  if (typeof reason === "string") return new Set([reason]);
   return new Set(typeof codes === "string" ? codes.split(",") : []);
 }
 
