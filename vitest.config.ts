@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.js";
 
 // Rooms that do no I/O: their tests share one process and what it has loaded, which halves their time.
 const PURE = ["bytes", "macaroon", "caveats", "capability", "revocation", "exhaustive"].map(
@@ -14,6 +15,7 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    sequence: { sequencer: LongestFirst },
     reporters: ["default", "json"],
     outputFile: { json: "reports/vitest.json" },
     projects: [
