@@ -24,7 +24,7 @@ const HINTS: { readonly [Code in ClientErrorCode]: string } = {
   address_invalid:
     "give the agent's address, such as https://agent.example, or http://127.0.0.1:8080 on this " +
     "machine; --access-token tells who you are",
-  address_insecure: "use https://; or --insecure, on a network where nobody listens",
+  address_insecure: "use https://; or --insecure, on a network without eavesdroppers",
   origin_foreign: "allows it, if you trust that place with your tokens",
   unreachable: "check the address, the port and the network, and that the agent is running",
   tls_failed: "check the address; NODE_EXTRA_CA_CERTS=FILE adds an authority of your own",

@@ -165,7 +165,7 @@ export function eventLine(event: LedgerEvent, paint: Paint): string {
 /** Who did something, and by which agent. */
 function whoWords({ principal, invoker }: LedgerEvent): string {
   const agent = invoker === undefined ? "" : `via ${printable(invoker)}`;
-  return [principal === undefined ? "nobody known" : printable(principal), agent]
+  return [principal === undefined ? "an unknown caller" : printable(principal), agent]
     .filter((part) => part !== "")
     .join(" ");
 }
@@ -175,7 +175,7 @@ export function countWords(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Why, in somebody's own words: the caller's, or those of the last hop that says. */
+/** Why, in the words of the caller, or of the last hop that says. */
 function purposeOf({ purpose, path = [] }: LedgerEvent): string | undefined {
   return purpose ?? path.findLast(({ hop }) => hop?.purpose !== undefined)?.hop?.purpose;
 }

@@ -100,7 +100,7 @@ export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promi
     const said = (error instanceof Error ? error.message : String(error)).slice(0, 300);
     const message = `${card.name}: ${said}`;
     if (said.startsWith("the skill failed")) {
-      const hint = "it was allowed, and failed within the agent; whoever runs it can find out why";
+      const hint = "it was allowed, and failed within the agent; its operator can find out why";
       throw environmentError("skill_failed", message, hint);
     }
     if (said.startsWith("the skill rejects the call")) {
@@ -108,7 +108,7 @@ export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promi
       throw new CliError({ code: "call_rejected", message, exitCode: EXIT.refused, hint });
     }
     const problem = `the answer of ${card.name} is not what A2A 1.0 says: ${said}`;
-    const hint = "try the other --binding, or tell whoever runs the agent";
+    const hint = "try the other --binding, or tell the operator of the agent";
     throw environmentError("answer_malformed", problem, hint);
   }
 }

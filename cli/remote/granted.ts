@@ -75,7 +75,7 @@ function inOrderOf(names: ReadonlyMap<string, string>, handles: readonly string[
 
 function malformed(card: RemoteCard, problem: string): CliError {
   const message = `the answer of ${card.name} makes no sense: ${problem}`;
-  return environmentError("answer_malformed", message, "tell whoever runs the agent");
+  return environmentError("answer_malformed", message, "tell the operator of the agent");
 }
 
 /** A capability in lines, with everything that is needed to use it but its token. */

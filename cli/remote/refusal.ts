@@ -23,7 +23,7 @@ const CALL_ADVICE: { readonly [Code in DenialCode | AgentDenialCode]?: string } 
   handle_invalid: "use a handle that came with this very token; proviso inspect shows them",
   resource_gone: "ask for what is there now: proviso request",
   too_many_revocations: "wait until what you revoked has expired, or revoke the whole capability",
-  policy_denied: "no token helps: whoever runs the agent decides on this",
+  policy_denied: "no token helps: the operator of the agent decides on this",
   foreign_issuer: "it is another agent's; ask this one for a token: proviso request",
   unknown_key: NEW_TOKEN,
   revoked: "ask whoever gave it to you for a new one, or the agent: proviso request",
@@ -42,7 +42,7 @@ const REQUEST_ADVICE: { readonly [Code in RequestDenialCode]?: string } = {
   unknown_collection: "name another with --collection",
   unknown_field: "name another in --filter",
   too_many_resources: "narrow --filter",
-  nothing_left: "ask for less, or whoever runs the agent to allow it",
+  nothing_left: "ask for less, or ask the operator of the agent to allow it",
 };
 
 /** What to do about one reason; `undefined` where it says all itself. */
@@ -95,11 +95,11 @@ export function faultError(card: RemoteCard, fault: AgentFault): CliError {
     return told("rate_limited", `${who} is asked too often: ${message}`, EXIT.environment, wait);
   }
   if (status === 403) {
-    const hint = "your access token may not do this; ask whoever runs the agent";
+    const hint = "your access token may not do this; ask the operator of the agent";
     return told(reason ?? "forbidden", `${who} refuses: ${message}`, EXIT.refused, hint);
   }
   if (status >= 500) {
-    const hint = "try again later, or tell whoever runs the agent";
+    const hint = "try again later, or tell the operator of the agent";
     return told(reason ?? "agent_failed", `${who} failed: ${message}`, EXIT.environment, hint);
   }
   const hint = "proviso card shows what the agent takes";

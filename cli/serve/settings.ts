@@ -125,7 +125,7 @@ export function metricsAddressOf(
 /**
  * Where the agent listens.
  *
- * @throws CliError `config_invalid` for any free port behind a public address: nobody would find it.
+ * @throws CliError `config_invalid` for any free port behind a public address: callers could not know it.
  */
 export function addressOf({ config, file }: ReadConfig, options: RunOptions): Address {
   const { host, port } = config.listen;

@@ -101,7 +101,7 @@ function reveal(context: Context, options: GlobalOptions, kid: string): void {
   const keyring = readKeyringFile(paths.keyring);
   const jwk = keyring.exportJwkSet().keys.find((key) => key.kid === kid);
   if (jwk === undefined) throw unknownKey(kid, keyring);
-  say(context, "warning: this is the secret key; whoever has it can mint any token");
+  say(context, "warning: this is the secret key; any party that has it can mint any token");
   printData(context, `${JSON.stringify(jwk)}\n`);
 }
 

@@ -14,7 +14,7 @@ export interface AuthenticationDenial {
   readonly message: string;
 }
 
-/** The authenticated caller, or why there is none. */
+/** The authenticated caller, or the reason for its absence. */
 export type CallerAuthentication =
   | { readonly ok: true; readonly caller: Caller }
   | { readonly ok: false; readonly denial: AuthenticationDenial };

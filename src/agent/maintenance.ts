@@ -9,7 +9,7 @@ import type { Caller } from "./caller.js";
 import { misnamed, type PresentedCapability, standingOf, tokenOf } from "./presented.js";
 import type { AgentDenials, Denied } from "./refusal.js";
 
-/** An attenuated capability, or why there is none. */
+/** An attenuated capability, or the reason for its absence. */
 export type AttenuationOutcome =
   | (Extract<Attenuation, { ok: true }> & { readonly id: string })
   | Extract<Attenuation, { ok: false }>

@@ -1,6 +1,6 @@
 import type { AuthenticationDenial, CallerAuthentication } from "../agent/caller.js";
 
-/** A bearer token as it came, or why there is none. */
+/** A bearer token as it came, or the reason for its absence. */
 export type BearerReading = { readonly ok: true; readonly token: string } | Unauthenticated;
 
 type Unauthenticated = Extract<CallerAuthentication, { ok: false }>;

@@ -27,7 +27,10 @@ const CODES: ReadonlyMap<string, ResourceErrorCode> = new Map([
 
 /** Which database, and what in it. */
 export interface TablesOptions {
-  /** The path of an SQLite file, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. */
+  /**
+   * The path of an SQLite file, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`: tables of the schema
+   * `public`, unless the address ends in `?options=-c search_path=NAME`.
+   */
   readonly database: string;
   /** By collection: a name of at most 128 characters without a slash. */
   readonly collections: { readonly [collection: string]: Collection };

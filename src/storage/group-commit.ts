@@ -127,7 +127,7 @@ export class GroupCommit<Tables> {
     for (const fulfill of settle) fulfill();
   }
 
-  /** A deadlock with another process is nobody's fault, and is over: the call is made again. */
+  /** Makes a call again that a deadlock with another process ended; any other failure is its answer. */
   #failed(job: Job<Tables>, error: unknown): void {
     if (isDeadlock(error) && job.attempts < MAX_ATTEMPTS) {
       job.attempts += 1;

@@ -244,7 +244,7 @@ describe("the ledger", () => {
     await ledger.close();
     await database.close();
     const { stdout, stderr } = await bench.run(["audit", "--database", path]);
-    expect(stdout).toBe("2030-01-01T00:00:00.000Z  allowed  invocation  nobody known\n");
+    expect(stdout).toBe("2030-01-01T00:00:00.000Z  allowed  invocation  an unknown caller\n");
     expect(stderr).toMatch(
       /^note: 2 events could not be written between \S+ and \S+, and are missing/,
     );

@@ -84,7 +84,7 @@ test("only export shows a secret, with a warning", async () => {
   const exported = await bench.run(["keys", "export", keys[0].kid]);
   expect(document(exported.stdout)).toMatchObject({ kty: "oct", kid: keys[0].kid, k: secrets[0] });
   expect(exported.stderr).toBe(
-    "warning: this is the secret key; whoever has it can mint any token\n",
+    "warning: this is the secret key; any party that has it can mint any token\n",
   );
 });
 

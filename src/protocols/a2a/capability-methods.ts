@@ -8,7 +8,7 @@ import { denialFault, type Fault, fault, problemFault } from "./errors.js";
 import { METHODS } from "./extension.js";
 import { readNamed } from "./presented.js";
 
-/** The answer to a method: a result, or why there is none. */
+/** The answer to a method: a result, or the reason for its absence. */
 export type MethodOutcome = { readonly ok: true; readonly result: Json } | MethodRefusal;
 
 /** Why a method has no result. */

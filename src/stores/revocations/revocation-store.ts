@@ -147,8 +147,8 @@ export class RevocationStore implements RevocationSource, RevocationSink {
 
   /**
    * Runs `action` while no other process can write to the list, or be in its own `exclusively`: a
-   * lock that is lifted if the process dies. What `action` adds is committed when it is done; if it throws, nothing is, and its
-   * error is thrown on.
+   * lock that is lifted if the process dies. What `action` adds is committed when it is done; if it
+   * throws, nothing is, and its error is thrown on.
    *
    * @param action - Adds entries by the function that it is given: `store.add` would wait for itself.
    * @throws StorageError as `add` does; `store_locked` if another process held the lock for 2 seconds.
