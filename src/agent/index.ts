@@ -11,6 +11,7 @@ export type {
   Authenticator,
   Caller,
   CallerAuthentication,
+  CallerRequest,
 } from "./caller.js";
 export type {
   Clearance,
