@@ -16,6 +16,7 @@ export type {
 export type {
   Clearance,
   Mode,
+  OperationInvocation,
   Refusal,
   SkillInvocation,
   UndeclaredAmbient,
@@ -79,4 +80,10 @@ export type {
   ResourceSource,
 } from "./resources/resource.js";
 export { type ResourceNumbers, ResourceNumbersInMemory } from "./resources/resource-numbers.js";
-export { type Skill, type SkillCall, SkillInputError, type SkillReach } from "./skill.js";
+export {
+  type Operation,
+  type Skill,
+  type SkillCall,
+  SkillInputError,
+  type SkillReach,
+} from "./skill.js";

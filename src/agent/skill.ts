@@ -22,19 +22,23 @@ export interface SkillCall {
   readonly signal: AbortSignal;
 }
 
+/** What an issuing agent, or the code that it guards, can do to resources. */
+export interface Operation {
+  /** What a capability must allow, such as `retrieve`. */
+  readonly operation: string;
+  readonly reach: SkillReach;
+  /** What kind of resource the operation is done to; `item` unless given. */
+  readonly target?: "item" | "collection";
+}
+
 /** What an issuing agent can do, and what that takes. */
-export interface Skill {
+export interface Skill extends Operation {
   /** As callers name it, such as `retrieve_document`. */
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly tags?: readonly string[];
   readonly examples?: readonly string[];
-  /** The operation that a capability must allow, such as `retrieve`. */
-  readonly operation: string;
-  readonly reach: SkillReach;
-  /** What kind of resource its operation is done to; `item` unless given. */
-  readonly target?: "item" | "collection";
   /**
    * JSON Schema (2020-12) of its arguments, an object. A string that takes a handle has the format
    * `resource-handle`.
@@ -76,12 +80,7 @@ export function checkSkills(skills: readonly Skill[]): ReadonlyMap<string, Skill
       throw new TypeError(`${where}.id: must be 1 to 64 letters, digits, "_", "." or "-"`);
     }
     if (known.has(skill.id)) throw new TypeError(`${where}.id: "${skill.id}" is taken`);
-    if (typeof skill.operation !== "string" || ["", "*"].includes(skill.operation)) {
-      throw new TypeError(`${where}.operation: must be the name of one operation`);
-    }
-    if (!["named", "scoped", "none"].includes(skill.reach)) {
-      throw new TypeError(`${where}.reach: must be "named", "scoped" or "none"`);
-    }
+    checkOperation(skill, where);
     if (typeof skill.run !== "function") throw new TypeError(`${where}.run: must be a function`);
     const sharing = [...known.values()].find(
       (other) => other.operation === skill.operation && targetOf(other) !== targetOf(skill),
@@ -96,7 +95,45 @@ export function checkSkills(skills: readonly Skill[]): ReadonlyMap<string, Skill
   return known;
 }
 
-/** What a skill's operation is done to. */
-export function targetOf({ reach, target = "item" }: Skill): "item" | "collection" | "none" {
+/**
+ * All operations that an agent gives leave for, by name.
+ *
+ * @param own - Those that no skill has: code outside the agent runs them.
+ * @throws TypeError naming the field that is wrong, such as `operations[2].reach`.
+ */
+export function operationsOf(
+  skills: readonly Skill[],
+  own: readonly Operation[],
+): ReadonlyMap<string, Operation> {
+  const known = new Map<string, Operation>();
+  // Skills that share an operation have the same target.
+  for (const skill of skills) known.set(skill.operation, known.get(skill.operation) ?? skill);
+  for (const [at, one] of own.entries()) {
+    const where = `operations[${at}]`;
+    checkOperation(one, where);
+    if (known.has(one.operation)) {
+      throw new TypeError(`${where}.operation: "${one.operation}" is taken`);
+    }
+    known.set(one.operation, one);
+  }
+  return known;
+}
+
+function checkOperation({ operation, reach }: Operation, where: string): void {
+  if (typeof operation !== "string" || ["", "*"].includes(operation)) {
+    throw new TypeError(`${where}.operation: must be the name of one operation`);
+  }
+  if (!["named", "scoped", "none"].includes(reach)) {
+    throw new TypeError(`${where}.reach: must be "named", "scoped" or "none"`);
+  }
+}
+
+/** What errors call what is asked for: the id of a skill, or the name of another operation. */
+export function nameOf(asked: Operation | Skill): string {
+  return "id" in asked ? asked.id : asked.operation;
+}
+
+/** What an operation is done to. */
+export function targetOf({ reach, target = "item" }: Operation): "item" | "collection" | "none" {
   return reach === "none" ? "none" : target;
 }
