@@ -20,9 +20,9 @@ export {
   type TaskStoreOptions,
 } from "../../stores/tasks/task-store.js";
 export type { AgentModule, AgentModuleContext, AgentSkills } from "./agent-module.js";
+export type { AuthorityMarks } from "./authority-marks.js";
 export type { AdvertisedGrant, CardOptions } from "./card.js";
 export type { ErrorInfo } from "./errors.js";
-export type { AuthorityMarks, TaskCall, TaskRunner } from "./executor.js";
 export {
   CAPABILITY_HEADER,
   DENIAL_HEADER,
@@ -38,3 +38,4 @@ export {
   serveAgent,
 } from "./server.js";
 export type { TaskAnswer, TaskAnswerState, TaskTurn } from "./task-answer.js";
+export type { TaskCall, TaskRunner } from "./task-call.js";

@@ -2,8 +2,8 @@ import { type Message, TaskState } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
-import { malformed, refuse } from "./admission.js";
-import { callOf } from "./call-context.js";
+import { callOf } from "./calls.js";
+import { malformed, refuse } from "./errors.js";
 
 /** Lets one message at a time into a task that can go on. */
 export class OpenTasks {
@@ -20,7 +20,7 @@ export class OpenTasks {
    * and the ledger have said that something may run, and two messages at work in one task would each
    * overwrite what the other has done.
    *
-   * @throws The error to answer.
+   * @throws Refused, or the A2AError to answer.
    */
   async enter(message: Message | undefined, context: ServerCallContext): Promise<void> {
     const { taskId: id = "", contextId = "" } = message ?? {};
@@ -29,12 +29,17 @@ export class OpenTasks {
     if ((await this.#tasks.load(id, context)) === undefined) throw new TaskNotFoundError(unknown);
     if (this.#continued.has(id)) throw underWay(id);
     this.#continued.add(id);
-    callOf(context).settled = () => this.#continued.delete(id);
+    let alone = true;
+    callOf(context).settled = () => {
+      // Once: the next message may be in the task by then.
+      if (alone) this.#continued.delete(id);
+      alone = false;
+    };
     // Once more: what was loaded above may have changed before this message was alone with the task.
     const task = await this.#tasks.load(id, context);
     if (task === undefined) throw new TaskNotFoundError(unknown);
     if (contextId !== "" && contextId !== task.contextId) {
-      refuse(malformed("message.contextId is not that of the task"), context);
+      refuse(malformed("message.contextId is not that of the task"));
     }
     const state = task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED;
     if (ENDED.includes(state)) {

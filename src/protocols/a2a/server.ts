@@ -3,6 +3,7 @@ import { jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
 import express, { type Express } from "express";
 import type { Authenticator } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { JsonObject } from "../../bytes/json.js";
 import { BODY_LIMITS, type BodyLimits, jsonBody } from "../../http/body.js";
 import {
   authentication,
@@ -21,17 +22,19 @@ import { type HealthCheck, health } from "../../http/status.js";
 import { wellFormedBody } from "../../http/well-formed.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { faultWriter, plainId } from "./answer.js";
-import { CallerUser, contextBuilder } from "./call-context.js";
+import type { Call } from "./calls.js";
 import { agentCard, type CardOptions, cardTexts, type Interfaces } from "./card.js";
 import { cardRoute } from "./card-route.js";
+import { entrance } from "./entrance.js";
 import type { Binding } from "./errors.js";
-import { CapabilityExecutor, type TaskRunner } from "./executor.js";
-import { DENIAL_HEADER } from "./extension.js";
-import { extensionMethods } from "./extension-rpc.js";
-import { ownErrors } from "./own-errors.js";
-import { presentation, presentedOf } from "./presentation.js";
+import { CapabilityExecutor } from "./executor.js";
+import { DENIAL_HEADER, METHODS } from "./extension.js";
+import { GuardedHandler } from "./guarded-handler.js";
+import { KeptTasks } from "./kept-tasks.js";
+import { MessageGate } from "./message-gate.js";
 import type { PushOptions } from "./push-target.js";
-import { CapabilityRequestHandler } from "./request-handler.js";
+import { invokeSkill } from "./skill-methods.js";
+import type { TaskRunner } from "./task-call.js";
 import { askedVersion } from "./version.js";
 
 export interface AgentServerOptions {
@@ -198,12 +201,26 @@ function mount(
   const { runTask, tasks, push, mostRunning = MOST_RUNNING } = options;
   const limit = new ConcurrencyLimit(mostRunning);
   const stopping = new AbortController();
-  const executor = new CapabilityExecutor({
-    ...{ agent, tasks, runTask, timeout, onFailure, stopping: stopping.signal },
-  });
-  const handler = new CapabilityRequestHandler({
-    ...{ agent, card, tasks, executor, limit, push, onFailure },
-  });
+  const limits = { timeout, onFailure, stopping: stopping.signal };
+  const executor = new CapabilityExecutor({ agent, tasks, runTask, ...limits });
+  const inner = new KeptTasks({ card, tasks, executor, push, onFailure });
+  const handler = new GuardedHandler({ agent, inner, onFailure });
+  const messages = new MessageGate({ agent, tasks, limit, push });
+  const gates = { agent, handler, messages };
+  const enter = (binding: Binding) =>
+    entrance(
+      {
+        ...{ ...gates, onFailure, caller: callerOf, tenants: false },
+        methods: new Map([
+          [
+            METHODS.invoke,
+            (call: Call, params: JsonObject) =>
+              invokeSkill(call, params, { ...gates, ...limits, limit }),
+          ],
+        ]),
+      },
+      () => binding,
+    );
   const body = { ...BODY_LIMITS, ...options.body };
   const limited = rateLimiter(options.rate ?? RATE_LIMIT);
   const guards = (binding: Binding) => {
@@ -223,33 +240,21 @@ function mount(
       ...jsonBody(BODY_TYPES[binding], body, answer),
       ...(isRpc ? [plainId(answer)] : []),
       wellFormedBody(answer),
-      presentation(binding, agent.issuer),
+      enter(binding),
     ];
   };
-  const userBuilder = async (req: express.Request): Promise<CallerUser> =>
-    new CallerUser(callerOf(req), presentedOf(req));
+  const userBuilder = async (req: express.Request) => ({
+    isAuthenticated: true,
+    userName: callerOf(req).principal,
+  });
+  const mounted = { requestHandler: handler, userBuilder };
 
   app.disable("x-powered-by");
   app.disable("etag");
   app.get(CARD_PATH, cardRoute(cardTexts(card, agent)));
   app.get(["/healthz", "/readyz"], health(isDraining, options.health));
-  app.use(
-    RPC_PATH,
-    ...guards("jsonrpc"),
-    extensionMethods({ agent, handler, limit, timeout, onFailure, stopping: stopping.signal }),
-    ownErrors("jsonrpc"),
-    jsonRpcHandler({
-      requestHandler: handler,
-      userBuilder,
-      contextBuilder: contextBuilder("jsonrpc"),
-    }),
-  );
-  app.use(
-    REST_PATH,
-    ...guards("rest"),
-    ownErrors("rest"),
-    restHandler({ requestHandler: handler, userBuilder, contextBuilder: contextBuilder("rest") }),
-  );
+  app.use(RPC_PATH, ...guards("jsonrpc"), jsonRpcHandler(mounted));
+  app.use(REST_PATH, ...guards("rest"), restHandler(mounted));
   app.use(...fallback(faultWriter("rest"), onFailure));
   return async () => {
     if (!stopping.signal.aborted && limit.running > 0) {

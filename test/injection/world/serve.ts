@@ -7,7 +7,7 @@ import { PolicyTable } from "../../../src/agent/policy-table.js";
 import { createFixedTokens } from "../../../src/auth/fixed-tokens.js";
 import { createIssuer } from "../../../src/issuer/issuer.js";
 import { createKeyring } from "../../../src/issuer/keyring.js";
-import type { TaskRunner } from "../../../src/protocols/a2a/executor.js";
+import type { TaskRunner } from "../../../src/protocols/a2a/task-call.js";
 import { serveAgent } from "../../../src/protocols/a2a/server.js";
 import { createStores } from "../../../src/stores/database.js";
 import { LedgerStore } from "../../../src/stores/ledger/ledger-store.js";
