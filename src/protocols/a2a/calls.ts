@@ -17,7 +17,11 @@ import type { TaskRequest } from "./task-request.js";
 /** What a message was given leave for, before anything runs. */
 export type Leave =
   | { readonly kind: "skill"; readonly clearance: Clearance; readonly invocation: SkillInvocation }
-  | { readonly kind: "operation"; readonly clearance: Clearance<Operation> }
+  | {
+      readonly kind: "operation";
+      readonly clearance: Clearance<Operation>;
+      readonly agent: IssuingAgent;
+    }
   | {
       readonly kind: "text";
       readonly admission: Admission;

@@ -1,12 +1,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { ListTasksRequest, ListTasksResponse, StreamResponse } from "@a2a-js/sdk";
+import type { ListTasksRequest, ListTasksResponse, StreamResponse, Task } from "@a2a-js/sdk";
 import { A2AError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler as Operations, ServerCallContext } from "@a2a-js/sdk/server";
+import { useOf } from "../../agent/coverage.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import { recordUse } from "../../stores/tasks/task-access.js";
 import { adopt, callOf, giveUp } from "./calls.js";
 import type { Entered } from "./entering.js";
 import { faultOf, INTERNAL, sdkError } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
+import { hasEnded } from "./open-tasks.js";
 import type { Need } from "./places.js";
 import { follow } from "./repeats.js";
 import type { Visibility } from "./visibility.js";
@@ -83,8 +86,13 @@ export class GuardedHandler implements Operations {
     }
   }
 
-  readonly getTask: Operations["getTask"] = (params, context) =>
-    this.#onTask(params.id, context, () => this.#inner.getTask(params, context));
+  readonly getTask: Operations["getTask"] = (params, context) => {
+    const read = (): Promise<Task> => this.#inner.getTask(params, context);
+    return this.#shielded("task", context, async () => {
+      await this.#assertVisible(params.id, context, async () => hasEnded(await read()));
+      return read();
+    });
+  };
 
   readonly listTasks: Operations["listTasks"] = (params, context) =>
     this.#shielded("task", context, () => this.#listed(params, context));
@@ -144,11 +152,15 @@ export class GuardedHandler implements Operations {
     });
   }
 
-  async #assertVisible(id: string, context: ServerCallContext): Promise<void> {
+  async #assertVisible(
+    id: string,
+    context: ServerCallContext,
+    ended?: () => Promise<boolean>,
+  ): Promise<void> {
     const { visibility } = this.#options;
     // Of an id that is blank, the SDK says what is wrong.
-    if (visibility === undefined || id.trim() === "" || (await visibility.sees(id, context)))
-      return;
+    if (visibility === undefined || id.trim() === "") return;
+    if (await visibility.sees(id, context, ended)) return;
     throw new TaskNotFoundError(`Task not found: ${id}`);
   }
 
@@ -164,7 +176,11 @@ export class GuardedHandler implements Operations {
     const { leave, request, caller } = callOf(context);
     if (leave === undefined || request === undefined) throw notLetIn();
     // What runs a skill asks again itself, once the task is stored.
-    if (leave.kind === "operation") this.#options.agent.begin(leave.clearance, caller);
+    if (leave.kind === "operation") {
+      const use = useOf(leave.clearance);
+      if (use !== undefined) recordUse(context, use);
+      this.#options.agent.begin(leave.clearance, caller);
+    }
     // Tokens go no further than the gate: what is left is kept with the task.
     const { [EXTENSION_URI]: _, ...metadata } = request.metadata ?? {};
     return { ...request, metadata };

@@ -21,7 +21,7 @@ export {
 } from "../../stores/tasks/task-store.js";
 export type { AgentModule, AgentModuleContext, AgentSkills } from "./agent-module.js";
 export type { AuthorityMarks } from "./authority-marks.js";
-export type { AdvertisedGrant, CardOptions } from "./card.js";
+export { type AdvertisedGrant, type CardOptions, capabilityExtension } from "./card.js";
 export type { ErrorInfo } from "./errors.js";
 export {
   CAPABILITY_HEADER,
@@ -31,6 +31,13 @@ export {
   EXTENSION_URI,
   METHODS,
 } from "./extension.js";
+export { type Guard, type GuardOptions, guard } from "./guard.js";
+export {
+  clearanceOf,
+  type MessageClearance,
+  type NeededOperation,
+  type NeedsOf,
+} from "./operation-gate.js";
 export type { PushOptions } from "./push-target.js";
 export {
   type AgentServer,

@@ -1,4 +1,4 @@
-import { type Message, TaskState } from "@a2a-js/sdk";
+import { type Message, type Task, TaskState } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
@@ -42,7 +42,7 @@ export class OpenTasks {
       refuse(malformed("message.contextId is not that of the task"));
     }
     const state = task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED;
-    if (ENDED.includes(state)) {
+    if (hasEnded(task)) {
       throw new UnsupportedOperationError(`Task ${id} is in a terminal state and cannot go on`);
     }
     if (state === TaskState.TASK_STATE_WORKING) throw underWay(id);
@@ -59,3 +59,8 @@ const ENDED: readonly TaskState[] = [
   TaskState.TASK_STATE_CANCELED,
   TaskState.TASK_STATE_REJECTED,
 ];
+
+/** Whether a task can come to nothing more. */
+export function hasEnded({ status }: Task): boolean {
+  return ENDED.includes(status?.state ?? TaskState.TASK_STATE_UNSPECIFIED);
+}

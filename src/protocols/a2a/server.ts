@@ -21,7 +21,7 @@ import type { AgentMetrics } from "../../http/metrics.js";
 import { type HealthCheck, health } from "../../http/status.js";
 import { wellFormedBody } from "../../http/well-formed.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
-import { faultWriter, plainId } from "./answer.js";
+import { BODY_TYPES, faultWriter, plainId } from "./answer.js";
 import type { Call } from "./calls.js";
 import { agentCard, type CardOptions, cardTexts, type Interfaces } from "./card.js";
 import { cardRoute } from "./card-route.js";
@@ -80,12 +80,6 @@ const RPC_PATH = "/a2a/jsonrpc";
 const REST_PATH = "/a2a/rest";
 const DEFAULT_TIMEOUT = 30_000;
 const MOST_RUNNING = 128;
-/** What a body may be in each binding (A2A 1.0, sections 9.1 and 11.1). */
-const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
-  jsonrpc: ["application/json"],
-  rest: ["application/json", "application/a2a+json"],
-};
-
 /**
  * Serves an issuing agent over A2A 1.0: JSON-RPC and HTTP+JSON, the Agent Card, `/healthz` and
  * `/readyz`.
