@@ -10,6 +10,13 @@ export { RATE_LIMIT, type RateLimit } from "../../http/callers.js";
 export type { ListenOptions } from "../../http/listen.js";
 export type { AgentLog } from "../../http/log.js";
 export { AgentMetrics, type RevocationGauge } from "../../http/metrics.js";
+export {
+  type Mounted,
+  type Place,
+  type Served,
+  type ServeOptions,
+  serve,
+} from "../../http/serve.js";
 export { type HealthCheck, type MetricsServer, serveMetrics } from "../../http/status.js";
 export type { PushConfigs } from "../../stores/tasks/push-configs.js";
 export { type TaskQuota, TaskQuotaError } from "../../stores/tasks/quota.js";
@@ -40,8 +47,11 @@ export {
 } from "./operation-gate.js";
 export type { PushOptions } from "./push-target.js";
 export {
+  type A2AOptions,
   type AgentServer,
   type AgentServerOptions,
+  type MountedA2A,
+  mountA2A,
   serveAgent,
 } from "./server.js";
 export type { TaskAnswer, TaskAnswerState, TaskTurn } from "./task-answer.js";

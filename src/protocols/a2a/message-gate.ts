@@ -2,7 +2,7 @@ import type { SendMessageRequest, Task } from "@a2a-js/sdk";
 import { ContentTypeNotSupportedError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import type { ConcurrencyLimit } from "../../http/concurrency-limit.js";
+import type { ConcurrencyLimit } from "../../http/work.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { admit, allowTasks, presentedBy } from "./admission.js";
 import { callOf } from "./calls.js";

@@ -1,6 +1,6 @@
 import { SendMessageRequest, TaskState, taskStateToJSON } from "@a2a-js/sdk";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
-import type { ConcurrencyLimit } from "../../http/concurrency-limit.js";
+import type { ConcurrencyLimit } from "../../http/work.js";
 import { type AuthorityMarks, authorityMarks } from "./authority-marks.js";
 import type { Call } from "./calls.js";
 import { invalidParams, type MethodOutcome, unknownIn } from "./capability-methods.js";

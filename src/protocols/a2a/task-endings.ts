@@ -4,7 +4,7 @@ import { LeaveLostError } from "../../agent/outcomes.js";
 import type { AgentDenials } from "../../agent/refusal.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
-import { within } from "../../http/deadline.js";
+import { within } from "../../http/work.js";
 import { EXTENSION_URI } from "./extension.js";
 import { dataPart, newMessage, textPart } from "./parts.js";
 import { TaskAnswer, taskStateOf } from "./task-answer.js";

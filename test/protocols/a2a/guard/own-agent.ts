@@ -14,6 +14,7 @@ import { agentCardHandler, jsonRpcHandler, restHandler } from "@a2a-js/sdk/serve
 import express, { type Request, type RequestHandler } from "express";
 import { onTestFinished } from "vitest";
 import type { Caller } from "../../../../src/agent/index.js";
+import type { Grant } from "../../../../src/issuer/index.js";
 import {
   capabilityExtension,
   clearanceOf,
@@ -27,7 +28,7 @@ import { type World, type WorldOptions, world } from "../../../agent/support.js"
 // behind a guard. What it does is told by the first word of a message.
 
 /** What the messages of the agent need: `desk:use` for all but what is written in the archive. */
-export const GRANTS = [
+export const GRANTS: readonly Grant[] = [
   { id: "desk:use", description: "Use the desk", operations: ["talk", "write"] },
   { id: "desk:archive", description: "Use the archive", operations: ["file"] },
 ];
