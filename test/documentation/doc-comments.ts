@@ -17,7 +17,7 @@ export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[
     ["openRevocations", "followKeyringFile", "LedgerStore", "replaceKeyringFile"],
   ],
   ["src/sources/index.ts", ["openFolder", "ResourceFolder"]],
-  ["src/protocols/a2a/index.ts", ["openTaskStore", "serveAgent"]],
+  ["src/protocols/a2a/index.ts", ["guard", "openTaskStore", "serveAgent"]],
   ["src/protocols/a2a/client/index.ts", ["CapabilityClient", "refusalOf", "withCapability"]],
 ];
 

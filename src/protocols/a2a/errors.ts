@@ -104,7 +104,7 @@ function statusOf(code: number): number {
 }
 
 /** Ends a request with a fault. */
-export class Refused extends Error {
+class Refused extends Error {
   readonly fault: Fault;
 
   constructor(why: Fault) {

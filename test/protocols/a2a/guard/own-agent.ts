@@ -28,7 +28,7 @@ import { type World, type WorldOptions, world } from "../../../agent/support.js"
 // behind a guard. What it does is told by the first word of a message.
 
 /** What the messages of the agent need: `desk:use` for all but what is written in the archive. */
-export const GRANTS: readonly Grant[] = [
+const GRANTS: readonly Grant[] = [
   { id: "desk:use", description: "Use the desk", operations: ["talk", "write"] },
   { id: "desk:archive", description: "Use the archive", operations: ["file"] },
 ];
@@ -62,7 +62,7 @@ export const needs: GuardOptions["needs"] = (message) => {
 };
 
 /** What the agent has run, and what that was cleared for where there is a guard. */
-export interface Desk extends AgentExecutor {
+interface Desk extends AgentExecutor {
   readonly ran: Message[];
   readonly cleared: MessageClearance[];
   /** How many tasks each message was handed that it refers to. */
@@ -77,7 +77,7 @@ function text(value: string): Part {
   return part({ $case: "text", value }, "text/plain");
 }
 
-export function deskExecutor(guarded: boolean): Desk {
+function deskExecutor(guarded: boolean): Desk {
   const ran: Message[] = [];
   const cleared: MessageClearance[] = [];
   const referred: number[] = [];
