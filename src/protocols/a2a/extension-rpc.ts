@@ -15,6 +15,13 @@ export type OwnMethods = ReadonlyMap<
   (call: Call, params: JsonObject) => Promise<MethodOutcome>
 >;
 
+const sent = new WeakSet<Request>();
+
+/** The JSON-RPC method that a request has called, whatever it goes on as. */
+export function calledMethod(req: Request): unknown {
+  return sent.has(req) ? METHODS.send : req.body?.method;
+}
+
 /**
  * Answers the extension's own JSON-RPC methods, which the SDK's handler does not know. `a2a/task/send`
  * goes on as the SendMessage that it stands for.
@@ -46,13 +53,14 @@ export async function answerOwnMethod(
   if (!isJsonObject(params)) return answer(malformed('"params" must be an object'));
   const { call, outline } = read;
   if (method === METHODS.send) {
-    const sent = await sentTask(call, params, agent);
-    if (!sent.ok) return answer(sent.fault);
+    const task = await sentTask(call, params, agent);
+    if (!task.ok) return answer(task.fault);
+    sent.add(req);
     req.headers["a2a-version"] = "1.0";
     req.headers["a2a-extensions"] = EXTENSION_URI;
-    const message = { message: sent.message };
+    const message = { message: task.message };
     req.body = { jsonrpc, id, method: "SendMessage", params: message };
-    return { call: sent.call, outline: { ...outline, need: "message", params: message } };
+    return { call: task.call, outline: { ...outline, need: "message", params: message } };
   }
   const known = CAPABILITY_METHODS.get(method);
   const run =

@@ -113,37 +113,24 @@ export class GuardedHandler implements Operations {
     }
   }
 
-  readonly createTaskPushNotificationConfig: Operations["createTaskPushNotificationConfig"] = (
-    params,
-    context,
-  ) =>
-    this.#onTask(params.taskId, context, () =>
-      this.#inner.createTaskPushNotificationConfig(params, context),
-    );
+  readonly createTaskPushNotificationConfig: Operations["createTaskPushNotificationConfig"] =
+    this.#ofTask((...given) => this.#inner.createTaskPushNotificationConfig(...given));
 
-  readonly getTaskPushNotificationConfig: Operations["getTaskPushNotificationConfig"] = (
-    params,
-    context,
-  ) =>
-    this.#onTask(params.taskId, context, () =>
-      this.#inner.getTaskPushNotificationConfig(params, context),
-    );
+  readonly getTaskPushNotificationConfig: Operations["getTaskPushNotificationConfig"] =
+    this.#ofTask((...given) => this.#inner.getTaskPushNotificationConfig(...given));
 
-  readonly listTaskPushNotificationConfigs: Operations["listTaskPushNotificationConfigs"] = (
-    params,
-    context,
-  ) =>
-    this.#onTask(params.taskId, context, () =>
-      this.#inner.listTaskPushNotificationConfigs(params, context),
-    );
+  readonly listTaskPushNotificationConfigs: Operations["listTaskPushNotificationConfigs"] =
+    this.#ofTask((...given) => this.#inner.listTaskPushNotificationConfigs(...given));
 
-  readonly deleteTaskPushNotificationConfig: Operations["deleteTaskPushNotificationConfig"] = (
-    params,
-    context,
-  ) =>
-    this.#onTask(params.taskId, context, () =>
-      this.#inner.deleteTaskPushNotificationConfig(params, context),
-    );
+  readonly deleteTaskPushNotificationConfig: Operations["deleteTaskPushNotificationConfig"] =
+    this.#ofTask((...given) => this.#inner.deleteTaskPushNotificationConfig(...given));
+
+  /** An operation on the configurations of a task. */
+  #ofTask<Params extends { readonly taskId: string }, Result>(
+    run: (params: Params, context: ServerCallContext) => Promise<Result>,
+  ): (params: Params, context: ServerCallContext) => Promise<Result> {
+    return (params, context) => this.#onTask(params.taskId, context, () => run(params, context));
+  }
 
   #onTask<T>(id: string, context: ServerCallContext, work: () => Promise<T>): Promise<T> {
     return this.#shielded("task", context, async () => {

@@ -28,6 +28,7 @@ import { entrance } from "./entrance.js";
 import type { Binding } from "./errors.js";
 import { CapabilityExecutor } from "./executor.js";
 import { DENIAL_HEADER, METHODS } from "./extension.js";
+import { calledMethod } from "./extension-rpc.js";
 import { GuardedHandler } from "./guarded-handler.js";
 import { KeptTasks } from "./kept-tasks.js";
 import { MessageGate } from "./message-gate.js";
@@ -191,7 +192,7 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
     return [
       ...front({
         ...{ binding, log, metrics, denialHeader: DENIAL_HEADER, isDraining, answer, onFailure },
-        ...(isRpc ? { methodOf: (req) => req.body?.method } : {}),
+        ...(isRpc ? { methodOf: calledMethod } : {}),
         ...{ authenticator, limited, types: BODY_TYPES[binding] },
         body: { ...BODY_LIMITS, ...options.body },
       }),
