@@ -52,10 +52,11 @@ module.exports = {
       to: { path: "^(cli|test|bench|scripts|examples)/" },
     },
     {
-      name: "holder-runs-everywhere",
-      comment: "The main entry and proviso/macaroon import no Node module and nothing native.",
+      name: "runs-everywhere",
+      comment:
+        "proviso, proviso/macaroon and proviso/fetch import no Node module and nothing native.",
       severity: "error",
-      from: { path: "^src/(index\\.ts|macaroon/index\\.ts)$" },
+      from: { path: "^src/(index\\.ts|macaroon/index\\.ts|http/fetch\\.ts)$" },
       to: { reachable: true, path: "^(node:|libsql|.*/libsql/|fs$|path$|crypto$)" },
     },
     {

@@ -12,18 +12,23 @@ const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /**
  * The token in an `Authorization` header: the scheme `Bearer`, in any case, spaces, one token
- * (RFC 6750, section 2.1), and nothing else; at most 8 KiB. Another scheme counts as no token, as
+ * (RFC 6750, section 2.1), and nothing else. Another scheme counts as no token, as
  * RFC 6750, section 3.1, has it.
  *
  * @param authorization - The header's value, absent if the request has none.
  * @param advice - How to get a token, said after what is wrong.
+ * @param longest - Characters that the header may have; 8 KiB unless given.
  */
-export function readBearer(authorization: string | undefined, advice: string): BearerReading {
+export function readBearer(
+  authorization: string | undefined,
+  advice: string,
+  longest: number = MAX_HEADER_LENGTH,
+): BearerReading {
   if (authorization === undefined || authorization === "") {
     return refused("token_missing", `there is no Authorization header; ${advice}`);
   }
-  if (authorization.length > MAX_HEADER_LENGTH) {
-    const message = `the Authorization header is longer than ${MAX_HEADER_LENGTH} characters`;
+  if (authorization.length > longest) {
+    const message = `the Authorization header is longer than ${longest} characters`;
     return refused("token_invalid", `${message}; ${advice}`);
   }
   if (!SCHEME.test(authorization)) {
