@@ -42,8 +42,8 @@ export const PRIVATE = "private, no-cache";
  * Makes the checks of routes: token from the headers, what is asked of it from the route's requirement,
  * then one call of `authorize`.
  *
- * @returns A check that rejects if a function of the requirement throws or gives a wrong shape, or if
- *   the authority throws: an answer is never taken from less than the whole check.
+ * @returns A check that rejects, with an Error, if a function of the requirement throws or gives a wrong
+ *   shape, or if the authority throws: an answer is never taken from less than the whole check.
  * @throws TypeError on wrong options, and, for each route, on a wrong requirement.
  */
 export function createCheck(
@@ -69,18 +69,23 @@ export function createCheck(
       if (!presented.ok) return { ok: false, refusal: unreadable(presented.message, challenge) };
       const { token } = presented;
       if (token === undefined) return { ok: false, refusal: missing(challenge) };
-      const by = await invoker?.(...request);
-      const invocation: Invocation = {
-        ...{ grant: grants, operation },
-        ...(resourceHandles && {
-          resourceHandles: given("resourceHandles", await resourceHandles(...request)),
-        }),
-        ...(args && { arguments: given("arguments", await args(...request)) }),
-        ...(by === undefined ? {} : { invoker: by }),
-      };
-      const decision = authority.authorize(token, invocation);
-      if (decision.allowed) return { ok: true, capability: decision.capability };
-      return { ok: false, refusal: denied(decision.denials, challenge) };
+      try {
+        const by = await invoker?.(...request);
+        const invocation: Invocation = {
+          ...{ grant: grants, operation },
+          ...(resourceHandles && {
+            resourceHandles: given("resourceHandles", await resourceHandles(...request)),
+          }),
+          ...(args && { arguments: given("arguments", await args(...request)) }),
+          ...(by === undefined ? {} : { invoker: by }),
+        };
+        const decision = authority.authorize(token, invocation);
+        if (decision.allowed) return { ok: true, capability: decision.capability };
+        return { ok: false, refusal: denied(decision.denials, challenge) };
+      } catch (error) {
+        // To Express, a thrown "route" or undefined would say that the request may go on.
+        throw error instanceof Error ? error : new Error("not an Error", { cause: error });
+      }
     };
   };
 }

@@ -5,8 +5,8 @@ import { admit } from "./node-request.js";
 import type { RouteRequirement } from "./requirement.js";
 
 /**
- * Makes the middleware of a route. Annotate the request of the requirement's functions, such as
- * `(req: Request<{ id: string }>) => [req.params.id]`: the middleware then fits only a path with `:id`.
+ * Makes the middleware of a route. In TypeScript, annotate the request of the requirement's functions:
+ * `(req: Request<{ id: string }>) => [req.params.id]`. No type of Express is needed otherwise.
  *
  * @throws TypeError on a wrong requirement.
  */
@@ -31,7 +31,7 @@ export function capabilityOf(req: object): VerifiedCapability {
  * What stands before the routes of an Express app (or of any other framework whose middleware takes
  * `(req, res, next)` of `node:http`): a request whose capability the authority does not allow is
  * answered with 400, 401, 403 or 503 and every reason, and never reaches what follows. What a function
- * of a requirement or the authority throws goes to `next`, as an Error.
+ * of a requirement or the authority throws goes to `next`, as an Error: Express answers with 500.
  *
  * @param authority - Checks capabilities: an `Issuer`.
  * @throws TypeError on wrong options.
@@ -85,8 +85,7 @@ export function createCapabilityMiddleware(
       try {
         capability = await admit(check, req, res);
       } catch (error) {
-        // To Express, a thrown nothing, "route" or "router" would say that the request may go on.
-        return next(error instanceof Error ? error : new Error("not an Error", { cause: error }));
+        return next(error);
       }
       if (capability === undefined) return;
       capabilities.set(req, capability);

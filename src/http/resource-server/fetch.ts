@@ -9,7 +9,8 @@ import type { Awaitable, RouteRequirement } from "./requirement.js";
 
 /**
  * Puts a requirement before a handler. What the server passes beside the request, such as Hono's
- * context or the environment of a Worker, goes to the requirement's functions and the handler too.
+ * context or the environment of a Worker, goes to the requirement's functions and the handler too; in
+ * TypeScript, name it: `requires<[context: Context]>(…)`.
  *
  * @throws TypeError on a wrong requirement.
  */
