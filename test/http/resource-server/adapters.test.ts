@@ -13,7 +13,7 @@ import {
 import { listen } from "../../../src/http/listen.js";
 import { createCapabilityMiddleware as forNode, type NodeOptions } from "../../../src/http/node.js";
 import type { VerifiedCapability } from "../../../src/issuer/index.js";
-import { fixture, mint, misuse } from "../../capability/support.js";
+import { attenuated, fixture, mint, misuse } from "../../capability/support.js";
 
 // What each adapter has for itself, and what all of them refuse of a program.
 
@@ -21,6 +21,8 @@ const { issuer } = fixture();
 const headers = { "Proviso-Capability": mint(issuer, { principal: "alice" }) };
 const GET = { grant: "files", operation: "get" } as const;
 const onFailure = (): void => {};
+/** More than goes into a socket at once. */
+const LONG = "x".repeat(8 * 1024 * 1024);
 
 async function serving(server: Server): Promise<string> {
   onTestFinished(() => void server.close());
@@ -87,6 +89,21 @@ test("a requirement that is changed later changes no route", async () => {
   expect(answer.headers.get("proviso-denial")).toBe("resource_denied");
 });
 
+test("a refusal tells no more than 32 of its denials, and the codes of all", async () => {
+  const named = Array.from({ length: 40 }, (_, at) => `rh_${at}`);
+  const other = { resourceHandles: ["rh_other"] };
+  const token = attenuated(attenuated(mint(issuer, other), other), {
+    ...other,
+    operations: ["put"],
+  });
+  const handler = forFetch(issuer)({ ...GET, resourceHandles: () => named }, () => new Response());
+  const asked = new Request("https://here.example", { headers: { "Proviso-Capability": token } });
+  const answer = await handler(asked);
+  const { denials } = JSON.parse(await answer.text());
+  expect([answer.status, denials.length]).toEqual([403, 32]);
+  expect(answer.headers.get("proviso-denial")).toBe("resource_denied,operation_denied");
+});
+
 test("the capability is typed, and so is what a route reads", () => {
   expectTypeOf(capabilityOf).returns.toEqualTypeOf<VerifiedCapability>();
   const requires = forExpress(issuer);
@@ -121,6 +138,14 @@ describe("on Express", () => {
     const url = await serving(createServer(app));
     expect(await (await fetch(url, { headers })).json()).toMatch(/has not been checked/);
     expect((await fetch(`${url}/refused`, { headers })).status).toBe(403);
+  });
+
+  test("what the app says of caches before stays", async () => {
+    const app = express();
+    app.use((_req, res, next) => next(void res.set("Cache-Control", "private, max-age=5")));
+    app.get("/", forExpress(issuer)(GET), (_req, res) => void res.send("here"));
+    const answer = await fetch(await serving(createServer(app)), { headers });
+    expect(answer.headers.get("cache-control")).toBe("private, max-age=5");
   });
 
   test("each route of several has the check of its own", async () => {
@@ -160,10 +185,10 @@ describe("on node:http, what a handler throws", () => {
     [
       "after it leaves the answer",
       async (res) => {
-        res.end("abc");
+        res.end(LONG);
         throw new Error("it broke");
       },
-      { status: 200, secret: null, text: "abc" },
+      { status: 200, secret: null, text: LONG },
     ],
   ])("%s", async (_, handle, expected) => {
     const failures: unknown[] = [];
