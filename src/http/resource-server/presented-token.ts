@@ -14,6 +14,7 @@ export type PresentedToken =
   | { readonly ok: false; readonly message: string };
 
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
+const ADVICE = "send one capability in it";
 // The check of the token has limits of its own; servers limit all headers together.
 const ANY_LENGTH = Number.POSITIVE_INFINITY;
 
@@ -35,7 +36,7 @@ export function presentedToken(header: HeaderReader, inAuthorization: boolean): 
 
 function bearerToken(authorization: string): PresentedToken {
   if (authorization.includes(",")) return mistake("the header Authorization must come once");
-  const reading = readBearer(authorization, "send one capability in it", ANY_LENGTH);
+  const reading = readBearer({ headers: { authorization } }, ADVICE, ANY_LENGTH);
   if (reading.ok) return reading;
   const { code, message } = reading.denial;
   return code === "token_missing" ? NOTHING : mistake(message);
