@@ -84,7 +84,9 @@ export function createCheck(
         return { ok: false, refusal: denied(decision.denials, challenge) };
       } catch (error) {
         // To Express, a thrown "route" or undefined would say that the request may go on.
-        throw error instanceof Error ? error : new Error("not an Error", { cause: error });
+        throw error instanceof Error
+          ? error
+          : new Error("the check threw no Error", { cause: error });
       }
     };
   };
