@@ -92,46 +92,25 @@ function withReason(code: StorageErrorCode, path: string, cause: unknown): Stora
 /** What a failure means whose code says so; `undefined` for others. */
 export function knownFailure(error: unknown, path: string): StorageError | undefined {
   const reason = errorCode(error);
-  const code = STORE_CODES.find(([start]) => reason.startsWith(start))?.[1];
+  const fits = (start: string): boolean => reason.startsWith(start);
+  const code = STORE_CODES.find(([, starts]) => starts.some(fits))?.[0];
   return code && withReason(code, path, error);
 }
 
-/** The first that the error's code starts with counts: of SQLite, PostgreSQL or the system. */
-const STORE_CODES: readonly (readonly [start: string, code: StorageErrorCode])[] = [
-  ["SQLITE_BUSY", "store_locked"],
-  ["SQLITE_LOCKED", "store_locked"],
-  ["SQLITE_NOTADB", "store_corrupt"],
-  ["SQLITE_CORRUPT", "store_corrupt"],
-  ["SQLITE_FULL", "store_full"],
+/** What the codes of SQLite, PostgreSQL and the system start with; the first that fits counts. */
+const STORE_CODES: readonly (readonly [code: StorageErrorCode, starts: readonly string[]])[] = [
+  ["store_locked", ["SQLITE_BUSY", "SQLITE_LOCKED", "55P03", "40"]],
+  ["store_full", ["SQLITE_FULL", "53100", "ENOSPC", "EDQUOT", "EFBIG"]],
   // What a disk quota or a limit on a file's size gives.
-  ["SQLITE_IOERR_WRITE", "store_full"],
-  ["SQLITE_IOERR_FSYNC", "store_full"],
-  ["SQLITE_READONLY", "store_unwritable"],
-  ["SQLITE_CANTOPEN", "store_unreadable"],
+  ["store_full", ["SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC"]],
+  ["store_unwritable", ["SQLITE_READONLY", "25006", "42501", "EROFS"]],
+  ["store_corrupt", ["SQLITE_NOTADB", "SQLITE_CORRUPT"]],
   // A table or column that is not there.
-  ["SQLITE_ERROR", "store_corrupt"],
-  ["08", "store_unreachable"],
-  ["57P", "store_unreachable"],
-  ["53300", "store_unreachable"],
-  ["53100", "store_full"],
-  ["28", "store_unreadable"],
-  ["3D000", "store_missing"],
-  ["25006", "store_unwritable"],
-  ["42501", "store_unwritable"],
-  ["42", "store_corrupt"],
-  ["55P03", "store_locked"],
-  ["40", "store_locked"],
-  ["ECONN", "store_unreachable"],
-  ["ENOTFOUND", "store_unreachable"],
-  ["EAI_AGAIN", "store_unreachable"],
-  ["EPIPE", "store_unreachable"],
-  ["ETIMEDOUT", "store_unreachable"],
-  ["EHOSTUNREACH", "store_unreachable"],
-  ["ENETUNREACH", "store_unreachable"],
-  ["ENOSPC", "store_full"],
-  ["EDQUOT", "store_full"],
-  ["EFBIG", "store_full"],
-  ["EROFS", "store_unwritable"],
+  ["store_corrupt", ["SQLITE_ERROR", "42"]],
+  ["store_unreadable", ["SQLITE_CANTOPEN", "28"]],
+  ["store_missing", ["3D000"]],
+  ["store_unreachable", ["08", "57P", "53300", "ECONN", "ENOTFOUND", "EAI_AGAIN", "EPIPE"]],
+  ["store_unreachable", ["ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"]],
 ];
 
 const REASONS: Readonly<Record<string, string>> = {
