@@ -2,9 +2,9 @@ import { type ListTasksRequest, type ListTasksResponse, TaskState } from "@a2a-j
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { Kysely } from "kysely";
 import type { StoreTables } from "../database.js";
-import type { Accesses, Viewer } from "./accesses.js";
-import type { Stored } from "./stored.js";
+import { type Viewer, visibleTo } from "./accesses.js";
 import { taskOf, timeOf } from "./task-row.js";
+import type { Tasks } from "./tasks.js";
 
 const PAGE_SIZE = 50;
 const MAX_PAGE = 100;
@@ -83,12 +83,11 @@ export async function listTasks(
   db: Kysely<StoreTables>,
   { pageSize, includeArtifacts, cursor, context, state, after }: TaskPage,
   viewer: Viewer,
-  accesses: Accesses,
-  stored: Stored,
+  tasks: Tasks,
 ): Promise<ListTasksResponse> {
   const listed = db
     .selectFrom("task")
-    .where("access", "in", accesses.visibleTo(db, viewer))
+    .where("access", "in", visibleTo(db, viewer))
     .$if(context !== undefined, (query) => query.where("context", "=", context ?? ""))
     .$if(state !== undefined, (query) => query.where("state", "=", state ?? 0))
     .$if(after !== undefined, (query) => query.where("updated", ">", after ?? 0));
@@ -111,7 +110,7 @@ export async function listTasks(
     .orderBy("id", "desc")
     .limit(pageSize + 1)
     .execute();
-  const shown = rows.slice(0, fitting(rows.slice(0, pageSize), stored));
+  const shown = rows.slice(0, fitting(rows.slice(0, pageSize)));
   const last = rows.length > shown.length ? shown.at(-1) : undefined;
   const ids = shown.map((row) => row.id);
   const read = listed
@@ -119,27 +118,25 @@ export async function listTasks(
     .$if(includeArtifacts, (query) => query.select("artifacts"))
     .where("id", "in", ids);
   // PostgreSQL knows no empty list.
-  const tasks = new Map((ids.length > 0 ? await read.execute() : []).map((row) => [row.id, row]));
+  const found = new Map((ids.length > 0 ? await read.execute() : []).map((row) => [row.id, row]));
   return {
     // One that has gone or changed since it was chosen may be missing.
-    tasks: ids.flatMap((one) => tasks.get(one) ?? []).map((row) => taskOf(row, stored)),
+    tasks: tasks.sound(() => ids.flatMap((one) => found.get(one) ?? []).map(taskOf)),
     nextPageToken: last === undefined ? "" : encodePageToken(last),
     pageSize,
-    totalSize: stored.number(Number(total), "count"),
+    totalSize: Number(total),
   };
 }
 
-/** The bytes of a task's columns. */
-interface Sizes {
-  readonly body: number;
-  readonly artifacts?: number;
-}
-
-/** How many of the rows fit into a page; at least one, so that there is progress. */
-function fitting(rows: readonly Sizes[], stored: Stored): number {
+/**
+ * How many of the rows fit into a page; at least one, so that there is progress.
+ *
+ * @param rows - The bytes of each task's columns.
+ */
+function fitting(rows: readonly { readonly body: number; readonly artifacts?: number }[]): number {
   let bytes = 0;
   for (const [at, { body, artifacts = 0 }] of rows.entries()) {
-    bytes += stored.number(body, "body") + stored.number(artifacts, "artifacts");
+    bytes += body + artifacts;
     if (bytes > PAGE_BYTES && at > 0) return at;
   }
   return rows.length;
