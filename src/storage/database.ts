@@ -77,6 +77,10 @@ export class Database<Tables> {
     return (await this.#commits.shortage()) === undefined;
   }
 
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
   /** Waits for what is being written, and lets go of the database. */
   async close(): Promise<void> {
     this.#closed ??= this.#commits.drain().then(() => this.#engine.close());
@@ -88,7 +92,7 @@ export class Database<Tables> {
   }
 
   #assertOpen(): void {
-    if (this.#closed !== undefined) throw new TypeError("the database is closed");
+    if (this.isClosed) throw new TypeError("the database is closed");
   }
 }
 

@@ -18,7 +18,7 @@ const MESSAGES = {
   store_corrupt: "this is not a database of proviso, or it is damaged",
   store_full: "the database could not be written; nothing was changed",
   store_version: "a newer version of proviso made this database",
-  store_outdated: "this file is of an unreleased format of proviso, which kept each store apart",
+  store_outdated: "this file is of an unreleased format of proviso",
   store_replaced: "another file has taken the place of the database",
   store_unavailable: "the database needs a package that cannot be loaded",
 } as const;

@@ -17,10 +17,10 @@ export interface StoreTables
 export type StoreDatabase = Database<StoreTables>;
 
 const SCHEMA: Schema = {
-  /** "prvd". */
-  applicationId: 0x70727664,
-  /** "prvs", "prvl" and "prvt": a file for each store. */
-  outdated: [0x70727673, 0x7072766c, 0x70727674],
+  /** "prve". */
+  applicationId: 0x70727665,
+  /** "prvs", "prvl" and "prvt": a file for each store; "prvd". */
+  outdated: [0x70727673, 0x7072766c, 0x70727674, 0x70727664],
   migrations: [
     async (step) => {
       await makeTables(step, REVOCATION_TABLES);

@@ -128,11 +128,11 @@ describe("files that are no databases of proviso", () => {
     ],
     [
       "an SQLite file that only says to be one",
-      (path) => sqlite(path, marked(0x70727664)),
+      (path) => sqlite(path, marked(0x70727665)),
       "store_corrupt",
       /it is damaged/,
     ],
-    ...[0x70727673, 0x7072766c, 0x70727674].map(
+    ...[0x70727673, 0x7072766c, 0x70727674, 0x70727664].map(
       (id): [string, (path: string) => void, string, RegExp] => [
         `a store of the unreleased format ${id.toString(16)}`,
         (path) => sqlite(path, marked(id)),
@@ -142,7 +142,7 @@ describe("files that are no databases of proviso", () => {
     ),
     [
       "a database of a newer version",
-      (path) => sqlite(path, `${marked(0x70727664)}; PRAGMA user_version = 1000`),
+      (path) => sqlite(path, `${marked(0x70727665)}; PRAGMA user_version = 1000`),
       "store_version",
       /newer version/,
     ],

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Kysely } from "kysely";
 import {
   covers,
@@ -34,12 +34,6 @@ const STALE_AFTER = 5;
 /** Milliseconds after which a look is given up: another one may be answered. */
 const PATIENCE = 2000;
 
-/** What must be read back, and what waits for it. */
-interface Confirmation {
-  readonly entries: KeptRevocation[];
-  readonly done: Promise<void>;
-}
-
 /**
  * Revocations in a database that several processes share. Each process holds all of them in memory,
  * so that a look-up does no I/O, and follows what the others revoke. Made by {@link openRevocations}.
@@ -58,7 +52,9 @@ export class RevocationStore implements RevocationSource, RevocationSink {
   /** When the last look that succeeded began, in milliseconds of `performance`. */
   #readAt = Number.NEGATIVE_INFINITY;
   #problem: StorageError | undefined;
-  #next: Confirmation | undefined;
+  /** What is read back next, in one go. */
+  #written: KeptRevocation[] = [];
+  #readingBack: Promise<void> | undefined;
 
   /** @internal Use {@link openRevocations}. */
   constructor(database: StoreDatabase, options: Required<RevocationStoreOptions>) {
@@ -218,13 +214,13 @@ export class RevocationStore implements RevocationSource, RevocationSink {
 
   /** One look; `false` once the database is closed. */
   async #refresh(): Promise<boolean> {
+    const { name } = this.#database;
     try {
-      await this.#look((action) => inTime(this.#database.read(action), this.#database.name));
+      await this.#look((action) => inTime(this.#database.read(action), name));
       this.#problem = undefined;
     } catch (error) {
-      // The database is closed.
-      if (error instanceof TypeError) return false;
-      this.#problem = storeError(error, this.#database.name);
+      if (this.#database.isClosed) return false;
+      this.#problem = storeError(error, name);
     }
     return true;
   }
@@ -243,18 +239,16 @@ export class RevocationStore implements RevocationSource, RevocationSink {
   }
 
   /** Reads back what was written. All that is written in one turn is read back at once. */
-  #confirm(entries: readonly KeptRevocation[]): Promise<void> {
-    if (entries.length === 0) return Promise.resolve();
-    if (this.#next === undefined) {
-      const waiting: KeptRevocation[] = [];
-      const done = nextTurn().then(() => {
-        this.#next = undefined;
-        return this.#database.readAfresh((db) => this.#readBack(db, waiting));
-      });
-      this.#next = { entries: waiting, done };
-    }
-    this.#next.entries.push(...entries);
-    return this.#next.done;
+  async #confirm(entries: readonly KeptRevocation[]): Promise<void> {
+    if (entries.length === 0) return;
+    this.#written.push(...entries);
+    this.#readingBack ??= nextTurn().then(() => {
+      const written = this.#written;
+      this.#written = [];
+      this.#readingBack = undefined;
+      return this.#database.readAfresh((db) => this.#readBack(db, written));
+    });
+    await this.#readingBack;
   }
 
   async #readBack(db: Kysely<StoreTables>, entries: readonly KeptRevocation[]): Promise<void> {
@@ -275,7 +269,7 @@ export class RevocationStore implements RevocationSource, RevocationSink {
     const began = performance.now();
     const known = this.#version;
     const { version, pruned } = await read((db) => this.#rows.state(db));
-    if (version < known) throw this.#rows.corrupt(`its version fell from ${known} to ${version}`);
+    this.#rows.assertGrown(known, version);
     if (pruned > this.#pruned) {
       this.#pruned = pruned;
       this.#table.prune(pruned);
@@ -295,19 +289,14 @@ export class RevocationStore implements RevocationSource, RevocationSink {
 }
 
 /** Gives up a look that is not answered. */
-async function inTime<T>(look: Promise<T>, name: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const detail = `no answer for ${PATIENCE / 1000} s`;
-      reject(new StorageError("store_unreachable", name, { detail }));
-    }, PATIENCE).unref();
+function inTime<T>(look: Promise<T>, name: string): Promise<T> {
+  const answered = new AbortController();
+  const options = { ref: false, signal: answered.signal };
+  const late = sleep(PATIENCE, undefined, options).then(() => {
+    const detail = `no answer for ${PATIENCE / 1000} s`;
+    throw new StorageError("store_unreachable", name, { detail });
   });
-  try {
-    return await Promise.race([look, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return Promise.race([look, late]).finally(() => answered.abort());
 }
 
 /**
