@@ -13,30 +13,12 @@ import { StorageError, storeError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
 import { RevocationRows } from "./rows.js";
 
-/** How current a store's answers must be. */
-export interface RevocationStoreOptions {
-  /**
-   * Milliseconds between two looks whether another process has revoked something; 50 unless given, or
-   * 250 for PostgreSQL.
-   */
-  readonly refreshEvery?: number;
-  /**
-   * Seconds after the last successful look at the database for which the list may be relied on; 5
-   * unless given. Then every check is refused as `revocation_stale`, until a look succeeds again.
-   */
-  readonly staleAfter?: number;
-  /** Milliseconds since 1970; the issuer's clock, `Date.now` unless given. */
-  readonly clock?: () => number;
-}
-
-const REFRESH_EVERY = { sqlite: 50, postgres: 250 } as const;
-const STALE_AFTER = 5;
 /** Milliseconds after which a look is given up: another one may be answered. */
 const PATIENCE = 2000;
 
 /**
  * Revocations in a database that several processes share. Each process holds all of them in memory,
- * so that a look-up does no I/O, and follows what the others revoke. Made by {@link openRevocations}.
+ * so that a look-up does no I/O, and follows what the others revoke. Made by `openRevocations`.
  *
  * Look-ups never throw. While the database cannot be read, what is known goes on being refused, and
  * after `staleAfter` seconds everything is. So it is once the database is closed.
@@ -56,12 +38,12 @@ export class RevocationStore implements RevocationSource, RevocationSink {
   #written: KeptRevocation[] = [];
   #readingBack: Promise<void> | undefined;
 
-  /** @internal Use {@link openRevocations}. */
-  constructor(database: StoreDatabase, options: Required<RevocationStoreOptions>) {
+  /** @internal Use `openRevocations`. */
+  constructor(database: StoreDatabase, staleAfter: number, clock: () => number) {
     this.#database = database;
     this.#rows = new RevocationRows(database.name);
-    this.#staleAfter = options.staleAfter * 1000;
-    this.#clock = options.clock;
+    this.#staleAfter = staleAfter * 1000;
+    this.#clock = clock;
   }
 
   find(query: RevocationQuery): RevocationEntry[] {
@@ -148,34 +130,6 @@ export class RevocationStore implements RevocationSource, RevocationSink {
    *
    * @param action - Adds entries by the function that it is given: `store.add` would wait for itself.
    * @throws StorageError as `add` does; `store_locked` if another process held the lock for 2 seconds.
-   *
-   * @example
-   * ```ts
-   * import { mkdtempSync } from "node:fs";
-   * import { tmpdir } from "node:os";
-   * import { join } from "node:path";
-   * import { createKeyring } from "proviso/issuer";
-   * import {
-   *   createKeyringFile,
-   *   createStores,
-   *   openRevocations,
-   *   readKeyringFile,
-   *   replaceKeyringFile,
-   * } from "proviso/stores";
-   *
-   * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
-   * const keys = join(folder, "keys.json");
-   * createKeyringFile(keys, createKeyring());
-   * const database = await createStores(join(folder, "proviso.db"));
-   * const revocations = await openRevocations(database);
-   *
-   * await revocations.exclusively(() => {
-   *   const present = readKeyringFile(keys);
-   *   replaceKeyringFile(keys, present.rotate(), present);
-   * });
-   * readKeyringFile(keys).list().length; // => 2
-   * await database.close();
-   * ```
    */
   async exclusively<T>(
     action: (add: (entry: RevocationEntry) => Promise<void>) => T | Promise<T>,
@@ -297,49 +251,4 @@ function inTime<T>(look: Promise<T>, name: string): Promise<T> {
     throw new StorageError("store_unreachable", name, { detail });
   });
   return Promise.race([look, late]).finally(() => answered.abort());
-}
-
-/**
- * Opens the revocations in a database, and follows them until it is closed.
- *
- * @throws TypeError on wrong options.
- * @throws StorageError `store_corrupt` if they cannot be what proviso wrote, or what reading throws.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { createIssuer, createKeyring } from "proviso/issuer";
- * import { createStores, openRevocations } from "proviso/stores";
- *
- * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
- * const database = await createStores(join(folder, "proviso.db"));
- * const revocations = await openRevocations(database);
- * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
- * const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve"] });
- *
- * const revocation = issuer.revocationOf(token);
- * if (revocation.ok) await revocations.add(revocation.entry);
- * const asked = { grant: "documents:read", operation: "retrieve" };
- * issuer.authorize(token, asked).allowed; // => false
- * revocations.version; // => 1
- * await database.close();
- * ```
- */
-export async function openRevocations(
-  database: StoreDatabase,
-  options: RevocationStoreOptions = {},
-): Promise<RevocationStore> {
-  const { refreshEvery = REFRESH_EVERY[database.dialect], staleAfter = STALE_AFTER } = options;
-  if (!Number.isFinite(refreshEvery) || refreshEvery <= 0) {
-    throw new TypeError("refreshEvery must be milliseconds, and more than 0");
-  }
-  if (!Number.isFinite(staleAfter) || staleAfter * 1000 <= refreshEvery) {
-    throw new TypeError("staleAfter must be seconds, and longer than refreshEvery");
-  }
-  const clock = options.clock ?? Date.now;
-  const store = new RevocationStore(database, { refreshEvery, staleAfter, clock });
-  await store.follow(refreshEvery);
-  return store;
 }
