@@ -87,10 +87,6 @@ export class Database<Tables> {
     await this.#closed;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
   #assertOpen(): void {
     if (this.isClosed) throw new TypeError("the database is closed");
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, test } from "vitest";
 import { createStores, openRevocations, openStores } from "../../src/stores/index.js";
-import { capability, namesIn, posix, storageError } from "../issuer/support.js";
+import { addAll, capability, namesIn, posix, storageError } from "../issuer/support.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // What only a file can suffer.
@@ -166,7 +166,7 @@ describe("files that are no databases of proviso", () => {
     const path = newPath();
     const database = await createStores(path);
     const ids = Array.from({ length: 500 }, (_, i) => `cap_${i}`);
-    await (await openRevocations(database)).addAll(ids.map(capability));
+    await addAll(await openRevocations(database), ids.map(capability));
     await database.close();
     const whole = readFileSync(path);
     const attempt = async (name: string, bytes: Uint8Array): Promise<string> => {

@@ -196,10 +196,6 @@ export class LedgerStore implements Ledger {
     await this.#closed;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
   #assertOpen(): void {
     if (this.#closed !== undefined) throw new TypeError("the ledger is closed");
   }

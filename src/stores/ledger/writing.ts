@@ -1,4 +1,5 @@
 import { sql, type Transaction } from "kysely";
+import { LRUCache } from "lru-cache";
 import type { IssuedCapability, LedgerEvent } from "../../agent/ledger.js";
 import { formatTime } from "../../caveats/time.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
@@ -10,7 +11,7 @@ type Writing = Transaction<StoreTables>;
 const DAY = 24 * 60 * 60 * 1000;
 /** Hops of one INSERT, which may name so many values only. */
 const MAX_HOPS = 1000;
-/** Hops that are known to be kept, after which they are forgotten. */
+/** Hops that are known to be kept. */
 const MAX_KNOWN = 10_000;
 
 /** What a hop says, and when an event told it, in milliseconds since 1970. */
@@ -22,7 +23,7 @@ interface ToldHop {
 
 /** Hops that are known to be kept, so that most events write none. */
 export class KnownHops {
-  readonly #kept = new Map<string, number>();
+  readonly #kept = new LRUCache<string, number>({ max: MAX_KNOWN });
 
   /** What events tell of hops that are not known to be kept, or were told last long ago. */
   newIn(events: readonly LedgerEvent[]): readonly ToldHop[] {
@@ -42,7 +43,6 @@ export class KnownHops {
 
   /** Notes that they are committed. */
   add(hops: readonly ToldHop[]): void {
-    if (this.#kept.size + hops.length > MAX_KNOWN) this.#kept.clear();
     for (const { revocation, at } of hops) this.#kept.set(revocation, at);
   }
 }

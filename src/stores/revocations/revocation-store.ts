@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import {
   covers,
   type KeptRevocation,
@@ -91,18 +91,12 @@ export class RevocationStore implements RevocationSource, RevocationSink {
    * @throws StorageError The entry must then be taken as not added.
    */
   async add(entry: RevocationEntry, quota?: RevocationQuota): Promise<RevocationAddition> {
-    const [addition = "known"] = await this.#addAll([readEntry(entry)], quota);
+    const kept = readEntry(entry);
+    const addition = await this.#database.write((db) => this.#put(db, kept, quota), {
+      urgent: true,
+    });
+    if (addition !== "over_quota") await this.#confirm([kept]);
     return addition;
-  }
-
-  /**
-   * Adds all entries or none, as {@link RevocationStore.add} does.
-   *
-   * @throws TypeError if an entry is not well formed.
-   * @throws StorageError as `add` does.
-   */
-  async addAll(entries: Iterable<RevocationEntry>): Promise<void> {
-    await this.#addAll(Array.from(entries, readEntry));
   }
 
   /**
@@ -140,7 +134,7 @@ export class RevocationStore implements RevocationSource, RevocationSink {
         await this.#rows.lock(db);
         return action(async (entry) => {
           const kept = readEntry(entry);
-          await this.#rows.put(db, [kept], { now: this.#now(), known: this.#version });
+          await this.#put(db, kept);
           added.push(kept);
         });
       },
@@ -179,17 +173,13 @@ export class RevocationStore implements RevocationSource, RevocationSink {
     return true;
   }
 
-  async #addAll(
-    entries: readonly KeptRevocation[],
+  #put(
+    db: Transaction<StoreTables>,
+    entry: KeptRevocation,
     quota?: RevocationQuota,
-  ): Promise<RevocationAddition[]> {
-    if (entries.length === 0) return [];
-    const additions = await this.#database.write(
-      (db) => this.#rows.put(db, entries, { now: this.#now(), known: this.#version, quota }),
-      { urgent: true },
-    );
-    await this.#confirm(entries.filter((_, at) => additions[at] !== "over_quota"));
-    return additions;
+  ): Promise<RevocationAddition> {
+    const now = Math.floor(this.#clock() / 1000);
+    return this.#rows.put(db, entry, { now, least: this.#version, quota });
   }
 
   /** Reads back what was written. All that is written in one turn is read back at once. */
@@ -235,10 +225,6 @@ export class RevocationStore implements RevocationSource, RevocationSink {
       this.#version = Math.max(this.#version, Math.min(more, version));
     }
     this.#readAt = Math.max(this.#readAt, began);
-  }
-
-  #now(): number {
-    return Math.floor(this.#clock() / 1000);
   }
 }
 

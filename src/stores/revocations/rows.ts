@@ -16,7 +16,7 @@ interface PutOptions {
   /** Seconds since 1970: entries that are over count against no quota. */
   readonly now: number;
   /** A version that the list has had. */
-  readonly known: number;
+  readonly least: number;
   readonly quota?: RevocationQuota | undefined;
 }
 
@@ -103,20 +103,36 @@ export class RevocationRows {
     await this.#advance(db, 0);
   }
 
-  /** Adds entries to what is there, and says of each what came of it. */
+  /** Adds an entry to what is there, and says what came of it. */
   async put(
     db: Transaction<StoreTables>,
-    entries: readonly KeptRevocation[],
-    options: PutOptions,
-  ): Promise<RevocationAddition[]> {
+    entry: KeptRevocation,
+    { now, least, quota }: PutOptions,
+  ): Promise<RevocationAddition> {
     // First of all: other writers wait here, so that versions are committed in their order.
-    const version = (await this.#advance(db, entries.length)) - entries.length;
-    this.assertGrown(options.known, version);
-    const additions: RevocationAddition[] = [];
-    for (const [at, entry] of entries.entries()) {
-      additions.push(await this.#put(db, entry, version + at + 1, options));
+    const changed = await this.#advance(db, 1);
+    this.assertGrown(least, changed - 1);
+    const known = await this.known(db, entry);
+    if (known !== undefined && covers(known.record, entry.record)) return "known";
+    const party = quota === undefined ? null : JSON.stringify(quota.party);
+    if (known === undefined && quota !== undefined) {
+      if ((await this.#countOf(db, party, now)) >= quota.most) return "over_quota";
     }
-    return additions;
+    const { kind, id, record } = entry;
+    const merged = known === undefined ? record : mergeRecords(known.record, record);
+    const columns = {
+      before: merged.before ?? null,
+      until: merged.until ?? null,
+      at: merged.at,
+      reason: merged.reason === undefined ? null : JSON.stringify(merged.reason),
+      changed,
+    };
+    await db
+      .insertInto("revocation")
+      .values({ kind, id: JSON.stringify(id), party, ...columns })
+      .onConflict((conflict) => conflict.columns(["kind", "id"]).doUpdateSet(columns))
+      .execute();
+    return "added";
   }
 
   /**
@@ -147,35 +163,6 @@ export class RevocationRows {
   /** The error for contents that cannot be. */
   corrupt(detail: string): StorageError {
     return corrupt(this.#name, detail);
-  }
-
-  async #put(
-    db: Transaction<StoreTables>,
-    entry: KeptRevocation,
-    changed: number,
-    { now, quota }: PutOptions,
-  ): Promise<RevocationAddition> {
-    const known = await this.known(db, entry);
-    if (known !== undefined && covers(known.record, entry.record)) return "known";
-    const party = quota === undefined ? null : JSON.stringify(quota.party);
-    if (known === undefined && quota !== undefined) {
-      if ((await this.#countOf(db, party, now)) >= quota.most) return "over_quota";
-    }
-    const { kind, id, record } = entry;
-    const merged = known === undefined ? record : mergeRecords(known.record, record);
-    const columns = {
-      before: merged.before ?? null,
-      until: merged.until ?? null,
-      at: merged.at,
-      reason: merged.reason === undefined ? null : JSON.stringify(merged.reason),
-      changed,
-    };
-    await db
-      .insertInto("revocation")
-      .values({ kind, id: JSON.stringify(id), party, ...columns })
-      .onConflict((conflict) => conflict.columns(["kind", "id"]).doUpdateSet(columns))
-      .execute();
-    return "added";
   }
 
   /** The version after it has grown. */

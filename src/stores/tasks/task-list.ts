@@ -2,6 +2,7 @@ import { type ListTasksRequest, type ListTasksResponse, TaskState } from "@a2a-j
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { Kysely } from "kysely";
 import type { StoreTables } from "../database.js";
+import { textOf, whole } from "../sound.js";
 import { type Viewer, visibleTo } from "./accesses.js";
 import { taskOf, timeOf } from "./task-row.js";
 import type { Tasks } from "./tasks.js";
@@ -31,10 +32,7 @@ function decodePageToken(token: string): PageCursor {
     if (token.length > MAX_TOKEN) throw new TypeError("too long");
     const value: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
     if (Array.isArray(value) && value.length === 2) {
-      const [updated, id]: unknown[] = value;
-      if (typeof updated === "number" && Number.isSafeInteger(updated) && typeof id === "string") {
-        return { updated, id: JSON.stringify(JSON.parse(id)) };
-      }
+      return { updated: whole(value[0]), id: JSON.stringify(textOf(value[1])) };
     }
   } catch {
     // Said below.
@@ -42,23 +40,8 @@ function decodePageToken(token: string): PageCursor {
   throw new RequestMalformedError("pageToken must be the nextPageToken of an earlier page");
 }
 
-/** Which tasks are listed, as a request asked for them. */
-export interface TaskPage {
-  readonly pageSize: number;
-  readonly includeArtifacts: boolean;
-  readonly cursor: PageCursor | undefined;
-  readonly context: string | undefined;
-  readonly state: TaskState | undefined;
-  /** Milliseconds since 1970: only what has a later status. */
-  readonly after: number | undefined;
-}
-
-/**
- * What a request asks for, with the protocol's filters.
- *
- * @throws RequestMalformedError if the page's size or token, or the time, is wrong.
- */
-export function pageOf(params: ListTasksRequest): TaskPage {
+/** What a request asks for, with the protocol's filters. */
+function pageOf(params: ListTasksRequest) {
   const { pageSize = PAGE_SIZE, includeArtifacts = false, pageToken } = params;
   const { contextId, status = TaskState.TASK_STATE_UNSPECIFIED, statusTimestampAfter } = params;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE) {
@@ -78,13 +61,18 @@ export function pageOf(params: ListTasksRequest): TaskPage {
   };
 }
 
-/** One page of the tasks that a viewer may see, latest status first. */
+/**
+ * One page of the tasks that a viewer may see, latest status first, as a request asks for it.
+ *
+ * @throws RequestMalformedError if the page's size or token, or the time, is wrong.
+ */
 export async function listTasks(
   db: Kysely<StoreTables>,
-  { pageSize, includeArtifacts, cursor, context, state, after }: TaskPage,
+  params: ListTasksRequest,
   viewer: Viewer,
   tasks: Tasks,
 ): Promise<ListTasksResponse> {
+  const { pageSize, includeArtifacts, cursor, context, state, after } = pageOf(params);
   const listed = db
     .selectFrom("task")
     .where("access", "in", visibleTo(db, viewer))

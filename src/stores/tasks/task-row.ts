@@ -1,6 +1,7 @@
 import { Task, TaskState } from "@a2a-js/sdk";
 import type { AuthorityUse } from "../../agent/coverage.js";
 import { isJsonObject } from "../../bytes/json.js";
+import type { StoreTables } from "../database.js";
 
 /** Before any time that a status can have. */
 const NEVER = Number.MIN_SAFE_INTEGER;
@@ -15,14 +16,10 @@ const EMPTY: Task = {
 };
 
 /** What a task's row says of the task itself. */
-export interface TaskColumns {
-  readonly context: string;
-  readonly state: number;
-  readonly updated: number;
-  readonly bytes: number;
-  readonly body: string;
-  readonly artifacts: string;
-}
+export type TaskColumns = Pick<
+  StoreTables["task"],
+  "context" | "state" | "updated" | "bytes" | "body" | "artifacts"
+>;
 
 export function columnsOf({ artifacts: made, ...rest }: Task): TaskColumns {
   const body = JSON.stringify(Task.toJSON({ ...rest, artifacts: [] }));

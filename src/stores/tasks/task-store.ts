@@ -10,7 +10,7 @@ import { type Earlier, earlierOf, keepMessage, type TaskMessage } from "./messag
 import { pruneTasks } from "./pruning.js";
 import { PushConfigs } from "./push-configs.js";
 import type { TaskQuota } from "./quota.js";
-import { listTasks, pageOf } from "./task-list.js";
+import { listTasks } from "./task-list.js";
 import { columnsOf, isRunning, isWaiting, taskOf, usesIn, usesText } from "./task-row.js";
 import { Tasks } from "./tasks.js";
 
@@ -184,8 +184,7 @@ export class TaskStore implements SdkTaskStore {
    */
   async list(params: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
     const viewer = viewerOf(context);
-    const page = pageOf(params);
-    return this.#tasks.read((db) => listTasks(db, page, viewer, this.#tasks));
+    return this.#tasks.read((db) => listTasks(db, params, viewer, this.#tasks));
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { KyselyPlugin } from "kysely";
 import { expect, test } from "vitest";
 import { viewerOf } from "../../../src/stores/tasks/accesses.js";
-import { listTasks, pageOf } from "../../../src/stores/tasks/task-list.js";
+import { listTasks } from "../../../src/stores/tasks/task-list.js";
 import { Tasks } from "../../../src/stores/tasks/tasks.js";
 import { onBothDatabases } from "../../support/databases.js";
 import { as, opened, part, task } from "./support.js";
@@ -19,7 +19,7 @@ onBothDatabases((place) => {
     const kept = new Tasks(database, Date.now, () => {}, {});
     const listed = async (includeArtifacts: boolean) => {
       const reading = { characters: 0 };
-      const page = pageOf({ ...REQUEST, includeArtifacts });
+      const page = { ...REQUEST, includeArtifacts };
       const { tasks } = await database.read((db) =>
         listTasks(db.withPlugin(counting(reading)), page, viewerOf(as("alice")), kept),
       );
