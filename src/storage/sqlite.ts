@@ -135,19 +135,18 @@ export interface OpenFile<Tables> {
   readonly close: () => Promise<void>;
 }
 
-/** How a transaction begins, and for how many milliseconds it waits for those of other processes. */
-interface Beginning {
-  readonly begin: string;
-  readonly patience: number;
-}
-
-/** Opens a file whose transactions begin when those of other processes let them. */
+/**
+ * Opens a file whose transactions begin when those of other processes let them.
+ *
+ * @param begin - How: one that is to write and had read first could not write beside another.
+ * @param patience - Milliseconds for which it waits.
+ */
 export function openFile<Tables>(
   connect: Connect,
   path: string,
   name: string,
-  // A transaction that is to write begins so: had it read first, it could not write beside another.
-  { begin, patience }: Beginning = { begin: "BEGIN IMMEDIATE", patience: PATIENCE },
+  begin: string = "BEGIN IMMEDIATE",
+  patience: number = PATIENCE,
 ): OpenFile<Tables> {
   const connection = connect(path, name);
   // Kysely's own `destroy` closes nothing that no query has used.

@@ -56,7 +56,6 @@ export class StorageError extends Error {
 
 /** What a failure of the system means for someone who reads the key file, or else writes it. */
 export function keyFileError(error: unknown, path: string, use: "read" | "write"): StorageError {
-  if (error instanceof StorageError) return error;
   if (use === "write") return withReason("key_file_unwritable", path, error);
   return isAbsence(error)
     ? new StorageError("key_file_missing", path, { cause: error })
@@ -65,14 +64,12 @@ export function keyFileError(error: unknown, path: string, use: "read" | "write"
 
 /** What a failure of the system or of SQLite means for a database that is there. */
 export function storeError(error: unknown, path: string): StorageError {
-  if (error instanceof StorageError) return error;
   if (isAbsence(error)) return new StorageError("store_missing", path, { cause: error });
   return knownFailure(error, path) ?? withReason("store_unreadable", path, error);
 }
 
 /** What a failure of the system or of SQLite means for a database that is being made. */
 export function storeCreationError(error: unknown, path: string): StorageError {
-  if (error instanceof StorageError) return error;
   if (errorCode(error) === "EEXIST")
     return new StorageError("store_exists", path, { cause: error });
   return knownFailure(error, path) ?? withReason("store_unwritable", path, error);
@@ -83,7 +80,9 @@ function isAbsence(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
+/** With what the system says of the cause; an error that says what is wrong already stays. */
 function withReason(code: StorageErrorCode, path: string, cause: unknown): StorageError {
+  if (cause instanceof StorageError) return cause;
   const reason = errorCode(cause);
   const detail = reason === "" ? {} : { detail: REASONS[reason] ?? reason };
   return new StorageError(code, path, { ...detail, cause });
