@@ -1,4 +1,4 @@
-import type { AuthenticationDenial, CallerAuthentication } from "../agent/caller.js";
+import type { AuthenticationDenial, CallerAuthentication, CallerRequest } from "../agent/caller.js";
 
 /** A bearer token as it came, or the reason for its absence. */
 export type BearerReading = { readonly ok: true; readonly token: string } | Unauthenticated;
@@ -11,15 +11,17 @@ const SCHEME = /^bearer(?: |$)/i;
 const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /**
- * The token in an `Authorization` header: the scheme `Bearer`, in any case, spaces, one token
+ * The token in a request's `Authorization` header: the scheme `Bearer`, in any case, spaces, one token
  * (RFC 6750, section 2.1), and nothing else; at most 8 KiB. Another scheme counts as no token, as
  * RFC 6750, section 3.1, has it.
  *
- * @param authorization - The header's value, absent if the request has none.
  * @param advice - How to get a token, said after what is wrong.
  */
-export function readBearer(authorization: string | undefined, advice: string): BearerReading {
-  if (authorization === undefined || authorization === "") {
+export function readBearer(
+  { headers: { authorization } }: Pick<CallerRequest, "headers">,
+  advice: string,
+): BearerReading {
+  if (typeof authorization !== "string" || authorization === "") {
     return refused("token_missing", `there is no Authorization header; ${advice}`);
   }
   if (authorization.length > MAX_HEADER_LENGTH) {
