@@ -70,7 +70,7 @@ export function tooManyRevocations(most: number): AgentDenial {
 }
 
 /** What took away all that was asked for. */
-export type TakenBy = "grant" | "request" | "policy";
+type TakenBy = "grant" | "request" | "policy";
 
 /** A grant under which nothing was issued, and why. */
 export interface RefusedGrant {

@@ -6,7 +6,7 @@ import type { Resource } from "./resources/resource.js";
  * How a skill gets at resources: those that its arguments name by handle; *scoped*, all that are left
  * in the capability; or none.
  */
-export type SkillReach = "named" | "scoped" | "none";
+type SkillReach = "named" | "scoped" | "none";
 
 /** A call that has passed every check. */
 export interface SkillCall {

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import type { Kysely } from "kysely";
+import { assertMembers } from "../caveats/known-members.js";
 import type { DatabaseDialect } from "./columns.js";
 import type { Engine } from "./engine.js";
 import { GroupCommit, type Write, type WriteOptions } from "./group-commit.js";
@@ -104,6 +105,7 @@ export async function openDatabase<Tables>(
   ifMissing: IfMissing,
   options: DatabaseOptions = {},
 ): Promise<Database<Tables>> {
+  assertMembers(options, ["reserve"], "options");
   if (isAddress(place)) {
     return new Database(await openPostgres<Tables>(place, schema, ifMissing), options);
   }

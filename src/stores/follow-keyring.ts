@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { following, stampOf } from "../bytes/file-stamp.js";
-import type { Keyring, KeyringOptions } from "../issuer/keyring.js";
+import { assertMembers } from "../caveats/known-members.js";
+import { KEYRING_OPTIONS, type Keyring, type KeyringOptions } from "../issuer/keyring.js";
 import { keyFileError } from "../storage/storage-error.js";
 import { readKeyringFile } from "./keyring-file.js";
 
@@ -26,14 +27,14 @@ export interface FollowOptions extends KeyringOptions {
  * import { mkdtempSync } from "node:fs";
  * import { tmpdir } from "node:os";
  * import { join } from "node:path";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
  * import { createKeyringFile, followKeyringFile, replaceKeyringFile } from "proviso/stores";
  *
  * const path = join(mkdtempSync(join(tmpdir(), "proviso-")), "keys.json");
  * const old = createKeyring();
  * createKeyringFile(path, old);
  * const keys = followKeyringFile(path, { refreshEvery: 0 });
- * const issuer = createIssuer({ name: "a", keys, revocations: new RevocationList() });
+ * const issuer = createIssuer({ name: "a", keys, revocations: createRevocationList() });
  * const { token } = issuer.mint({ grant: "g", operations: ["get"] });
  *
  * replaceKeyringFile(path, old.rotate().retire(old.minting.kid), old);
@@ -42,6 +43,7 @@ export interface FollowOptions extends KeyringOptions {
  * ```
  */
 export function followKeyringFile(path: string, options: FollowOptions = {}): () => Keyring {
+  assertMembers(options, ["refreshEvery", ...KEYRING_OPTIONS], "options");
   const { refreshEvery = 100, ...keyringOptions } = options;
   if (!Number.isFinite(refreshEvery) || refreshEvery < 0) {
     throw new TypeError("refreshEvery must be 0 or more milliseconds");

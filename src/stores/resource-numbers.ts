@@ -116,3 +116,8 @@ async function lookUp<Key extends string | number, Value extends string | number
   }
   return found;
 }
+
+/** The numbers of resources in a database of the stores. */
+export function openResourceNumbers(database: StoreDatabase): ResourceNumberStore {
+  return new ResourceNumberStore(database);
+}

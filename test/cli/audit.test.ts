@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attenuate, inspect } from "../../src/index.js";
-import { createStores, LedgerStore } from "../../src/stores/index.js";
+import { createStores, openLedger } from "../../src/stores/index.js";
 import { ALICE, BOB, type RunningAgent, startAgent } from "./agent.js";
 import { Bench, document, signatureForms } from "./run.js";
 
@@ -234,7 +234,7 @@ describe("the ledger", () => {
   test("with a gap says so", async () => {
     const path = bench.path("gap.db");
     const database = await createStores(path);
-    const ledger = new LedgerStore(database, { capacity: 1, interval: 60_000 });
+    const ledger = openLedger(database, { capacity: 1, interval: 60_000 });
     const event = {
       kind: "invocation",
       at: "2030-01-01T00:00:00.000Z",

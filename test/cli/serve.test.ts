@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { LedgerStore, openStores } from "../../src/stores/index.js";
+import { openLedger, openStores } from "../../src/stores/index.js";
 import { at, send, textAt } from "../protocols/a2a/callers.js";
 import { startAuthorizationServer } from "../support/authorization-server.js";
 import { MAIN } from "../support/built.js";
@@ -170,7 +170,7 @@ describe("what the configuration does", () => {
 
   test("how long the ledger keeps events", async () => {
     const database = await openStores(join(bench.home, "proviso.db"), "create");
-    const ledger = new LedgerStore(database);
+    const ledger = openLedger(database);
     for (const [days, purpose] of [
       [3, "long ago"],
       [1, "of late"],

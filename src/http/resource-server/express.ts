@@ -40,9 +40,9 @@ export function capabilityOf(req: object): VerifiedCapability {
  * ```ts
  * import express from "express";
  * import { capabilityOf, createCapabilityMiddleware } from "proviso/express";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
  *
- * const revocations = new RevocationList();
+ * const revocations = createRevocationList();
  * const issuer = createIssuer({ name: "documents", keys: createKeyring(), revocations });
  * const requires = createCapabilityMiddleware(issuer);
  *

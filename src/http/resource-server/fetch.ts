@@ -31,9 +31,9 @@ export type FetchRequires = <Rest extends readonly unknown[], Req extends Reques
  * @example
  * ```ts
  * import { createCapabilityMiddleware } from "proviso/fetch";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
  *
- * const revocations = new RevocationList();
+ * const revocations = createRevocationList();
  * const issuer = createIssuer({ name: "documents", keys: createKeyring(), revocations });
  * const requires = createCapabilityMiddleware(issuer);
  *

@@ -33,10 +33,10 @@ export type NodeRequires = <
  * @example
  * ```ts
  * import { createServer } from "node:http";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
  * import { createCapabilityMiddleware } from "proviso/node";
  *
- * const revocations = new RevocationList();
+ * const revocations = createRevocationList();
  * const issuer = createIssuer({ name: "documents", keys: createKeyring(), revocations });
  * const requires = createCapabilityMiddleware(issuer, { onFailure: console.error });
  *

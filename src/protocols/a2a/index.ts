@@ -5,19 +5,18 @@
  * @packageDocumentation
  */
 
-export { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
-export { RATE_LIMIT, type RateLimit } from "../../http/callers.js";
+export type { BodyLimits } from "../../http/body.js";
+export type { RateLimit } from "../../http/callers.js";
 export { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
 export type { ListenOptions } from "../../http/listen.js";
 export type { AgentLog } from "../../http/log.js";
-export { AgentMetrics, type RevocationGauge } from "../../http/metrics.js";
+export { type AgentMetrics, createAgentMetrics, type RevocationGauge } from "../../http/metrics.js";
 export { type HealthCheck, type MetricsServer, serveMetrics } from "../../http/status.js";
 export type { PushConfigs } from "../../stores/tasks/push-configs.js";
 export { type TaskQuota, TaskQuotaError } from "../../stores/tasks/quota.js";
-export { setTaskAccess, type TaskAccess, taskAccessOf } from "../../stores/tasks/task-access.js";
 export {
   openTaskStore,
-  TaskStore,
+  type TaskStore,
   type TaskStoreOptions,
 } from "../../stores/tasks/task-store.js";
 export type { AgentModule, AgentModuleContext, AgentSkills } from "./agent-module.js";

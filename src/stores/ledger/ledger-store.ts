@@ -24,34 +24,6 @@ const MAX_RETENTION = 36_500;
  * What `commit` wrote survives any crash. What `note` took is written within `interval` milliseconds
  * or after 512 events, and then survives the end of this process, however it comes; in a file, a crash
  * of the whole system may lose what was noted since the last commit.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { createStores, LedgerStore } from "proviso/stores";
- *
- * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
- * const ledger = new LedgerStore(database);
- * const revocations = new RevocationList();
- * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
- * const { capability, identifier } = issuer.issue(() => ({
- *   grant: "documents:read",
- *   operations: ["retrieve"],
- * }));
- *
- * const { id, expires } = capability;
- * const who = { principal: "alice", invoker: "assistant" };
- * const at = new Date().toISOString();
- * await ledger.commit({ kind: "issuance", at, decision: "allowed", capability: id, ...who }, [
- *   { id, identifier, hop: JSON.stringify(capability.hop), ...who, expires },
- * ]);
- * (await ledger.issued(id))?.principal; // => "alice"
- * await ledger.close();
- * await database.close();
- * ```
  */
 export class LedgerStore implements Ledger {
   readonly #database: StoreDatabase;
@@ -211,4 +183,41 @@ export class LedgerStore implements Ledger {
     );
     this.#hops.add(hops);
   }
+}
+
+/**
+ * The ledger in a database of the stores, which the caller closes after the ledger.
+ *
+ * @throws TypeError on wrong options.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+ * import { createStores, openLedger } from "proviso/stores";
+ *
+ * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
+ * const ledger = openLedger(database);
+ * const revocations = createRevocationList();
+ * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
+ * const { capability, identifier } = issuer.issue(() => ({
+ *   grant: "documents:read",
+ *   operations: ["retrieve"],
+ * }));
+ *
+ * const { id, expires } = capability;
+ * const who = { principal: "alice", invoker: "assistant" };
+ * const at = new Date().toISOString();
+ * await ledger.commit({ kind: "issuance", at, decision: "allowed", capability: id, ...who }, [
+ *   { id, identifier, hop: JSON.stringify(capability.hop), ...who, expires },
+ * ]);
+ * (await ledger.issued(id))?.principal; // => "alice"
+ * await ledger.close();
+ * await database.close();
+ * ```
+ */
+export function openLedger(database: StoreDatabase, options: LedgerOptions = {}): LedgerStore {
+  return new LedgerStore(database, options);
 }

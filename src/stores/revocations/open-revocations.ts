@@ -1,3 +1,4 @@
+import { assertMembers } from "../../caveats/known-members.js";
 import type { StoreDatabase } from "../database.js";
 import { RevocationStore } from "./revocation-store.js";
 
@@ -19,6 +20,8 @@ export interface RevocationStoreOptions {
 
 const REFRESH_EVERY = { sqlite: 50, postgres: 250 } as const;
 const STALE_AFTER = 5;
+const OPTIONS = ["refreshEvery", "staleAfter", "clock"];
+
 /**
  * Opens the revocations in a database, and follows them until it is closed.
  *
@@ -51,6 +54,7 @@ export async function openRevocations(
   database: StoreDatabase,
   options: RevocationStoreOptions = {},
 ): Promise<RevocationStore> {
+  assertMembers(options, OPTIONS, "options");
   const { refreshEvery = REFRESH_EVERY[database.dialect], staleAfter = STALE_AFTER } = options;
   if (!Number.isFinite(refreshEvery) || refreshEvery <= 0) {
     throw new TypeError("refreshEvery must be milliseconds, and more than 0");

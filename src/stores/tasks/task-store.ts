@@ -2,6 +2,7 @@ import type { ListTasksRequest, ListTasksResponse, Task } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { TaskStore as SdkTaskStore, ServerCallContext } from "@a2a-js/sdk/server";
 import type { Kysely } from "kysely";
+import { assertMembers } from "../../caveats/known-members.js";
 import type { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
 import { partyOf, putAccess, type Viewer, viewerOf } from "./accesses.js";
@@ -31,42 +32,21 @@ export interface TaskStoreOptions {
   readonly lease?: number;
 }
 
+const OPTIONS = ["onProblem", "clock", "quota", "lease"];
+
 /**
  * Keeps tasks and push configurations in a database of the stores, which the caller closes after the
  * task store. Tasks that instances of the agent which are gone have left under way have failed then.
  *
  * @throws TypeError if a quota or the lease is not a whole number.
  * @throws StorageError
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { ServerCallContext } from "@a2a-js/sdk/server";
- * import { openTaskStore, setTaskAccess } from "proviso/a2a";
- * import { openStores } from "proviso/stores";
- *
- * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
- * const database = await openStores(join(folder, "proviso.db"), "create");
- * const tasks = await openTaskStore(database);
- * const mine = new ServerCallContext();
- * setTaskAccess(mine, { principal: "alice", paths: [["rv_identifier", "rv_hop"]] });
- * const theirs = new ServerCallContext();
- * setTaskAccess(theirs, { principal: "bob", paths: [] });
- *
- * const empty = { status: undefined, artifacts: [], history: [], metadata: undefined };
- * await tasks.save({ id: "task-1", contextId: "context-1", ...empty }, mine);
- * (await tasks.load("task-1", mine))?.contextId; // => "context-1"
- * await tasks.load("task-1", theirs); // => undefined
- * await tasks.close();
- * await database.close();
- * ```
  */
 export async function openTaskStore(
   database: StoreDatabase,
-  { onProblem = () => {}, clock = Date.now, quota = {}, lease: length }: TaskStoreOptions = {},
+  options: TaskStoreOptions = {},
 ): Promise<TaskStore> {
+  assertMembers(options, OPTIONS, "options");
+  const { onProblem = () => {}, clock = Date.now, quota = {}, lease: length } = options;
   const tasks = new Tasks(database, clock, onProblem, quota);
   const lease = new Lease(tasks, length);
   await lease.start();

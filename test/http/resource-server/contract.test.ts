@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { CapabilityAuthority } from "../../../src/http/fetch.js";
-import { createKeyring, type MintRequest, RevocationList } from "../../../src/issuer/index.js";
+import {
+  createKeyring,
+  createRevocationList,
+  type MintRequest,
+} from "../../../src/issuer/index.js";
 import { addThirdPartyCaveat, macaroonToText, parseMacaroon } from "../../../src/macaroon/index.js";
 import { append, attenuated, fixture, NOW, utf8 } from "../../capability/support.js";
 import { type Answer, type Headers, type ResourceServer, SERVERS } from "./servers.js";
@@ -11,9 +15,9 @@ const HEADER = "Proviso-Capability";
 const MINUTE = 60_000;
 let now = NOW;
 const clock = (): number => now;
-const original = new RevocationList();
+const original = createRevocationList();
 /** What the resource server follows: it may be relied on for an hour. */
-const revocations = new RevocationList(original.snapshot("2030-01-01T01:00:00Z"));
+const revocations = createRevocationList(original.snapshot("2030-01-01T01:00:00Z"));
 const { issuer } = fixture({ clock, revocations, name: "documents", audience: "documents" });
 
 const GRANT: MintRequest = {

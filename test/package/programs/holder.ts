@@ -1,11 +1,11 @@
 import { attenuate, inspect, revocationId } from "proviso";
-import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
 import { verifyMacaroon } from "proviso/macaroon";
 
 const issuer = createIssuer({
   name: "documents-agent",
   keys: createKeyring(),
-  revocations: new RevocationList(),
+  revocations: createRevocationList(),
 });
 const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve", "search"] });
 

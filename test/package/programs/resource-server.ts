@@ -7,7 +7,7 @@ import { createCapabilityMiddleware as forFetch } from "proviso/fetch";
 import {
   createIssuer,
   createKeyring,
-  RevocationList,
+  createRevocationList,
   type VerifiedCapability,
 } from "proviso/issuer";
 import { createCapabilityMiddleware as forNode } from "proviso/node";
@@ -15,7 +15,7 @@ import { createCapabilityMiddleware as forNode } from "proviso/node";
 const issuer = createIssuer({
   name: "documents",
   keys: createKeyring(),
-  revocations: new RevocationList(),
+  revocations: createRevocationList(),
 });
 const { token } = issuer.mint({
   grant: "documents:read",
