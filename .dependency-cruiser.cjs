@@ -10,6 +10,7 @@ const floors = [
   "storage",
   "stores",
   "sources",
+  "home",
   "http",
   "client",
   "protocols",

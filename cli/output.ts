@@ -39,8 +39,3 @@ export function sayOver({ stderr }: Context, text: string): void {
 function write(output: Output, text: string): NodeJS.ErrnoException | undefined {
   return output.write(Buffer.from(text, "utf8"));
 }
-
-/** Whether an error is the operating system's. */
-export function isErrno(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "code" in error && typeof error.code === "string";
-}

@@ -1,10 +1,11 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { isErrno } from "../src/bytes/error-code.js";
 import { TokenError } from "../src/bytes/token-error.js";
 import { decodeUtf8 } from "../src/bytes/utf8.js";
 import type { Context } from "./context.js";
 import { CliError, EXIT, environmentError, usageError } from "./exit.js";
-import { isErrno, say } from "./output.js";
+import { say } from "./output.js";
 import { withoutTokens } from "./printable.js";
 
 // No macaroon comes near this; what is longer was not meant.

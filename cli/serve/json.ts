@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { isErrno } from "../../src/bytes/error-code.js";
 import { duplicateKey, outlineJson } from "../../src/bytes/json.js";
 import { type CliError, environmentError } from "../exit.js";
-import { isErrno } from "../output.js";
 import { quoted } from "../printable.js";
 
 /** Bytes of a configuration; a policy of ten thousand rules fits. */

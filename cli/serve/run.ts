@@ -2,26 +2,19 @@
 // wire an agent that serves.
 
 import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
+import { grantDifferences } from "../../src/home/home-config.js";
+import { openHome } from "../../src/home/open-home.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
 import { serveMetrics } from "../../src/http/status.js";
-import { createIssuer } from "../../src/issuer/issuer.js";
 import { type AgentServer, serveAgent } from "../../src/protocols/a2a/server.js";
-import { openStores } from "../../src/stores/database.js";
-import { followKeyringFile } from "../../src/stores/follow-keyring.js";
-import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
-import { ResourceNumberStore } from "../../src/stores/resource-numbers.js";
-import {
-  openRevocations,
-  type RevocationStore,
-} from "../../src/stores/revocations/revocation-store.js";
+import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import type { Context } from "../context.js";
 import { say } from "../output.js";
 import { printable } from "../printable.js";
 import { openCallers } from "./callers.js";
-import { fromConfig, type ReadConfig } from "./config.js";
+import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "./config.js";
 import { consoleToLog } from "./console.js";
-import { healthOf } from "./health.js";
 import { listeningError } from "./listen.js";
 import { followPolicy, type PolicyTerms, type ReadPolicy, readPolicy } from "./policy.js";
 import { pruneHourly } from "./prune.js";
@@ -29,8 +22,7 @@ import { openResources } from "./resources.js";
 import {
   type Address,
   addressOf,
-  assertSameGrants,
-  homeFor,
+  agentHome,
   metricsAddressOf,
   type RunOptions,
 } from "./settings.js";
@@ -89,52 +81,51 @@ async function open(
   const metricsAt = metricsAddressOf(read, options);
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
-  const { paths, config: issued, lifetime, maxLifetime } = homeFor(context, read, options);
+  const { files, config: issued, lifetime, maxLifetime } = agentHome(context, read, options);
   const log = newLog(context, config.log);
   opened.push(consoleToLog(log));
 
-  const keys = followKeyringFile(paths.keyring);
-  const database = await openStores(paths.database);
-  opened.push(() => database.close());
-  const revocations = await openRevocations(database);
-  const ledger = new LedgerStore(database, {
-    retention: config.ledger.retention,
-    onProblem: (problem) => warnOfLedger(context, problem),
+  const resources = await openResources(read, (message) =>
+    say(context, `note: ${printable(message)}`),
+  );
+  if (resources !== undefined) opened.push(() => resources.close());
+  const module = await loadSkills(read, {
+    ...(resources === undefined ? {} : { resources: resources.source }),
+    ...(resources?.path === undefined ? {} : { resourcesPath: resources.path }),
+    home: files.folder,
+    configFolder: folder,
   });
-  opened.push(() => ledger.close());
-  const tasks = await openTaskStore(database, {
+  opened.push(() => module.close?.());
+  const { grants, terms } = checkTogether(read, policy, module);
+  const differences = grantDifferences(issued, grants, files.config);
+  refuseConfig(
+    read.file,
+    differences.map((what) => problemAt("grants", what)),
+  );
+
+  const { database: place, folder: homeFolder } = files;
+  const home = await openHome({
+    ...{ folder: homeFolder, database: place, grants, maxLifetime },
+    ledger: {
+      retention: config.ledger.retention,
+      onProblem: (problem) => warnOfLedger(context, problem),
+    },
+  });
+  opened.push(() => home.close());
+  const { issuer, revocations, ledger, resourceNumbers } = home;
+  const tasks = await openTaskStore(home.database, {
     onProblem: (error) => warn(context, error.message),
   });
   opened.push(() => tasks.close());
   opened.push(
     pruneHourly({ tasks, revocations, ledger, onProblem: (message) => warn(context, message) }),
   );
-  const resources = await openResources(read, (message) =>
-    say(context, `note: ${printable(message)}`),
-  );
-  if (resources !== undefined) opened.push(() => resources.close());
-  const module = await loadSkills(read, {
-    ...(resources === undefined
-      ? {}
-      : {
-          resources: resources.source,
-          ...(resources.path === undefined ? {} : { resourcesPath: resources.path }),
-        }),
-    home: paths.folder,
-    configFolder: folder,
-  });
-  opened.push(() => module.close?.());
-  const { grants, terms } = checkTogether(read, policy, module);
-  assertSameGrants(read, paths.config, issued.grants, grants);
 
   const metrics = new AgentMetrics(revocationGauge(revocations));
-  const { issuer: issuerName } = issued;
-  const issuer = createIssuer({ name: issuerName, keys, revocations, maxLifetime, grants });
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
-      ...{ issuer, revocations, ledger, lifetime, mode: config.mode },
+      ...{ issuer, revocations, ledger, resourceNumbers, lifetime, mode: config.mode },
       ...{ skills: module.skills, policy: policy.table },
-      resourceNumbers: new ResourceNumberStore(database),
       ...(resources === undefined ? {} : { resources: resources.source }),
       ...(config.undeclaredAmbient === undefined
         ? {}
@@ -151,7 +142,7 @@ async function open(
     server = await serveAgent(
       {
         ...{ agent, authenticator, tasks, log, metrics, card: { name, description, version } },
-        health: healthOf({ database, revocations, keys }),
+        health: home.problems,
         ...(module.runTask === undefined ? {} : { runTask: module.runTask }),
         ...(publicUrl === undefined ? {} : { publicUrl }),
         ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
@@ -169,7 +160,7 @@ async function open(
   const { url, cardUrl, rpcUrl, restUrl } = server;
   const rules = policy.definition.rules.length;
   return {
-    ...{ url, cardUrl, rpcUrl, restUrl, mode: agent.mode, issuer: issuer.name, home: paths.folder },
+    ...{ url, cardUrl, rpcUrl, restUrl, mode: agent.mode, issuer: issuer.name, home: homeFolder },
     ...{ grants: [...agent.grants.keys()], skills: [...agent.skills.keys()] },
     policy: policy.source === undefined ? { rules } : { rules, file: policy.source.file },
     ...(warning === undefined ? {} : { warning }),

@@ -6,10 +6,9 @@ import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
 import { type CliError, usageError } from "../exit.js";
-import { type HomeChoice, homePaths } from "../home.js";
+import { type HomeChoice, homeFor, withStores } from "../home.js";
 import { countWords, eventLine, historyLines, historyOf } from "../ledger-words.js";
 import { momentFrom } from "../moment.js";
-import { withStores } from "../open-home.js";
 import { say } from "../output.js";
 import { stdoutPaint } from "../paint.js";
 import { printable } from "../printable.js";
@@ -73,7 +72,7 @@ async function list(context: Context, options: Options): Promise<void> {
   const { limit = DEFAULT_LIMIT } = options;
   const query = queryFrom(options);
   // One more, to know whether there are more.
-  const { found, gaps } = await withStores(homePaths(context, options), async (database) => {
+  const { found, gaps } = await withStores(homeFor(context, options), async (database) => {
     const ledger = new LedgerStore(database);
     return { found: await ledger.list({ ...query, limit: limit + 1 }), gaps: await ledger.gaps() };
   });
@@ -115,7 +114,7 @@ async function draw(context: Context, options: Options, capability: string): Pro
   const { home, json, database, ...filters } = options;
   const [stray] = Object.entries(filters).find(([, value]) => value !== undefined) ?? [];
   if (stray !== undefined) throw usageError(`--${stray} is for the list, not for the tree`);
-  const history = await withStores(homePaths(context, options), async (stores) => {
+  const history = await withStores(homeFor(context, options), async (stores) => {
     const ledger = new LedgerStore(stores);
     const events = await ledger.list({ capability });
     if (events.length === 0) throw await unknownCapability(capability, ledger);

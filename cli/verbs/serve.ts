@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { type Command, InvalidArgumentError } from "commander";
+import { isErrno } from "../../src/bytes/error-code.js";
 import type { Context } from "../context.js";
 import { addDatabase } from "../database.js";
 import { environmentError } from "../exit.js";
 import type { HomeChoice } from "../home.js";
-import { isErrno, printJson, printLine, say } from "../output.js";
+import { printJson, printLine, say } from "../output.js";
 import { printable } from "../printable.js";
 import type { RunningAgent } from "../serve/run.js";
 import type { RunOptions } from "../serve/settings.js";

@@ -1,29 +1,21 @@
-import { join, resolve } from "node:path";
 import { Task } from "@a2a-js/sdk";
 import { type Command, InvalidArgumentError } from "commander";
-import { isAddress } from "../../src/storage/database.js";
-import { openStores, type StoreDatabase } from "../../src/stores/database.js";
 import { listAllTasks, readAnyTask, type TaskSummary } from "../../src/stores/tasks/operator.js";
 import type { Context } from "../context.js";
+import { addDatabase } from "../database.js";
 import { environmentError } from "../exit.js";
-import { homePaths } from "../home.js";
+import { type HomeChoice, homeFor, withStores } from "../home.js";
 import { printJson, printLine, say } from "../output.js";
 import { printable, quoted } from "../printable.js";
-import { addExamples, type GlobalOptions, toText } from "../verb.js";
+import { act, addExamples, toText } from "../verb.js";
 
-interface Options extends GlobalOptions {
-  readonly database?: string;
+interface Options extends HomeChoice {
   readonly principal?: string;
   readonly limit?: number;
 }
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000_000;
-const DATABASE = [
-  "--database <place>",
-  "the agent's database, a file or postgres://...; proviso.db in the home unless given",
-  toText,
-] as const;
 
 export function define(program: Command, context: Context): void {
   const tasks = program
@@ -39,16 +31,13 @@ export function define(program: Command, context: Context): void {
     .description("Lists tasks, the latest first: when, for whom, how each stands, and with what.")
     .option("--principal <user>", "only of this user", toText)
     .option("--limit <count>", `the latest so many; ${DEFAULT_LIMIT} unless given`, toLimit)
-    .option(...DATABASE)
-    .action((_options: object, self: Command) => list(context, self.optsWithGlobals<Options>()));
+    .action(act(context, list));
   const showing = tasks
     .command("show")
     .description("Shows a task: what was said in it, and what came of it.")
     .argument("<id>", "the task's id, from proviso tasks list or from the caller")
-    .option(...DATABASE)
-    .action((id: string, _options: object, self: Command) =>
-      show(context, id, self.optsWithGlobals<Options>()),
-    );
+    .action(act(context, show));
+  for (const verb of [listing, showing]) addDatabase(verb);
   const reading = ["proviso tasks list", "proviso tasks list --principal alice --json"];
   const one = "proviso tasks show 9a1c5d0e-5c55-4a4c-9f27-0c6f4d4f2b1a";
   addExamples(listing, "Examples", reading);
@@ -56,24 +45,10 @@ export function define(program: Command, context: Context): void {
   addExamples(tasks, "Examples", [...reading, one]);
 }
 
-async function withDatabase<T>(
-  context: Context,
-  options: Options,
-  use: (database: StoreDatabase) => Promise<T>,
-): Promise<T> {
-  const { database: place = join(homePaths(context, options).folder, "proviso.db") } = options;
-  const database = await openStores(isAddress(place) ? place : resolve(context.cwd, place));
-  try {
-    return await use(database);
-  } finally {
-    await database.close();
-  }
-}
-
 async function list(context: Context, options: Options): Promise<void> {
   const { principal, limit = DEFAULT_LIMIT } = options;
   // One more, to know whether there are more.
-  const found = await withDatabase(context, options, (database) =>
+  const found = await withStores(homeFor(context, options), (database) =>
     listAllTasks(database, { principal, limit: limit + 1 }),
   );
   const more = found.length > limit;
@@ -86,8 +61,10 @@ async function list(context: Context, options: Options): Promise<void> {
   printLine(context, tasks.length === 0 ? "There are no tasks." : tasks.map(lineOf).join("\n"));
 }
 
-async function show(context: Context, id: string, options: Options): Promise<void> {
-  const found = await withDatabase(context, options, (database) => readAnyTask(database, id));
+async function show(context: Context, options: Options, id: string): Promise<void> {
+  const found = await withStores(homeFor(context, options), (database) =>
+    readAnyTask(database, id),
+  );
   if (found === undefined) {
     throw environmentError(
       "task_missing",

@@ -16,6 +16,7 @@ export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[
     "src/stores/index.ts",
     ["openRevocations", "followKeyringFile", "LedgerStore", "replaceKeyringFile"],
   ],
+  ["src/home/index.ts", ["openHome"]],
   ["src/sources/index.ts", ["openFolder", "ResourceFolder"]],
   ["src/protocols/a2a/index.ts", ["openTaskStore", "serveAgent"]],
   ["src/protocols/a2a/client/index.ts", ["CapabilityClient", "refusalOf", "withCapability"]],
