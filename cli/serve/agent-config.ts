@@ -18,6 +18,8 @@ export interface AgentConfig {
   readonly metrics?: string;
   readonly listen: { readonly host: string; readonly port: number };
   readonly publicUrl?: string;
+  /** At least one. */
+  readonly protocols: readonly [ProtocolName, ...ProtocolName[]];
   readonly mode: Mode;
   readonly undeclaredAmbient?: UndeclaredAmbient;
   readonly grants: readonly Grant[];
@@ -39,6 +41,9 @@ export interface AgentConfig {
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
   readonly log: "info" | "warn" | "silent";
 }
+
+/** The protocols that there are, by the names that the schema lists. */
+export type ProtocolName = "a2a";
 
 type ResourcesConfig =
   | { readonly folder: string }

@@ -6,7 +6,7 @@ import { grantDifferences } from "../../src/home/home-config.js";
 import { openHome } from "../../src/home/open-home.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
 import { serveMetrics } from "../../src/http/status.js";
-import { type AgentServer, serveAgent } from "../../src/protocols/a2a/server.js";
+import type { AgentServer } from "../../src/protocols/a2a/server.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import type { Context } from "../context.js";
@@ -17,6 +17,7 @@ import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "./config.j
 import { consoleToLog } from "./console.js";
 import { listeningError } from "./listen.js";
 import { followPolicy, type PolicyTerms, type ReadPolicy, readPolicy } from "./policy.js";
+import { serveProtocols } from "./protocols.js";
 import { pruneHourly } from "./prune.js";
 import { openResources } from "./resources.js";
 import {
@@ -135,24 +136,13 @@ async function open(
       observe: (observation) => metrics.decided(observation),
     }),
   );
-  const { name, description, version, publicUrl, push } = config;
-  const { bodyBytes, bodyDepth, timeoutMs, ...rate } = config.limits;
-  let server: AgentServer;
-  try {
-    server = await serveAgent(
-      {
-        ...{ agent, authenticator, tasks, log, metrics, card: { name, description, version } },
-        health: home.problems,
-        ...(module.runTask === undefined ? {} : { runTask: module.runTask }),
-        ...(publicUrl === undefined ? {} : { publicUrl }),
-        ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
-        ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate, timeout: timeoutMs },
-      },
-      address,
-    );
-  } catch (error) {
-    throw listeningError(error, address);
-  }
+  const { runTask } = module;
+  const parts = { config, agent, authenticator, tasks, runTask, log, metrics };
+  const server = await serveProtocols({ ...parts, health: home.problems }, address).catch(
+    (error: unknown) => {
+      throw listeningError(error, address);
+    },
+  );
   opened.push(() => server.close());
   const metricsUrl = await openMetrics(metrics, metricsAt, opened);
   opened.push(follow(context, policy, terms));
@@ -165,7 +155,7 @@ async function open(
     policy: policy.source === undefined ? { rules } : { rules, file: policy.source.file },
     ...(warning === undefined ? {} : { warning }),
     ...(metricsUrl === undefined ? {} : { metricsUrl }),
-    ...(publicUrl === undefined ? {} : { listening: `${address.host}:${address.port}` }),
+    ...(config.publicUrl === undefined ? {} : { listening: `${address.host}:${address.port}` }),
     close: () => closeAll(opened),
   };
 }

@@ -117,6 +117,8 @@ function problemFrom(error: ErrorObject): ConfigProblem | undefined {
     case "minItems":
     case "minProperties":
       return tell(where, "must have at least one");
+    case "uniqueItems":
+      return tell(`${where}[${params["i"]}]`, "is there already");
     case "minimum":
       return tell(where, `must be ${params["limit"]} or more`);
     case "maximum":

@@ -128,6 +128,13 @@ describe("what the parts say of each other", () => {
       { publicUrl: "https://notes.example" },
       "listen.port: is missing; ",
     ],
+    ["no protocol", { protocols: [] }, "protocols: must have at least one"],
+    [
+      "a protocol that there is not",
+      { protocols: ["a2"] },
+      'protocols[0]: must be "a2a"; did you mean "a2a"?',
+    ],
+    ["a protocol twice", { protocols: ["a2a", "a2a"] }, "protocols[1]: is there already"],
     [
       "a collection's table",
       { resources: { database: "x.db", collections: { "a/b": table() } } },
@@ -236,7 +243,12 @@ test("a file that is none, and a port that is none", async () => {
 
 test("--home, --host and --port go before the configuration", async () => {
   const port = await freePort();
-  const config = { ...CONFIG, home: "nowhere", listen: { host: "0.0.0.0", port: 1 } };
+  const config = {
+    ...CONFIG,
+    protocols: ["a2a"],
+    home: "nowhere",
+    listen: { host: "0.0.0.0", port: 1 },
+  };
   const flags = ["--home", bench.home, "--host", "127.0.0.1", "--port", String(port)];
   expect((await serve(bench, config, flags)).url).toBe(`http://127.0.0.1:${port}`);
   const { home, ...homeless } = CONFIG;
