@@ -27,7 +27,7 @@ import {
   metricsAddressOf,
   type RunOptions,
 } from "./settings.js";
-import { checkTogether, loadSkills } from "./skills.js";
+import { checkTogether, loadSkills, skillsFault } from "./skills.js";
 import { newLog, warn, warnOfLedger } from "./talk.js";
 
 /** An agent that serves. */
@@ -134,6 +134,8 @@ async function open(
       ...(config.maxHandles === undefined ? {} : { maxHandles: config.maxHandles }),
       recordValues: config.ledger.values,
       observe: (observation) => metrics.decided(observation),
+    }).catch((error: unknown) => {
+      throw skillsFault(read, error) ?? error;
     }),
   );
   const { runTask } = module;

@@ -10,7 +10,10 @@ export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[
   ["src/index.ts", ["attenuate", "bindDischarges", "diff", "encodeHop", "inspect", "revocationId"]],
   ["src/macaroon/index.ts", ["addThirdPartyCaveat", "readMacaroons", "verifyMacaroon"]],
   ["src/issuer/index.ts", ["createIssuer", "createKeyring", "importKeyring", "RevocationList"]],
-  ["src/agent/index.ts", ["createIssuingAgent", "delegationTree", "matches", "PolicyTable"]],
+  [
+    "src/agent/index.ts",
+    ["createIssuingAgent", "createSkill", "delegationTree", "matches", "PolicyTable"],
+  ],
   ["src/auth/index.ts", ["createFixedTokens", "createJwtAuthenticator", "wwwAuthenticate"]],
   [
     "src/stores/index.ts",
