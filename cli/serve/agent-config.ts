@@ -36,8 +36,11 @@ export interface AgentConfig {
     readonly requests: number;
     readonly seconds: number;
     readonly timeoutMs: number;
+    readonly graceMs: number;
+    readonly revocations: number;
   };
   readonly push?: { readonly origins: readonly string[] };
+  readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
   readonly log: "info" | "warn" | "silent";
 }

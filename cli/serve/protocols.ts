@@ -44,13 +44,14 @@ export function serveProtocols(parts: AgentParts, address: Address): Promise<Age
 
 function a2aOptions({ config, tasks, runTask, ...parts }: AgentParts): AgentServerOptions {
   const { name, description, version, publicUrl, push } = config;
-  const { bodyBytes, bodyDepth, timeoutMs, ...rate } = config.limits;
+  const { bodyBytes, bodyDepth, timeoutMs, graceMs, requests, seconds } = config.limits;
   return {
     ...parts,
     ...{ tasks, card: { name, description, version } },
     ...(runTask === undefined ? {} : { runTask }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
-    ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate, timeout: timeoutMs },
+    ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
+    ...{ timeout: timeoutMs, grace: graceMs },
   };
 }

@@ -3,12 +3,13 @@ import type { RevocationStore } from "../../src/stores/revocations/revocation-st
 import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 
 const HOUR = 60 * 60 * 1000;
-/** Milliseconds after the last change to a task for which it is kept. */
-const TASKS_KEPT = 30 * 24 * HOUR;
+const DAY = 24 * HOUR;
 
 /** What is pruned, and what is called where that fails. */
 export interface Pruning {
   readonly tasks: TaskStore;
+  /** Days after the last change to a task for which it is kept. */
+  readonly retention: number;
   readonly revocations: RevocationStore;
   readonly ledger: LedgerStore;
   readonly onProblem: (message: string) => void;
@@ -22,6 +23,7 @@ export interface Pruning {
  */
 export function pruneHourly({
   tasks,
+  retention,
   revocations,
   ledger,
   onProblem,
@@ -34,7 +36,7 @@ export function pruneHourly({
     }
   };
   const prune = async (): Promise<void> => {
-    await attempt(() => tasks.prune(Date.now() - TASKS_KEPT));
+    await attempt(() => tasks.prune(Date.now() - retention * DAY));
     await attempt(() => revocations.prune());
     await attempt(() => ledger.prune());
   };

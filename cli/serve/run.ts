@@ -115,11 +115,15 @@ async function open(
   opened.push(() => home.close());
   const { issuer, revocations, ledger, resourceNumbers } = home;
   const tasks = await openTaskStore(home.database, {
+    quota: { tasks: config.tasks.count, bytes: config.tasks.bytes },
     onProblem: (error) => warn(context, error.message),
   });
   opened.push(() => tasks.close());
   opened.push(
-    pruneHourly({ tasks, revocations, ledger, onProblem: (message) => warn(context, message) }),
+    pruneHourly({
+      ...{ tasks, revocations, ledger, retention: config.tasks.retention },
+      onProblem: (message) => warn(context, message),
+    }),
   );
 
   const metrics = new AgentMetrics(revocationGauge(revocations));
@@ -132,6 +136,7 @@ async function open(
         ? {}
         : { undeclaredAmbient: config.undeclaredAmbient }),
       ...(config.maxHandles === undefined ? {} : { maxHandles: config.maxHandles }),
+      maxRevocations: config.limits.revocations,
       recordValues: config.ledger.values,
       observe: (observation) => metrics.decided(observation),
     }).catch((error: unknown) => {

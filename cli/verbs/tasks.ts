@@ -69,7 +69,7 @@ async function show(context: Context, options: Options, id: string): Promise<voi
     throw environmentError(
       "task_missing",
       `there is no task ${quoted(id)}`,
-      "proviso tasks list has the ids; tasks go 30 days after their last change",
+      "proviso tasks list has the ids; the agent removes tasks that have not changed for long",
     );
   }
   const { summary, task } = found;
