@@ -3,7 +3,7 @@ import type { Constraint, Operators } from "../src/caveats/hop.js";
 import { isScalar, type Scalar } from "../src/caveats/scalar.js";
 import { readValue, splitList } from "./argument-value.js";
 import { type CliError, usageError } from "./exit.js";
-import { quoted } from "./printable.js";
+import { quoted } from "./output.js";
 
 /** An expression as it was typed, for messages. */
 export interface Typed {

@@ -4,7 +4,6 @@ import { TokenError } from "../src/bytes/token-error.js";
 import { ClientError, type ClientErrorCode } from "../src/client/client-error.js";
 import { HomeError } from "../src/home/home-error.js";
 import { StorageError } from "../src/storage/storage-error.js";
-import { adviceForToken } from "./advice.js";
 import type { Context } from "./context.js";
 import {
   CliError,
@@ -14,8 +13,8 @@ import {
   environmentError,
   usageError,
 } from "./exit.js";
-import { say } from "./output.js";
-import { escapedJson, printable, withoutTokens } from "./printable.js";
+import { escapedJson, printable, say, withoutTokens } from "./output.js";
+import { adviceForToken } from "./refusal.js";
 import { adviceForStorage, HOME_ADVICE } from "./storage-advice.js";
 
 const IS_IT_AN_AGENT =

@@ -5,8 +5,7 @@ import { TokenError } from "../src/bytes/token-error.js";
 import { decodeUtf8 } from "../src/bytes/utf8.js";
 import type { Context } from "./context.js";
 import { CliError, EXIT, environmentError, usageError } from "./exit.js";
-import { say } from "./output.js";
-import { withoutTokens } from "./printable.js";
+import { say, withoutTokens } from "./output.js";
 
 // No macaroon comes near this; what is longer was not meant.
 const MAX_BYTES = 1024 * 1024;

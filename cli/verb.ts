@@ -1,8 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Context } from "./context.js";
 import { usageError } from "./exit.js";
-import { printLine } from "./output.js";
-import { escapedJson } from "./printable.js";
 
 /** Options that every verb understands, before its name or after. */
 export interface GlobalOptions {
@@ -39,16 +37,6 @@ export function collect(value: string, known?: readonly string[]): readonly stri
 export function toText(value: string): string {
   if (value === "") throw new InvalidArgumentError("It is empty.");
   return value;
-}
-
-/** Prints what a verb answers: one JSON document where `--json` asks for it, else lines for people. */
-export function printAnswer(
-  context: Context,
-  { json }: GlobalOptions,
-  document: unknown,
-  lines: readonly string[],
-): void {
-  printLine(context, json === true ? escapedJson(document) : lines.join("\n"));
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   type Typed,
   valueFrom,
 } from "../argument-expression.js";
-import { quoted } from "../printable.js";
+import { quoted } from "../output.js";
 
 const FORMS =
   "write it like department=finance, year>=2024, date<=2025-12-31 or department in finance,legal";

@@ -10,12 +10,11 @@ import type { AgentServer } from "../../src/protocols/a2a/server.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import type { Context } from "../context.js";
-import { say } from "../output.js";
-import { printable } from "../printable.js";
+import { printable, say } from "../output.js";
 import { openCallers } from "./callers.js";
 import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "./config.js";
-import { consoleToLog } from "./console.js";
 import { listeningError } from "./listen.js";
+import { consoleToLog, newLog, warn, warnOfLedger } from "./log.js";
 import { followPolicy, type PolicyTerms, type ReadPolicy, readPolicy } from "./policy.js";
 import { serveProtocols } from "./protocols.js";
 import { pruneHourly } from "./prune.js";
@@ -28,7 +27,6 @@ import {
   type RunOptions,
 } from "./settings.js";
 import { checkTogether, loadSkills, skillsFault } from "./skills.js";
-import { newLog, warn, warnOfLedger } from "./talk.js";
 
 /** An agent that serves. */
 export interface RunningAgent extends Omit<AgentServer, "close"> {

@@ -5,8 +5,8 @@ import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import { meant } from "../../src/caveats/known-members.js";
 import { nearest } from "../../src/caveats/nearest.js";
+import { quoted } from "../output.js";
 import { packageFile } from "../package-file.js";
-import { quoted } from "../printable.js";
 import type { AgentConfig } from "./agent-config.js";
 
 /** Something wrong with a configuration. */

@@ -3,9 +3,8 @@ import { readDuration } from "../../src/caveats/time.js";
 import type { HomeConfig } from "../../src/home/home-config.js";
 import type { HomeFiles } from "../../src/home/home-files.js";
 import type { Context } from "../context.js";
-import { databaseAt } from "../database.js";
 import { usageError } from "../exit.js";
-import { findHome } from "../home.js";
+import { databaseAt, findHome } from "../home.js";
 import { spanInWords } from "../moment.js";
 import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
 

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { isErrno } from "../../src/bytes/error-code.js";
-import { cut, escapedJson } from "../printable.js";
+import { cut, escapedJson } from "../output.js";
 import type { Answer, Fault } from "./answer.js";
 
 /** Another implementation, which answers one request after the other. */

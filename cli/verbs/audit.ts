@@ -4,15 +4,12 @@ import { nearest } from "../../src/caveats/nearest.js";
 import { formatTime, readDuration } from "../../src/caveats/time.js";
 import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
 import { type CliError, usageError } from "../exit.js";
-import { type HomeChoice, homeFor, withStores } from "../home.js";
+import { addDatabase, type HomeChoice, homeFor, withStores } from "../home.js";
 import { countWords, eventLine, historyLines, historyOf } from "../ledger-words.js";
 import { momentFrom } from "../moment.js";
-import { say } from "../output.js";
-import { stdoutPaint } from "../paint.js";
-import { printable } from "../printable.js";
-import { act, addExamples, printAnswer, toText } from "../verb.js";
+import { printAnswer, printable, say, stdoutPaint } from "../output.js";
+import { act, addExamples, toText } from "../verb.js";
 
 interface Options extends HomeChoice, Omit<LedgerQuery, "decision"> {
   readonly refused?: boolean;

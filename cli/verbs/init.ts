@@ -6,13 +6,11 @@ import { createHome } from "../../src/home/create-home.js";
 import { type HomeGrant, isLifetime } from "../../src/home/home-config.js";
 import { grantsById } from "../../src/issuer/grant.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
 import { asUsage, usageError } from "../exit.js";
-import { type HomeChoice, homeFor } from "../home.js";
+import { addDatabase, type HomeChoice, homeFor } from "../home.js";
 import { spanInWords } from "../moment.js";
-import { say } from "../output.js";
-import { printable, quoted } from "../printable.js";
-import { act, addExamples, collect, printAnswer, toText } from "../verb.js";
+import { printAnswer, printable, quoted, say } from "../output.js";
+import { act, addExamples, collect, toText } from "../verb.js";
 
 const GRANT_FORM = "write it like documents:read=retrieve,search";
 

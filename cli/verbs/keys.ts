@@ -4,13 +4,11 @@ import type { Keyring } from "../../src/issuer/keyring.js";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { readKeyringFile, replaceKeyringFile } from "../../src/stores/keyring-file.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
 import { usageError } from "../exit.js";
-import { findHome, type HomeChoice, withRevocations } from "../home.js";
-import { printData, say } from "../output.js";
-import { printable } from "../printable.js";
+import { addDatabase, findHome, type HomeChoice, withRevocations } from "../home.js";
+import { printAnswer, printable, printData, say } from "../output.js";
 import { unknownKey } from "../unknown-name.js";
-import { act, addExamples, type GlobalOptions, printAnswer } from "../verb.js";
+import { act, addExamples, type GlobalOptions } from "../verb.js";
 
 const OLDEST = "$(proviso keys list | awk '/verifies/ { print $1; exit }')";
 

@@ -4,13 +4,12 @@ import { emptyRules, meet } from "../../src/caveats/meet.js";
 import { parseTime, readDuration } from "../../src/caveats/time.js";
 import type { Home } from "../../src/home/open-home.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
-import { type HomeChoice, withHome } from "../home.js";
-import { say } from "../output.js";
+import { addDatabase, type HomeChoice, withHome } from "../home.js";
+import { printAnswer, say } from "../output.js";
 import { addRestrictions, restrictionsFrom, withinSize } from "../restrictions.js";
-import { summaryLine } from "../summary.js";
-import { act, addExamples, printAnswer, toText } from "../verb.js";
+import { summaryLine } from "../token-words.js";
+import { act, addExamples, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly grant: string;

@@ -7,9 +7,7 @@ import { AgentFault } from "../../src/client/fault.js";
 import type { CapabilityQuery } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
-import { say } from "../output.js";
-import { stderrPaint } from "../paint.js";
-import { printable } from "../printable.js";
+import { printAnswer, printable, say, stderrPaint } from "../output.js";
 import type { RemoteCard } from "../remote/card.js";
 import { type AgentConnection, asking, connectAgent } from "../remote/client.js";
 import { readFilters } from "../remote/filter.js";
@@ -17,7 +15,7 @@ import { type ReceivedCapabilities, readReceived, receivedLines } from "../remot
 import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/options.js";
 import { refusedDetails, refusedLine, requestRefusal } from "../remote/refusal.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
-import { act, addExamples, collect, printAnswer, toText } from "../verb.js";
+import { act, addExamples, collect, toText } from "../verb.js";
 
 interface Options extends RemoteOptions {
   readonly grant: readonly string[];

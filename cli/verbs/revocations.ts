@@ -1,10 +1,9 @@
 import type { Command } from "commander";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
-import { type HomeChoice, withRevocations } from "../home.js";
-import { printable, quoted } from "../printable.js";
-import { act, addExamples, printAnswer } from "../verb.js";
+import { addDatabase, type HomeChoice, withRevocations } from "../home.js";
+import { printAnswer, printable, quoted } from "../output.js";
+import { act, addExamples } from "../verb.js";
 
 export function define(program: Command, context: Context): void {
   const revocations = program

@@ -5,16 +5,14 @@ import type { Home } from "../../src/home/open-home.js";
 import { latestExpiry } from "../../src/issuer/token-revocation.js";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { isRevocationId } from "../../src/revocation/id.js";
-import { adviceForDenial, exitForDenial } from "../advice.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
 import { CliError, usageError } from "../exit.js";
-import { type HomeChoice, withHome } from "../home.js";
-import { say } from "../output.js";
-import { printable, quoted } from "../printable.js";
+import { addDatabase, type HomeChoice, withHome } from "../home.js";
+import { printAnswer, printable, quoted, say } from "../output.js";
+import { adviceForDenial, exitForDenial } from "../refusal.js";
 import { readTokenArgument } from "../token-argument.js";
 import { unknownKey } from "../unknown-name.js";
-import { act, addExamples, printAnswer, toText } from "../verb.js";
+import { act, addExamples, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly id?: string;

@@ -2,11 +2,9 @@ import { Task } from "@a2a-js/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import { listAllTasks, readAnyTask, type TaskSummary } from "../../src/stores/tasks/operator.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
 import { environmentError } from "../exit.js";
-import { type HomeChoice, homeFor, withStores } from "../home.js";
-import { printJson, printLine, say } from "../output.js";
-import { printable, quoted } from "../printable.js";
+import { addDatabase, type HomeChoice, homeFor, withStores } from "../home.js";
+import { printable, printJson, printLine, quoted, say } from "../output.js";
 import { act, addExamples, toText } from "../verb.js";
 
 interface Options extends HomeChoice {

@@ -3,20 +3,22 @@ import type { Decision, VerifiedCapability } from "../../src/capability/authoriz
 import type { Invocation } from "../../src/caveats/invocation.js";
 import { formatTime } from "../../src/caveats/time.js";
 import type { Home } from "../../src/home/open-home.js";
-import { adviceForDenial, exitForDenial } from "../advice.js";
 import { readArguments } from "../argument-expression.js";
-import type { Row } from "../authority-words.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
-import { refusalLines } from "../denial-lines.js";
 import { EXIT, usageError } from "../exit.js";
-import { type HomeChoice, withHome } from "../home.js";
+import { addDatabase, type HomeChoice, withHome } from "../home.js";
 import { momentFrom, seenFromNow } from "../moment.js";
-import { type Paint, stdoutPaint } from "../paint.js";
-import { printable } from "../printable.js";
+import {
+  type Paint,
+  printAnswer,
+  printable,
+  type Row,
+  renderRows,
+  stdoutPaint,
+} from "../output.js";
+import { adviceForDenial, exitForDenial, refusalLines } from "../refusal.js";
 import { readTokenArgument, TOKEN_HELP } from "../token-argument.js";
-import { renderRows } from "../tree.js";
-import { act, addExamples, collect, printAnswer, toText } from "../verb.js";
+import { act, addExamples, collect, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly op: string;
