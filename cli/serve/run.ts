@@ -29,23 +29,16 @@ import {
 import { checkTogether, loadSkills, skillsFault } from "./skills.js";
 
 /** An agent that serves. */
-export interface RunningAgent extends Omit<AgentServer, "close"> {
-  readonly issuer: string;
+export interface RunningAgent {
+  readonly server: AgentServer;
   readonly mode: string;
-  readonly home: string;
-  /** Where it listens, where callers use another address. */
-  readonly listening?: string;
-  readonly grants: readonly string[];
-  readonly skills: readonly string[];
-  /** How many rules the policy has, and the file that it is followed in. */
-  readonly policy: { readonly rules: number; readonly file?: string };
-  /** Where the metrics are, if they are served. */
-  readonly metricsUrl?: string;
-  /** What the operator must be told, before anything else. */
-  readonly warning?: string;
+  /** What the operator is told of it, a line each, warnings first. */
+  readonly notes: readonly string[];
   /** Finishes what is under way, and closes everything. @throws What closing throws, the first. */
   close(): Promise<void>;
 }
+
+const DAY = 24 * 60 * 60 * 1000;
 
 type Closing = () => void | Promise<void>;
 
@@ -117,12 +110,12 @@ async function open(
     onProblem: (error) => warn(context, error.message),
   });
   opened.push(() => tasks.close());
-  opened.push(
-    pruneHourly({
-      ...{ tasks, revocations, ledger, retention: config.tasks.retention },
-      onProblem: (message) => warn(context, message),
-    }),
-  );
+  const prunings = [
+    () => tasks.prune(Date.now() - config.tasks.retention * DAY),
+    () => revocations.prune(),
+    () => ledger.prune(),
+  ];
+  opened.push(pruneHourly(prunings, (message) => warn(context, message)));
 
   const metrics = new AgentMetrics(revocationGauge(revocations));
   const agent = await fromConfig(read.file, () =>
@@ -152,17 +145,18 @@ async function open(
   const metricsUrl = await openMetrics(metrics, metricsAt, opened);
   opened.push(follow(context, policy, terms));
 
-  const { url, cardUrl, rpcUrl, restUrl } = server;
   const rules = policy.definition.rules.length;
-  return {
-    ...{ url, cardUrl, rpcUrl, restUrl, mode: agent.mode, issuer: issuer.name, home: homeFolder },
-    ...{ grants: [...agent.grants.keys()], skills: [...agent.skills.keys()] },
-    policy: policy.source === undefined ? { rules } : { rules, file: policy.source.file },
-    ...(warning === undefined ? {} : { warning }),
-    ...(metricsUrl === undefined ? {} : { metricsUrl }),
-    ...(config.publicUrl === undefined ? {} : { listening: `${address.host}:${address.port}` }),
-    close: () => closeAll(opened),
-  };
+  const source =
+    policy.source === undefined ? "" : ` from ${policy.source.file}, followed while it changes`;
+  const notes = [
+    warning,
+    config.publicUrl === undefined ? undefined : `listening at ${address.host}:${address.port}`,
+    `issuer ${issuer.name}, home ${homeFolder}`,
+    `grants ${[...agent.grants.keys()].join(", ")}; skills ${[...agent.skills.keys()].join(", ")}`,
+    `policy ${rules === 1 ? "one rule" : `${rules} rules`}${source}`,
+    metricsUrl === undefined ? undefined : `metrics ${metricsUrl}`,
+  ].filter((note) => note !== undefined);
+  return { server, mode: agent.mode, notes, close: () => closeAll(opened) };
 }
 
 /** Serves the metrics, if there is an address for them. */

@@ -4,7 +4,7 @@ import { isErrno } from "../../src/bytes/error-code.js";
 import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
 import { addDatabase, type HomeChoice } from "../home.js";
-import { printable, printJson, printLine, say } from "../output.js";
+import { printAnswer, printable, say } from "../output.js";
 import type { RunningAgent } from "../serve/run.js";
 import type { RunOptions } from "../serve/settings.js";
 import { addExamples, toText } from "../verb.js";
@@ -79,25 +79,16 @@ function missingPackage(error: unknown): string | undefined {
   return /^Cannot find package '([^']+)'/.exec(error.message)?.[1];
 }
 
-function tell(context: Context, agent: RunningAgent, json: boolean): void {
-  const { url, cardUrl, rpcUrl, restUrl, mode, issuer, home, grants, skills, policy } = agent;
-  if (agent.warning !== undefined) say(context, printable(agent.warning));
-  if (agent.listening !== undefined) say(context, `listening at ${printable(agent.listening)}`);
-  say(context, `issuer ${printable(issuer)}, home ${printable(home)}`);
-  say(context, `grants ${grants.join(", ")}; skills ${skills.join(", ")}`);
-  const rules = policy.rules === 1 ? "one rule" : `${policy.rules} rules`;
-  const from = policy.file === undefined ? "" : ` from ${policy.file}, followed while it changes`;
-  say(context, `policy ${rules}${printable(from)}`);
-  if (agent.metricsUrl !== undefined) say(context, `metrics ${printable(agent.metricsUrl)}`);
-  if (json) {
-    printJson(context, { cardUrl, rpcUrl, restUrl, url, mode });
-    return;
-  }
-  printLine(context, `Serving at ${url}`);
-  printLine(context, `  card       ${cardUrl}`);
-  printLine(context, `  JSON-RPC   ${rpcUrl}`);
-  printLine(context, `  HTTP+JSON  ${restUrl}`);
-  printLine(context, `  mode       ${mode}`);
+function tell(context: Context, { server, mode, notes }: RunningAgent, json: boolean): void {
+  for (const note of notes) say(context, printable(note));
+  const { url, cardUrl, rpcUrl, restUrl } = server;
+  printAnswer(context, { json }, { cardUrl, rpcUrl, restUrl, url, mode }, [
+    `Serving at ${url}`,
+    `  card       ${cardUrl}`,
+    `  JSON-RPC   ${rpcUrl}`,
+    `  HTTP+JSON  ${restUrl}`,
+    `  mode       ${mode}`,
+  ]);
 }
 
 function toPort(text: string): number {
