@@ -1,19 +1,16 @@
 import { Task } from "@a2a-js/sdk";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { listAllTasks, readAnyTask, type TaskSummary } from "../../src/stores/tasks/operator.js";
 import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
 import { addDatabase, type HomeChoice, homeFor, withStores } from "../home.js";
-import { printable, printJson, printLine, quoted, say } from "../output.js";
-import { act, addExamples, toText } from "../verb.js";
+import { printAnswer, printable, quoted } from "../output.js";
+import { act, addExamples, DEFAULT_LIMIT, limitOption, sayMore, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly principal?: string;
   readonly limit?: number;
 }
-
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1_000_000;
 
 export function define(program: Command, context: Context): void {
   const tasks = program
@@ -28,7 +25,7 @@ export function define(program: Command, context: Context): void {
     .command("list")
     .description("Lists tasks, the latest first: when, for whom, how each stands, and with what.")
     .option("--principal <user>", "only of this user", toText)
-    .option("--limit <count>", `the latest so many; ${DEFAULT_LIMIT} unless given`, toLimit)
+    .addOption(limitOption())
     .action(act(context, list));
   const showing = tasks
     .command("show")
@@ -51,12 +48,9 @@ async function list(context: Context, options: Options): Promise<void> {
   );
   const more = found.length > limit;
   const tasks = found.slice(0, limit);
-  if (options.json === true) {
-    printJson(context, { tasks, more });
-    return;
-  }
-  if (more) say(context, `note: only the latest ${limit} are listed; --limit asks for more`);
-  printLine(context, tasks.length === 0 ? "There are no tasks." : tasks.map(lineOf).join("\n"));
+  if (more && options.json !== true) sayMore(context, limit);
+  const lines = tasks.length === 0 ? ["There are no tasks."] : tasks.map(lineOf);
+  printAnswer(context, options, { tasks, more }, lines);
 }
 
 async function show(context: Context, options: Options, id: string): Promise<void> {
@@ -71,23 +65,18 @@ async function show(context: Context, options: Options, id: string): Promise<voi
     );
   }
   const { summary, task } = found;
-  if (options.json === true) {
-    printJson(context, { ...summary, task: Task.toJSON(task) });
-    return;
-  }
-  printLine(context, lineOf(summary));
-  for (const { grant, operation = "(presented)", resources } of summary.uses) {
+  const uses = summary.uses.map(({ grant, operation = "(presented)", resources }) => {
     const on = resources.length === 0 ? "" : ` on ${resources.map(quoted).join(", ")}`;
-    printLine(context, `  with     ${printable(`${grant} ${operation}`)}${on}`);
-  }
-  const { history, artifacts } = task;
-  for (const { role, parts } of history) {
-    for (const part of parts)
-      printLine(context, `  ${role === 1 ? "caller " : "agent  "}  ${wordsOf(part)}`);
-  }
-  for (const { parts } of artifacts) {
-    for (const part of parts) printLine(context, `  result   ${wordsOf(part)}`);
-  }
+    return `  with     ${printable(`${grant} ${operation}`)}${on}`;
+  });
+  const said = task.history.flatMap(({ role, parts }) =>
+    parts.map((part) => `  ${role === 1 ? "caller " : "agent  "}  ${wordsOf(part)}`),
+  );
+  const results = task.artifacts.flatMap(({ parts }) =>
+    parts.map((part) => `  result   ${wordsOf(part)}`),
+  );
+  const lines = [lineOf(summary), ...uses, ...said, ...results];
+  printAnswer(context, options, { ...summary, task: Task.toJSON(task) }, lines);
 }
 
 function lineOf({ id, saved, state, principal, invoker, bytes }: TaskSummary): string {
@@ -99,10 +88,4 @@ function lineOf({ id, saved, state, principal, invoker, bytes }: TaskSummary): s
 function wordsOf({ content }: Task["history"][number]["parts"][number]): string {
   if (content?.$case === "text") return printable(content.value);
   return printable(JSON.stringify(content?.$case === "data" ? content.value : null));
-}
-
-function toLimit(text: string): number {
-  const limit = /^\d{1,7}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= MAX_LIMIT) return limit;
-  throw new InvalidArgumentError(`Give a whole number from 1 to ${MAX_LIMIT}.`);
 }

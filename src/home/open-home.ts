@@ -50,14 +50,7 @@ export interface Home {
   close(): Promise<void>;
 }
 
-const OPTIONS: { readonly [Name in keyof HomeOptions]-?: true } = {
-  folder: true,
-  database: true,
-  grants: true,
-  maxLifetime: true,
-  audience: true,
-  ledger: true,
-};
+const OPTIONS = ["folder", "database", "grants", "maxLifetime", "audience", "ledger"];
 
 /**
  * Opens a home: an issuer with its keys, its revocations, its ledger and the numbers of its resources.
@@ -91,7 +84,7 @@ const OPTIONS: { readonly [Name in keyof HomeOptions]-?: true } = {
  * ```
  */
 export async function openHome(options: HomeOptions): Promise<Home> {
-  assertMembers(options, Object.keys(OPTIONS), "options");
+  assertMembers(options, OPTIONS, "options");
   const files = homeFiles(options.folder, options.database);
   const issued = issuerOptions(options, readHome(files), files.config);
   const keys = followKeyringFile(files.keyring);
