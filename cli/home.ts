@@ -15,7 +15,10 @@ import { usageError } from "./exit.js";
 import type { GlobalOptions } from "./verb.js";
 
 /** Which home, and which database if it is not the home's own. */
-export interface HomeChoice extends GlobalOptions, DatabaseChoice {}
+export interface HomeChoice extends GlobalOptions {
+  /** A file, or an address of PostgreSQL; `proviso.db` in the home unless given. */
+  readonly database?: string | undefined;
+}
 
 /**
  * Where the home is: `--home`, which commander fills from `PROVISO_HOME` too, or the default; and
@@ -86,12 +89,6 @@ export async function withStores<T>(
   } finally {
     await database.close();
   }
-}
-
-/** The choice of a verb that opens the stores' database. */
-export interface DatabaseChoice {
-  /** A file, or an address of PostgreSQL; `proviso.db` in the home unless given. */
-  readonly database?: string;
 }
 
 const FORM = "postgres://USER@HOST:PORT/DATABASE";

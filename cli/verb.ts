@@ -5,7 +5,7 @@ import { say } from "./output.js";
 
 /** Options that every verb understands, before its name or after. */
 export interface GlobalOptions {
-  readonly home?: string;
+  readonly home?: string | undefined;
   readonly json?: boolean;
 }
 

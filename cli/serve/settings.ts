@@ -4,18 +4,16 @@ import type { HomeConfig } from "../../src/home/home-config.js";
 import type { HomeFiles } from "../../src/home/home-files.js";
 import type { Context } from "../context.js";
 import { usageError } from "../exit.js";
-import { databaseAt, findHome } from "../home.js";
+import { databaseAt, findHome, type HomeChoice } from "../home.js";
 import { spanInWords } from "../moment.js";
 import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
 
 /** What goes before the configuration. */
-export interface RunOptions {
-  readonly home?: string | undefined;
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
-  readonly database?: string | undefined;
+export interface RunOptions extends HomeChoice {
+  readonly host?: string;
+  readonly port?: number;
   /** `HOST:PORT`. */
-  readonly metrics?: string | undefined;
+  readonly metrics?: string;
 }
 
 /** The home of an agent, and what it means for how long capabilities live. */
@@ -43,16 +41,12 @@ export function agentHome(
 ): AgentHome {
   const named =
     config.home === undefined ? context.env["PROVISO_HOME"] : resolve(folder, config.home);
-  const path = options.home ?? named;
-  // The environment does not go before the configuration, as a flag does.
-  const database =
-    options.database ??
-    (config.database === undefined ? undefined : databaseAt(config.database, folder));
+  const { database: place } = config;
   const home = findHome(context, {
-    ...(path === undefined ? {} : { home: path }),
-    ...(database === undefined ? {} : { database }),
+    home: options.home ?? named,
+    // The environment does not go before the configuration, as a flag does.
+    database: options.database ?? (place === undefined ? undefined : databaseAt(place, folder)),
   });
-
   const most = home.config.maxLifetime;
   const maxLifetime = secondsIn(config.maxLifetime) ?? most;
   if (maxLifetime > most) {

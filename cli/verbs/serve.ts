@@ -3,17 +3,11 @@ import { type Command, InvalidArgumentError } from "commander";
 import { isErrno } from "../../src/bytes/error-code.js";
 import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
-import { addDatabase, type HomeChoice } from "../home.js";
+import { addDatabase } from "../home.js";
 import { printAnswer, printable, say } from "../output.js";
 import type { RunningAgent } from "../serve/run.js";
 import type { RunOptions } from "../serve/settings.js";
 import { addExamples, toText } from "../verb.js";
-
-interface Options extends HomeChoice {
-  readonly host?: string;
-  readonly port?: number;
-  readonly metrics?: string;
-}
 
 export function define(program: Command, context: Context): void {
   const command = program
@@ -35,8 +29,8 @@ export function define(program: Command, context: Context): void {
     .action((config: string, _options: object, self: Command) => {
       // The environment does not go before the configuration, as a flag does.
       const named = self.getOptionValueSourceWithGlobals("home") === "cli";
-      const { home, ...options } = self.optsWithGlobals<Options>();
-      return run(context, config, named && home !== undefined ? { ...options, home } : options);
+      const options = self.optsWithGlobals<RunOptions>();
+      return run(context, config, named ? options : { ...options, home: undefined });
     });
   addDatabase(command);
   addExamples(command, "Examples", [
@@ -45,7 +39,7 @@ export function define(program: Command, context: Context): void {
   ]);
 }
 
-async function run(context: Context, file: string, options: Options): Promise<void> {
+async function run(context: Context, file: string, options: RunOptions): Promise<void> {
   const stop = context.untilStopped();
   const agent = await start(context, file, options);
   if (!stop.aborted) {
