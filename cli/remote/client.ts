@@ -10,9 +10,13 @@ import { assertWithin, safeFetch } from "../../src/client/fetch.js";
 import type { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";
-import { readAccessToken } from "./access-token.js";
 import { type RemoteCard, type RemoteInterface, readCard } from "./card.js";
-import { type CardOptions, DEFAULT_TIMEOUT, type RemoteOptions } from "./options.js";
+import {
+  type CardOptions,
+  DEFAULT_TIMEOUT,
+  type RemoteOptions,
+  readAccessToken,
+} from "./options.js";
 
 /** An agent that can be asked. */
 export interface AgentConnection {
