@@ -6,10 +6,8 @@ import { type Home, openHome } from "../src/home/open-home.js";
 import { isAddress } from "../src/storage/database.js";
 import { withoutPassword } from "../src/storage/postgres.js";
 import { openStores, type StoreDatabase } from "../src/stores/database.js";
-import {
-  openRevocations,
-  type RevocationStore,
-} from "../src/stores/revocations/revocation-store.js";
+import { openRevocations } from "../src/stores/revocations/open-revocations.js";
+import type { RevocationStore } from "../src/stores/revocations/revocation-store.js";
 import type { Context } from "./context.js";
 import { usageError } from "./exit.js";
 import type { GlobalOptions } from "./verb.js";

@@ -6,7 +6,6 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { isErrno } from "../bytes/error-code.js";
@@ -64,7 +63,7 @@ export async function createHome(options: NewHome): Promise<Keyring> {
       ? await openStores(wanted.database, "create")
       : await createStores(building.database);
     await stores.close();
-    createPrivateFile(building.config, (fd) => writeFileSync(fd, text));
+    createPrivateFile(building.config, text);
     syncDirectoryOf(building.config);
     renameSync(building.folder, folder);
     syncDirectoryOf(folder);

@@ -7,7 +7,8 @@ import { openStores, type StoreDatabase } from "../stores/database.js";
 import { followKeyringFile } from "../stores/follow-keyring.js";
 import { type LedgerOptions, LedgerStore } from "../stores/ledger/ledger-store.js";
 import { ResourceNumberStore } from "../stores/resource-numbers.js";
-import { openRevocations, type RevocationStore } from "../stores/revocations/revocation-store.js";
+import { openRevocations } from "../stores/revocations/open-revocations.js";
+import type { RevocationStore } from "../stores/revocations/revocation-store.js";
 import { grantDifferences, type HomeConfig } from "./home-config.js";
 import { type HomeFiles, homeFiles, readHome } from "./home-files.js";
 
