@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildIfStale } from "./built.js";
+import { bundleChildren } from "./children.js";
 
 /** Anybody may write here, as in the system's own: some tests run programs as nobody. */
 const SHARED = 0o1777;
@@ -11,8 +12,9 @@ const SHARED = 0o1777;
  * temporary folder for this run alone, which tests and the programs that they start find as `TMPDIR`.
  * After the last: fails the run if anything is left in it.
  */
-export default function setUp(): () => void {
+export default async function setUp(): Promise<() => void> {
   buildIfStale();
+  await bundleChildren();
   const folder = mkdtempSync(join(tmpdir(), "proviso-run-"));
   chmodSync(folder, SHARED);
   process.env["TMPDIR"] = folder;
