@@ -2,14 +2,16 @@ import { chmodSync, type FSWatcher, mkdirSync, readFileSync, watch, writeFileSyn
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll } from "vitest";
+import { MAIN } from "../support/built.js";
+import { FULL } from "../support/size.js";
 import { type Bench, type Run, type RunOptions, runHere, runProgram } from "./run.js";
 
 const READY = ".ready";
 
 /**
- * Shells in which `proviso` is the command in this process: lines of documentation and completion scripts
- * run as they stand, and nothing of the command is started and loaded anew for each. A call is a folder,
- * in which the shell's `proviso` leaves what it was given, and finds what to print.
+ * Shells in which `proviso` is the command in this process, and in a full run the built one: lines of
+ * documentation and completion scripts run as they stand, without the start of a program for each. A call
+ * is a folder, in which the shell's `proviso` leaves what it was given, and finds what to print.
  */
 export class Shell {
   readonly #bench: Bench;
@@ -23,7 +25,7 @@ export class Shell {
     const calls = bench.path("calls");
     mkdirSync(this.#bin);
     mkdirSync(calls);
-    writeFileSync(join(this.#bin, "proviso"), program(calls));
+    writeFileSync(join(this.#bin, "proviso"), FULL ? BUILT : caller(calls));
     chmodSync(join(this.#bin, "proviso"), 0o755);
     this.#watcher = watch(calls, (_, name) => {
       if (name?.endsWith(READY)) void answer(join(calls, name));
@@ -48,8 +50,10 @@ export class Shell {
   }
 }
 
+const BUILT = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
+
 /** The folder is renamed when all is in it: the watcher sees nothing half written. */
-function program(calls: string): string {
+function caller(calls: string): string {
   return `#!/bin/sh
 call=$(mktemp -d '${calls}/XXXXXX')
 mkfifo "$call/status"

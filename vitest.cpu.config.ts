@@ -1,0 +1,37 @@
+import { availableParallelism } from "node:os";
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.js";
+
+// Rooms that do no I/O: their tests share one process and what it has loaded, which halves their time.
+const PURE = ["bytes", "macaroon", "caveats", "capability", "revocation", "exhaustive"].map(
+  (room) => `test/${room}/**/*.test.ts`,
+);
+
+const config: ViteUserConfig = defineConfig({
+  test: {
+    setupFiles: ["/tmp/cpu-setup.mts", "test/support/set-up.ts"],
+    // Interop and end-to-end tests start other programs; the machine may have two cores.
+    // Most of them wait for other programs; vitest would leave one core free.
+    maxWorkers: Math.max(2, availableParallelism()),
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    sequence: { sequencer: LongestFirst },
+    reporters: ["default", "json"],
+    outputFile: { json: "reports/vitest.json" },
+    projects: [
+      { extends: true, test: { name: "pure", include: PURE, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: "whole",
+          isolate: false,
+          include: ["test/**/*.test.ts"],
+          exclude: PURE,
+          globalSetup: ["test/support/global-set-up.ts", "test/support/postgres.ts"],
+        },
+      },
+    ],
+  },
+});
+
+export default config;
