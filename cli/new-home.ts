@@ -6,7 +6,6 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { createKeyring, type Keyring } from "../src/issuer/keyring.js";
@@ -51,9 +50,7 @@ export async function createHome(wanted: HomePaths, config: HomeConfig): Promise
       ? await openStores(wanted.database, "create")
       : await createStores(building.database);
     await database.close();
-    createPrivateFile(building.config, (fd) => {
-      writeFileSync(fd, `${JSON.stringify(config, undefined, 2)}\n`);
-    });
+    createPrivateFile(building.config, `${JSON.stringify(config, undefined, 2)}\n`);
     syncDirectoryOf(building.config);
     renameSync(building.folder, folder);
     syncDirectoryOf(folder);

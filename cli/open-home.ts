@@ -2,10 +2,8 @@ import { createIssuer, type Issuer } from "../src/issuer/issuer.js";
 import type { Keyring } from "../src/issuer/keyring.js";
 import { openStores, type StoreDatabase } from "../src/stores/database.js";
 import { readKeyringFile } from "../src/stores/keyring-file.js";
-import {
-  openRevocations,
-  type RevocationStore,
-} from "../src/stores/revocations/revocation-store.js";
+import { openRevocations } from "../src/stores/revocations/open-revocations.js";
+import type { RevocationStore } from "../src/stores/revocations/revocation-store.js";
 import type { Context } from "./context.js";
 import { findHome, type HomeChoice, type HomeConfig, type HomePaths } from "./home.js";
 

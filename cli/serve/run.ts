@@ -10,10 +10,8 @@ import { openStores } from "../../src/stores/database.js";
 import { followKeyringFile } from "../../src/stores/follow-keyring.js";
 import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import { ResourceNumberStore } from "../../src/stores/resource-numbers.js";
-import {
-  openRevocations,
-  type RevocationStore,
-} from "../../src/stores/revocations/revocation-store.js";
+import { openRevocations } from "../../src/stores/revocations/open-revocations.js";
+import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import type { Context } from "../context.js";
 import { say } from "../output.js";

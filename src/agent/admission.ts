@@ -2,7 +2,14 @@ import type { VerifiedCapability } from "../capability/authorize.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import type { Refusal } from "./clearance.js";
-import { MAX_PRESENTED, type PresentedCapability, standingOf } from "./presented.js";
+import { permissionsOf } from "./permissions.js";
+import { forInvoker } from "./policy.js";
+import {
+  type AdmittedCapability,
+  authenticateAll,
+  type Presented,
+  standingOf,
+} from "./presented.js";
 import { type AgentDenial, missingCapability } from "./refusal.js";
 
 /** Leave to come in, with what is presented; it allows no skill by itself. */
@@ -15,12 +22,6 @@ export interface Admission {
   readonly declared: boolean;
 }
 
-/** A presented capability that is good for something. */
-export interface AdmittedCapability {
-  readonly token: string;
-  readonly capability: VerifiedCapability;
-}
-
 /**
  * Lets a caller in if every capability it presents is good for something now, or if it presents none
  * and ambient authority is accepted; and if the policy still allows the principal anything at all.
@@ -29,32 +30,26 @@ export interface AdmittedCapability {
  */
 export async function admit(
   caller: Caller,
-  presented: readonly PresentedCapability[],
+  presented: readonly Presented[],
   declared: boolean,
   context: AgentContext,
 ): Promise<Admission | Refusal> {
   const ambient = presented.length === 0 ? ambientDenial(declared, context) : undefined;
   if (ambient !== undefined) return { allowed: false, denials: [ambient] };
-  if (
-    presented.length === 0 &&
-    !(await allowsAny(caller.principal, [...context.grants.keys()], context))
-  ) {
+  if (presented.length === 0 && !(await allowsAmbient(caller, context))) {
     return { allowed: false, denials: [withdrawn()] };
   }
   const denials: AgentDenial[] = [];
   const capabilities: AdmittedCapability[] = [];
-  if (presented.length > MAX_PRESENTED) {
-    const message = `a call may present at most ${MAX_PRESENTED} capabilities`;
-    denials.push({ code: "token_too_large", rule: "capabilities", message });
-  }
-  for (const [at, one] of presented.slice(0, MAX_PRESENTED).entries()) {
-    const standing = await standingOf(one, caller, context);
+  for (const [at, one] of (await authenticateAll(presented, caller, context)).entries()) {
+    const standing = standingOf(one, caller, context);
     if (!standing.allowed) {
       denials.push(...standing.denials.map((denial) => ({ ...denial, capability: at })));
     } else if (!(await stillAllowed(standing.capability, context))) {
       denials.push({ ...withdrawn(), capability: at });
     } else {
-      capabilities.push({ token: standing.token, capability: standing.capability });
+      const { presented: authentic, capability } = standing;
+      capabilities.push({ presented: authentic, capability });
     }
   }
   const [first, ...more] = denials;
@@ -76,20 +71,20 @@ export function ambientDenial(
 }
 
 async function stillAllowed(
-  { principal, grant }: VerifiedCapability,
+  { id, principal, grant }: VerifiedCapability,
   context: AgentContext,
 ): Promise<boolean> {
   if (principal === undefined || !context.grants.has(grant)) return false;
-  return allowsAny(principal, [grant], context);
+  return (await permissionsOf(id, principal, grant, context)).length > 0;
 }
 
-async function allowsAny(
-  principal: string,
-  grants: readonly string[],
-  { policy }: AgentContext,
+async function allowsAmbient(
+  { principal, invoker }: Caller,
+  { grants, policy }: AgentContext,
 ): Promise<boolean> {
-  for (const grant of grants) {
-    if ((await policy.permissions(principal, grant)).length > 0) return true;
+  for (const grant of grants.keys()) {
+    const permissions = await policy.permissions(principal, grant);
+    if (forInvoker(permissions, invoker).length > 0) return true;
   }
   return false;
 }

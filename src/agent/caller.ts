@@ -19,13 +19,22 @@ export type CallerAuthentication =
   | { readonly ok: true; readonly caller: Caller }
   | { readonly ok: false; readonly denial: AuthenticationDenial };
 
-/** Tells who makes a request from its `Authorization` header (RFC 6750). */
+/** A request, as far as it tells who makes it: all that a proof of possession (RFC 9449) is about. */
+export interface CallerRequest {
+  /** `GET`, `POST`. */
+  readonly method: string;
+  /** Path and query, as they came. */
+  readonly url: string;
+  /** By name in lower case, as `node:http` has them. */
+  readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
+}
+
+/** Tells who makes a request. */
 export interface Authenticator {
   /**
-   * @param authorization - The header's value, absent if the request has none.
    * @throws Error if it cannot authenticate anyone now, such as when it cannot fetch the keys.
    */
-  authenticate(authorization: string | undefined): Promise<CallerAuthentication>;
+  authenticate(request: CallerRequest): Promise<CallerAuthentication>;
   /** How callers get credentials: the address of the authorization server, where there is one. */
   readonly issuer?: string;
   /** The audience that access tokens must have been made for, where that is checked. */

@@ -1,6 +1,6 @@
 import type { VerifiedCapability } from "../capability/authorize.js";
 import type { AuthorityKind } from "./ledger.js";
-import type { PresentedCapability } from "./presented.js";
+import type { Presented } from "./presented.js";
 import type { AgentDenials } from "./refusal.js";
 import type { Skill, SkillCall } from "./skill.js";
 
@@ -14,7 +14,7 @@ export type UndeclaredAmbient = "accepted" | "refused";
 export interface SkillInvocation {
   readonly skill: string;
   readonly arguments: SkillCall["arguments"];
-  readonly capabilities: readonly PresentedCapability[];
+  readonly capabilities: readonly Presented[];
   /** Whether the caller declares that it uses ambient authority; it presents no capability then. */
   readonly declared?: boolean;
 }

@@ -1,11 +1,13 @@
+import type { AuthenticToken } from "../capability/authenticate.js";
 import { meant } from "../caveats/known-members.js";
 import { ambientDenial } from "./admission.js";
 import type { AgentContext } from "./agent-options.js";
 import { handlesIn } from "./arguments.js";
 import type { Caller } from "./caller.js";
 import type { Clearance, Judged, Refusal, SkillInvocation } from "./clearance.js";
-import type { Permission } from "./policy.js";
-import { MAX_PRESENTED, misnamed, type PresentedCapability, tokenOf } from "./presented.js";
+import { permissionsOf } from "./permissions.js";
+import { forInvoker, type Permission } from "./policy.js";
+import { type AuthenticatedCapability, authenticateAll } from "./presented.js";
 import { queryAskedAgain, type Reach, reachOf } from "./reach.js";
 import { type AgentDenial, type AgentDenials, missingCapability } from "./refusal.js";
 import type { Skill } from "./skill.js";
@@ -55,7 +57,7 @@ export async function clearCall(
 
 async function clearWithAny(call: Call, context: AgentContext): Promise<Clearance | Refusal> {
   const refusals: Refusal[] = [];
-  const presented = call.capabilities.slice(0, MAX_PRESENTED);
+  const presented = await authenticateAll(call.capabilities, call.caller, context);
   for (const [at, capability] of presented.entries()) {
     const answer = await clearWith(capability, call, context);
     if (answer.allowed) return answer;
@@ -68,15 +70,14 @@ async function clearWithAny(call: Call, context: AgentContext): Promise<Clearanc
 }
 
 async function clearWith(
-  presented: PresentedCapability,
+  presented: AuthenticatedCapability,
   call: Call,
   context: AgentContext,
 ): Promise<Clearance | Refusal> {
-  const { issuer, audience, grants, policy, ledger } = context;
+  const { issuer, audience, grants, ledger } = context;
   const { caller, known: skill, named, invalid } = call;
-  const resolved = await tokenOf(presented, caller, context);
-  if (!resolved.ok) return refusal(resolved.denials);
-  const { token } = resolved;
+  if (!presented.ok) return refusal(presented.denials);
+  const { token } = presented;
   const { invoker } = caller;
   const left = skill.reach === "scoped" ? handlesLeft(token, invoker, context) : [];
   const decision = issuer.authorize(token, {
@@ -97,15 +98,13 @@ async function clearWith(
   }
 
   const { capability } = decision;
-  const other = misnamed(presented, capability.id);
-  if (other !== undefined) return refusal(other);
   const grant = grants.get(capability.grant);
   const { principal } = capability;
   if (grant === undefined || principal === undefined) {
     const message = "the capability was not issued by this agent: it names no principal";
     return refusal([{ code: "policy_denied", rule: "grant", message }, ...invalid()], capability);
   }
-  const permissions = await policy.permissions(principal, grant.id);
+  const permissions = await permissionsOf(capability.id, principal, grant.id, context);
   const standing = {
     scope: capability,
     limited: capability.authority.resourceHandles,
@@ -126,7 +125,7 @@ async function clearWith(
 
 /** The handles that a token leaves; none if it is limited to none. */
 function handlesLeft(
-  token: string,
+  token: AuthenticToken,
   invoker: string,
   { issuer, audience }: AgentContext,
 ): readonly string[] {
@@ -142,7 +141,8 @@ async function clearAmbient(call: Call, context: AgentContext): Promise<Clearanc
   const permissions: Permission[] = [];
   for (const grant of context.grants.values()) {
     if (!grant.operations.includes(skill.operation)) continue;
-    permissions.push(...(await context.policy.permissions(principal, grant.id)));
+    const all = await context.policy.permissions(principal, grant.id);
+    permissions.push(...forInvoker(all, caller.invoker));
   }
   const standing = { scope: { ambient: principal }, permissions };
   const reach = await reachOf(skill, named, standing, context);

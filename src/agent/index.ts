@@ -4,13 +4,14 @@
  *
  * @packageDocumentation
  */
-export type { Admission, AdmittedCapability } from "./admission.js";
+export type { Admission } from "./admission.js";
 export type { IssuingAgentOptions } from "./agent-options.js";
 export type {
   AuthenticationDenial,
   Authenticator,
   Caller,
   CallerAuthentication,
+  CallerRequest,
 } from "./caller.js";
 export type {
   Clearance,
@@ -34,7 +35,7 @@ export type {
   LedgerQuery,
   Observation,
 } from "./ledger.js";
-export type { AttenuationOutcome, Identification, Introspection } from "./maintenance.js";
+export type { AttenuationOutcome, Introspection } from "./maintenance.js";
 export {
   type InvocationOutcome,
   LeaveLostError,
@@ -43,7 +44,13 @@ export {
 } from "./outcomes.js";
 export type { Permission, Policy, ResourceSelector } from "./policy.js";
 export { type PolicyDefinition, type PolicyRule, PolicyTable } from "./policy-table.js";
-export type { PresentedCapability } from "./presented.js";
+export type {
+  AdmittedCapability,
+  AuthenticatedCapability,
+  AuthenticCapability,
+  Presented,
+  PresentedCapability,
+} from "./presented.js";
 export type {
   AgentDenial,
   AgentDenialCode,

@@ -14,9 +14,7 @@ import { issueOffers } from "./issuance.js";
 import {
   type AttenuationOutcome,
   attenuatePresented,
-  type Identification,
   type Introspection,
-  identifyPresented,
   introspect,
   revocationOfPresented,
 } from "./maintenance.js";
@@ -27,7 +25,12 @@ import {
   type RequestOutcome,
   type RevocationOutcome,
 } from "./outcomes.js";
-import { isIssuedTo, type PresentedCapability } from "./presented.js";
+import {
+  type AuthenticatedCapability,
+  authenticateAll,
+  isIssuedTo,
+  type Presented,
+} from "./presented.js";
 import { Recorder } from "./recorder.js";
 import { type RequestDenial, tooManyRevocations } from "./refusal.js";
 import type { Skill } from "./skill.js";
@@ -74,7 +77,7 @@ export class IssuingAgent {
     if (!reading.ok) return refuse(reading.denial);
     const { request } = reading;
     const { purpose } = request.restrictions;
-    const found = await offersFor(request, caller.principal, this.#context);
+    const found = await offersFor(request, caller, this.#context);
     if (!found.ok) return refuse(found.denial, purpose);
     const { offers, ...rest } = found;
     const issuance = await issueOffers(offers, request, caller, this.#context);
@@ -83,6 +86,19 @@ export class IssuingAgent {
     if (granted.length === 0) this.#recorder.notIssued(caller, "nothing_found", purpose, elapsed());
     else await this.#recorder.issued(caller, granted, kept, purpose, elapsed());
     return { ...rest, capabilities: granted };
+  }
+
+  /**
+   * Verifies what a request presents: each distinct token once, for all that the other methods are asked
+   * about it afterwards. Nothing is recorded; the method that a denial is handed to refuses by it.
+   *
+   * @throws StorageError if the ledger cannot be read.
+   */
+  authenticate(
+    caller: Caller,
+    presented: readonly Presented[],
+  ): Promise<readonly AuthenticatedCapability[]> {
+    return authenticateAll(presented, caller, this.#context);
   }
 
   /**
@@ -170,7 +186,7 @@ export class IssuingAgent {
    */
   async admit(
     caller: Caller,
-    presented: readonly PresentedCapability[],
+    presented: readonly Presented[],
     declared = false,
   ): Promise<Admission | Refusal> {
     const elapsed = this.#recorder.start();
@@ -185,23 +201,11 @@ export class IssuingAgent {
   }
 
   /**
-   * Whose token a presented capability is: the id in its identifier, once its signatures hold. It may
-   * have expired or be revoked.
-   */
-  identify(caller: Caller, presented: PresentedCapability): Promise<Identification> {
-    return identifyPresented(caller, presented, this.#context);
-  }
-
-  /**
    * Narrows a capability for a caller that cannot do so itself, by the same code as offline.
    *
    * @throws TypeError if the hop is invalid.
    */
-  async attenuate(
-    caller: Caller,
-    presented: PresentedCapability,
-    hop: HopInit,
-  ): Promise<AttenuationOutcome> {
+  async attenuate(caller: Caller, presented: Presented, hop: HopInit): Promise<AttenuationOutcome> {
     const outcome = await attenuatePresented(caller, presented, hop, this.#context);
     if ("denials" in outcome) this.#recorder.refused("issuance", caller, outcome.denials);
     return outcome;
@@ -214,11 +218,7 @@ export class IssuingAgent {
    *
    * @throws StorageError if it could not be written.
    */
-  async revoke(
-    caller: Caller,
-    presented: PresentedCapability,
-    reason?: string,
-  ): Promise<RevocationOutcome> {
+  async revoke(caller: Caller, presented: Presented, reason?: string): Promise<RevocationOutcome> {
     const found = await revocationOfPresented(caller, presented, reason, this.#context);
     if (!found.ok) {
       this.#recorder.refused("revocation", caller, found.denials);
@@ -241,7 +241,7 @@ export class IssuingAgent {
   }
 
   /** What a presented capability is good for now, for its holder. */
-  introspect(caller: Caller, presented: PresentedCapability): Promise<Introspection> {
+  introspect(caller: Caller, presented: Presented): Promise<Introspection> {
     return introspect(caller, presented, this.#context);
   }
 }

@@ -1,17 +1,26 @@
 import { TokenError } from "../bytes/token-error.js";
-import { type Attenuation, attenuate } from "../capability/attenuate.js";
+import type { Attenuation } from "../capability/attenuate.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
 import { tokenDenialCode } from "../capability/denial.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { TokenRevocation } from "../issuer/token-revocation.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
-import { misnamed, type PresentedCapability, standingOf, tokenOf } from "./presented.js";
+import {
+  type AuthenticCapability,
+  authenticateOne,
+  type Presented,
+  standingOf,
+} from "./presented.js";
 import type { AgentDenials, Denied } from "./refusal.js";
 
 /** An attenuated capability, or the reason for its absence. */
 export type AttenuationOutcome =
-  | (Extract<Attenuation, { ok: true }> & { readonly id: string })
+  | (Extract<Attenuation, { ok: true }> & {
+      readonly id: string;
+      /** The child, for what else is asked of it in the same request. */
+      readonly presented: AuthenticCapability;
+    })
   | Extract<Attenuation, { ok: false }>
   | Denied;
 
@@ -28,35 +37,21 @@ export type Introspection =
     })
   | { readonly active: false; readonly denials: AgentDenials };
 
-/** The capability that a presented token is of, or why the agent cannot know it. */
-export type Identification = { readonly ok: true; readonly id: string } | Denied;
-
-/** @see IssuingAgent.identify */
-export async function identifyPresented(
-  caller: Caller,
-  presented: PresentedCapability,
-  context: AgentContext,
-): Promise<Identification> {
-  const standing = await standingOf(presented, caller, context);
-  if (standing.allowed) return { ok: true, id: standing.capability.id };
-  const { capability } = standing;
-  if (capability === undefined) return { ok: false, denials: standing.denials };
-  const denials = misnamed(presented, capability.id);
-  return denials === undefined ? { ok: true, id: capability.id } : { ok: false, denials };
-}
-
 /** @see IssuingAgent.attenuate */
 export async function attenuatePresented(
   caller: Caller,
-  presented: PresentedCapability,
+  one: Presented,
   hop: HopInit,
   context: AgentContext,
 ): Promise<AttenuationOutcome> {
-  const standing = await standingOf(presented, caller, context);
+  const standing = standingOf(await authenticateOne(one, caller, context), caller, context);
   if (!standing.allowed) return { ok: false, denials: standing.denials };
+  const { presented, capability } = standing;
   try {
-    const child = attenuate(standing.token, hop);
-    return child.ok ? { ...child, id: standing.capability.id } : child;
+    const child = context.issuer.extend(presented.token, hop);
+    if (!child.ok) return child;
+    const { authentic: token, ...rest } = child;
+    return { ...rest, id: capability.id, presented: { ok: true, token } };
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
     const code = tokenDenialCode(error.code);
@@ -67,25 +62,24 @@ export async function attenuatePresented(
 /** The entry that revokes a presented capability. */
 export async function revocationOfPresented(
   caller: Caller,
-  presented: PresentedCapability,
+  presented: Presented,
   reason: string | undefined,
   context: AgentContext,
 ): Promise<Extract<TokenRevocation, { ok: true }> | Denied> {
-  const resolved = await tokenOf(presented, caller, context);
-  if (!resolved.ok) return resolved;
-  const revocation = context.issuer.revocationOf(resolved.token, reason);
-  if (!revocation.ok) return { ok: false, denials: [revocation.denial] };
-  const denials = misnamed(presented, revocation.capability);
-  return denials === undefined ? revocation : { ok: false, denials };
+  const authentic = await authenticateOne(presented, caller, context);
+  if (!authentic.ok) return authentic;
+  const revocation = context.issuer.revocationOf(authentic.token, reason);
+  return revocation.ok ? revocation : { ok: false, denials: [revocation.denial] };
 }
 
 /** @see IssuingAgent.introspect */
 export async function introspect(
   caller: Caller,
-  presented: PresentedCapability,
+  presented: Presented,
   context: AgentContext,
 ): Promise<Introspection> {
-  const standing = await standingOf(presented, caller, context);
+  const authentic = await authenticateOne(presented, caller, context);
+  const standing = standingOf(authentic, caller, context);
   if (!standing.allowed) return { active: false, denials: standing.denials };
   const { id, grant, principal, issued, expires, hops, authority, revocationIds } =
     standing.capability;

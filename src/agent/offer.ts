@@ -1,8 +1,9 @@
 import type { AgentContext } from "./agent-options.js";
+import type { Caller } from "./caller.js";
 import { candidates } from "./candidates.js";
 import type { CapabilityRequest } from "./capability-request.js";
 import type { KnownGrant } from "./grant.js";
-import { type Permission, permitsOperation, permitsResource } from "./policy.js";
+import { forInvoker, type Permission, permitsOperation, permitsResource } from "./policy.js";
 import type { RefusedGrant, RequestDenial, RequestRefusal } from "./refusal.js";
 import type { Resource } from "./resources/resource.js";
 import { targetOf } from "./skill.js";
@@ -33,11 +34,11 @@ const UNMATCHED = "the query matches nothing that the principal may use in this 
  * The intersection of grant, request and policy. Where the policy allows different operations on
  * different resources, they are offered apart: no capability holds a pair that the policy does not.
  *
- * @param principal - On whose behalf.
+ * @param caller - On whose behalf, and by which agent.
  */
 export async function offersFor(
   request: CapabilityRequest,
-  principal: string,
+  { principal, invoker }: Caller,
   context: AgentContext,
 ): Promise<Offers> {
   const wrong = grantDenial(request, context.grants);
@@ -47,7 +48,8 @@ export async function offersFor(
   for (const id of request.grants) {
     const grant = context.grants.get(id);
     if (grant === undefined) continue;
-    const permissions = await context.policy.permissions(principal, id);
+    const all = await context.policy.permissions(principal, id);
+    const permissions = forInvoker(all, invoker);
     const left = operationsLeft(grant, request, permissions);
     if ("takenBy" in left) refused.push(left);
     else asked.push({ grant, permissions, left });

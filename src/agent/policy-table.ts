@@ -13,6 +13,12 @@ export interface PolicyRule {
   readonly operations: readonly string[] | "*";
   /** All resources unless given. */
   readonly resources?: ResourceSelector;
+  /**
+   * The agents, as authentication names them, that may request a capability by this rule, or call
+   * without one; any agent unless given. A sub-agent that has its user's access token cannot ask anew
+   * then; what is handed to it, it can use.
+   */
+  readonly invokers?: readonly string[];
 }
 
 /** Who may do what, as it stands in a configuration file. */
@@ -22,7 +28,7 @@ export interface PolicyDefinition {
   readonly rules: readonly PolicyRule[];
 }
 
-const RULE_MEMBERS = ["principal", "group", "grant", "operations", "resources"];
+const RULE_MEMBERS = ["principal", "group", "grant", "operations", "resources", "invokers"];
 
 /**
  * A policy from a table. What no rule allows is not allowed.
@@ -102,7 +108,8 @@ function checkedRule(
 ): CheckedRule {
   if (typeof rule !== "object" || rule === null) throw new TypeError(`${where}: not an object`);
   assertMembers(rule, RULE_MEMBERS, where);
-  const { principal, group, grant, operations, resources = { collections: "*" } } = rule;
+  const { principal, group, grant, operations, invokers } = rule;
+  const { resources = { collections: "*" } } = rule;
   if ((principal === undefined) === (group === undefined)) {
     throw new TypeError(`${where}: name either a principal or a group`);
   }
@@ -118,7 +125,11 @@ function checkedRule(
   return {
     principals: new Set(texts(principals, `${where}.principal`)),
     grant,
-    permission: { operations: named, resources: checkedSelector(resources, `${where}.resources`) },
+    permission: {
+      operations: named,
+      resources: checkedSelector(resources, `${where}.resources`),
+      ...(invokers === undefined ? {} : { invokers: texts(invokers, `${where}.invokers`) }),
+    },
   };
 }
 

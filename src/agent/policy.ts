@@ -13,6 +13,11 @@ export interface ResourceSelector {
 export interface Permission {
   readonly operations: readonly string[] | "*";
   readonly resources: ResourceSelector;
+  /**
+   * The agents that may be issued a capability by this, or act by it without one; any agent unless
+   * given. Capabilities that these hand on are good in other hands too.
+   */
+  readonly invokers?: readonly string[];
 }
 
 /** What principals may do: asked when a capability is issued, and again at every call. */
@@ -26,6 +31,17 @@ export interface Policy {
     principal: string,
     grant: string,
   ): readonly Permission[] | Promise<readonly Permission[]>;
+}
+
+/** The permissions that apply to an agent; those that name invokers never do where none is known. */
+export function forInvoker(
+  permissions: readonly Permission[],
+  invoker: string | undefined,
+): readonly Permission[] {
+  return permissions.filter(
+    ({ invokers }) =>
+      invokers === undefined || (invoker !== undefined && invokers.includes(invoker)),
+  );
 }
 
 /** Whether any of the permissions covers the operation, on some resource or other. */

@@ -1,3 +1,4 @@
+import type { Authentication, AuthenticToken } from "../capability/authenticate.js";
 import type { RefusedCapability, VerifiedCapability } from "../capability/authorize.js";
 import type { Issuer } from "../issuer/issuer.js";
 import type { Caller } from "./caller.js";
@@ -21,58 +22,99 @@ export interface PresentedContext {
 }
 
 /**
- * The token of a presented capability. An id alone is as good as the token, but only from the very
- * party that it was issued to, and only while it lives; to everybody else it is as if there were none.
+ * A presented capability whose signatures have been verified, or why they have not: whatever is asked of
+ * it afterwards needs no HMAC and no parsing. Made by {@link IssuingAgent.authenticate}.
+ */
+export type AuthenticatedCapability = AuthenticCapability | Denied;
+
+/** A presented capability whose signatures hold: it may have expired, or be revoked. */
+export interface AuthenticCapability {
+  readonly ok: true;
+  readonly token: AuthenticToken;
+}
+
+/** A presented capability that is good for something. */
+export interface AdmittedCapability {
+  readonly presented: AuthenticCapability;
+  readonly capability: VerifiedCapability;
+}
+
+/** What a method takes: as its caller presented it, or authenticated. */
+export type Presented = PresentedCapability | AuthenticatedCapability;
+
+/**
+ * Verifies what a request presents, each distinct token once. What is authenticated already stays as it
+ * is, and what is over {@link MAX_PRESENTED} is denied unread.
  *
  * @throws StorageError if the ledger cannot be read.
  */
-export async function tokenOf(
-  { id, token }: PresentedCapability,
+export async function authenticateAll(
+  presented: readonly Presented[],
+  caller: Caller,
+  context: PresentedContext,
+): Promise<readonly AuthenticatedCapability[]> {
+  const known = new Map<string, Authentication>();
+  const authentic: AuthenticatedCapability[] = [];
+  for (const one of presented.slice(0, MAX_PRESENTED)) {
+    authentic.push(await authenticateOne(one, caller, context, known));
+  }
+  return presented.length > MAX_PRESENTED ? [...authentic, tooMany()] : authentic;
+}
+
+/**
+ * An id alone is as good as the token, but only from the very party that it was issued to, and only while
+ * it lives; to everybody else it is as if there were none. A token that is presented under another id
+ * than its own is denied.
+ *
+ * @throws StorageError if the ledger cannot be read.
+ */
+export async function authenticateOne(
+  one: Presented,
   caller: Caller,
   { issuer, ledger }: PresentedContext,
-): Promise<{ readonly ok: true; readonly token: string } | Denied> {
-  if (token !== undefined) return { ok: true, token };
-  const issued = id === undefined ? undefined : await ledger.issued(id);
-  const remade = isIssuedTo(caller, issued) ? issuer.remake(issued) : undefined;
-  return remade === undefined
-    ? { ok: false, denials: [unknownCapability(id)] }
-    : { ok: true, token: remade };
+  known: Map<string, Authentication> = new Map(),
+): Promise<AuthenticatedCapability> {
+  if ("ok" in one) return one;
+  const { id } = one;
+  let text = one.token;
+  if (text === undefined) {
+    const issued = id === undefined ? undefined : await ledger.issued(id);
+    text = isIssuedTo(caller, issued) ? issuer.remake(issued) : undefined;
+    if (text === undefined) return { ok: false, denials: [unknownCapability(id)] };
+  }
+  const authentication = known.get(text) ?? issuer.authenticate(text);
+  known.set(text, authentication);
+  if (!authentication.ok) return { ok: false, denials: [authentication.denial] };
+  const { token } = authentication;
+  if (id === undefined || id === token.identifier.id) return authentication;
+  return { ok: false, denials: [unknownCapability(id)] };
 }
 
 /**
  * What a presented capability is good for now, in the hands of this caller, or every reason why it is
  * good for nothing: then with the capability, if its signatures hold.
- *
- * @throws StorageError if the ledger cannot be read.
  */
-export async function standingOf(
-  presented: PresentedCapability,
-  caller: Caller,
-  context: PresentedContext,
-): Promise<
-  | { readonly allowed: true; readonly token: string; readonly capability: VerifiedCapability }
+export function standingOf(
+  one: AuthenticatedCapability,
+  { invoker }: Caller,
+  { issuer, audience }: PresentedContext,
+): Standing {
+  if (!one.ok) return { allowed: false, denials: one.denials };
+  const standing = issuer.standing(one.token, { invoker, audience });
+  return standing.allowed ? { ...standing, presented: one } : standing;
+}
+
+type Standing =
+  | ({ readonly allowed: true } & AdmittedCapability)
   | {
       readonly allowed: false;
       readonly denials: AgentDenials;
       readonly capability?: RefusedCapability;
-    }
-> {
-  const resolved = await tokenOf(presented, caller, context);
-  if (!resolved.ok) return { allowed: false, denials: resolved.denials };
-  const { token } = resolved;
-  const { issuer, audience } = context;
-  const standing = issuer.standing(token, { invoker: caller.invoker, audience });
-  if (!standing.allowed) return standing;
-  const denials = misnamed(presented, standing.capability.id);
-  return denials === undefined ? { ...standing, token } : { allowed: false, denials };
-}
+    };
 
-/** Denies a token that is presented under another id than its own. */
-export function misnamed(
-  { id }: PresentedCapability,
-  own: string,
-): readonly [AgentDenial] | undefined {
-  return id === undefined || id === own ? undefined : [unknownCapability(id)];
+function tooMany(): Denied {
+  const message = `a call may present at most ${MAX_PRESENTED} capabilities`;
+  return { ok: false, denials: [{ code: "token_too_large", rule: "capabilities", message }] };
 }
 
 /** Whether a capability was issued to the very party that calls. */

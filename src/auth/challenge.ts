@@ -21,7 +21,7 @@ export interface ChallengeOptions {
  *   [{ token: "dev-alice-0123456789", principal: "alice", invoker: "orchestrator" }],
  *   { development: true, announce: () => {} },
  * );
- * const missing = await authenticator.authenticate(undefined);
+ * const missing = await authenticator.authenticate({ method: "GET", url: "/", headers: {} });
  * missing.ok ? "" : wwwAuthenticate(missing.denial, authenticator); // => 'Bearer realm="proviso"'
  *
  * wwwAuthenticate({ code: "token_invalid", message: 'not "good"' }, authenticator);

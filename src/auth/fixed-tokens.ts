@@ -1,5 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Authenticator, Caller, CallerAuthentication } from "../agent/caller.js";
+import type {
+  Authenticator,
+  Caller,
+  CallerAuthentication,
+  CallerRequest,
+} from "../agent/caller.js";
 import { readBearer, refused } from "./bearer.js";
 import { IDENTITY, isIdentity } from "./identity.js";
 
@@ -39,10 +44,11 @@ const ADVICE = "send one of the development tokens that this agent was started w
  * );
  * said.length; // => 1
  *
- * const known = await authenticator.authenticate("Bearer dev-alice-0123456789");
+ * const requestWith = (authorization) => ({ method: "GET", url: "/", headers: { authorization } });
+ * const known = await authenticator.authenticate(requestWith("Bearer dev-alice-0123456789"));
  * known; // => { ok: true, caller: { principal: "alice", invoker: "orchestrator" } }
  *
- * const unknown = await authenticator.authenticate("Bearer dev-mallory-012345678");
+ * const unknown = await authenticator.authenticate(requestWith("Bearer dev-mallory-012345678"));
  * unknown.ok ? "" : unknown.denial.code; // => "token_invalid"
  * ```
  */
@@ -63,8 +69,8 @@ export function createFixedTokens(
       `${callers.join(", or ")}. Never use them in production; use an authorization server.`,
   );
   return {
-    async authenticate(authorization: string | undefined): Promise<CallerAuthentication> {
-      const bearer = readBearer(authorization, ADVICE);
+    async authenticate(request: CallerRequest): Promise<CallerAuthentication> {
+      const bearer = readBearer(request, ADVICE);
       if (!bearer.ok) return bearer;
       const digest = sha256(bearer.token);
       // Compares all of them, so that the time does not reveal which one is similar.
@@ -102,7 +108,7 @@ function checkedToken(fixed: FixedToken, where: string): KnownToken {
       `${where}.token: must be a text of at least ${MIN_TOKEN_LENGTH} characters`,
     );
   }
-  if (!readBearer(`Bearer ${token}`, "").ok) {
+  if (!readBearer({ headers: { authorization: `Bearer ${token}` } }, "").ok) {
     const allowed = "letters, digits and -._~+/ only, = at its end, and 8 KiB at most";
     throw new TypeError(`${where}.token: must be a bearer token: ${allowed}`);
   }

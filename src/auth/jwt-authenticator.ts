@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import type { JWTPayload } from "jose";
-import type { Authenticator, Caller, CallerAuthentication } from "../agent/caller.js";
+import type {
+  Authenticator,
+  Caller,
+  CallerAuthentication,
+  CallerRequest,
+} from "../agent/caller.js";
 import { readBearer, refused } from "./bearer.js";
 import { IDENTITY, isIdentity } from "./identity.js";
 import { checkedOptions, type JwtAuthenticatorOptions, type Settings } from "./jwt-options.js";
@@ -41,10 +46,11 @@ import { type FindKey, keySource } from "./key-source.js";
  *   .setIssuedAt()
  *   .setExpirationTime("5 minutes")
  *   .sign(privateKey);
- * const known = await authenticator.authenticate(`Bearer ${token}`);
+ * const requestWith = (authorization) => ({ method: "GET", url: "/", headers: { authorization } });
+ * const known = await authenticator.authenticate(requestWith(`Bearer ${token}`));
  * known; // => { ok: true, caller: { principal: "alice", invoker: "orchestrator" } }
  *
- * const unknown = await authenticator.authenticate("Bearer abc");
+ * const unknown = await authenticator.authenticate(requestWith("Bearer abc"));
  * unknown.ok ? "" : unknown.denial.code; // => "token_invalid"
  * ```
  */
@@ -68,8 +74,8 @@ export async function createJwtAuthenticator(
     issuer,
     audience,
     ...(requiredScope === undefined ? {} : { scope: requiredScope }),
-    async authenticate(authorization: string | undefined): Promise<CallerAuthentication> {
-      const bearer = readBearer(authorization, advice);
+    async authenticate(request: CallerRequest): Promise<CallerAuthentication> {
+      const bearer = readBearer(request, advice);
       if (!bearer.ok) return bearer;
       const find = keys();
       if (find !== cachedFor) {

@@ -13,7 +13,14 @@ import { macaroonToText } from "../macaroon/write.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { decodeIdentifier } from "./identifier.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
-import { assertHopFits, hopsOf, overCapabilityLimits, readLinks, readToken } from "./token.js";
+import {
+  assertHopFits,
+  hopsOf,
+  overCapabilityLimits,
+  type ReadLink,
+  readLinks,
+  readToken,
+} from "./token.js";
 
 export interface AttenuateOptions {
   /**
@@ -40,7 +47,13 @@ export type Attenuation =
       /** Revokes the new token and all that descends from it; the given token lives on. */
       readonly revocationId: string;
     }
-  | { readonly ok: false; readonly overreaches: readonly Overreach[] };
+  | Overreaching;
+
+/** What a hop names that the token does not allow. */
+export interface Overreaching {
+  readonly ok: false;
+  readonly overreaches: readonly Overreach[];
+}
 
 const OPTIONS = ["nonce", "intersect", "now"];
 const NONCE_BYTES = 12;
@@ -89,14 +102,34 @@ export function attenuate(
   hop: HopInit,
   options: AttenuateOptions = {},
 ): Attenuation {
+  const parent = readSingle(token);
+  const narrowed = narrow(parent, readLinks(parent), hop, options);
+  if (!narrowed.ok) return narrowed;
+  const { child, hop: appended } = narrowed;
+  return { ok: true, ...written(child), hop: appended };
+}
+
+/** A token as handed out, and what revokes it. */
+export function written(child: Macaroon): {
+  readonly token: string;
+  readonly revocationId: string;
+} {
+  return { token: macaroonToText(child), revocationId: revocationIdOf(partsOf(child).signature) };
+}
+
+/** A macaroon with one more hop, or what the hop names in excess. */
+export function narrow(
+  parent: Macaroon,
+  links: readonly ReadLink[],
+  hop: HopInit,
+  options: AttenuateOptions,
+): { readonly ok: true; readonly child: Macaroon; readonly hop: Hop } | Overreaching {
   const { nonce = true, intersect = false, now = Date.now() } = options;
   assertMembers(options, OPTIONS, "options");
   for (const [name, value] of Object.entries({ nonce, intersect })) {
     if (typeof value !== "boolean") throw new TypeError(`options.${name} must be a boolean`);
   }
   if (!Number.isFinite(now)) throw new TypeError("options.now must be milliseconds since 1970");
-  const parent = readSingle(token);
-  const links = readLinks(parent);
   const unreadable: Overreach[] = [];
   for (const [at, link] of links.entries()) {
     if (link.kind === "third-party" || link.reading.ok) continue;
@@ -121,12 +154,7 @@ export function attenuate(
   if (over !== undefined) throw over;
   const found = overreaches(authority, appended.hop);
   if (found.length > 0) return { ok: false, overreaches: found };
-  return {
-    ok: true,
-    token: macaroonToText(child),
-    hop: appended.hop,
-    revocationId: revocationIdOf(partsOf(child).signature),
-  };
+  return { ok: true, child, hop: appended.hop };
 }
 
 function withNonce(init: HopInit, wanted: boolean): HopInit {
@@ -137,13 +165,16 @@ function withNonce(init: HopInit, wanted: boolean): HopInit {
 /** A token that is a capability, and not followed by discharges. */
 function readSingle(token: string): Macaroon {
   const { macaroons } = readToken(token, CAPABILITY_LIMITS);
-  if (macaroons.length > 1) {
-    const message =
-      "discharges are bound to this token as it is; attenuate it first, then bind them to the child";
-    throw new TokenError("has_discharges", message);
-  }
+  if (macaroons.length > 1) throw hasDischarges();
   decodeIdentifier(partsOf(macaroons[0]).identifier);
   return macaroons[0];
+}
+
+/** Why a token with discharges is not narrowed. */
+export function hasDischarges(): TokenError {
+  const message =
+    "discharges are bound to this token as it is; attenuate it first, then bind them to the child";
+  return new TokenError("has_discharges", message);
 }
 
 /**

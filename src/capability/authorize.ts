@@ -13,10 +13,12 @@ import { parseTime } from "../caveats/time.js";
 import type { RevocationEntry } from "../revocation/entry.js";
 import type { RevocationQuery, RevocationSource } from "../revocation/source.js";
 import {
+  type Authentication,
   type AuthenticationContext,
   type AuthenticChain,
   type AuthenticToken,
   authenticate,
+  authenticateAgain,
 } from "./authenticate.js";
 import type { Denial, DenialCode } from "./denial.js";
 import { type GrantOperations, grantDenials, grantsInForce } from "./grants.js";
@@ -87,31 +89,49 @@ export type Decision =
  * @throws TypeError if the token is not a string, the invocation has a wrong shape, or it leaves open
  *   under which grant the service acts.
  */
-export function checkToken(text: string, invocation: Invocation, context: CheckContext): Decision {
+export function checkToken(
+  given: string | AuthenticToken,
+  invocation: Invocation,
+  context: CheckContext,
+): Decision {
   const asked = checkInvocation(invocation, context.clock);
   const { grants } = context;
   const inForce = grantsInForce(asked, grants);
-  return judge(text, asked, context, (token, by) => [
+  return judge(given, asked, context, (token, by) => [
     ...grantDenials(token.identifier.grant, by.operation, inForce, grants),
     ...hopDenials(token, by),
   ]);
 }
 
-/** Authenticates a token, looks up its revocation, and joins what `rules` finds. */
+/**
+ * Authenticates a token; of one that was authenticated before, looks up the key again.
+ *
+ * @throws TypeError for what is neither a string nor an authentic token.
+ */
+export function authenticated(
+  given: string | AuthenticToken,
+  context: AuthenticationContext,
+): Authentication {
+  return typeof given === "object" && given !== null
+    ? authenticateAgain(given, context)
+    : authenticate(given, context);
+}
+
+/** Authenticates a token unless it is authentic already, looks up its revocation, and joins what `rules` finds. */
 function judge(
-  text: string,
-  given: CheckedInvocation,
+  given: string | AuthenticToken,
+  by: CheckedInvocation,
   context: CheckContext,
   rules: (token: AuthenticToken, asked: CheckedInvocation) => readonly Denial[],
 ): Decision {
-  const authentication = authenticate(text, context);
+  const authentication = authenticated(given, context);
   if (!authentication.ok) return { allowed: false, denials: [authentication.denial] };
 
   const { token } = authentication;
   const asked =
-    given.audience === undefined && context.audience !== undefined
-      ? { ...given, audience: context.audience }
-      : given;
+    by.audience === undefined && context.audience !== undefined
+      ? { ...by, audience: context.audience }
+      : by;
   const [first, ...more] = [...revocationDenials(token, asked, context), ...rules(token, asked)];
   if (first === undefined) return { allowed: true, capability: verifiedCapability(token) };
   return { allowed: false, denials: [first, ...more], capability: refusedCapability(token) };
@@ -136,10 +156,14 @@ const PRESENTATION = ["invoker", "audience", "time"];
  *
  * @throws TypeError if the token is not a string or the presentation has a wrong shape.
  */
-export function checkStanding(text: string, by: Presentation, context: CheckContext): Decision {
+export function checkStanding(
+  given: string | AuthenticToken,
+  by: Presentation,
+  context: CheckContext,
+): Decision {
   assertMembers(by, PRESENTATION, "presentation");
   const asked = checkInvocation({ ...by, operation: "" }, context.clock);
-  return judge(text, asked, context, (token, presentation) =>
+  return judge(given, asked, context, (token, presentation) =>
     hopDenials(token, presentation).filter(({ code }) => !CALL_CODES.includes(code)),
   );
 }

@@ -38,7 +38,8 @@ export function authentication(
   return async (req, res, next) => {
     let found: CallerAuthentication;
     try {
-      found = await authenticator.authenticate(req.headers.authorization);
+      const { method, originalUrl: url, headers } = req;
+      found = await authenticator.authenticate({ method, url, headers });
     } catch (error) {
       onFailure(error, "authentication");
       const message = "callers cannot be authenticated at the moment; try again soon";

@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export type { Authentication, AuthenticToken } from "../capability/authenticate.js";
 export type {
   Decision,
   RefusedCapability,
@@ -10,6 +11,7 @@ export type {
   VerifiedHop,
 } from "../capability/authorize.js";
 export type { Denial, DenialCode } from "../capability/denial.js";
+export type { Extension } from "../capability/extend.js";
 export type { MintedCapability, MintRequest } from "../capability/mint.js";
 export type { Invocation } from "../caveats/invocation.js";
 export type { RevocationEntry, RevocationKind } from "../revocation/entry.js";

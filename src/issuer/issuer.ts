@@ -1,6 +1,11 @@
 import { randomBytes } from "../bytes/random.js";
 import { encodeUtf8 } from "../bytes/utf8.js";
-import { authenticate } from "../capability/authenticate.js";
+import type { AttenuateOptions } from "../capability/attenuate.js";
+import {
+  type Authentication,
+  type AuthenticToken,
+  authenticate,
+} from "../capability/authenticate.js";
 import {
   type CheckContext,
   checkStanding,
@@ -9,6 +14,7 @@ import {
   type Presentation,
   type VerifiedCapability,
 } from "../capability/authorize.js";
+import { attenuateAuthentic, type Extension } from "../capability/extend.js";
 import { decodeIdentifier } from "../capability/identifier.js";
 import { capabilityLimits } from "../capability/limits.js";
 import {
@@ -19,6 +25,7 @@ import {
   newCapabilityId,
   remakeToken,
 } from "../capability/mint.js";
+import type { HopInit } from "../caveats/hop.js";
 import type { Invocation } from "../caveats/invocation.js";
 import { type Grant, grantsById, operationsOf } from "./grant.js";
 import { checkedOptions, type IssuerOptions } from "./issuer-options.js";
@@ -164,12 +171,50 @@ export class Issuer {
   }
 
   /**
+   * Verifies every signature of a token, once for all that is asked of it afterwards: the other methods
+   * take what comes out in the place of the text, and need no HMAC and no parsing then. Judges no hop.
+   *
+   * @throws TypeError if the token is not a string.
+   *
+   * @example
+   * ```ts
+   * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+   *
+   * const revocations = new RevocationList();
+   * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
+   * const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve"] });
+   * const known = issuer.authenticate(token);
+   * if (!known.ok) throw new Error(known.denial.message);
+   *
+   * const call = { grant: "documents:read", operation: "retrieve" };
+   * issuer.authorize(known.token, call).allowed; // => true
+   * const revocation = issuer.revocationOf(known.token);
+   * if (revocation.ok) revocations.add(revocation.entry);
+   * issuer.authorize(known.token, call).allowed; // => false
+   * ```
+   */
+  authenticate(token: string): Authentication {
+    return authenticate(token, this.#context);
+  }
+
+  /**
+   * Narrows an authentic token, for a party that cannot do so itself, by the same code as offline. The
+   * child is authentic too.
+   *
+   * @throws TokenError `has_discharges`, or for what would exceed a limit.
+   * @throws TypeError if the hop is invalid or an option is not known.
+   */
+  extend(token: AuthenticToken, hop: HopInit, options: AttenuateOptions = {}): Extension {
+    return attenuateAuthentic(token, hop, options);
+  }
+
+  /**
    * Whether a token is good for anything at all, and what it leaves: the whole check but for the
    * rules on operation, handles and arguments. It allows no call; {@link Issuer.authorize} does.
    *
-   * @throws TypeError if the token is not a string or `by` has a wrong shape.
+   * @throws TypeError if the token is neither a string nor authentic, or `by` has a wrong shape.
    */
-  standing(token: string, by: Presentation = {}): Decision {
+  standing(token: string | AuthenticToken, by: Presentation = {}): Decision {
     return checkStanding(token, by, this.#context);
   }
 
@@ -178,11 +223,13 @@ export class Issuer {
    * revocation, the grant, then every rule of every hop. Nothing else needs to be called, and a bad
    * token is a refusal, never an exception.
    *
-   * @throws TypeError if the token is not a string, the invocation has a wrong shape, or leaves open
+   * @param token - Its text, or what {@link Issuer.authenticate} gave: then only the key is looked up
+   *   again.
+   * @throws TypeError if the token is neither of these, the invocation has a wrong shape, or leaves open
    *   under which grant the service acts; the message names the candidates.
    * @throws StorageError if `keys` follows a key file that cannot be read: nothing is allowed then.
    */
-  authorize(token: string, invocation: Invocation): Decision {
+  authorize(token: string | AuthenticToken, invocation: Invocation): Decision {
     return checkToken(token, invocation, this.#context);
   }
 
@@ -192,9 +239,9 @@ export class Issuer {
    * token that is revoked already, or has expired, adding is needless, and says so: otherwise one
    * holder could fill the list with the children of a dead token. A revoked discharge does not count.
    *
-   * @throws TypeError if the token is not a string.
+   * @throws TypeError if the token is neither a string nor authentic.
    */
-  revocationOf(token: string, reason?: string): TokenRevocation {
+  revocationOf(token: string | AuthenticToken, reason?: string): TokenRevocation {
     return tokenRevocation(token, reason, this.#context);
   }
 

@@ -1,5 +1,10 @@
-import { authenticate } from "../capability/authenticate.js";
-import { type CheckContext, ownExpiry, revocationQueryFor } from "../capability/authorize.js";
+import type { AuthenticToken } from "../capability/authenticate.js";
+import {
+  authenticated,
+  type CheckContext,
+  ownExpiry,
+  revocationQueryFor,
+} from "../capability/authorize.js";
 import type { Denial } from "../capability/denial.js";
 import { MAX_LIFETIME } from "../capability/mint.js";
 import { formatTime } from "../caveats/time.js";
@@ -21,11 +26,11 @@ export type TokenRevocation =
 
 /** @see Issuer.revocationOf */
 export function tokenRevocation(
-  text: string,
+  given: string | AuthenticToken,
   reason: string | undefined,
   context: CheckContext,
 ): TokenRevocation {
-  const result = authenticate(text, context);
+  const result = authenticated(given, context);
   if (!result.ok) return result;
   const { token } = result;
   const now = context.clock();

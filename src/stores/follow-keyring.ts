@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { stampOf } from "../bytes/file-stamp.js";
+import { following, stampOf } from "../bytes/file-stamp.js";
 import type { Keyring, KeyringOptions } from "../issuer/keyring.js";
 import { keyFileError } from "../storage/storage-error.js";
 import { readKeyringFile } from "./keyring-file.js";
@@ -18,8 +18,8 @@ export interface FollowOptions extends KeyringOptions {
  * in rotation and retirement while it runs.
  *
  * @returns For the `keys` of {@link createIssuer}. It throws a `StorageError`, as
- *   {@link readKeyringFile} does, while the file can not be read: then nothing is minted or allowed.
- * @throws StorageError as {@link readKeyringFile} does, if the file can not be read at the start.
+ *   {@link readKeyringFile} does, while the file cannot be read: then nothing is minted or allowed.
+ * @throws StorageError as {@link readKeyringFile} does, if the file cannot be read at the start.
  *
  * @example
  * ```ts
@@ -46,20 +46,13 @@ export function followKeyringFile(path: string, options: FollowOptions = {}): ()
   if (!Number.isFinite(refreshEvery) || refreshEvery < 0) {
     throw new TypeError("refreshEvery must be 0 or more milliseconds");
   }
-  let seen = fileStamp(path);
-  let keyring = readKeyringFile(path, keyringOptions);
-  let lookedAt = performance.now();
-  return () => {
-    const now = performance.now();
-    if (now - lookedAt < refreshEvery) return keyring;
-    const stamp = fileStamp(path);
-    if (stamp !== seen) {
-      keyring = readKeyringFile(path, keyringOptions);
-      seen = stamp;
-    }
-    lookedAt = now;
-    return keyring;
-  };
+  const keyring = following(
+    refreshEvery,
+    () => fileStamp(path),
+    () => readKeyringFile(path, keyringOptions),
+  );
+  keyring();
+  return keyring;
 }
 
 // A key file is only ever replaced whole, so another file, or another time, is another keyring.

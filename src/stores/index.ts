@@ -15,8 +15,5 @@ export { createKeyringFile, readKeyringFile, replaceKeyringFile } from "./keyrin
 export { type LedgerOptions, LedgerStore } from "./ledger/ledger-store.js";
 export type { LedgerGap, LedgerProblem, NotesOptions } from "./ledger/notes.js";
 export { ResourceNumberStore } from "./resource-numbers.js";
-export {
-  openRevocations,
-  RevocationStore,
-  type RevocationStoreOptions,
-} from "./revocations/revocation-store.js";
+export { openRevocations, type RevocationStoreOptions } from "./revocations/open-revocations.js";
+export { RevocationStore } from "./revocations/revocation-store.js";

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { readBearer } from "../../src/auth/bearer.js";
+import { requestWith } from "./support.js";
 
 function codeOf(authorization: string | undefined): string {
-  const reading = readBearer(authorization, "ask");
+  const reading = readBearer(requestWith(authorization), "ask");
   return reading.ok ? reading.token : reading.denial.code;
 }
 
@@ -51,7 +52,7 @@ test.each([
 
 test("what is said tells what to do, and nothing of the header", () => {
   for (const authorization of ["eyJzZWNyZXQi", "Bearer eyJzZWNyZXQi x", "Basic eyJzZWNyZXQi"]) {
-    const reading = readBearer(authorization, "ask the operator");
+    const reading = readBearer(requestWith(authorization), "ask the operator");
     const message = reading.ok ? "" : reading.denial.message;
     expect(message).toMatch(/; ask the operator$/);
     expect(message).not.toContain("eyJzZWNyZXQi");

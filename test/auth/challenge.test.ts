@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { wwwAuthenticate } from "../../src/auth/challenge.js";
 import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
-import { denialWith, ISSUER, RESOURCE, signer } from "./support.js";
+import { denialWith, ISSUER, RESOURCE, requestWith, signer } from "./support.js";
 
 async function authenticator(requiredScope?: string): Promise<Authenticator> {
   const { jwk } = await signer();
@@ -13,7 +13,7 @@ async function authenticator(requiredScope?: string): Promise<Authenticator> {
 }
 
 test("without credentials, it says for what, and complains about nothing", async () => {
-  const nobody = await (await authenticator()).authenticate(undefined);
+  const nobody = await (await authenticator()).authenticate(requestWith());
   expect(nobody.ok ? "" : wwwAuthenticate(nobody.denial, await authenticator())).toBe(
     `Bearer realm="${RESOURCE}"`,
   );

@@ -4,7 +4,7 @@ import {
   type FixedToken,
   type FixedTokensOptions,
 } from "../../src/auth/fixed-tokens.js";
-import { denialWith } from "./support.js";
+import { denialWith, requestWith } from "./support.js";
 
 const ALICE: FixedToken = {
   token: "dev-alice-0123456789",
@@ -16,7 +16,7 @@ const options: FixedTokensOptions = { development: true, announce: () => {} };
 test("each token is its own caller", async () => {
   const authenticator = createFixedTokens([ALICE, BOB], options);
   for (const { token, principal, invoker } of [ALICE, BOB]) {
-    const result = await authenticator.authenticate(`Bearer ${token}`);
+    const result = await authenticator.authenticate(requestWith(`Bearer ${token}`));
     expect(result).toEqual({ ok: true, caller: { principal, invoker } });
   }
 });
@@ -35,7 +35,7 @@ test.each([
 });
 
 test("no token is nobody", async () => {
-  const result = await createFixedTokens([ALICE], options).authenticate(undefined);
+  const result = await createFixedTokens([ALICE], options).authenticate(requestWith());
   expect(result.ok ? "" : result.denial.code).toBe("token_missing");
 });
 
@@ -43,7 +43,7 @@ test("it says at the start, once, who is let in, and shows no token", async () =
   const said: string[] = [];
   const announce = (message: string) => said.push(message);
   const authenticator = createFixedTokens([ALICE, BOB], { development: true, announce });
-  await authenticator.authenticate(`Bearer ${ALICE.token}`);
+  await authenticator.authenticate(requestWith(`Bearer ${ALICE.token}`));
   expect(said).toHaveLength(1);
   expect(said[0]).toMatch(/^WARNING: .*alice through orchestrator, or bob through calendar/);
   expect(said[0]).toMatch(/[Nn]ever use them in production/);
@@ -85,6 +85,6 @@ test.each<[string, unknown, string]>([
 
 test("the caller that is given away can not be made another", async () => {
   const authenticator = createFixedTokens([ALICE], options);
-  const result = await authenticator.authenticate(`Bearer ${ALICE.token}`);
+  const result = await authenticator.authenticate(requestWith(`Bearer ${ALICE.token}`));
   expect(result.ok && Object.isFrozen(result.caller)).toBe(true);
 });

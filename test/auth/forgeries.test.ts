@@ -10,6 +10,7 @@ import {
   denialWith,
   ISSUER,
   RESOURCE,
+  requestWith,
   type Signer,
   signer,
 } from "./support.js";
@@ -44,7 +45,7 @@ function claimsIn(payload: string): Claims {
 }
 
 test("what is forged from here on would otherwise be good", async () => {
-  const result = await authenticator.authenticate(`Bearer ${await good.sign()}`);
+  const result = await authenticator.authenticate(requestWith(`Bearer ${await good.sign()}`));
   expect(result).toEqual({ ok: true, caller: { principal: "alice", invoker: "orchestrator" } });
 });
 
@@ -146,12 +147,12 @@ test.each(["JWT", "at+jwt+x", "dpop+jwt", undefined])("type %s is refused", asyn
   const token = await good.sign({}, { typ });
   expect((await denialWith(authenticator, token)).message).toContain('("typ")');
   const any = await checking([good.jwk], { type: "any" });
-  expect((await any.authenticate(`Bearer ${token}`)).ok).toBe(true);
+  expect((await any.authenticate(requestWith(`Bearer ${token}`))).ok).toBe(true);
 });
 
 test.each(["AT+JWT", "application/at+jwt"])("type %s is an access token's", async (typ) => {
   const token = await good.sign({}, { typ });
-  expect((await authenticator.authenticate(`Bearer ${token}`)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(`Bearer ${token}`))).ok).toBe(true);
 });
 
 const SOON = Math.floor(Date.now() / 1000) + 600;
@@ -200,7 +201,9 @@ test.each<[string, Claims, object, string, string]>([
   ["one audience of several", { aud: ["x", RESOURCE] }, {}, "alice", "orchestrator"],
 ])("%s: good", async (_, claims, options, principal, invoker) => {
   const token = await good.sign(claims);
-  const result = await (await checking([good.jwk], options)).authenticate(`Bearer ${token}`);
+  const result = await (await checking([good.jwk], options)).authenticate(
+    requestWith(`Bearer ${token}`),
+  );
   expect(result).toEqual({ ok: true, caller: { principal, invoker } });
 });
 
@@ -223,7 +226,7 @@ test("algorithms can be fewer, and an algorithm fits its key", async () => {
 test("a token without a key id is good if only one key can have signed it", async () => {
   const other = await signer();
   const token = await good.sign({}, { kid: undefined });
-  expect((await authenticator.authenticate(`Bearer ${token}`)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(`Bearer ${token}`))).ok).toBe(true);
   const two = await checking([good.jwk, other.jwk]);
   expect((await denialWith(two, token)).message).toContain("does not say which of several keys");
 });

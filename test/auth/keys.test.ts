@@ -8,7 +8,14 @@ import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
 import type { KeySourceOptions } from "../../src/auth/jwt-options.js";
 import { KeysUnavailableError } from "../../src/auth/keys-unavailable.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { authorizationServer, denialWith, ISSUER, RESOURCE, signer } from "./support.js";
+import {
+  authorizationServer,
+  denialWith,
+  ISSUER,
+  RESOURCE,
+  requestWith,
+  signer,
+} from "./support.js";
 
 function checking(jwks: string | URL, options: KeySourceOptions = {}): Promise<Authenticator> {
   return createJwtAuthenticator({ issuer: ISSUER, audience: RESOURCE, jwks, ...options });
@@ -47,7 +54,7 @@ test("keys are fetched once for many calls, and not at the start", async () => {
     await server.tokenFor("alice", "calendar"),
   ];
   const calls = [...tokens, ...tokens].map((token) =>
-    authenticator.authenticate(`Bearer ${token}`),
+    authenticator.authenticate(requestWith(`Bearer ${token}`)),
   );
   expect((await Promise.all(calls)).every(({ ok }) => ok)).toBe(true);
   expect(server.jwksFetches).toBe(1);
@@ -62,10 +69,10 @@ test("a new key is fetched when a token names it, and an old one no longer count
     await server.clientToken("calendar"),
     await server.clientToken("calendar"),
   ];
-  expect((await authenticator.authenticate(`Bearer ${used}`)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(`Bearer ${used}`))).ok).toBe(true);
   await server.rotateKeys();
   const fresh = await server.clientToken("calendar");
-  expect((await authenticator.authenticate(`Bearer ${fresh}`)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(`Bearer ${fresh}`))).ok).toBe(true);
   expect(server.jwksFetches).toBe(2);
   expect((await denialWith(authenticator, unused)).message).toContain('("kid")');
 });
@@ -88,10 +95,10 @@ test("a checked token is good for a minute, and then checked with the keys of th
   const options = { issuer, audience: RESOURCE, jwks, jwksCooldown: 0, jwksMaxAge: 0 };
   const authenticator = await createJwtAuthenticator({ ...options, clock: () => now });
   const token = await server.clientToken("calendar");
-  expect((await authenticator.authenticate(`Bearer ${token}`)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(`Bearer ${token}`))).ok).toBe(true);
   await server.rotateKeys();
   now += 59_999;
-  expect((await authenticator.authenticate(`Bearer ${token}`)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(`Bearer ${token}`))).ok).toBe(true);
   now += 1;
   expect((await denialWith(authenticator, token)).message).toContain('("kid")');
 });
@@ -102,7 +109,7 @@ test("an authorization server that is down is not the token's fault", async () =
   const authenticator = await createJwtAuthenticator({ issuer, audience: RESOURCE, jwks });
   const token = await server.clientToken("calendar");
   await server.close();
-  const { message } = await unavailable(authenticator.authenticate(`Bearer ${token}`));
+  const { message } = await unavailable(authenticator.authenticate(requestWith(`Bearer ${token}`)));
   expect(message).toBe(`no keys can be had from ${jwks}: ECONNREFUSED`);
 });
 
@@ -114,11 +121,13 @@ test("keys that are known serve on while no others can be fetched", async () => 
     else response.destroy();
   });
   const authenticator = await checking(url, { jwksCooldown: 0 });
-  expect((await authenticator.authenticate(`Bearer ${await good.sign()}`)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(`Bearer ${await good.sign()}`))).ok).toBe(
+    true,
+  );
   up = false;
-  await unavailable(authenticator.authenticate(`Bearer ${await other.sign()}`));
+  await unavailable(authenticator.authenticate(requestWith(`Bearer ${await other.sign()}`)));
   const another = await good.sign({ sub: "bob" });
-  expect((await authenticator.authenticate(`Bearer ${another}`)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(`Bearer ${another}`))).ok).toBe(true);
 });
 
 test("a closed port, and its return", async () => {
@@ -130,14 +139,16 @@ test("a closed port, and its return", async () => {
   await new Promise((closed) => server.close(closed));
   const authenticator = await checking(url);
   const bearer = `Bearer ${await good.sign()}`;
-  const { message, source } = await unavailable(authenticator.authenticate(bearer));
+  const { message, source } = await unavailable(authenticator.authenticate(requestWith(bearer)));
   expect(message).toMatch(/: ECONNREFUSED$/);
   expect(source).toBe(`http://127.0.0.1:${port}/jwks`);
   await new Promise<void>((listening) => server.listen(port, "127.0.0.1", listening));
   // For a second, what failed is not tried again.
-  expect((await unavailable(authenticator.authenticate(bearer))).message).toBe(message);
+  expect((await unavailable(authenticator.authenticate(requestWith(bearer)))).message).toBe(
+    message,
+  );
   await new Promise((passed) => setTimeout(passed, 1100));
-  expect((await authenticator.authenticate(bearer)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(bearer))).ok).toBe(true);
 });
 
 test.each<[string, RequestListener]>([
@@ -153,7 +164,7 @@ test.each<[string, RequestListener]>([
   const { url } = await serve(answer);
   const authenticator = await checking(url, { jwksTimeout: 0.2 });
   const token = await (await signer()).sign();
-  const { message } = await unavailable(authenticator.authenticate(`Bearer ${token}`));
+  const { message } = await unavailable(authenticator.authenticate(requestWith(`Bearer ${token}`)));
   expect(message).toContain(reason);
   expect(message).not.toContain("secret");
 });
@@ -164,12 +175,12 @@ test("a file is followed as it changes, and the cache with it", async () => {
   writeFileSync(path, JSON.stringify({ keys: [before.jwk] }));
   const authenticator = await checking(path, { refreshEvery: 0 });
   const [old, fresh] = [await before.sign(), await after.sign()];
-  expect((await authenticator.authenticate(`Bearer ${old}`)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(`Bearer ${old}`))).ok).toBe(true);
   expect((await denialWith(authenticator, fresh)).message).toContain('("kid")');
 
   writeFileSync(`${path}.new`, JSON.stringify({ keys: [after.jwk] }));
   renameSync(`${path}.new`, path);
-  expect((await authenticator.authenticate(`Bearer ${fresh}`)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(`Bearer ${fresh}`))).ok).toBe(true);
   expect((await denialWith(authenticator, old)).message).toContain('("kid")');
 });
 
@@ -180,14 +191,16 @@ test("a file that is gone or damaged lets nobody in until it is back", async () 
   writeFileSync(path, text);
   const authenticator = await checking(pathToFileURL(path), { refreshEvery: 0 });
   const bearer = `Bearer ${await good.sign()}`;
-  expect((await authenticator.authenticate(bearer)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(bearer))).ok).toBe(true);
   rmSync(path);
-  const gone = await unavailable(authenticator.authenticate(bearer));
+  const gone = await unavailable(authenticator.authenticate(requestWith(bearer)));
   expect(gone.message).toBe(`no keys can be had from ${path}: there is no such file`);
   writeFileSync(path, text.slice(0, -1));
-  expect((await unavailable(authenticator.authenticate(bearer))).message).toContain("not JSON");
+  expect((await unavailable(authenticator.authenticate(requestWith(bearer)))).message).toContain(
+    "not JSON",
+  );
   writeFileSync(path, text);
-  expect((await authenticator.authenticate(bearer)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(bearer))).ok).toBe(true);
 });
 
 test("between two looks at a file, its keys stay", async () => {
@@ -196,7 +209,9 @@ test("between two looks at a file, its keys stay", async () => {
   writeFileSync(path, JSON.stringify({ keys: [good.jwk] }));
   const authenticator = await checking(pathToFileURL(path).href, { refreshEvery: 60_000 });
   rmSync(path);
-  expect((await authenticator.authenticate(`Bearer ${await good.sign()}`)).ok).toBe(true);
+  expect((await authenticator.authenticate(requestWith(`Bearer ${await good.sign()}`))).ok).toBe(
+    true,
+  );
 });
 
 test("a file that can not be read at the start is an error at the start", async () => {
@@ -216,6 +231,8 @@ test("a key that can not be used is the operator's fault", async () => {
   const good = await signer();
   writeFileSync(path, JSON.stringify({ keys: [{ ...good.jwk, x: "AAAA" }] }));
   const authenticator = await checking(path);
-  const { source } = await unavailable(authenticator.authenticate(`Bearer ${await good.sign()}`));
+  const { source } = await unavailable(
+    authenticator.authenticate(requestWith(`Bearer ${await good.sign()}`)),
+  );
   expect(source).toBe(path);
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { onTestFinished } from "vitest";
-import type { AuthenticationDenial, Authenticator } from "../../src/agent/caller.js";
+import type { AuthenticationDenial, Authenticator, CallerRequest } from "../../src/agent/caller.js";
 import {
   type AuthorizationServer,
   type AuthorizationServerOptions,
@@ -27,7 +27,7 @@ export async function denialWith(
   authenticator: Authenticator,
   token: string,
 ): Promise<AuthenticationDenial> {
-  const result = await authenticator.authenticate(`Bearer ${token}`);
+  const result = await authenticator.authenticate(requestWith(`Bearer ${token}`));
   if (result.ok) throw new Error(`accepted, as ${JSON.stringify(result.caller)}`);
   for (const part of token.split(".")) {
     if (part.length > 8 && result.denial.message.includes(part)) throw new Error("shows the token");
@@ -63,4 +63,9 @@ export async function signer(alg = "ES256"): Promise<Signer> {
         .sign(privateKey);
     },
   };
+}
+
+/** A request with this `Authorization` header. */
+export function requestWith(authorization?: string): CallerRequest {
+  return { method: "POST", url: "/a2a/jsonrpc", headers: { authorization } };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Authenticator, Caller } from "../../src/agent/caller.js";
 import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
-import { denialWith, ISSUER, RESOURCE, type Signer, signer } from "./support.js";
+import { denialWith, ISSUER, RESOURCE, requestWith, type Signer, signer } from "./support.js";
 
 function checking({ jwk }: Signer, clock: () => number = Date.now): Promise<Authenticator> {
   const jwks = { keys: [jwk] };
@@ -10,7 +10,7 @@ function checking({ jwk }: Signer, clock: () => number = Date.now): Promise<Auth
 
 /** The caller that a token names: the same object as before if the token was not checked again. */
 async function callerOf(authenticator: Authenticator, token: string): Promise<Caller> {
-  const result = await authenticator.authenticate(`Bearer ${token}`);
+  const result = await authenticator.authenticate(requestWith(`Bearer ${token}`));
   if (!result.ok) throw new Error(result.denial.message);
   return result.caller;
 }

@@ -33,14 +33,18 @@ const answer: FaultWriter = (res, { status, reason, message, retryAfter }) => {
 const onFailure = (error: unknown, what: string): void => {
   failures.push(`${what}: ${error}`);
 };
+/** What authenticators are handed, of each request. */
+const seen: string[] = [];
 const tokens = createFixedTokens([{ token: TOKEN, principal: "alice", invoker: "assistant" }], {
   development: true,
   announce: () => {},
 });
 const authenticator: Authenticator = {
-  authenticate: async (authorization) => {
-    if (authorization === "Bearer unreachable") throw new Error("the keys cannot be fetched");
-    return tokens.authenticate(authorization);
+  authenticate: async (request) => {
+    seen.push(`${request.method} ${request.url}`);
+    if (request.headers["authorization"] === "Bearer unreachable")
+      throw new Error("the keys cannot be fetched");
+    return tokens.authenticate(request);
   },
 };
 
@@ -96,6 +100,12 @@ describe("what is wrong with a request is told by its protocol's own writer", ()
   ])("%s", async (_, body, headers, status, reason) => {
     const { status: got, body: told } = await post(body, headers);
     expect({ status: got, told }).toMatchObject({ status, told: { own: { reason } } });
+  });
+
+  test("callers are told from the whole request: method, address and headers", async () => {
+    const headers = { Authorization: "Bearer another" };
+    await send(`${url}/own/deeper?page=2`, { headers });
+    expect(seen.at(-1)).toBe("GET /own/deeper?page=2");
   });
 
   test("what breaks within, for the operator alone", async () => {

@@ -2,7 +2,7 @@ import { type ChildProcess, type SpawnSyncOptions, spawn, spawnSync } from "node
 import { readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { RevocationEntry } from "../../src/issuer/index.js";
-import { StorageError } from "../../src/stores/index.js";
+import { type RevocationStore, StorageError } from "../../src/stores/index.js";
 import { childProgram } from "../support/children.js";
 
 export const AT = "2026-01-01T00:00:00Z";
@@ -20,6 +20,16 @@ export function namesIn(directory: string): string[] {
 
 export function capability(id: string): RevocationEntry {
   return { kind: "capability", id, at: AT };
+}
+
+/** Adds all entries or none. */
+export async function addAll(
+  store: RevocationStore,
+  entries: readonly RevocationEntry[],
+): Promise<void> {
+  await store.exclusively(async (add) => {
+    for (const entry of entries) await add(entry);
+  });
 }
 
 /** The StorageError that `action` fails with. */

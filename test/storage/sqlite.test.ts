@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import Database from "libsql";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createDatabase, openDatabase } from "../../src/storage/database.js";
+import { openDatabase } from "../../src/storage/database.js";
 import type { Schema } from "../../src/storage/migrations.js";
 import { namesIn, posix, storageError } from "../issuer/support.js";
 import { childProgram } from "../support/children.js";
@@ -39,7 +39,7 @@ const SECOND: Schema = {
 
 async function opened(schema: Schema = FIRST) {
   const path = join(temporaryFolder(), "proviso.db");
-  const database = await createDatabase<Tables>(path, schema);
+  const database = await openDatabase<Tables>(path, schema, "new");
   onTestFinished(() => database.close());
   return { path, database };
 }
@@ -175,7 +175,7 @@ describe("a file", () => {
     );
     const rows = await all[0]?.read((db) => db.selectFrom("item").selectAll().execute());
     expect(rows).toHaveLength(5);
-    expect((await storageError(() => createDatabase(path, FIRST))).code).toBe("store_exists");
+    expect((await storageError(() => openDatabase(path, FIRST, "new"))).code).toBe("store_exists");
     await Promise.all(all.map((one) => one.close()));
     expect(namesIn(join(path, ".."))).toEqual(["proviso.db"]);
   });
@@ -192,7 +192,7 @@ describe("a file", () => {
 
   test("leaves room on its disk for what is urgent", async () => {
     const path = join(temporaryFolder(), "proviso.db");
-    const database = await createDatabase<Tables>(path, FIRST, { reserve: 2 ** 52 });
+    const database = await openDatabase<Tables>(path, FIRST, "new", { reserve: 2 ** 52 });
     onTestFinished(() => database.close());
     const put = (name: string, urgent: boolean): Promise<unknown> =>
       database.write((db) => db.insertInto("item").values({ name, amount: 1 }).execute(), {

@@ -6,13 +6,24 @@ import { setTaskAccess } from "../../stores/tasks/task-access.js";
 import { callOf } from "./call-context.js";
 import { denialFault, type Fault, fault, thrownFault } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
-import type { Presented } from "./presented.js";
+import type { AuthenticAuthority } from "./presented.js";
 
-/** What a request presents. @throws The fault to answer, if that cannot be read. */
-export function presentedBy(context: ServerCallContext): Presented {
+/**
+ * What a request presents, each token verified once for all that follows.
+ *
+ * @throws The fault to answer, if that cannot be read.
+ */
+export async function presentedBy(
+  agent: IssuingAgent,
+  context: ServerCallContext,
+): Promise<AuthenticAuthority> {
   refuseTenant(context);
-  const { presented: reading } = callOf(context);
-  return reading.ok ? reading : refuse(malformed(reading.message), context);
+  const call = callOf(context);
+  const { caller, presented: reading } = call;
+  if (!reading.ok) return refuse(malformed(reading.message), context);
+  const { presented, declared } = reading;
+  call.authentic ??= await agent.authenticate(caller, presented);
+  return { presented: call.authentic, declared };
 }
 
 /**
@@ -21,7 +32,7 @@ export function presentedBy(context: ServerCallContext): Presented {
  * @throws The fault to answer, if the agent does not let it in.
  */
 export async function admit(agent: IssuingAgent, context: ServerCallContext): Promise<Admission> {
-  const { presented, declared } = presentedBy(context);
+  const { presented, declared } = await presentedBy(agent, context);
   const answer = await agent.admit(callOf(context).caller, presented, declared);
   if (!answer.allowed) return refuse(denialFault(answer.denials), context);
   allowTasks(

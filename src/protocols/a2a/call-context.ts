@@ -3,11 +3,12 @@ import { ServerCallContext, type ServerCallContextBuilder, type User } from "@a2
 import type { Admission } from "../../agent/admission.js";
 import type { Caller } from "../../agent/caller.js";
 import type { Clearance, SkillInvocation } from "../../agent/clearance.js";
+import type { AuthenticatedCapability } from "../../agent/presented.js";
 import type { Json } from "../../bytes/json.js";
 import type { Earlier } from "../../stores/tasks/task-store.js";
 import { type Binding, fault, thrownFault } from "./errors.js";
 import { ERROR_CODES, EXTENSION_URI } from "./extension.js";
-import type { Presented, PresentedReading } from "./presented.js";
+import type { AuthenticAuthority, PresentedReading } from "./presented.js";
 import type { TaskRequest } from "./task-request.js";
 
 /** An authenticated caller, as the SDK knows users, with what its request presents. */
@@ -40,6 +41,8 @@ export interface Call {
   readonly caller: Caller;
   readonly binding: Binding;
   readonly presented: PresentedReading;
+  /** What it presents, verified, once anything is asked of it. */
+  authentic?: readonly AuthenticatedCapability[];
   /** What the request asks for besides its message. */
   readonly asked?: Json;
   /** The message as it was sent. */
@@ -93,14 +96,15 @@ export function callOf(context: ServerCallContext): Call {
 /** A context for a request that did not come through the SDK's handlers. */
 export function contextFor(
   caller: Caller,
-  { presented, declared }: Presented,
+  { presented, declared }: AuthenticAuthority,
   binding: Binding,
   asked?: Json,
 ): ServerCallContext {
-  const user = new CallerUser(caller, { ok: true, presented, declared });
+  const user = new CallerUser(caller, { ok: true, presented: [], declared });
   const context = contextBuilder(binding)({
     ...{ user, headers: {}, extensions: [EXTENSION_URI], requestedVersion: "1.0" },
   });
-  calls.set(context, { ...callOf(context), ...(asked === undefined ? {} : { asked }) });
+  const call = { ...callOf(context), authentic: presented };
+  calls.set(context, { ...call, ...(asked === undefined ? {} : { asked }) });
   return context;
 }

@@ -15,7 +15,6 @@ import type { AuthorityKind } from "../../agent/ledger.js";
 import { type InvocationOutcome, LeaveLostError } from "../../agent/outcomes.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
-import { attenuate, createNonce } from "../../capability/attenuate.js";
 import type { HopInit } from "../../caveats/hop.js";
 import { within } from "../../http/deadline.js";
 import { recordUse } from "../../stores/tasks/task-access.js";
@@ -232,7 +231,7 @@ export class CapabilityExecutor implements AgentExecutor {
       };
     }
     const { declared } = admission;
-    const capabilities = admission.capabilities.map(({ token }) => ({ token }));
+    const capabilities = admission.capabilities.map(({ presented }) => presented);
     return runTask({
       ...{ taskId, caller, signal, text: request.text, data: request.data },
       earlier: turnsBefore(userMessage, task?.history ?? []),
@@ -250,8 +249,8 @@ export class CapabilityExecutor implements AgentExecutor {
         ),
       delegate: (hop) => {
         signal.throwIfAborted();
-        return admission.capabilities.flatMap(({ token, capability: { id } }) => {
-          const attenuation = attenuate(token, { nonce: createNonce(), ...hop });
+        return admission.capabilities.flatMap(({ presented, capability: { id } }) => {
+          const attenuation = agent.issuer.extend(presented.token, hop);
           return attenuation.ok ? [{ id, token: attenuation.token }] : [];
         });
       },

@@ -7,6 +7,7 @@
 
 export { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
 export { RATE_LIMIT, type RateLimit } from "../../http/callers.js";
+export { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
 export type { ListenOptions } from "../../http/listen.js";
 export type { AgentLog } from "../../http/log.js";
 export { AgentMetrics, type RevocationGauge } from "../../http/metrics.js";
@@ -24,8 +25,6 @@ export type { AdvertisedGrant, CardOptions } from "./card.js";
 export type { ErrorInfo } from "./errors.js";
 export type { AuthorityMarks, TaskCall, TaskRunner } from "./executor.js";
 export {
-  CAPABILITY_HEADER,
-  DENIAL_HEADER,
   ERROR_CODES,
   ERROR_DOMAIN,
   EXTENSION_URI,

@@ -48,7 +48,7 @@ export class MessageGate {
     if (asked.kind === "method") return this.#callMethod(asked, message, context);
     const { agent, limit, tasks } = this.#context;
     const call = callOf(context);
-    const { presented: capabilities, declared } = presentedBy(context);
+    const { presented: capabilities, declared } = await presentedBy(agent, context);
     if (message !== undefined) call.message = message;
     const earlier = message && (await tasks.begunBy(taskMessage(message, context)));
     if (earlier !== undefined) {

@@ -1,5 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { MAX_PRESENTED, type PresentedCapability } from "../../agent/presented.js";
+import {
+  type AuthenticatedCapability,
+  MAX_PRESENTED,
+  type PresentedCapability,
+} from "../../agent/presented.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
 
@@ -18,14 +22,19 @@ export interface Places {
 }
 
 /** What a request presents. */
-export interface Presented {
+interface PresentedAuthority {
   readonly presented: readonly PresentedCapability[];
   /** Whether the caller declares that it uses ambient authority; nothing is presented then. */
   readonly declared: boolean;
 }
 
+/** What a request presents, its signatures verified. */
+export interface AuthenticAuthority extends Pick<PresentedAuthority, "declared"> {
+  readonly presented: readonly AuthenticatedCapability[];
+}
+
 /** What a request presents, or a sentence about what is wrong. */
-export type PresentedReading = (Presented & { readonly ok: true }) | Mistake;
+export type PresentedReading = (PresentedAuthority & { readonly ok: true }) | Mistake;
 
 interface Mistake {
   readonly ok: false;

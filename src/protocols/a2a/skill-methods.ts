@@ -8,7 +8,7 @@ import {
 } from "@a2a-js/sdk";
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import type { PresentedCapability } from "../../agent/presented.js";
+import type { AuthenticatedCapability } from "../../agent/presented.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
@@ -26,7 +26,7 @@ import {
 import { BUSY, denialFault, fault, faultFrom } from "./errors.js";
 import { authorityMarks, SHUTTING_DOWN } from "./executor.js";
 import { ERROR_CODES, EXTENSION_URI } from "./extension.js";
-import type { Presented, PresentedReading } from "./presented.js";
+import type { AuthenticAuthority, PresentedReading } from "./presented.js";
 import type { CapabilityRequestHandler } from "./request-handler.js";
 
 /** What the methods that run something rest on. */
@@ -69,8 +69,11 @@ export async function invokeSkill(
   if (typeof skill !== "string") return invalidParams('"skill" must be the id of a skill');
   if (!isJsonObject(given)) return invalidParams('"arguments" must be an object');
   if (!reading.ok) return invalidParams(reading.message);
-  if (messageId !== undefined) return invokeOnce(caller, messageId, skill, given, handler, reading);
   const { presented: capabilities, declared } = reading;
+  if (messageId !== undefined) {
+    const presented = await agent.authenticate(caller, capabilities);
+    return invokeOnce(caller, messageId, skill, given, handler, { presented, declared });
+  }
   const release = limit.take(caller);
   if (release === undefined) return { ok: false, fault: BUSY };
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeout)]);
@@ -103,7 +106,7 @@ async function invokeOnce(
   skill: string,
   given: JsonObject,
   handler: CapabilityRequestHandler,
-  presented: Presented,
+  presented: AuthenticAuthority,
 ): Promise<MethodOutcome> {
   if (typeof messageId !== "string" || messageId === "") {
     return invalidParams('"messageId" must be a text, which tells this call from others');
@@ -157,7 +160,8 @@ export async function sendTask(
     return invalidParams('"message" must be an object with "parts"');
   }
   if (!reading.ok) return invalidParams(reading.message);
-  const list = await attenuatedFor(caller, params, reading, agent);
+  const authentic = await agent.authenticate(caller, reading.presented);
+  const list = await attenuatedFor(caller, params, authentic, agent);
   if (!list.ok) return list;
   try {
     const request = SendMessageRequest.fromJSON({ message, metadata: {} });
@@ -176,14 +180,14 @@ export async function sendTask(
 }
 
 type Attenuated =
-  | { readonly ok: true; readonly capabilities: readonly PresentedCapability[] }
+  | { readonly ok: true; readonly capabilities: readonly AuthenticatedCapability[] }
   | MethodRefusal;
 
 /** What a task is to have: what the call presents, each capability with the hop that is given for its id. */
 async function attenuatedFor(
   caller: Caller,
   params: JsonObject,
-  { presented }: Presented,
+  presented: readonly AuthenticatedCapability[],
   agent: IssuingAgent,
 ): Promise<Attenuated> {
   const { attenuations, capabilities: listed } = params;
@@ -195,15 +199,13 @@ async function attenuatedFor(
     const message = 'with "attenuations", "capabilities" is the whole list, with nothing beside it';
     return invalidParams(message);
   }
-  const capabilities: PresentedCapability[] = [];
+  const capabilities: AuthenticatedCapability[] = [];
   const ids = new Set<string>();
   for (const one of presented) {
-    const identified = await agent.identify(caller, one);
-    if (!identified.ok) return { ok: false, fault: denialFault(identified.denials) };
-    ids.add(identified.id);
-    const hop = Object.hasOwn(attenuations, identified.id)
-      ? attenuations[identified.id]
-      : undefined;
+    if (!one.ok) return { ok: false, fault: denialFault(one.denials) };
+    const { id } = one.token.identifier;
+    ids.add(id);
+    const hop = Object.hasOwn(attenuations, id) ? attenuations[id] : undefined;
     if (hop === undefined) {
       capabilities.push(one);
       continue;
@@ -211,7 +213,7 @@ async function attenuatedFor(
     if (!isJsonObject(hop)) return invalidParams("an attenuation must be an object: a hop");
     const outcome = await attenuated(agent.attenuate(caller, one, hop as HopInit));
     if (!outcome.ok) return outcome;
-    capabilities.push({ token: outcome.token });
+    capabilities.push(outcome.presented);
   }
   const stray = Object.keys(attenuations).find((id) => !ids.has(id));
   if (stray === undefined) return { ok: true, capabilities };

@@ -1,4 +1,5 @@
 import type { IssuedCapability, Ledger, LedgerEvent, LedgerQuery } from "../../agent/ledger.js";
+import { assertMembers } from "../../caveats/known-members.js";
 import { parseTime } from "../../caveats/time.js";
 import type { StoreDatabase } from "../database.js";
 import { type Batch, type LedgerGap, Notes, type NotesOptions } from "./notes.js";
@@ -65,10 +66,7 @@ export class LedgerStore implements Ledger {
    * @throws TypeError on wrong options.
    */
   constructor(database: StoreDatabase, options: LedgerOptions = {}) {
-    const unknown = Object.keys(options).find((option) => !OPTIONS.includes(option));
-    if (unknown !== undefined) {
-      throw new TypeError(`unknown option "${unknown}"; there are ${OPTIONS.join(", ")}`);
-    }
+    assertMembers(options, OPTIONS, "options");
     const { interval = 100, capacity = 100_000, retention = 90 } = options;
     const { onProblem = () => {}, clock = Date.now } = options;
     if (!Number.isFinite(interval) || interval < 0 || interval > MAX_INTERVAL) {
@@ -196,10 +194,6 @@ export class LedgerStore implements Ledger {
   async close(): Promise<void> {
     this.#closed ??= this.#notes.drain().finally(() => this.#notes.stop());
     await this.#closed;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
   }
 
   #assertOpen(): void {

@@ -11,7 +11,7 @@ import type { TaskRunner } from "../../../src/protocols/a2a/executor.js";
 import { serveAgent } from "../../../src/protocols/a2a/server.js";
 import { createStores } from "../../../src/stores/database.js";
 import { LedgerStore } from "../../../src/stores/ledger/ledger-store.js";
-import { openRevocations } from "../../../src/stores/revocations/revocation-store.js";
+import { openRevocations } from "../../../src/stores/revocations/open-revocations.js";
 import { openTaskStore } from "../../../src/stores/tasks/task-store.js";
 import type { Holdings, State } from "./holdings.js";
 import { type AgentName, accessTokens } from "./people.js";

@@ -3,7 +3,8 @@
  *
  * @packageDocumentation
  */
-export { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "../extension.js";
+export { CAPABILITY_HEADER } from "../../../http/headers.js";
+export { AMBIENT, AUTHORITY_HEADER, EXTENSION_URI } from "../extension.js";
 export {
   CapabilityClient,
   type CapabilityQuery,

@@ -1,0 +1,20 @@
+import type { AgentContext } from "./agent-options.js";
+import { forInvoker, type Permission } from "./policy.js";
+
+/**
+ * What the policy allows at this moment to a capability: what it allows to the agent that the capability
+ * was issued to, whoever uses it. Of a capability that the ledger does not know, no rule that names
+ * invokers allows anything.
+ *
+ * @throws StorageError if the ledger cannot be read.
+ */
+export async function permissionsOf(
+  capability: string,
+  principal: string,
+  grant: string,
+  { policy, ledger }: Pick<AgentContext, "policy" | "ledger">,
+): Promise<readonly Permission[]> {
+  const all = await policy.permissions(principal, grant);
+  if (all.every(({ invokers }) => invokers === undefined)) return all;
+  return forInvoker(all, (await ledger.issued(capability))?.invoker);
+}

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import type { AuthenticToken } from "../../src/capability/authenticate.js";
+import type { Invocation } from "../../src/caveats/invocation.js";
+import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
+import { createKeyring, type Keyring } from "../../src/issuer/keyring.js";
+import { RevocationList } from "../../src/revocation/list.js";
+import { misuse, NOW } from "../caveats/support.js";
+
+// A token is authenticated once; what is asked of it afterwards is answered as for its text.
+
+const READ: Invocation = { grant: "documents:read", operation: "read" };
+
+function world() {
+  const revocations = new RevocationList();
+  const clock = { now: NOW };
+  const keys: { ring: Keyring } = { ring: createKeyring() };
+  const issuer = createIssuer({
+    ...{ name: "documents", keys: () => keys.ring, revocations, clock: () => clock.now },
+  });
+  const { token } = issuer.mint({ grant: "documents:read", operations: ["read", "search"] });
+  return { revocations, clock, keys, issuer, token, authentic: authentic(issuer, token) };
+}
+
+function authentic(issuer: Issuer, text: string): AuthenticToken {
+  const result = issuer.authenticate(text);
+  if (!result.ok) throw new Error(result.denial.message);
+  return result.token;
+}
+
+/** The answer to both forms, which must be the same. */
+function codes(issuer: Issuer, text: string, token: AuthenticToken, asked = READ): string[] {
+  const decision = issuer.authorize(token, asked);
+  expect(decision).toEqual(issuer.authorize(text, asked));
+  const standing = issuer.standing(token, {});
+  expect(standing).toEqual(issuer.standing(text, {}));
+  return decision.allowed ? [] : decision.denials.map(({ code }) => code);
+}
+
+describe("an authentic token", () => {
+  test("is judged as its text is", () => {
+    const { issuer, token, authentic: known } = world();
+    expect(codes(issuer, token, known)).toEqual([]);
+    const write = { ...READ, operation: "write" };
+    expect(codes(issuer, token, known, write)).toEqual(["operation_denied"]);
+    expect(issuer.revocationOf(known, "done")).toEqual(issuer.revocationOf(token, "done"));
+  });
+
+  test("is refused as soon as it has expired, is revoked, or its key or the list is gone", () => {
+    const { issuer, token, authentic: known, revocations, clock, keys } = world();
+    const revocation = issuer.revocationOf(known);
+    if (!revocation.ok) throw new Error("it is not revocable");
+    revocations.add(revocation.entry);
+    expect(codes(issuer, token, known)).toEqual(["revoked"]);
+    clock.now += 3_600_000;
+    expect(codes(issuer, token, known)).toEqual(["revoked", "expired"]);
+    keys.ring = createKeyring();
+    expect(codes(issuer, token, known)).toEqual(["unknown_key"]);
+  });
+
+  test("is of no use to another issuer", () => {
+    const { token, authentic: known } = world();
+    const revocations = new RevocationList();
+    const namesake = createIssuer({ name: "documents", keys: createKeyring(), revocations });
+    expect(codes(namesake, token, known)).toEqual(["unknown_key"]);
+    const stranger = createIssuer({ name: "another", keys: createKeyring(), revocations });
+    expect(codes(stranger, token, known)).toEqual(["foreign_issuer"]);
+  });
+
+  test("cannot be made up", () => {
+    const { issuer, authentic: known } = world();
+    const forged: AuthenticToken = { ...known };
+    for (const use of [
+      () => issuer.authorize(forged, READ),
+      () => issuer.standing(forged),
+      () => issuer.revocationOf(forged),
+      () => issuer.extend(forged, { operations: ["read"] }),
+    ]) {
+      expect(misuse(use)).toContain("authentic token");
+    }
+    // @ts-expect-error: null is neither a text nor a token
+    expect(misuse(() => issuer.authorize(null, READ))).toContain("must be a string");
+  });
+
+  test("shows nothing of its signature", () => {
+    const { authentic: known } = world();
+    expect(Object.keys(known.macaroon)).toEqual([]);
+    const { macaroon } = JSON.parse(JSON.stringify(known));
+    expect(macaroon).toBe("[macaroon, signature withheld]");
+  });
+});
+
+describe("extending an authentic token", () => {
+  test("gives the child that its text authenticates to", () => {
+    const { issuer, authentic: known } = world();
+    const child = issuer.extend(known, { operations: ["read"] });
+    if (!child.ok) throw new Error("it was not extended");
+    const again = authentic(issuer, child.token);
+    expect(child.authentic.identifier).toEqual(again.identifier);
+    expect(child.authentic.chains).toEqual(again.chains);
+    expect(child.revocationId).toBe(again.chains[0].revocationIds.at(-1));
+    const search = { ...READ, operation: "search" };
+    expect(codes(issuer, child.token, child.authentic, search)).toEqual(["operation_denied"]);
+    expect(codes(issuer, child.token, child.authentic)).toEqual([]);
+  });
+
+  test("refuses what the token does not allow, and an invalid hop is misuse", () => {
+    const { issuer, authentic: known } = world();
+    const wider = issuer.extend(known, { operations: ["write"] });
+    expect(wider).toMatchObject({ ok: false, overreaches: [{ rule: "operations" }] });
+    expect(misuse(() => issuer.extend(known, { operations: [] }))).toContain("operations");
+  });
+});
