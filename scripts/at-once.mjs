@@ -1,10 +1,11 @@
-// `node scripts/at-once.mjs NAME…`: runs scripts of package.json at the same time. Prints what each says
-// when it ends, and fails if one fails.
+// `node scripts/at-once.mjs NAME…`: runs scripts of package.json at the same time, and fails if one fails.
+// What the last one says is printed at once, what the others say when they end.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /** @type {{ scripts: Record<string, string> }} */
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+const names = process.argv.slice(2);
 
 /**
  * @param {string} name
@@ -14,10 +15,11 @@ function run(name) {
   const script = scripts[name];
   if (script === undefined) throw new TypeError(`package.json has no script "${name}"`);
   const started = performance.now();
-  const child = spawn(script, { shell: true, stdio: ["ignore", "pipe", "pipe"] });
+  const output = name === names.at(-1) ? "inherit" : "pipe";
+  const child = spawn(script, { shell: true, stdio: ["ignore", output, output] });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text) => {
+    stream?.setEncoding("utf8").on("data", (text) => {
       said += text;
     });
   }
@@ -31,5 +33,5 @@ function run(name) {
   });
 }
 
-const passed = await Promise.all(process.argv.slice(2).map(run));
+const passed = await Promise.all(names.map(run));
 if (passed.includes(false)) process.exitCode = 1;

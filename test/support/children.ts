@@ -19,15 +19,16 @@ export function childProgram(room: string, name: string): string {
  * they start in a third of the time. Done before the first test, after the build.
  */
 export async function bundleChildren(): Promise<void> {
-  const manifest: { readonly optionalDependencies: { readonly [name: string]: string } } =
-    JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const manifest: { readonly peerDependencies: { readonly [name: string]: string } } = JSON.parse(
+    readFileSync(join(ROOT, "package.json"), "utf8"),
+  );
   await build({
     entryPoints: ROOMS.map((room) => join(ROOT, "test", room, "children", "*.mjs")),
     outbase: join(ROOT, "test"),
     outdir: BUNDLES,
     outExtension: { ".js": ".mjs" },
     ...{ bundle: true, format: "esm", platform: "node", target: "node20.19" },
-    external: Object.keys(manifest.optionalDependencies).filter((name) => name !== "kysely"),
+    external: Object.keys(manifest.peerDependencies).filter((name) => name !== "kysely"),
     logLevel: "warning",
   });
 }
