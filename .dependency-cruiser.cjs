@@ -12,6 +12,7 @@ const floors = [
   "storage",
   "stores",
   "sources",
+  "home",
   "http",
   "client",
   "protocols",

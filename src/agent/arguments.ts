@@ -13,7 +13,7 @@ const MAX_PATH_LENGTH = 256;
 /**
  * Compiles the schemas of skills.
  *
- * @throws TypeError naming the skill whose schema is wrong.
+ * @throws TypeError naming the schema that is wrong, such as `skills[2].input`.
  * @throws Error if `ajv` is not installed.
  */
 export async function compileArgumentChecks(
@@ -28,10 +28,7 @@ export async function compileArgumentChecks(
   });
   ajv.addFormat("resource-handle", { type: "string", validate: isHandle });
   const checks = new Map<string, ArgumentCheck>();
-  for (const { id, input } of skills) {
-    if (input["type"] !== "object") {
-      throw new TypeError(`skill "${id}": input must be a JSON Schema with "type": "object"`);
-    }
+  for (const [at, { id, input }] of skills.entries()) {
     try {
       const validate = ajv.compile(input);
       // Its answer would be a promise, which is as good as yes.
@@ -55,7 +52,7 @@ export async function compileArgumentChecks(
       });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw new TypeError(`skill "${id}": input is not a valid JSON Schema: ${why}`, {
+      throw new TypeError(`skills[${at}].input: is not a valid JSON Schema: ${why}`, {
         cause: error,
       });
     }

@@ -67,11 +67,12 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
   if (issuer.grants === undefined) {
     throw new TypeError("issuer: must know its grants: createIssuer({ grants: […] })");
   }
+  const skills = checkSkills(options.skills);
   const grants = expandGrants([...issuer.grants.values()], options.skills);
   return new IssuingAgent({
     ...settled,
     grants: new Map(grants.map((grant) => [grant.id, grant])),
-    skills: checkSkills(options.skills),
+    skills,
     checks: await compileArgumentChecks(options.skills),
     handles: new ResourceHandles(issuer, options.resourceNumbers ?? new ResourceNumbersInMemory()),
   });

@@ -13,6 +13,7 @@ export type {
   SkillInvocation,
 } from "./clearance.js";
 export { createIssuingAgent } from "./create-issuing-agent.js";
+export { type ArgumentsOf, createSkill, type TypedSkill } from "./create-skill.js";
 export { type DelegationNode, delegationTree } from "./delegation-tree.js";
 export { expandGrants, type KnownGrant } from "./grant.js";
 export type { GrantedCapability, NamedHandle } from "./issuance.js";

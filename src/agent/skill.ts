@@ -1,4 +1,5 @@
-import type { Json } from "../bytes/json.js";
+import type { Json, JsonObject } from "../bytes/json.js";
+import { assertMembers } from "../caveats/known-members.js";
 import type { Caller } from "./caller.js";
 import type { Resource } from "./resources/resource.js";
 
@@ -8,10 +9,13 @@ import type { Resource } from "./resources/resource.js";
  */
 type SkillReach = "named" | "scoped" | "none";
 
-/** A call that has passed every check. */
-export interface SkillCall {
-  /** As the skill's schema allows them. */
-  readonly arguments: { readonly [name: string]: Json };
+/**
+ * A call that has passed every check.
+ *
+ * @typeParam Arguments - As the skill's schema allows them; {@link createSkill} says what that is.
+ */
+export interface SkillCall<Arguments = JsonObject> {
+  readonly arguments: Arguments;
   /** By handle: the resources that the arguments name, or, of a scoped skill, all that are left. */
   readonly resources: ReadonlyMap<string, Resource>;
   /** Who calls. */
@@ -62,6 +66,22 @@ export function isSkillInputError(error: unknown): error is SkillInputError {
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
+type Rule = readonly [holds: (value: unknown) => boolean, expected: string];
+
+/** What each member of a skill must be. */
+const RULES: { readonly [Name in keyof Skill]-?: Rule } = {
+  id: [(id) => isText(id) && ID.test(id), '1 to 64 letters, digits, "_", "." or "-"'],
+  name: [isText, "a text"],
+  description: [isText, "a text"],
+  tags: [isAbsentOr(isTexts), "an array of texts"],
+  examples: [isAbsentOr(isTexts), "an array of texts"],
+  operation: [(name) => isText(name) && name !== "*", "the name of one operation"],
+  reach: [isOneOf("named", "scoped", "none"), '"named", "scoped" or "none"'],
+  target: [isAbsentOr(isOneOf("item", "collection")), '"item" or "collection"'],
+  input: [isObjectSchema, 'a JSON Schema with "type": "object"'],
+  run: [(run) => typeof run === "function", "a function"],
+};
+
 /**
  * Checks the skills of an agent.
  *
@@ -69,20 +89,12 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
  * @throws TypeError naming the field that is wrong, such as `skills[2].operation`.
  */
 export function checkSkills(skills: readonly Skill[]): ReadonlyMap<string, Skill> {
+  if (!Array.isArray(skills)) throw new TypeError("skills: must be an array");
   const known = new Map<string, Skill>();
   for (const [at, skill] of skills.entries()) {
     const where = `skills[${at}]`;
-    if (!ID.test(skill.id)) {
-      throw new TypeError(`${where}.id: must be 1 to 64 letters, digits, "_", "." or "-"`);
-    }
+    checkMembers(skill, where);
     if (known.has(skill.id)) throw new TypeError(`${where}.id: "${skill.id}" is taken`);
-    if (typeof skill.operation !== "string" || ["", "*"].includes(skill.operation)) {
-      throw new TypeError(`${where}.operation: must be the name of one operation`);
-    }
-    if (!["named", "scoped", "none"].includes(skill.reach)) {
-      throw new TypeError(`${where}.reach: must be "named", "scoped" or "none"`);
-    }
-    if (typeof skill.run !== "function") throw new TypeError(`${where}.run: must be a function`);
     const sharing = [...known.values()].find(
       (other) => other.operation === skill.operation && targetOf(other) !== targetOf(skill),
     );
@@ -94,6 +106,37 @@ export function checkSkills(skills: readonly Skill[]): ReadonlyMap<string, Skill
     known.set(skill.id, skill);
   }
   return known;
+}
+
+function checkMembers(skill: unknown, where: string): void {
+  if (typeof skill !== "object" || skill === null) throw new TypeError(`${where}: not an object`);
+  assertMembers(skill, Object.keys(RULES), where);
+  for (const [name, [holds, expected]] of Object.entries(RULES)) {
+    const value: unknown = Reflect.get(skill, name);
+    if (holds(value)) continue;
+    const what = value === undefined ? "is missing; it must be" : "must be";
+    throw new TypeError(`${where}.${name}: ${what} ${expected}`);
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText);
+}
+
+function isOneOf(...names: readonly string[]): Rule[0] {
+  return (value) => typeof value === "string" && names.includes(value);
+}
+
+function isAbsentOr(holds: Rule[0]): Rule[0] {
+  return (value) => value === undefined || holds(value);
+}
+
+function isObjectSchema(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Reflect.get(value, "type") === "object";
 }
 
 /** What a skill's operation is done to. */

@@ -27,6 +27,8 @@ beforeAll(async () => {
   await as(ALICE, "invoke", agent.url, "delete_document", listing, "--arg", "document=x");
   await rpc("a2a/capabilities/revoke", { token: listing, reason: "task done" });
   await as(ALICE, "invoke", agent.url, "list_documents", brief);
+  // Invocations are only noted; the command reads what is written.
+  await agent.ledger.flush();
 });
 afterAll(() => agent.stop());
 

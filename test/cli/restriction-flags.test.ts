@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { authorityRows, hopRows } from "../../cli/authority-words.js";
+import { authorityRows, hopRows } from "../../cli/token-words.js";
 import type { Flag } from "../../src/caveats/hop-rule.js";
 import { HOP_KEYS, HOP_RULES, type HopKey, REQUESTED_KEYS } from "../../src/caveats/hop-rules.js";
 import { meetOf } from "../../src/caveats/meet.js";

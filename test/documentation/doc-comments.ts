@@ -13,12 +13,16 @@ export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[
     "src/issuer/index.ts",
     ["createIssuer", "createKeyring", "createRevocationList", "importKeyring"],
   ],
-  ["src/agent/index.ts", ["createIssuingAgent", "createPolicyTable", "delegationTree"]],
+  [
+    "src/agent/index.ts",
+    ["createIssuingAgent", "createPolicyTable", "createSkill", "delegationTree"],
+  ],
   ["src/auth/index.ts", ["createFixedTokens", "createJwtAuthenticator", "wwwAuthenticate"]],
   [
     "src/stores/index.ts",
     ["openRevocations", "followKeyringFile", "openLedger", "replaceKeyringFile"],
   ],
+  ["src/home/index.ts", ["openHome"]],
   ["src/http/express.ts", ["createCapabilityMiddleware"]],
   ["src/http/fetch.ts", ["createCapabilityMiddleware"]],
   ["src/http/node.ts", ["createCapabilityMiddleware"]],

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import Database from "libsql";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../src/storage/database.js";
 import type { Schema } from "../../src/storage/migrations.js";
 import { namesIn, posix, storageError } from "../issuer/support.js";
+import { childProgram } from "../support/children.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // What only a file can suffer, and the traps of libsql under Kysely: a boolean that ends the process,
@@ -240,7 +240,7 @@ describe("a migration", () => {
   test("that is killed in the middle is made again by the next", async () => {
     const { path, database } = await opened();
     await database.close();
-    const child = fileURLToPath(new URL("children/migrate.mjs", import.meta.url));
+    const child = childProgram("storage", "migrate");
     const marker = `${path}.halfway`;
     const killed = spawn(process.execPath, [child, path, marker], { stdio: "ignore" });
     while (!existsSync(marker)) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { expect, onTestFinished, test } from "vitest";
@@ -12,6 +11,7 @@ import { attenuate, createNonce } from "../../../src/index.js";
 import { createCapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { openLedger, openStores } from "../../../src/stores/index.js";
 import { CALLERS } from "../../support/a2a-agent.js";
+import { childProgram } from "../../support/children.js";
 import { sized } from "../../support/size.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import {
@@ -41,7 +41,7 @@ class Child {
   }
 
   static async start(home: string): Promise<Child> {
-    const script = fileURLToPath(new URL("children/agent.mjs", import.meta.url));
+    const script = childProgram("protocols/a2a", "agent");
     const started = spawn(process.execPath, [script, home], {
       stdio: ["ignore", "pipe", "inherit"],
     });
