@@ -26,7 +26,7 @@ export {
   type RequestOutcome,
   type RevocationOutcome,
 } from "./outcomes.js";
-export type { Permission, Policy, ResourceSelector } from "./policy.js";
+export type { Permission, Policy } from "./policy.js";
 export {
   createPolicyTable,
   type PolicyDefinition,
