@@ -24,6 +24,7 @@ const config: ViteUserConfig = defineConfig({
         extends: true,
         test: {
           name: "whole",
+          isolate: false,
           include: ["test/**/*.test.ts"],
           exclude: PURE,
           globalSetup: ["test/support/global-set-up.ts", "test/support/postgres.ts"],

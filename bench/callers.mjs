@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { attenuate } from "proviso";
 import { openTaskStore, serveAgent } from "proviso/a2a";
-import { createIssuingAgent, PolicyTable } from "proviso/agent";
+import { createIssuingAgent, createPolicyTable } from "proviso/agent";
 import { createFixedTokens } from "proviso/auth";
-import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
-import { createStores, LedgerStore } from "proviso/stores";
+import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+import { createStores, openLedger } from "proviso/stores";
 
 /** @import { Ledger } from "proviso/agent" */
 
@@ -42,7 +42,7 @@ function median(values) {
  * @param {Ledger} ledger
  */
 async function start(home, ledger) {
-  const revocations = new RevocationList();
+  const revocations = createRevocationList();
   const database = await createStores(join(home, `tasks-${Math.random()}.db`));
   const tasks = await openTaskStore(database);
   const agent = await createIssuingAgent({
@@ -52,7 +52,7 @@ async function start(home, ledger) {
     }),
     revocations,
     ledger,
-    policy: new PolicyTable({
+    policy: createPolicyTable({
       rules: [{ principal: "alice", grant: "clock:read", operations: "*" }],
     }),
     skills: ["tell", "wind"].map((operation) => ({
@@ -140,7 +140,7 @@ async function start(home, ledger) {
 
 const home = mkdtempSync(join(tmpdir(), "proviso-bench-"));
 const database = await createStores(join(home, "proviso.db"));
-const real = await start(home, new LedgerStore(database));
+const real = await start(home, openLedger(database));
 const none = await start(home, nothing);
 try {
   console.log(

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { attenuate } from "proviso";
-import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
-import { createStores, LedgerStore } from "proviso/stores";
+import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+import { createStores, openLedger } from "proviso/stores";
 
 const { version } = createRequire(import.meta.url)("../package.json");
 
@@ -25,7 +25,7 @@ function median(values) {
 const issuer = createIssuer({
   name: "bench",
   keys: createKeyring(),
-  revocations: new RevocationList(),
+  revocations: createRevocationList(),
 });
 const tokens = Array.from({ length: TOKENS }, () => {
   let { token, hop } = issuer.issue((draft) => ({
@@ -96,7 +96,7 @@ const folder = mkdtempSync(join(tmpdir(), "proviso-bench-"));
 try {
   const path = join(folder, "proviso.db");
   const database = await createStores(path);
-  const ledger = new LedgerStore(database);
+  const ledger = openLedger(database);
   const sample = eventOf(authorize(0));
   const write = () => ledger.flush();
 

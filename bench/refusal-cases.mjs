@@ -1,15 +1,15 @@
 // A token at each limit of the specification, with one call that it allows and two that it refuses: by
 // names that nearly match, for which there may be a suggestion, and by names that are too long for one.
 import { bindDischarges, CAPABILITY_LIMITS, encodeHop } from "proviso";
-import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
 import {
   addFirstPartyCaveat,
   addThirdPartyCaveat,
   createMacaroon,
+  createRootKey,
   macaroonToBytes,
   macaroonToText,
   parseMacaroon,
-  RootKey,
 } from "proviso/macaroon";
 
 /** @import { HopInit } from "proviso" */
@@ -23,7 +23,7 @@ export const GRANT = "documents:read";
 export const FAR = "x".repeat(200);
 const THIRD = new Uint8Array(32).fill(3);
 
-export const revocations = new RevocationList();
+export const revocations = createRevocationList();
 export const issuer = createIssuer({ name: "bench", keys: createKeyring(), revocations });
 const minted = mint(["get"]);
 
@@ -103,7 +103,7 @@ function discharged(hop) {
     parseMacaroon(minted),
   );
   const answers = questions.map((identifier) => {
-    const bare = createMacaroon(new RootKey(THIRD), { identifier });
+    const bare = createMacaroon(createRootKey(THIRD), { identifier });
     return macaroonToText(addFirstPartyCaveat(bare, encodeHop(hop)));
   });
   return bindDischarges(macaroonToText(needing), answers);

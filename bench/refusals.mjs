@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createIssuingAgent, PolicyTable } from "proviso/agent";
+import { createIssuingAgent, createPolicyTable } from "proviso/agent";
 import { createIssuer, createKeyring } from "proviso/issuer";
-import { createStores, LedgerStore } from "proviso/stores";
+import { createStores, openLedger } from "proviso/stores";
 import { attenuated, cases, FAR, fill, GRANT, issuer, revocations } from "./refusal-cases.mjs";
 
 const { version } = createRequire(import.meta.url)("../package.json");
@@ -66,7 +66,7 @@ function print(what, [allowed = 0, near = 0, far = 0]) {
 async function throughTheGate() {
   const home = mkdtempSync(join(tmpdir(), "proviso-bench-"));
   const database = await createStores(join(home, "proviso.db"));
-  const ledger = new LedgerStore(database);
+  const ledger = openLedger(database);
   try {
     const agent = await createIssuingAgent({
       ...{ revocations, ledger },
@@ -74,7 +74,7 @@ async function throughTheGate() {
         ...{ name: "bench", keys: createKeyring(), revocations },
         grants: [{ id: GRANT, description: "Read", operations: ["get"] }],
       }),
-      policy: new PolicyTable({ rules: [{ principal: "alice", grant: GRANT, operations: "*" }] }),
+      policy: createPolicyTable({ rules: [{ principal: "alice", grant: GRANT, operations: "*" }] }),
       skills: [
         {
           ...{ id: "get", name: "Get", description: "Get", operation: "get", reach: "none" },

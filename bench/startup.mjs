@@ -2,7 +2,7 @@
 // Prints medians and their differences. Run with: npm run bench
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
 
 const ROUNDS = 20;
 const TARGET = 60;
@@ -11,7 +11,7 @@ const main = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
 const issuer = createIssuer({
   name: "documents-agent",
   keys: createKeyring(),
-  revocations: new RevocationList(),
+  revocations: createRevocationList(),
 });
 const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve", "search"] });
 

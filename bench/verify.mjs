@@ -3,13 +3,13 @@
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { attenuate } from "proviso";
-import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
 import {
   addFirstPartyCaveat,
   createMacaroon,
+  createRootKey,
   macaroonsFromBytes,
   macaroonToBytes,
-  RootKey,
   verifyMacaroon,
 } from "proviso/macaroon";
 
@@ -20,7 +20,7 @@ const { version } = load("../package.json");
 
 const ROUNDS = 15;
 const secret = new Uint8Array(createHash("sha256").update("bench").digest());
-const key = new RootKey(secret);
+const key = createRootKey(secret);
 
 /** @param {number[]} values */
 function median(values) {
@@ -84,7 +84,7 @@ for (const caveats of [3, 20]) {
 const issuer = createIssuer({
   name: "bench",
   keys: createKeyring(),
-  revocations: new RevocationList(),
+  revocations: createRevocationList(),
 });
 let { token } = issuer.mint({
   grant: "g",

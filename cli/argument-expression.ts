@@ -1,27 +1,41 @@
+import type { FieldCondition, ResourceFilter } from "../src/agent/resources/resource.js";
 import { isJsonObject, type Json } from "../src/bytes/json.js";
 import type { Constraint, Operators } from "../src/caveats/hop.js";
 import { isScalar, type Scalar } from "../src/caveats/scalar.js";
 import { readValue, splitList } from "./argument-value.js";
 import { type CliError, usageError } from "./exit.js";
-import { quoted } from "./printable.js";
+import { quoted } from "./output.js";
 
-/** An expression as it was typed, for messages. */
-export interface Typed {
+/** What an option's expressions are about, for messages. */
+interface Wording {
   readonly option: string;
-  readonly text: string;
+  readonly it: string;
+  /** How one is written. */
+  readonly forms: string;
 }
 
 /** An expression taken apart at its operator. */
-export interface Expression {
+interface Expression {
   readonly name: string;
   readonly operator: string;
   readonly rest: string;
+  /** An error about this expression. */
+  readonly refuse: (problem: string, hint?: string) => CliError;
 }
 
-const FORMS =
-  "write it like amount<=1000, amount>=1, currency in USD,EUR, to=acc_456 or to not in acc_1,acc_2";
-const PAIR = "write it like amount=500 or to=acc_456";
+const LIMIT: Wording = {
+  ...{ option: "--arg", it: "this argument" },
+  forms:
+    "write it like amount<=1000, amount>=1, currency in USD,EUR, to=acc_456 or to not in acc_1,acc_2",
+};
+const ARGUMENT: Wording = { ...LIMIT, forms: "write it like amount=500 or to=acc_456" };
+const FILTER: Wording = {
+  ...{ option: "--filter", it: "this field" },
+  forms:
+    "write it like department=finance, year>=2024, date<=2025-12-31 or department in finance,legal",
+};
 const OPERATOR = /<=|>=|!=|==|=|<|>|(?<!\s)\s+not\s+in(?=[\s[]|$)|(?<!\s)\s+in(?=[\s[]|$)/;
+const BOUNDS: Readonly<Record<string, "min" | "max">> = { "<=": "max", ">=": "min" };
 
 /**
  * Reads limits on arguments, all that are given for one argument together.
@@ -38,30 +52,47 @@ const OPERATOR = /<=|>=|!=|==|=|<|>|(?<!\s)\s+not\s+in(?=[\s[]|$)|(?<!\s)\s+in(?
  * @throws CliError saying what to write instead.
  */
 export function readLimits(texts: readonly string[]): { readonly [argument: string]: Constraint } {
-  return readConditions("--arg", texts, FORMS, limitFrom);
+  return readConditions(LIMIT, texts, (expression): Constraint => {
+    const { name, operator, rest, refuse } = expression;
+    const bound = BOUNDS[operator];
+    if (bound !== undefined) return { [bound]: numberFrom(expression) };
+    if (operator === "in") return { in: scalarsFrom(expression) };
+    if (operator === "not in") return { not_in: scalarsFrom(expression) };
+    if (operator === "!=") {
+      throw refuse("there is no !=", `write ${quoted(`${name} not in ${rest}`)}`);
+    }
+    if (operator === "==") throw refuse("there is no ==", "use one =");
+    const value = valueFrom(expression);
+    if (isScalar(value)) return value;
+    // Its operators are checked when the hop is put into canonical form.
+    if (isJsonObject(value)) return value satisfies object as Operators;
+    const problem = "an argument is limited to one value, or by an object of operators";
+    throw refuse(problem, LIMIT.forms);
+  });
 }
 
 /**
- * Reads expressions, all that are given for one name together.
+ * Reads conditions on the fields of resources, written as `--arg` writes its limits; what is given
+ * for one field holds together. `<=` and `>=` compare texts, such as dates, as well as numbers.
  *
- * @param forms - How one is written, for messages.
- * @throws CliError if there is no operator or no name, or two exclude each other.
+ * @throws CliError saying what to write instead.
  */
-export function readConditions<Condition extends Scalar | object>(
-  option: string,
-  texts: readonly string[],
-  forms: string,
-  read: (typed: Typed, expression: Expression) => Condition,
-): { readonly [name: string]: Condition } {
-  const combined = new Map<string, Condition>();
-  for (const text of texts) {
-    const typed = { option, text };
-    const expression = splitExpression(typed, forms);
-    const added = read(typed, expression);
-    const known = combined.get(expression.name);
-    combined.set(expression.name, known === undefined ? added : combine(typed, known, added));
-  }
-  return Object.fromEntries(combined);
+export function readFilters(texts: readonly string[]): ResourceFilter {
+  return readConditions(FILTER, texts, (expression): FieldCondition => {
+    const { operator, rest, refuse } = expression;
+    if (operator === "in") return { in: scalarsFrom(expression) };
+    const bound = BOUNDS[operator];
+    if (bound === undefined && operator !== "=") {
+      throw refuse(`a filter has no ${operator}`, FILTER.forms);
+    }
+    const value = valueFrom(expression);
+    if (bound === undefined) {
+      if (isScalar(value)) return value;
+      throw refuse("a field is compared with one value", FILTER.forms);
+    }
+    if (typeof value === "number" || typeof value === "string") return { [bound]: value };
+    throw refuse(`${quoted(rest)} has no order`, "<= and >= compare numbers, or texts");
+  });
 }
 
 /**
@@ -72,104 +103,88 @@ export function readConditions<Condition extends Scalar | object>(
 export function readArguments(texts: readonly string[]): { readonly [name: string]: Json } {
   const values = new Map<string, Json>();
   for (const text of texts) {
-    const typed = { option: "--arg", text };
-    const { name, operator, rest } = splitExpression(typed, PAIR);
-    if (operator !== "=") throw refuse(typed, "an argument has one value", PAIR);
-    if (values.has(name)) throw refuse(typed, "this argument is given twice");
-    values.set(name, valueFrom(typed, rest));
+    const expression = splitExpression(ARGUMENT, text);
+    const { name, operator, refuse } = expression;
+    if (operator !== "=") throw refuse("an argument has one value", ARGUMENT.forms);
+    if (values.has(name)) throw refuse("this argument is given twice");
+    values.set(name, valueFrom(expression));
   }
   return Object.fromEntries(values);
 }
 
-function limitFrom(typed: Typed, { name, operator, rest }: Expression): Constraint {
-  switch (operator) {
-    case "<=":
-      return { max: numberFrom(typed, rest) };
-    case ">=":
-      return { min: numberFrom(typed, rest) };
-    case "in":
-      return { in: scalarsFrom(typed, rest) };
-    case "not in":
-      return { not_in: scalarsFrom(typed, rest) };
-    case "=":
-      return constraintFrom(typed, valueFrom(typed, rest));
-    case "<":
-    case ">":
-      throw refuse(typed, `there is no ${operator}`, `use ${operator}=, which includes the number`);
-    case "!=":
-      throw refuse(typed, "there is no !=", `write ${quoted(`${name} not in ${rest}`)}`);
-    default:
-      throw refuse(typed, "there is no ==", "use one =");
+/** Reads expressions, all that are given for one name together. */
+function readConditions<Condition extends Scalar | object>(
+  wording: Wording,
+  texts: readonly string[],
+  read: (expression: Expression) => Condition,
+): { readonly [name: string]: Condition } {
+  const combined = new Map<string, Condition>();
+  for (const text of texts) {
+    const expression = splitExpression(wording, text);
+    const { name, operator, refuse } = expression;
+    if (operator === "<" || operator === ">") {
+      throw refuse(`there is no ${operator}`, `use ${operator}=, which includes the value`);
+    }
+    const added = read(expression);
+    const known = combined.get(name);
+    combined.set(name, known === undefined ? added : combine(wording, refuse, known, added));
   }
+  return Object.fromEntries(combined);
 }
 
-/** What is wrong with an expression. */
-export function refuse({ option, text }: Typed, problem: string, hint?: string): CliError {
-  return usageError(`${option} ${quoted(text)}: ${problem}`, hint);
-}
-
-function splitExpression(typed: Typed, forms: string): Expression {
-  const { text } = typed;
+function splitExpression({ option, forms }: Wording, text: string): Expression {
+  const refuse = (problem: string, hint?: string): CliError =>
+    usageError(`${option} ${quoted(text)}: ${problem}`, hint);
   const quotedName = /^\s*("(?:[^"\\]|\\.)*")/.exec(text);
   const start = quotedName?.[0].length ?? 0;
   const found = OPERATOR.exec(text.slice(start));
-  if (found === null) throw refuse(typed, "there is no operator", forms);
+  if (found === null) throw refuse("there is no operator", forms);
   const from = start + found.index;
   const bare = text.slice(0, from).trim();
-  const name = quotedName?.[1] === bare ? valueFrom(typed, bare) : bare;
+  const name = quotedName?.[1] === bare ? readValue(bare, refuse) : bare;
   if (typeof name !== "string" || name === "") {
-    throw refuse(typed, "the argument's name is missing", forms);
+    throw refuse("the argument's name is missing", forms);
   }
-  return {
-    name,
-    operator: found[0].trim().replace(/\s+/, " "),
-    rest: text.slice(from + found[0].length).trim(),
-  };
+  const operator = found[0].trim().replace(/\s+/, " ");
+  return { name, operator, rest: text.slice(from + found[0].length).trim(), refuse };
 }
 
-/** A value as JSON, or as a string where it is no JSON. @throws CliError */
-export function valueFrom(typed: Typed, part: string): Json {
-  return readValue(part, (problem, hint) => refuse(typed, problem, hint));
+/** The value as JSON, or as a string where it is no JSON. */
+function valueFrom({ rest, refuse }: Expression): Json {
+  return readValue(rest, refuse);
 }
 
-function numberFrom(typed: Typed, part: string): number {
-  const value = valueFrom(typed, part);
+function numberFrom({ rest, refuse }: Expression): number {
+  const value = readValue(rest, refuse);
   if (typeof value === "number") return value;
-  throw refuse(typed, `${quoted(part)} is not a number`, "<= and >= compare numbers");
+  throw refuse(`${quoted(rest)} is not a number`, "<= and >= compare numbers");
 }
 
-/** A list of values: JSON, or with commas between. @throws CliError */
-export function scalarsFrom(typed: Typed, part: string): Scalar[] {
-  const whole: Json = part.startsWith("[")
-    ? valueFrom(typed, part)
-    : splitList(part).map((item) => valueFrom(typed, item));
+/** The list of values: JSON, or with commas between. */
+function scalarsFrom({ rest, refuse }: Expression): Scalar[] {
+  const whole: Json = rest.startsWith("[")
+    ? readValue(rest, refuse)
+    : splitList(rest).map((item) => readValue(item, refuse));
   const scalars = Array.isArray(whole) ? whole.filter(isScalar) : [];
   if (!Array.isArray(whole) || scalars.length === 0 || scalars.length < whole.length) {
     const hint = "separate strings, numbers, true, false or null with commas";
-    throw refuse(typed, "this is not a list of values", hint);
+    throw refuse("this is not a list of values", hint);
   }
   return scalars;
 }
 
-function constraintFrom(typed: Typed, value: Json): Constraint {
-  if (isScalar(value)) return value;
-  // Its operators are checked when the hop is put into canonical form.
-  if (isJsonObject(value)) return value satisfies object as Operators;
-  throw refuse(typed, "an argument is limited to one value, or by an object of operators", FORMS);
-}
-
 function combine<Condition extends Scalar | object>(
-  typed: Typed,
+  { it }: Wording,
+  refuse: Expression["refuse"],
   known: Condition,
   added: Condition,
 ): Condition {
-  const it = typed.option === "--arg" ? "this argument" : "this field";
   if (!isOperators(known) || !isOperators(added)) {
-    throw refuse(typed, `${it} is given an exact value and another limit`);
+    throw refuse(`${it} is given an exact value and another limit`);
   }
   const twice = Object.keys(added).find((operator) => Object.hasOwn(known, operator));
   if (twice === undefined) return { ...known, ...added };
-  throw refuse(typed, `${it} is given ${quoted(twice)} twice`, "keep the one you mean");
+  throw refuse(`${it} is given ${quoted(twice)} twice`, "keep the one you mean");
 }
 
 function isOperators(condition: Scalar | object): condition is object {

@@ -1,8 +1,9 @@
 import { CommanderError } from "commander";
+import { isErrno } from "../src/bytes/error-code.js";
 import { TokenError } from "../src/bytes/token-error.js";
 import { ClientError, type ClientErrorCode } from "../src/client/client-error.js";
+import { HomeError } from "../src/home/home-error.js";
 import { StorageError } from "../src/storage/storage-error.js";
-import { adviceForToken } from "./advice.js";
 import type { Context } from "./context.js";
 import {
   CliError,
@@ -12,9 +13,9 @@ import {
   environmentError,
   usageError,
 } from "./exit.js";
-import { isErrno, say } from "./output.js";
-import { escapedJson, printable, withoutTokens } from "./printable.js";
-import { adviceForStorage } from "./storage-advice.js";
+import { escapedJson, printable, say, withoutTokens } from "./output.js";
+import { adviceForToken } from "./refusal.js";
+import { adviceForStorage, HOME_ADVICE } from "./storage-advice.js";
 
 const IS_IT_AN_AGENT =
   "check the address: that of an agent, or of its card, which ends in .json; and that it is an agent";
@@ -79,6 +80,10 @@ function failureOf(error: unknown): CliErrorInit {
     const { code, message, path } = error;
     const hint = adviceForStorage(error);
     return { code, message, hint, exitCode: EXIT.environment, details: { path } };
+  }
+  if (error instanceof HomeError) {
+    const { code, message } = error;
+    return { code, message, hint: HOME_ADVICE[code], exitCode: EXIT.environment };
   }
   if (error instanceof ClientError) return failureOf(clientFailure(error));
   if (error instanceof CommanderError) return usageFailure(error);

@@ -3,10 +3,8 @@
 import { type DelegationNode, delegationTree } from "../src/agent/delegation-tree.js";
 import type { LedgerEvent } from "../src/agent/ledger.js";
 import type { Hop } from "../src/caveats/hop.js";
-import { hopRows, type Row } from "./authority-words.js";
-import type { Paint } from "./paint.js";
-import { escapedJson, printable, quoted } from "./printable.js";
-import { renderRows } from "./tree.js";
+import { escapedJson, type Paint, printable, quoted, type Row, renderRows } from "./output.js";
+import { hopRows } from "./token-words.js";
 
 /** What a ledger has on one capability. */
 export interface CapabilityHistory {

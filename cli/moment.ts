@@ -1,6 +1,6 @@
 import { parseTime, readDuration } from "../src/caveats/time.js";
 import { usageError } from "./exit.js";
-import { quoted } from "./printable.js";
+import { quoted } from "./output.js";
 
 const TIME =
   /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(\.\d+)?(?:([Zz])|([+-])(\d{2}):(\d{2}))?$/;

@@ -1,6 +1,10 @@
+import { styleText } from "node:util";
 import type { Context, Output } from "./context.js";
 import { environmentError } from "./exit.js";
-import { escapedJson } from "./printable.js";
+
+// What the command writes, and how: data and talk, text from a token or a file made safe to show, colours,
+// and rows. A terminal acts on control characters, and direction marks make text read as something it is
+// not, so neither reaches it raw.
 
 /**
  * Writes data to standard output, now and whole.
@@ -40,7 +44,102 @@ function write(output: Output, text: string): NodeJS.ErrnoException | undefined 
   return output.write(Buffer.from(text, "utf8"));
 }
 
-/** Whether an error is the operating system's. */
-export function isErrno(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "code" in error && typeof error.code === "string";
+/** Prints what a verb answers: one JSON document where `--json` asks for it, else lines for people. */
+export function printAnswer(
+  context: Context,
+  { json }: { readonly json?: boolean },
+  document: unknown,
+  lines: readonly string[],
+): void {
+  printLine(context, json === true ? escapedJson(document) : lines.join("\n"));
+}
+
+// Controls (C0, C1, DEL), formats (bidirectional marks, zero-width, tags), surrogates, private use,
+// unassigned, line and paragraph separators.
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
+const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** The text with every unsafe character as an escape, such as `\u{1b}`. */
+export function printable(text: string): string {
+  return text.replace(UNSAFE, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return NAMED[character] ?? `\\u{${code.toString(16)}}`;
+  });
+}
+
+/** The text as a quoted JSON string without unsafe characters. */
+export function quoted(text: string): string {
+  return escapedJson(text);
+}
+
+/** JSON whose strings hold no unsafe character raw; it reads back as the same value. */
+export function escapedJson(value: unknown): string {
+  return (JSON.stringify(value) ?? "null").replace(UNSAFE, (character) => {
+    let escapes = "";
+    for (let i = 0; i < character.length; i++) {
+      escapes += `\\u${character.charCodeAt(i).toString(16).padStart(4, "0")}`;
+    }
+    return escapes;
+  });
+}
+
+/** The text, cut where it is longer than so many characters. */
+export function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}...` : text;
+}
+
+// Long enough for a kid or a handle, shorter than any signature in any encoding.
+const TOKEN_LIKE = /[A-Za-z0-9_+/=-]{41,}/g;
+
+/** The text with whatever could be a token or a key cut down to its first characters. */
+export function withoutTokens(text: string): string {
+  return text.replace(TOKEN_LIKE, (run) => `${run.slice(0, 8)}...`);
+}
+
+/** Colours for one stream, or the text as it is where colours are not wanted. */
+export type Paint = Readonly<
+  Record<"bold" | "dim" | "red" | "green" | "yellow", (text: string) => string>
+>;
+
+/**
+ * Colours only for a terminal. `NO_COLOR` (any value) and `TERM=dumb` turn them off, `FORCE_COLOR`
+ * turns them on where nothing has turned them off.
+ */
+export function stdoutPaint({ env, stdout }: Context): Paint {
+  return paintIf(wantsColour(env, stdout.isTerminal));
+}
+
+/** Colours for what is told beside the data, by the same rules. */
+export function stderrPaint({ env, stderr }: Context): Paint {
+  return paintIf(wantsColour(env, stderr.isTerminal));
+}
+
+function wantsColour(env: Context["env"], terminal: boolean): boolean {
+  if (isSet(env["NO_COLOR"])) return false;
+  const forced = env["FORCE_COLOR"];
+  if (isSet(forced)) return forced !== "0" && forced !== "false";
+  return terminal && env["TERM"] !== "dumb";
+}
+
+function isSet(value: string | undefined): value is string {
+  return value !== undefined && value !== "";
+}
+
+function paintIf(colour: boolean): Paint {
+  const paint = (format: keyof Paint) => (text: string) =>
+    // Whether the stream takes colours is decided above; Node would look at its own.
+    colour ? styleText(format, text, { validateStream: false }) : text;
+  return {
+    ...{ bold: paint("bold"), dim: paint("dim") },
+    ...{ red: paint("red"), green: paint("green"), yellow: paint("yellow") },
+  };
+}
+
+/** A label and what stands beside it. Every text is safe to show. */
+export type Row = readonly [label: string, text: string];
+
+/** Rows in two columns, below one another. */
+export function renderRows(rows: readonly Row[], paint: Paint, indent = ""): string[] {
+  const width = Math.max(0, ...rows.map(([label]) => label.length));
+  return rows.map(([label, text]) => `${indent}${paint.dim(label.padEnd(width))}  ${text}`);
 }

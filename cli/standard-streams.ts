@@ -1,7 +1,7 @@
 import { readSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";
+import { isErrno } from "../src/bytes/error-code.js";
 import type { Input, Output } from "./context.js";
-import { isErrno } from "./output.js";
 
 const STDIN = 0;
 

@@ -1,3 +1,4 @@
+import type { HomeErrorCode } from "../src/home/home-error.js";
 import type { StorageError, StorageErrorCode } from "../src/storage/storage-error.js";
 
 /** What to do next, given the path as a shell would take it. */
@@ -35,3 +36,19 @@ export function adviceForStorage({ code, path }: StorageError): string {
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** What to do about a home that cannot be used or made. */
+export const HOME_ADVICE: { readonly [Code in HomeErrorCode]: string } = {
+  home_missing: "proviso init makes one; --home or PROVISO_HOME names another",
+  home_not_folder: "name a folder with --home or PROVISO_HOME",
+  home_incomplete:
+    "restore it from a backup; to start afresh, move the folder away and run proviso init",
+  home_unreadable: "run this as the user it belongs to, or name another folder with --home",
+  config_malformed:
+    'it holds {"issuer": NAME, "maxLifetime": SECONDS, "grants": [{"id": GRANT, "operations": [...]}]}, ' +
+    "grants if you like; correct it or restore it",
+  home_exists: "use it as it is, or name another folder with --home",
+  folder_in_use: "name an empty or a new folder with --home",
+  home_unwritable:
+    "name another folder with --home, or make this one writable; nothing was left behind",
+};

@@ -1,11 +1,11 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { isErrno } from "../src/bytes/error-code.js";
 import { TokenError } from "../src/bytes/token-error.js";
 import { decodeUtf8 } from "../src/bytes/utf8.js";
 import type { Context } from "./context.js";
 import { CliError, EXIT, environmentError, usageError } from "./exit.js";
-import { isErrno, say } from "./output.js";
-import { withoutTokens } from "./printable.js";
+import { say, withoutTokens } from "./output.js";
 
 // No macaroon comes near this; what is longer was not meant.
 const MAX_BYTES = 1024 * 1024;
@@ -44,9 +44,7 @@ export function readTokenArgument(
   if (argument === undefined || argument === "-") {
     if (stdin.isTerminal)
       say(context, `Reading the ${what} from the terminal; end it with Ctrl-D.`);
-    return asToken(
-      textFrom(naming("standard input", () => readWhole((chunk) => stdin.read(chunk)))),
-    );
+    return asToken(textFrom("standard input", (chunk) => stdin.read(chunk)));
   }
   if (!argument.startsWith("@")) {
     if (!isFile(resolve(cwd, argument))) return asToken(argument);
@@ -57,7 +55,7 @@ export function readTokenArgument(
   }
   const path = argument.slice(1);
   if (path === "") throw usageError("@ is not followed by the name of a file", "write @FILE");
-  return namingSource(argument, () => asToken(textFrom(readFile(resolve(cwd, path), path))));
+  return namingSource(argument, () => asToken(fileText(resolve(cwd, path), path)));
 }
 
 /**
@@ -130,48 +128,41 @@ export function readTokenArguments(
   return [readTokenArgument(context, first, "parent"), readTokenArgument(context, second, "child")];
 }
 
-function textFrom(bytes: Uint8Array): string {
-  const text = decodeUtf8(bytes);
-  if (text !== undefined) return text.trim();
-  const message = "this is not text; a binary macaroon is given as base64url";
-  throw new TokenError("utf8_invalid", message);
+function fileText(path: string, name: string): string {
+  let fd: number | undefined;
+  try {
+    return textFrom(name, (chunk) => {
+      fd ??= openSync(path, "r");
+      return readSync(fd, chunk);
+    });
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
 }
 
-function readFile(path: string, name: string): Uint8Array {
-  return naming(name, () => {
-    const fd = openSync(path, "r");
-    try {
-      return readWhole((chunk) => readSync(fd, chunk));
-    } finally {
-      closeSync(fd);
-    }
-  });
-}
-
-function readWhole(read: (chunk: Uint8Array) => number): Uint8Array {
+/** The text of a source, without white space around it; names the source in the system's error. */
+function textFrom(name: string, read: (chunk: Uint8Array) => number): string {
   const chunk = Buffer.alloc(64 * 1024);
   const chunks: Buffer[] = [];
   let length = 0;
-  for (let count = read(chunk); count > 0; count = read(chunk)) {
-    length += count;
-    if (length > MAX_BYTES) {
-      throw new TokenError("too_large", `more than ${MAX_BYTES} bytes; no token is that long`);
-    }
-    chunks.push(Buffer.from(chunk.subarray(0, count)));
-  }
-  return Buffer.concat(chunks);
-}
-
-/** Runs what reads a file, and names the file in the system's error. */
-function naming<T>(name: string, read: () => T): T {
   try {
-    return read();
+    for (let count = read(chunk); count > 0; count = read(chunk)) {
+      length += count;
+      if (length > MAX_BYTES) {
+        throw new TokenError("too_large", `more than ${MAX_BYTES} bytes; no token is that long`);
+      }
+      chunks.push(Buffer.from(chunk.subarray(0, count)));
+    }
   } catch (error) {
     if (error instanceof TokenError || !isErrno(error)) throw error;
     const code = error.code ?? "it failed";
     const [reason, hint] = UNREADABLE[code] ?? [code, "check the file"];
     throw environmentError("unreadable_file", `could not read ${nameOf(name)}: ${reason}`, hint);
   }
+  const text = decodeUtf8(Buffer.concat(chunks));
+  if (text !== undefined) return text.trim();
+  const message = "this is not text; a binary macaroon is given as base64url";
+  throw new TokenError("utf8_invalid", message);
 }
 
 function nameOf(path: string): string {

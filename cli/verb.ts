@@ -1,12 +1,11 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Context } from "./context.js";
 import { usageError } from "./exit.js";
-import { printLine } from "./output.js";
-import { escapedJson } from "./printable.js";
+import { say } from "./output.js";
 
 /** Options that every verb understands, before its name or after. */
 export interface GlobalOptions {
-  readonly home?: string;
+  readonly home?: string | undefined;
   readonly json?: boolean;
 }
 
@@ -41,16 +40,6 @@ export function toText(value: string): string {
   return value;
 }
 
-/** Prints what a verb answers: one JSON document where `--json` asks for it, else lines for people. */
-export function printAnswer(
-  context: Context,
-  { json }: GlobalOptions,
-  document: unknown,
-  lines: readonly string[],
-): void {
-  printLine(context, json === true ? escapedJson(document) : lines.join("\n"));
-}
-
 /**
  * Makes every option that has one value refuse a second one. Commander would take the last in
  * silence, and `verify --op delete --op retrieve` would judge one of the two.
@@ -66,4 +55,23 @@ export function refuseRepeats(command: Command): void {
     });
   }
   for (const child of command.commands) refuseRepeats(child);
+}
+
+/** How many entries a list has where nothing else is said. */
+export const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1_000_000;
+
+/** The option for how many entries a list has at most. */
+export function limitOption(): Option {
+  const help = `the latest so many; ${DEFAULT_LIMIT} unless given`;
+  return new Option("--limit <count>", help).argParser((text) => {
+    const limit = /^\d{1,7}$/.test(text) ? Number(text) : 0;
+    if (limit >= 1 && limit <= MAX_LIMIT) return limit;
+    throw new InvalidArgumentError(`Give a whole number from 1 to ${MAX_LIMIT}.`);
+  });
+}
+
+/** Says that a list has more entries than are shown. */
+export function sayMore(context: Context, limit: number): void {
+  say(context, `note: only the latest ${limit} are listed; --limit asks for more`);
 }

@@ -19,7 +19,7 @@ import {
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
 import { attenuate, createNonce, diff } from "proviso";
-import { CapabilityClient, refusalOf, withCapability } from "proviso/a2a/client";
+import { createCapabilityClient, refusalOf, withCapability } from "proviso/a2a/client";
 import { parseMacaroon, writeMacaroons } from "proviso/macaroon";
 import { fillLibrary } from "./documents-agent/library.mjs";
 
@@ -135,7 +135,7 @@ function connect(url, invoker, binding = "JSON-RPC") {
 /** @param {string} url */
 async function run(url) {
   chapter("2. The orchestrator asks for what its task needs, and for nothing else");
-  const orchestrator = new CapabilityClient(await connect(url, "agent:orchestrator"));
+  const orchestrator = createCapabilityClient(await connect(url, "agent:orchestrator"));
   const { capabilities } = await orchestrator.request({
     grants: ["documents:read"],
     purpose: "summarize the first quarter",
@@ -170,7 +170,7 @@ async function run(url) {
 
   chapter("4. The summarizer reads its document, which carries an injected prompt");
   const client = await connect(url, "agent:summarizer");
-  const summarizer = new CapabilityClient(client);
+  const summarizer = createCapabilityClient(client);
   const { result, taskId } = await summarizer.invoke(
     "retrieve_document",
     { resourceHandle: digest },
@@ -247,7 +247,7 @@ async function run(url) {
   await attempt("read its own document again", "revoked", () =>
     summarizer.invoke("retrieve_document", { resourceHandle: digest }, forSummarizer),
   );
-  const searcher = new CapabilityClient(await connect(url, "agent:searcher", "HTTP+JSON"));
+  const searcher = createCapabilityClient(await connect(url, "agent:searcher", "HTTP+JSON"));
   const found = await searcher.invoke("search_documents", { query: "revenue" }, forSearcher);
   const matches = JSON.stringify(found.result).split('"resourceHandle"').length - 1;
   tell(`  The searcher's token, a sibling, over HTTP+JSON: ${matches} matches`);

@@ -3,13 +3,12 @@
 // loads three or four (docs/performance.md).
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+const tsc = fileURLToPath(new URL("../node_modules/typescript-native/bin/tsc", import.meta.url));
 
 rmSync(new URL("../dist", import.meta.url), { recursive: true, force: true });
 
@@ -33,7 +32,7 @@ const { metafile } = await build({
   keepNames: true,
   legalComments: "eof",
   // Optional packages: loaded only by what opens a store, serves an agent, or calls one.
-  external: Object.keys(manifest.optionalDependencies).filter((name) => name !== "kysely"),
+  external: Object.keys(manifest.peerDependencies).filter((name) => name !== "kysely"),
   // commander is CommonJS, and asks for Node's modules with `require`.
   banner: {
     js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',

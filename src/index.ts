@@ -30,5 +30,5 @@ export type { Domain } from "./caveats/domain.js";
 export type { Constraint, Hop, HopInit, Operators } from "./caveats/hop.js";
 export type { HopProblem, Overreach } from "./caveats/hop-rule.js";
 export type { Scalar, ScalarType } from "./caveats/scalar.js";
-export { encodeHop, normalizeHop } from "./caveats/write-hop.js";
+export { encodeHop } from "./caveats/write-hop.js";
 export type { MacaroonFormat } from "./macaroon/read.js";

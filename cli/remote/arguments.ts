@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import { objectIn, textIn, textsIn } from "../../src/client/received.js";
 import { usageError } from "../exit.js";
-import { printable } from "../printable.js";
+import { printable } from "../output.js";
 import { didYouMean } from "../unknown-name.js";
 import type { RemoteCard, RemoteSkill } from "./card.js";
 

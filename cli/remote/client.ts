@@ -1,6 +1,7 @@
 // cli/remote/: what `card`, `request` and `invoke` share: they ask an agent over HTTP, and say in words what it
 // answers.
 
+import { isErrno } from "../../src/bytes/error-code.js";
 import type { Json } from "../../src/bytes/json.js";
 import { readAddress, readUrl } from "../../src/client/address.js";
 import { ClientError } from "../../src/client/client-error.js";
@@ -9,10 +10,13 @@ import { assertWithin, safeFetch } from "../../src/client/fetch.js";
 import type { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";
-import { isErrno } from "../output.js";
-import { readAccessToken } from "./access-token.js";
 import { type RemoteCard, type RemoteInterface, readCard } from "./card.js";
-import { type CardOptions, DEFAULT_TIMEOUT, type RemoteOptions } from "./options.js";
+import {
+  type CardOptions,
+  DEFAULT_TIMEOUT,
+  type RemoteOptions,
+  readAccessToken,
+} from "./options.js";
 
 /** An agent that can be asked. */
 export interface AgentConnection {

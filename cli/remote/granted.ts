@@ -4,12 +4,10 @@ import { inspect } from "../../src/capability/inspect.js";
 import type { Inspection } from "../../src/capability/inspection.js";
 import { objectsIn, textIn } from "../../src/client/received.js";
 import { type ReceivedRefusedGrant, refusedGrantsIn } from "../../src/client/refusal.js";
-import { authorityRows, type Row } from "../authority-words.js";
 import { type CliError, environmentError } from "../exit.js";
 import { seenFromNow } from "../moment.js";
-import type { Paint } from "../paint.js";
-import { printable } from "../printable.js";
-import { renderRows } from "../tree.js";
+import { type Paint, printable, type Row, renderRows } from "../output.js";
+import { authorityRows } from "../token-words.js";
 import type { RemoteCard } from "./card.js";
 
 /** A capability as an agent handed it out, with what its token says. */

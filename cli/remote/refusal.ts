@@ -7,8 +7,8 @@ import {
   refusalIn,
 } from "../../src/client/refusal.js";
 import { ERROR_DOMAIN } from "../../src/protocols/a2a/extension.js";
-import { adviceForDenial, adviceIn } from "../advice.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";
+import { adviceForDenial, adviceIn } from "../refusal.js";
 import type { RemoteCard } from "./card.js";
 
 const NEW_TOKEN = "ask the agent for a new one: proviso request";

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from "../../src/bytes/json.js";
-import { escapedJson, printable } from "../printable.js";
+import { escapedJson, printable } from "../output.js";
 
 /**
  * What a skill answered, for people: a member a line, texts of several lines as they are, and below

@@ -18,6 +18,8 @@ export interface AgentConfig {
   readonly metrics?: string;
   readonly listen: { readonly host: string; readonly port: number };
   readonly publicUrl?: string;
+  /** At least one. */
+  readonly protocols: readonly [ProtocolName, ...ProtocolName[]];
   readonly mode: Mode;
   readonly undeclaredAmbient?: UndeclaredAmbient;
   readonly grants: readonly Grant[];
@@ -34,11 +36,17 @@ export interface AgentConfig {
     readonly requests: number;
     readonly seconds: number;
     readonly timeoutMs: number;
+    readonly graceMs: number;
+    readonly revocations: number;
   };
   readonly push?: { readonly origins: readonly string[] };
+  readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
   readonly log: "info" | "warn" | "silent";
 }
+
+/** The protocols that there are, by the names that the schema lists. */
+export type ProtocolName = "a2a";
 
 type ResourcesConfig =
   | { readonly folder: string }

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { isErrno } from "../../src/bytes/error-code.js";
 import { duplicateKey, outlineJson } from "../../src/bytes/json.js";
 import { type CliError, environmentError } from "../exit.js";
-import { isErrno } from "../output.js";
-import { quoted } from "../printable.js";
+import { quoted } from "../output.js";
 
 /** Bytes of a configuration; a policy of ten thousand rules fits. */
 const MAX_BYTES = 4 * 1024 * 1024;

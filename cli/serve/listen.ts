@@ -1,5 +1,5 @@
+import { isErrno } from "../../src/bytes/error-code.js";
 import { environmentError } from "../exit.js";
-import { isErrno } from "../output.js";
 
 /** What a failure to listen means for the operator. */
 export function listeningError(

@@ -1,42 +1,23 @@
-import type { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
-import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
-import type { TaskStore } from "../../src/stores/tasks/task-store.js";
-
 const HOUR = 60 * 60 * 1000;
-/** Milliseconds after the last change to a task for which it is kept. */
-const TASKS_KEPT = 30 * 24 * HOUR;
-
-/** What is pruned, and what is called where that fails. */
-export interface Pruning {
-  readonly tasks: TaskStore;
-  readonly revocations: RevocationStore;
-  readonly ledger: LedgerStore;
-  readonly onProblem: (message: string) => void;
-}
 
 /**
- * Removes old tasks, revocations whose tokens have expired, and the ledger's old events, now and every
- * hour.
+ * Does the works of pruning one after the other, now and every hour.
  *
+ * @param onProblem - Called with what went wrong in one; the others are done all the same.
  * @returns Stops it, when what is under way is done.
  */
-export function pruneHourly({
-  tasks,
-  revocations,
-  ledger,
-  onProblem,
-}: Pruning): () => Promise<void> {
-  const attempt = async (work: () => unknown): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
-      onProblem(error instanceof Error ? error.message : String(error));
-    }
-  };
+export function pruneHourly(
+  works: readonly (() => unknown)[],
+  onProblem: (message: string) => void,
+): () => Promise<void> {
   const prune = async (): Promise<void> => {
-    await attempt(() => tasks.prune(Date.now() - TASKS_KEPT));
-    await attempt(() => revocations.prune());
-    await attempt(() => ledger.prune());
+    for (const work of works) {
+      try {
+        await work();
+      } catch (error) {
+        onProblem(error instanceof Error ? error.message : String(error));
+      }
+    }
   };
   let running = prune();
   const timer = setInterval(() => {

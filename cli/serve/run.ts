@@ -2,59 +2,43 @@
 // wire an agent that serves.
 
 import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
+import { grantDifferences } from "../../src/home/home-config.js";
+import { openHome } from "../../src/home/open-home.js";
 import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
 import { serveMetrics } from "../../src/http/status.js";
-import { createIssuer } from "../../src/issuer/issuer.js";
-import { type AgentServer, serveAgent } from "../../src/protocols/a2a/server.js";
-import { openStores } from "../../src/stores/database.js";
-import { followKeyringFile } from "../../src/stores/follow-keyring.js";
-import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
-import { ResourceNumberStore } from "../../src/stores/resource-numbers.js";
-import {
-  openRevocations,
-  type RevocationStore,
-} from "../../src/stores/revocations/revocation-store.js";
+import type { AgentServer } from "../../src/protocols/a2a/server.js";
+import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import type { Context } from "../context.js";
-import { say } from "../output.js";
-import { printable } from "../printable.js";
+import { printable, say } from "../output.js";
 import { openCallers } from "./callers.js";
-import { fromConfig, type ReadConfig } from "./config.js";
-import { consoleToLog } from "./console.js";
-import { healthOf } from "./health.js";
+import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "./config.js";
 import { listeningError } from "./listen.js";
+import { consoleToLog, newLog, warn, warnOfLedger } from "./log.js";
 import { followPolicy, type PolicyTerms, type ReadPolicy, readPolicy } from "./policy.js";
+import { serveProtocols } from "./protocols.js";
 import { pruneHourly } from "./prune.js";
 import { openResources } from "./resources.js";
 import {
   type Address,
   addressOf,
-  assertSameGrants,
-  homeFor,
+  agentHome,
   metricsAddressOf,
   type RunOptions,
 } from "./settings.js";
-import { checkTogether, loadSkills } from "./skills.js";
-import { newLog, warn, warnOfLedger } from "./talk.js";
+import { checkTogether, loadSkills, skillsFault } from "./skills.js";
 
 /** An agent that serves. */
-export interface RunningAgent extends Omit<AgentServer, "close"> {
-  readonly issuer: string;
+export interface RunningAgent {
+  readonly server: AgentServer;
   readonly mode: string;
-  readonly home: string;
-  /** Where it listens, where callers use another address. */
-  readonly listening?: string;
-  readonly grants: readonly string[];
-  readonly skills: readonly string[];
-  /** How many rules the policy has, and the file that it is followed in. */
-  readonly policy: { readonly rules: number; readonly file?: string };
-  /** Where the metrics are, if they are served. */
-  readonly metricsUrl?: string;
-  /** What the operator must be told, before anything else. */
-  readonly warning?: string;
+  /** What the operator is told of it, a line each, warnings first. */
+  readonly notes: readonly string[];
   /** Finishes what is under way, and closes everything. @throws What closing throws, the first. */
   close(): Promise<void>;
 }
+
+const DAY = 24 * 60 * 60 * 1000;
 
 type Closing = () => void | Promise<void>;
 
@@ -89,94 +73,90 @@ async function open(
   const metricsAt = metricsAddressOf(read, options);
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
-  const { paths, config: issued, lifetime, maxLifetime } = homeFor(context, read, options);
+  const { files, config: issued, lifetime, maxLifetime } = agentHome(context, read, options);
   const log = newLog(context, config.log);
   opened.push(consoleToLog(log));
 
-  const keys = followKeyringFile(paths.keyring);
-  const database = await openStores(paths.database);
-  opened.push(() => database.close());
-  const revocations = await openRevocations(database);
-  const ledger = new LedgerStore(database, {
-    retention: config.ledger.retention,
-    onProblem: (problem) => warnOfLedger(context, problem),
-  });
-  opened.push(() => ledger.close());
-  const tasks = await openTaskStore(database, {
-    onProblem: (error) => warn(context, error.message),
-  });
-  opened.push(() => tasks.close());
-  opened.push(
-    pruneHourly({ tasks, revocations, ledger, onProblem: (message) => warn(context, message) }),
-  );
   const resources = await openResources(read, (message) =>
     say(context, `note: ${printable(message)}`),
   );
   if (resources !== undefined) opened.push(() => resources.close());
   const module = await loadSkills(read, {
-    ...(resources === undefined
-      ? {}
-      : {
-          resources: resources.source,
-          ...(resources.path === undefined ? {} : { resourcesPath: resources.path }),
-        }),
-    home: paths.folder,
+    ...(resources === undefined ? {} : { resources: resources.source }),
+    ...(resources?.path === undefined ? {} : { resourcesPath: resources.path }),
+    home: files.folder,
     configFolder: folder,
   });
   opened.push(() => module.close?.());
   const { grants, terms } = checkTogether(read, policy, module);
-  assertSameGrants(read, paths.config, issued.grants, grants);
+  const differences = grantDifferences(issued, grants, files.config);
+  refuseConfig(
+    read.file,
+    differences.map((what) => problemAt("grants", what)),
+  );
+
+  const { database: place, folder: homeFolder } = files;
+  const home = await openHome({
+    ...{ folder: homeFolder, database: place, grants, maxLifetime },
+    ledger: {
+      retention: config.ledger.retention,
+      onProblem: (problem) => warnOfLedger(context, problem),
+    },
+  });
+  opened.push(() => home.close());
+  const { issuer, revocations, ledger, resourceNumbers } = home;
+  const tasks = await openTaskStore(home.database, {
+    quota: { tasks: config.tasks.count, bytes: config.tasks.bytes },
+    onProblem: (error) => warn(context, error.message),
+  });
+  opened.push(() => tasks.close());
+  const prunings = [
+    () => tasks.prune(Date.now() - config.tasks.retention * DAY),
+    () => revocations.prune(),
+    () => ledger.prune(),
+  ];
+  opened.push(pruneHourly(prunings, (message) => warn(context, message)));
 
   const metrics = new AgentMetrics(revocationGauge(revocations));
-  const { issuer: issuerName } = issued;
-  const issuer = createIssuer({ name: issuerName, keys, revocations, maxLifetime, grants });
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
-      ...{ issuer, revocations, ledger, lifetime, mode: config.mode },
+      ...{ issuer, revocations, ledger, resourceNumbers, lifetime, mode: config.mode },
       ...{ skills: module.skills, policy: policy.table },
-      resourceNumbers: new ResourceNumberStore(database),
       ...(resources === undefined ? {} : { resources: resources.source }),
       ...(config.undeclaredAmbient === undefined
         ? {}
         : { undeclaredAmbient: config.undeclaredAmbient }),
       ...(config.maxHandles === undefined ? {} : { maxHandles: config.maxHandles }),
+      maxRevocations: config.limits.revocations,
       recordValues: config.ledger.values,
       observe: (observation) => metrics.decided(observation),
+    }).catch((error: unknown) => {
+      throw skillsFault(read, error) ?? error;
     }),
   );
-  const { name, description, version, publicUrl, push } = config;
-  const { bodyBytes, bodyDepth, timeoutMs, ...rate } = config.limits;
-  let server: AgentServer;
-  try {
-    server = await serveAgent(
-      {
-        ...{ agent, authenticator, tasks, log, metrics, card: { name, description, version } },
-        health: healthOf({ database, revocations, keys }),
-        ...(module.runTask === undefined ? {} : { runTask: module.runTask }),
-        ...(publicUrl === undefined ? {} : { publicUrl }),
-        ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
-        ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate, timeout: timeoutMs },
-      },
-      address,
-    );
-  } catch (error) {
-    throw listeningError(error, address);
-  }
+  const { runTask } = module;
+  const parts = { config, agent, authenticator, tasks, runTask, log, metrics };
+  const server = await serveProtocols({ ...parts, health: home.problems }, address).catch(
+    (error: unknown) => {
+      throw listeningError(error, address);
+    },
+  );
   opened.push(() => server.close());
   const metricsUrl = await openMetrics(metrics, metricsAt, opened);
   opened.push(follow(context, policy, terms));
 
-  const { url, cardUrl, rpcUrl, restUrl } = server;
   const rules = policy.definition.rules.length;
-  return {
-    ...{ url, cardUrl, rpcUrl, restUrl, mode: agent.mode, issuer: issuer.name, home: paths.folder },
-    ...{ grants: [...agent.grants.keys()], skills: [...agent.skills.keys()] },
-    policy: policy.source === undefined ? { rules } : { rules, file: policy.source.file },
-    ...(warning === undefined ? {} : { warning }),
-    ...(metricsUrl === undefined ? {} : { metricsUrl }),
-    ...(publicUrl === undefined ? {} : { listening: `${address.host}:${address.port}` }),
-    close: () => closeAll(opened),
-  };
+  const source =
+    policy.source === undefined ? "" : ` from ${policy.source.file}, followed while it changes`;
+  const notes = [
+    warning,
+    config.publicUrl === undefined ? undefined : `listening at ${address.host}:${address.port}`,
+    `issuer ${issuer.name}, home ${homeFolder}`,
+    `grants ${[...agent.grants.keys()].join(", ")}; skills ${[...agent.skills.keys()].join(", ")}`,
+    `policy ${rules === 1 ? "one rule" : `${rules} rules`}${source}`,
+    metricsUrl === undefined ? undefined : `metrics ${metricsUrl}`,
+  ].filter((note) => note !== undefined);
+  return { server, mode: agent.mode, notes, close: () => closeAll(opened) };
 }
 
 /** Serves the metrics, if there is an address for them. */

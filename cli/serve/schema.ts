@@ -5,8 +5,8 @@ import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import { meant } from "../../src/caveats/known-members.js";
 import { nearest } from "../../src/caveats/nearest.js";
+import { quoted } from "../output.js";
 import { packageFile } from "../package-file.js";
-import { quoted } from "../printable.js";
 import type { AgentConfig } from "./agent-config.js";
 
 /** Something wrong with a configuration. */
@@ -79,56 +79,53 @@ async function compile(): Promise<Ajv2020> {
 }
 
 function problemFrom(error: ErrorObject): ConfigProblem | undefined {
-  const { keyword, params, schemaPath, parentSchema = {} } = error;
   // The alternatives are told as one.
-  if (keyword === "if" || schemaPath.includes("/oneOf/")) return undefined;
-  const where = pathOf(error.instancePath).replace(/^\./, "");
-  const tell = (path: string, what: string): ConfigProblem => ({
-    path,
-    message: `${path === "" ? "the whole" : path}: ${what}`,
-  });
-  const inside = (name: unknown): string =>
-    `${where}${memberPath(String(name))}`.replace(/^\./, "");
-  switch (keyword) {
-    case "required":
-      return tell(inside(params["missingProperty"]), "is missing");
-    case "dependentRequired": {
-      const what = `is missing; it goes with ${quoted(String(params["property"]))}`;
-      return tell(inside(params["missingProperty"]), what);
-    }
-    case "additionalProperties": {
-      const known = Object.keys(parentSchema["properties"] ?? {});
-      const name = String(params["additionalProperty"]).slice(0, 64);
-      return tell(inside(name), `unknown member${meant(name, known)}`);
-    }
-    case "oneOf":
-      return tell(where, `must have ${oneOf(alternatives(error.schema))}, and only one of them`);
-    case "enum": {
-      const known: readonly string[] = params["allowedValues"];
-      const near = nearest(error.data, known);
-      const hint = near === undefined ? "" : `; did you mean ${quoted(near)}?`;
-      return tell(where, `must be ${oneOf(known)}${hint}`);
-    }
-    case "type":
-      return tell(where, `must be ${[params["type"]].flat().map(kindOf).join(" or ")}`);
-    case "minLength":
-      if (params["limit"] === 1) return tell(where, "must not be empty");
-      return tell(where, `must have at least ${params["limit"]} characters`);
-    case "minItems":
-    case "minProperties":
-      return tell(where, "must have at least one");
-    case "minimum":
-      return tell(where, `must be ${params["limit"]} or more`);
-    case "maximum":
-      return tell(where, `must be ${params["limit"]} or less`);
-    case "pattern":
-      return tell(where, String(parentSchema["patternErrorMessage"] ?? error.message));
-    case "format":
-      return tell(where, "is not a URL");
-    default:
-      return tell(where, error.message ?? "is not as it must be");
-  }
+  if (error.keyword === "if" || error.schemaPath.includes("/oneOf/")) return undefined;
+  const [member, what] = WORDS[error.keyword]?.(error) ?? ["", error.message];
+  const path = `${pathOf(error.instancePath)}${member}`.replace(/^\./, "");
+  return { path, message: `${path === "" ? "the whole" : path}: ${what}` };
 }
+
+type Words = readonly [member: string, what: string | undefined];
+
+/** What is wrong, by the keyword that fails: in which member, if the error is the object's, and how. */
+const WORDS: { readonly [keyword: string]: (error: ErrorObject) => Words } = {
+  required: ({ params }) => [memberPath(params["missingProperty"]), "is missing"],
+  dependentRequired: ({ params }) => [
+    memberPath(params["missingProperty"]),
+    `is missing; it goes with ${quoted(params["property"])}`,
+  ],
+  additionalProperties({ params, parentSchema = {} }) {
+    const name = String(params["additionalProperty"]).slice(0, 64);
+    const known = Object.keys(parentSchema["properties"] ?? {});
+    return [memberPath(name), `unknown member${meant(name, known)}`];
+  },
+  oneOf: ({ schema }) => ["", `must have ${oneOf(alternatives(schema))}, and only one of them`],
+  enum({ params, data }) {
+    const known: readonly string[] = params["allowedValues"];
+    const near = nearest(data, known);
+    const hint = near === undefined ? "" : `; did you mean ${quoted(near)}?`;
+    return ["", `must be ${oneOf(known)}${hint}`];
+  },
+  type: ({ params }) => [
+    "",
+    `must be ${[params["type"]]
+      .flat()
+      .map((type) => KINDS[type])
+      .join(" or ")}`,
+  ],
+  minLength: ({ params: { limit } }) => [
+    "",
+    limit === 1 ? "must not be empty" : `must have at least ${limit} characters`,
+  ],
+  minItems: () => ["", "must have at least one"],
+  minProperties: () => ["", "must have at least one"],
+  uniqueItems: ({ params }) => [`[${params["i"]}]`, "is there already"],
+  minimum: ({ params }) => ["", `must be ${params["limit"]} or more`],
+  maximum: ({ params }) => ["", `must be ${params["limit"]} or less`],
+  pattern: ({ message, parentSchema = {} }) => ["", parentSchema["patternErrorMessage"] ?? message],
+  format: () => ["", "is not a URL"],
+};
 
 /** A place as it is written in a program: `grants[1].operations[0]`. */
 function pathOf(pointer: string): string {
@@ -150,9 +147,11 @@ function oneOf(values: readonly string[]): string {
   return new Intl.ListFormat("en-GB", { type: "disjunction" }).format(values.map(quoted));
 }
 
-function kindOf(type: unknown): string {
-  const kinds = { string: "a text", integer: "a whole number", object: "an object" };
-  const more = { array: "an array", number: "a number", boolean: "true or false" };
-  const known = Object.entries({ ...kinds, ...more }).find(([name]) => name === type);
-  return known?.[1] ?? String(type);
-}
+const KINDS: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "true or false",
+  array: "an array",
+  object: "an object",
+};

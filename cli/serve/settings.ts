@@ -1,25 +1,24 @@
 import { resolve } from "node:path";
 import { readDuration } from "../../src/caveats/time.js";
+import type { HomeConfig } from "../../src/home/home-config.js";
+import type { HomeFiles } from "../../src/home/home-files.js";
 import type { Context } from "../context.js";
-import { databaseAt } from "../database.js";
 import { usageError } from "../exit.js";
-import { findHome, type HomeConfig, type HomeGrant, type HomePaths } from "../home.js";
+import { databaseAt, findHome, type HomeChoice } from "../home.js";
 import { spanInWords } from "../moment.js";
 import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
 
 /** What goes before the configuration. */
-export interface RunOptions {
-  readonly home?: string | undefined;
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
-  readonly database?: string | undefined;
+export interface RunOptions extends HomeChoice {
+  readonly host?: string;
+  readonly port?: number;
   /** `HOST:PORT`. */
-  readonly metrics?: string | undefined;
+  readonly metrics?: string;
 }
 
 /** The home of an agent, and what it means for how long capabilities live. */
 export interface AgentHome {
-  readonly paths: HomePaths;
+  readonly files: HomeFiles;
   readonly config: HomeConfig;
   /** Seconds that a capability lives if a request does not say. */
   readonly lifetime: number;
@@ -35,27 +34,23 @@ const USUAL_LIFETIME = 15 * 60;
  *
  * @throws CliError as {@link findHome}, or `config_invalid` if capabilities were to live too long.
  */
-export function homeFor(
+export function agentHome(
   context: Context,
   { config, file, folder }: ReadConfig,
   options: RunOptions,
 ): AgentHome {
   const named =
     config.home === undefined ? context.env["PROVISO_HOME"] : resolve(folder, config.home);
-  const path = options.home ?? named;
-  // The environment does not go before the configuration, as a flag does.
-  const database =
-    options.database ??
-    (config.database === undefined ? undefined : databaseAt(config.database, folder));
+  const { database: place } = config;
   const home = findHome(context, {
-    ...(path === undefined ? {} : { home: path }),
-    ...(database === undefined ? {} : { database }),
+    home: options.home ?? named,
+    // The environment does not go before the configuration, as a flag does.
+    database: options.database ?? (place === undefined ? undefined : databaseAt(place, folder)),
   });
-
   const most = home.config.maxLifetime;
   const maxLifetime = secondsIn(config.maxLifetime) ?? most;
   if (maxLifetime > most) {
-    const what = `the home allows ${spanInWords(most * 1000)} at most ("maxLifetime" in ${home.paths.config})`;
+    const what = `the home allows ${spanInWords(most * 1000)} at most ("maxLifetime" in ${home.files.config})`;
     throw invalidConfig(file, [problemAt("maxLifetime", what)]);
   }
   const lifetime = secondsIn(config.lifetime) ?? Math.min(USUAL_LIFETIME, maxLifetime);
@@ -64,33 +59,6 @@ export function homeFor(
     throw invalidConfig(file, [problemAt("lifetime", what)]);
   }
   return { ...home, lifetime, maxLifetime };
-}
-
-/**
- * Refuses a home that lists other grants than the configuration: what it mints and checks with the
- * command would not be what the agent does.
- *
- * @throws CliError `config_invalid` naming each grant that differs.
- */
-export function assertSameGrants(
-  { file }: ReadConfig,
-  homeFile: string,
-  listed: readonly HomeGrant[] | undefined,
-  offered: readonly HomeGrant[],
-): void {
-  if (listed === undefined) return;
-  const wordsOf = (grants: readonly HomeGrant[]): Map<string, string> =>
-    new Map(grants.map(({ id, operations }) => [id, [...new Set(operations)].sort().join(", ")]));
-  const home = wordsOf(listed);
-  const here = wordsOf(offered);
-  const ids = new Set([...here.keys(), ...home.keys()]);
-  const problems = [...ids].flatMap((id) => {
-    const [mine, theirs] = [here.get(id), home.get(id)];
-    if (mine === theirs) return [];
-    const what = `"${id}" has ${mine ?? "no place"} here, and ${theirs ?? "no place"} in ${homeFile}`;
-    return [problemAt("grants", `${what}; make them agree, or leave "grants" out of the home`)];
-  });
-  if (problems.length > 0) throw invalidConfig(file, problems);
 }
 
 function secondsIn(text: string | undefined): number | undefined {

@@ -1,37 +1,42 @@
+import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expandGrants, type KnownGrant } from "../../src/agent/grant.js";
 import { checkSkills } from "../../src/agent/skill.js";
 import type { AgentModuleContext, AgentSkills } from "../../src/protocols/a2a/agent-module.js";
-import { type CliError, environmentError } from "../exit.js";
+import { CliError, environmentError } from "../exit.js";
 import { problemFrom, type ReadConfig, refuseConfig } from "./config.js";
 import { type PolicyTerms, type ReadPolicy, unknownTerms } from "./policy.js";
 import type { ConfigProblem } from "./schema.js";
 
+/** Milliseconds for a look at where a syntax error is. */
+const PATIENCE = 5000;
+
 /**
  * What the module of skills gives.
  *
- * @throws CliError `skills_failed` if it can not be loaded, throws, or gives something else.
+ * @throws CliError `skills_failed` if it cannot be loaded, throws, or gives something else.
  */
 export async function loadSkills(
-  { config, folder }: ReadConfig,
+  read: ReadConfig,
   context: AgentModuleContext,
 ): Promise<AgentSkills> {
-  const path = resolve(folder, config.skills);
-  let given: unknown;
+  const path = pathOf(read);
   try {
     const module: { readonly default?: unknown } = await import(pathToFileURL(path).href);
     if (typeof module.default !== "function") {
       throw failed(path, "its default export is not a function");
     }
-    given = await module.default(context);
+    const given: unknown = await module.default(context);
+    if (!isAgentSkills(given)) {
+      throw failed(path, "it does not give {skills: [...]}, with runTask and close as functions");
+    }
+    checkSkills(given.skills);
+    return given;
   } catch (error) {
-    throw error instanceof Error && error.name === "CliError" ? error : failed(path, reason(error));
+    if (error instanceof CliError) throw error;
+    throw skillsFault(read, error) ?? failed(...placeAndReason(path, error));
   }
-  if (!isAgentSkills(given)) {
-    throw failed(path, "it does not give {skills: [...]}, with runTask and close as functions");
-  }
-  return given;
 }
 
 function isAgentSkills(value: unknown): value is AgentSkills {
@@ -39,23 +44,41 @@ function isAgentSkills(value: unknown): value is AgentSkills {
   const { skills, runTask, close }: { skills?: unknown; runTask?: unknown; close?: unknown } =
     value;
   const optional = [runTask, close].every((one) => one === undefined || typeof one === "function");
-  return optional && Array.isArray(skills) && skills.every(isObject);
+  return optional && Array.isArray(skills);
 }
 
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
+/** The failure of the module where the library's error is about a skill; `undefined` for others. */
+export function skillsFault(read: ReadConfig, error: unknown): CliError | undefined {
+  if (!(error instanceof TypeError) || !error.message.startsWith("skills[")) return undefined;
+  return failed(pathOf(read), error.message);
 }
 
-function failed(path: string, why: string): CliError {
+function pathOf({ config, folder }: ReadConfig): string {
+  return resolve(folder, config.skills);
+}
+
+function failed(place: string, why: string): CliError {
   const hint = '"skills" names an ES module whose default export is an AgentModule of proviso/a2a';
-  return environmentError("skills_failed", `the skills in ${path}: ${why}`, hint);
+  return environmentError("skills_failed", `the skills in ${place}: ${why}`, hint);
 }
 
-// With the first place in the module's own code, which is where its author looks.
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return "something that is no error was thrown";
-  const place = /^\s+at .*$/m.exec(error.stack ?? "")?.[0].trim();
-  return place === undefined ? error.message : `${error.message} (${place})`;
+/** Where in the module's own code its author looks, and what went wrong there. */
+function placeAndReason(path: string, error: unknown): readonly [place: string, reason: string] {
+  if (!(error instanceof Error)) return [path, "something that is no error was thrown"];
+  const { name, message, stack = "" } = error;
+  const frame = stack.split("\n").find((line) => /^\s+at (?!.*\bnode:)/.test(line));
+  if (name !== "SyntaxError") return [path, frame ? `${message} (${frame.trim()})` : message];
+  const line = /^file:.*:(\d+)$/m.exec(stack)?.[1] ?? lineOfSyntaxError(path);
+  if (line !== undefined) return [`${path}:${line}`, message];
+  return [path, `${message}, in it or in a module that it imports`];
+}
+
+// Importing does not tell the line of a syntax error; checking the file alone does.
+function lineOfSyntaxError(path: string): string | undefined {
+  const options = { encoding: "utf8", timeout: PATIENCE } as const;
+  const { stderr } = spawnSync(process.execPath, ["--check", path], options);
+  const said = stderr.split("\n").find((line) => line.startsWith(`${path}:`));
+  return said?.slice(path.length + 1);
 }
 
 /**
@@ -72,7 +95,6 @@ export function checkTogether(
   const problems: ConfigProblem[] = [];
   let grants: readonly KnownGrant[] = [];
   try {
-    checkSkills(skills);
     grants = expandGrants(config.grants, skills);
   } catch (error) {
     problems.push(problemFrom(error));

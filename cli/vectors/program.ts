@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { isErrno } from "../output.js";
-import { cut, escapedJson } from "../printable.js";
+import { isErrno } from "../../src/bytes/error-code.js";
+import { cut, escapedJson } from "../output.js";
 import type { Answer, Fault } from "./answer.js";
 
 /** Another implementation, which answers one request after the other. */
@@ -31,8 +31,8 @@ const GRACE = 2000;
 /** One run of the program: its lines, and what became of it. */
 interface Run {
   readonly child: ChildProcessWithoutNullStreams;
+  /** The last one as far as it is said. */
   readonly lines: string[];
-  rest: string;
   ended: string | undefined;
   wake: () => void;
 }
@@ -55,7 +55,8 @@ export class Program implements Implementation {
     if (this.#faults >= (this.#options.faultsInARow ?? FAULTS_IN_A_ROW)) {
       return fault("not_run", `not asked: the program failed ${this.#faults} times in a row`);
     }
-    const answer = await this.#ask(request);
+    this.#run ??= this.#start();
+    const answer = await this.#ask(this.#run, request);
     if (answer.kind === "answer") this.#faults = 0;
     else {
       this.#faults++;
@@ -64,33 +65,22 @@ export class Program implements Implementation {
     return answer;
   }
 
-  async #ask(request: object): Promise<Answer> {
-    const run = this.#run ?? this.#start();
-    if (run.lines.length > 0) {
-      return fault(
-        "garbage",
-        `said something before it was asked: ${cut(run.lines[0] ?? "", MAX_SHOWN)}`,
-      );
+  async #ask(run: Run, request: object): Promise<Answer> {
+    const { timeout } = this.#options;
+    const { lines, child } = run;
+    if (lines.length > 1) {
+      return fault("garbage", `said something before it was asked: ${shown(lines[0])}`);
     }
     // What goes wrong here shows as the end of the program.
     // Escaped, since some take U+2028 for the end of a line, Node's readline from version 24 on.
-    run.child.stdin.write(`${escapedJson(request)}\n`, () => {});
-    const line = await this.#line(run);
-    if (typeof line !== "string") return line;
-    return readAnswer(line, request);
-  }
-
-  async #line(run: Run): Promise<string | Answer> {
-    const deadline = performance.now() + this.#options.timeout;
-    for (;;) {
-      const line = run.lines.shift();
-      if (line !== undefined) return line;
-      if (run.rest.length > MAX_LINE) return fault("garbage", "an endless line");
-      if (run.ended !== undefined) return fault("stopped", run.ended);
-      const left = deadline - performance.now();
-      if (left <= 0) return fault("silent", `no answer within ${this.#options.timeout / 1000} s`);
-      await nextChange(run, left);
-    }
+    child.stdin.write(`${escapedJson(request)}\n`, () => {});
+    const isOver = (): boolean => (lines[0]?.length ?? 0) > MAX_LINE || run.ended !== undefined;
+    await until(run, timeout, () => lines.length > 1 || isOver());
+    if (lines.length > 1) return readAnswer(lines.shift() ?? "", request);
+    if (run.ended !== undefined) return fault("stopped", run.ended);
+    return isOver()
+      ? fault("garbage", "an endless line")
+      : fault("silent", `no answer within ${timeout / 1000} s`);
   }
 
   #start(): Run {
@@ -99,33 +89,30 @@ export class Program implements Implementation {
     const child = spawn(file, args, {
       ...{ cwd, env, stdio: ["pipe", "pipe", "inherit"] },
     }) as unknown as Run["child"];
-    const run: Run = { child, lines: [], rest: "", ended: undefined, wake: () => {} };
+    const run: Run = { child, lines: [""], ended: undefined, wake: () => {} };
     child.stdin.on("error", () => {});
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      const [first = "", ...more] = (run.rest + text).split("\n");
-      run.lines.push(...[first, ...more].slice(0, -1));
-      run.rest = more.at(-1) ?? first;
+      run.lines.push(...((run.lines.pop() ?? "") + text).split("\n"));
       run.wake();
     });
+    const end = (why: string): void => {
+      run.ended ??= why;
+      run.wake();
+    };
     child.on("error", (error) => {
       if (isErrno(error) && error.syscall?.startsWith("spawn") === true) this.startError = error;
-      run.ended = error.message;
-      run.wake();
+      end(error.message);
     });
     // After the output has been read to its end.
-    child.on("close", (code, signal) => {
-      run.ended ??= `the program stopped (${signal ?? `exit code ${code}`})`;
-      run.wake();
-    });
-    this.#run = run;
+    child.on("close", (code, signal) =>
+      end(`the program stopped (${signal ?? `exit code ${code}`})`),
+    );
     return run;
   }
 
   async close(): Promise<void> {
-    const run = this.#run;
-    if (run === undefined) return;
-    run.child.stdin.end();
-    await waitForEnd(run, GRACE);
+    this.#run?.child.stdin.end();
+    if (this.#run !== undefined) await untilEnd(this.#run);
     await this.#stop();
   }
 
@@ -136,26 +123,24 @@ export class Program implements Implementation {
     run.child.kill("SIGKILL");
     // Its own children may hold the pipes open: they are not waited for.
     run.child.stdout.destroy();
-    await waitForEnd(run, GRACE);
+    await untilEnd(run);
   }
 }
 
-async function waitForEnd(run: Run, milliseconds: number): Promise<void> {
-  const deadline = performance.now() + milliseconds;
-  for (let left = milliseconds; run.ended === undefined && left > 0; ) {
-    await nextChange(run, left);
-    left = deadline - performance.now();
-  }
+function untilEnd(run: Run): Promise<void> {
+  return until(run, GRACE, () => run.ended !== undefined);
 }
 
-/** Fulfilled when the program says something or ends, or after so many milliseconds. */
-function nextChange(run: Run, milliseconds: number): Promise<void> {
+/** Fulfilled when it is so, or after so many milliseconds. */
+function until(run: Run, milliseconds: number, isSo: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
     run.wake = () => {
+      if (!isSo()) return;
       clearTimeout(timer);
       resolve();
     };
+    run.wake();
   });
 }
 
@@ -164,17 +149,18 @@ function readAnswer(line: string, request: object): Answer {
   try {
     value = JSON.parse(line);
   } catch {
-    return fault("garbage", `not JSON: ${cut(line, MAX_SHOWN)}`);
+    return fault("garbage", `not JSON: ${shown(line)}`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return fault("garbage", `not a JSON object: ${cut(line, MAX_SHOWN)}`);
+    return fault("garbage", `not a JSON object: ${shown(line)}`);
   }
-  const id: unknown = Reflect.get(value, "id");
-  const asked: unknown = Reflect.get(request, "id");
-  if (id !== asked) {
-    return fault("garbage", `the answer to ${JSON.stringify(id)}, asked was ${asked}`);
-  }
-  return { kind: "answer", value: { ...value } };
+  const [id, asked]: unknown[] = [value, request].map((one) => Reflect.get(one, "id"));
+  if (id === asked) return { kind: "answer", value: { ...value } };
+  return fault("garbage", `the answer to ${JSON.stringify(id)}, asked was ${asked}`);
+}
+
+function shown(line: string | undefined): string {
+  return cut(line ?? "", MAX_SHOWN);
 }
 
 function fault(kind: Fault, message: string): Answer {

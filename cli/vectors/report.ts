@@ -1,5 +1,4 @@
-import type { Paint } from "../paint.js";
-import { cut, printable } from "../printable.js";
+import { cut, type Paint, printable } from "../output.js";
 import type { Outcome } from "./answer.js";
 import type { Vector } from "./file.js";
 

@@ -57,7 +57,7 @@ async function run(context: Context, options: Options, argument?: string): Promi
   if (options.json !== true) {
     printLine(context, child);
     if (!context.stderr.isTerminal) return;
-    const { summaryLine } = await import("../summary.js");
+    const { summaryLine } = await import("../token-words.js");
     say(context, summaryLine(child));
     return;
   }

@@ -1,26 +1,19 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { LedgerQuery } from "../../src/agent/ledger.js";
 import { nearest } from "../../src/caveats/nearest.js";
 import { formatTime, readDuration } from "../../src/caveats/time.js";
 import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
 import { type CliError, usageError } from "../exit.js";
-import { type HomeChoice, homePaths } from "../home.js";
+import { addDatabase, type HomeChoice, homeFor, withStores } from "../home.js";
 import { countWords, eventLine, historyLines, historyOf } from "../ledger-words.js";
 import { momentFrom } from "../moment.js";
-import { withStores } from "../open-home.js";
-import { say } from "../output.js";
-import { stdoutPaint } from "../paint.js";
-import { printable } from "../printable.js";
-import { act, addExamples, printAnswer, toText } from "../verb.js";
+import { printAnswer, printable, say, stdoutPaint } from "../output.js";
+import { act, addExamples, DEFAULT_LIMIT, limitOption, sayMore, toText } from "../verb.js";
 
 interface Options extends HomeChoice, Omit<LedgerQuery, "decision"> {
   readonly refused?: boolean;
 }
-
-const DEFAULT_LIMIT = 100;
-const MOST = 1_000_000;
 
 export function define(program: Command, context: Context): void {
   const audit = program
@@ -45,7 +38,7 @@ export function define(program: Command, context: Context): void {
         ...["issuance", "invocation", "revocation"],
       ]),
     )
-    .option("--limit <count>", `the latest so many; ${DEFAULT_LIMIT} unless given`, toLimit)
+    .addOption(limitOption())
     .action(act(context, list));
   const tree = audit
     .command("tree")
@@ -73,7 +66,7 @@ async function list(context: Context, options: Options): Promise<void> {
   const { limit = DEFAULT_LIMIT } = options;
   const query = queryFrom(options);
   // One more, to know whether there are more.
-  const { found, gaps } = await withStores(homePaths(context, options), async (database) => {
+  const { found, gaps } = await withStores(homeFor(context, options), async (database) => {
     const ledger = new LedgerStore(database);
     return { found: await ledger.list({ ...query, limit: limit + 1 }), gaps: await ledger.gaps() };
   });
@@ -83,8 +76,10 @@ async function list(context: Context, options: Options): Promise<void> {
     const what = `${countWords(lost, "event")} could not be written`;
     return `${what} between ${printable(from)} and ${printable(until)}, and are missing here`;
   });
-  if (more) notes.push(`only the latest ${limit} are listed; --limit asks for more`);
-  if (options.json !== true) for (const note of notes) say(context, `note: ${note}`);
+  if (options.json !== true) {
+    for (const note of notes) say(context, `note: ${note}`);
+    if (more) sayMore(context, limit);
+  }
   const none = Object.keys(query).length === 0 ? "The ledger is empty." : "Nothing matches.";
   const paint = stdoutPaint(context);
   const lines = events.length === 0 ? [none] : events.map((one) => eventLine(one, paint));
@@ -115,7 +110,7 @@ async function draw(context: Context, options: Options, capability: string): Pro
   const { home, json, database, ...filters } = options;
   const [stray] = Object.entries(filters).find(([, value]) => value !== undefined) ?? [];
   if (stray !== undefined) throw usageError(`--${stray} is for the list, not for the tree`);
-  const history = await withStores(homePaths(context, options), async (stores) => {
+  const history = await withStores(homeFor(context, options), async (stores) => {
     const ledger = new LedgerStore(stores);
     const events = await ledger.list({ capability });
     if (events.length === 0) throw await unknownCapability(capability, ledger);
@@ -145,10 +140,4 @@ async function unknownCapability(capability: string, ledger: LedgerStore): Promi
   const list = "proviso audit --kind issuance lists the capabilities";
   const hint = near === undefined ? list : `did you mean ${near}?`;
   return usageError(`the ledger has nothing about ${capability}`, hint);
-}
-
-function toLimit(text: string): number {
-  const count = Number(text);
-  if (/^\d{1,7}$/.test(text) && count >= 1 && count <= MOST) return count;
-  throw new InvalidArgumentError(`Give a whole number from 1 to ${MOST}.`);
 }

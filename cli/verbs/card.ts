@@ -1,16 +1,20 @@
 import type { Command } from "commander";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
-import type { Row } from "../authority-words.js";
 import type { Context } from "../context.js";
 import { spanInWords } from "../moment.js";
-import { type Paint, stdoutPaint } from "../paint.js";
-import { printable } from "../printable.js";
+import {
+  type Paint,
+  printAnswer,
+  printable,
+  type Row,
+  renderRows,
+  stdoutPaint,
+} from "../output.js";
 import { argumentsOf, type SkillArgument } from "../remote/arguments.js";
 import type { CapabilityOffer, OfferedGrant, RemoteCard, RemoteSkill } from "../remote/card.js";
 import { fetchCard } from "../remote/client.js";
 import { addCardOptions, type CardOptions, URL_HELP } from "../remote/options.js";
-import { renderRows } from "../tree.js";
-import { act, addExamples, printAnswer } from "../verb.js";
+import { act, addExamples } from "../verb.js";
 
 export function define(program: Command, context: Context): void {
   const command = program

@@ -3,9 +3,9 @@ import { type MacaroonFormat, readMacaroons } from "../../src/macaroon/read.js";
 import { writeMacaroons } from "../../src/macaroon/write.js";
 import type { Context } from "../context.js";
 import { asUsage } from "../exit.js";
-import { escapedJson } from "../printable.js";
+import { escapedJson, printAnswer } from "../output.js";
 import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
-import { act, addExamples, type GlobalOptions, printAnswer } from "../verb.js";
+import { act, addExamples, type GlobalOptions } from "../verb.js";
 
 const FORMATS: readonly MacaroonFormat[] = ["v1", "v2", "v1json", "v2json"];
 

@@ -4,10 +4,9 @@ import { inspect } from "../../src/capability/inspect.js";
 import type { Inspection } from "../../src/capability/inspection.js";
 import type { Context } from "../context.js";
 import { EXIT } from "../exit.js";
-import { type Paint, stdoutPaint } from "../paint.js";
-import { printable, quoted } from "../printable.js";
+import { type Paint, printAnswer, printable, quoted, stdoutPaint } from "../output.js";
 import { namingSource, readTokenArguments } from "../token-argument.js";
-import { act, addExamples, type GlobalOptions, printAnswer } from "../verb.js";
+import { act, addExamples, type GlobalOptions } from "../verb.js";
 
 export function define(program: Command, context: Context): void {
   const command = program

@@ -2,16 +2,15 @@ import { hostname } from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_MAX_LIFETIME } from "../../src/capability/mint.js";
 import { readDuration } from "../../src/caveats/time.js";
+import { createHome } from "../../src/home/create-home.js";
+import { type HomeGrant, isLifetime } from "../../src/home/home-config.js";
 import { grantsById } from "../../src/issuer/grant.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
 import { asUsage, usageError } from "../exit.js";
-import { type HomeChoice, type HomeGrant, homePaths, isLifetime } from "../home.js";
+import { addDatabase, type HomeChoice, homeFor } from "../home.js";
 import { spanInWords } from "../moment.js";
-import { createHome } from "../new-home.js";
-import { say } from "../output.js";
-import { printable, quoted } from "../printable.js";
-import { act, addExamples, collect, printAnswer, toText } from "../verb.js";
+import { printAnswer, printable, quoted, say } from "../output.js";
+import { act, addExamples, collect, toText } from "../verb.js";
 
 const GRANT_FORM = "write it like documents:read=retrieve,search";
 
@@ -53,19 +52,19 @@ export function define(program: Command, context: Context): void {
 }
 
 async function run(context: Context, options: Options): Promise<void> {
-  const paths = homePaths(context, options);
+  const { folder, database } = homeFor(context, options);
   const issuer = options.issuer ?? hostname();
   const { maxLifetime, grant } = options;
   const grants = grant?.map(grantFrom);
   if (grants !== undefined) asUsage(() => grantsById(grants), GRANT_FORM);
   const listed = grants === undefined ? {} : { grants };
-  const keyring = await createHome(paths, { issuer, maxLifetime, ...listed });
+  const keyring = await createHome({ folder, database, issuer, maxLifetime, ...listed });
   const { kid } = keyring.minting;
   if (options.issuer === undefined && options.json !== true) {
     say(context, `The issuer is named after this host; --issuer gives it a name of its own.`);
   }
-  printAnswer(context, options, { home: paths.folder, issuer, kid, maxLifetime, ...listed }, [
-    `Made a home at ${printable(paths.folder)}`,
+  printAnswer(context, options, { home: folder, issuer, kid, maxLifetime, ...listed }, [
+    `Made a home at ${printable(folder)}`,
     `  issuer    ${quoted(issuer).slice(1, -1)}`,
     `  key       ${kid}`,
     `  lifetime  ${spanInWords(maxLifetime * 1000)} at most`,

@@ -4,14 +4,20 @@ import type { Inspection } from "../../src/capability/inspection.js";
 import { parseTime } from "../../src/caveats/time.js";
 import { readMacaroons } from "../../src/macaroon/read.js";
 import { writeMacaroons } from "../../src/macaroon/write.js";
-import { authorityRows, type Row } from "../authority-words.js";
 import type { Context } from "../context.js";
 import { seenFromNow } from "../moment.js";
-import { type Paint, stdoutPaint } from "../paint.js";
-import { printable, quoted } from "../printable.js";
+import {
+  type Paint,
+  printAnswer,
+  printable,
+  quoted,
+  type Row,
+  renderRows,
+  stdoutPaint,
+} from "../output.js";
 import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
-import { rawText, renderLinks, renderRows } from "../tree.js";
-import { act, addExamples, type GlobalOptions, printAnswer } from "../verb.js";
+import { authorityRows, rawText, renderLinks } from "../token-words.js";
+import { act, addExamples, type GlobalOptions } from "../verb.js";
 
 interface Options extends GlobalOptions {
   readonly reveal?: boolean;

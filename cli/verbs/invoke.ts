@@ -7,14 +7,11 @@ import { objectIn, textIn } from "../../src/client/received.js";
 import { denialsIn } from "../../src/client/refusal.js";
 import type { SkillAnswer } from "../../src/protocols/a2a/client/capability-client.js";
 import { ERROR_DOMAIN } from "../../src/protocols/a2a/extension.js";
-import { exitForDenial } from "../advice.js";
 import { readArguments } from "../argument-expression.js";
 import type { Context } from "../context.js";
-import { refusalLines } from "../denial-lines.js";
 import { CliError, usageError } from "../exit.js";
-import { say } from "../output.js";
-import { stderrPaint } from "../paint.js";
-import { printable } from "../printable.js";
+import { printAnswer, printable, say, stderrPaint } from "../output.js";
+import { exitForDenial, refusalLines } from "../refusal.js";
 import { argumentsFrom } from "../remote/arguments.js";
 import type { RemoteCard } from "../remote/card.js";
 import { asking, connectAgent } from "../remote/client.js";
@@ -22,7 +19,7 @@ import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/option
 import { adviceForCall, faultError } from "../remote/refusal.js";
 import { resultLines } from "../remote/result.js";
 import { namingSource, readTokenArgument } from "../token-argument.js";
-import { act, addExamples, collect, printAnswer } from "../verb.js";
+import { act, addExamples, collect } from "../verb.js";
 
 interface Options extends RemoteOptions {
   readonly arg?: readonly string[];

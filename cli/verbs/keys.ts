@@ -4,14 +4,11 @@ import type { Keyring } from "../../src/issuer/keyring.js";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { readKeyringFile, replaceKeyringFile } from "../../src/stores/keyring-file.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
 import { usageError } from "../exit.js";
-import { findHome, type HomeChoice } from "../home.js";
-import { withRevocations } from "../open-home.js";
-import { printData, say } from "../output.js";
-import { printable } from "../printable.js";
+import { addDatabase, findHome, type HomeChoice, withRevocations } from "../home.js";
+import { printAnswer, printable, printData, say } from "../output.js";
 import { unknownKey } from "../unknown-name.js";
-import { act, addExamples, type GlobalOptions, printAnswer } from "../verb.js";
+import { act, addExamples, type GlobalOptions } from "../verb.js";
 
 const OLDEST = "$(proviso keys list | awk '/verifies/ { print $1; exit }')";
 
@@ -54,8 +51,8 @@ export function define(program: Command, context: Context): void {
 }
 
 function show(context: Context, options: GlobalOptions): void {
-  const { paths } = findHome(context, options);
-  const keyring = readKeyringFile(paths.keyring);
+  const { files } = findHome(context, options);
+  const keyring = readKeyringFile(files.keyring);
   const keys = keyring.list();
   const width = Math.max(...keys.map(({ kid }) => printable(kid).length));
   const lines = keys.map(
@@ -97,8 +94,8 @@ function assertRetirable(kid: string, present: Keyring): void {
 }
 
 function reveal(context: Context, options: GlobalOptions, kid: string): void {
-  const { paths } = findHome(context, options);
-  const keyring = readKeyringFile(paths.keyring);
+  const { files } = findHome(context, options);
+  const keyring = readKeyringFile(files.keyring);
   const jwk = keyring.exportJwkSet().keys.find((key) => key.kid === kid);
   if (jwk === undefined) throw unknownKey(kid, keyring);
   say(context, "warning: this is the secret key; any party that has it can mint any token");
@@ -114,12 +111,11 @@ async function change(
     revoke: (entry: RevocationEntry) => Promise<void>,
   ) => Keyring | Promise<Keyring>,
 ): Promise<Keyring> {
-  const { paths } = findHome(context, options);
-  return withRevocations(paths, (revocations) =>
+  return withRevocations(context, options, (revocations, { keyring }) =>
     revocations.exclusively(async (revoke) => {
-      const present = readKeyringFile(paths.keyring);
+      const present = readKeyringFile(keyring);
       const changed = await next(present, revoke);
-      if (changed !== present) replaceKeyringFile(paths.keyring, changed, present);
+      if (changed !== present) replaceKeyringFile(keyring, changed, present);
       return changed;
     }),
   );

@@ -2,15 +2,14 @@ import type { Command } from "commander";
 import type { MintedCapability, MintRequest } from "../../src/capability/mint.js";
 import { emptyRules, meet } from "../../src/caveats/meet.js";
 import { parseTime, readDuration } from "../../src/caveats/time.js";
+import type { Home } from "../../src/home/open-home.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
-import type { HomeChoice } from "../home.js";
-import { type OpenHome, withHome } from "../open-home.js";
-import { say } from "../output.js";
+import { addDatabase, type HomeChoice, withHome } from "../home.js";
+import { printAnswer, say } from "../output.js";
 import { addRestrictions, restrictionsFrom, withinSize } from "../restrictions.js";
-import { summaryLine } from "../summary.js";
-import { act, addExamples, printAnswer, toText } from "../verb.js";
+import { summaryLine } from "../token-words.js";
+import { act, addExamples, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly grant: string;
@@ -61,11 +60,7 @@ async function run(context: Context, options: Options): Promise<void> {
   if (options.json !== true && context.stderr.isTerminal) say(context, summaryLine(token));
 }
 
-function mint(
-  request: MintRequest,
-  { issuer, keys, revocations, config, paths }: OpenHome,
-): MintedCapability {
-  const { maxLifetime } = config;
+function mint(request: MintRequest, { issuer, keys, revocations, files }: Home): MintedCapability {
   const { expires, operations, anyOperation } = request;
   if (operations !== undefined && anyOperation === true) {
     throw usageError("--op and --any-op exclude each other", "give one of them");
@@ -74,14 +69,14 @@ function mint(
     throw usageError(
       "no operation is named, and this home does not list its grants",
       "name operations with --op, or allow every one with --any-op; " +
-        `a list of the grants goes into "grants" in ${paths.config}`,
+        `a list of the grants goes into "grants" in ${files.config}`,
     );
   }
   const now = Date.now();
   const seconds = typeof expires === "string" ? readDuration(expires) : undefined;
   const end = expires instanceof Date ? expires.getTime() : now + (seconds ?? 0) * 1000;
-  const tooLong = end > now + maxLifetime * 1000;
-  const longest = tooLong ? `"maxLifetime" in ${paths.config} sets the longest life` : undefined;
+  const tooLong = end > now + issuer.maxLifetime * 1000;
+  const longest = tooLong ? `"maxLifetime" in ${files.config} sets the longest life` : undefined;
   const minted = withinSize(
     () => asUsage(() => issuer.mint(request), longest),
     "the grant and its restrictions",
@@ -97,7 +92,7 @@ function mint(
   const [entry] = revocations.find({
     links: [],
     capability: minted.id,
-    key: keys.minting.kid,
+    key: keys().minting.kid,
     issued: parseTime(minted.issued) ?? 0,
     ...(request.principal === undefined ? {} : { principal: request.principal }),
   });

@@ -5,19 +5,17 @@ import { REQUESTED_KEYS, type Requested } from "../../src/caveats/hop-rules.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { AgentFault } from "../../src/client/fault.js";
 import type { CapabilityQuery } from "../../src/protocols/a2a/client/capability-client.js";
+import { readFilters } from "../argument-expression.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
-import { say } from "../output.js";
-import { stderrPaint } from "../paint.js";
-import { printable } from "../printable.js";
+import { printAnswer, printable, say, stderrPaint } from "../output.js";
 import type { RemoteCard } from "../remote/card.js";
 import { type AgentConnection, asking, connectAgent } from "../remote/client.js";
-import { readFilters } from "../remote/filter.js";
 import { type ReceivedCapabilities, readReceived, receivedLines } from "../remote/granted.js";
 import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/options.js";
 import { refusedDetails, refusedLine, requestRefusal } from "../remote/refusal.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
-import { act, addExamples, collect, printAnswer, toText } from "../verb.js";
+import { act, addExamples, collect, toText } from "../verb.js";
 
 interface Options extends RemoteOptions {
   readonly grant: readonly string[];

@@ -1,11 +1,9 @@
 import type { Command } from "commander";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
-import { findHome, type HomeChoice } from "../home.js";
-import { withRevocations } from "../open-home.js";
-import { printable, quoted } from "../printable.js";
-import { act, addExamples, printAnswer } from "../verb.js";
+import { addDatabase, type HomeChoice, withRevocations } from "../home.js";
+import { printAnswer, printable, quoted } from "../output.js";
+import { act, addExamples } from "../verb.js";
 
 export function define(program: Command, context: Context): void {
   const revocations = program
@@ -29,8 +27,7 @@ export function define(program: Command, context: Context): void {
 }
 
 function list(context: Context, options: HomeChoice): Promise<void> {
-  const { paths } = findHome(context, options);
-  return withRevocations(paths, (revocations) => {
+  return withRevocations(context, options, (revocations) => {
     const entries = revocations.list();
     const lines = entries.length === 0 ? ["Nothing is revoked."] : entries.map(entryLine);
     printAnswer(context, options, { version: revocations.version, entries }, lines);
@@ -48,8 +45,7 @@ function entryLine({ kind, id, before, until, at, reason }: RevocationEntry): st
 }
 
 async function prune(context: Context, options: HomeChoice): Promise<void> {
-  const { paths } = findHome(context, options);
-  const removed = await withRevocations(paths, (revocations) => revocations.prune());
+  const removed = await withRevocations(context, options, (revocations) => revocations.prune());
   const line = removed === 1 ? "1 entry removed" : `${removed} entries removed`;
   printAnswer(context, options, { removed }, [line]);
 }

@@ -1,20 +1,18 @@
 import type { Command } from "commander";
 import { isCapabilityId } from "../../src/capability/identifier.js";
 import { formatTime } from "../../src/caveats/time.js";
+import type { Home } from "../../src/home/open-home.js";
 import { latestExpiry } from "../../src/issuer/token-revocation.js";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { isRevocationId } from "../../src/revocation/id.js";
-import { adviceForDenial, exitForDenial } from "../advice.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
 import { CliError, usageError } from "../exit.js";
-import type { HomeChoice } from "../home.js";
-import { type OpenHome, withHome } from "../open-home.js";
-import { say } from "../output.js";
-import { printable, quoted } from "../printable.js";
+import { addDatabase, type HomeChoice, withHome } from "../home.js";
+import { printAnswer, printable, quoted, say } from "../output.js";
+import { adviceForDenial, exitForDenial } from "../refusal.js";
 import { readTokenArgument } from "../token-argument.js";
 import { unknownKey } from "../unknown-name.js";
-import { act, addExamples, printAnswer, toText } from "../verb.js";
+import { act, addExamples, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly id?: string;
@@ -105,7 +103,7 @@ function checkOneTarget(argument: string | undefined, options: Options): void {
   }
 }
 
-function fromToken(token: string, reason: string | undefined, { issuer }: OpenHome): Revocation {
+function fromToken(token: string, reason: string | undefined, { issuer }: Home): Revocation {
   const result = issuer.revocationOf(token, reason);
   if (!result.ok) {
     const { code, message } = result.denial;
@@ -119,7 +117,8 @@ function fromToken(token: string, reason: string | undefined, { issuer }: OpenHo
   return { entry, effect, ...(needless === undefined ? {} : { needless }) };
 }
 
-function fromName(options: Options, { keys }: OpenHome, now: number): Revocation {
+function fromName(options: Options, { keys: present }: Home, now: number): Revocation {
+  const keys = present();
   const { id, capability, principal, key, reason } = options;
   const at = formatTime(now);
   const shared = { at, ...(reason === undefined ? {} : { reason }) };

@@ -1,20 +1,13 @@
 import { once } from "node:events";
 import { type Command, InvalidArgumentError } from "commander";
+import { isErrno } from "../../src/bytes/error-code.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
 import { environmentError } from "../exit.js";
-import type { HomeChoice } from "../home.js";
-import { isErrno, printJson, printLine, say } from "../output.js";
-import { printable } from "../printable.js";
+import { addDatabase } from "../home.js";
+import { printAnswer, printable, say } from "../output.js";
 import type { RunningAgent } from "../serve/run.js";
 import type { RunOptions } from "../serve/settings.js";
 import { addExamples, toText } from "../verb.js";
-
-interface Options extends HomeChoice {
-  readonly host?: string;
-  readonly port?: number;
-  readonly metrics?: string;
-}
 
 export function define(program: Command, context: Context): void {
   const command = program
@@ -36,8 +29,8 @@ export function define(program: Command, context: Context): void {
     .action((config: string, _options: object, self: Command) => {
       // The environment does not go before the configuration, as a flag does.
       const named = self.getOptionValueSourceWithGlobals("home") === "cli";
-      const { home, ...options } = self.optsWithGlobals<Options>();
-      return run(context, config, named && home !== undefined ? { ...options, home } : options);
+      const options = self.optsWithGlobals<RunOptions>();
+      return run(context, config, named ? options : { ...options, home: undefined });
     });
   addDatabase(command);
   addExamples(command, "Examples", [
@@ -46,7 +39,7 @@ export function define(program: Command, context: Context): void {
   ]);
 }
 
-async function run(context: Context, file: string, options: Options): Promise<void> {
+async function run(context: Context, file: string, options: RunOptions): Promise<void> {
   const stop = context.untilStopped();
   const agent = await start(context, file, options);
   if (!stop.aborted) {
@@ -80,25 +73,16 @@ function missingPackage(error: unknown): string | undefined {
   return /^Cannot find package '([^']+)'/.exec(error.message)?.[1];
 }
 
-function tell(context: Context, agent: RunningAgent, json: boolean): void {
-  const { url, cardUrl, rpcUrl, restUrl, mode, issuer, home, grants, skills, policy } = agent;
-  if (agent.warning !== undefined) say(context, printable(agent.warning));
-  if (agent.listening !== undefined) say(context, `listening at ${printable(agent.listening)}`);
-  say(context, `issuer ${printable(issuer)}, home ${printable(home)}`);
-  say(context, `grants ${grants.join(", ")}; skills ${skills.join(", ")}`);
-  const rules = policy.rules === 1 ? "one rule" : `${policy.rules} rules`;
-  const from = policy.file === undefined ? "" : ` from ${policy.file}, followed while it changes`;
-  say(context, `policy ${rules}${printable(from)}`);
-  if (agent.metricsUrl !== undefined) say(context, `metrics ${printable(agent.metricsUrl)}`);
-  if (json) {
-    printJson(context, { cardUrl, rpcUrl, restUrl, url, mode });
-    return;
-  }
-  printLine(context, `Serving at ${url}`);
-  printLine(context, `  card       ${cardUrl}`);
-  printLine(context, `  JSON-RPC   ${rpcUrl}`);
-  printLine(context, `  HTTP+JSON  ${restUrl}`);
-  printLine(context, `  mode       ${mode}`);
+function tell(context: Context, { server, mode, notes }: RunningAgent, json: boolean): void {
+  for (const note of notes) say(context, printable(note));
+  const { url, cardUrl, rpcUrl, restUrl } = server;
+  printAnswer(context, { json }, { cardUrl, rpcUrl, restUrl, url, mode }, [
+    `Serving at ${url}`,
+    `  card       ${cardUrl}`,
+    `  JSON-RPC   ${rpcUrl}`,
+    `  HTTP+JSON  ${restUrl}`,
+    `  mode       ${mode}`,
+  ]);
 }
 
 function toPort(text: string): number {

@@ -1,29 +1,16 @@
-import { join, resolve } from "node:path";
 import { Task } from "@a2a-js/sdk";
-import { type Command, InvalidArgumentError } from "commander";
-import { isAddress } from "../../src/storage/database.js";
-import { openStores, type StoreDatabase } from "../../src/stores/database.js";
+import type { Command } from "commander";
 import { listAllTasks, readAnyTask, type TaskSummary } from "../../src/stores/tasks/operator.js";
 import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
-import { homePaths } from "../home.js";
-import { printJson, printLine, say } from "../output.js";
-import { printable, quoted } from "../printable.js";
-import { addExamples, type GlobalOptions, toText } from "../verb.js";
+import { addDatabase, type HomeChoice, homeFor, withStores } from "../home.js";
+import { printAnswer, printable, quoted } from "../output.js";
+import { act, addExamples, DEFAULT_LIMIT, limitOption, sayMore, toText } from "../verb.js";
 
-interface Options extends GlobalOptions {
-  readonly database?: string;
+interface Options extends HomeChoice {
   readonly principal?: string;
   readonly limit?: number;
 }
-
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1_000_000;
-const DATABASE = [
-  "--database <place>",
-  "the agent's database, a file or postgres://...; proviso.db in the home unless given",
-  toText,
-] as const;
 
 export function define(program: Command, context: Context): void {
   const tasks = program
@@ -38,17 +25,14 @@ export function define(program: Command, context: Context): void {
     .command("list")
     .description("Lists tasks, the latest first: when, for whom, how each stands, and with what.")
     .option("--principal <user>", "only of this user", toText)
-    .option("--limit <count>", `the latest so many; ${DEFAULT_LIMIT} unless given`, toLimit)
-    .option(...DATABASE)
-    .action((_options: object, self: Command) => list(context, self.optsWithGlobals<Options>()));
+    .addOption(limitOption())
+    .action(act(context, list));
   const showing = tasks
     .command("show")
     .description("Shows a task: what was said in it, and what came of it.")
     .argument("<id>", "the task's id, from proviso tasks list or from the caller")
-    .option(...DATABASE)
-    .action((id: string, _options: object, self: Command) =>
-      show(context, id, self.optsWithGlobals<Options>()),
-    );
+    .action(act(context, show));
+  for (const verb of [listing, showing]) addDatabase(verb);
   const reading = ["proviso tasks list", "proviso tasks list --principal alice --json"];
   const one = "proviso tasks show 9a1c5d0e-5c55-4a4c-9f27-0c6f4d4f2b1a";
   addExamples(listing, "Examples", reading);
@@ -56,63 +40,43 @@ export function define(program: Command, context: Context): void {
   addExamples(tasks, "Examples", [...reading, one]);
 }
 
-async function withDatabase<T>(
-  context: Context,
-  options: Options,
-  use: (database: StoreDatabase) => Promise<T>,
-): Promise<T> {
-  const { database: place = join(homePaths(context, options).folder, "proviso.db") } = options;
-  const database = await openStores(isAddress(place) ? place : resolve(context.cwd, place));
-  try {
-    return await use(database);
-  } finally {
-    await database.close();
-  }
-}
-
 async function list(context: Context, options: Options): Promise<void> {
   const { principal, limit = DEFAULT_LIMIT } = options;
   // One more, to know whether there are more.
-  const found = await withDatabase(context, options, (database) =>
+  const found = await withStores(homeFor(context, options), (database) =>
     listAllTasks(database, { principal, limit: limit + 1 }),
   );
   const more = found.length > limit;
   const tasks = found.slice(0, limit);
-  if (options.json === true) {
-    printJson(context, { tasks, more });
-    return;
-  }
-  if (more) say(context, `note: only the latest ${limit} are listed; --limit asks for more`);
-  printLine(context, tasks.length === 0 ? "There are no tasks." : tasks.map(lineOf).join("\n"));
+  if (more && options.json !== true) sayMore(context, limit);
+  const lines = tasks.length === 0 ? ["There are no tasks."] : tasks.map(lineOf);
+  printAnswer(context, options, { tasks, more }, lines);
 }
 
-async function show(context: Context, id: string, options: Options): Promise<void> {
-  const found = await withDatabase(context, options, (database) => readAnyTask(database, id));
+async function show(context: Context, options: Options, id: string): Promise<void> {
+  const found = await withStores(homeFor(context, options), (database) =>
+    readAnyTask(database, id),
+  );
   if (found === undefined) {
     throw environmentError(
       "task_missing",
       `there is no task ${quoted(id)}`,
-      "proviso tasks list has the ids; tasks go 30 days after their last change",
+      "proviso tasks list has the ids; the agent removes tasks that have not changed for long",
     );
   }
   const { summary, task } = found;
-  if (options.json === true) {
-    printJson(context, { ...summary, task: Task.toJSON(task) });
-    return;
-  }
-  printLine(context, lineOf(summary));
-  for (const { grant, operation = "(presented)", resources } of summary.uses) {
+  const uses = summary.uses.map(({ grant, operation = "(presented)", resources }) => {
     const on = resources.length === 0 ? "" : ` on ${resources.map(quoted).join(", ")}`;
-    printLine(context, `  with     ${printable(`${grant} ${operation}`)}${on}`);
-  }
-  const { history, artifacts } = task;
-  for (const { role, parts } of history) {
-    for (const part of parts)
-      printLine(context, `  ${role === 1 ? "caller " : "agent  "}  ${wordsOf(part)}`);
-  }
-  for (const { parts } of artifacts) {
-    for (const part of parts) printLine(context, `  result   ${wordsOf(part)}`);
-  }
+    return `  with     ${printable(`${grant} ${operation}`)}${on}`;
+  });
+  const said = task.history.flatMap(({ role, parts }) =>
+    parts.map((part) => `  ${role === 1 ? "caller " : "agent  "}  ${wordsOf(part)}`),
+  );
+  const results = task.artifacts.flatMap(({ parts }) =>
+    parts.map((part) => `  result   ${wordsOf(part)}`),
+  );
+  const lines = [lineOf(summary), ...uses, ...said, ...results];
+  printAnswer(context, options, { ...summary, task: Task.toJSON(task) }, lines);
 }
 
 function lineOf({ id, saved, state, principal, invoker, bytes }: TaskSummary): string {
@@ -124,10 +88,4 @@ function lineOf({ id, saved, state, principal, invoker, bytes }: TaskSummary): s
 function wordsOf({ content }: Task["history"][number]["parts"][number]): string {
   if (content?.$case === "text") return printable(content.value);
   return printable(JSON.stringify(content?.$case === "data" ? content.value : null));
-}
-
-function toLimit(text: string): number {
-  const limit = /^\d{1,7}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= MAX_LIMIT) return limit;
-  throw new InvalidArgumentError(`Give a whole number from 1 to ${MAX_LIMIT}.`);
 }

@@ -1,14 +1,13 @@
 import type { Command } from "commander";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode, environmentError, usageError } from "../exit.js";
-import { sayOver } from "../output.js";
-import { stdoutPaint } from "../paint.js";
+import { printAnswer, sayOver, stdoutPaint } from "../output.js";
 import { judge } from "../vectors/answer.js";
 import { isWanted, readVectors, type Vector } from "../vectors/file.js";
 import { type Implementation, Program, splitCommand } from "../vectors/program.js";
 import { type Report, type Result, renderReport, reportFrom } from "../vectors/report.js";
 import { answerHere, type CheckRequest, type VerifyRequest } from "../vectors/self.js";
-import { act, addExamples, collect, type GlobalOptions, printAnswer } from "../verb.js";
+import { act, addExamples, collect, type GlobalOptions } from "../verb.js";
 
 interface Options extends GlobalOptions {
   readonly impl?: string;

@@ -2,21 +2,23 @@ import type { Command } from "commander";
 import type { Decision, VerifiedCapability } from "../../src/capability/authorize.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import { formatTime } from "../../src/caveats/time.js";
-import { adviceForDenial, exitForDenial } from "../advice.js";
+import type { Home } from "../../src/home/open-home.js";
 import { readArguments } from "../argument-expression.js";
-import type { Row } from "../authority-words.js";
 import type { Context } from "../context.js";
-import { addDatabase } from "../database.js";
-import { refusalLines } from "../denial-lines.js";
 import { EXIT, usageError } from "../exit.js";
-import type { HomeChoice } from "../home.js";
+import { addDatabase, type HomeChoice, withHome } from "../home.js";
 import { momentFrom, seenFromNow } from "../moment.js";
-import { type OpenHome, withHome } from "../open-home.js";
-import { type Paint, stdoutPaint } from "../paint.js";
-import { printable } from "../printable.js";
+import {
+  type Paint,
+  printAnswer,
+  printable,
+  type Row,
+  renderRows,
+  stdoutPaint,
+} from "../output.js";
+import { adviceForDenial, exitForDenial, refusalLines } from "../refusal.js";
 import { readTokenArgument, TOKEN_HELP } from "../token-argument.js";
-import { renderRows } from "../tree.js";
-import { act, addExamples, collect, printAnswer, toText } from "../verb.js";
+import { act, addExamples, collect, toText } from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly op: string;
@@ -83,11 +85,11 @@ async function run(context: Context, options: Options, argument?: string): Promi
   printAnswer(context, options, document, lines);
 }
 
-function authorize(token: string, invocation: Invocation, { issuer, paths }: OpenHome): Decision {
+function authorize(token: string, invocation: Invocation, { issuer, files }: Home): Decision {
   if (invocation.grant === undefined && issuer.grants === undefined) {
     throw usageError(
       "--grant is missing, and this home does not list its grants",
-      `name the grant that the service acts under; a list of the grants goes into "grants" in ${paths.config}`,
+      `name the grant that the service acts under; a list of the grants goes into "grants" in ${files.config}`,
     );
   }
   try {

@@ -16,13 +16,13 @@ import { checkSkills, operationsOf } from "./skill.js";
  * import { mkdtempSync } from "node:fs";
  * import { tmpdir } from "node:os";
  * import { join } from "node:path";
- * import { createIssuingAgent, PolicyTable } from "proviso/agent";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { createStores, LedgerStore } from "proviso/stores";
+ * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+ * import { createStores, openLedger } from "proviso/stores";
  *
- * const revocations = new RevocationList();
+ * const revocations = createRevocationList();
  * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
- * const ledger = new LedgerStore(database);
+ * const ledger = openLedger(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
  *     name: "clock-agent",
@@ -32,7 +32,7 @@ import { checkSkills, operationsOf } from "./skill.js";
  *   }),
  *   revocations,
  *   ledger,
- *   policy: new PolicyTable({
+ *   policy: createPolicyTable({
  *     rules: [{ principal: "alice", grant: "clock:read", operations: ["tell"] }],
  *   }),
  *   skills: [

@@ -30,31 +30,7 @@ export interface PolicyDefinition {
 
 const RULE_MEMBERS = ["principal", "group", "grant", "operations", "resources", "invokers"];
 
-/**
- * A policy from a table. What no rule allows is not allowed.
- *
- * @throws TypeError naming the field that is wrong, such as `policy.rules[2].group`.
- *
- * @example
- * ```ts
- * import { PolicyTable } from "proviso/agent";
- *
- * const policy = new PolicyTable({
- *   groups: { analysts: ["alice", "bob"] },
- *   rules: [
- *     {
- *       group: "analysts",
- *       grant: "documents:read",
- *       operations: ["retrieve", "search"],
- *       resources: { collections: ["reports"], filter: { confidential: false } },
- *     },
- *   ],
- * });
- * policy.permissions("alice", "documents:read").length; // => 1
- * policy.permissions("alice", "documents:write").length; // => 0
- * policy.permissions("mallory", "documents:read").length; // => 0
- * ```
- */
+/** A policy from a table, which can be replaced. Made by {@link createPolicyTable}. */
 export class PolicyTable implements Policy {
   #rules: readonly CheckedRule[];
 
@@ -76,6 +52,35 @@ export class PolicyTable implements Policy {
   replace(definition: PolicyDefinition): void {
     this.#rules = checkedRules(definition);
   }
+}
+
+/**
+ * A policy from a table. What no rule allows is not allowed.
+ *
+ * @throws TypeError naming the field that is wrong, such as `policy.rules[2].group`.
+ *
+ * @example
+ * ```ts
+ * import { createPolicyTable } from "proviso/agent";
+ *
+ * const policy = createPolicyTable({
+ *   groups: { analysts: ["alice", "bob"] },
+ *   rules: [
+ *     {
+ *       group: "analysts",
+ *       grant: "documents:read",
+ *       operations: ["retrieve", "search"],
+ *       resources: { collections: ["reports"], filter: { confidential: false } },
+ *     },
+ *   ],
+ * });
+ * policy.permissions("alice", "documents:read").length; // => 1
+ * policy.permissions("alice", "documents:write").length; // => 0
+ * policy.permissions("mallory", "documents:read").length; // => 0
+ * ```
+ */
+export function createPolicyTable(definition: PolicyDefinition): PolicyTable {
+  return new PolicyTable(definition);
 }
 
 interface CheckedRule {

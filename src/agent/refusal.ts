@@ -46,6 +46,9 @@ export interface Denied {
   readonly denials: AgentDenials;
 }
 
+/** Denials that an answer tells in full; each can repeat an argument of the call. */
+export const MOST_DENIALS = 32;
+
 /** The codes of denials, each once, the first one's first. */
 export function codesOf(denials: AgentDenials): readonly AgentDenial["code"][] {
   return [...new Set(denials.map(({ code }) => code))];
@@ -67,7 +70,7 @@ export function tooManyRevocations(most: number): AgentDenial {
 }
 
 /** What took away all that was asked for. */
-export type TakenBy = "grant" | "request" | "policy";
+type TakenBy = "grant" | "request" | "policy";
 
 /** A grant under which nothing was issued, and why. */
 export interface RefusedGrant {

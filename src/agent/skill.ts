@@ -1,4 +1,5 @@
-import type { Json } from "../bytes/json.js";
+import type { Json, JsonObject } from "../bytes/json.js";
+import { assertMembers } from "../caveats/known-members.js";
 import type { Caller } from "./caller.js";
 import type { Resource } from "./resources/resource.js";
 
@@ -6,12 +7,15 @@ import type { Resource } from "./resources/resource.js";
  * How a skill gets at resources: those that its arguments name by handle; *scoped*, all that are left
  * in the capability; or none.
  */
-export type SkillReach = "named" | "scoped" | "none";
+type SkillReach = "named" | "scoped" | "none";
 
-/** A call that has passed every check. */
-export interface SkillCall {
-  /** As the skill's schema allows them. */
-  readonly arguments: { readonly [name: string]: Json };
+/**
+ * A call that has passed every check.
+ *
+ * @typeParam Arguments - As the skill's schema allows them; {@link createSkill} says what that is.
+ */
+export interface SkillCall<Arguments = JsonObject> {
+  readonly arguments: Arguments;
   /** By handle: the resources that the arguments name, or, of a scoped skill, all that are left. */
   readonly resources: ReadonlyMap<string, Resource>;
   /** Who calls. */
@@ -66,6 +70,29 @@ export function isSkillInputError(error: unknown): error is SkillInputError {
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
+type Rule = readonly [holds: (value: unknown) => boolean, expected: string];
+
+type Rules<Of> = { readonly [Name in keyof Of]-?: Rule };
+
+/** What each member of an operation must be. */
+const OPERATION_RULES: Rules<Operation> = {
+  operation: [(name) => isText(name) && name !== "*", "the name of one operation"],
+  reach: [isOneOf("named", "scoped", "none"), '"named", "scoped" or "none"'],
+  target: [isAbsentOr(isOneOf("item", "collection")), '"item" or "collection"'],
+};
+
+/** What each member of a skill must be. */
+const SKILL_RULES: Rules<Skill> = {
+  id: [(id) => isText(id) && ID.test(id), '1 to 64 letters, digits, "_", "." or "-"'],
+  name: [isText, "a text"],
+  description: [isText, "a text"],
+  tags: [isAbsentOr(isTexts), "an array of texts"],
+  examples: [isAbsentOr(isTexts), "an array of texts"],
+  ...OPERATION_RULES,
+  input: [isObjectSchema, 'a JSON Schema with "type": "object"'],
+  run: [(run) => typeof run === "function", "a function"],
+};
+
 /**
  * Checks the skills of an agent.
  *
@@ -73,15 +100,12 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
  * @throws TypeError naming the field that is wrong, such as `skills[2].operation`.
  */
 export function checkSkills(skills: readonly Skill[]): ReadonlyMap<string, Skill> {
+  if (!Array.isArray(skills)) throw new TypeError("skills: must be an array");
   const known = new Map<string, Skill>();
   for (const [at, skill] of skills.entries()) {
     const where = `skills[${at}]`;
-    if (!ID.test(skill.id)) {
-      throw new TypeError(`${where}.id: must be 1 to 64 letters, digits, "_", "." or "-"`);
-    }
+    checkMembers(skill, where, SKILL_RULES);
     if (known.has(skill.id)) throw new TypeError(`${where}.id: "${skill.id}" is taken`);
-    checkOperation(skill, where);
-    if (typeof skill.run !== "function") throw new TypeError(`${where}.run: must be a function`);
     const sharing = [...known.values()].find(
       (other) => other.operation === skill.operation && targetOf(other) !== targetOf(skill),
     );
@@ -110,7 +134,7 @@ export function operationsOf(
   for (const skill of skills) known.set(skill.operation, known.get(skill.operation) ?? skill);
   for (const [at, one] of own.entries()) {
     const where = `operations[${at}]`;
-    checkOperation(one, where);
+    checkMembers(one, where, OPERATION_RULES);
     if (known.has(one.operation)) {
       throw new TypeError(`${where}.operation: "${one.operation}" is taken`);
     }
@@ -119,13 +143,39 @@ export function operationsOf(
   return known;
 }
 
-function checkOperation({ operation, reach }: Operation, where: string): void {
-  if (typeof operation !== "string" || ["", "*"].includes(operation)) {
-    throw new TypeError(`${where}.operation: must be the name of one operation`);
+function checkMembers(
+  given: unknown,
+  where: string,
+  rules: { readonly [name: string]: Rule },
+): void {
+  if (typeof given !== "object" || given === null) throw new TypeError(`${where}: not an object`);
+  assertMembers(given, Object.keys(rules), where);
+  for (const [name, [holds, expected]] of Object.entries(rules)) {
+    const value: unknown = Reflect.get(given, name);
+    if (holds(value)) continue;
+    const what = value === undefined ? "is missing; it must be" : "must be";
+    throw new TypeError(`${where}.${name}: ${what} ${expected}`);
   }
-  if (!["named", "scoped", "none"].includes(reach)) {
-    throw new TypeError(`${where}.reach: must be "named", "scoped" or "none"`);
-  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText);
+}
+
+function isOneOf(...names: readonly string[]): Rule[0] {
+  return (value) => typeof value === "string" && names.includes(value);
+}
+
+function isAbsentOr(holds: Rule[0]): Rule[0] {
+  return (value) => value === undefined || holds(value);
+}
+
+function isObjectSchema(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Reflect.get(value, "type") === "object";
 }
 
 /** What errors call what is asked for: the id of a skill, or the name of another operation. */

@@ -12,20 +12,22 @@ const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /**
  * The token in a request's `Authorization` header: the scheme `Bearer`, in any case, spaces, one token
- * (RFC 6750, section 2.1), and nothing else; at most 8 KiB. Another scheme counts as no token, as
+ * (RFC 6750, section 2.1), and nothing else. Another scheme counts as no token, as
  * RFC 6750, section 3.1, has it.
  *
  * @param advice - How to get a token, said after what is wrong.
+ * @param longest - Characters that the header may have; 8 KiB unless given.
  */
 export function readBearer(
   { headers: { authorization } }: Pick<CallerRequest, "headers">,
   advice: string,
+  longest: number = MAX_HEADER_LENGTH,
 ): BearerReading {
   if (typeof authorization !== "string" || authorization === "") {
     return refused("token_missing", `there is no Authorization header; ${advice}`);
   }
-  if (authorization.length > MAX_HEADER_LENGTH) {
-    const message = `the Authorization header is longer than ${MAX_HEADER_LENGTH} characters`;
+  if (authorization.length > longest) {
+    const message = `the Authorization header is longer than ${longest} characters`;
     return refused("token_invalid", `${message}; ${advice}`);
   }
   if (!SCHEME.test(authorization)) {

@@ -5,6 +5,7 @@ import type {
   CallerAuthentication,
   CallerRequest,
 } from "../agent/caller.js";
+import { assertMembers } from "../caveats/known-members.js";
 import { readBearer, refused } from "./bearer.js";
 import { IDENTITY, isIdentity } from "./identity.js";
 
@@ -59,6 +60,7 @@ export function createFixedTokens(
   if (options?.development !== true) {
     throw new TypeError("fixed tokens are for development: switch them on by development: true");
   }
+  assertMembers(options, ["development", "announce"], "options");
   if (typeof options.announce !== "function") {
     throw new TypeError("announce must be a function that shows a message to the operator");
   }
@@ -102,6 +104,7 @@ function checkedTokens(tokens: readonly FixedToken[]): readonly KnownToken[] {
 
 function checkedToken(fixed: FixedToken, where: string): KnownToken {
   if (typeof fixed !== "object" || fixed === null) throw new TypeError(`${where}: not an object`);
+  assertMembers(fixed, ["token", "principal", "invoker"], where);
   const { token, principal, invoker } = fixed;
   if (typeof token !== "string" || token.length < MIN_TOKEN_LENGTH) {
     throw new TypeError(

@@ -4,6 +4,12 @@
  *
  * @packageDocumentation
  */
+export type {
+  AuthenticationDenial,
+  Authenticator,
+  CallerAuthentication,
+  CallerRequest,
+} from "../agent/caller.js";
 export { type ChallengeOptions, wwwAuthenticate } from "./challenge.js";
 export {
   createFixedTokens,

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from "jose";
 import { errorCode } from "../bytes/error-code.js";
-import { stampOf } from "../bytes/file-stamp.js";
+import { following, stampOf } from "../bytes/file-stamp.js";
 import type { KeySourceOptions, PublicJwkSet } from "./jwt-options.js";
 import { KeysUnavailableError } from "./keys-unavailable.js";
 
@@ -62,23 +62,17 @@ function fixedKeys(jose: Jose, jwks: PublicJwkSet): KeySource {
 function fileKeys(jose: Jose, path: string, options: KeySourceOptions): KeySource {
   const refreshEvery = checked(options.refreshEvery ?? 100, "refreshEvery");
   if (path === "") throw new TypeError("jwks: must be a JWK Set, a file, or an https: URL");
-  let known: FindKey | undefined;
-  let seen = "";
-  let lookedAt = NEVER;
+  const find = following(
+    refreshEvery,
+    () => fileStamp(path),
+    () => findingOnly(jose.createLocalJWKSet(readJwkSet(readFileSync(path, "utf8"))), path),
+  );
   return () => {
-    const now = performance.now();
-    if (known !== undefined && now - lookedAt < refreshEvery) return known;
     try {
-      const stamp = fileStamp(path);
-      if (known === undefined || stamp !== seen) {
-        known = findingOnly(jose.createLocalJWKSet(readJwkSet(readFileSync(path, "utf8"))), path);
-        seen = stamp;
-      }
+      return find();
     } catch (cause) {
       throw new KeysUnavailableError(path, reasonOf(cause), { cause });
     }
-    lookedAt = now;
-    return known;
   };
 }
 

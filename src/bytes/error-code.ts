@@ -3,3 +3,8 @@ export function errorCode(error: unknown): string {
   if (typeof error !== "object" || error === null || !("code" in error)) return "";
   return typeof error.code === "string" ? error.code : "";
 }
+
+/** Whether an error is the operating system's, or of something that has codes as it does. */
+export function isErrno(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "code" in error && typeof error.code === "string";
+}

@@ -82,12 +82,12 @@ export function createNonce(): string {
  * @example
  * ```ts
  * import { attenuate } from "proviso";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
  *
  * const issuer = createIssuer({
  *   name: "documents-agent",
  *   keys: createKeyring(),
- *   revocations: new RevocationList(),
+ *   revocations: createRevocationList(),
  * });
  * const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve", "search"] });
  *

@@ -51,9 +51,9 @@ export type TokenDiff =
  * @example
  * ```ts
  * import { attenuate, diff } from "proviso";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
  *
- * const options = { name: "a", keys: createKeyring(), revocations: new RevocationList() };
+ * const options = { name: "a", keys: createKeyring(), revocations: createRevocationList() };
  * const { token } = createIssuer(options).mint({ grant: "g", operations: ["get", "put"] });
  * const child = attenuate(token, { operations: ["get"] });
  * const result = child.ok ? diff(token, child.token) : undefined;

@@ -17,13 +17,13 @@ import { readToken } from "./token.js";
  * ```ts
  * import { bindDischarges } from "proviso";
  * import {
- *   addThirdPartyCaveat, createMacaroon, macaroonToText, readMacaroons, RootKey,
+ *   addThirdPartyCaveat, createMacaroon, macaroonToText, readMacaroons, createRootKey,
  * } from "proviso/macaroon";
  *
  * const secret = new TextEncoder().encode("shared with the third party");
- * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * const key = createRootKey(new TextEncoder().encode("an example key, not a good one"));
  * const root = addThirdPartyCaveat(createMacaroon(key, { identifier: "a" }), { key: secret, identifier: "b" });
- * const discharge = createMacaroon(new RootKey(secret), { identifier: "b" });
+ * const discharge = createMacaroon(createRootKey(secret), { identifier: "b" });
  * const text = bindDischarges(macaroonToText(root), [macaroonToText(discharge)]);
  * readMacaroons(text).macaroons.length; // => 2
  * ```

@@ -1,6 +1,7 @@
 import { encodeBase64url } from "../bytes/base64.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
+import { assertMembers } from "../caveats/known-members.js";
 import { meetOf } from "../caveats/meet.js";
 import { readHop } from "../caveats/read-hop.js";
 import { binaryV2Length } from "../macaroon/binary-v2.js";
@@ -34,6 +35,7 @@ export interface InspectOptions {
  * ```
  */
 export function inspect(token: string, options: InspectOptions = {}): Inspection {
+  assertMembers(options, ["now"], "options");
   const { format, macaroons } = readMacaroons(token);
   const [root, ...others] = macaroons;
   const own = inspectMacaroon(root);

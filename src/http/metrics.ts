@@ -15,19 +15,7 @@ const SECONDS = [
   0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5,
 ];
 
-/**
- * What an agent counts and measures, in the text format of Prometheus.
- *
- * @example
- * ```ts
- * import { AgentMetrics } from "proviso/a2a";
- *
- * const metrics = new AgentMetrics();
- * metrics.decided({ kind: "invocation", decision: "refused", code: "expired", seconds: 0.0002 });
- * const { text } = await metrics.read();
- * text.includes('decision="refused",code="expired",authority=""} 1'); // => true
- * ```
- */
+/** What an agent counts and measures. Made by {@link createAgentMetrics}. */
 export class AgentMetrics {
   readonly #registry: Registry = new Registry();
   readonly #decisions: Counter<"kind" | "decision" | "code" | "authority">;
@@ -88,4 +76,23 @@ export class AgentMetrics {
   async read(): Promise<{ readonly contentType: string; readonly text: string }> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
+}
+
+/**
+ * What an agent counts and measures, in the text format of Prometheus.
+ *
+ * @param revocations - Asked whenever the metrics are read; absent if there is no list.
+ *
+ * @example
+ * ```ts
+ * import { createAgentMetrics } from "proviso/a2a";
+ *
+ * const metrics = createAgentMetrics();
+ * metrics.decided({ kind: "invocation", decision: "refused", code: "expired", seconds: 0.0002 });
+ * const { text } = await metrics.read();
+ * text.includes('decision="refused",code="expired",authority=""} 1'); // => true
+ * ```
+ */
+export function createAgentMetrics(revocations?: () => RevocationGauge): AgentMetrics {
+  return new AgentMetrics(revocations);
 }

@@ -16,14 +16,6 @@ const NUMBER_BITS = 21;
 /**
  * Whether a text is written like a handle: `rh_` and 16 bytes of base64url, 25 characters. Whether it
  * is one, only the issuer's key can tell.
- *
- * @example
- * ```ts
- * import { isHandle } from "proviso/issuer";
- *
- * isHandle("rh_q1"); // => false
- * isHandle("rh_4Yc9p3uZkqgKXvWq4WJ4Kg"); // => true
- * ```
  */
 export function isHandle(text: string): boolean {
   return FORM.test(text);

@@ -15,20 +15,23 @@ export type { Extension } from "../capability/extend.js";
 export type { MintedCapability, MintRequest } from "../capability/mint.js";
 export type { Invocation } from "../caveats/invocation.js";
 export type { RevocationEntry, RevocationKind } from "../revocation/entry.js";
-export { RevocationList, type RevocationSnapshot } from "../revocation/list.js";
+export {
+  createRevocationList,
+  type RevocationList,
+  type RevocationSnapshot,
+} from "../revocation/list.js";
 export type { RevocationAddition, RevocationQuota, RevocationSink } from "../revocation/sink.js";
 export type { RevocationQuery, RevocationSource } from "../revocation/source.js";
 export type { Grant } from "./grant.js";
-export { isHandle } from "./handle.js";
-export { type CapabilityDraft, createIssuer, type HandleScope, Issuer } from "./issuer.js";
+export { type CapabilityDraft, createIssuer, type HandleScope, type Issuer } from "./issuer.js";
 export type { IssuerOptions } from "./issuer-options.js";
 export {
   createKeyring,
   importKeyring,
   type KeyInfo,
-  Keyring,
+  type Keyring,
   type KeyringOptions,
   type RootJwk,
   type RootJwkSet,
 } from "./keyring.js";
-export { latestExpiry, type TokenRevocation } from "./token-revocation.js";
+export type { TokenRevocation } from "./token-revocation.js";

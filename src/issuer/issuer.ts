@@ -99,9 +99,9 @@ export class Issuer {
    *
    * @example
    * ```ts
-   * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+   * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
    *
-   * const revocations = new RevocationList();
+   * const revocations = createRevocationList();
    * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
    * const { capability } = issuer.issue((draft) => ({
    *   grant: "documents:read",
@@ -178,9 +178,9 @@ export class Issuer {
    *
    * @example
    * ```ts
-   * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+   * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
    *
-   * const revocations = new RevocationList();
+   * const revocations = createRevocationList();
    * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
    * const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve"] });
    * const known = issuer.authenticate(token);
@@ -269,9 +269,9 @@ function ambientScope({ ambient }: { readonly ambient: string }): string {
  *
  * @example
  * ```ts
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
  *
- * const revocations = new RevocationList();
+ * const revocations = createRevocationList();
  * const grants = [{ id: "documents:read", operations: ["retrieve", "search"] }];
  * const keys = createKeyring();
  * const issuer = createIssuer({ name: "documents-agent", keys, revocations, grants });

@@ -36,6 +36,8 @@ const SECRET_LENGTH = 32;
 const KID_BYTES = 9;
 /** The last second of the year 9999, in seconds since 1970. */
 const LATEST = 253_402_300_799;
+/** The members of {@link KeyringOptions}. */
+export const KEYRING_OPTIONS: readonly string[] = ["clock", "random"];
 const MEMBERS = ["kty", "kid", "alg", "key_ops", "iat", "k"];
 
 export interface KeyringOptions {
@@ -154,6 +156,7 @@ export class Keyring implements KeySource {
  * ```
  */
 export function createKeyring(options: KeyringOptions = {}): Keyring {
+  assertMembers(options, KEYRING_OPTIONS, "options");
   return new Keyring([newJwk({ clock: Date.now, random: randomBytes, ...options })], options);
 }
 
@@ -172,6 +175,7 @@ export function createKeyring(options: KeyringOptions = {}): Keyring {
  * ```
  */
 export function importKeyring(set: unknown, options: KeyringOptions = {}): Keyring {
+  assertMembers(options, KEYRING_OPTIONS, "options");
   const keys = typeof set === "object" && set !== null && "keys" in set ? set.keys : undefined;
   if (!Array.isArray(keys)) throw new TypeError('a JWK Set is an object with an array "keys"');
   return new Keyring(keys.map(checkJwk), options);

@@ -54,13 +54,6 @@ export function tokenRevocation(
 /**
  * The latest moment at which a token that exists at `now`, in milliseconds since 1970, can expire,
  * however its issuer was configured: `until` when a revocation entry can go.
- *
- * @example
- * ```ts
- * import { latestExpiry } from "proviso/issuer";
- *
- * latestExpiry(Date.parse("2026-01-01T00:00:00Z")); // => "2026-04-01T00:00:00Z"
- * ```
  */
 export function latestExpiry(now: number): string {
   return formatTime(now + MAX_LIFETIME * 1000);

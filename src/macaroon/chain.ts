@@ -74,15 +74,15 @@ export interface ThirdPartyInit {
  *
  * @example
  * ```ts
- * import { addThirdPartyCaveat, bindDischarge, createMacaroon, RootKey, verifyMacaroon } from "proviso/macaroon";
+ * import { addThirdPartyCaveat, bindDischarge, createMacaroon, createRootKey, verifyMacaroon } from "proviso/macaroon";
  *
  * const secret = new TextEncoder().encode("shared with the third party");
- * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * const key = createRootKey(new TextEncoder().encode("an example key, not a good one"));
  * const root = addThirdPartyCaveat(createMacaroon(key, { identifier: "id" }), {
  *   key: secret,
  *   identifier: "is it Alice?",
  * });
- * const discharge = createMacaroon(new RootKey(secret), { identifier: "is it Alice?" });
+ * const discharge = createMacaroon(createRootKey(secret), { identifier: "is it Alice?" });
  * const discharges = [bindDischarge(root, discharge)];
  * verifyMacaroon(root, key, { discharges, check: () => true }).ok; // => true
  * ```

@@ -14,12 +14,12 @@ export {
   type ThirdPartyInit,
 } from "./chain.js";
 export { MACAROON_LIMITS, type MacaroonLimits } from "./limits.js";
-export {
-  type Caveat,
-  type FirstPartyCaveat,
+export type {
+  Caveat,
+  FirstPartyCaveat,
   Macaroon,
-  type MacaroonParts,
-  type ThirdPartyCaveat,
+  MacaroonParts,
+  ThirdPartyCaveat,
 } from "./macaroon.js";
 export {
   type MacaroonFormat,
@@ -28,7 +28,7 @@ export {
   parseMacaroon,
   readMacaroons,
 } from "./read.js";
-export { RootKey } from "./root-key.js";
+export { createRootKey, type RootKey } from "./root-key.js";
 export type { SignatureFailureCode } from "./signatures.js";
 export {
   type VerifyFailure,

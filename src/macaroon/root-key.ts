@@ -31,3 +31,13 @@ export class RootKey {
     return this.#key.mac(identifier);
   }
 }
+
+/**
+ * A root key.
+ *
+ * @param secret - At least 32 random bytes are advised, one byte is required.
+ * @throws TypeError if `secret` is not bytes or is empty.
+ */
+export function createRootKey(secret: Uint8Array): RootKey {
+  return new RootKey(secret);
+}

@@ -48,9 +48,9 @@ export type VerifyResult =
  *
  * @example
  * ```ts
- * import { addFirstPartyCaveat, createMacaroon, RootKey, verifyMacaroon } from "proviso/macaroon";
+ * import { addFirstPartyCaveat, createMacaroon, createRootKey, verifyMacaroon } from "proviso/macaroon";
  *
- * const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+ * const key = createRootKey(new TextEncoder().encode("an example key, not a good one"));
  * const macaroon = addFirstPartyCaveat(createMacaroon(key, { identifier: "id" }), "door = front");
  * const check = (caveat) => new TextDecoder().decode(caveat) === "door = back";
  * const result = verifyMacaroon(macaroon, key, { check });

@@ -38,7 +38,7 @@ export interface KeptRevocation {
   readonly record: RevocationRecord;
 }
 
-const KINDS: readonly RevocationKind[] = ["link", "capability", "key", "principal"];
+export const KINDS: readonly RevocationKind[] = ["link", "capability", "key", "principal"];
 const MEMBERS = ["kind", "id", "before", "until", "at", "reason"];
 
 /** @throws TypeError naming the member of the entry that is wrong. */

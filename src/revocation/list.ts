@@ -19,35 +19,14 @@ export interface RevocationSnapshot {
 
 /**
  * A revocation list in memory: the original, to which entries are added, or a copy of one elsewhere,
- * which only follows it and is trusted for a limited time.
- *
- * @example
- * ```ts
- * import { RevocationList } from "proviso/issuer";
- *
- * const original = new RevocationList();
- * original.add({ kind: "key", id: "key_1", at: "2026-01-01T00:00:00Z" });
- *
- * const copy = new RevocationList(original.snapshot("2026-01-01T00:05:00Z"));
- * copy.version; // => 1
- * copy.isCurrent(Date.parse("2026-01-01T00:04:00Z")); // => true
- * copy.isCurrent(Date.parse("2026-01-01T00:05:00Z")); // => false
- *
- * original.add({ kind: "key", id: "key_2", at: "2026-01-01T00:03:00Z" });
- * copy.replace(original.snapshot("2026-01-01T00:10:00Z")); // => true
- * copy.size; // => 2
- * ```
+ * which only follows it and is trusted for a limited time. Made by {@link createRevocationList}.
  */
 export class RevocationList implements RevocationSource, RevocationSink {
   #table: RevocationTable = new RevocationTable();
   #version = 0;
   #trustedUntil = Number.POSITIVE_INFINITY;
 
-  /**
-   * @param snapshot - What to start from: with `trustedUntil` this list is a copy, without it the
-   *   original, read back from where it was kept.
-   * @throws TypeError if the snapshot is not well formed.
-   */
+  /** @internal Use {@link createRevocationList}. */
   constructor(snapshot?: RevocationSnapshot) {
     if (snapshot !== undefined) this.#take(readSnapshot(snapshot));
   }
@@ -155,4 +134,32 @@ function readSnapshot(snapshot: RevocationSnapshot) {
   const table = new RevocationTable();
   for (const entry of snapshot.entries) table.add(readEntry(entry));
   return { version, trustedUntil, table };
+}
+
+/**
+ * A revocation list in memory.
+ *
+ * @param snapshot - What to start from: with `trustedUntil` this list is a copy, without it the
+ *   original, read back from where it was kept.
+ * @throws TypeError if the snapshot is not well formed.
+ *
+ * @example
+ * ```ts
+ * import { createRevocationList } from "proviso/issuer";
+ *
+ * const original = createRevocationList();
+ * original.add({ kind: "key", id: "key_1", at: "2026-01-01T00:00:00Z" });
+ *
+ * const copy = createRevocationList(original.snapshot("2026-01-01T00:05:00Z"));
+ * copy.version; // => 1
+ * copy.isCurrent(Date.parse("2026-01-01T00:04:00Z")); // => true
+ * copy.isCurrent(Date.parse("2026-01-01T00:05:00Z")); // => false
+ *
+ * original.add({ kind: "key", id: "key_2", at: "2026-01-01T00:03:00Z" });
+ * copy.replace(original.snapshot("2026-01-01T00:10:00Z")); // => true
+ * copy.size; // => 2
+ * ```
+ */
+export function createRevocationList(snapshot?: RevocationSnapshot): RevocationList {
+  return new RevocationList(snapshot);
 }

@@ -1,6 +1,7 @@
 import {
   entryOf,
   type KeptRevocation,
+  KINDS,
   mergeRecords,
   type RevocationEntry,
   type RevocationKind,
@@ -67,8 +68,7 @@ export class RevocationTable {
 
   /** Every entry, oldest first. */
   entries(): RevocationEntry[] {
-    const kinds: readonly RevocationKind[] = ["link", "capability", "key", "principal"];
-    const kept = kinds.flatMap((kind) =>
+    const kept = KINDS.flatMap((kind) =>
       Array.from(this.#kinds[kind], ([id, record]) => ({ kind, id, record })),
     );
     return kept.sort((a, b) => a.record.at - b.record.at).map(entryOf);

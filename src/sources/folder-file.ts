@@ -2,23 +2,15 @@ import {
   closeSync,
   constants,
   fstatSync,
-  fsyncSync,
-  linkSync,
   lstatSync,
   openSync,
   readSync,
   realpathSync,
-  renameSync,
   rmSync,
-  writeFileSync,
 } from "node:fs";
 import { errorCode } from "../bytes/error-code.js";
-import {
-  createPrivateFile,
-  removeAbandoned,
-  syncDirectoryOf,
-  temporaryName,
-} from "../storage/new-file.js";
+import { stampOf } from "../bytes/file-stamp.js";
+import { syncDirectoryOf } from "../storage/new-file.js";
 
 /** Milliseconds after which a further change of a file is sure to show in its times. */
 const SETTLED = 2000;
@@ -57,11 +49,10 @@ export function withFile<T>(path: string, use: (file: OpenFile) => T): T | undef
     // What counts is what was opened: a folder on the way may have been swapped for a link.
     const same = there?.ino === stat.ino && there.dev === stat.dev;
     if (!stat.isFile() || !same || !isReal(path)) return undefined;
-    const { dev, ino, size, mtimeNs, ctimeNs, ctimeMs } = stat;
     return use({
-      signature: [dev, ino, size, mtimeNs, ctimeNs].join(":"),
-      settled: Date.now() - Number(ctimeMs) > SETTLED,
-      size: Number(size),
+      signature: stampOf(stat),
+      settled: Date.now() - Number(stat.ctimeMs) > SETTLED,
+      size: Number(stat.size),
       read: (most) => readStart(fd, most),
     });
   } finally {
@@ -85,27 +76,6 @@ export function orAbsent<T>(look: () => T): T | undefined {
     if (ABSENT.includes(errorCode(error))) return undefined;
     throw error;
   }
-}
-
-/**
- * Puts a text at `path`, mode 0600: whole or not at all, at every moment.
- *
- * @param replace - Whether to take the place of a file; otherwise the system's `EEXIST` is thrown.
- */
-export function putText(path: string, text: string, replace: boolean): void {
-  removeAbandoned(path);
-  const temporary = temporaryName(path);
-  try {
-    createPrivateFile(temporary, (fd) => {
-      writeFileSync(fd, text);
-      fsyncSync(fd);
-    });
-    if (replace) renameSync(temporary, path);
-    else linkSync(temporary, path);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-  syncDirectoryOf(path);
 }
 
 /** Removes the file at `path`, so that it stays removed. */

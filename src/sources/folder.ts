@@ -1,4 +1,5 @@
 import { realpathSync } from "node:fs";
+import { assertMembers } from "../caveats/known-members.js";
 import { shown } from "../caveats/scalar.js";
 import { FolderItems, folderError } from "./folder-items.js";
 import { loadFrontMatterReader } from "./front-matter.js";
@@ -61,6 +62,7 @@ export async function openFolder(
   path: string,
   options: FolderOptions = {},
 ): Promise<ResourceFolder> {
+  assertMembers(options, ["onProblem", "maxFiles", "maxTextBytes"], "options");
   const { onProblem = () => {}, maxFiles = MAX_FILES, maxTextBytes = MAX_TEXT_BYTES } = options;
   for (const [name, value] of Object.entries({ maxFiles, maxTextBytes })) {
     if (!Number.isSafeInteger(value) || value < 1) {

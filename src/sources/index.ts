@@ -1,10 +1,20 @@
 /**
- * Where resources come from: a folder of Markdown files, tables of SQLite or PostgreSQL.
+ * Where resources come from: a folder of Markdown files, tables of SQLite or PostgreSQL, or a source of
+ * your own.
  *
  * @packageDocumentation
  */
+export type {
+  FieldCondition,
+  QueryDenial,
+  QueryResult,
+  Resource,
+  ResourceFilter,
+  ResourceQuery,
+  ResourceSource,
+} from "../agent/resources/resource.js";
 export { type FolderOptions, openFolder } from "./folder.js";
 export { ResourceError, type ResourceErrorCode } from "./resource-error.js";
-export { ResourceFolder } from "./resource-folder.js";
+export type { ResourceFolder } from "./resource-folder.js";
 export { openTables, type TableSource, type TablesOptions } from "./table.js";
 export type { Collection } from "./table-columns.js";

@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { checkFilter, matches } from "../agent/resources/filter.js";
 import { unknownCollection } from "../agent/resources/query-denial.js";
@@ -10,7 +11,8 @@ import type {
 import { errorCode } from "../bytes/error-code.js";
 import { decodeUtf8, isWellFormed } from "../bytes/utf8.js";
 import { shown } from "../caveats/scalar.js";
-import { type OpenFile, putText, removeFile, withFile } from "./folder-file.js";
+import { putPrivateFile } from "../storage/new-file.js";
+import { type OpenFile, removeFile, withFile } from "./folder-file.js";
 import type { FolderItems } from "./folder-items.js";
 import { isNewFileName, isSegment, readFolderName } from "./folder-names.js";
 import { ResourceError, type ResourceErrorCode } from "./resource-error.js";
@@ -23,7 +25,8 @@ import { ResourceError, type ResourceErrorCode } from "./resource-error.js";
  * ```ts
  * import { mkdirSync, mkdtempSync } from "node:fs";
  * import { tmpdir } from "node:os";
- * import { join } from "node:path";
+ * import { renameSync } from "node:fs";
+import { join } from "node:path";
  * import { openFolder } from "proviso/sources";
  *
  * const path = mkdtempSync(join(tmpdir(), "proviso-"));
@@ -125,7 +128,7 @@ export class ResourceFolder implements ResourceSource {
   async writeText(name: string, text: string): Promise<void> {
     const path = this.#pathOf(name);
     this.#assertText(name, text);
-    this.#change(name, path, () => putText(path, text, true));
+    this.#change(name, path, () => putPrivateFile(path, text, renameSync));
   }
 
   /**
@@ -146,7 +149,7 @@ export class ResourceFolder implements ResourceSource {
     }
     this.#assertText(name, text);
     const path = join(this.#root, collection, fileName);
-    attempt(name, "item_unwritable", () => putText(path, text, false));
+    attempt(name, "item_unwritable", () => putPrivateFile(path, text));
     return name;
   }
 

@@ -1,8 +1,10 @@
 import { sql } from "kysely";
 import { isObject, MAX_NAME_LENGTH } from "../agent/resources/field-value.js";
 import { isWellFormed } from "../bytes/utf8.js";
+import { assertMembers } from "../caveats/known-members.js";
 import { nearest } from "../caveats/nearest.js";
 import { shown, shownList } from "../caveats/scalar.js";
+import { isBindable } from "../storage/columns.js";
 import type { ForeignDatabase } from "../storage/foreign.js";
 import { ResourceError } from "./resource-error.js";
 
@@ -59,29 +61,27 @@ export function checkCollections(
       throw new TypeError(`${shown(where)}: a collection's name must be ${expected}`);
     }
     if (!isObject(value)) throw new TypeError(`${where} must be an object, not ${shown(value)}`);
-    const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
-    if (unknown !== undefined) {
-      throw new TypeError(`${where}.${unknown}: unknown member; known: ${shownList(MEMBERS)}`);
-    }
-    const { table, name, displayName, fields } = value;
+    assertMembers(value, MEMBERS, where);
+    const { fields, ...names } = value;
     if (!isObject(fields)) {
       throw new TypeError(`${where}.fields must be an object, not ${shown(fields)}`);
     }
-    const long = Object.keys(fields).find((field) => !isName(field, MAX_NAME_LENGTH));
-    if (long !== undefined) {
-      const expected = `1 to ${MAX_NAME_LENGTH} characters`;
-      throw new TypeError(
-        `${where}.fields: a field's name must be ${expected}, not ${shown(long)}`,
-      );
+    for (const [field, column] of Object.entries(fields)) {
+      if (!isName(field, MAX_NAME_LENGTH)) {
+        const expected = `must be 1 to ${MAX_NAME_LENGTH} characters, not ${shown(field)}`;
+        throw new TypeError(`${where}.fields: a field's name ${expected}`);
+      }
+      assertName(`${where}.fields.${field}`, "a column", column);
     }
-    const columns = Object.entries(fields).map(([field, column]) => [`fields.${field}`, column]);
-    for (const [member, text] of [...Object.entries({ table, name, displayName }), ...columns]) {
-      if (typeof text === "string" && text !== "" && !text.includes("\0") && isWellFormed(text))
-        continue;
-      const what = member === "table" ? "a table" : "a column";
-      throw new TypeError(`${where}.${member} must be the name of ${what}, not ${shown(text)}`);
-    }
+    assertName(`${where}.table`, "a table", names["table"]);
+    assertName(`${where}.name`, "a column", names["name"]);
+    assertName(`${where}.displayName`, "a column", names["displayName"]);
   }
+}
+
+function assertName(where: string, what: string, name: unknown): void {
+  if (typeof name === "string" && name !== "" && isBindable(name)) return;
+  throw new TypeError(`${where} must be the name of ${what}, not ${shown(name)}`);
 }
 
 /**
@@ -94,34 +94,30 @@ export async function knownTables(
   collections: { readonly [collection: string]: Collection },
 ): Promise<ReadonlyMap<string, KnownTable>> {
   const known = await tablesOf(database);
-  const assertKnown = (
-    where: string,
-    what: string,
-    name: string,
-    names: Iterable<string>,
-  ): void => {
-    const all = [...names].sort();
-    if (all.includes(name)) return;
-    const near = nearest(name, all);
+  const pick = <T>(where: string, what: string, name: string, all: ReadonlyMap<string, T>): T => {
+    const found = all.get(name);
+    if (found !== undefined) return found;
+    const names = [...all.keys()].sort();
+    const near = nearest(name, names);
     const hint = near === undefined ? "" : `; did you mean ${shown(near)}?`;
-    const detail = `${where}: there is no ${what} ${shown(name)}; known: ${shownList(all, 64)}${hint}`;
+    const list = shownList(names, 64);
+    const detail = `${where}: there is no ${what} ${shown(name)}; known: ${list}${hint}`;
     throw new ResourceError("source_mismatch", database.name, detail);
   };
   return new Map(
     Object.entries(collections).map(([collection, { table, name, displayName, fields }]) => {
       const where = `collections.${collection}`;
-      assertKnown(`${where}.table`, "table", table, known.keys());
-      const columns = known.get(table) ?? new Map<string, string>();
+      const columns = pick(`${where}.table`, "table", table, known);
       const column = (place: string, wanted: string): Column => {
-        assertKnown(`${where}.${place}`, "column", wanted, columns.keys());
-        return { name: wanted, kind: kindOf(database, columns.get(wanted) ?? "") };
+        const type = pick(`${where}.${place}`, "column", wanted, columns);
+        return { name: wanted, kind: kindOf(database, type) };
       };
-      const entries = Object.entries(fields).map(
+      const filtered = Object.entries(fields).map(
         ([field, wanted]) => [field, column(`fields.${field}`, wanted)] as const,
       );
       const key = column("name", name);
       const title = column("displayName", displayName);
-      return [collection, { collection, table, key, title, fields: new Map(entries) }];
+      return [collection, { collection, table, key, title, fields: new Map(filtered) }];
     }),
   );
 }
@@ -130,14 +126,12 @@ export async function knownTables(
 async function tablesOf(
   database: ForeignDatabase,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
-  return database.read(async (db) => {
+  const tables = new Map<string, Map<string, string>>();
+  const columns = await database.read(async (db) => {
     if (database.dialect === "postgres") {
-      const tables = await db.introspection.getTables();
-      return new Map(
-        tables.map(({ name, columns }) => [
-          name,
-          new Map(columns.map((column) => [column.name, column.dataType])),
-        ]),
+      const found = await db.introspection.getTables();
+      return found.flatMap(({ name: table, columns: those }) =>
+        those.map(({ name, dataType }) => ({ table, name, type: dataType })),
       );
     }
     // Kysely's own look at SQLite leaves generated columns out.
@@ -146,12 +140,12 @@ async function tablesOf(
       FROM pragma_table_list AS list, pragma_table_xinfo(list.name) AS info
       WHERE list.schema = 'main' AND list.type <> 'shadow' AND info.hidden <> 1
         AND list.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`.execute(db);
-    const tables = new Map<string, Map<string, string>>();
-    for (const { table, name, type } of rows) {
-      tables.set(table, (tables.get(table) ?? new Map()).set(name, type));
-    }
-    return tables;
+    return rows;
   });
+  for (const { table, name, type } of columns) {
+    tables.set(table, (tables.get(table) ?? new Map()).set(name, type));
+  }
+  return tables;
 }
 
 const NUMBERS = ["int2", "int4", "int8", "float4", "float8", "numeric"];

@@ -6,6 +6,7 @@ import type {
   ResourceQuery,
   ResourceSource,
 } from "../agent/resources/resource.js";
+import { assertMembers } from "../caveats/known-members.js";
 import { shown } from "../caveats/scalar.js";
 import { type ForeignDatabase, openForeign } from "../storage/foreign.js";
 import { StorageError } from "../storage/storage-error.js";
@@ -66,6 +67,7 @@ export interface TableSource extends Required<ResourceSource> {
  *   is not there, with those that are, or `source_unavailable` if libsql or pg is not installed.
  */
 export async function openTables(options: TablesOptions): Promise<TableSource> {
+  assertMembers(options, ["database", "collections", "maxRows"], "options");
   const { database: place, collections, maxRows = MAX_ROWS } = options;
   if (typeof place !== "string" || place === "" || place.includes("\0")) {
     throw new TypeError(`database must be a path or an address, not ${shown(place)}`);

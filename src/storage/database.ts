@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import type { Kysely } from "kysely";
+import { assertMembers } from "../caveats/known-members.js";
 import type { DatabaseDialect } from "./columns.js";
 import type { Engine } from "./engine.js";
 import { GroupCommit, type Write, type WriteOptions } from "./group-commit.js";
@@ -77,18 +78,18 @@ export class Database<Tables> {
     return (await this.#commits.shortage()) === undefined;
   }
 
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
   /** Waits for what is being written, and lets go of the database. */
   async close(): Promise<void> {
     this.#closed ??= this.#commits.drain().then(() => this.#engine.close());
     await this.#closed;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
   #assertOpen(): void {
-    if (this.#closed !== undefined) throw new TypeError("the database is closed");
+    if (this.isClosed) throw new TypeError("the database is closed");
   }
 }
 
@@ -104,21 +105,21 @@ export async function openDatabase<Tables>(
   ifMissing: IfMissing,
   options: DatabaseOptions = {},
 ): Promise<Database<Tables>> {
-  assertPlace(place);
+  assertMembers(options, ["reserve"], "options");
   if (isAddress(place)) {
     return new Database(await openPostgres<Tables>(place, schema, ifMissing), options);
   }
-  if (ifMissing === "create" && !isThere(place)) {
+  if (/^[a-z][a-z\d+.-]+:\/\//i.test(place)) {
+    // The address is not shown: it may have a password in it.
+    throw new TypeError("a database is a file, or an address that begins with postgres://");
+  }
+  if (ifMissing !== "refuse") {
     await createSqlite(place, schema).catch((error: unknown) => {
-      // Another process may have been faster.
-      if (!isThere(place)) throw error;
+      const isThere = statSync(place, { throwIfNoEntry: false }) !== undefined;
+      if (ifMissing === "new" || !isThere) throw error;
     });
   }
   return new Database(await openSqlite<Tables>(place, schema), options);
-}
-
-function isThere(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Also what is malformed: as a path, it would be shown with the password in it. */
@@ -127,26 +128,4 @@ const ADDRESS = /^\s*(jdbc:)?postgres(ql)?:/i;
 /** Whether a place is to be an address of PostgreSQL, and not a file. */
 export function isAddress(place: string): boolean {
   return ADDRESS.test(place);
-}
-
-/**
- * Makes a database where there is none: the tables of an empty PostgreSQL database, or a file.
- *
- * @throws StorageError `store_exists` if a file is there already. Tables that are there are opened.
- */
-export async function createDatabase<Tables>(
-  place: string,
-  schema: Schema,
-  options: DatabaseOptions = {},
-): Promise<Database<Tables>> {
-  assertPlace(place);
-  if (isAddress(place)) return openDatabase(place, schema, "create", options);
-  await createSqlite(place, schema);
-  return openDatabase(place, schema, "refuse", options);
-}
-
-/** @throws TypeError for an address of another kind; it does not show it, with the password in it. */
-function assertPlace(place: string): void {
-  if (isAddress(place) || !/^[a-z][a-z\d+.-]+:\/\//i.test(place)) return;
-  throw new TypeError("a database is a file, or an address that begins with postgres://");
 }

@@ -53,7 +53,7 @@ async function sqlite(name: string): Promise<ForeignDatabase> {
   const path = resolve(name);
   const open = () => {
     const identity = identityOf(path, name);
-    const file = openFile<ForeignTables>(connect, path, name, { begin: BEGIN, patience: PATIENCE });
+    const file = openFile<ForeignTables>(connect, path, name, BEGIN, PATIENCE);
     file.connection.exec("PRAGMA query_only = ON");
     return { identity, ...file };
   };

@@ -1,8 +1,11 @@
 import { type Generated, type RawBuilder, type SchemaModule, sql, type Transaction } from "kysely";
 import type { DatabaseDialect } from "./columns.js";
 
-/** What to do where there is no database yet: no file, or none of the tables. */
-export type IfMissing = "create" | "refuse";
+/**
+ * What to do where there is no database yet: no file, or none of the tables. `new` makes one as
+ * `create` does, and refuses a file that is there already.
+ */
+export type IfMissing = "create" | "new" | "refuse";
 
 /** What a database holds: told from others by its id, and made by its migrations. */
 export interface Schema {
@@ -23,7 +26,6 @@ type Migration = (step: MigrationStep) => Promise<void>;
 /** What one migration works with: Kysely's schema builder, and columns that both databases know. */
 export interface MigrationStep {
   readonly schema: SchemaModule;
-  readonly dialect: DatabaseDialect;
   readonly columns: Columns;
   /** Runs a statement that the schema builder does not know. */
   run(statement: RawBuilder<unknown>): Promise<void>;
@@ -52,7 +54,6 @@ export async function migrate<Tables>(
 ): Promise<void> {
   const step: MigrationStep = {
     schema: transaction.schema,
-    dialect,
     columns: COLUMNS[dialect],
     async run(statement) {
       await statement.execute(transaction);
@@ -113,12 +114,8 @@ export async function makeTables(
     if (check !== undefined) lines.push(sql`CHECK (${sql.raw(check)})`);
     await run(sql`CREATE TABLE ${sql.table(name)} (${sql.join(lines)})`);
     for (const index of indexes) {
-      const called = `${name}_${index[0]}`;
-      await schema
-        .createIndex(called)
-        .on(name)
-        .columns([...index])
-        .execute();
+      const made = schema.createIndex(`${name}_${index[0]}`).on(name);
+      await made.columns([...index]).execute();
     }
   }
 }

@@ -1,47 +1,64 @@
 import {
   closeSync,
+  fchownSync,
   fsyncSync,
   linkSync,
   lstatSync,
   openSync,
   readdirSync,
   rmSync,
-  statSync,
+  type Stats,
+  writeFileSync,
 } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { encodeBase64url } from "../bytes/base64.js";
 import { randomBytes } from "../bytes/random.js";
-import { StorageError, storeCreationError } from "./storage-error.js";
 
 /** Milliseconds after which a file of an unfinished change belongs to a process that died. */
 const ABANDONED = 60_000;
 
-/** A name in the directory of `path` for what is to take its place; nobody else has it. */
+/** A name in the directory of `path` for what is to take its place; nothing else has it. */
 export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${encodeBase64url(randomBytes(9))}.tmp`);
 }
 
-/** Makes an empty file that only its owner may open, and hands it to `fill`. */
-export function createPrivateFile(path: string, fill: (fd: number) => void): void {
+/**
+ * Makes a file, mode 0600, whose content survives a power cut.
+ *
+ * @param owner - Of the file whose place it is to take; this process unless given.
+ */
+export function createPrivateFile(path: string, text: string, owner?: Stats): void {
   const fd = openSync(path, "wx", 0o600);
   try {
-    fill(fd);
+    writeFileSync(fd, text);
+    // Root may change a service's file; the service must still be able to read it.
+    if (owner !== undefined && process.getuid?.() !== owner.uid) {
+      fchownSync(fd, owner.uid, owner.gid);
+    }
+    fsyncSync(fd);
   } finally {
     closeSync(fd);
   }
 }
 
 /**
- * Makes a file under a temporary name, for `put` to give it its own; nothing else is left, and what
- * was done survives a power cut.
+ * Puts a text at `path`, mode 0600: whole or not at all at every moment, and past a power cut. Nothing
+ * is left beside it.
  *
- * @param put - Makes the file at the path it gets, and links or renames it to `path`.
+ * @param put - Gives the new file its name: `linkSync`, which never overwrites, unless given.
+ * @param owner - As {@link createPrivateFile} takes it.
  */
-export function throughTemporary(path: string, put: (temporary: string) => void): void {
+export function putPrivateFile(
+  path: string,
+  text: string,
+  put: (temporary: string, path: string) => void = linkSync,
+  owner?: Stats,
+): void {
   removeAbandoned(path);
   const temporary = temporaryName(path);
   try {
-    put(temporary);
+    createPrivateFile(temporary, text, owner);
+    put(temporary, path);
   } finally {
     rmSync(temporary, { force: true });
   }
@@ -58,7 +75,7 @@ export function syncDirectoryOf(path: string): void {
       closeSync(fd);
     }
   } catch {
-    // Windows and some network file systems can not do this for a directory, and need not.
+    // Windows and some network file systems cannot do this for a directory, and need not.
   }
 }
 
@@ -73,55 +90,12 @@ export function removeAbandoned(path: string): void {
       if (Date.now() - lstatSync(file).mtimeMs > ABANDONED) rmSync(file, { force: true });
     }
   } catch {
-    // Someone else has just removed one, or the directory can not be listed; the next change tries.
+    // Another process has just removed one, or the directory cannot be listed; the next change tries.
   }
 }
 
-/** Permission bits of others than the owner: what a database holds is the callers' and the agent's. */
-const EXPOSED = 0o077;
-
-/**
- * Makes a database file, mode 0600, under a temporary name, and gives it its own when it is whole. A
- * file that is there already is never overwritten.
- *
- * @param name - As the caller named it.
- * @param fill - Makes the empty file at the path it gets a database.
- * @throws StorageError `store_exists`, also for what is left of an older file beside it, or what
- *   {@link storeCreationError} says.
- */
-export async function makePrivateFile(
-  name: string,
-  fill: (path: string) => Promise<void>,
-): Promise<void> {
-  const file = resolve(name);
-  const temporary = temporaryName(file);
-  removeAbandoned(file);
-  try {
-    // SQLite would take what is left of an older file for changes to the new one.
-    for (const ending of ["", "-wal", "-journal"]) assertAbsent(file, name, ending);
-    try {
-      createPrivateFile(temporary, () => {});
-      await fill(temporary);
-      linkSync(temporary, file);
-    } finally {
-      for (const ending of ["", "-journal"]) rmSync(temporary + ending, { force: true });
-    }
-  } catch (error) {
-    throw storeCreationError(error, name);
-  }
-  syncDirectoryOf(file);
-}
-
-/** @throws StorageError `store_exposed` if others than the owner have any right; not on Windows. */
-export function assertPrivate(name: string): void {
-  const stat = statSync(name, { throwIfNoEntry: false });
-  if (process.platform === "win32" || stat === undefined || (stat.mode & EXPOSED) === 0) return;
-  const detail = `its mode is ${(stat.mode & 0o777).toString(8).padStart(4, "0")}`;
-  throw new StorageError("store_exposed", name, { detail });
-}
-
-function assertAbsent(file: string, name: string, ending: string): void {
-  if (lstatSync(file + ending, { throwIfNoEntry: false }) === undefined) return;
-  const detail = ending === "" ? {} : { detail: `${name}${ending} is left of an older database` };
-  throw new StorageError("store_exists", name, detail);
+/** How a file is open to others than its owner, in words; `undefined` if it is not, and on Windows. */
+export function exposureOf({ mode }: Stats): string | undefined {
+  if (process.platform === "win32" || (mode & 0o077) === 0) return undefined;
+  return `its mode is ${(mode & 0o777).toString(8).padStart(4, "0")}`;
 }

@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from "node:fs";
+import { linkSync, lstatSync, realpathSync, rmSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,8 +6,14 @@ import { type Driver, Kysely, SqliteDialect, SqliteDriver, sql } from "kysely";
 import type { Engine } from "./engine.js";
 import { type Connect, type Connection, loadLibsql } from "./libsql.js";
 import { migrate, type Schema } from "./migrations.js";
-import { assertPrivate, makePrivateFile } from "./new-file.js";
-import { StorageError, storeError } from "./storage-error.js";
+import {
+  createPrivateFile,
+  exposureOf,
+  removeAbandoned,
+  syncDirectoryOf,
+  temporaryName,
+} from "./new-file.js";
+import { StorageError, storeCreationError, storeError } from "./storage-error.js";
 
 /** Milliseconds that a write waits for those of other processes. */
 const PATIENCE = 2000;
@@ -15,21 +21,43 @@ const PATIENCE = 2000;
 const PAUSE = 5;
 
 /**
- * Makes a database file, mode 0600, which appears whole or not at all.
+ * Makes a database file, mode 0600, under a temporary name, and gives it its own when it is whole. A
+ * file that is there already is never overwritten.
  *
- * @throws StorageError `store_exists`, `store_unwritable`, `store_full` or `store_unavailable`.
+ * @throws StorageError `store_exists`, also for what is left of an older file beside it,
+ *   `store_unwritable`, `store_full` or `store_unavailable`.
  */
 export async function createSqlite(name: string, schema: Schema): Promise<void> {
   const connect = await loadLibsql(name);
-  await makePrivateFile(name, async (path) => {
-    const made = openFile(connect, path, name);
+  const file = resolve(name);
+  const temporary = temporaryName(file);
+  removeAbandoned(file);
+  try {
+    assertNew(file, name);
+    createPrivateFile(temporary, "");
+    const made = openFile(connect, temporary, name);
     try {
       made.connection.exec("PRAGMA synchronous = FULL");
       await bringUpToDate(made, schema, name, "new");
     } finally {
       await made.close();
     }
-  });
+    linkSync(temporary, file);
+  } catch (error) {
+    throw storeCreationError(error, name);
+  } finally {
+    for (const ending of ["", "-journal"]) rmSync(temporary + ending, { force: true });
+  }
+  syncDirectoryOf(file);
+}
+
+function assertNew(file: string, name: string): void {
+  // SQLite would take what is left of an older file for changes to the new one.
+  for (const ending of ["", "-wal", "-journal"]) {
+    if (lstatSync(file + ending, { throwIfNoEntry: false }) === undefined) continue;
+    const detail = ending === "" ? {} : { detail: `${name}${ending} is left of an older database` };
+    throw new StorageError("store_exists", name, detail);
+  }
 }
 
 /**
@@ -44,7 +72,8 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
   const file = look(path);
   // SQLite keeps the log beside the file that a symbolic link leads to.
   const logPath = `${realpathSync(path)}-wal`;
-  assertPrivate(name);
+  const detail = exposureOf(statSync(path));
+  if (detail !== undefined) throw new StorageError("store_exposed", name, { detail });
   const opened: OpenFile<Tables>[] = [];
   const open = (): OpenFile<Tables> => {
     const one = openFile<Tables>(connect, path, name);
@@ -106,19 +135,18 @@ export interface OpenFile<Tables> {
   readonly close: () => Promise<void>;
 }
 
-/** How a transaction begins, and for how many milliseconds it waits for those of other processes. */
-interface Beginning {
-  readonly begin: string;
-  readonly patience: number;
-}
-
-/** Opens a file whose transactions begin when those of other processes let them. */
+/**
+ * Opens a file whose transactions begin when those of other processes let them.
+ *
+ * @param begin - How: one that is to write and had read first could not write beside another.
+ * @param patience - Milliseconds for which it waits.
+ */
 export function openFile<Tables>(
   connect: Connect,
   path: string,
   name: string,
-  // A transaction that is to write begins so: had it read first, it could not write beside another.
-  { begin, patience }: Beginning = { begin: "BEGIN IMMEDIATE", patience: PATIENCE },
+  begin: string = "BEGIN IMMEDIATE",
+  patience: number = PATIENCE,
 ): OpenFile<Tables> {
   const connection = connect(path, name);
   // Kysely's own `destroy` closes nothing that no query has used.

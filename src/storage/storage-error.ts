@@ -18,7 +18,7 @@ const MESSAGES = {
   store_corrupt: "this is not a database of proviso, or it is damaged",
   store_full: "the database could not be written; nothing was changed",
   store_version: "a newer version of proviso made this database",
-  store_outdated: "this file is of an unreleased format of proviso, which kept each store apart",
+  store_outdated: "this file is of an unreleased format of proviso",
   store_replaced: "another file has taken the place of the database",
   store_unavailable: "the database needs a package that cannot be loaded",
 } as const;
@@ -56,7 +56,6 @@ export class StorageError extends Error {
 
 /** What a failure of the system means for someone who reads the key file, or else writes it. */
 export function keyFileError(error: unknown, path: string, use: "read" | "write"): StorageError {
-  if (error instanceof StorageError) return error;
   if (use === "write") return withReason("key_file_unwritable", path, error);
   return isAbsence(error)
     ? new StorageError("key_file_missing", path, { cause: error })
@@ -65,14 +64,12 @@ export function keyFileError(error: unknown, path: string, use: "read" | "write"
 
 /** What a failure of the system or of SQLite means for a database that is there. */
 export function storeError(error: unknown, path: string): StorageError {
-  if (error instanceof StorageError) return error;
   if (isAbsence(error)) return new StorageError("store_missing", path, { cause: error });
   return knownFailure(error, path) ?? withReason("store_unreadable", path, error);
 }
 
 /** What a failure of the system or of SQLite means for a database that is being made. */
 export function storeCreationError(error: unknown, path: string): StorageError {
-  if (error instanceof StorageError) return error;
   if (errorCode(error) === "EEXIST")
     return new StorageError("store_exists", path, { cause: error });
   return knownFailure(error, path) ?? withReason("store_unwritable", path, error);
@@ -83,7 +80,9 @@ function isAbsence(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
+/** With what the system says of the cause; an error that says what is wrong already stays. */
 function withReason(code: StorageErrorCode, path: string, cause: unknown): StorageError {
+  if (cause instanceof StorageError) return cause;
   const reason = errorCode(cause);
   const detail = reason === "" ? {} : { detail: REASONS[reason] ?? reason };
   return new StorageError(code, path, { ...detail, cause });
@@ -92,46 +91,25 @@ function withReason(code: StorageErrorCode, path: string, cause: unknown): Stora
 /** What a failure means whose code says so; `undefined` for others. */
 export function knownFailure(error: unknown, path: string): StorageError | undefined {
   const reason = errorCode(error);
-  const code = STORE_CODES.find(([start]) => reason.startsWith(start))?.[1];
+  const fits = (start: string): boolean => reason.startsWith(start);
+  const code = STORE_CODES.find(([, starts]) => starts.some(fits))?.[0];
   return code && withReason(code, path, error);
 }
 
-/** The first that the error's code starts with counts: of SQLite, PostgreSQL or the system. */
-const STORE_CODES: readonly (readonly [start: string, code: StorageErrorCode])[] = [
-  ["SQLITE_BUSY", "store_locked"],
-  ["SQLITE_LOCKED", "store_locked"],
-  ["SQLITE_NOTADB", "store_corrupt"],
-  ["SQLITE_CORRUPT", "store_corrupt"],
-  ["SQLITE_FULL", "store_full"],
+/** What the codes of SQLite, PostgreSQL and the system start with; the first that fits counts. */
+const STORE_CODES: readonly (readonly [code: StorageErrorCode, starts: readonly string[]])[] = [
+  ["store_locked", ["SQLITE_BUSY", "SQLITE_LOCKED", "55P03", "40"]],
+  ["store_full", ["SQLITE_FULL", "53100", "ENOSPC", "EDQUOT", "EFBIG"]],
   // What a disk quota or a limit on a file's size gives.
-  ["SQLITE_IOERR_WRITE", "store_full"],
-  ["SQLITE_IOERR_FSYNC", "store_full"],
-  ["SQLITE_READONLY", "store_unwritable"],
-  ["SQLITE_CANTOPEN", "store_unreadable"],
+  ["store_full", ["SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC"]],
+  ["store_unwritable", ["SQLITE_READONLY", "25006", "42501", "EROFS"]],
+  ["store_corrupt", ["SQLITE_NOTADB", "SQLITE_CORRUPT"]],
   // A table or column that is not there.
-  ["SQLITE_ERROR", "store_corrupt"],
-  ["08", "store_unreachable"],
-  ["57P", "store_unreachable"],
-  ["53300", "store_unreachable"],
-  ["53100", "store_full"],
-  ["28", "store_unreadable"],
-  ["3D000", "store_missing"],
-  ["25006", "store_unwritable"],
-  ["42501", "store_unwritable"],
-  ["42", "store_corrupt"],
-  ["55P03", "store_locked"],
-  ["40", "store_locked"],
-  ["ECONN", "store_unreachable"],
-  ["ENOTFOUND", "store_unreachable"],
-  ["EAI_AGAIN", "store_unreachable"],
-  ["EPIPE", "store_unreachable"],
-  ["ETIMEDOUT", "store_unreachable"],
-  ["EHOSTUNREACH", "store_unreachable"],
-  ["ENETUNREACH", "store_unreachable"],
-  ["ENOSPC", "store_full"],
-  ["EDQUOT", "store_full"],
-  ["EFBIG", "store_full"],
-  ["EROFS", "store_unwritable"],
+  ["store_corrupt", ["SQLITE_ERROR", "42"]],
+  ["store_unreadable", ["SQLITE_CANTOPEN", "28"]],
+  ["store_missing", ["3D000"]],
+  ["store_unreachable", ["08", "57P", "53300", "ECONN", "ENOTFOUND", "EAI_AGAIN", "EPIPE"]],
+  ["store_unreachable", ["ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"]],
 ];
 
 const REASONS: Readonly<Record<string, string>> = {

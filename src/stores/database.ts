@@ -1,11 +1,6 @@
 import { sql } from "kysely";
-import {
-  createDatabase,
-  type Database,
-  type DatabaseOptions,
-  openDatabase,
-} from "../storage/database.js";
-import { type IfMissing, makeTables, type RowsOf, type Schema } from "../storage/migrations.js";
+import { type Database, type DatabaseOptions, openDatabase } from "../storage/database.js";
+import { makeTables, type RowsOf, type Schema } from "../storage/migrations.js";
 import { LEDGER_TABLES } from "./tables/ledger.js";
 import { RESOURCE_NUMBER_TABLES } from "./tables/resource-numbers.js";
 import { REVOCATION_TABLES } from "./tables/revocations.js";
@@ -22,10 +17,10 @@ export interface StoreTables
 export type StoreDatabase = Database<StoreTables>;
 
 const SCHEMA: Schema = {
-  /** "prvd". */
-  applicationId: 0x70727664,
-  /** "prvs", "prvl" and "prvt": a file for each store. */
-  outdated: [0x70727673, 0x7072766c, 0x70727674],
+  /** "prve". */
+  applicationId: 0x70727665,
+  /** "prvs", "prvl" and "prvt": a file for each store; "prvd". */
+  outdated: [0x70727673, 0x7072766c, 0x70727674, 0x70727664],
   migrations: [
     async (step) => {
       await makeTables(step, REVOCATION_TABLES);
@@ -45,7 +40,7 @@ const SCHEMA: Schema = {
  * @throws StorageError `store_exists` if a file is there, or as {@link openStores} does.
  */
 export function createStores(place: string, options?: DatabaseOptions): Promise<StoreDatabase> {
-  return createDatabase(place, SCHEMA, options);
+  return openDatabase(place, SCHEMA, "new", options);
 }
 
 /**
@@ -62,7 +57,7 @@ export function createStores(place: string, options?: DatabaseOptions): Promise<
  */
 export function openStores(
   place: string,
-  ifMissing: IfMissing = "refuse",
+  ifMissing: "create" | "refuse" = "refuse",
   options?: DatabaseOptions,
 ): Promise<StoreDatabase> {
   return openDatabase(place, SCHEMA, ifMissing, options);

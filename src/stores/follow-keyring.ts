@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
-import { stampOf } from "../bytes/file-stamp.js";
-import type { Keyring, KeyringOptions } from "../issuer/keyring.js";
+import { following, stampOf } from "../bytes/file-stamp.js";
+import { assertMembers } from "../caveats/known-members.js";
+import { KEYRING_OPTIONS, type Keyring, type KeyringOptions } from "../issuer/keyring.js";
 import { keyFileError } from "../storage/storage-error.js";
 import { readKeyringFile } from "./keyring-file.js";
 
@@ -18,22 +19,22 @@ export interface FollowOptions extends KeyringOptions {
  * in rotation and retirement while it runs.
  *
  * @returns For the `keys` of {@link createIssuer}. It throws a `StorageError`, as
- *   {@link readKeyringFile} does, while the file can not be read: then nothing is minted or allowed.
- * @throws StorageError as {@link readKeyringFile} does, if the file can not be read at the start.
+ *   {@link readKeyringFile} does, while the file cannot be read: then nothing is minted or allowed.
+ * @throws StorageError as {@link readKeyringFile} does, if the file cannot be read at the start.
  *
  * @example
  * ```ts
  * import { mkdtempSync } from "node:fs";
  * import { tmpdir } from "node:os";
  * import { join } from "node:path";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
  * import { createKeyringFile, followKeyringFile, replaceKeyringFile } from "proviso/stores";
  *
  * const path = join(mkdtempSync(join(tmpdir(), "proviso-")), "keys.json");
  * const old = createKeyring();
  * createKeyringFile(path, old);
  * const keys = followKeyringFile(path, { refreshEvery: 0 });
- * const issuer = createIssuer({ name: "a", keys, revocations: new RevocationList() });
+ * const issuer = createIssuer({ name: "a", keys, revocations: createRevocationList() });
  * const { token } = issuer.mint({ grant: "g", operations: ["get"] });
  *
  * replaceKeyringFile(path, old.rotate().retire(old.minting.kid), old);
@@ -42,24 +43,18 @@ export interface FollowOptions extends KeyringOptions {
  * ```
  */
 export function followKeyringFile(path: string, options: FollowOptions = {}): () => Keyring {
+  assertMembers(options, ["refreshEvery", ...KEYRING_OPTIONS], "options");
   const { refreshEvery = 100, ...keyringOptions } = options;
   if (!Number.isFinite(refreshEvery) || refreshEvery < 0) {
     throw new TypeError("refreshEvery must be 0 or more milliseconds");
   }
-  let seen = fileStamp(path);
-  let keyring = readKeyringFile(path, keyringOptions);
-  let lookedAt = performance.now();
-  return () => {
-    const now = performance.now();
-    if (now - lookedAt < refreshEvery) return keyring;
-    const stamp = fileStamp(path);
-    if (stamp !== seen) {
-      keyring = readKeyringFile(path, keyringOptions);
-      seen = stamp;
-    }
-    lookedAt = now;
-    return keyring;
-  };
+  const keyring = following(
+    refreshEvery,
+    () => fileStamp(path),
+    () => readKeyringFile(path, keyringOptions),
+  );
+  keyring();
+  return keyring;
 }
 
 // A key file is only ever replaced whole, so another file, or another time, is another keyring.

@@ -4,6 +4,15 @@
  *
  * @packageDocumentation
  */
+export type {
+  IssuedCapability,
+  Ledger,
+  LedgerEvent,
+  LedgerEventKind,
+  LedgerHop,
+  LedgerQuery,
+} from "../agent/ledger.js";
+export type { ResourceNumbers } from "../agent/resources/resource-numbers.js";
 export {
   StorageError,
   type StorageErrorCode,
@@ -12,11 +21,8 @@ export {
 export { createStores, openStores, type StoreDatabase } from "./database.js";
 export { type FollowOptions, followKeyringFile } from "./follow-keyring.js";
 export { createKeyringFile, readKeyringFile, replaceKeyringFile } from "./keyring-file.js";
-export { type LedgerOptions, LedgerStore } from "./ledger/ledger-store.js";
+export { type LedgerOptions, type LedgerStore, openLedger } from "./ledger/ledger-store.js";
 export type { LedgerGap, LedgerProblem, NotesOptions } from "./ledger/notes.js";
-export { ResourceNumberStore } from "./resource-numbers.js";
-export {
-  openRevocations,
-  RevocationStore,
-  type RevocationStoreOptions,
-} from "./revocations/revocation-store.js";
+export { openResourceNumbers, type ResourceNumberStore } from "./resource-numbers.js";
+export { openRevocations, type RevocationStoreOptions } from "./revocations/open-revocations.js";
+export type { RevocationStore } from "./revocations/revocation-store.js";

@@ -1,26 +1,21 @@
 import {
   closeSync,
   constants,
-  fchownSync,
   fstatSync,
-  fsyncSync,
-  linkSync,
   openSync,
   readFileSync,
   realpathSync,
   renameSync,
   type Stats,
   statSync,
-  writeFileSync,
 } from "node:fs";
 import { errorCode } from "../bytes/error-code.js";
 import { importKeyring, type Keyring, type KeyringOptions } from "../issuer/keyring.js";
-import { createPrivateFile, throughTemporary } from "../storage/new-file.js";
+import { exposureOf, putPrivateFile } from "../storage/new-file.js";
 import { keyFileError, StorageError } from "../storage/storage-error.js";
 
 /** Bytes; thousands of keys fit. */
 const LARGEST = 1_048_576;
-const OTHERS = 0o077;
 
 /**
  * The keyring in a key file: a JWK Set, which only its owner may open.
@@ -58,15 +53,10 @@ function readPrivateText(path: string): string {
     if (!stat.isFile()) {
       throw new StorageError("key_file_unreadable", path, { detail: "it is not a regular file" });
     }
-    if (process.platform !== "win32" && (stat.mode & OTHERS) !== 0) {
-      const detail = `its mode is ${(stat.mode & 0o777).toString(8).padStart(4, "0")}`;
-      throw new StorageError("key_file_exposed", path, { detail });
-    }
-    const uid = process.getuid?.();
-    if (uid !== undefined && uid !== 0 && stat.uid !== uid && stat.uid !== 0) {
-      const detail = "it belongs to another user";
-      throw new StorageError("key_file_exposed", path, { detail });
-    }
+    const uid = process.getuid?.() ?? 0;
+    const foreign = uid !== 0 && stat.uid !== uid && stat.uid !== 0;
+    const detail = exposureOf(stat) ?? (foreign ? "it belongs to another user" : undefined);
+    if (detail !== undefined) throw new StorageError("key_file_exposed", path, { detail });
     if (stat.size > LARGEST) {
       throw new StorageError("key_file_malformed", path, { detail: "it is larger than 1 MiB" });
     }
@@ -84,10 +74,7 @@ function readPrivateText(path: string): string {
  */
 export function createKeyringFile(path: string, keyring: Keyring): void {
   try {
-    throughTemporary(path, (temporary) => {
-      writeKeys(temporary, keyring);
-      linkSync(temporary, path);
-    });
+    putPrivateFile(path, textOf(keyring));
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw keyFileError(error, path, "write");
     throw new StorageError("key_file_exists", path, { cause: error });
@@ -133,27 +120,16 @@ export function replaceKeyringFile(path: string, keyring: Keyring, expected: Key
     throw keyFileError(error, path, "read");
   }
   try {
-    throughTemporary(target, (temporary) => {
-      writeKeys(temporary, keyring, old);
+    const replace = (temporary: string): void => {
       if (textOf(readKeyringFile(path)) !== textOf(expected)) {
         throw new StorageError("key_file_changed", path);
       }
       renameSync(temporary, target);
-    });
+    };
+    putPrivateFile(target, textOf(keyring), replace, old);
   } catch (error) {
     throw keyFileError(error, path, "write");
   }
-}
-
-function writeKeys(path: string, keyring: Keyring, owner?: Stats): void {
-  createPrivateFile(path, (fd) => {
-    writeFileSync(fd, textOf(keyring));
-    // Root may change a service's keys; the service must still be able to read them.
-    if (owner !== undefined && process.getuid?.() !== owner.uid) {
-      fchownSync(fd, owner.uid, owner.gid);
-    }
-    fsyncSync(fd);
-  });
 }
 
 function textOf(keyring: Keyring): string {

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from "kysely";
+import type { Kysely } from "kysely";
 import { LRUCache } from "lru-cache";
 import {
   newResourceNumber,
@@ -6,15 +6,14 @@ import {
   type ResourceNumbers,
 } from "../agent/resources/resource-numbers.js";
 import { randomBytes } from "../bytes/random.js";
-import { StorageError } from "../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "./database.js";
+import { sound, textOf, whole } from "./sound.js";
 
 /** Names whose numbers are kept in memory, with 512 bytes at most each. */
 const MAX_CACHED = 50_000;
 /** Names or numbers in one statement. */
 const CHUNK = 1000;
 
-type Row = Selectable<StoreTables["resource_number"]>;
 type Numbered = readonly (readonly [name: string, number: number])[];
 
 /**
@@ -35,39 +34,22 @@ export class ResourceNumberStore implements ResourceNumbers {
 
   /** @throws StorageError if new numbers cannot be written, or others not be read. */
   async numbersOf(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const numbers = new Map<string, number>();
-    const add = (found: Numbered): void => {
-      for (const [name, number] of this.#remembered(found)) numbers.set(name, number);
-    };
-    const unknown = new Set<string>();
-    for (const name of names) {
-      const number = this.#numbers.get(name);
-      if (number === undefined) unknown.add(name);
-      else numbers.set(name, number);
-    }
-    for (const some of chunks(unknown)) {
-      const texts = some.map(written);
-      add(this.#checked(await this.#database.read((db) => rowsOf(db, "name", texts))));
-      const fresh = some.filter((name) => !numbers.has(name));
-      if (fresh.length > 0) add(await this.#give(fresh));
-    }
-    return numbers;
+    return lookUp(names, this.#numbers, async (some) => {
+      const texts = some.map((name) => JSON.stringify(name));
+      const known = await this.#database.read((db) => this.#rows(db, "name", texts));
+      const numbered = new Set(known.map(([name]) => name));
+      const fresh = some.filter((name) => !numbered.has(name));
+      const given = fresh.length === 0 ? [] : await this.#give(fresh);
+      return this.#remembered([...known, ...given]);
+    });
   }
 
   /** @throws StorageError if they cannot be read. */
   async namesOf(numbers: readonly number[]): Promise<ReadonlyMap<number, string>> {
-    const names = new Map<number, string>();
-    const unknown = new Set<number>();
-    for (const number of numbers) {
-      const name = this.#names.get(number);
-      if (name === undefined) unknown.add(number);
-      else names.set(number, name);
-    }
-    for (const some of chunks(unknown)) {
-      const rows = await this.#database.read((db) => rowsOf(db, "number", some));
-      for (const [name, number] of this.#remembered(this.#checked(rows))) names.set(number, name);
-    }
-    return names;
+    return lookUp(numbers, this.#names, async (some) => {
+      const known = await this.#database.read((db) => this.#rows(db, "number", some));
+      return this.#remembered(known).map(([name, number]) => [number, name]);
+    });
   }
 
   /**
@@ -75,19 +57,16 @@ export class ResourceNumberStore implements ResourceNumbers {
    * that give numbers to the same names at once must not each wait for the other.
    */
   async #give(names: readonly string[]): Promise<Numbered> {
-    const texts = names.map(written).sort();
+    const texts = names.map((name) => JSON.stringify(name)).sort();
     const given = this.#giving.then(() =>
       this.#database.write(async (db) => {
         let found: Numbered = [];
-        let left = texts;
-        while (left.length > 0) {
-          const rows = left.map((name) => ({ name, number: newResourceNumber(this.#random) }));
+        while (found.length < texts.length) {
+          const rows = texts.map((name) => ({ name, number: newResourceNumber(this.#random) }));
           const insert = db.insertInto("resource_number").values(rows);
-          // Another process may have been faster; a number that is taken already is drawn again.
+          // A name may have one meanwhile; one that drew a number that is taken draws again.
           await insert.onConflict((conflict) => conflict.doNothing()).execute();
-          found = this.#checked(await rowsOf(db, "name", texts));
-          const done = new Set(found.map(([name]) => written(name)));
-          left = texts.filter((name) => !done.has(name));
+          found = await this.#rows(db, "name", texts);
         }
         return found;
       }),
@@ -97,13 +76,16 @@ export class ResourceNumberStore implements ResourceNumbers {
   }
 
   /** @throws StorageError `store_corrupt` for a row that was not written like this. */
-  #checked(rows: readonly Row[]): Numbered {
-    return rows.map((row) => {
-      const name = json(row.name);
-      if (typeof name === "string" && Number.isSafeInteger(row.number)) return [name, row.number];
-      const detail = "a resource's name is not a JSON string, or has no number";
-      throw new StorageError("store_corrupt", this.#database.name, { detail });
-    });
+  async #rows(
+    db: Kysely<StoreTables>,
+    column: "name" | "number",
+    values: readonly (string | number)[],
+  ): Promise<Numbered> {
+    const all = db.selectFrom("resource_number").select(["name", "number"]);
+    const rows = await all.where(db.dynamic.ref(column), "in", values).execute();
+    return sound(this.#database.name, "a resource's number", () =>
+      rows.map(({ name, number }) => [textOf(name), whole(number)]),
+    );
   }
 
   #remembered(found: Numbered): Numbered {
@@ -115,29 +97,27 @@ export class ResourceNumberStore implements ResourceNumbers {
   }
 }
 
-function rowsOf(
-  db: Kysely<StoreTables>,
-  column: "name" | "number",
-  values: readonly (string | number)[],
-): Promise<Row[]> {
-  const rows = db.selectFrom("resource_number").select(["name", "number"]);
-  return rows.where(db.dynamic.ref(column), "in", values).execute();
-}
-
-/** As a column holds it: a text column keeps neither NUL nor lone surrogates. */
-function written(name: string): string {
-  return JSON.stringify(name);
-}
-
-function json(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
+/** What is remembered of the keys, and what `look` finds of the others: so many at once. */
+async function lookUp<Key extends string | number, Value extends string | number>(
+  keys: readonly Key[],
+  remembered: LRUCache<Key, Value>,
+  look: (some: readonly Key[]) => Promise<readonly (readonly [Key, Value])[]>,
+): Promise<ReadonlyMap<Key, Value>> {
+  const found = new Map<Key, Value>();
+  const unknown = new Set<Key>();
+  for (const key of keys) {
+    const value = remembered.get(key);
+    if (value === undefined) unknown.add(key);
+    else found.set(key, value);
   }
+  const left = [...unknown];
+  for (let at = 0; at < left.length; at += CHUNK) {
+    for (const [key, value] of await look(left.slice(at, at + CHUNK))) found.set(key, value);
+  }
+  return found;
 }
 
-function* chunks<T>(values: ReadonlySet<T>): Generator<readonly T[]> {
-  const all = [...values];
-  for (let at = 0; at < all.length; at += CHUNK) yield all.slice(at, at + CHUNK);
+/** The numbers of resources in a database of the stores. */
+export function openResourceNumbers(database: StoreDatabase): ResourceNumberStore {
+  return new ResourceNumberStore(database);
 }

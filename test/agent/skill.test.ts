@@ -25,6 +25,20 @@ describe("a skill's mistake names its field", () => {
     ["an id twice", [{}, {}], 'skills[1].id: "read" is taken'],
     ["the operation *", [{ operation: "*" }], "skills[0].operation: must be the name of one"],
     ["no operation", [{ operation: "" }], "skills[0].operation: must be the name of one"],
+    ["a wrong id", [{ id: 7 }], "skills[0].id: must be 1 to 64 letters"],
+    ["no id", [{ id: undefined }], "skills[0].id: is missing; it must be 1 to 64 letters"],
+    ["no name", [{}, { id: "b", name: undefined }], "skills[1].name: is missing; it must be a"],
+    ["no description", [{ description: "" }], "skills[0].description: must be a text"],
+    ["tags that are one text", [{ tags: "a" }], "skills[0].tags: must be an array of texts"],
+    ["examples of numbers", [{ examples: [1] }], "skills[0].examples: must be an array of texts"],
+    ["another target", [{ target: "all" }], 'skills[0].target: must be "item" or "collection"'],
+    ["no input", [{ input: undefined }], "skills[0].input: is missing; it must be a JSON Schema"],
+    ["input of an array", [{ input: { type: "array" } }], "skills[0].input: must be a JSON Schema"],
+    [
+      "a member that is misspelt",
+      [{ operaton: "get" }],
+      'skills[0].operaton: unknown member; did you mean "operation"?',
+    ],
     ["another reach", [{ reach: "all" }], 'skills[0].reach: must be "named", "scoped" or "none"'],
     ["no run", [{ run: null }], "skills[0].run: must be a function"],
     [
@@ -42,22 +56,39 @@ describe("a skill's mistake names its field", () => {
   });
 
   test.each<[string, Json, RegExp]>([
-    ["is not of an object", { type: "array" }, /^skill "read": input must be a JSON Schema with/],
-    ["has a keyword that is none", { type: "object", propertys: {} }, /^skill "read": .*propertys/],
+    [
+      "has a keyword that is none",
+      { type: "object", propertys: {} },
+      /^skills\[0\]\.input: .*propertys/,
+    ],
     [
       "has a format that is none",
       { type: "object", properties: { a: { type: "string", format: "handle" } } },
-      /^skill "read": .*handle/,
+      /^skills\[0\]\.input: .*handle/,
     ],
     [
       "would answer with a promise, which is as good as yes",
       { type: "object", $async: true },
-      /^skill "read": .*asynchronous/,
+      /^skills\[0\]\.input: .*asynchronous/,
     ],
   ])("a schema that %s", async (_, schema, message) => {
     const input = JSON.parse(JSON.stringify(schema));
     await expect(compileArgumentChecks([{ ...SKILL, input }])).rejects.toThrow(message);
   });
+});
+
+test("skills that are none are refused, and createIssuingAgent says the same", async () => {
+  expect(misuse(() => checkSkills(JSON.parse('{"read":{}}')))).toBe("skills: must be an array");
+  expect(misuse(() => checkSkills(JSON.parse('["read"]')))).toBe("skills[0]: not an object");
+  const { id: _, ...nameless } = SKILL;
+  // What a module in JavaScript gives.
+  const skills: Skill[] = [SKILL, Object.assign(nameless, { id: JSON.parse("null") })];
+  const error: unknown = await world({
+    skills,
+    grants: [{ id: "g", description: "G", operations: ["get"] }],
+  }).catch((one: unknown) => one);
+  expect(error).toBeInstanceOf(TypeError);
+  expect(String(error)).toContain("skills[1].id: must be 1 to 64 letters");
 });
 
 describe("arguments", () => {

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { createKeyring, type IssuerOptions } from "../../src/issuer/index.js";
 import {
   createMacaroon,
+  createRootKey,
   macaroonToText,
   parseMacaroon,
-  RootKey,
 } from "../../src/macaroon/index.js";
 import { append, attenuated, denials, fixture, GET, mint, misuse, utf8 } from "./support.js";
 
@@ -110,7 +110,7 @@ describe("a token that is not the issuer's", () => {
     [
       "under another root key",
       macaroonToText(
-        createMacaroon(new RootKey(utf8("another")), {
+        createMacaroon(createRootKey(utf8("another")), {
           identifier: parseMacaroon(token).identifier,
         }),
       ),

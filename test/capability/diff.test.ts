@@ -4,9 +4,9 @@ import { type AuthorityChange, diff } from "../../src/index.js";
 import {
   addFirstPartyCaveat,
   createMacaroon,
+  createRootKey,
   macaroonToText,
   parseMacaroon,
-  RootKey,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
 import { append, attenuated, fixture, mint, tokenError, utf8 } from "./support.js";
@@ -135,7 +135,7 @@ describe("what was taken away", () => {
 
 describe("two tokens that are not parent and child", () => {
   const { identifier } = parseMacaroon(token);
-  const imitation = macaroonToText(createMacaroon(new RootKey(utf8("x")), { identifier }));
+  const imitation = macaroonToText(createMacaroon(createRootKey(utf8("x")), { identifier }));
   const [issuerHop] = parseMacaroon(token).caveats;
   const forged = macaroonToText(
     addFirstPartyCaveat(parseMacaroon(imitation), issuerHop?.identifier ?? "missing"),

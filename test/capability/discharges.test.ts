@@ -5,9 +5,9 @@ import {
   addThirdPartyCaveat,
   bindDischarge,
   createMacaroon,
+  createRootKey,
   macaroonToText,
   parseMacaroon,
-  RootKey,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
 import { revocationIdOf } from "../../src/revocation/id.js";
@@ -28,7 +28,7 @@ function asking(...questions: readonly string[]): string {
 
 /** The third party's answer, with hops of its own. */
 function answer(question: string, ...hops: readonly string[]): string {
-  const bare = createMacaroon(new RootKey(SHARED), { identifier: question });
+  const bare = createMacaroon(createRootKey(SHARED), { identifier: question });
   return macaroonToText(hops.reduce(addFirstPartyCaveat, bare));
 }
 

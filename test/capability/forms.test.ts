@@ -5,9 +5,9 @@ import {
   addThirdPartyCaveat,
   bindDischarge,
   createMacaroon,
+  createRootKey,
   macaroonToText,
   parseMacaroon,
-  RootKey,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
 import { issuer, needing, TOKEN, withIdentifier } from "./made.js";
@@ -50,9 +50,9 @@ describe("without a principal nothing says so", () => {
 });
 
 test("a denial that concerns no link names none", () => {
-  const key = new RootKey(utf8("third"));
+  const key = createRootKey(utf8("third"));
   const root = parseMacaroon(needing(TOKEN, "a"));
-  const wrong = bindDischarge(root, createMacaroon(new RootKey(utf8("x")), { identifier: "a" }));
+  const wrong = bindDischarge(root, createMacaroon(createRootKey(utf8("x")), { identifier: "a" }));
   const [mismatch] = denials(issuer.authorize(writeMacaroons([root, wrong], "v2"), GET));
   expect(keysOf(mismatch)).toEqual(["code", "discharge", "message", "rule"]);
   expect(mismatch).toMatchObject({ rule: "discharge_mismatch", discharge: 1 });
@@ -99,7 +99,10 @@ describe("an inspection", () => {
     expect(keysOf(generic)).not.toContain("grant");
     expect(keysOf(generic)).not.toContain("location");
     const bytes = macaroonToText(
-      createMacaroon(new RootKey(utf8("k")), { identifier: Uint8Array.of(255), location: "here" }),
+      createMacaroon(createRootKey(utf8("k")), {
+        identifier: Uint8Array.of(255),
+        location: "here",
+      }),
     );
     expect(inspect(bytes, { now: NOW }).location).toBe("here");
     expect(inspect(bytes, { now: NOW }).identifier).toStrictEqual({ base64url: "_w" });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import type { Grant } from "../../src/issuer/index.js";
-import { createKeyring, RevocationList } from "../../src/issuer/index.js";
+import { createKeyring, createRevocationList } from "../../src/issuer/index.js";
 import {
   append,
   attenuated,
@@ -167,7 +167,7 @@ describe("where the grant stands among the reasons", () => {
   const at = "2030-01-01T00:00:00Z";
 
   test("after revocation and a stale list, before every hop", () => {
-    const revocations = new RevocationList({ version: 1, trustedUntil: at, entries: [] });
+    const revocations = createRevocationList({ version: 1, trustedUntil: at, entries: [] });
     const { issuer } = fixture({ keys, grants: GRANTS, revocations });
     const minted = blind.issue(() => ({ grant: "files", operations: ["get"] })).capability;
     const entries = [{ kind: "capability", id: minted.id, at } as const];

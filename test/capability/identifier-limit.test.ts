@@ -3,8 +3,8 @@ import { inspect } from "../../src/index.js";
 import {
   bindDischarge,
   createMacaroon,
+  createRootKey,
   parseMacaroon,
-  RootKey,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
 import { canonical, issuer, needing, PARTS, TOKEN, withIdentifier } from "./made.js";
@@ -56,7 +56,7 @@ describe.each(FORMATS)("in form %s", (format) => {
 
   test("a discharge's identifier counts like any other", () => {
     const root = parseMacaroon(needing(TOKEN, "a"));
-    const discharge = createMacaroon(new RootKey(utf8("third")), { identifier: TOO_LONG });
+    const discharge = createMacaroon(createRootKey(utf8("third")), { identifier: TOO_LONG });
     const text = writeMacaroons([root, bindDischarge(root, discharge)], format);
     expect(reason(text)).toEqual(IDENTIFIER);
   });

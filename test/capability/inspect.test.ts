@@ -4,15 +4,15 @@ import {
   addFirstPartyCaveat,
   addThirdPartyCaveat,
   createMacaroon,
+  createRootKey,
   macaroonToText,
   parseMacaroon,
-  RootKey,
 } from "../../src/macaroon/index.js";
 import { append, attenuated, fixture, mint, mintOpen, NOW, tokenError, utf8 } from "./support.js";
 
 const { issuer } = fixture();
 const token = mint(issuer);
-const key = new RootKey(utf8("any key"));
+const key = createRootKey(utf8("any key"));
 
 /** The codes of what a token's holder is warned of. */
 function warnings(text: string, now: number = NOW): string[] {
@@ -57,7 +57,7 @@ describe("any macaroon can be inspected", () => {
   test("with its discharges, and what they leave together", () => {
     const shared = utf8("shared");
     const asking = addThirdPartyCaveat(parseMacaroon(token), { key: shared, identifier: "q" });
-    const answer = createMacaroon(new RootKey(shared), { identifier: "q" });
+    const answer = createMacaroon(createRootKey(shared), { identifier: "q" });
     const text = bindDischarges(macaroonToText(asking), [
       macaroonToText(addFirstPartyCaveat(answer, '{"operations":["get"]}')),
     ]);

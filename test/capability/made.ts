@@ -4,9 +4,9 @@ import {
   addFirstPartyCaveat,
   addThirdPartyCaveat,
   createMacaroon,
+  createRootKey,
   macaroonToText,
   parseMacaroon,
-  RootKey,
 } from "../../src/macaroon/index.js";
 import { revocationIdOf } from "../../src/revocation/id.js";
 import { fixture, mint, utf8 } from "./support.js";
@@ -37,7 +37,7 @@ export function answering(
   identifier: string,
   ...hops: readonly string[]
 ): { readonly discharge: string; readonly revocationId: string } {
-  const bare = createMacaroon(new RootKey(utf8("third")), { identifier });
+  const bare = createMacaroon(createRootKey(utf8("third")), { identifier });
   const macaroon = hops.reduce(addFirstPartyCaveat, bare);
   const revocationId = revocationIdOf(macaroon.signature);
   return { discharge: macaroonToText(macaroon), revocationId };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { encodeIdentifier } from "../../src/capability/identifier.js";
 import { attenuate, bindDischarges, inspect } from "../../src/index.js";
-import { createMacaroon, macaroonToText, RootKey } from "../../src/macaroon/index.js";
+import { createMacaroon, createRootKey, macaroonToText } from "../../src/macaroon/index.js";
 import { canonical, issuer, needing, PARTS, TOKEN, withIdentifier } from "./made.js";
 import {
   append,
@@ -72,7 +72,7 @@ describe("what a holder should know", () => {
 });
 
 describe("misuse", () => {
-  const other = macaroonToText(createMacaroon(new RootKey(utf8("third")), { identifier: "a" }));
+  const other = macaroonToText(createMacaroon(createRootKey(utf8("third")), { identifier: "a" }));
   const both = bindDischarges(needing(TOKEN, "a"), [other]);
 
   test("discharges that are there already", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { diff } from "../../src/index.js";
-import { RevocationList } from "../../src/issuer/index.js";
+import { createRevocationList } from "../../src/issuer/index.js";
 import { canonical, issuer, needing, PARTS, TOKEN, withIdentifier } from "./made.js";
 import { append, attenuated, denials, fixture, GET, mint, NOW } from "./support.js";
 
@@ -101,7 +101,7 @@ describe("why a token is refused", () => {
 
   test("a stale list", () => {
     const at = "2030-01-01T00:00:00Z";
-    const revocations = new RevocationList({ version: 1, trustedUntil: at, entries: [] });
+    const revocations = createRevocationList({ version: 1, trustedUntil: at, entries: [] });
     const one = fixture({ revocations });
     expect(reason(mint(one.issuer), one.issuer)).toBe(
       "the revocation list is too old to be relied on; refresh it and ask again",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { MintRequest } from "../../src/capability/mint.js";
 import { inspect } from "../../src/index.js";
-import { createIssuer, createKeyring, RevocationList } from "../../src/issuer/index.js";
+import { createIssuer, createKeyring, createRevocationList } from "../../src/issuer/index.js";
 import { fixture, misuse, NOW } from "./support.js";
 
 describe("a fresh capability", () => {
@@ -31,7 +31,7 @@ describe("a fresh capability", () => {
     const issuer = createIssuer({
       name: "agent",
       keys: createKeyring(),
-      revocations: new RevocationList(),
+      revocations: createRevocationList(),
     });
     const ids = Array.from(
       { length: 200 },
@@ -98,7 +98,7 @@ describe("what can not be minted is a TypeError", () => {
     ["with a lifetime over 90 days", { maxLifetime: 90 * 86_400 + 1 }, "maxLifetime must be 1 to"],
     ["with a fraction of a lifetime", { maxLifetime: 1.5 }, "maxLifetime must be 1 to"],
   ])("nor can an issuer be made %s", (_, options, message) => {
-    const valid = { name: "agent", keys: createKeyring(), revocations: new RevocationList() };
+    const valid = { name: "agent", keys: createKeyring(), revocations: createRevocationList() };
     expect(misuse(() => createIssuer({ ...valid, ...options }))).toContain(message);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { RevocationSource } from "../../src/issuer/index.js";
-import { createIssuer, createKeyring, RevocationList } from "../../src/issuer/index.js";
+import { createIssuer, createKeyring, createRevocationList } from "../../src/issuer/index.js";
 import {
   addFirstPartyCaveat,
   addThirdPartyCaveat,
   bindDischarge,
   createMacaroon,
+  createRootKey,
   parseMacaroon,
-  RootKey,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
 import { codes, denials, fixture, GET, mint, misuse, NOW, utf8 } from "./support.js";
@@ -24,7 +24,7 @@ describe("a revoked link whose tag stands in token and discharge", () => {
   const discharge = (identifier: string): ReturnType<typeof bindDischarge> =>
     bindDischarge(
       needing,
-      addFirstPartyCaveat(createMacaroon(new RootKey(third), { identifier }), '{"purpose":"x"}'),
+      addFirstPartyCaveat(createMacaroon(createRootKey(third), { identifier }), '{"purpose":"x"}'),
     );
   const text = writeMacaroons([needing, discharge("a"), discharge("b")], "v2");
 
@@ -78,7 +78,12 @@ describe("a clock that gives something else than a finite number is misuse", () 
     const keys = createKeyring();
     const token = mint(fixture({ keys }).issuer);
     const clock = (() => now) as () => number;
-    const issuer = createIssuer({ name: "agent", keys, revocations: new RevocationList(), clock });
+    const issuer = createIssuer({
+      name: "agent",
+      keys,
+      revocations: createRevocationList(),
+      clock,
+    });
     const message = "clock must give milliseconds since 1970, as a finite number";
     for (const run of [
       () => issuer.authorize(token, GET),

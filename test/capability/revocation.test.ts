@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { bindDischarges, revocationId } from "../../src/index.js";
-import { createKeyring, type RevocationEntry, RevocationList } from "../../src/issuer/index.js";
+import {
+  createKeyring,
+  createRevocationList,
+  type RevocationEntry,
+  type RevocationList,
+} from "../../src/issuer/index.js";
 import { answering, needing } from "./made.js";
 import { append, attenuated, codes, denials, fixture, GET, mint, NOW } from "./support.js";
 
@@ -105,7 +110,7 @@ describe("a revoked token is refused, and told what was revoked", () => {
 describe("a revocation list that is too old", () => {
   const trustedUntil = "2030-01-01T00:00:00Z";
   const check = (now: number): string[] => {
-    const revocations = new RevocationList({ version: 1, trustedUntil, entries: [] });
+    const revocations = createRevocationList({ version: 1, trustedUntil, entries: [] });
     const { issuer } = fixture({ revocations, clock: () => now });
     return codes(issuer.authorize(mint(issuer), GET));
   };
@@ -116,7 +121,7 @@ describe("a revocation list that is too old", () => {
   });
 
   test("is judged by the issuer's clock where the call names an earlier moment", () => {
-    const revocations = new RevocationList({ version: 1, trustedUntil, entries: [] });
+    const revocations = createRevocationList({ version: 1, trustedUntil, entries: [] });
     const { issuer } = fixture({ revocations });
     const decision = issuer.authorize(mint(issuer), { ...GET, time: new Date(NOW - 1000) });
     expect(denials(decision)).toEqual([
@@ -130,7 +135,7 @@ describe("a revocation list that is too old", () => {
 
   test("is judged by the call's moment where that is later than the clock", () => {
     const until = "2030-01-01T00:05:00Z";
-    const revocations = new RevocationList({ version: 1, trustedUntil: until, entries: [] });
+    const revocations = createRevocationList({ version: 1, trustedUntil: until, entries: [] });
     const { issuer } = fixture({ revocations });
     const at = (milliseconds: number): string[] =>
       codes(issuer.authorize(mint(issuer), { ...GET, time: new Date(NOW + milliseconds) }));
@@ -157,7 +162,7 @@ describe("a revocation list that is too old", () => {
     const keys = createKeyring();
     const token = mint(fixture({ keys }).issuer);
     const entries = [entryFor(fixture({ keys }).issuer, token)];
-    const revocations = new RevocationList({ version: 1, trustedUntil, entries });
+    const revocations = createRevocationList({ version: 1, trustedUntil, entries });
     const { issuer } = fixture({ keys, revocations });
     expect(codes(issuer.authorize(token, GET))).toEqual(["revoked", "revocation_stale"]);
   });

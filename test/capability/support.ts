@@ -5,7 +5,12 @@ import type { HopInit } from "../../src/caveats/hop.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import { type AttenuateOptions, attenuate, TokenError } from "../../src/index.js";
 import type { Issuer, IssuerOptions, Keyring } from "../../src/issuer/index.js";
-import { createIssuer, createKeyring, RevocationList } from "../../src/issuer/index.js";
+import {
+  createIssuer,
+  createKeyring,
+  createRevocationList,
+  type RevocationList,
+} from "../../src/issuer/index.js";
 import { addFirstPartyCaveat, macaroonToText, parseMacaroon } from "../../src/macaroon/index.js";
 import { NOW } from "../caveats/support.js";
 
@@ -32,7 +37,7 @@ export function fixture(
   const random = (length: number): Uint8Array => new Uint8Array(length).fill(++count);
   const clock = (): number => NOW;
   const keys = options.keys ?? createKeyring({ clock, random });
-  const revocations = new RevocationList();
+  const revocations = createRevocationList();
   const issuer = createIssuer({ name: "agent", keys, revocations, clock, random, ...options });
   return { issuer, keys, revocations };
 }

@@ -12,10 +12,10 @@ import {
   addFirstPartyCaveat,
   addThirdPartyCaveat,
   createMacaroon,
+  createRootKey,
   type MacaroonFormat,
   macaroonToText,
   parseMacaroon,
-  RootKey,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
 import { attenuated, fixture, mint } from "./support.js";
@@ -126,7 +126,7 @@ test("the shortest token that there can be is as long as the search believes", (
     ...{ v: 1, iss: "i", kid: "k", id: `cap_${"A".repeat(16)}`, grant: "g" },
     issued: "2026-01-31T23:59:59Z",
   });
-  const root = createMacaroon(new RootKey(new Uint8Array(32)), { identifier });
+  const root = createMacaroon(createRootKey(new Uint8Array(32)), { identifier });
   const lengths = FORMATS.map((format) => writeMacaroons([root], format).length);
   expect(Math.min(...lengths)).toBe(MIN_TOKEN_LENGTH);
   for (const format of FORMATS) {
@@ -192,7 +192,7 @@ describe("a search is bounded", () => {
 });
 
 test("a caveat is no token, nor is a macaroon that is no capability", () => {
-  const key = new RootKey(new Uint8Array(32).fill(1));
+  const key = createRootKey(new Uint8Array(32).fill(1));
   const other = addFirstPartyCaveat(createMacaroon(key, { identifier: "x".repeat(200) }), "y");
   for (const format of FORMATS) expect(look(writeMacaroons([other], format))).toBe("none");
 });

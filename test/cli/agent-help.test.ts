@@ -1,12 +1,12 @@
-import { chmodSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inspect } from "../../src/index.js";
-import { MAIN } from "../support/built.js";
 import { ALICE, type RunningAgent, startAgent } from "./agent.js";
-import { Bench, runProgram } from "./run.js";
+import { Bench } from "./run.js";
+import { Shell } from "./shell.js";
 
 const bench = new Bench();
+const shell = new Shell(bench);
 let agent: RunningAgent;
 beforeAll(async () => {
   agent = await startAgent({ mode: "prefer" });
@@ -30,10 +30,6 @@ test("every verb explains itself: a description, every option, examples", async 
 });
 
 test("all examples work with a running agent, in the order in which they stand", async () => {
-  const bin = join(bench.folder, "bin");
-  mkdirSync(bin);
-  const shim = bench.write("bin/proviso", `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
-  chmodSync(shim, 0o755);
   bench.write("access", ALICE);
   const ask = ["request", agent.url, "--grant", "documents:read", "--collection", "reports"];
   const env = { PROVISO_ACCESS_TOKEN: ALICE };
@@ -54,17 +50,10 @@ test("all examples work with a running agent, in the order in which they stand",
     const copied = line.includes("$HANDLE")
       ? `proviso inspect @token --json > inspected; HANDLE="$(${handle})"\n`
       : "";
-    return `echo '+' >&2\n${copied}${line}`;
+    return `${copied}${line}`;
   });
   // The ledger of the agent in the place of the home's.
   mkdirSync(bench.home);
   const link = `ln -s "${agent.ledgerPath}" "${bench.home}/proviso.db"`;
-  const { status, stderr } = await runProgram("sh", ["-euc", [link, ...script].join("\n")], {
-    cwd: bench.folder,
-    env: { PROVISO_HOME: bench.home, PATH: `${bin}:${process.env["PATH"]}` },
-  });
-  const started = stderr.split("+\n").length - 1;
-  expect(`${status} after ${lines[started - 1]}: ${stderr.split("+\n").at(-1)}`).toMatch(/^0 /);
-  expect(started).toBe(lines.length);
-  expect(stderr).not.toContain("proviso:");
+  expect(await shell.runLines([link, ...script])).not.toContain("proviso:");
 });

@@ -2,17 +2,12 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterAll } from "vitest";
+import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
 import { expandGrants } from "../../src/agent/grant.js";
-import {
-  createIssuingAgent,
-  type Mode,
-  PolicyTable,
-  type Skill,
-  type UndeclaredAmbient,
-} from "../../src/agent/index.js";
+import { createIssuingAgent, createPolicyTable, type Skill } from "../../src/agent/index.js";
 import { createFixedTokens } from "../../src/auth/index.js";
 import type { Grant } from "../../src/issuer/grant.js";
-import { createIssuer, createKeyring, RevocationList } from "../../src/issuer/index.js";
+import { createIssuer, createKeyring, createRevocationList } from "../../src/issuer/index.js";
 import {
   type AgentServer,
   openTaskStore,
@@ -20,7 +15,7 @@ import {
   serveAgent,
 } from "../../src/protocols/a2a/index.js";
 import { openFolder, type ResourceFolder } from "../../src/sources/index.js";
-import { createStores, LedgerStore } from "../../src/stores/index.js";
+import { createStores, type LedgerStore, openLedger } from "../../src/stores/index.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Access tokens that the agent of {@link startAgent} knows. */
@@ -87,9 +82,9 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   const folder = await openFolder(join(path, "documents"));
   const ledgerPath = join(path, "proviso.db");
   const database = await createStores(ledgerPath);
-  const ledger = new LedgerStore(database, { interval: 0 });
+  const ledger = openLedger(database, { interval: 0 });
   const tasks = await openTaskStore(database);
-  const revocations = new RevocationList();
+  const revocations = createRevocationList();
   const skills = skillsOver(folder);
   const { mode, undeclaredAmbient, ...server } = choices;
   const agent = await createIssuingAgent({
@@ -100,7 +95,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
     ...{ revocations, ledger, resources: folder, skills, lifetime: 900 },
     ...(mode === undefined ? {} : { mode }),
     ...(undeclaredAmbient === undefined ? {} : { undeclaredAmbient }),
-    policy: new PolicyTable({
+    policy: createPolicyTable({
       rules: [
         { principal: "alice", grant: "documents:read", operations: "*" },
         {

@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attenuate, inspect } from "../../src/index.js";
-import { createStores, LedgerStore } from "../../src/stores/index.js";
+import { createStores, openLedger } from "../../src/stores/index.js";
 import { ALICE, BOB, type RunningAgent, startAgent } from "./agent.js";
 import { Bench, document, signatureForms } from "./run.js";
 
@@ -27,6 +27,8 @@ beforeAll(async () => {
   await as(ALICE, "invoke", agent.url, "delete_document", listing, "--arg", "document=x");
   await rpc("a2a/capabilities/revoke", { token: listing, reason: "task done" });
   await as(ALICE, "invoke", agent.url, "list_documents", brief);
+  // Invocations are only noted; the command reads what is written.
+  await agent.ledger.flush();
 });
 afterAll(() => agent.stop());
 
@@ -234,7 +236,7 @@ describe("the ledger", () => {
   test("with a gap says so", async () => {
     const path = bench.path("gap.db");
     const database = await createStores(path);
-    const ledger = new LedgerStore(database, { capacity: 1, interval: 60_000 });
+    const ledger = openLedger(database, { capacity: 1, interval: 60_000 });
     const event = {
       kind: "invocation",
       at: "2030-01-01T00:00:00.000Z",

@@ -1,13 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import { MAIN } from "../support/built.js";
-import { Bench, runProgram } from "./run.js";
+import { Bench } from "./run.js";
+import { Shell } from "./shell.js";
 
 const bench = new Bench();
+const calling = new Shell(bench);
 const SHELLS = ["bash", "zsh", "fish"] as const;
-const PATH = `${bench.path("bin")}:${process.env["PATH"]}`;
 const VERBS = [
   ...["attenuate", "completion", "convert", "diff", "init", "inspect", "keys", "mint"],
   ...["revocations", "revoke", "vectors", "verify"],
@@ -19,12 +19,6 @@ beforeAll(async () => {
   );
   bench.write("token", "");
   mkdirSync(bench.path("reports"));
-  mkdirSync(bench.path("bin"));
-  const command = bench.write(
-    "bin/proviso",
-    `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`,
-  );
-  chmodSync(command, 0o755);
 });
 
 for (const shell of SHELLS) {
@@ -42,11 +36,9 @@ for (const shell of SHELLS) {
 
     /** What the shell offers for each line. */
     async function offers(...lines: readonly string[]): Promise<string[][]> {
-      const { status, stdout, stderr } = await runProgram(
-        shell,
-        [...flags, driver, bench.path(shell), ...lines],
-        { cwd: bench.folder, env: { HOME: bench.folder, TERM: "dumb", PATH } },
-      );
+      const args = [...flags, driver, bench.path(shell), ...lines];
+      const env = { HOME: bench.folder, TERM: "dumb" };
+      const { status, stdout, stderr } = await calling.run(shell, args, { env });
       expect(`${status} ${stderr}`).toBe("0 ");
       const rows = stdout.replace(/\n$/, "").split("\n");
       expect(rows).toHaveLength(lines.length);

@@ -1,10 +1,10 @@
-import { chmodSync, mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { MAIN } from "../support/built.js";
-import { Bench, runProgram } from "./run.js";
+import { Bench } from "./run.js";
+import { Shell } from "./shell.js";
 
 const bench = new Bench();
+const shell = new Shell(bench);
 const VERBS = [
   ...["init", "keys", "mint", "attenuate", "inspect", "verify", "diff", "revoke", "revocations"],
   ...["convert", "completion", "keys list", "keys rotate", "keys export", "keys retire"],
@@ -53,10 +53,6 @@ test("every verb explains itself: a description, every option, examples", async 
 });
 
 test("all examples work, in the order in which they stand", async () => {
-  const bin = join(bench.folder, "bin");
-  mkdirSync(bin);
-  const shim = bench.write("bin/proviso", `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
-  chmodSync(shim, 0o755);
   const texts = await Promise.all(["", ...VERBS].map(help));
   const [overview = [], ...verbs] = texts.map(examplesIn);
 
@@ -66,13 +62,5 @@ test("all examples work, in the order in which they stand", async () => {
     "rm -rf home token narrowed",
     ...verbs.flat(),
   ];
-  const script = lines.map((line) => `echo '+' >&2\n${line}`).join("\n");
-  const { status, stderr } = await runProgram("sh", ["-euc", script], {
-    cwd: bench.folder,
-    env: { PROVISO_HOME: bench.home, PATH: `${bin}:${process.env["PATH"]}` },
-  });
-  const started = stderr.split("+\n").length - 1;
-  expect(`${status} after ${lines[started - 1]}: ${stderr.split("+\n").at(-1)}`).toMatch(/^0 /);
-  expect(started).toBe(lines.length);
-  expect(stderr).not.toContain("proviso:");
+  expect(await shell.runLines(lines)).not.toContain("proviso:");
 });

@@ -222,8 +222,8 @@ test("a home that has a file for each store is refused by its name", async () =>
   renameSync(join(bench.home, "proviso.db"), join(bench.home, "store.db"));
   for (const { stderr } of [...(await everyVerb(bench)), await bench.run(["init"])]) {
     expect(stderr).toBe(
-      `proviso: ${join(bench.home, "store.db")}: this file is of an unreleased format of proviso, ` +
-        "which kept each store apart\nhint: move the home's folder away and run proviso init\n",
+      `proviso: ${join(bench.home, "store.db")}: this file is of an unreleased format of proviso` +
+        "\nhint: move the home's folder away and run proviso init\n",
     );
   }
 });

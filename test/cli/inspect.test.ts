@@ -3,9 +3,9 @@ import {
   addFirstPartyCaveat,
   addThirdPartyCaveat,
   createMacaroon,
+  createRootKey,
   macaroonToText,
   parseMacaroon,
-  RootKey,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
 import { Bench, signatureForms } from "./run.js";
@@ -90,7 +90,7 @@ test("warns", async () => {
 });
 
 describe("any macaroon", () => {
-  const key = new RootKey(new TextEncoder().encode("an example key, not a good one"));
+  const key = createRootKey(new TextEncoder().encode("an example key, not a good one"));
   const build = (identifier: string, ...caveats: (string | Uint8Array)[]): string =>
     macaroonToText(
       caveats.reduce(addFirstPartyCaveat, createMacaroon(key, { identifier, location: "files" })),
@@ -112,7 +112,7 @@ describe("any macaroon", () => {
     const secret = new TextEncoder().encode("shared with the third party");
     const init = { key: secret, identifier: "ask", location: "https://third.example" };
     const root = addThirdPartyCaveat(parseMacaroon(token), init);
-    const discharge = createMacaroon(new RootKey(secret), { identifier: "ask" });
+    const discharge = createMacaroon(createRootKey(secret), { identifier: "ask" });
     const { stdout } = await bench.run(["inspect"], {
       input: writeMacaroons([root, discharge], "v2json"),
     });

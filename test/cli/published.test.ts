@@ -4,7 +4,7 @@ import { MAIN } from "../support/built.js";
 import { Bench } from "./run.js";
 
 // Most tests run the command in their own process, from its sources. What is published is the bundle, with
-// the process's own streams; here, and with the examples in help.test.ts, each verb is run that way too.
+// the process's own streams; here each verb is run that way too, and in a full run every example of the help.
 
 const bench = new Bench();
 let token = "";

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { authorityRows, hopRows } from "../../cli/authority-words.js";
+import { authorityRows, hopRows } from "../../cli/token-words.js";
 import type { Flag } from "../../src/caveats/hop-rule.js";
 import { HOP_KEYS, HOP_RULES, type HopKey, REQUESTED_KEYS } from "../../src/caveats/hop-rules.js";
 import { meetOf } from "../../src/caveats/meet.js";
-import { diff, inspect, normalizeHop } from "../../src/index.js";
+import { normalizeHop } from "../../src/caveats/write-hop.js";
+import { diff, inspect } from "../../src/index.js";
 import { Bench } from "./run.js";
 
 const bench = new Bench();

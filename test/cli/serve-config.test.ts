@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Bench, type Document, document } from "./run.js";
@@ -128,6 +129,13 @@ describe("what the parts say of each other", () => {
       { publicUrl: "https://notes.example" },
       "listen.port: is missing; ",
     ],
+    ["no protocol", { protocols: [] }, "protocols: must have at least one"],
+    [
+      "a protocol that there is not",
+      { protocols: ["a2"] },
+      'protocols[0]: must be "a2a"; did you mean "a2a"?',
+    ],
+    ["a protocol twice", { protocols: ["a2a", "a2a"] }, "protocols[1]: is there already"],
     [
       "a collection's table",
       { resources: { database: "x.db", collections: { "a/b": table() } } },
@@ -185,6 +193,7 @@ describe("what the configuration leads to", () => {
     ["no resources", { resources: { folder: "nowhere" } }, "source_missing", "nowhere: "],
     ["no skills", { skills: "nowhere.mjs" }, "skills_failed", "nowhere.mjs: Cannot find module"],
     ["other skills", { skills: "other.mjs" }, "skills_failed", "it does not give {skills: [...]}"],
+    ["no skill", { skills: "one.mjs" }, "skills_failed", "one.mjs: skills[0]: not an object"],
     ["a module that throws", { skills: "bad.mjs" }, "skills_failed", "no index (at "],
     [
       "no keys",
@@ -193,13 +202,68 @@ describe("what the configuration leads to", () => {
       "no keys can be had from ",
     ],
   ])("%s", async (_, change, code, message) => {
-    bench.write("other.mjs", "export default async () => ({ skills: [1] });");
+    bench.write("other.mjs", "export default async () => ({ skills: 1 });");
+    bench.write("one.mjs", "export default async () => ({ skills: [1] });");
     bench.write("bad.mjs", 'export default async () => { throw new Error("no index"); };');
     const { error } = await refusal({ ...CONFIG, ...change });
     expect(error).toMatchObject({ code, hint: expect.any(String) });
     expect(error["message"]).toContain(message);
     expect(error["message"]).toContain(message.includes(".json") ? bench.folder : "");
   });
+
+  const skill = `{ id: "a", name: "A", description: "A", operation: "read", reach: "none",
+    input: { type: "object" }, run: async () => null }`;
+  const given = (change: string): string =>
+    `const skill = ${skill};\nexport default async () => ({
+      skills: [skill, { ...skill, ${change} }, { ...skill, id: "w", operation: "wait" }],
+    });`;
+  async function refusesSkills(run: "run" | "spawned", text: string, message: string | RegExp) {
+    bench.write("broken.mjs", "const;");
+    bench.write("one.mjs", "export const a = 1;");
+    // A module is loaded once in a process: each has a name of its own.
+    const name = `skills-${randomUUID()}.mjs`;
+    bench.write(name, text);
+    bench.write("with-skills.json", JSON.stringify({ ...CONFIG, skills: name }));
+    const { status, stderr } = await bench[run](["serve", "with-skills.json"]);
+    expect(status).toBe(6);
+    const [first = "", hint, ...others] = stderr.trimEnd().split("\n");
+    expect(first.startsWith(`proviso: the skills in ${bench.path(name)}`), first).toBe(true);
+    if (typeof message === "string") expect(first).toContain(message);
+    else expect(first).toMatch(message);
+    expect(hint).toMatch(/^hint: "skills" names an ES module/);
+    expect(others).toEqual([]);
+  }
+
+  test.each<[string, string, string | RegExp]>([
+    ["no id", given("id: undefined"), "skills[1].id: is missing; it must be 1 to 64 letters, "],
+    ["no name", given('id: "b", name: undefined'), "skills[1].name: is missing; it must be a text"],
+    ["no operation", given('id: "b", operation: ""'), "skills[1].operation: must be the name of "],
+    ["no input", given('id: "b", input: undefined'), "skills[1].input: is missing; it must be a "],
+    [
+      "a schema that is none",
+      given('id: "b", input: { type: "object", propertys: 1 }'),
+      "skills[1].input: is not a valid JSON Schema: ",
+    ],
+    ["two of one id", given("tags: []"), 'skills[1].id: "a" is taken'],
+    ["an import that there is not", 'import "./absent.mjs";', "Cannot find module "],
+    ["a package that there is not", 'import "no-such-package";', "Cannot find package "],
+    ["an error as it loads", '\nthrow new Error("no index");', /: no index \(at .*mjs:2:7\)$/],
+  ])("a module of skills with %s", (_, text, message) => refusesSkills("run", text, message));
+
+  // Vitest would tell of these in its own words, so the built command does.
+  test.each<[string, string, RegExp]>([
+    [
+      "a syntax error",
+      "const a = 1;\n\nexport default async () => {;",
+      /mjs:3: Unexpected end of input$/,
+    ],
+    [
+      "one in what it imports",
+      'import "./broken.mjs";',
+      /: .*, in it or in a module that it imports$/,
+    ],
+    ["a name that is not exported", '\nimport { b } from "./one.mjs";', /mjs:2: .* named 'b'$/],
+  ])("a module of skills with %s", (_, text, message) => refusesSkills("spawned", text, message));
 
   test("a file of policy or tokens is judged like what stands in the configuration", async () => {
     bench.write("policy.json", JSON.stringify({ rules: [{ grant: "g", operation: "*" }] }));
@@ -236,7 +300,12 @@ test("a file that is none, and a port that is none", async () => {
 
 test("--home, --host and --port go before the configuration", async () => {
   const port = await freePort();
-  const config = { ...CONFIG, home: "nowhere", listen: { host: "0.0.0.0", port: 1 } };
+  const config = {
+    ...CONFIG,
+    protocols: ["a2a"],
+    home: "nowhere",
+    listen: { host: "0.0.0.0", port: 1 },
+  };
   const flags = ["--home", bench.home, "--host", "127.0.0.1", "--port", String(port)];
   expect((await serve(bench, config, flags)).url).toBe(`http://127.0.0.1:${port}`);
   const { home, ...homeless } = CONFIG;

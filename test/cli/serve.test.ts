@@ -1,8 +1,14 @@
+import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { TaskState } from "@a2a-js/sdk";
+import { ServerCallContext } from "@a2a-js/sdk/server";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { LedgerStore, openStores } from "../../src/stores/index.js";
+import { attenuate } from "../../src/index.js";
+import { openTaskStore } from "../../src/protocols/a2a/index.js";
+import { openLedger, openStores } from "../../src/stores/index.js";
+import { setTaskAccess } from "../../src/stores/tasks/task-access.js";
 import { at, send, textAt } from "../protocols/a2a/callers.js";
 import { startAuthorizationServer } from "../support/authorization-server.js";
 import { MAIN } from "../support/built.js";
@@ -170,7 +176,7 @@ describe("what the configuration does", () => {
 
   test("how long the ledger keeps events", async () => {
     const database = await openStores(join(bench.home, "proviso.db"), "create");
-    const ledger = new LedgerStore(database);
+    const ledger = openLedger(database);
     for (const [days, purpose] of [
       [3, "long ago"],
       [1, "of late"],
@@ -183,6 +189,59 @@ describe("what the configuration does", () => {
     const kept = (): Promise<string> => bench.output("audit", "--limit", "1000");
     await expect.poll(kept).not.toContain("long ago");
     expect(await kept()).toContain("of late");
+  });
+
+  test("how long tasks are kept", async () => {
+    const database = await openStores(join(bench.home, "proviso.db"));
+    const context = new ServerCallContext();
+    setTaskAccess(context, { principal: "alice", paths: [] });
+    const status = {
+      state: TaskState.TASK_STATE_COMPLETED,
+      message: undefined,
+      timestamp: undefined,
+    };
+    for (const days of [3, 1]) {
+      const clock = () => Date.now() - days * 24 * 60 * 60 * 1000;
+      const tasks = await openTaskStore(database, { clock });
+      const task = { id: `${days} days ago`, contextId: "c", status, artifacts: [], history: [] };
+      await tasks.save({ ...task, metadata: undefined }, context);
+      await tasks.close();
+    }
+    await database.close();
+    await serve(bench, { ...CONFIG, tasks: { retention: 2 } });
+    const kept = (): Promise<string> => bench.output("tasks", "list");
+    await expect.poll(kept).not.toContain("3 days ago");
+    expect(await kept()).toContain("1 days ago");
+  });
+
+  test("how many tasks and revocations there are for a caller, and how long a stop may take", async () => {
+    const own = new Bench();
+    await own.init();
+    writeAgent(own);
+    const { running, rpc, capability, outcome } = await serve(own, {
+      ...{ ...CONFIG, tasks: { count: 1 }, limits: { revocations: 1, graceMs: 100 } },
+    });
+    const send = async (): Promise<string> => {
+      const message = { role: "ROLE_USER", messageId: randomUUID(), parts: [{ text: "hello" }] };
+      const capabilities = [{ token: await capability() }];
+      return (await rpc("a2a/task/send", { message, capabilities })).text;
+    };
+    expect(await send()).toContain("heard");
+    expect(await send()).toContain("task_quota_exceeded");
+    const revoke = async (): Promise<string> => {
+      const part = attenuate(await capability(WAIT), { purpose: "a part" });
+      if (!part.ok) throw new Error("it cannot be attenuated");
+      return (await rpc("a2a/capabilities/revoke", { token: part.token })).text;
+    };
+    expect(await revoke()).toContain('"revoked":true');
+    expect(await revoke()).toContain("too_many_revocations");
+    const waiting = outcome("wait", { ms: 8000 }, await capability(WAIT));
+    await sleep(100);
+    const began = performance.now();
+    running.stop();
+    await running.ended;
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(await waiting).not.toBe("allowed");
   });
 
   test("mode, lifetimes, caps, and values in the ledger", async () => {

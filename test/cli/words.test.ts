@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readLimits } from "../../cli/argument-expression.js";
-import { hopRows } from "../../cli/authority-words.js";
 import { momentFrom, seenFromNow, spanInWords } from "../../cli/moment.js";
-import { escapedJson, printable, withoutTokens } from "../../cli/printable.js";
+import { escapedJson, printable, withoutTokens } from "../../cli/output.js";
+import { hopRows } from "../../cli/token-words.js";
 import { readDuration } from "../../src/caveats/time.js";
-import { normalizeHop } from "../../src/index.js";
+import { normalizeHop } from "../../src/caveats/write-hop.js";
 
 const NOW = Date.parse("2030-01-31T12:00:00.250Z");
 

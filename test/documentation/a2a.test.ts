@@ -76,10 +76,10 @@ import express from "express";
 import { capabilityExtension, guard } from "proviso/a2a";
 import { createIssuingAgent, PolicyTable } from "proviso/agent";
 import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
-import { createStores, LedgerStore } from "proviso/stores";
+import { createStores, openLedger } from "proviso/stores";
 const revocations = new RevocationList();
 const database = await createStores(process.env.TMPDIR + "/guarded.db");
-const ledger = new LedgerStore(database);
+const ledger = openLedger(database);
 const operations = [{ operation: "talk", reach: "none" }, { operation: "file", reach: "none" }];
 const grants = [{ id: "desk", description: "Talk", operations: ["talk", "file"] }];
 const agent = await createIssuingAgent({

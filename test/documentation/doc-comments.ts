@@ -9,16 +9,26 @@ export const PACKAGE: string = fileURLToPath(new URL("../..", import.meta.url));
 export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[]])[] = [
   ["src/index.ts", ["attenuate", "bindDischarges", "diff", "encodeHop", "inspect", "revocationId"]],
   ["src/macaroon/index.ts", ["addThirdPartyCaveat", "readMacaroons", "verifyMacaroon"]],
-  ["src/issuer/index.ts", ["createIssuer", "createKeyring", "importKeyring", "RevocationList"]],
-  ["src/agent/index.ts", ["createIssuingAgent", "delegationTree", "matches", "PolicyTable"]],
+  [
+    "src/issuer/index.ts",
+    ["createIssuer", "createKeyring", "createRevocationList", "importKeyring"],
+  ],
+  [
+    "src/agent/index.ts",
+    ["createIssuingAgent", "createPolicyTable", "createSkill", "delegationTree"],
+  ],
   ["src/auth/index.ts", ["createFixedTokens", "createJwtAuthenticator", "wwwAuthenticate"]],
   [
     "src/stores/index.ts",
-    ["openRevocations", "followKeyringFile", "LedgerStore", "replaceKeyringFile"],
+    ["openRevocations", "followKeyringFile", "openLedger", "replaceKeyringFile"],
   ],
-  ["src/sources/index.ts", ["openFolder", "ResourceFolder"]],
-  ["src/protocols/a2a/index.ts", ["guard", "openTaskStore", "serveAgent"]],
-  ["src/protocols/a2a/client/index.ts", ["CapabilityClient", "refusalOf", "withCapability"]],
+  ["src/home/index.ts", ["openHome"]],
+  ["src/http/express.ts", ["createCapabilityMiddleware"]],
+  ["src/http/fetch.ts", ["createCapabilityMiddleware"]],
+  ["src/http/node.ts", ["createCapabilityMiddleware"]],
+  ["src/sources/index.ts", ["openFolder"]],
+  ["src/protocols/a2a/index.ts", ["createAgentMetrics", "guard", "serveAgent"]],
+  ["src/protocols/a2a/client/index.ts", ["createCapabilityClient", "refusalOf", "withCapability"]],
 ];
 
 /** One fenced block under an `@example`, without the comment's margin. */

@@ -27,6 +27,7 @@ import {
   taskIn,
 } from "../protocols/a2a/callers.js";
 import { MAIN } from "../support/built.js";
+import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // The example as `npm start` runs it, in a copy, so that nobody's own data is touched.
@@ -38,6 +39,13 @@ function copyOfExample(): string {
   const folder = temporaryFolder(join(root, ".examples"));
   const example = join(root, "examples", "documents-agent");
   cpSync(example, folder, { recursive: true, filter: (path) => !path.includes(".data") });
+  return folder;
+}
+
+/** A copy in which what a first start makes is there already, if there has been one. */
+function copyOfStarted(): string {
+  const folder = copyOfExample();
+  if (started !== "") cpSync(join(started, ".data"), join(folder, ".data"), { recursive: true });
   return folder;
 }
 
@@ -53,6 +61,9 @@ async function isRunning(words: string): Promise<boolean> {
   const { stdout } = await runProgram("ps", ["-eo", "args"]);
   return stdout.split("\n").some((line) => line.includes(words));
 }
+
+/** The copy in which the first test has started and stopped the agent. */
+let started = "";
 
 const Q1 = { collection: "reports", filter: { quarter: "2025-Q1", confidential: false } };
 const SUMMARY = "Q1 2025 Financial Summary";
@@ -119,12 +130,15 @@ test("request, attenuate offline, SendMessage, GetTask; and the same after a res
   }
   const env = { PROVISO_HOME: join(folder, ".data/home") };
   const audit = await runProgram(process.execPath, [MAIN, "audit", "--json"], { env });
+  second.stop();
+  expect(await second.ended).toBe(0);
+  started = folder;
   expect(audit.stdout).toContain("sum up the quarter");
   expect(audit.stdout).toContain("resource_denied");
 });
 
 test("who may do what; and a message in words stays within its capability", async () => {
-  const { stdout } = await start(copyOfExample(), "--json");
+  const { stdout } = await start(copyOfStarted(), "--json");
   const { url, tokens }: Document = document(stdout);
   const reports = { grants: ["documents:read"], resourceQuery: { collection: "reports" } };
 
@@ -171,7 +185,7 @@ test("who may do what; and a message in words stays within its capability", asyn
 });
 
 test("the three commands that it prints work as they stand", async () => {
-  const folder = copyOfExample();
+  const folder = copyOfStarted();
   const { stdout } = await start(folder);
   expect(stdout).toMatch(
     /^ {2}card {3}http:\/\/127\.0\.0\.1:\d+\/\.well-known\/agent-card\.json$/m,
@@ -185,9 +199,13 @@ test("the three commands that it prints work as they stand", async () => {
   expect(run.stdout).toContain(SUMMARY);
 });
 
+const SIGNALS = FULL
+  ? (["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const)
+  : (["SIGINT", "SIGKILL"] as const);
+
 describe("however it is interrupted, nothing is left behind", () => {
-  test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const)("%s", async (signal) => {
-    const folder = copyOfExample();
+  test.each(SIGNALS)("%s", async (signal) => {
+    const folder = copyOfStarted();
     const running = await start(folder, "--json");
     const { url }: Document = document(running.stdout);
     expect(await isRunning(`serve ${folder}`)).toBe(true);
@@ -203,7 +221,7 @@ describe("however it is interrupted, nothing is left behind", () => {
 });
 
 test("a port that is taken, and an option that there is not", async () => {
-  const folder = copyOfExample();
+  const folder = copyOfStarted();
   const { stdout } = await start(folder, "--json");
   const { port } = new URL(document(stdout)["url"]);
   const run = (...args: string[]) =>

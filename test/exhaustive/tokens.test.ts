@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Hop } from "../../src/caveats/hop.js";
 import { encodeHop } from "../../src/caveats/write-hop.js";
 import { attenuate } from "../../src/index.js";
-import { createIssuer, createKeyring, RevocationList } from "../../src/issuer/index.js";
+import { createIssuer, createKeyring, createRevocationList } from "../../src/issuer/index.js";
 import { addFirstPartyCaveat, macaroonToText, parseMacaroon } from "../../src/macaroon/index.js";
 import { sized } from "../support/size.js";
 import { allows, attenuates } from "./model.js";
@@ -25,7 +25,7 @@ const LONGEST = sized(4, 3);
 const issuer = createIssuer({
   name: "documents-agent",
   keys: createKeyring(),
-  revocations: new RevocationList(),
+  revocations: createRevocationList(),
   clock: () => NOW,
 });
 const minted = issuer.mint({ grant: "documents:read", anyOperation: true, ...FIRST_HOP });

@@ -3,7 +3,7 @@ import { readArguments, readLimits } from "../../cli/argument-expression.js";
 import { CliError } from "../../cli/exit.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
-import { importKeyring, RevocationList } from "../../src/issuer/index.js";
+import { createRevocationList, importKeyring } from "../../src/issuer/index.js";
 import { issuer, keyring, SAMPLES } from "./corpus.js";
 import { anyText, anyValue, nearlyHop, object } from "./garbage.js";
 import { fuzz } from "./random.js";
@@ -121,7 +121,7 @@ describe("wrong arguments are refused, and with the error that is documented", (
       ["entries", random.once(9) ? anyValue(random) : [entry, entry]],
       ...random.many(random.below(2), () => ["trustedUntil", anyValue(random)] as const),
     ]);
-    refusingWith(TypeError, () => new RevocationList(list as never).find(QUERY));
+    refusingWith(TypeError, () => createRevocationList(list as never).find(QUERY));
     const [key = {}] = keyring.exportJwkSet().keys;
     const members = Object.entries(key).map(
       ([name, value]) => [name, random.once(12) ? anyValue(random) : (value as never)] as const,

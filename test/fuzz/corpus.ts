@@ -3,17 +3,17 @@ import { attenuate, type HopInit } from "../../src/index.js";
 import {
   createIssuer,
   createKeyring,
+  createRevocationList,
   type Issuer,
-  RevocationList,
 } from "../../src/issuer/index.js";
 import {
   addFirstPartyCaveat,
   addThirdPartyCaveat,
   bindDischarge,
   createMacaroon,
+  createRootKey,
   type Macaroon,
   parseMacaroon,
-  RootKey,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
 import { Random } from "./random.js";
@@ -27,7 +27,7 @@ export const keyring: ReturnType<typeof createKeyring> = createKeyring(options);
 export const issuer: Issuer = createIssuer({
   name: "documents-agent",
   keys: keyring,
-  revocations: new RevocationList(),
+  revocations: createRevocationList(),
   audience: "documents",
   ...options,
 });
@@ -67,12 +67,12 @@ function withDischarges(root: Macaroon): Presented {
   const whole = addFirstPartyCaveat(needing, '{"operations":["get"]}');
   const first = addThirdPartyCaveat(
     addFirstPartyCaveat(
-      createMacaroon(new RootKey(one), { identifier: "is it Alice?" }),
+      createMacaroon(createRootKey(one), { identifier: "is it Alice?" }),
       '{"expires":"2030-01-01T00:05:00Z"}',
     ),
     { key: two, identifier: "and at work?", nonce: fixed.bytes(24) },
   );
-  const second = createMacaroon(new RootKey(two), { identifier: "and at work?", location: "b" });
+  const second = createMacaroon(createRootKey(two), { identifier: "and at work?", location: "b" });
   return [whole, bindDischarge(whole, first), bindDischarge(whole, second)];
 }
 

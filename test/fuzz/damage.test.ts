@@ -1,10 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  type Caveat,
-  Macaroon,
-  macaroonToBytes,
-  writeMacaroons,
-} from "../../src/macaroon/index.js";
+import { type Caveat, macaroonToBytes, writeMacaroons } from "../../src/macaroon/index.js";
+import { Macaroon } from "../../src/macaroon/macaroon.js";
 import { sized } from "../support/size.js";
 import { join } from "./byte-mutations.js";
 import { ASKED, CORPUS, FORMATS, hex, issuer, type Presented, SAMPLES } from "./corpus.js";

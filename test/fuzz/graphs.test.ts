@@ -4,9 +4,9 @@ import {
   addThirdPartyCaveat,
   bindDischarge,
   createMacaroon,
+  createRootKey,
   type Macaroon,
   parseMacaroon,
-  RootKey,
   verifyMacaroon,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
@@ -17,7 +17,7 @@ import { ASKED, FORMATS, issuer, type Presented } from "./corpus.js";
 // overflow their stack. All of it ends at a cap or at the first discharge that is met twice.
 
 const secret = new TextEncoder().encode("shared by all third parties");
-const KEY = new RootKey(secret);
+const KEY = createRootKey(secret);
 const nonce = new Uint8Array(24);
 
 function needing(macaroon: Macaroon, ...names: readonly string[]): Macaroon {

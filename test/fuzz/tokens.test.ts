@@ -8,9 +8,9 @@ import {
   TokenError,
 } from "../../src/index.js";
 import {
+  createRootKey,
   type MacaroonText,
   macaroonToBytes,
-  RootKey,
   readMacaroons,
   verifyMacaroon,
   writeMacaroons,
@@ -23,7 +23,7 @@ import { editJson, respelledJson } from "./json-mutations.js";
 import { isGenuine, unread } from "./no-op.js";
 import { fuzz, type Random, SHARED_OUT } from "./random.js";
 
-const KEY = new RootKey(Uint8Array.of(1));
+const KEY = createRootKey(Uint8Array.of(1));
 
 /** What `read` gives; nothing if it refuses the token. Anything else that it throws is a fault. */
 function unlessRefused<T>(read: () => T): T | undefined {

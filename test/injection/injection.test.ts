@@ -41,25 +41,25 @@ describe.each(PLAYED)("$id", (scenario) => {
   );
 });
 
+const task = (): readonly ScenarioOutcome[] => [...results.values()].map((all) => all.task);
+
+test("every class of attack is tried in task mode, and in more than a quarter of the scenarios", () => {
+  for (const kind of KINDS) {
+    const scenarios = task().filter((outcome) => (outcome.kinds[kind]?.tried ?? 0) > 0);
+    expect([kind, scenarios.length > PLAYED.length / 4]).toEqual([kind, true]);
+  }
+});
+
 // What only all scenarios together show.
 if (FULL) describe("the whole", wholeSuite);
 
 function wholeSuite(): void {
-  const task = (): readonly ScenarioOutcome[] => [...results.values()].map((all) => all.task);
-
   test("calls are refused for what they are, not for how they are made", () => {
     // An attacker that can make no call at all would be refused everything, and show nothing.
     const within = task().filter((outcome) => outcome.within > 0);
     expect(within.length).toBeGreaterThanOrEqual(SCENARIOS.length - 1);
     const reasons = new Set(task().flatMap((outcome) => Object.keys(outcome.reasons)));
     expect([...reasons]).toEqual(expect.arrayContaining([...DEFENCES]));
-  });
-
-  test("every class of attack is tried in task mode, and in most scenarios", () => {
-    for (const kind of KINDS) {
-      const scenarios = task().filter((outcome) => (outcome.kinds[kind]?.tried ?? 0) > 0);
-      expect([kind, scenarios.length > SCENARIOS.length / 4]).toEqual([kind, true]);
-    }
   });
 
   test("docs/injection.md has these figures", () => {

@@ -3,10 +3,10 @@ import {
   addFirstPartyCaveat,
   bindDischarge,
   createMacaroon,
+  createRootKey,
   type Macaroon,
   type MacaroonFormat,
   parseMacaroon,
-  RootKey,
   verifyMacaroon,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
@@ -23,7 +23,7 @@ import {
 } from "./plans.js";
 
 const PLANS = 60;
-const WRONG_KEY = new RootKey(new Uint8Array([0]));
+const WRONG_KEY = createRootKey(new Uint8Array([0]));
 
 /** The exchange of one form with one peer. */
 export interface Exchange {
@@ -59,7 +59,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
       test("known answers C2 and C3 bound to it", async () => {
         const { key, caveat, third, dischargeCaveat } = C_CHAIN;
         const root = parseMacaroon(C_CHAIN.c2V2);
-        const made = createMacaroon(new RootKey(utf8(third.key)), third);
+        const made = createMacaroon(createRootKey(utf8(third.key)), third);
         const discharge = addFirstPartyCaveat(made, dischargeCaveat);
         const satisfied = [caveat, dischargeCaveat];
         const request = { macaroon: write(root), key, satisfied };
@@ -96,13 +96,13 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
 
       test("both refuse a caveat that does not hold", async () => {
         const { key, identifier } = K1;
-        const macaroon = addFirstPartyCaveat(createMacaroon(new RootKey(utf8(key)), K1), "no");
+        const macaroon = addFirstPartyCaveat(createMacaroon(createRootKey(utf8(key)), K1), "no");
         const text = write(macaroon);
         expect(await peer.verify({ macaroon: text, key, satisfied: ["yes", identifier] })).toBe(
           false,
         );
         expect(await peer.verify({ macaroon: text, key, satisfied: ["yes", "no"] })).toBe(true);
-        const result = verifyMacaroon(macaroon, new RootKey(utf8(key)), { check: () => false });
+        const result = verifyMacaroon(macaroon, createRootKey(utf8(key)), { check: () => false });
         expect(result.ok).toBe(false);
       });
 
@@ -134,5 +134,5 @@ function yes(): boolean {
 function verdict(root: Macaroon, plan: Plan, discharges: Macaroon[]): unknown {
   const known = new Set(predicates(plan).map((one) => Buffer.from(one).toString("hex")));
   const check = (caveat: Uint8Array): boolean => known.has(Buffer.from(caveat).toString("hex"));
-  return verifyMacaroon(root, new RootKey(plan.key), { discharges, check });
+  return verifyMacaroon(root, createRootKey(plan.key), { discharges, check });
 }

@@ -5,8 +5,8 @@ import {
   addThirdPartyCaveat,
   bindDischarge,
   createMacaroon,
+  createRootKey,
   type Macaroon,
-  RootKey,
 } from "../../src/macaroon/index.js";
 import type { Bytes, Peer } from "./peers.js";
 
@@ -99,7 +99,7 @@ export function makeHere(plan: Plan): { root: Macaroon; discharges: Macaroon[] }
 }
 
 function oneHere({ key, identifier, location, caveats }: Plan): Macaroon {
-  let macaroon = createMacaroon(new RootKey(key), { identifier, location });
+  let macaroon = createMacaroon(createRootKey(key), { identifier, location });
   for (const caveat of caveats) {
     macaroon =
       "first" in caveat

@@ -1,9 +1,9 @@
 import { type ChildProcess, type SpawnSyncOptions, spawn, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { RevocationEntry } from "../../src/issuer/index.js";
-import { StorageError } from "../../src/stores/index.js";
+import { type RevocationStore, StorageError } from "../../src/stores/index.js";
+import { childProgram } from "../support/children.js";
 
 export const AT = "2026-01-01T00:00:00Z";
 
@@ -22,6 +22,16 @@ export function capability(id: string): RevocationEntry {
   return { kind: "capability", id, at: AT };
 }
 
+/** Adds all entries or none. */
+export async function addAll(
+  store: RevocationStore,
+  entries: readonly RevocationEntry[],
+): Promise<void> {
+  await store.exclusively(async (add) => {
+    for (const entry of entries) await add(entry);
+  });
+}
+
 /** The StorageError that `action` fails with. */
 export async function storageError(action: () => unknown): Promise<StorageError> {
   try {
@@ -34,7 +44,7 @@ export async function storageError(action: () => unknown): Promise<StorageError>
 }
 
 export function child(name: string): string {
-  return fileURLToPath(new URL(`../stores/children/${name}.mjs`, import.meta.url));
+  return childProgram("stores", name);
 }
 
 /** What `act.mjs` printed. */

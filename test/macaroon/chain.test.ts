@@ -6,10 +6,10 @@ import {
   addThirdPartyCaveat,
   bindDischarge,
   createMacaroon,
+  createRootKey,
   type Macaroon,
   macaroonToText,
   parseMacaroon,
-  RootKey,
   verifyMacaroon,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
@@ -17,7 +17,7 @@ import { A_CHAIN, A1_V1, C_CHAIN, K1 } from "./known-answers.js";
 import { referenceSignature } from "./raw.js";
 import { contents, hex, utf8 } from "./support.js";
 
-const key = new RootKey(utf8(K1.key));
+const key = createRootKey(utf8(K1.key));
 
 function chain(caveats: readonly string[]): Macaroon {
   return caveats.reduce<Macaroon>(addFirstPartyCaveat, createMacaroon(key, K1));
@@ -25,7 +25,7 @@ function chain(caveats: readonly string[]): Macaroon {
 
 function c1(): Macaroon {
   return addFirstPartyCaveat(
-    createMacaroon(new RootKey(utf8(C_CHAIN.key)), C_CHAIN),
+    createMacaroon(createRootKey(utf8(C_CHAIN.key)), C_CHAIN),
     C_CHAIN.caveat,
   );
 }
@@ -42,7 +42,7 @@ function c2(): Macaroon {
 function c3(): Macaroon {
   const { third, dischargeCaveat } = C_CHAIN;
   const init = { identifier: third.identifier, location: third.location };
-  return addFirstPartyCaveat(createMacaroon(new RootKey(utf8(third.key)), init), dischargeCaveat);
+  return addFirstPartyCaveat(createMacaroon(createRootKey(utf8(third.key)), init), dischargeCaveat);
 }
 
 describe("known answers", () => {
@@ -81,7 +81,7 @@ describe("known answers", () => {
     expect(hex(c3().signature)).toBe(C_CHAIN.c3Signature);
     const bound = bindDischarge(c2(), c3());
     expect(hex(bound.signature)).toBe(C_CHAIN.c3BoundSignature);
-    const rootKey = new RootKey(utf8(C_CHAIN.key));
+    const rootKey = createRootKey(utf8(C_CHAIN.key));
     const result = verifyMacaroon(c2(), rootKey, { discharges: [bound], check: () => true });
     expect(result).toEqual({ ok: true });
   });
@@ -96,7 +96,7 @@ describe("the chain", () => {
         bytes,
         fc.array(bytes, { maxLength: 5 }),
         (secret, identifier, caveats) => {
-          const start = createMacaroon(new RootKey(secret), { identifier });
+          const start = createMacaroon(createRootKey(secret), { identifier });
           const macaroon = caveats.reduce<Macaroon>(addFirstPartyCaveat, start);
           const expected = referenceSignature(secret, identifier, caveats);
           expect(hex(macaroon.signature)).toBe(hex(expected));

@@ -6,9 +6,9 @@ import {
   addThirdPartyCaveat,
   bindDischarge,
   createMacaroon,
+  createRootKey,
   macaroonsFromBytes,
   macaroonToBytes,
-  RootKey,
   readMacaroons,
   verifyMacaroon,
   writeMacaroons,
@@ -16,7 +16,7 @@ import {
 import { concat } from "./raw.js";
 import { rejection, utf8 } from "./support.js";
 
-const key = new RootKey(utf8("root key"));
+const key = createRootKey(utf8("root key"));
 const thirdKey = utf8("third party's key");
 
 // Without locations, which are not signed, every bit of the binary forms matters.
@@ -29,7 +29,7 @@ const root = addFirstPartyCaveat(
 );
 const discharge = bindDischarge(
   root,
-  addFirstPartyCaveat(createMacaroon(new RootKey(thirdKey), { identifier: "ask them" }), "c = 3"),
+  addFirstPartyCaveat(createMacaroon(createRootKey(thirdKey), { identifier: "ask them" }), "c = 3"),
 );
 const FORMATS = ["v1", "v2"] as const;
 

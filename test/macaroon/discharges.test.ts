@@ -4,22 +4,22 @@ import {
   addThirdPartyCaveat,
   bindDischarge,
   createMacaroon,
+  createRootKey,
   type Macaroon,
   type MacaroonLimits,
   macaroonsFromBytes,
   macaroonToBytes,
-  RootKey,
   verifyMacaroon,
 } from "../../src/macaroon/index.js";
 import { concat, extendSignature, FIELD, field, VID, v2 } from "./raw.js";
 import { utf8 } from "./support.js";
 
 const ROOT = "root";
-const rootKey = new RootKey(utf8(`key of ${ROOT}`));
+const rootKey = createRootKey(utf8(`key of ${ROOT}`));
 
 /** A macaroon called `name`, under its own key, that needs the discharges `needs`. */
 function needing(name: string, ...needs: string[]): Macaroon {
-  const start = createMacaroon(new RootKey(utf8(`key of ${name}`)), { identifier: name });
+  const start = createMacaroon(createRootKey(utf8(`key of ${name}`)), { identifier: name });
   return needs.reduce(
     (macaroon, need) =>
       addThirdPartyCaveat(macaroon, { key: utf8(`key of ${need}`), identifier: need }),
@@ -125,7 +125,7 @@ describe("discharge graphs", () => {
     const root = needing(ROOT, "a");
     const right = bindDischarge(root, needing("a"));
     expect(verdict(root, [right, right])).toBe("discharge_duplicate 2");
-    const other = createMacaroon(new RootKey(utf8("other")), { identifier: "a" });
+    const other = createMacaroon(createRootKey(utf8("other")), { identifier: "a" });
     expect(verdict(root, [right, other])).toBe("discharge_duplicate 2");
   });
 
@@ -162,7 +162,7 @@ describe("binding", () => {
   });
 
   test("a discharge made with another caveat key is refused", () => {
-    const wrong = createMacaroon(new RootKey(utf8("wrong")), { identifier: "a" });
+    const wrong = createMacaroon(createRootKey(utf8("wrong")), { identifier: "a" });
     expect(verdict(root, [bindDischarge(root, wrong)])).toBe("discharge_mismatch 1");
   });
 

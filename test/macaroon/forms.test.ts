@@ -5,10 +5,10 @@ import {
   addThirdPartyCaveat,
   bindDischarge,
   createMacaroon,
+  createRootKey,
   type Macaroon,
   macaroonsFromBytes,
   macaroonToBytes,
-  RootKey,
   readMacaroons,
   type VerifyFailure,
   verifyMacaroon,
@@ -17,7 +17,7 @@ import {
 import { concat, extendSignature, FIELD, field, packet, V1_HEAD, VID, v1, v2 } from "./raw.js";
 import { contents, rejection, utf8 } from "./support.js";
 
-const key = new RootKey(utf8("root key"));
+const key = createRootKey(utf8("root key"));
 const secret = utf8("shared");
 const bare = createMacaroon(key, { identifier: "id" });
 const check = (): boolean => true;
@@ -30,7 +30,7 @@ function needing(macaroon: Macaroon, ...names: readonly string[]): Macaroon {
 }
 
 function discharge(root: Macaroon, name: string, ...needs: readonly string[]): Macaroon {
-  const own = createMacaroon(new RootKey(secret), { identifier: name });
+  const own = createMacaroon(createRootKey(secret), { identifier: name });
   return bindDischarge(root, needing(own, ...needs));
 }
 
@@ -51,7 +51,7 @@ describe("why signatures do not hold, in words", () => {
   test.each<[string, () => VerifyFailure | undefined]>([
     [
       "the signature does not match this key",
-      () => failure(createMacaroon(new RootKey(secret), { identifier: "i" })),
+      () => failure(createMacaroon(createRootKey(secret), { identifier: "i" })),
     ],
     ["no discharge was presented for caveat 2", () => failure(root)],
     [

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import {
   addFirstPartyCaveat,
   createMacaroon,
+  createRootKey,
   MACAROON_LIMITS,
   type Macaroon,
   type MacaroonFormat,
   type MacaroonLimits,
   macaroonsFromBytes,
-  RootKey,
   readMacaroons,
   verifyMacaroon,
   writeMacaroons,
@@ -16,7 +16,7 @@ import { concat, field, packet, V1_HEAD, v1, v2 } from "./raw.js";
 import { rejection, utf8 } from "./support.js";
 
 const FORMATS: readonly MacaroonFormat[] = ["v1", "v2", "v1json", "v2json"];
-const key = new RootKey(utf8("k"));
+const key = createRootKey(utf8("k"));
 const start = createMacaroon(key, { identifier: "i" });
 
 function withCaveats(count: number, caveat = "c"): Macaroon {
@@ -102,7 +102,7 @@ describe("limits", () => {
 
     test("verification refuses past the limit before it looks at any signature", () => {
       const [root, ...discharges] = macaroons;
-      const wrong = new RootKey(utf8("wrong"));
+      const wrong = createRootKey(utf8("wrong"));
       const verdict = (given: Partial<MacaroonLimits>): unknown =>
         verifyMacaroon(root, wrong, { discharges, check: () => true, limits: given });
       expect(verdict(less)).toMatchObject({ ok: false, failures: [{ code, macaroon: 0 }] });

@@ -4,19 +4,19 @@ import {
   addFirstPartyCaveat,
   addThirdPartyCaveat,
   createMacaroon,
+  createRootKey,
   type Macaroon,
   macaroonsFromBytes,
   macaroonToBytes,
   macaroonToText,
   parseMacaroon,
-  RootKey,
   readMacaroons,
   verifyMacaroon,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
 import { contents } from "./support.js";
 
-const key = new RootKey(Uint8Array.of(1));
+const key = createRootKey(Uint8Array.of(1));
 const text = fc.string({ unit: "binary", minLength: 1, maxLength: 60 });
 const bytes = fc.oneof(text, fc.uint8Array({ minLength: 1, maxLength: 300 }));
 const location = fc.option(text, { nil: "" });

@@ -4,20 +4,21 @@ import {
   addThirdPartyCaveat,
   bindDischarge,
   createMacaroon,
-  Macaroon,
+  createRootKey,
   macaroonsFromBytes,
   macaroonToBytes,
   macaroonToText,
   parseMacaroon,
-  RootKey,
   readMacaroons,
   type VerifyOptions,
   verifyMacaroon,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
+import { Macaroon } from "../../src/macaroon/macaroon.js";
+import { RootKey } from "../../src/macaroon/root-key.js";
 import { utf8 } from "./support.js";
 
-const key = new RootKey(utf8("root key"));
+const key = createRootKey(utf8("root key"));
 const start = createMacaroon(key, { identifier: "id" });
 const two = addFirstPartyCaveat(addFirstPartyCaveat(start, "a"), "b");
 
@@ -40,7 +41,7 @@ describe("checking caveats", () => {
     const root = addFirstPartyCaveat(addThirdPartyCaveat(two, third), "c");
     const discharge = bindDischarge(
       root,
-      addFirstPartyCaveat(createMacaroon(new RootKey(third.key), third), "d"),
+      addFirstPartyCaveat(createMacaroon(createRootKey(third.key), third), "d"),
     );
     const check = (caveat: Uint8Array): boolean => Buffer.from(caveat).toString() === "b";
     const result = verifyMacaroon(root, key, { discharges: [discharge], check });
@@ -59,7 +60,7 @@ describe("checking caveats", () => {
   test("check is given each caveat's bytes and its macaroon's number", () => {
     const third = { key: utf8("third"), identifier: "ask" };
     const root = addThirdPartyCaveat(two, third);
-    const discharge = addFirstPartyCaveat(createMacaroon(new RootKey(third.key), third), "d");
+    const discharge = addFirstPartyCaveat(createMacaroon(createRootKey(third.key), third), "d");
     const calls: unknown[] = [];
     const check = (caveat: Uint8Array, macaroon: number): boolean =>
       calls.push([Buffer.from(caveat).toString(), macaroon]) > 0;
@@ -83,11 +84,11 @@ describe("checking caveats", () => {
 describe("check never runs when a signature is bad", () => {
   const third = { key: utf8("third"), identifier: "ask" };
   const root = addThirdPartyCaveat(two, third);
-  const discharge = addFirstPartyCaveat(createMacaroon(new RootKey(third.key), third), "d");
+  const discharge = addFirstPartyCaveat(createMacaroon(createRootKey(third.key), third), "d");
   const bound = bindDischarge(root, discharge);
 
   test.each([
-    { about: "the root's key is wrong", key: new RootKey(utf8("x")), macaroon: two },
+    { about: "the root's key is wrong", key: createRootKey(utf8("x")), macaroon: two },
     { about: "the root is another's", key, macaroon: bound },
     { about: "a discharge is missing", key, macaroon: root },
     { about: "a discharge is unbound", key, macaroon: root, discharges: [discharge] },
@@ -105,10 +106,10 @@ describe("check never runs when a signature is bad", () => {
 describe("caller misuse is a TypeError", () => {
   const check = (): boolean => true;
   const MISUSE: readonly { about: string; run: () => unknown }[] = [
-    { about: "a root key of text", run: () => new RootKey(untyped("secret")) },
-    { about: "a root key of numbers", run: () => new RootKey(untyped([1, 2])) },
-    { about: "no root key", run: () => new RootKey(untyped(undefined)) },
-    { about: "an empty root key", run: () => new RootKey(new Uint8Array()) },
+    { about: "a root key of text", run: () => createRootKey(untyped("secret")) },
+    { about: "a root key of numbers", run: () => createRootKey(untyped([1, 2])) },
+    { about: "no root key", run: () => createRootKey(untyped(undefined)) },
+    { about: "an empty root key", run: () => createRootKey(new Uint8Array()) },
     {
       about: "creating with a bare key",
       run: () => createMacaroon(untyped(utf8("k")), { identifier: "i" }),
@@ -200,7 +201,7 @@ describe("caller misuse is a TypeError", () => {
   });
 
   test("a Buffer is bytes", () => {
-    expect(new RootKey(Buffer.from("k"))).toBeInstanceOf(RootKey);
+    expect(createRootKey(Buffer.from("k"))).toBeInstanceOf(RootKey);
     const bytes = Buffer.from(macaroonToBytes(start, "v2"));
     expect(macaroonsFromBytes(bytes).macaroons[0]).toBeInstanceOf(Macaroon);
   });

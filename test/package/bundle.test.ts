@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { createContext, runInContext } from "node:vm";
 import { build } from "esbuild";
 import { expect, it } from "vitest";
-import { createIssuer, createKeyring, RevocationList } from "../../src/issuer/index.js";
+import { createIssuer, createKeyring, createRevocationList } from "../../src/issuer/index.js";
 
-// The holder's entry has to run where there is no Node: these tests bundle the built package for a
-// browser and run the result with nothing but the web's own globals.
+// The holder's entry and the one for Fetch have to run where there is no Node: these tests bundle the
+// built package for a browser and run the result with nothing but the web's own globals.
 
 async function bundle(source: string): Promise<string> {
   const result = await build({
@@ -27,7 +27,7 @@ function runWithoutNode(code: string, globals: Record<string, unknown> = {}): un
 }
 
 it("attenuates and inspects without any of Node's globals or modules", async () => {
-  const options = { name: "a", keys: createKeyring(), revocations: new RevocationList() };
+  const options = { name: "a", keys: createKeyring(), revocations: createRevocationList() };
   const issuer = createIssuer(options);
   const { token } = issuer.mint({ grant: "g", operations: ["get", "put"] });
   const code = await bundle(`
@@ -45,11 +45,29 @@ it("attenuates and inspects without any of Node's globals or modules", async () 
 
 it("verifies generic macaroons there too", async () => {
   const code = await bundle(`
-    import { createMacaroon, RootKey, verifyMacaroon } from "proviso/macaroon";
-    const key = new RootKey(Uint8Array.of(1, 2, 3));
+    import { createMacaroon, createRootKey, verifyMacaroon } from "proviso/macaroon";
+    const key = createRootKey(Uint8Array.of(1, 2, 3));
     export const { ok } = verifyMacaroon(createMacaroon(key, { identifier: "a" }), key, { check: () => false });
   `);
   expect(runWithoutNode(code)).toMatchObject({ ok: true });
+});
+
+it("checks what requests of Fetch present there too", async () => {
+  const code = await bundle(`
+    import { createCapabilityMiddleware } from "proviso/fetch";
+    import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+    const options = { name: "a", keys: createKeyring(), revocations: createRevocationList() };
+    const issuer = createIssuer(options);
+    const requires = createCapabilityMiddleware(issuer);
+    export const { token } = issuer.mint({ grant: "g", operations: ["get"] });
+    export const get = requires({ grant: "g", operation: "get" }, () => new Response("here"));
+    export const put = requires({ grant: "g", operation: "put" }, () => new Response("never"));
+  `);
+  const result = runWithoutNode(code, { Request, Response });
+  const { token, get, put } = result as Record<"get" | "put", typeof fetch> & { token: string };
+  const request = new Request("https://a.example", { headers: { "Proviso-Capability": token } });
+  expect(await (await get(request)).text()).toBe("here");
+  expect((await put(request)).status).toBe(403);
 });
 
 it("can be shaken: what is not used is not bundled", async () => {
@@ -59,9 +77,12 @@ it("can be shaken: what is not used is not bundled", async () => {
   expect(one.length).toBeLessThan(2_000);
 });
 
-it("names no Node module in the main entry's whole graph", async () => {
+it.each([
+  ["index.js", 20],
+  ["http/fetch.js", 10],
+])("names no Node module in the whole graph of %s", async (entry, least) => {
   const result = await build({
-    entryPoints: [new URL("../../dist/src/index.js", import.meta.url).pathname],
+    entryPoints: [new URL(`../../dist/src/${entry}`, import.meta.url).pathname],
     bundle: true,
     write: false,
     platform: "neutral",
@@ -69,7 +90,7 @@ it("names no Node module in the main entry's whole graph", async () => {
     logLevel: "silent",
   });
   const inputs = Object.keys(result.metafile.inputs);
-  expect(inputs.length).toBeGreaterThan(20);
+  expect(inputs.length).toBeGreaterThan(least);
   expect(inputs.filter((file) => /^node:|libsql|commander/.test(file))).toEqual([]);
   for (const file of inputs.filter((name) => name.startsWith("dist/"))) {
     expect(readFileSync(file, "utf8"), file).not.toMatch(/from "(node:|fs|path|crypto|libsql)/);

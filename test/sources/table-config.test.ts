@@ -26,7 +26,7 @@ describe("a configuration of the wrong form is refused, and the place is named",
     [
       "an unknown member",
       { collections: { r: { ...REPORTS, title: "title" } } },
-      'collections.r.title: unknown member; known: "table", "name", "displayName", "fields"',
+      "collections.r.title: unknown member",
     ],
     [
       "no table",

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { openTables } from "../../src/sources/table.js";
-import { createDatabase } from "../../src/storage/database.js";
+import { openDatabase } from "../../src/storage/database.js";
 import { onBothDatabases } from "../support/databases.js";
 import { denialOf, namesFound, resourceError } from "./support.js";
 
@@ -17,20 +17,23 @@ const REPORTS = {
 onBothDatabases((place) => {
   async function source(): ReturnType<typeof openTables> {
     const database = await place();
-    const made = await createDatabase(database, {
-      applicationId: 1,
-      outdated: [],
-      migrations: [
-        async ({ run, dialect }) => {
-          const real = sql.raw(dialect === "sqlite" ? "real" : "double precision");
-          await run(sql`CREATE TABLE report (id integer PRIMARY KEY, title text, year bigint,
-            score ${real}, dept text, final boolean)`);
-          await run(sql`INSERT INTO report VALUES (1, 'First', 2024, 0.5, 'finance', false),
+    const made = await openDatabase(
+      database,
+      {
+        applicationId: 1,
+        outdated: [],
+        migrations: [
+          async ({ run }) => {
+            await run(sql`CREATE TABLE report (id integer PRIMARY KEY, title text, year bigint,
+            score double precision, dept text, final boolean)`);
+            await run(sql`INSERT INTO report VALUES (1, 'First', 2024, 0.5, 'finance', false),
             (2, 'Zweite "Übersicht"', 2025, 2, 'finance', true), (10, NULL, 9007199254740993, NULL, NULL, NULL)`);
-          await run(sql`CREATE VIEW twice AS SELECT 1 AS id, title FROM report`);
-        },
-      ],
-    });
+            await run(sql`CREATE VIEW twice AS SELECT 1 AS id, title FROM report`);
+          },
+        ],
+      },
+      "new",
+    );
     await made.close();
     const twice = { table: "twice", name: "id", displayName: "title", fields: {} };
     const opened = await openTables({ database, collections: { reports: REPORTS, twice } });
@@ -92,11 +95,11 @@ onBothDatabases((place) => {
     }
     const database = await place();
     await (
-      await createDatabase(database, {
-        applicationId: 1,
-        outdated: [],
-        migrations: [async () => {}],
-      })
+      await openDatabase(
+        database,
+        { applicationId: 1, outdated: [], migrations: [async () => {}] },
+        "new",
+      )
     ).close();
     const open = (): Promise<unknown> => openTables({ database, collections: { r: REPORTS } });
     expect((await resourceError(open)).code).toBe("source_mismatch");

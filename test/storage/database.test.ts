@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDatabase, type Database, openDatabase } from "../../src/storage/database.js";
+import { type Database, openDatabase } from "../../src/storage/database.js";
 import type { Schema } from "../../src/storage/migrations.js";
 import { onBothDatabases } from "../support/databases.js";
 
@@ -24,7 +24,7 @@ const schema: Schema = {
 onBothDatabases((place) => {
   async function opened(): Promise<[Database<Tables>, string]> {
     const where = await place();
-    return [await createDatabase<Tables>(where, schema), where];
+    return [await openDatabase<Tables>(where, schema, "new"), where];
   }
   const names = (database: Database<Tables>): Promise<string[]> =>
     database.read(async (db) =>

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import Database from "libsql";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createDatabase, openDatabase } from "../../src/storage/database.js";
+import { openDatabase } from "../../src/storage/database.js";
 import type { Schema } from "../../src/storage/migrations.js";
 import { namesIn, posix, storageError } from "../issuer/support.js";
+import { childProgram } from "../support/children.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // What only a file can suffer, and the traps of libsql under Kysely: a boolean that ends the process,
@@ -39,7 +39,7 @@ const SECOND: Schema = {
 
 async function opened(schema: Schema = FIRST) {
   const path = join(temporaryFolder(), "proviso.db");
-  const database = await createDatabase<Tables>(path, schema);
+  const database = await openDatabase<Tables>(path, schema, "new");
   onTestFinished(() => database.close());
   return { path, database };
 }
@@ -175,7 +175,7 @@ describe("a file", () => {
     );
     const rows = await all[0]?.read((db) => db.selectFrom("item").selectAll().execute());
     expect(rows).toHaveLength(5);
-    expect((await storageError(() => createDatabase(path, FIRST))).code).toBe("store_exists");
+    expect((await storageError(() => openDatabase(path, FIRST, "new"))).code).toBe("store_exists");
     await Promise.all(all.map((one) => one.close()));
     expect(namesIn(join(path, ".."))).toEqual(["proviso.db"]);
   });
@@ -192,7 +192,7 @@ describe("a file", () => {
 
   test("leaves room on its disk for what is urgent", async () => {
     const path = join(temporaryFolder(), "proviso.db");
-    const database = await createDatabase<Tables>(path, FIRST, { reserve: 2 ** 52 });
+    const database = await openDatabase<Tables>(path, FIRST, "new", { reserve: 2 ** 52 });
     onTestFinished(() => database.close());
     const put = (name: string, urgent: boolean): Promise<unknown> =>
       database.write((db) => db.insertInto("item").values({ name, amount: 1 }).execute(), {
@@ -240,7 +240,7 @@ describe("a migration", () => {
   test("that is killed in the middle is made again by the next", async () => {
     const { path, database } = await opened();
     await database.close();
-    const child = fileURLToPath(new URL("children/migrate.mjs", import.meta.url));
+    const child = childProgram("storage", "migrate");
     const marker = `${path}.halfway`;
     const killed = spawn(process.execPath, [child, path, marker], { stdio: "ignore" });
     while (!existsSync(marker)) await new Promise((resolve) => setTimeout(resolve, 10));

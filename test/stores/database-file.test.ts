@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, test } from "vitest";
 import { createStores, openRevocations, openStores } from "../../src/stores/index.js";
-import { capability, namesIn, posix, storageError } from "../issuer/support.js";
+import { addAll, capability, namesIn, posix, storageError } from "../issuer/support.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // What only a file can suffer.
@@ -128,11 +128,11 @@ describe("files that are no databases of proviso", () => {
     ],
     [
       "an SQLite file that only says to be one",
-      (path) => sqlite(path, marked(0x70727664)),
+      (path) => sqlite(path, marked(0x70727665)),
       "store_corrupt",
       /it is damaged/,
     ],
-    ...[0x70727673, 0x7072766c, 0x70727674].map(
+    ...[0x70727673, 0x7072766c, 0x70727674, 0x70727664].map(
       (id): [string, (path: string) => void, string, RegExp] => [
         `a store of the unreleased format ${id.toString(16)}`,
         (path) => sqlite(path, marked(id)),
@@ -142,7 +142,7 @@ describe("files that are no databases of proviso", () => {
     ),
     [
       "a database of a newer version",
-      (path) => sqlite(path, `${marked(0x70727664)}; PRAGMA user_version = 1000`),
+      (path) => sqlite(path, `${marked(0x70727665)}; PRAGMA user_version = 1000`),
       "store_version",
       /newer version/,
     ],
@@ -166,7 +166,7 @@ describe("files that are no databases of proviso", () => {
     const path = newPath();
     const database = await createStores(path);
     const ids = Array.from({ length: 500 }, (_, i) => `cap_${i}`);
-    await (await openRevocations(database)).addAll(ids.map(capability));
+    await addAll(await openRevocations(database), ids.map(capability));
     await database.close();
     const whole = readFileSync(path);
     const attempt = async (name: string, bytes: Uint8Array): Promise<string> => {

@@ -67,7 +67,7 @@ describe("opening", () => {
   test("a ledger with wrong options is misuse", async () => {
     const database = await databaseAt(newPath());
     const wrong: [object, string][] = [
-      [{ intervall: 1 }, 'unknown option "intervall"; there are interval'],
+      [{ intervall: 1 }, 'options.intervall: unknown member; did you mean "interval"?'],
       [{ interval: -1 }, "interval must be 0 to 60,000 milliseconds"],
       [{ interval: Number.NaN }, "interval must be"],
       [{ capacity: 0 }, "capacity must be"],
@@ -139,7 +139,7 @@ describe("what is not a database of ours is refused, and left as it is", () => {
       ["UPDATE hop SET hop = '{}'", "a hop in it is not well formed"],
       ["UPDATE event SET what = 'x'", "an event in it is not well formed"],
       ["UPDATE gap SET lost = 'x'", "a gap in it is not well formed"],
-      ["UPDATE issued SET body = '{}'", "a capability in it is not well formed"],
+      ["UPDATE issued SET principal = 'a'", "a capability in it is not well formed"],
       ["DROP TABLE event", "or it is damaged"],
     ];
     for (const [sql, message] of damage) {

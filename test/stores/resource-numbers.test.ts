@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
   type ResourceNumbers,
@@ -9,6 +8,7 @@ import {
 } from "../../src/agent/resources/resource-numbers.js";
 import { openStores, type StoreDatabase } from "../../src/stores/database.js";
 import { ResourceNumberStore } from "../../src/stores/resource-numbers.js";
+import { childProgram } from "../support/children.js";
 import { onBothDatabases } from "../support/databases.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -145,7 +145,7 @@ onBothDatabases((place) => {
   test("processes that ask for the same new names at once get the same numbers", async () => {
     const where = await place();
     await opened(where);
-    const script = fileURLToPath(new URL("children/number.mjs", import.meta.url));
+    const script = childProgram("stores", "number");
     const children = Array.from({ length: 3 }, () =>
       spawn(process.execPath, [script, where], { stdio: ["pipe", "pipe", "inherit"] }),
     );

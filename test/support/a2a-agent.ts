@@ -2,21 +2,23 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { pino } from "pino";
+import type { Authenticator } from "../../src/agent/caller.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import {
-  type Authenticator,
   createIssuingAgent,
+  createPolicyTable,
   type IssuingAgent,
   type IssuingAgentOptions,
-  PolicyTable,
-  type ResourceNumbers,
+  type PolicyTable,
 } from "../../src/agent/index.js";
+import type { ResourceNumbers } from "../../src/agent/resources/resource-numbers.js";
 import { createFixedTokens, type FixedToken } from "../../src/auth/index.js";
 import { createIssuer, createKeyring, type Issuer } from "../../src/issuer/index.js";
 import {
-  AgentMetrics,
+  type AgentMetrics,
   type AgentServer,
   type AgentServerOptions,
+  createAgentMetrics,
   openTaskStore,
   serveAgent,
   type TaskStore,
@@ -27,10 +29,11 @@ import {
   createKeyringFile,
   createStores,
   followKeyringFile,
-  LedgerStore,
+  type LedgerStore,
+  openLedger,
+  openResourceNumbers,
   openRevocations,
   openStores,
-  ResourceNumberStore,
   type RevocationStore,
 } from "../../src/stores/index.js";
 import { GRANTS, POLICY, skillsOver, writeDocuments } from "../protocols/a2a/contents.js";
@@ -124,11 +127,11 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const folder = await openFolder(join(home, "documents"));
   const stores = await createStores(join(home, "proviso.db"));
   const revocations = await openRevocations(stores, { clock });
-  const ledger = new LedgerStore(stores, { clock });
+  const ledger = openLedger(stores, { clock });
   const tasks = await openTaskStore(stores, { clock, ...keeping });
-  const resourceNumbers = new ResourceNumberStore(stores);
-  const policy = new PolicyTable(POLICY);
-  const metrics = new AgentMetrics(() => ({
+  const resourceNumbers = openResourceNumbers(stores);
+  const policy = createPolicyTable(POLICY);
+  const metrics = createAgentMetrics(() => ({
     ...{ size: revocations.size, version: revocations.version, age: revocations.age },
   }));
   const skills = skillsOver(folder, (skill) => ran.push(skill));

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import pg from "pg";
 import { describe, onTestFinished } from "vitest";
-import { ADDRESS, MISSING } from "./postgres.js";
+import { ADDRESS, administer, DATABASES, MISSING } from "./postgres.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 /** Whether there is no PostgreSQL server in this run. */
@@ -18,23 +17,35 @@ export function onBothDatabases(
   describe.skipIf(missing)(`on PostgreSQL${reason}`, () => tests(postgresPlace, "postgres"));
 }
 
-/** The address of a new database on the server of this run, which goes when the test is done. */
+/** Databases of this process that no test uses. */
+const free: string[] = [];
+
+/** The address of a database on the server of this run, which holds nothing, and is one test's alone. */
 export async function postgresPlace(): Promise<string> {
-  const address = process.env[ADDRESS] ?? "";
-  const name = `test_${randomBytes(6).toString("hex")}`;
-  await administer(address, `CREATE DATABASE ${name}`);
-  onTestFinished(() => administer(address, `DROP DATABASE ${name} WITH (FORCE)`));
-  const url = new URL(address);
+  const place = free.pop() ?? (await newPlace());
+  onTestFinished(async () => {
+    await administer(place, EMPTY);
+    free.push(place);
+  });
+  return place;
+}
+
+async function newPlace(): Promise<string> {
+  const url = new URL(process.env[ADDRESS] ?? "");
+  const name = `${DATABASES}${randomBytes(6).toString("hex")}`;
+  await administer(url.href, `CREATE DATABASE ${name}`);
   url.pathname = `/${name}`;
   return url.href;
 }
 
-async function administer(address: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: address });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
+/** Ends whatever a test left open, and removes all that it made: a third of what a new database takes. */
+const EMPTY = `
+  SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid();
+  DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^(pg_|information_schema$)' LOOP
+      EXECUTE format('DROP SCHEMA %I CASCADE', name);
+    END LOOP;
+  END $$;
+  CREATE SCHEMA public;
+`;

@@ -1,7 +1,11 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildIfStale } from "./built.js";
+import { bundleChildren } from "./children.js";
+
+/** Bytes that a run has room in. */
+const ENOUGH = 2 ** 31;
 
 /** Anybody may write here, as in the system's own: some tests run programs as nobody. */
 const SHARED = 0o1777;
@@ -11,9 +15,10 @@ const SHARED = 0o1777;
  * temporary folder for this run alone, which tests and the programs that they start find as `TMPDIR`.
  * After the last: fails the run if anything is left in it.
  */
-export default function setUp(): () => void {
+export default async function setUp(): Promise<() => void> {
   buildIfStale();
-  const folder = mkdtempSync(join(tmpdir(), "proviso-run-"));
+  await bundleChildren();
+  const folder = mkdtempSync(join(process.env["TMPDIR"] ?? memory() ?? tmpdir(), "proviso-run-"));
   chmodSync(folder, SHARED);
   process.env["TMPDIR"] = folder;
   return () => {
@@ -24,4 +29,22 @@ export default function setUp(): () => void {
     const some = left.slice(0, 20).join("\n  ");
     throw new Error(`the tests left ${left.length} files and folders behind:\n  ${some}`);
   };
+}
+
+/**
+ * A file system in memory, if there is one that is large enough and runs programs: databases there wait for
+ * no disk. What a killed process has written stays there too; only a power cut would be another matter.
+ */
+function memory(): string | undefined {
+  const folder = "/dev/shm";
+  try {
+    const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
+    const [, , type, options = ""] =
+      mounts.find((line) => line.includes(` ${folder} `))?.split(" ") ?? [];
+    const { bavail, bsize } = statfsSync(folder);
+    const fits = type === "tmpfs" && !options.includes("noexec") && bavail * bsize >= ENOUGH;
+    return fits ? folder : undefined;
+  } catch {
+    return undefined;
+  }
 }

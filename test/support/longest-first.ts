@@ -3,11 +3,14 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 // The files that take longest, in their order: one that began last would run alone at the end.
 const LONGEST = [
   "injection/injection",
-  "stores/revocations/revocation-durability",
-  "fuzz/tokens",
-  "stores/tasks/task-store",
   "examples/documents-agent",
-  "stores/keyring-file",
+  "stores/revocations/revocation-durability",
+  "stores/tasks/task-store",
+  "protocols/a2a/restart",
+  "vectors/kit",
+  "fuzz/linear",
+  "stores/ledger/notes",
+  "fuzz/tokens",
   "fuzz/damage",
   "protocols/a2a/callers",
 ];

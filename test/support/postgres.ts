@@ -10,6 +10,9 @@ import pg from "pg";
 // real server's binaries, or the one that PROVISO_TEST_POSTGRES names. Where none can be had, the
 // tests that need it are skipped, and say why.
 
+/** How the names of the databases of tests begin. */
+export const DATABASES = "proviso_test_";
+
 /** Where tests find the server, and why there is none: set for the workers by the global set-up. */
 export const ADDRESS = "PROVISO_TEST_POSTGRES";
 export const MISSING = "PROVISO_TEST_POSTGRES_MISSING";
@@ -18,6 +21,11 @@ export const MISSING = "PROVISO_TEST_POSTGRES_MISSING";
 const NOBODY = 65534;
 const asRoot = process.getuid?.() === 0;
 const user = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
+/** Nothing outlives the server, and no test pulls the power: it need not write more than it must. */
+const SETTINGS = [
+  ...["fsync=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0"],
+  ...["autovacuum=off", "max_connections=400", "shared_buffers=32MB"],
+];
 /** Milliseconds for the server to start. */
 const START = 30_000;
 
@@ -28,7 +36,8 @@ interface Binaries {
 
 /** Starts the server unless one is named. Vitest's global set-up; what it returns is the tear-down. */
 export default async function setup(): Promise<() => Promise<void>> {
-  if (process.env[ADDRESS] !== undefined) return async () => {};
+  const given = process.env[ADDRESS];
+  if (given !== undefined) return () => dropDatabases(given);
   const folder = mkdtempSync(join(tmpdir(), "proviso-postgres-"));
   if (asRoot) chownSync(folder, NOBODY, NOBODY);
   let server: ChildProcess | undefined;
@@ -56,7 +65,7 @@ export default async function setup(): Promise<() => Promise<void>> {
       postgres,
       [
         ...["-D", data, "-h", "127.0.0.1", "-p", String(port), "-k", ""],
-        ...["-c", "fsync=off", "-c", "max_connections=400", "-c", "shared_buffers=32MB"],
+        ...SETTINGS.flatMap((setting) => ["-c", setting]),
       ],
       { ...user, stdio: "ignore", cwd: folder },
     );
@@ -122,4 +131,30 @@ function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0));
     });
   });
+}
+
+/** Runs statements on a connection of their own. */
+export async function administer(address: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: address });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Leaves a server that is not of this run as it was. */
+async function dropDatabases(address: string): Promise<void> {
+  const client = new pg.Client({ connectionString: address });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ datname: string }>("SELECT datname FROM pg_database");
+    for (const { datname } of rows) {
+      if (datname.startsWith(DATABASES))
+        await client.query(`DROP DATABASE ${datname} WITH (FORCE)`);
+    }
+  } finally {
+    await client.end();
+  }
 }

@@ -29,23 +29,6 @@ export type ResourceQueryReading =
  * operators. Values are equal if type and value are; `min` and `max` hold for values of the bound's
  * own type. A field that the resource does not have holds no condition, and neither does any field
  * one that is empty or has an operator that is not known.
- *
- * @example
- * ```ts
- * import { matches } from "proviso/agent";
- *
- * const report = Object.freeze({
- *   name: "reports/q3.md",
- *   displayName: "Third quarter",
- *   collection: "reports",
- *   kind: "item",
- *   fields: { year: 2025, department: "finance", date: "2025-10-04" },
- * });
- * matches(report, { department: "finance", year: { min: 2024, max: 2025 } }); // => true
- * matches(report, { date: { min: "2025-10", max: "2025-11" } }); // => true
- * matches(report, { year: "2025" }); // => false
- * matches(report, { author: { in: ["alice", null] } }); // => false
- * ```
  */
 export function matches(resource: Resource, filter: ResourceFilter): boolean {
   const { fields } = resource;

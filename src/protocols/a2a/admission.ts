@@ -50,6 +50,8 @@ export function allowTasks(
 ): void {
   const paths = capabilities.map(({ revocationIds }) => revocationIds);
   const covers = agent.coverage(capabilities);
-  setTaskAccess(context, { ...callOf(context).caller, paths, covers });
+  const call = callOf(context);
+  call.access = { ...call.caller, paths, covers };
+  setTaskAccess(context, call.access);
   if (paths.length > 0) context.addActivatedExtension(EXTENSION_URI);
 }

@@ -7,7 +7,7 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthenticatedCapability } from "../../agent/presented.js";
 import type { Operation } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
-import { setTaskAccess, TASK_ACCESS_KEY, taskAccessOf } from "../../stores/tasks/task-access.js";
+import { setTaskAccess, type TaskAccess } from "../../stores/tasks/task-access.js";
 import type { Earlier } from "../../stores/tasks/task-store.js";
 import type { Binding, Fault } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
@@ -41,6 +41,8 @@ export interface Call {
   request?: SendMessageRequest;
   /** The answer to a message that runs nothing. */
   reply?: Message | Task;
+  /** Which tasks it may see, once it is let in. */
+  access?: TaskAccess;
   leave?: Leave;
   /** Gives back the slot that the caller's work has taken. */
   release?: () => void;
@@ -72,8 +74,9 @@ export function contextFor(call: Call, tenant = ""): ServerCallContext {
 /** Hands over to the SDK's context what came out when leave was asked for. */
 export function adopt(to: ServerCallContext, from: ServerCallContext): void {
   if (to === from) return;
-  calls.set(to, callOf(from));
-  if (from.state.has(TASK_ACCESS_KEY)) setTaskAccess(to, taskAccessOf(from));
+  const call = callOf(from);
+  calls.set(to, call);
+  if (call.access !== undefined) setTaskAccess(to, call.access);
   for (const uri of from.activatedExtensions ?? []) to.addActivatedExtension(uri);
 }
 

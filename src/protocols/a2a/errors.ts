@@ -8,14 +8,18 @@ import {
   toJsonRpcError,
 } from "@a2a-js/sdk/errors";
 import { LeaveLostError } from "../../agent/outcomes.js";
-import { type AgentDenials, codesOf, type RequestDenial } from "../../agent/refusal.js";
+import {
+  type AgentDenials,
+  codesOf,
+  MOST_DENIALS,
+  type RequestDenial,
+} from "../../agent/refusal.js";
 import type { HttpFault } from "../../http/fault.js";
 import { TaskQuotaError } from "../../stores/tasks/quota.js";
 import { ERROR_CODES, ERROR_DOMAIN } from "./extension.js";
 
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 const STRUCT = "type.googleapis.com/google.protobuf.Struct";
-const MOST_DENIALS = 32;
 
 /** A `google.rpc.ErrorInfo`: what clients tell errors apart by. */
 export interface ErrorInfo {

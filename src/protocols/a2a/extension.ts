@@ -2,17 +2,13 @@
  * The capability extension of A2A (docs/a2a.md): its name, and every name that goes over the wire.
  */
 
+export { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
+
 /** What agents and clients call the extension by, in the Agent Card and in `A2A-Extensions`. */
 export const EXTENSION_URI = "urn:proviso:a2a:capabilities:1";
 
 /** The `domain` of every `google.rpc.ErrorInfo` that is about capabilities. */
 export const ERROR_DOMAIN = "capabilities.proviso";
-
-/**
- * HTTP header with the tokens of a request, separated by commas: for operations that have no metadata,
- * such as GetTask.
- */
-export const CAPABILITY_HEADER = "Proviso-Capability";
 
 /** HTTP header in which a caller declares that it uses ambient authority: its one value is `ambient`. */
 export const AUTHORITY_HEADER = "Proviso-Authority";
@@ -22,9 +18,6 @@ export const AUTHORITY_HEADER = "Proviso-Authority";
  * declares that it uses ambient authority.
  */
 export const AMBIENT = { authority: "ambient" } as const;
-
-/** HTTP header with the denial codes of a refusal, for clients that keep nothing of its body. */
-export const DENIAL_HEADER = "Proviso-Denial";
 
 /** The JSON-RPC methods of the extension (docs/a2a.md, section 6). */
 export const METHODS = {

@@ -55,11 +55,11 @@ const MEMBERS = ["agent", "handler", "needs", "caller", "access", "body", "onFai
  * import { guard } from "proviso/a2a";
  * import { createIssuingAgent, PolicyTable } from "proviso/agent";
  * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { createStores, LedgerStore } from "proviso/stores";
+ * import { createStores, openLedger } from "proviso/stores";
  *
  * const revocations = new RevocationList();
  * const database = await createStores(`${process.env.TMPDIR ?? "/tmp"}/guard-${process.pid}.db`);
- * const ledger = new LedgerStore(database);
+ * const ledger = openLedger(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
  *     name: "echo-agent",

@@ -91,15 +91,15 @@ const MOST_RUNNING = 128;
  * import { tmpdir } from "node:os";
  * import { join } from "node:path";
  * import { openTaskStore, serveAgent } from "proviso/a2a";
- * import { createIssuingAgent, PolicyTable } from "proviso/agent";
+ * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
  * import { createFixedTokens } from "proviso/auth";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { createStores, LedgerStore } from "proviso/stores";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+ * import { createStores, openLedger } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
- * const revocations = new RevocationList();
+ * const revocations = createRevocationList();
  * const database = await createStores(join(folder, "proviso.db"));
- * const ledger = new LedgerStore(database);
+ * const ledger = openLedger(database);
  * const tasks = await openTaskStore(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
@@ -110,7 +110,7 @@ const MOST_RUNNING = 128;
  *   }),
  *   revocations,
  *   ledger,
- *   policy: new PolicyTable({
+ *   policy: createPolicyTable({
  *     rules: [{ principal: "alice", grant: "clock:read", operations: "*" }],
  *   }),
  *   skills: [

@@ -2,12 +2,7 @@ import type { ListTasksRequest, ListTasksResponse, Task } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext, TaskStore } from "@a2a-js/sdk/server";
 import type { AuthorityUse } from "../../agent/coverage.js";
-import {
-  mayAccess,
-  type TaskAccess,
-  taskAccessOf,
-  usesOf,
-} from "../../stores/tasks/task-access.js";
+import { type TaskAccess, taskAccessOf, usesOf } from "../../stores/tasks/task-access.js";
 
 /** Asks a handler for a page of tasks, whoever made them. */
 type List = (params: ListTasksRequest) => Promise<ListTasksResponse>;
@@ -85,7 +80,7 @@ export class RememberedTasks implements Visibility {
     const made = this.#made.get(ownerOf(context))?.get(id);
     if (made === undefined) return false;
     const access = taskAccessOf(context);
-    if (mayAccess(access, made.access)) return true;
+    if (maySee(access, made.access)) return true;
     const { invoker, covers, paths } = access;
     const isParty = invoker === made.access.invoker && paths.length > 0 && made.uses.length > 0;
     if (ended === undefined || covers === undefined || !isParty) return false;
@@ -130,4 +125,19 @@ export class RememberedTasks implements Visibility {
 
 function ownerOf(context: ServerCallContext): string {
   return JSON.stringify([context.tenant ?? "", taskAccessOf(context).principal]);
+}
+
+/**
+ * Whether a request may see what another has made: for the same principal, and with each token that it was
+ * made with, or one that this was narrowed from. What is narrowed from such a token, or is its sibling, does
+ * not; nor do ambient authority and capabilities see each other's.
+ */
+function maySee(present: TaskAccess, made: TaskAccess): boolean {
+  if (present.principal !== made.principal) return false;
+  if (present.paths.length === 0 || made.paths.length === 0) {
+    return present.paths.length === made.paths.length;
+  }
+  // The last id of a path tells its token from those that it was narrowed from.
+  const lasts = new Set(present.paths.flatMap((path) => path.slice(-1)));
+  return made.paths.every((path) => path.some((id) => lasts.has(id)));
 }

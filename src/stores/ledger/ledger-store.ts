@@ -1,4 +1,5 @@
 import type { IssuedCapability, Ledger, LedgerEvent, LedgerQuery } from "../../agent/ledger.js";
+import { assertMembers } from "../../caveats/known-members.js";
 import { parseTime } from "../../caveats/time.js";
 import type { StoreDatabase } from "../database.js";
 import { type Batch, type LedgerGap, Notes, type NotesOptions } from "./notes.js";
@@ -23,34 +24,6 @@ const MAX_RETENTION = 36_500;
  * What `commit` wrote survives any crash. What `note` took is written within `interval` milliseconds
  * or after 512 events, and then survives the end of this process, however it comes; in a file, a crash
  * of the whole system may lose what was noted since the last commit.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { createStores, LedgerStore } from "proviso/stores";
- *
- * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
- * const ledger = new LedgerStore(database);
- * const revocations = new RevocationList();
- * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
- * const { capability, identifier } = issuer.issue(() => ({
- *   grant: "documents:read",
- *   operations: ["retrieve"],
- * }));
- *
- * const { id, expires } = capability;
- * const who = { principal: "alice", invoker: "assistant" };
- * const at = new Date().toISOString();
- * await ledger.commit({ kind: "issuance", at, decision: "allowed", capability: id, ...who }, [
- *   { id, identifier, hop: JSON.stringify(capability.hop), ...who, expires },
- * ]);
- * (await ledger.issued(id))?.principal; // => "alice"
- * await ledger.close();
- * await database.close();
- * ```
  */
 export class LedgerStore implements Ledger {
   readonly #database: StoreDatabase;
@@ -65,10 +38,7 @@ export class LedgerStore implements Ledger {
    * @throws TypeError on wrong options.
    */
   constructor(database: StoreDatabase, options: LedgerOptions = {}) {
-    const unknown = Object.keys(options).find((option) => !OPTIONS.includes(option));
-    if (unknown !== undefined) {
-      throw new TypeError(`unknown option "${unknown}"; there are ${OPTIONS.join(", ")}`);
-    }
+    assertMembers(options, OPTIONS, "options");
     const { interval = 100, capacity = 100_000, retention = 90 } = options;
     const { onProblem = () => {}, clock = Date.now } = options;
     if (!Number.isFinite(interval) || interval < 0 || interval > MAX_INTERVAL) {
@@ -198,10 +168,6 @@ export class LedgerStore implements Ledger {
     await this.#closed;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
   #assertOpen(): void {
     if (this.#closed !== undefined) throw new TypeError("the ledger is closed");
   }
@@ -217,4 +183,41 @@ export class LedgerStore implements Ledger {
     );
     this.#hops.add(hops);
   }
+}
+
+/**
+ * The ledger in a database of the stores, which the caller closes after the ledger.
+ *
+ * @throws TypeError on wrong options.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+ * import { createStores, openLedger } from "proviso/stores";
+ *
+ * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
+ * const ledger = openLedger(database);
+ * const revocations = createRevocationList();
+ * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
+ * const { capability, identifier } = issuer.issue(() => ({
+ *   grant: "documents:read",
+ *   operations: ["retrieve"],
+ * }));
+ *
+ * const { id, expires } = capability;
+ * const who = { principal: "alice", invoker: "assistant" };
+ * const at = new Date().toISOString();
+ * await ledger.commit({ kind: "issuance", at, decision: "allowed", capability: id, ...who }, [
+ *   { id, identifier, hop: JSON.stringify(capability.hop), ...who, expires },
+ * ]);
+ * (await ledger.issued(id))?.principal; // => "alice"
+ * await ledger.close();
+ * await database.close();
+ * ```
+ */
+export function openLedger(database: StoreDatabase, options: LedgerOptions = {}): LedgerStore {
+  return new LedgerStore(database, options);
 }

@@ -1,12 +1,13 @@
 import type { Kysely } from "kysely";
 import type { IssuedCapability, LedgerEvent, LedgerQuery } from "../../agent/ledger.js";
 import type { Hop } from "../../caveats/hop.js";
+import { assertMembers } from "../../caveats/known-members.js";
 import { formatTime, parseTime } from "../../caveats/time.js";
 import { isRevocationId } from "../../revocation/id.js";
-import { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
+import { sound, whole } from "../sound.js";
 import type { LedgerGap } from "./notes.js";
-import { eventOf, hopOfText, KINDS, textKey, whatOf } from "./row.js";
+import { eventOf, hopOfText, issuedOf, KINDS, textKey, whatOf } from "./row.js";
 
 const QUERY_KEYS = ["principal", "capability", "since", "decision", "kind", "limit"];
 const DECISIONS = ["allowed", "refused"] as const;
@@ -15,10 +16,7 @@ const MAX_HOPS = 500;
 
 /** @throws TypeError if the query asks for what there is not. */
 export function assertQuery(query: LedgerQuery): void {
-  const unknown = Object.keys(query).find((key) => !QUERY_KEYS.includes(key));
-  if (unknown !== undefined) {
-    throw new TypeError(`unknown filter "${unknown}"; there are ${QUERY_KEYS.join(", ")}`);
-  }
+  assertMembers(query, QUERY_KEYS, "query");
   const { since, decision, kind, limit } = query;
   if (decision !== undefined && !DECISIONS.includes(decision)) {
     throw new TypeError('decision must be "allowed" or "refused"');
@@ -59,7 +57,7 @@ export async function readEvents(
       .orderBy("seq", "desc")
       .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
       .execute();
-    const events = rows.map((row) => sound(database, "an event", () => eventOf(row))).reverse();
+    const events = sound(database.name, "an event", () => rows.map(eventOf).reverse());
     const hops = await readHops(database, db, events);
     return events.map((event) => (event.path === undefined ? event : withHops(event, hops)));
   });
@@ -80,12 +78,9 @@ async function readHops(
       .select(["revocation", "hop"])
       .where("revocation", "in", some)
       .execute();
-    for (const { revocation, hop } of rows) {
-      hops.set(
-        revocation,
-        sound(database, "a hop", () => hopOfText(hop)),
-      );
-    }
+    sound(database.name, "a hop", () => {
+      for (const { revocation, hop } of rows) hops.set(revocation, hopOfText(hop));
+    });
   }
   return hops;
 }
@@ -107,49 +102,23 @@ export async function readIssued(
   const row = await database.read((db) =>
     db
       .selectFrom("issued")
-      .select("body")
+      .selectAll()
       .where("id", "=", JSON.stringify(id))
       .where("expires", ">", formatTime(now))
       .executeTakeFirst(),
   );
-  if (row === undefined) return undefined;
-  return sound(database, "a capability", () => {
-    const body: unknown = JSON.parse(row.body);
-    if (typeof body !== "object" || body === null) throw new TypeError("this is no object");
-    const of = (name: keyof IssuedCapability): string => {
-      const value: unknown = Reflect.get(body, name);
-      if (typeof value === "string") return value;
-      throw new TypeError(`"${name}" is not a text`);
-    };
-    return {
-      ...{ id: of("id"), identifier: of("identifier"), hop: of("hop") },
-      ...{ principal: of("principal"), invoker: of("invoker"), expires: of("expires") },
-      ...("query" in body ? { query: of("query") } : {}),
-    };
-  });
+  return sound(database.name, "a capability", () => row && issuedOf(row));
 }
 
 export async function readGaps(database: StoreDatabase): Promise<readonly LedgerGap[]> {
   const rows = await database.read((db) =>
     db.selectFrom("gap").select(["from", "until", "lost"]).orderBy("seq").execute(),
   );
-  for (const { from, until, lost } of rows) {
-    sound(database, "a gap", () => {
+  return sound(database.name, "a gap", () =>
+    rows.map(({ from, until, lost }) => {
       const known = [from, until].every((time) => parseTime(time) !== undefined);
-      if (!known || !Number.isSafeInteger(lost)) throw new TypeError("a gap has two times");
-    });
-  }
-  return rows;
-}
-
-/** @throws StorageError `store_corrupt` if reading shows that a row is damaged. */
-function sound<T>({ name }: StoreDatabase, what: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    const known = [TypeError, SyntaxError, RangeError].some((type) => cause instanceof type);
-    if (!known) throw cause;
-    const detail = `${what} in it is not well formed`;
-    throw new StorageError("store_corrupt", name, { detail, cause });
-  }
+      if (!known) throw new TypeError("a gap has two times");
+      return { from, until, lost: whole(lost) };
+    }),
+  );
 }

@@ -1,4 +1,10 @@
-import type { AuthorityKind, LedgerEvent, LedgerEventKind, LedgerHop } from "../../agent/ledger.js";
+import type {
+  AuthorityKind,
+  IssuedCapability,
+  LedgerEvent,
+  LedgerEventKind,
+  LedgerHop,
+} from "../../agent/ledger.js";
 import { decodeUtf8, encodeUtf8 } from "../../bytes/utf8.js";
 import { CAPABILITY_LIMITS } from "../../capability/limits.js";
 import type { Hop } from "../../caveats/hop.js";
@@ -6,6 +12,7 @@ import { readHop } from "../../caveats/read-hop.js";
 import { encodeHop } from "../../caveats/write-hop.js";
 import { isRevocationId } from "../../revocation/id.js";
 import type { StoreTables } from "../database.js";
+import { textOf, whole } from "../sound.js";
 
 /** Most characters of one text; of a longer one the start is kept, and an ellipsis. */
 const LONGEST_TEXT = 1024;
@@ -44,7 +51,7 @@ export function eventRow(event: LedgerEvent): EventRow {
     principal: principal === undefined ? null : textKey(principal),
     capability: capability === undefined ? null : textKey(capability),
     body: JSON.stringify({
-      ...Object.fromEntries(TEXTS.map((name) => [name, optional(event[name])])),
+      ...Object.fromEntries(TEXTS.map((name) => [name, event[name] && clipped(event[name])])),
       authority: authority !== undefined && AUTHORITIES.includes(authority) ? authority : undefined,
       declared: typeof event.declared === "boolean" ? event.declared : undefined,
       handles: handles && shortened(handles),
@@ -82,10 +89,6 @@ export function textKey(text: string): string {
 /** The text, or its start with an ellipsis. */
 function clipped(text: string): string {
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1)}…`;
-}
-
-function optional(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : clipped(text);
 }
 
 function shortened(texts: readonly string[]): string[] {
@@ -142,28 +145,25 @@ function moment(at: string): number {
  * @throws TypeError, SyntaxError or RangeError if the row is damaged.
  */
 export function eventOf({ at, what, principal, capability, body }: EventRow): LedgerEvent {
-  const kind = KINDS[integer(what) >> 1];
+  const kind = KINDS[whole(what) >> 1];
   if (kind === undefined) throw new TypeError("there is no such kind of event");
-  const rest: unknown = JSON.parse(body);
-  const of = (name: string): unknown =>
-    typeof rest === "object" && rest !== null ? Reflect.get(rest, name) : undefined;
-  const values = of("values");
-  const declared = of("declared");
+  const rest: { readonly [name: string]: unknown } = Object(JSON.parse(body));
+  const { declared, values } = rest;
   const members: Defined<LedgerEvent> = {
-    principal: principal === null ? undefined : text(JSON.parse(principal)),
-    capability: capability === null ? undefined : text(JSON.parse(capability)),
-    ...Object.fromEntries(TEXTS.map((name) => [name, text(of(name))])),
-    authority: AUTHORITIES.find((one) => one === of("authority")),
+    principal: principal === null ? undefined : textOf(principal),
+    capability: capability === null ? undefined : textOf(capability),
+    ...Object.fromEntries(TEXTS.map((name) => [name, optionalText(rest[name])])),
+    authority: AUTHORITIES.find((one) => one === rest["authority"]),
     declared: typeof declared === "boolean" ? declared : undefined,
-    handles: texts(of("handles")),
-    codes: texts(of("codes")),
-    path: texts(of("path"))?.map((revocationId) => ({ revocationId })),
+    handles: texts(rest["handles"]),
+    codes: texts(rest["codes"]),
+    path: texts(rest["path"])?.map((revocationId) => ({ revocationId })),
     values: typeof values === "object" && values !== null ? { ...values } : undefined,
   };
   const given = Object.entries(members).filter(([, value]) => value !== undefined);
   return {
     kind,
-    at: new Date(integer(at)).toISOString(),
+    at: new Date(whole(at)).toISOString(),
     decision: what % 2 === 1 ? "refused" : "allowed",
     ...Object.fromEntries(given),
   };
@@ -178,18 +178,26 @@ export function hopOfText(text: string): Hop {
   return reading.hop;
 }
 
-function integer(value: unknown): number {
-  if (Number.isSafeInteger(value)) return Number(value);
-  throw new TypeError("the stored number is not whole");
+/** The row of an issued capability. Texts of the canonical JSON have neither NUL nor lone surrogates. */
+export function issuedRow(capability: IssuedCapability): StoreTables["issued"] {
+  const { id, identifier, hop, principal, invoker, expires, query = null } = capability;
+  const keyed = { id: JSON.stringify(id), identifier, hop, expires, query };
+  return { ...keyed, principal: JSON.stringify(principal), invoker: JSON.stringify(invoker) };
 }
 
-function text(value: unknown): string | undefined {
+/** @throws TypeError or SyntaxError if the row is damaged. */
+export function issuedOf({ query, ...row }: StoreTables["issued"]): IssuedCapability {
+  const who = { principal: textOf(row.principal), invoker: textOf(row.invoker) };
+  return { ...row, id: textOf(row.id), ...who, ...(query === null ? {} : { query }) };
+}
+
+function optionalText(value: unknown): string | undefined {
   if (value === undefined || typeof value === "string") return value;
   throw new TypeError("the stored text is not a string");
 }
 
-function texts(value: unknown): string[] | undefined {
+function texts(value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined;
-  if (!Array.isArray(value)) throw new TypeError("the stored list is not an array");
-  return value.map((member) => text(member) ?? "");
+  if (Array.isArray(value) && value.every((member) => typeof member === "string")) return value;
+  throw new TypeError("the stored list is not one of texts");
 }

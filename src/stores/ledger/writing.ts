@@ -1,18 +1,18 @@
 import { sql, type Transaction } from "kysely";
+import { LRUCache } from "lru-cache";
 import type { IssuedCapability, LedgerEvent } from "../../agent/ledger.js";
 import { formatTime } from "../../caveats/time.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
-import { type EventRow, hopText, whatOf } from "./row.js";
+import { inSteps, STEP } from "../steps.js";
+import { type EventRow, hopText, issuedRow, whatOf } from "./row.js";
 
 type Writing = Transaction<StoreTables>;
 
 const DAY = 24 * 60 * 60 * 1000;
 /** Hops of one INSERT, which may name so many values only. */
 const MAX_HOPS = 1000;
-/** Hops that are known to be kept, after which they are forgotten. */
+/** Hops that are known to be kept. */
 const MAX_KNOWN = 10_000;
-/** Rows that one transaction removes, so that nothing waits for it long. */
-const MAX_REMOVED = 500;
 
 /** What a hop says, and when an event told it, in milliseconds since 1970. */
 interface ToldHop {
@@ -23,7 +23,7 @@ interface ToldHop {
 
 /** Hops that are known to be kept, so that most events write none. */
 export class KnownHops {
-  readonly #kept = new Map<string, number>();
+  readonly #kept = new LRUCache<string, number>({ max: MAX_KNOWN });
 
   /** What events tell of hops that are not known to be kept, or were told last long ago. */
   newIn(events: readonly LedgerEvent[]): readonly ToldHop[] {
@@ -43,7 +43,6 @@ export class KnownHops {
 
   /** Notes that they are committed. */
   add(hops: readonly ToldHop[]): void {
-    if (this.#kept.size + hops.length > MAX_KNOWN) this.#kept.clear();
     for (const { revocation, at } of hops) this.#kept.set(revocation, at);
   }
 }
@@ -70,14 +69,15 @@ export async function insertIssued(
   db: Writing,
   issued: readonly IssuedCapability[],
 ): Promise<void> {
-  for (const { id, identifier, hop, principal, invoker, expires, query } of issued) {
-    const body = JSON.stringify({ id, identifier, hop, principal, invoker, expires, query });
+  for (const capability of issued) {
     const { numInsertedOrUpdatedRows } = await db
       .insertInto("issued")
-      .values({ id: JSON.stringify(id), expires, body })
+      .values(issuedRow(capability))
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
-    if (numInsertedOrUpdatedRows === 0n) throw new TypeError(`capability ${id} was issued before`);
+    if (numInsertedOrUpdatedRows === 0n) {
+      throw new TypeError(`capability ${capability.id} was issued before`);
+    }
   }
 }
 
@@ -96,7 +96,7 @@ export async function removeOld(
   isOver: () => boolean,
 ): Promise<number> {
   const expired = formatTime(now);
-  const most = sql.lit(MAX_REMOVED);
+  const most = sql.lit(STEP);
   const steps = [
     sql`DELETE FROM issued WHERE id IN
       (SELECT id FROM issued WHERE expires <= ${expired} LIMIT ${most})`,
@@ -112,12 +112,11 @@ export async function removeOld(
   ];
   let removed = 0;
   for (const step of steps) {
-    let count: number;
-    do {
-      const { numAffectedRows } = await database.write((db) => step.execute(db), { urgent: true });
-      count = Number(numAffectedRows ?? 0);
-      removed += count;
-    } while (count === MAX_REMOVED && !isOver());
+    removed += await inSteps(
+      database,
+      async (db) => Number((await step.execute(db)).numAffectedRows ?? 0),
+      isOver,
+    );
     if (isOver()) break;
   }
   return removed;

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Kysely } from "kysely";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import type { Kysely, Transaction } from "kysely";
 import {
   covers,
   type KeptRevocation,
@@ -13,36 +13,12 @@ import { StorageError, storeError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
 import { RevocationRows } from "./rows.js";
 
-/** How current a store's answers must be. */
-export interface RevocationStoreOptions {
-  /**
-   * Milliseconds between two looks whether another process has revoked something; 50 unless given, or
-   * 250 for PostgreSQL.
-   */
-  readonly refreshEvery?: number;
-  /**
-   * Seconds after the last successful look at the database for which the list may be relied on; 5
-   * unless given. Then every check is refused as `revocation_stale`, until a look succeeds again.
-   */
-  readonly staleAfter?: number;
-  /** Milliseconds since 1970; the issuer's clock, `Date.now` unless given. */
-  readonly clock?: () => number;
-}
-
-const REFRESH_EVERY = { sqlite: 50, postgres: 250 } as const;
-const STALE_AFTER = 5;
 /** Milliseconds after which a look is given up: another one may be answered. */
 const PATIENCE = 2000;
 
-/** What must be read back, and what waits for it. */
-interface Confirmation {
-  readonly entries: KeptRevocation[];
-  readonly done: Promise<void>;
-}
-
 /**
  * Revocations in a database that several processes share. Each process holds all of them in memory,
- * so that a look-up does no I/O, and follows what the others revoke. Made by {@link openRevocations}.
+ * so that a look-up does no I/O, and follows what the others revoke. Made by `openRevocations`.
  *
  * Look-ups never throw. While the database cannot be read, what is known goes on being refused, and
  * after `staleAfter` seconds everything is. So it is once the database is closed.
@@ -58,14 +34,16 @@ export class RevocationStore implements RevocationSource, RevocationSink {
   /** When the last look that succeeded began, in milliseconds of `performance`. */
   #readAt = Number.NEGATIVE_INFINITY;
   #problem: StorageError | undefined;
-  #next: Confirmation | undefined;
+  /** What is read back next, in one go. */
+  #written: KeptRevocation[] = [];
+  #readingBack: Promise<void> | undefined;
 
-  /** @internal Use {@link openRevocations}. */
-  constructor(database: StoreDatabase, options: Required<RevocationStoreOptions>) {
+  /** @internal Use `openRevocations`. */
+  constructor(database: StoreDatabase, staleAfter: number, clock: () => number) {
     this.#database = database;
     this.#rows = new RevocationRows(database.name);
-    this.#staleAfter = options.staleAfter * 1000;
-    this.#clock = options.clock;
+    this.#staleAfter = staleAfter * 1000;
+    this.#clock = clock;
   }
 
   find(query: RevocationQuery): RevocationEntry[] {
@@ -113,18 +91,12 @@ export class RevocationStore implements RevocationSource, RevocationSink {
    * @throws StorageError The entry must then be taken as not added.
    */
   async add(entry: RevocationEntry, quota?: RevocationQuota): Promise<RevocationAddition> {
-    const [addition = "known"] = await this.#addAll([readEntry(entry)], quota);
+    const kept = readEntry(entry);
+    const addition = await this.#database.write((db) => this.#put(db, kept, quota), {
+      urgent: true,
+    });
+    if (addition !== "over_quota") await this.#confirm([kept]);
     return addition;
-  }
-
-  /**
-   * Adds all entries or none, as {@link RevocationStore.add} does.
-   *
-   * @throws TypeError if an entry is not well formed.
-   * @throws StorageError as `add` does.
-   */
-  async addAll(entries: Iterable<RevocationEntry>): Promise<void> {
-    await this.#addAll(Array.from(entries, readEntry));
   }
 
   /**
@@ -152,34 +124,6 @@ export class RevocationStore implements RevocationSource, RevocationSink {
    *
    * @param action - Adds entries by the function that it is given: `store.add` would wait for itself.
    * @throws StorageError as `add` does; `store_locked` if another process held the lock for 2 seconds.
-   *
-   * @example
-   * ```ts
-   * import { mkdtempSync } from "node:fs";
-   * import { tmpdir } from "node:os";
-   * import { join } from "node:path";
-   * import { createKeyring } from "proviso/issuer";
-   * import {
-   *   createKeyringFile,
-   *   createStores,
-   *   openRevocations,
-   *   readKeyringFile,
-   *   replaceKeyringFile,
-   * } from "proviso/stores";
-   *
-   * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
-   * const keys = join(folder, "keys.json");
-   * createKeyringFile(keys, createKeyring());
-   * const database = await createStores(join(folder, "proviso.db"));
-   * const revocations = await openRevocations(database);
-   *
-   * await revocations.exclusively(() => {
-   *   const present = readKeyringFile(keys);
-   *   replaceKeyringFile(keys, present.rotate(), present);
-   * });
-   * readKeyringFile(keys).list().length; // => 2
-   * await database.close();
-   * ```
    */
   async exclusively<T>(
     action: (add: (entry: RevocationEntry) => Promise<void>) => T | Promise<T>,
@@ -190,7 +134,7 @@ export class RevocationStore implements RevocationSource, RevocationSink {
         await this.#rows.lock(db);
         return action(async (entry) => {
           const kept = readEntry(entry);
-          await this.#rows.put(db, [kept], { now: this.#now(), known: this.#version });
+          await this.#put(db, kept);
           added.push(kept);
         });
       },
@@ -218,43 +162,37 @@ export class RevocationStore implements RevocationSource, RevocationSink {
 
   /** One look; `false` once the database is closed. */
   async #refresh(): Promise<boolean> {
+    const { name } = this.#database;
     try {
-      await this.#look((action) => inTime(this.#database.read(action), this.#database.name));
+      await this.#look((action) => inTime(this.#database.read(action), name));
       this.#problem = undefined;
     } catch (error) {
-      // The database is closed.
-      if (error instanceof TypeError) return false;
-      this.#problem = storeError(error, this.#database.name);
+      if (this.#database.isClosed) return false;
+      this.#problem = storeError(error, name);
     }
     return true;
   }
 
-  async #addAll(
-    entries: readonly KeptRevocation[],
+  #put(
+    db: Transaction<StoreTables>,
+    entry: KeptRevocation,
     quota?: RevocationQuota,
-  ): Promise<RevocationAddition[]> {
-    if (entries.length === 0) return [];
-    const additions = await this.#database.write(
-      (db) => this.#rows.put(db, entries, { now: this.#now(), known: this.#version, quota }),
-      { urgent: true },
-    );
-    await this.#confirm(entries.filter((_, at) => additions[at] !== "over_quota"));
-    return additions;
+  ): Promise<RevocationAddition> {
+    const now = Math.floor(this.#clock() / 1000);
+    return this.#rows.put(db, entry, { now, least: this.#version, quota });
   }
 
   /** Reads back what was written. All that is written in one turn is read back at once. */
-  #confirm(entries: readonly KeptRevocation[]): Promise<void> {
-    if (entries.length === 0) return Promise.resolve();
-    if (this.#next === undefined) {
-      const waiting: KeptRevocation[] = [];
-      const done = nextTurn().then(() => {
-        this.#next = undefined;
-        return this.#database.readAfresh((db) => this.#readBack(db, waiting));
-      });
-      this.#next = { entries: waiting, done };
-    }
-    this.#next.entries.push(...entries);
-    return this.#next.done;
+  async #confirm(entries: readonly KeptRevocation[]): Promise<void> {
+    if (entries.length === 0) return;
+    this.#written.push(...entries);
+    this.#readingBack ??= nextTurn().then(() => {
+      const written = this.#written;
+      this.#written = [];
+      this.#readingBack = undefined;
+      return this.#database.readAfresh((db) => this.#readBack(db, written));
+    });
+    await this.#readingBack;
   }
 
   async #readBack(db: Kysely<StoreTables>, entries: readonly KeptRevocation[]): Promise<void> {
@@ -275,7 +213,7 @@ export class RevocationStore implements RevocationSource, RevocationSink {
     const began = performance.now();
     const known = this.#version;
     const { version, pruned } = await read((db) => this.#rows.state(db));
-    if (version < known) throw this.#rows.corrupt(`its version fell from ${known} to ${version}`);
+    this.#rows.assertGrown(known, version);
     if (pruned > this.#pruned) {
       this.#pruned = pruned;
       this.#table.prune(pruned);
@@ -288,69 +226,15 @@ export class RevocationStore implements RevocationSource, RevocationSink {
     }
     this.#readAt = Math.max(this.#readAt, began);
   }
-
-  #now(): number {
-    return Math.floor(this.#clock() / 1000);
-  }
 }
 
 /** Gives up a look that is not answered. */
-async function inTime<T>(look: Promise<T>, name: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const detail = `no answer for ${PATIENCE / 1000} s`;
-      reject(new StorageError("store_unreachable", name, { detail }));
-    }, PATIENCE).unref();
+function inTime<T>(look: Promise<T>, name: string): Promise<T> {
+  const answered = new AbortController();
+  const options = { ref: false, signal: answered.signal };
+  const late = sleep(PATIENCE, undefined, options).then(() => {
+    const detail = `no answer for ${PATIENCE / 1000} s`;
+    throw new StorageError("store_unreachable", name, { detail });
   });
-  try {
-    return await Promise.race([look, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/**
- * Opens the revocations in a database, and follows them until it is closed.
- *
- * @throws TypeError on wrong options.
- * @throws StorageError `store_corrupt` if they cannot be what proviso wrote, or what reading throws.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { createIssuer, createKeyring } from "proviso/issuer";
- * import { createStores, openRevocations } from "proviso/stores";
- *
- * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
- * const database = await createStores(join(folder, "proviso.db"));
- * const revocations = await openRevocations(database);
- * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
- * const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve"] });
- *
- * const revocation = issuer.revocationOf(token);
- * if (revocation.ok) await revocations.add(revocation.entry);
- * const asked = { grant: "documents:read", operation: "retrieve" };
- * issuer.authorize(token, asked).allowed; // => false
- * revocations.version; // => 1
- * await database.close();
- * ```
- */
-export async function openRevocations(
-  database: StoreDatabase,
-  options: RevocationStoreOptions = {},
-): Promise<RevocationStore> {
-  const { refreshEvery = REFRESH_EVERY[database.dialect], staleAfter = STALE_AFTER } = options;
-  if (!Number.isFinite(refreshEvery) || refreshEvery <= 0) {
-    throw new TypeError("refreshEvery must be milliseconds, and more than 0");
-  }
-  if (!Number.isFinite(staleAfter) || staleAfter * 1000 <= refreshEvery) {
-    throw new TypeError("staleAfter must be seconds, and longer than refreshEvery");
-  }
-  const clock = options.clock ?? Date.now;
-  const store = new RevocationStore(database, { refreshEvery, staleAfter, clock });
-  await store.follow(refreshEvery);
-  return store;
+  return Promise.race([look, late]).finally(() => answered.abort());
 }

@@ -21,7 +21,15 @@ export const LEDGER_TABLES = {
     indexes: [["at"]],
   },
   issued: {
-    columns: { id: "text", expires: "text", body: "text" },
+    columns: {
+      id: "text",
+      identifier: "text",
+      hop: "text",
+      principal: "text",
+      invoker: "text",
+      expires: "text",
+      query: "text?",
+    },
     key: ["id"],
     indexes: [["expires"]],
   },

@@ -4,11 +4,10 @@ export const TASK_TABLES = {
   access: {
     columns: {
       seq: "serial",
-      /** A hash of the three columns that follow: each access stands here once. */
+      /** A hash of tenant, principal and paths: each access stands here once. */
       key: "text",
       tenant: "text",
       principal: "text",
-      paths: "text",
       /** How many paths there are. */
       size: "integer",
       /** What it takes with its links, for the quota of the principal. */

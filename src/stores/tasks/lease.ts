@@ -1,7 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Role, type Task, TaskState } from "@a2a-js/sdk";
-import type { Write } from "../../storage/group-commit.js";
-import type { StoreTables } from "../database.js";
+import { Message, type Task, TaskState } from "@a2a-js/sdk";
 import { columnsOf, taskOf } from "./task-row.js";
 import type { Tasks } from "./tasks.js";
 
@@ -76,14 +74,16 @@ export class Lease {
 
   async #renew(): Promise<void> {
     const until = this.#tasks.clock() + this.#length;
-    const renewed: Write<StoreTables, unknown> = (db) =>
-      db
-        .insertInto("instance")
-        .values({ id: this.id, until })
-        .onConflict((conflict) => conflict.column("id").doUpdateSet({ until }))
-        .execute();
-    // Also on a disk that is nearly full: other instances must not take this one for gone.
-    await this.#tasks.database.write(renewed, { urgent: true });
+    await this.#tasks.database.write(
+      (db) =>
+        db
+          .insertInto("instance")
+          .values({ id: this.id, until })
+          .onConflict((conflict) => conflict.column("id").doUpdateSet({ until }))
+          .execute(),
+      // Also on a disk that is nearly full: other instances must not take this one for gone.
+      { urgent: true },
+    );
   }
 
   async #failUnwritten(): Promise<void> {
@@ -115,7 +115,7 @@ export class Lease {
 
   /** Fails running tasks of an instance: a few, or the one named. @returns How many. */
   #fail(instance: string, why: string, only?: string): Promise<number> {
-    const { clock, database, stored } = this.#tasks;
+    const { clock, database } = this.#tasks;
     return database.write(async (db) => {
       const rows = await db
         .selectFrom("task")
@@ -125,13 +125,14 @@ export class Lease {
         .limit(STEP)
         .execute();
       for (const row of rows) {
-        const failed = {
-          ...columnsOf(failedTask(taskOf(row, stored), why, clock())),
-          instance: null,
-        };
+        const failed = failedTask(
+          this.#tasks.sound(() => taskOf(row)),
+          why,
+          clock(),
+        );
         await db
           .updateTable("task")
-          .set(failed)
+          .set({ ...columnsOf(failed), instance: null })
           .where("seq", "=", row.seq)
           .where("instance", "=", instance)
           .execute();
@@ -153,16 +154,10 @@ const INTERRUPTED =
   "the agent ended while this was under way; it may have taken effect, and does not run again";
 
 function failedTask(task: Task, why: string, now: number): Task {
-  const message = {
-    ...{ messageId: randomUUID(), contextId: task.contextId, taskId: task.id },
-    ...{ role: Role.ROLE_AGENT, metadata: {}, extensions: [], referenceTaskIds: [] },
-    parts: [
-      {
-        content: { $case: "text" as const, value: why },
-        ...{ mediaType: "text/plain", filename: "", metadata: {} },
-      },
-    ],
-  };
+  const message = Message.fromJSON({
+    ...{ messageId: randomUUID(), contextId: task.contextId, taskId: task.id, role: "ROLE_AGENT" },
+    parts: [{ text: why, mediaType: "text/plain" }],
+  });
   const timestamp = new Date(now).toISOString();
   const status = { state: TaskState.TASK_STATE_FAILED, message, timestamp };
   return { ...task, status, history: [...task.history, message] };

@@ -1,9 +1,9 @@
 import { type Task, taskStateToJSON } from "@a2a-js/sdk";
+import type { Selectable } from "kysely";
 import type { AuthorityUse } from "../../agent/coverage.js";
-import type { StoreDatabase } from "../database.js";
-import { Stored } from "./stored.js";
-import { taskOf } from "./task-row.js";
-import { isUse } from "./uses.js";
+import type { StoreDatabase, StoreTables } from "../database.js";
+import { sound, textOf } from "../sound.js";
+import { taskOf, usesIn } from "./task-row.js";
 
 /** What a task is to the operator, who sees the tasks of all principals. */
 export interface TaskSummary {
@@ -44,8 +44,7 @@ export async function listAllTasks(
       .limit(limit)
       .execute(),
   );
-  const stored = new Stored(database.name);
-  return rows.map((row) => summaryOf(row, stored));
+  return sound(database.name, "a task", () => rows.map(summaryOf));
 }
 
 /**
@@ -64,25 +63,26 @@ export async function readAnyTask(
       .where("id", "=", JSON.stringify(id))
       .executeTakeFirst(),
   );
-  const stored = new Stored(database.name);
-  return row && { summary: summaryOf(row, stored), task: taskOf(row, stored) };
+  return sound(
+    database.name,
+    "a task",
+    () => row && { summary: summaryOf(row), task: taskOf(row) },
+  );
 }
 
+/** @throws TypeError, SyntaxError or RangeError if the row is damaged. */
 function summaryOf(
-  row: { readonly [column in (typeof COLUMNS)[number]]: unknown },
-  stored: Stored,
+  row: Pick<Selectable<StoreTables["task"]>, (typeof COLUMNS)[number]>,
 ): TaskSummary {
-  const party = row.party === null ? [] : stored.json(row.party, "party");
+  const party: unknown = row.party === null ? [] : JSON.parse(row.party);
   const invoker = Array.isArray(party) ? party[2] : undefined;
-  const uses = stored.json(row.uses, "uses");
-  if (!Array.isArray(uses) || !uses.every(isUse)) return stored.damaged("uses");
   return {
-    id: stored.string(row.id, "id"),
-    principal: stored.string(row.principal, "principal"),
+    id: textOf(row.id),
+    principal: textOf(row.principal),
     ...(typeof invoker === "string" ? { invoker } : {}),
-    state: taskStateToJSON(stored.number(row.state, "state")),
-    saved: new Date(stored.number(row.saved, "saved")).toISOString(),
-    bytes: stored.number(row.bytes, "bytes"),
-    uses,
+    state: taskStateToJSON(row.state),
+    saved: new Date(row.saved).toISOString(),
+    bytes: row.bytes,
+    uses: usesIn(row),
   };
 }

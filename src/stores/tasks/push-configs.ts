@@ -8,7 +8,8 @@ import type {
 } from "@a2a-js/sdk/server";
 import type { Kysely } from "kysely";
 import type { StoreTables } from "../database.js";
-import { type Viewer, viewerOf } from "./accesses.js";
+import { textOf } from "../sound.js";
+import { putAccess, type Viewer, viewerOf } from "./accesses.js";
 import type { Tasks } from "./tasks.js";
 
 const MAX_CONFIGS = 8;
@@ -54,7 +55,7 @@ export class PushConfigs implements PushNotificationStore {
       );
     }
     const version = JSON.stringify(context.requestedVersion || OLDEST_VERSION);
-    const { accesses, clock, quota } = this.#tasks;
+    const { clock, quota } = this.#tasks;
     await this.#tasks.write(async (db) => {
       if ((await this.#task(db, task, viewer)) === "hidden") {
         throw new TaskNotFoundError(`Task not found: ${taskId}`);
@@ -65,7 +66,7 @@ export class PushConfigs implements PushNotificationStore {
         .where("task", "=", task)
         .execute();
       const known = configs.find((one) => one.id === id);
-      if (known !== undefined && !(await accesses.visible(db, known.access, viewer))) {
+      if (known !== undefined && !(await this.#tasks.visible(db, known.access, viewer))) {
         throw new RequestMalformedError("another configuration of the task has this id");
       }
       if (known === undefined && configs.length >= MAX_CONFIGS) {
@@ -74,7 +75,7 @@ export class PushConfigs implements PushNotificationStore {
       const bytes = Buffer.byteLength(body);
       const principal = JSON.stringify(viewer.access.principal);
       // A configuration stays its maker's.
-      const access = known?.access ?? (await accesses.put(db, viewer, clock()));
+      const access = known?.access ?? (await putAccess(db, viewer, clock()));
       await quota.assertRoom(db, principal, { tasks: 0, bytes: bytes - (known?.bytes ?? 0) });
       const values = { saved: clock(), bytes, version, body };
       await db
@@ -87,7 +88,7 @@ export class PushConfigs implements PushNotificationStore {
 
   /** Those of a task's configurations that the request may read. */
   async load(taskId: string, context: ServerCallContext): Promise<TaskPushNotificationConfig[]> {
-    const configs = await this.#read(taskId, viewerOf(context), "own");
+    const configs = await this.#read(taskId, context, "own");
     return configs.map(({ config }) => config);
   }
 
@@ -96,7 +97,7 @@ export class PushConfigs implements PushNotificationStore {
     taskId: string,
     context: ServerCallContext,
   ): Promise<StoredPushNotificationConfig[]> {
-    return this.#read(taskId, viewerOf(context), "all");
+    return this.#read(taskId, context, "all");
   }
 
   /** Deletes a configuration, if the request may read it. */
@@ -106,49 +107,49 @@ export class PushConfigs implements PushNotificationStore {
     configId: string = taskId,
   ): Promise<void> {
     const viewer = viewerOf(context);
-    const [task, id] = [JSON.stringify(taskId), JSON.stringify(configId)];
     await this.#tasks.write(async (db) => {
-      if ((await this.#task(db, task, viewer)) === "hidden") return;
-      const row = await db
-        .selectFrom("push")
-        .select(["seq", "access"])
-        .where("task", "=", task)
-        .where("id", "=", id)
-        .executeTakeFirst();
-      if (row === undefined || !(await this.#tasks.accesses.visible(db, row.access, viewer)))
-        return;
-      await db.deleteFrom("push").where("seq", "=", row.seq).execute();
+      const own = await this.#shown(db, taskId, viewer, "own");
+      const config = own.find(({ id }) => id === JSON.stringify(configId));
+      if (config !== undefined) {
+        await db.deleteFrom("push").where("seq", "=", config.seq).execute();
+      }
+    });
+  }
+
+  async #read(
+    taskId: string,
+    context: ServerCallContext,
+    which: "own" | "all",
+  ): Promise<StoredPushNotificationConfig[]> {
+    const viewer = viewerOf(context);
+    return this.#tasks.read(async (db) => {
+      const rows = await this.#shown(db, taskId, viewer, which);
+      return rows.map(({ version, body }) =>
+        this.#tasks.sound(() => ({
+          config: TaskPushNotificationConfig.fromJSON(JSON.parse(body)),
+          wireVersion: textOf(version),
+        })),
+      );
     });
   }
 
   /** A task's own are those that the viewer may read; all, where it may see the task. */
-  #read(
-    taskId: string,
-    viewer: Viewer,
-    which: "own" | "all",
-  ): Promise<StoredPushNotificationConfig[]> {
-    const { accesses, stored } = this.#tasks;
-    return this.#tasks.read(async (db) => {
-      const task = JSON.stringify(taskId);
-      const found = await this.#task(db, task, viewer);
-      if (found === "hidden") return [];
-      const rows = await db
-        .selectFrom("push")
-        .select(["access", "version", "body"])
-        .where("task", "=", task)
-        .orderBy("seq")
-        .execute();
-      const configs: StoredPushNotificationConfig[] = [];
-      for (const { access, version, body } of rows) {
-        const shown = which === "all" && found === "visible";
-        if (!shown && !(await accesses.visible(db, access, viewer))) continue;
-        configs.push({
-          config: TaskPushNotificationConfig.fromJSON(stored.json(body, "body")),
-          wireVersion: stored.string(version, "version"),
-        });
-      }
-      return configs;
-    });
+  async #shown(db: Kysely<StoreTables>, taskId: string, viewer: Viewer, which: "own" | "all") {
+    const task = JSON.stringify(taskId);
+    const found = await this.#task(db, task, viewer);
+    if (found === "hidden") return [];
+    const rows = await db
+      .selectFrom("push")
+      .select(["seq", "id", "access", "version", "body"])
+      .where("task", "=", task)
+      .orderBy("seq")
+      .execute();
+    if (which === "all" && found === "visible") return rows;
+    const own: typeof rows = [];
+    for (const row of rows) {
+      if (await this.#tasks.visible(db, row.access, viewer)) own.push(row);
+    }
+    return own;
   }
 
   /** What a task is to a viewer. A configuration may be saved just before its task first is. */
@@ -163,6 +164,6 @@ export class PushConfigs implements PushNotificationStore {
       .where("id", "=", id)
       .executeTakeFirst();
     if (row === undefined) return "absent";
-    return (await this.#tasks.accesses.visible(db, row.access, viewer)) ? "visible" : "hidden";
+    return (await this.#tasks.visible(db, row.access, viewer)) ? "visible" : "hidden";
   }
 }

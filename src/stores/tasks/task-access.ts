@@ -19,11 +19,9 @@ export interface TaskAccess {
   readonly covers?: Coverage;
 }
 
-/** The key in {@link ServerCallContext.state} under which the access of a request stands. */
-export const TASK_ACCESS_KEY = "proviso/task-access";
-
-// Only what was checked here counts, whatever else may be put into the state under that key.
-const checked = new WeakSet<object>();
+// By context, and not in its state: what else may put something there does not count.
+const accesses = new WeakMap<ServerCallContext, TaskAccess>();
+const uses = new WeakMap<ServerCallContext, readonly AuthorityUse[]>();
 
 /**
  * Says on whose authority a request is made. To be called before the request reaches a task store,
@@ -43,16 +41,15 @@ export function setTaskAccess(context: ServerCallContext, access: TaskAccess): v
     }
     return Object.freeze([...path]);
   });
-  const value = Object.freeze({
-    ...{ principal, paths: Object.freeze(copied) },
-    ...(invoker === undefined ? {} : { invoker }),
-    ...(covers === undefined ? {} : { covers }),
-  });
-  checked.add(value);
-  context.state.set(TASK_ACCESS_KEY, value);
+  accesses.set(
+    context,
+    Object.freeze({
+      ...{ principal, paths: Object.freeze(copied) },
+      ...(invoker === undefined ? {} : { invoker }),
+      ...(covers === undefined ? {} : { covers }),
+    }),
+  );
 }
-
-const uses = new WeakMap<ServerCallContext, AuthorityUse[]>();
 
 /** Records what a request's task is done with. To be called before it is done. */
 export function recordUse(context: ServerCallContext, use: AuthorityUse): void {
@@ -67,37 +64,14 @@ export function usesOf(context: ServerCallContext): readonly AuthorityUse[] {
 /**
  * On whose authority a request is made.
  *
- * @throws TypeError if that has not been said by {@link setTaskAccess}: nobody sees any task then.
+ * @throws TypeError if {@link setTaskAccess} has not said so: such a request sees no task.
  */
 export function taskAccessOf(context: ServerCallContext): TaskAccess {
-  const value = context.state.get(TASK_ACCESS_KEY);
-  if (isChecked(value)) return value;
+  const access = accesses.get(context);
+  if (access !== undefined) return access;
   throw new TypeError("it is not known on whose authority this request is made");
-}
-
-/**
- * Whether a request may see what was made with `creator`'s access: for the same principal, and with
- * each of the creator's tokens, or one that it was narrowed from. What is narrowed from the creator's
- * token, or is its sibling, does not; nor do ambient authority and capabilities see each other's.
- */
-export function mayAccess(present: TaskAccess, creator: TaskAccess): boolean {
-  if (present.principal !== creator.principal) return false;
-  if (present.paths.length === 0 || creator.paths.length === 0) {
-    return present.paths.length === creator.paths.length;
-  }
-  const last = lastsOf(present);
-  return creator.paths.every((path) => path.some((id) => last.has(id)));
-}
-
-/** Of each path, the id that tells its token from those it was narrowed from. */
-export function lastsOf({ paths }: TaskAccess): ReadonlySet<string> {
-  return new Set(paths.flatMap((path) => path.slice(-1)));
 }
 
 function isId(id: unknown): boolean {
   return typeof id === "string" && id !== "";
-}
-
-function isChecked(value: unknown): value is TaskAccess {
-  return typeof value === "object" && value !== null && checked.has(value);
 }

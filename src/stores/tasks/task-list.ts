@@ -2,9 +2,10 @@ import { type ListTasksRequest, type ListTasksResponse, TaskState } from "@a2a-j
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { Kysely } from "kysely";
 import type { StoreTables } from "../database.js";
-import type { Accesses, Viewer } from "./accesses.js";
-import type { Stored } from "./stored.js";
+import { textOf, whole } from "../sound.js";
+import { type Viewer, visibleTo } from "./accesses.js";
 import { taskOf, timeOf } from "./task-row.js";
+import type { Tasks } from "./tasks.js";
 
 const PAGE_SIZE = 50;
 const MAX_PAGE = 100;
@@ -31,10 +32,7 @@ function decodePageToken(token: string): PageCursor {
     if (token.length > MAX_TOKEN) throw new TypeError("too long");
     const value: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
     if (Array.isArray(value) && value.length === 2) {
-      const [updated, id]: unknown[] = value;
-      if (typeof updated === "number" && Number.isSafeInteger(updated) && typeof id === "string") {
-        return { updated, id: JSON.stringify(JSON.parse(id)) };
-      }
+      return { updated: whole(value[0]), id: JSON.stringify(textOf(value[1])) };
     }
   } catch {
     // Said below.
@@ -42,23 +40,8 @@ function decodePageToken(token: string): PageCursor {
   throw new RequestMalformedError("pageToken must be the nextPageToken of an earlier page");
 }
 
-/** Which tasks are listed, as a request asked for them. */
-export interface TaskPage {
-  readonly pageSize: number;
-  readonly includeArtifacts: boolean;
-  readonly cursor: PageCursor | undefined;
-  readonly context: string | undefined;
-  readonly state: TaskState | undefined;
-  /** Milliseconds since 1970: only what has a later status. */
-  readonly after: number | undefined;
-}
-
-/**
- * What a request asks for, with the protocol's filters.
- *
- * @throws RequestMalformedError if the page's size or token, or the time, is wrong.
- */
-export function pageOf(params: ListTasksRequest): TaskPage {
+/** What a request asks for, with the protocol's filters. */
+function pageOf(params: ListTasksRequest) {
   const { pageSize = PAGE_SIZE, includeArtifacts = false, pageToken } = params;
   const { contextId, status = TaskState.TASK_STATE_UNSPECIFIED, statusTimestampAfter } = params;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE) {
@@ -78,17 +61,21 @@ export function pageOf(params: ListTasksRequest): TaskPage {
   };
 }
 
-/** One page of the tasks that a viewer may see, latest status first. */
+/**
+ * One page of the tasks that a viewer may see, latest status first, as a request asks for it.
+ *
+ * @throws RequestMalformedError if the page's size or token, or the time, is wrong.
+ */
 export async function listTasks(
   db: Kysely<StoreTables>,
-  { pageSize, includeArtifacts, cursor, context, state, after }: TaskPage,
+  params: ListTasksRequest,
   viewer: Viewer,
-  accesses: Accesses,
-  stored: Stored,
+  tasks: Tasks,
 ): Promise<ListTasksResponse> {
+  const { pageSize, includeArtifacts, cursor, context, state, after } = pageOf(params);
   const listed = db
     .selectFrom("task")
-    .where("access", "in", accesses.visibleTo(db, viewer))
+    .where("access", "in", visibleTo(db, viewer))
     .$if(context !== undefined, (query) => query.where("context", "=", context ?? ""))
     .$if(state !== undefined, (query) => query.where("state", "=", state ?? 0))
     .$if(after !== undefined, (query) => query.where("updated", ">", after ?? 0));
@@ -111,7 +98,7 @@ export async function listTasks(
     .orderBy("id", "desc")
     .limit(pageSize + 1)
     .execute();
-  const shown = rows.slice(0, fitting(rows.slice(0, pageSize), stored));
+  const shown = rows.slice(0, fitting(rows.slice(0, pageSize)));
   const last = rows.length > shown.length ? shown.at(-1) : undefined;
   const ids = shown.map((row) => row.id);
   const read = listed
@@ -119,27 +106,25 @@ export async function listTasks(
     .$if(includeArtifacts, (query) => query.select("artifacts"))
     .where("id", "in", ids);
   // PostgreSQL knows no empty list.
-  const tasks = new Map((ids.length > 0 ? await read.execute() : []).map((row) => [row.id, row]));
+  const found = new Map((ids.length > 0 ? await read.execute() : []).map((row) => [row.id, row]));
   return {
     // One that has gone or changed since it was chosen may be missing.
-    tasks: ids.flatMap((one) => tasks.get(one) ?? []).map((row) => taskOf(row, stored)),
+    tasks: tasks.sound(() => ids.flatMap((one) => found.get(one) ?? []).map(taskOf)),
     nextPageToken: last === undefined ? "" : encodePageToken(last),
     pageSize,
-    totalSize: stored.number(Number(total), "count"),
+    totalSize: Number(total),
   };
 }
 
-/** The bytes of a task's columns. */
-interface Sizes {
-  readonly body: number;
-  readonly artifacts?: number;
-}
-
-/** How many of the rows fit into a page; at least one, so that there is progress. */
-function fitting(rows: readonly Sizes[], stored: Stored): number {
+/**
+ * How many of the rows fit into a page; at least one, so that there is progress.
+ *
+ * @param rows - The bytes of each task's columns.
+ */
+function fitting(rows: readonly { readonly body: number; readonly artifacts?: number }[]): number {
   let bytes = 0;
   for (const [at, { body, artifacts = 0 }] of rows.entries()) {
-    bytes += stored.number(body, "body") + stored.number(artifacts, "artifacts");
+    bytes += body + artifacts;
     if (bytes > PAGE_BYTES && at > 0) return at;
   }
   return rows.length;

@@ -1,5 +1,7 @@
 import { Task, TaskState } from "@a2a-js/sdk";
-import type { Stored } from "./stored.js";
+import type { AuthorityUse } from "../../agent/coverage.js";
+import { isJsonObject } from "../../bytes/json.js";
+import type { StoreTables } from "../database.js";
 
 /** Before any time that a status can have. */
 const NEVER = Number.MIN_SAFE_INTEGER;
@@ -14,14 +16,10 @@ const EMPTY: Task = {
 };
 
 /** What a task's row says of the task itself. */
-export interface TaskColumns {
-  readonly context: string;
-  readonly state: number;
-  readonly updated: number;
-  readonly bytes: number;
-  readonly body: string;
-  readonly artifacts: string;
-}
+export type TaskColumns = Pick<
+  StoreTables["task"],
+  "context" | "state" | "updated" | "bytes" | "body" | "artifacts"
+>;
 
 export function columnsOf({ artifacts: made, ...rest }: Task): TaskColumns {
   const body = JSON.stringify(Task.toJSON({ ...rest, artifacts: [] }));
@@ -36,14 +34,47 @@ export function columnsOf({ artifacts: made, ...rest }: Task): TaskColumns {
   };
 }
 
-/** The task of a row; without its artifacts where the row was read without them. */
-export function taskOf(
-  { body, artifacts }: { readonly body: unknown; readonly artifacts?: unknown },
-  stored: Stored,
-): Task {
-  const task = stored.task(body, "body");
-  if (artifacts === undefined) return task;
-  return { ...task, artifacts: stored.task(artifacts, "artifacts").artifacts };
+/**
+ * The task of a row; without its artifacts where the row was read without them.
+ *
+ * @throws TypeError, SyntaxError or RangeError if the row is damaged.
+ */
+export function taskOf(row: { readonly body: string; readonly artifacts?: string }): Task {
+  const task = taskFrom(row.body);
+  return row.artifacts === undefined
+    ? task
+    : { ...task, artifacts: taskFrom(row.artifacts).artifacts };
+}
+
+function taskFrom(text: string): Task {
+  const json = JSON.parse(text);
+  if (isJsonObject(json)) return Task.fromJSON(json);
+  throw new TypeError("this is not a task");
+}
+
+/** What a task was done with, as it is kept: each use once. */
+export function usesText(uses: readonly AuthorityUse[]): string {
+  return JSON.stringify([...new Map(uses.map((use) => [JSON.stringify(use), use])).values()]);
+}
+
+/**
+ * What the task of a row was done with.
+ *
+ * @throws TypeError or SyntaxError if the row is damaged.
+ */
+export function usesIn({ uses }: { readonly uses: string }): readonly AuthorityUse[] {
+  const list: unknown = JSON.parse(uses);
+  if (Array.isArray(list) && list.every(isUse)) return list;
+  throw new TypeError("this is not what a task was done with");
+}
+
+function isUse(value: unknown): value is AuthorityUse {
+  if (typeof value !== "object" || value === null) return false;
+  const use: { grant?: unknown; operation?: unknown; resources?: unknown } = value;
+  const { grant, operation, resources } = use;
+  const known = operation === undefined || typeof operation === "string";
+  const named = Array.isArray(resources) && resources.every((name) => typeof name === "string");
+  return typeof grant === "string" && known && named;
 }
 
 /** Milliseconds since 1970 of a status; `undefined` if it has no time, or a malformed one. */

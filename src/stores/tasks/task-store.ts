@@ -1,19 +1,21 @@
-import { createHash } from "node:crypto";
 import type { ListTasksRequest, ListTasksResponse, Task } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { TaskStore as SdkTaskStore, ServerCallContext } from "@a2a-js/sdk/server";
-import type { Kysely, Selectable } from "kysely";
-import type { AuthorityUse } from "../../agent/coverage.js";
+import type { Kysely } from "kysely";
+import { assertMembers } from "../../caveats/known-members.js";
 import type { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
-import { partyOf, type Viewer, viewerOf } from "./accesses.js";
+import { partyOf, putAccess, type Viewer, viewerOf } from "./accesses.js";
 import { Lease } from "./lease.js";
+import { type Earlier, earlierOf, keepMessage, type TaskMessage } from "./messages.js";
+import { pruneTasks } from "./pruning.js";
 import { PushConfigs } from "./push-configs.js";
 import type { TaskQuota } from "./quota.js";
-import { listTasks, pageOf } from "./task-list.js";
-import { columnsOf, isRunning, isWaiting, taskOf } from "./task-row.js";
+import { listTasks } from "./task-list.js";
+import { columnsOf, isRunning, isWaiting, taskOf, usesIn, usesText } from "./task-row.js";
 import { Tasks } from "./tasks.js";
-import { distinct, isUse } from "./uses.js";
+
+export type { Earlier, TaskMessage } from "./messages.js";
 
 /** How tasks are kept. */
 export interface TaskStoreOptions {
@@ -30,50 +32,26 @@ export interface TaskStoreOptions {
   readonly lease?: number;
 }
 
+const OPTIONS = ["onProblem", "clock", "quota", "lease"];
+
 /**
  * Keeps tasks and push configurations in a database of the stores, which the caller closes after the
  * task store. Tasks that instances of the agent which are gone have left under way have failed then.
  *
  * @throws TypeError if a quota or the lease is not a whole number.
  * @throws StorageError
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { ServerCallContext } from "@a2a-js/sdk/server";
- * import { openTaskStore, setTaskAccess } from "proviso/a2a";
- * import { openStores } from "proviso/stores";
- *
- * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
- * const database = await openStores(join(folder, "proviso.db"), "create");
- * const tasks = await openTaskStore(database);
- * const mine = new ServerCallContext();
- * setTaskAccess(mine, { principal: "alice", paths: [["rv_identifier", "rv_hop"]] });
- * const theirs = new ServerCallContext();
- * setTaskAccess(theirs, { principal: "bob", paths: [] });
- *
- * const empty = { status: undefined, artifacts: [], history: [], metadata: undefined };
- * await tasks.save({ id: "task-1", contextId: "context-1", ...empty }, mine);
- * (await tasks.load("task-1", mine))?.contextId; // => "context-1"
- * await tasks.load("task-1", theirs); // => undefined
- * await tasks.close();
- * await database.close();
- * ```
  */
 export async function openTaskStore(
   database: StoreDatabase,
-  { onProblem = () => {}, clock = Date.now, quota = {}, lease: length }: TaskStoreOptions = {},
+  options: TaskStoreOptions = {},
 ): Promise<TaskStore> {
+  assertMembers(options, OPTIONS, "options");
+  const { onProblem = () => {}, clock = Date.now, quota = {}, lease: length } = options;
   const tasks = new Tasks(database, clock, onProblem, quota);
   const lease = new Lease(tasks, length);
   await lease.start();
   return new TaskStore(tasks, lease);
 }
-
-/** Tasks that are removed in one transaction, so that no other write waits for long. */
-const STEP = 100;
 
 /**
  * Tasks in a database. Each belongs to the principal and the capabilities that it was first saved
@@ -106,15 +84,8 @@ export class TaskStore implements SdkTaskStore {
    */
   async begin(task: Task, message: TaskMessage, context: ServerCallContext): Promise<Beginning> {
     const viewer = viewerOf(context);
-    const id = JSON.stringify(task.id);
-    const key = keyOf(message);
     return this.#tasks.write(async (db) => {
-      const { numInsertedOrUpdatedRows: fresh = 0n } = await db
-        .insertInto("message")
-        .values({ key, hash: message.hash, task: id })
-        .onConflict((conflict) => conflict.column("key").doNothing())
-        .executeTakeFirstOrThrow();
-      const earlier = fresh > 0n ? undefined : await this.#earlier(db, key, message);
+      const earlier = await keepMessage(db, message, task.id, this.#tasks);
       if (earlier !== undefined) return { begun: false, ...earlier };
       const state = await this.#put(db, task, viewer, isWaiting);
       if (state === undefined || isWaiting(state)) return { begun: true };
@@ -130,7 +101,7 @@ export class TaskStore implements SdkTaskStore {
    * @throws A2AError if it could not be read; its cause is a StorageError.
    */
   async begunBy(message: TaskMessage): Promise<Earlier | undefined> {
-    return this.#tasks.read((db) => this.#earlier(db, keyOf(message), message));
+    return this.#tasks.read((db) => earlierOf(db, message, this.#tasks));
   }
 
   /**
@@ -142,7 +113,7 @@ export class TaskStore implements SdkTaskStore {
   async end(task: Task, context: ServerCallContext): Promise<boolean> {
     const viewer = viewerOf(context);
     return this.#tasks.write(async (db) => {
-      if ((await this.#row(db, task.id)) === undefined) return false;
+      if ((await rowOf(db, task.id)) === undefined) return false;
       const state = await this.#put(db, task, viewer, goesOn);
       return state !== undefined && goesOn(state);
     });
@@ -176,11 +147,11 @@ export class TaskStore implements SdkTaskStore {
   async load(taskId: string, context: ServerCallContext): Promise<Task | undefined> {
     const viewer = viewerOf(context);
     return this.#tasks.read(async (db) => {
-      const row = await this.#row(db, taskId);
+      const row = await rowOf(db, taskId);
       if (row === undefined) return undefined;
-      const shown = (await this.#visible(db, row, viewer)) || (await this.#covered(row, viewer));
-      if (!shown) return undefined;
-      return taskOf(row, this.#tasks.stored);
+      const visible = await this.#tasks.visible(db, row.access, viewer);
+      if (!visible && !(await this.#covered(row, viewer))) return undefined;
+      return this.#tasks.sound(() => taskOf(row));
     });
   }
 
@@ -193,9 +164,7 @@ export class TaskStore implements SdkTaskStore {
    */
   async list(params: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
     const viewer = viewerOf(context);
-    const page = pageOf(params);
-    const { accesses, stored } = this.#tasks;
-    return this.#tasks.read((db) => listTasks(db, page, viewer, accesses, stored));
+    return this.#tasks.read((db) => listTasks(db, params, viewer, this.#tasks));
   }
 
   /**
@@ -207,42 +176,7 @@ export class TaskStore implements SdkTaskStore {
    * @throws StorageError if they could not be.
    */
   async prune(before: number): Promise<number> {
-    const { accesses, database } = this.#tasks;
-    let removed = 0;
-    for (;;) {
-      const count = await database.write(
-        async (db) => {
-          const old = db.selectFrom("task").select("id").where("saved", "<", before).limit(STEP);
-          const rows = await db
-            .deleteFrom("task")
-            .where("id", "in", old)
-            .where("saved", "<", before)
-            .returning("id")
-            .execute();
-          const ids = rows.map(({ id }) => id);
-          if (ids.length === 0) return 0;
-          await db.deleteFrom("push").where("task", "in", ids).execute();
-          await db.deleteFrom("message").where("task", "in", ids).execute();
-          return ids.length;
-        },
-        { urgent: true },
-      );
-      removed += count;
-      if (count < STEP) break;
-    }
-    await database.write(
-      (db) =>
-        db
-          .deleteFrom("push")
-          .where("saved", "<", before)
-          .where("task", "not in", db.selectFrom("task").select("id"))
-          .execute(),
-      { urgent: true },
-    );
-    while (
-      (await database.write((db) => accesses.prune(db, before, STEP), { urgent: true })) === STEP
-    );
-    return removed;
+    return pruneTasks(this.#tasks.database, before);
   }
 
   /**
@@ -265,17 +199,17 @@ export class TaskStore implements SdkTaskStore {
     may: (state: number) => boolean = () => true,
   ): Promise<number | undefined> {
     if (task.id === "") throw new TypeError("a task must have an id");
-    const { accesses, clock, quota } = this.#tasks;
+    const { clock, quota } = this.#tasks;
     const principal = JSON.stringify(viewer.access.principal);
     const fields = columnsOf(task);
     const instance = isRunning(fields.state) ? this.#lease.id : null;
     for (;;) {
-      const known = await this.#row(db, task.id);
-      const before = known === undefined ? [] : this.#uses(known);
-      const uses = JSON.stringify(distinct([...before, ...viewer.uses]));
+      const known = await rowOf(db, task.id);
+      const before = known === undefined ? [] : this.#tasks.sound(() => usesIn(known));
+      const uses = usesText([...before, ...viewer.uses]);
       const columns = { ...fields, instance, uses, saved: clock() };
       if (known === undefined) {
-        const access = await accesses.put(db, viewer, clock());
+        const access = await putAccess(db, viewer, clock());
         await quota.assertRoom(db, principal, { tasks: 1, bytes: columns.bytes });
         const id = JSON.stringify(task.id);
         await db
@@ -284,7 +218,7 @@ export class TaskStore implements SdkTaskStore {
           .execute();
         return undefined;
       }
-      if (!(await this.#visible(db, known, viewer))) {
+      if (!(await this.#tasks.visible(db, known.access, viewer))) {
         throw new TaskNotFoundError(`Task not found: ${task.id}`);
       }
       if (!may(known.state)) return known.state;
@@ -303,18 +237,6 @@ export class TaskStore implements SdkTaskStore {
     }
   }
 
-  #row(db: Kysely<StoreTables>, id: string): Promise<TaskRow | undefined> {
-    return db
-      .selectFrom("task")
-      .select(["seq", "access", "state", "party", "uses", "bytes", "body", "artifacts"])
-      .where("id", "=", JSON.stringify(id))
-      .executeTakeFirst();
-  }
-
-  #visible(db: Kysely<StoreTables>, { access }: TaskRow, viewer: Viewer): Promise<boolean> {
-    return this.#tasks.accesses.visible(db, access, viewer);
-  }
-
   /** Whether the party that made a task presents what covers it, now that the task has ended. */
   async #covered(row: TaskRow, viewer: Viewer): Promise<boolean> {
     const party = partyOf(viewer);
@@ -322,65 +244,26 @@ export class TaskStore implements SdkTaskStore {
     if (goesOn(row.state) || covers === undefined || party === null || row.party !== party) {
       return false;
     }
-    const uses = this.#uses(row);
+    const uses = this.#tasks.sound(() => usesIn(row));
     for (const use of uses) if (!(await covers(use))) return false;
     return uses.length > 0;
   }
-
-  #uses({ uses }: TaskRow): readonly AuthorityUse[] {
-    const value = this.#tasks.stored.json(uses, "uses");
-    return Array.isArray(value) && value.every(isUse) ? value : this.#tasks.stored.damaged("uses");
-  }
-
-  async #earlier(
-    db: Kysely<StoreTables>,
-    key: string,
-    { hash }: TaskMessage,
-  ): Promise<Earlier | undefined> {
-    const row = await db
-      .selectFrom("message")
-      .select(["hash", "task"])
-      .where("key", "=", key)
-      .executeTakeFirst();
-    if (row === undefined) return undefined;
-    return { task: this.#tasks.stored.string(row.task, "task"), same: row.hash === hash };
-  }
 }
 
-type TaskRow = Pick<
-  Selectable<StoreTables["task"]>,
-  "seq" | "access" | "state" | "party" | "uses" | "bytes" | "body" | "artifacts"
->;
+type TaskRow = NonNullable<Awaited<ReturnType<typeof rowOf>>>;
+
+function rowOf(db: Kysely<StoreTables>, id: string) {
+  return db
+    .selectFrom("task")
+    .select(["seq", "access", "state", "party", "uses", "bytes", "body", "artifacts"])
+    .where("id", "=", JSON.stringify(id))
+    .executeTakeFirst();
+}
 
 /** Whether a task of this state may come to something still. */
 function goesOn(state: number): boolean {
   return isRunning(state) || isWaiting(state);
 }
 
-/** A message that asks for something to run. */
-export interface TaskMessage {
-  /** The user on whose behalf, and the agent that sends it. */
-  readonly principal: string;
-  readonly invoker: string;
-  /** What tells it from the other messages of that party. */
-  readonly id: string;
-  /** A hash of what it asks for. */
-  readonly hash: string;
-}
-
-/** What a message of the same id has begun before. */
-export interface Earlier {
-  /** The id of the task. */
-  readonly task: string;
-  /** Whether it asked for the same. */
-  readonly same: boolean;
-}
-
 /** Whether a task was begun, or has been by the same message before. */
 export type Beginning = { readonly begun: true } | ({ readonly begun: false } & Earlier);
-
-function keyOf({ principal, invoker, id }: TaskMessage): string {
-  return createHash("sha256")
-    .update(JSON.stringify([principal, invoker, id]))
-    .digest("base64url");
-}

@@ -3,15 +3,13 @@ import type { Kysely } from "kysely";
 import type { Write } from "../../storage/group-commit.js";
 import { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
-import { Accesses } from "./accesses.js";
+import { corrupt, sound } from "../sound.js";
+import { type Viewer, visibleTo } from "./accesses.js";
 import { Quota, type TaskQuota } from "./quota.js";
-import { Stored } from "./stored.js";
 
 /** The database as tasks and push configurations use it. */
 export class Tasks {
   readonly database: StoreDatabase;
-  readonly stored: Stored;
-  readonly accesses: Accesses;
   readonly quota: Quota;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -24,9 +22,7 @@ export class Tasks {
     quota: Partial<TaskQuota>,
   ) {
     this.database = database;
-    this.stored = new Stored(database.name);
-    this.accesses = new Accesses(this.stored);
-    this.quota = new Quota(quota, this.stored);
+    this.quota = new Quota(quota);
     this.clock = clock;
     this.#onProblem = onProblem;
   }
@@ -37,6 +33,28 @@ export class Tasks {
 
   write<T>(action: Write<StoreTables, T>): Promise<T> {
     return this.#attempt(() => this.database.write(action));
+  }
+
+  /** @throws StorageError `store_corrupt` if what is read is damaged. */
+  sound<T>(read: () => T): T {
+    return sound(this.database.name, "a task", read);
+  }
+
+  /**
+   * Whether a viewer may see what was made with the access of that number.
+   *
+   * @throws StorageError `store_corrupt` if there is no such access.
+   */
+  async visible(db: Kysely<StoreTables>, seq: number, viewer: Viewer): Promise<boolean> {
+    const shown = await visibleTo(db, viewer).where("access.seq", "=", seq).executeTakeFirst();
+    if (shown !== undefined) return true;
+    const known = await db
+      .selectFrom("access")
+      .select("seq")
+      .where("seq", "=", seq)
+      .executeTakeFirst();
+    if (known !== undefined) return false;
+    throw corrupt(this.database.name, "a task in it has no access");
   }
 
   /** Reports what is wrong with the database to its operator. */

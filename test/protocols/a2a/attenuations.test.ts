@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { GrantedCapability } from "../../../src/agent/issuance.js";
 import type { Json } from "../../../src/bytes/json.js";
 import { attenuate, type HopInit } from "../../../src/index.js";
-import { CapabilityClient, EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
+import { createCapabilityClient, EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import { at, clientOf, quietConsole, request, rpc, textAt } from "./callers.js";
 
@@ -179,7 +179,7 @@ test("a revoked token is refused, and a hop that goes too far tells why", async 
   const { id, token } = await granted();
   const wide = await sent({ capabilities: [id], attenuations: { [id]: { operations: ["pay"] } } });
   expect(textAt(wide.body, "error", "data", 0, "reason")).toBe("attenuation_exceeds");
-  await new CapabilityClient(await clientOf(agent, "JSON-RPC", "alice")).revoke(token);
+  await createCapabilityClient(await clientOf(agent, "JSON-RPC", "alice")).revoke(token);
   const { body } = await sent({ capabilities: [{ token }], attenuations: { [id]: SHORT } });
   expect(textAt(body, "error", "data", 0, "reason")).toBe("revoked");
 });

@@ -16,7 +16,11 @@ import {
 import { vi } from "vitest";
 import type { GrantedCapability } from "../../../src/agent/issuance.js";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/bytes/json.js";
-import { CapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
+import {
+  type CapabilityClient,
+  createCapabilityClient,
+  withCapability,
+} from "../../../src/protocols/a2a/client/index.js";
 import { CALLERS, type TestAgent, type Who } from "../../support/a2a-agent.js";
 
 /** The bindings that the SDK's client speaks. */
@@ -58,7 +62,7 @@ export async function request(
   client: Client,
   query: Parameters<CapabilityClient["request"]>[0],
 ): Promise<GrantedCapability> {
-  const { capabilities } = await new CapabilityClient(client).request(query);
+  const { capabilities } = await createCapabilityClient(client).request(query);
   const [first] = capabilities;
   if (first === undefined) throw new Error("nothing was granted");
   return first;

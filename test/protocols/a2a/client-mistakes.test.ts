@@ -2,7 +2,7 @@ import { TaskState } from "@a2a-js/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SkillInputError } from "../../../src/agent/index.js";
 import type { Json } from "../../../src/bytes/json.js";
-import { CapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
+import { createCapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { ERROR_DOMAIN } from "../../../src/protocols/a2a/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import {
@@ -69,7 +69,7 @@ test.each(BINDINGS)("as a task it is rejected, with the skill's word (%s)", asyn
     expect(task.status?.state).toBe(TaskState.TASK_STATE_REJECTED);
     expect(JSON.stringify(task.status?.message?.parts)).toContain("is not");
   }
-  const client = new CapabilityClient(await clientOf(agent, binding, "alice"));
+  const client = createCapabilityClient(await clientOf(agent, binding, "alice"));
   expect(await failureOf(client.invoke("choosy", { amount: 7 }, token))).toMatchObject({
     message: `the skill rejects the call: ${CHOOSY.mistake}`,
   });

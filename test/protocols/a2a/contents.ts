@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import {
   type PolicyDefinition,
-  type Resource,
   type Skill,
   type SkillCall,
   SkillInputError,
 } from "../../../src/agent/index.js";
+import type { Resource } from "../../../src/agent/resources/resource.js";
 import type { Json } from "../../../src/bytes/json.js";
 import type { Grant } from "../../../src/issuer/index.js";
 import type { ResourceFolder } from "../../../src/sources/index.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import {
-  CapabilityClient,
+  createCapabilityClient,
   EXTENSION_URI,
   refusalOf,
   withAmbientAuthority,
@@ -46,7 +46,7 @@ test.each(["advertise", "prefer"] as const)(
           expect(again.metadata?.[EXTENSION_URI]).toMatchObject({ authority: "ambient", declared });
         }
       }
-      const { authority } = await new CapabilityClient(declaring).invoke("wait", WAIT.arguments);
+      const { authority } = await createCapabilityClient(declaring).invoke("wait", WAIT.arguments);
       expect(authority).toMatchObject({ authority: "ambient", declared: true });
     }
     const declared = (await agent.ledger.list({ kind: "invocation" })).map(
@@ -149,7 +149,7 @@ test("with a capability beside it, or with another word, it is refused", async (
     const { body } = await rpc(agent, "alice", method, params, headers);
     expect(textAt(body, "error", "data", 0, "reason")).toBe("invalid_request");
   }
-  const holder = new CapabilityClient(await withAmbientAuthority(alice));
+  const holder = createCapabilityClient(await withAmbientAuthority(alice));
   expect(String(await failureOf(holder.invoke("wait", { milliseconds: 0 }, token)))).toContain(
     "declares ambient authority",
   );
@@ -176,6 +176,6 @@ test("a method about capabilities does not mind a declaration", async () => {
   for (const binding of BINDINGS) {
     const client = await withAmbientAuthority(await clientOf(agent, binding, "alice"));
     const { token } = await request(client, { grants: ["work:do"] });
-    expect((await new CapabilityClient(client).introspect(token)).active).toBe(true);
+    expect((await createCapabilityClient(client).introspect(token)).active).toBe(true);
   }
 });

@@ -2,7 +2,7 @@ import type { Client } from "@a2a-js/sdk/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/bytes/json.js";
 import { attenuate, inspect } from "../../../src/index.js";
-import { CapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
+import { createCapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
 import type { TaskRunner } from "../../../src/protocols/a2a/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import {
@@ -174,7 +174,7 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
         async () => (await agent.ledger.list({ capability: work.id, kind: "invocation" })).length,
       )
       .toBe(1);
-    await new CapabilityClient(alice).revoke(work.token);
+    await createCapabilityClient(alice).revoke(work.token);
     // The task itself still comes to its end; what it came to is seen with what it was made with.
     expect(resultOf(taskIn(await running))).toEqual([{ waited: 500 }, ["revoked"]]);
   });
@@ -249,7 +249,7 @@ describe("a task that starts tasks", () => {
       const { token } = await request(client, { grants: ["work:do"] });
       await (await withCapability(client, token)).sendMessage(messageOf(["go"]));
       const [first = "", twin = ""] = seen;
-      await new CapabilityClient(client).revoke(first);
+      await createCapabilityClient(client).revoke(first);
       const call = callOf("wait", { milliseconds: 0 });
       await expect((await withCapability(client, first)).sendMessage(call)).rejects.toThrow(
         "revoked",

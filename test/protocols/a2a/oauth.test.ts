@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createJwtAuthenticator } from "../../../src/auth/index.js";
-import { CapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
+import { createCapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { ERROR_CODES, ERROR_DOMAIN } from "../../../src/protocols/a2a/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import {
@@ -118,7 +118,7 @@ test.each(BINDINGS)("principals and invokers come from access tokens (%s)", asyn
 test("an agent that signs in for itself is a principal of its own, whom the policy gives nothing", async () => {
   const token = await login.clientToken("calendar");
   const client = await sdkClient(agent.server.url, "JSON-RPC", token);
-  const error = await failureOf(new CapabilityClient(client).request({ grants: ["work:do"] }));
+  const error = await failureOf(createCapabilityClient(client).request({ grants: ["work:do"] }));
   expect(error).toMatchObject({ envelopeCode: ERROR_CODES.requestRefused });
 });
 
@@ -141,7 +141,7 @@ test("the SDK's client sees why it is not known", async () => {
   const elsewhere = await login.tokenFor("alice", "orchestrator", { resource: ELSEWHERE });
   for (const binding of BINDINGS) {
     const client = await sdkClient(agent.server.url, binding, elsewhere);
-    const error = await failureOf(new CapabilityClient(client).request({ grants: ["work:do"] }));
+    const error = await failureOf(createCapabilityClient(client).request({ grants: ["work:do"] }));
     expect(String(error)).toMatch(/audience|aud/);
   }
 });

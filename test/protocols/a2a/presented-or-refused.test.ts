@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
 import { attenuate } from "../../../src/index.js";
-import { createIssuer, createKeyring, RevocationList } from "../../../src/issuer/index.js";
+import { createIssuer, createKeyring, createRevocationList } from "../../../src/issuer/index.js";
 import { parseMacaroon, writeMacaroons } from "../../../src/macaroon/index.js";
 import { EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
@@ -187,7 +187,7 @@ describe("what a message may not bring along", () => {
     const [example = ""] = /^Ag[A-Za-z0-9_-]{100,}$/m.exec(spec) ?? [];
     expect(example).not.toBe("");
     const strange = createIssuer({
-      ...{ name: "documents-agent", keys: createKeyring(), revocations: new RevocationList() },
+      ...{ name: "documents-agent", keys: createKeyring(), revocations: createRevocationList() },
     });
     const foreign = Array.from({ length: 63 }, () => {
       return strange.mint({ grant: "work:do", operations: ["wait"], principal: "alice" }).token;

@@ -2,9 +2,12 @@ import type { GrantedCapability } from "../../../src/agent/issuance.js";
 import type { JsonObject } from "../../../src/bytes/json.js";
 import type { HopInit } from "../../../src/index.js";
 import { attenuate, encodeHop } from "../../../src/index.js";
-import { createIssuer, createKeyring, RevocationList } from "../../../src/issuer/index.js";
+import { createIssuer, createKeyring, createRevocationList } from "../../../src/issuer/index.js";
 import { addFirstPartyCaveat, macaroonToText, parseMacaroon } from "../../../src/macaroon/index.js";
-import { CapabilityClient, type CapabilityQuery } from "../../../src/protocols/a2a/client/index.js";
+import {
+  type CapabilityQuery,
+  createCapabilityClient,
+} from "../../../src/protocols/a2a/client/index.js";
 import type { TestAgent } from "../../support/a2a-agent.js";
 import { clientOf, request } from "./callers.js";
 import { POLICY } from "./contents.js";
@@ -62,7 +65,10 @@ export const REFUSED: readonly Refused[] = [
     about: "revoked",
     codes: ["revoked"],
     token: async (agent, { token }) => {
-      await new CapabilityClient(await clientOf(agent, "JSON-RPC", "bob")).revoke(token, "a test");
+      await createCapabilityClient(await clientOf(agent, "JSON-RPC", "bob")).revoke(
+        token,
+        "a test",
+      );
       return narrowed(token, { purpose: "a child dies with it" });
     },
   },
@@ -189,7 +195,7 @@ export const REFUSED: readonly Refused[] = [
 ];
 
 function foreign(name: string) {
-  const issuer = createIssuer({ name, keys: createKeyring(), revocations: new RevocationList() });
+  const issuer = createIssuer({ name, keys: createKeyring(), revocations: createRevocationList() });
   return issuer.mint({ grant: "documents:read", principal: "alice", operations: ["retrieve"] });
 }
 

@@ -3,15 +3,15 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { expect, onTestFinished, test } from "vitest";
 import type { GrantedCapability } from "../../../src/agent/issuance.js";
 import { attenuate, createNonce } from "../../../src/index.js";
-import { CapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
-import { LedgerStore, openStores } from "../../../src/stores/index.js";
+import { createCapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
+import { openLedger, openStores } from "../../../src/stores/index.js";
 import { CALLERS } from "../../support/a2a-agent.js";
+import { childProgram } from "../../support/children.js";
 import { sized } from "../../support/size.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import {
@@ -41,7 +41,7 @@ class Child {
   }
 
   static async start(home: string): Promise<Child> {
-    const script = fileURLToPath(new URL("children/agent.mjs", import.meta.url));
+    const script = childProgram("protocols/a2a", "agent");
     const started = spawn(process.execPath, [script, home], {
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -85,7 +85,7 @@ class Acknowledged {
 
   /** Does one thing after another until the agent is gone. */
   async work(client: Client): Promise<void> {
-    const capabilities = new CapabilityClient(client);
+    const capabilities = createCapabilityClient(client);
     try {
       for (;;) {
         const granted = await request(client, {
@@ -114,7 +114,7 @@ class Acknowledged {
   /** Looks for all of it in the agent as it is now. */
   async look(child: Child, home: string, latest: number): Promise<void> {
     const client = await child.client();
-    const capabilities = new CapabilityClient(client);
+    const capabilities = createCapabilityClient(client);
     for (const granted of this.granted.slice(-latest)) {
       const holder = await withCapability(client, granted.token);
       const resourceHandle = handleOf(granted, "Q2");
@@ -137,7 +137,7 @@ class Acknowledged {
       expect(found.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     }
     const database = await openStores(join(home, "proviso.db"));
-    const ledger = new LedgerStore(database);
+    const ledger = openLedger(database);
     try {
       const known = async (kind: "issuance" | "revocation") =>
         new Set((await ledger.list({ kind })).map(({ capability }) => capability));
@@ -259,7 +259,7 @@ test("asked to stop, the agent answers what is under way, and writes down all of
   const returned = await withCapability(await again.client(), token);
   expect(resultOf(await returned.getTask({ tenant: "", id: task.id }))).toEqual({ waited: 400 });
   const database = await openStores(join(home, "proviso.db"));
-  const ledger = new LedgerStore(database);
+  const ledger = openLedger(database);
   const kinds = (await ledger.list({ capability })).map(({ kind, decision }) => [kind, decision]);
   await database.close();
   expect(kinds).toEqual([

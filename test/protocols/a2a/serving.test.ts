@@ -2,8 +2,9 @@ import { TaskState } from "@a2a-js/sdk";
 import { expect, test } from "vitest";
 import { createFixedTokens } from "../../../src/auth/index.js";
 import type { Json } from "../../../src/bytes/json.js";
+import { serve } from "../../../src/http/serve.js";
 import { withCapability } from "../../../src/protocols/a2a/client/index.js";
-import { mountA2A, serve } from "../../../src/protocols/a2a/index.js";
+import { mountA2A } from "../../../src/protocols/a2a/server.js";
 import { at, authorized, callOf, clientOf, request, rpc, send, taskIn } from "./callers.js";
 import { agentFor, held, userMessage } from "./set-up.js";
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
 import { attenuate, createNonce } from "../../../src/index.js";
 import {
-  CapabilityClient,
+  createCapabilityClient,
   refusalOf,
   withCapability,
 } from "../../../src/protocols/a2a/client/index.js";
@@ -158,7 +158,7 @@ test("a message that goes on with a task passes the same checks as the first", a
   // Revoked in between, it goes no further.
   const second = taskIn(await holder.sendMessage(messageOf(["go"])));
   expect(second.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
-  await new CapabilityClient(alice).revoke(token);
+  await createCapabilityClient(alice).revoke(token);
   const more = messageOf(["on"], { taskId: second.id });
   expect(refusalOf(await failureOf(holder.sendMessage(more)))?.code).toBe("revoked");
   expect(turns).toHaveLength(2);

@@ -2,7 +2,7 @@ import { TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attenuate, createNonce } from "../../../src/index.js";
-import { CapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
+import { createCapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import {
   BINDINGS,
@@ -135,7 +135,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
   });
 
   test("is not there for a token that has been revoked, nor for what it was made with", async () => {
-    await new CapabilityClient(alice).revoke(token);
+    await createCapabilityClient(alice).revoke(token);
     const maker = await withCapability(alice, token);
     await expect(maker.getTask({ tenant: "", id })).rejects.toThrow("revoked");
     const above = await withCapability(alice, parent);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
 import { attenuate } from "../../../src/index.js";
 import {
-  CapabilityClient,
+  createCapabilityClient,
   EXTENSION_URI,
   withCapability,
 } from "../../../src/protocols/a2a/client/index.js";
@@ -40,7 +40,7 @@ beforeAll(async () => {
     const { token } = await request(client, { grants: ["work:do"] });
     const hop = attenuate(token, { purpose: "none is left" });
     const child = hop.ok ? hop.token : "";
-    await new CapabilityClient(client).revoke(child);
+    await createCapabilityClient(client).revoke(child);
     spent.set(agent, child);
   }
 });
@@ -280,8 +280,8 @@ describe.each(["prefer", "require"] as const)("in %s", (mode) => {
     });
     for (const binding of ["JSON-RPC", "HTTP+JSON"] as const) {
       const client = await clientOf(agent, binding, "alice");
-      expect((await new CapabilityClient(client).introspect(token)).active).toBe(true);
-      const holder = new CapabilityClient(await withCapability(client, token));
+      expect((await createCapabilityClient(client).introspect(token)).active).toBe(true);
+      const holder = createCapabilityClient(await withCapability(client, token));
       for (const asked of [holder.introspect(token), holder.request({ grants: ["work:do"] })]) {
         expect(String(await failureOf(asked))).toContain("is not read as a capability");
       }

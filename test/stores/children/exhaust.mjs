@@ -3,17 +3,17 @@
 import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createIssuingAgent, PolicyTable } from "proviso/agent";
-import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+import { createIssuingAgent, createPolicyTable } from "proviso/agent";
+import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
 import { openFolder } from "proviso/sources";
-import { createStores, LedgerStore } from "proviso/stores";
+import { createStores, openLedger } from "proviso/stores";
 
 const [, , path = ""] = process.argv;
 const home = mkdtempSync(join(tmpdir(), "proviso-test-"));
 const folder = await openFolder(path);
-const revocations = new RevocationList();
+const revocations = createRevocationList();
 const database = await createStores(join(home, "proviso.db"));
-const ledger = new LedgerStore(database);
+const ledger = openLedger(database);
 const open = { collections: ["reports"], filter: { confidential: false } };
 const shared = { description: "A skill", operation: "read" };
 const agent = await createIssuingAgent({
@@ -22,7 +22,7 @@ const agent = await createIssuingAgent({
     grants: [{ id: "documents:read", description: "Read", operations: ["read"] }],
   }),
   ...{ revocations, ledger, resources: folder },
-  policy: new PolicyTable({
+  policy: createPolicyTable({
     rules: [{ principal: "alice", grant: "documents:read", operations: "*", resources: open }],
   }),
   skills: [

@@ -2,7 +2,7 @@
 // prints as one line of JSON what was acknowledged, and what was told.
 import { writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { createStores, LedgerStore } from "proviso/stores";
+import { createStores, openLedger } from "proviso/stores";
 
 const [, , path] = process.argv;
 const EVENT = { kind: "invocation", at: "2026-01-01T00:00:00.000Z", decision: "allowed" };
@@ -11,7 +11,7 @@ const values = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`a${i}`, 
 const problems = [];
 // No bytes are kept free: the limit is the file's own.
 const database = await createStores(path, { reserve: 0 });
-const ledger = new LedgerStore(database, {
+const ledger = openLedger(database, {
   interval: 1,
   capacity: 100,
   onProblem: ({ error }) => problems.push(error.code),

@@ -2,11 +2,11 @@
 // at once, each process in an order of its own, and prints names and numbers as one line of JSON.
 import { once } from "node:events";
 import { writeSync } from "node:fs";
-import { openStores, ResourceNumberStore } from "proviso/stores";
+import { openResourceNumbers, openStores } from "proviso/stores";
 
 const [, , place = ""] = process.argv;
 const database = await openStores(place);
-const numbers = new ResourceNumberStore(database);
+const numbers = openResourceNumbers(database);
 const names = Array.from({ length: 300 }, (_, at) => `name ${at}`);
 names.sort(() => Math.random() - 0.5);
 writeSync(1, "ready\n");

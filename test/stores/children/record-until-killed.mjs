@@ -4,7 +4,7 @@
 import { writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "libsql";
-import { LedgerStore, openStores } from "proviso/stores";
+import { openLedger, openStores } from "proviso/stores";
 
 const [, , path, name] = process.argv;
 const EVENT = { kind: "invocation", at: "2026-01-01T00:00:00.000Z", decision: "allowed" };
@@ -12,7 +12,7 @@ const ISSUED = { identifier: "{}", hop: "{}", principal: "alice", invoker: "assi
 const EXPIRES = "2999-01-01T00:00:00Z";
 
 const stores = await openStores(path, "create");
-const ledger = new LedgerStore(stores, name === "idle" ? { interval: 60_000 } : {});
+const ledger = openLedger(stores, name === "idle" ? { interval: 60_000 } : {});
 const integrity = new Database(path).prepare("PRAGMA integrity_check").all();
 const purposes = (await ledger.list()).map((event) => event.purpose);
 const issued = [];

@@ -50,20 +50,24 @@ describe("killed without warning", () => {
       const names = kill % 3 === 0 ? [`a${kill}`, `b${kill}`] : [`a${kill}`];
       const writers = names.map((name) => new Talker("record-until-killed", [path, name]));
       const [first, second] = writers;
+      const killed: number[] = [];
       if (second !== undefined) {
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 300));
+        killed[1] = Date.now();
         await second.kill();
       }
       await first?.until(3);
       const run = kill % 10 === (KILLS - 1) % 10 ? LONG : Math.random() * 40;
       await new Promise((resolve) => setTimeout(resolve, run));
-      const killed = Date.now();
+      killed[0] = Date.now();
       await first?.kill();
       if (kill > 0 || second === undefined) look(first?.lines[0]);
-      for (const line of writers.flatMap(({ lines }) => lines)) {
-        const { committed: id, noted: note, at } = parsed(line);
-        if (typeof id === "string") committed.add(id);
-        if (typeof note === "string" && Number(at) < killed - WINDOW) noted.add(note);
+      for (const [at, writer] of writers.entries()) {
+        const surely = (killed[at] ?? 0) - WINDOW;
+        for (const { committed: id, noted: note, at: time } of writer.lines.map(parsed)) {
+          if (typeof id === "string") committed.add(id);
+          if (typeof note === "string" && Number(time) < surely) noted.add(note);
+        }
       }
     }
     const last = new Talker("record-until-killed", [path]);

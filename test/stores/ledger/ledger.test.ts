@@ -243,7 +243,7 @@ onBothDatabases((place) => {
     test("for what there is not is a mistake", async () => {
       const ledger = await newLedger({}, await place());
       const wrong: [object, string][] = [
-        [{ user: "alice" }, 'unknown filter "user"; there are principal'],
+        [{ user: "alice" }, "query.user: unknown member; there are principal"],
         [{ since: "2026-01-01" }, "since must be a time"],
         [{ decision: "denied" }, "decision must be"],
         [{ kind: "call" }, "kind must be one of"],

@@ -12,7 +12,7 @@ import {
   type RevocationStoreOptions,
   type StoreDatabase,
 } from "../../../src/stores/index.js";
-import { capability, storageError } from "../../issuer/support.js";
+import { addAll, capability, storageError } from "../../issuer/support.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 async function newStore(options: RevocationStoreOptions = {}): Promise<{
@@ -93,7 +93,10 @@ describe("a file that goes away", () => {
 
   test("damaged in place, it acknowledges nothing that is not there", async () => {
     const { path, database, store } = await newStore();
-    await store.addAll(Array.from({ length: 500 }, (_, at) => capability(`cap_${at}`)));
+    await addAll(
+      store,
+      Array.from({ length: 500 }, (_, at) => capability(`cap_${at}`)),
+    );
     shell('dd if=/dev/zero of="$1" bs=4096 seek=1 count=200 conv=notrunc 2> /dev/null', path);
     shell(': > "$1-wal"', path);
     const acknowledged: string[] = [];

@@ -1,8 +1,8 @@
 import type { KyselyPlugin } from "kysely";
 import { expect, test } from "vitest";
-import { Accesses, viewerOf } from "../../../src/stores/tasks/accesses.js";
-import { Stored } from "../../../src/stores/tasks/stored.js";
-import { listTasks, pageOf } from "../../../src/stores/tasks/task-list.js";
+import { viewerOf } from "../../../src/stores/tasks/accesses.js";
+import { listTasks } from "../../../src/stores/tasks/task-list.js";
+import { Tasks } from "../../../src/stores/tasks/tasks.js";
 import { onBothDatabases } from "../../support/databases.js";
 import { as, opened, part, task } from "./support.js";
 
@@ -16,18 +16,12 @@ onBothDatabases((place) => {
     for (let i = 0; i < 8; i++) {
       await store.save(task(`t${i}`, { metadata: { text: TEXT }, artifacts }), as("alice"));
     }
-    const stored = new Stored(database.name);
+    const kept = new Tasks(database, Date.now, () => {}, {});
     const listed = async (includeArtifacts: boolean) => {
       const reading = { characters: 0 };
-      const page = pageOf({ ...REQUEST, includeArtifacts });
+      const page = { ...REQUEST, includeArtifacts };
       const { tasks } = await database.read((db) =>
-        listTasks(
-          db.withPlugin(counting(reading)),
-          page,
-          viewerOf(as("alice")),
-          new Accesses(stored),
-          stored,
-        ),
+        listTasks(db.withPlugin(counting(reading)), page, viewerOf(as("alice")), kept),
       );
       return { tasks: tasks.map(({ id }) => id), ...reading };
     };

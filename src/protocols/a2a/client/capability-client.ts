@@ -34,81 +34,7 @@ export interface SkillAnswer {
   readonly taskId: string;
 }
 
-/**
- * What a caller does with an issuing agent: ask for capabilities, use them, revoke them. Narrowing needs
- * no agent: `attenuate` of `proviso` does it. It works over every binding that the SDK's client speaks.
- *
- * @example
- * ```ts
- * import { mkdtempSync } from "node:fs";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
- * import { openTaskStore, serveAgent } from "proviso/a2a";
- * import { CapabilityClient } from "proviso/a2a/client";
- * import { createIssuingAgent, PolicyTable } from "proviso/agent";
- * import { createFixedTokens } from "proviso/auth";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { createStores, LedgerStore } from "proviso/stores";
- *
- * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
- * const revocations = new RevocationList();
- * const database = await createStores(join(folder, "proviso.db"));
- * const ledger = new LedgerStore(database);
- * const tasks = await openTaskStore(database);
- * const agent = await createIssuingAgent({
- *   issuer: createIssuer({
- *     name: "clock-agent",
- *     keys: createKeyring(),
- *     revocations,
- *     grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell"] }],
- *   }),
- *   revocations,
- *   ledger,
- *   policy: new PolicyTable({
- *     rules: [{ principal: "alice", grant: "clock:read", operations: "*" }],
- *   }),
- *   skills: [
- *     {
- *       id: "tell_time",
- *       name: "Tell the time",
- *       description: "The year of the agent's clock",
- *       operation: "tell",
- *       reach: "none",
- *       input: { type: "object", additionalProperties: false },
- *       run: async () => ({ year: 2026 }),
- *     },
- *   ],
- * });
- * const token = "a-development-token";
- * const authenticator = createFixedTokens(
- *   [{ token, principal: "alice", invoker: "assistant" }],
- *   { development: true, announce: () => {} },
- * );
- * const log = { info() {}, warn() {}, error() {} };
- * const card = { name: "Clock", description: "Tells the time", version: "1.0.0" };
- * const server = await serveAgent({ agent, authenticator, card, tasks, log });
- * const fetchImpl = (url, init) => {
- *   const headers = new Headers(init?.headers);
- *   headers.set("Authorization", `Bearer ${token}`);
- *   return fetch(url, { ...init, headers });
- * };
- * const transports = [new JsonRpcTransportFactory({ fetchImpl })];
- * const client = await new ClientFactory({ transports }).createFromUrl(server.url);
- *
- * const clock = new CapabilityClient(client);
- * const { capabilities } = await clock.request({ grants: ["clock:read"], purpose: "set a watch" });
- * const held = capabilities[0]?.token ?? "";
- * (await clock.invoke("tell_time", {}, held)).result; // => { year: 2026 }
- * (await clock.revoke(held)).revoked; // => true
- * (await clock.introspect(held)).active; // => false
- *
- * await server.close();
- * await tasks.close();
- * await ledger.close();
- * await database.close();
- * ```
- */
+/** The extension's methods, as calls. Made by {@link createCapabilityClient}. */
 export class CapabilityClient {
   readonly #client: Client;
 
@@ -168,6 +94,85 @@ export class CapabilityClient {
     if (!isJsonObject(data)) throw new Error(`the agent's answer to ${method} is no object`);
     return data;
   }
+}
+
+/**
+ * What a caller does with an issuing agent: ask for capabilities, use them, revoke them. Narrowing needs
+ * no agent: `attenuate` of `proviso` does it. It works over every binding that the SDK's client speaks.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+ * import { openTaskStore, serveAgent } from "proviso/a2a";
+ * import { createCapabilityClient } from "proviso/a2a/client";
+ * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
+ * import { createFixedTokens } from "proviso/auth";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+ * import { createStores, openLedger } from "proviso/stores";
+ *
+ * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
+ * const revocations = createRevocationList();
+ * const database = await createStores(join(folder, "proviso.db"));
+ * const ledger = openLedger(database);
+ * const tasks = await openTaskStore(database);
+ * const agent = await createIssuingAgent({
+ *   issuer: createIssuer({
+ *     name: "clock-agent",
+ *     keys: createKeyring(),
+ *     revocations,
+ *     grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell"] }],
+ *   }),
+ *   revocations,
+ *   ledger,
+ *   policy: createPolicyTable({
+ *     rules: [{ principal: "alice", grant: "clock:read", operations: "*" }],
+ *   }),
+ *   skills: [
+ *     {
+ *       id: "tell_time",
+ *       name: "Tell the time",
+ *       description: "The year of the agent's clock",
+ *       operation: "tell",
+ *       reach: "none",
+ *       input: { type: "object", additionalProperties: false },
+ *       run: async () => ({ year: 2026 }),
+ *     },
+ *   ],
+ * });
+ * const token = "a-development-token";
+ * const authenticator = createFixedTokens(
+ *   [{ token, principal: "alice", invoker: "assistant" }],
+ *   { development: true, announce: () => {} },
+ * );
+ * const log = { info() {}, warn() {}, error() {} };
+ * const card = { name: "Clock", description: "Tells the time", version: "1.0.0" };
+ * const server = await serveAgent({ agent, authenticator, card, tasks, log });
+ * const fetchImpl = (url, init) => {
+ *   const headers = new Headers(init?.headers);
+ *   headers.set("Authorization", `Bearer ${token}`);
+ *   return fetch(url, { ...init, headers });
+ * };
+ * const transports = [new JsonRpcTransportFactory({ fetchImpl })];
+ * const client = await new ClientFactory({ transports }).createFromUrl(server.url);
+ *
+ * const clock = createCapabilityClient(client);
+ * const { capabilities } = await clock.request({ grants: ["clock:read"], purpose: "set a watch" });
+ * const held = capabilities[0]?.token ?? "";
+ * (await clock.invoke("tell_time", {}, held)).result; // => { year: 2026 }
+ * (await clock.revoke(held)).revoked; // => true
+ * (await clock.introspect(held)).active; // => false
+ *
+ * await server.close();
+ * await tasks.close();
+ * await ledger.close();
+ * await database.close();
+ * ```
+ */
+export function createCapabilityClient(client: Client): CapabilityClient {
+  return new CapabilityClient(client);
 }
 
 const withExtension = { serviceParameters: { "A2A-Extensions": EXTENSION_URI } };

@@ -3,17 +3,14 @@
  *
  * @packageDocumentation
  */
-export { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "../extension.js";
+export { CAPABILITY_HEADER } from "../../../http/headers.js";
+export { AMBIENT, AUTHORITY_HEADER, EXTENSION_URI } from "../extension.js";
 export {
-  CapabilityClient,
+  type CapabilityClient,
   type CapabilityQuery,
+  createCapabilityClient,
   type GrantedCapabilities,
   type SkillAnswer,
 } from "./capability-client.js";
-export {
-  AmbientInterceptor,
-  CapabilityInterceptor,
-  withAmbientAuthority,
-  withCapability,
-} from "./interceptor.js";
+export { withAmbientAuthority, withCapability } from "./interceptor.js";
 export { type ClientRefusal, refusalOf } from "./refusal.js";

@@ -69,16 +69,16 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
  * import { join } from "node:path";
  * import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
  * import { openTaskStore, serveAgent } from "proviso/a2a";
- * import { CapabilityClient, withCapability } from "proviso/a2a/client";
- * import { createIssuingAgent, PolicyTable } from "proviso/agent";
+ * import { createCapabilityClient, withCapability } from "proviso/a2a/client";
+ * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
  * import { createFixedTokens } from "proviso/auth";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { createStores, LedgerStore } from "proviso/stores";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+ * import { createStores, openLedger } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
- * const revocations = new RevocationList();
+ * const revocations = createRevocationList();
  * const database = await createStores(join(folder, "proviso.db"));
- * const ledger = new LedgerStore(database);
+ * const ledger = openLedger(database);
  * const tasks = await openTaskStore(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
@@ -89,7 +89,7 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
  *   }),
  *   revocations,
  *   ledger,
- *   policy: new PolicyTable({
+ *   policy: createPolicyTable({
  *     rules: [{ principal: "alice", grant: "clock:read", operations: "*" }],
  *   }),
  *   skills: [
@@ -120,7 +120,7 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
  * const transports = [new JsonRpcTransportFactory({ fetchImpl })];
  * const client = await new ClientFactory({ transports }).createFromUrl(server.url);
  *
- * const clock = new CapabilityClient(client);
+ * const clock = createCapabilityClient(client);
  * const { capabilities } = await clock.request({ grants: ["clock:read"] });
  * const held = capabilities[0]?.token ?? "";
  * const { taskId } = await clock.invoke("tell_time", {}, held);

@@ -25,16 +25,16 @@ export interface ClientRefusal {
  * import { join } from "node:path";
  * import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
  * import { openTaskStore, serveAgent } from "proviso/a2a";
- * import { CapabilityClient, refusalOf } from "proviso/a2a/client";
- * import { createIssuingAgent, PolicyTable } from "proviso/agent";
+ * import { createCapabilityClient, refusalOf } from "proviso/a2a/client";
+ * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
  * import { createFixedTokens } from "proviso/auth";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
- * import { createStores, LedgerStore } from "proviso/stores";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+ * import { createStores, openLedger } from "proviso/stores";
  *
  * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
- * const revocations = new RevocationList();
+ * const revocations = createRevocationList();
  * const database = await createStores(join(folder, "proviso.db"));
- * const ledger = new LedgerStore(database);
+ * const ledger = openLedger(database);
  * const tasks = await openTaskStore(database);
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({
@@ -45,7 +45,7 @@ export interface ClientRefusal {
  *   }),
  *   revocations,
  *   ledger,
- *   policy: new PolicyTable({
+ *   policy: createPolicyTable({
  *     rules: [{ principal: "alice", grant: "clock:read", operations: "*" }],
  *   }),
  *   skills: [
@@ -76,7 +76,7 @@ export interface ClientRefusal {
  * const transports = [new JsonRpcTransportFactory({ fetchImpl })];
  * const client = await new ClientFactory({ transports }).createFromUrl(server.url);
  *
- * const clock = new CapabilityClient(client);
+ * const clock = createCapabilityClient(client);
  * let code;
  * await clock.invoke("tell_time", {}).catch((error) => {
  *   code = refusalOf(error)?.code;

@@ -4,17 +4,17 @@ import { existsSync, mkdirSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { openTaskStore, serveAgent } from "proviso/a2a";
-import { createIssuingAgent, PolicyTable } from "proviso/agent";
+import { createIssuingAgent, createPolicyTable } from "proviso/agent";
 import { createFixedTokens } from "proviso/auth";
 import { createIssuer, createKeyring } from "proviso/issuer";
 import { openFolder } from "proviso/sources";
 import {
   createKeyringFile,
   followKeyringFile,
-  LedgerStore,
+  openLedger,
+  openResourceNumbers,
   openRevocations,
   openStores,
-  ResourceNumberStore,
 } from "proviso/stores";
 
 const [, , home = ""] = process.argv;
@@ -31,7 +31,7 @@ if (first) {
 const folder = await openFolder(at("documents"));
 const stores = await openStores(at("proviso.db"), "create");
 const revocations = await openRevocations(stores);
-const ledger = new LedgerStore(stores);
+const ledger = openLedger(stores);
 const tasks = await openTaskStore(stores, { lease: 1000 });
 const input = {
   type: "object",
@@ -55,8 +55,8 @@ const agent = await createIssuingAgent({
   revocations,
   ledger,
   resources: folder,
-  resourceNumbers: new ResourceNumberStore(stores),
-  policy: new PolicyTable({ rules: [{ principal: "alice", grant: "*", operations: "*" }] }),
+  resourceNumbers: openResourceNumbers(stores),
+  policy: createPolicyTable({ rules: [{ principal: "alice", grant: "*", operations: "*" }] }),
   skills: [
     {
       ...{ ...shared, id: "retrieve_document", operation: "retrieve", reach: "named" },

@@ -1,7 +1,9 @@
 import type { TokenErrorCode } from "../src/bytes/token-error.js";
 import type { DenialCode } from "../src/capability/denial.js";
+import { shown, shownList } from "../src/caveats/scalar.js";
 import type { ReceivedDenial } from "../src/client/refusal.js";
 import { EXIT, type ExitCode } from "./exit.js";
+import { cut, escapedJson, type Paint, printable, type Row, renderRows } from "./output.js";
 
 const MALFORMED = "it was altered on the way, or is no macaroon; ask whoever gave it to you again";
 const TOO_LARGE = "no token of this kind is that large; check what you passed";
@@ -82,4 +84,53 @@ export function exitForDenial(code: string): ExitCode {
     default:
       return EXIT.refused;
   }
+}
+
+/** Characters of a value. */
+const MAX_SHOWN = 300;
+
+/**
+ * A refusal with every reason.
+ *
+ * @param adviceFor - What to do about a reason, if there is something.
+ */
+export function refusalLines<Denial extends ReceivedDenial>(
+  denials: readonly Denial[],
+  adviceFor: (denial: Denial) => string | undefined,
+  paint: Paint,
+): string[] {
+  const count = denials.length === 1 ? "one reason" : `${denials.length} reasons`;
+  return [
+    `${paint.red("refused")} for ${count}`,
+    ...denials.flatMap((denial) => denialLines(denial, adviceFor(denial), paint)),
+  ];
+}
+
+function denialLines(denial: ReceivedDenial, hint: string | undefined, paint: Paint): string[] {
+  const { code, rule, message, expected, actual, nearest } = denial;
+  const place = [placeOf(denial), rule === undefined ? undefined : printable(rule)];
+  const where = place.filter((part) => part !== undefined).join(", ");
+  const lines = [`  ${paint.bold(printable(code))}${where === "" ? "" : `  ${where}`}`];
+  lines.push(`    ${printable(message)}`);
+  // Most messages hold these already.
+  const rows = Object.entries({ expected, actual, nearest }).flatMap(([label, value]): Row[] =>
+    value === undefined || isSaid(message, value)
+      ? []
+      : [[label, cut(escapedJson(value), MAX_SHOWN)]],
+  );
+  lines.push(...renderRows(rows, paint, "    "));
+  if (hint !== undefined) lines.push(`    hint: ${printable(hint)}`);
+  return lines;
+}
+
+function placeOf({ hop, discharge, capability }: ReceivedDenial): string | undefined {
+  const parts: string[] = [];
+  if (capability !== undefined) parts.push(`token ${capability + 1}`);
+  if (discharge !== undefined) parts.push(`discharge ${discharge}`);
+  if (hop !== undefined) parts.push(hop === 0 ? "the identifier" : `hop ${hop}`);
+  return parts.length === 0 ? undefined : parts.join(", ");
+}
+
+function isSaid(message: string, value: unknown): boolean {
+  return message.includes(Array.isArray(value) ? shownList(value) : shown(value));
 }

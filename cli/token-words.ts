@@ -1,3 +1,5 @@
+import { inspect } from "../src/capability/inspect.js";
+import type { InspectedLink, InspectedMacaroon, RawBytes } from "../src/capability/inspection.js";
 import type { Authority } from "../src/caveats/authority.js";
 import type { Domain } from "../src/caveats/domain.js";
 import type { Constraint, Hop } from "../src/caveats/hop.js";
@@ -5,10 +7,7 @@ import type { KeyWords } from "../src/caveats/hop-rule.js";
 import { HOP_RULES, overHop } from "../src/caveats/hop-rules.js";
 import type { Scalar } from "../src/caveats/scalar.js";
 import { seenFromNow } from "./moment.js";
-import { escapedJson, quoted } from "./printable.js";
-
-/** A label and what stands beside it. Every text is safe to show. */
-export type Row = readonly [label: string, text: string];
+import { escapedJson, type Paint, printable, quoted, type Row, renderRows } from "./output.js";
 
 const BARE = /^[A-Za-z0-9_.:/@*+-]+$/;
 
@@ -84,4 +83,49 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The links of a macaroon as a tree, the first one at the top. */
+export function renderLinks(macaroon: InspectedMacaroon, paint: Paint, now: number): string[] {
+  const { links } = macaroon;
+  if (links.length === 0) return ["no hops: nothing was taken away"];
+  return links.flatMap((link, at) => {
+    const last = at === links.length - 1;
+    const lines = renderRows(linkRows(link, now), paint);
+    return [
+      `${last ? "└─" : "├─"} ${paint.bold(`hop ${link.number}`)}${linkTitle(link, paint)}`,
+      ...lines.map((line) => `${last ? "  " : "│ "}    ${line}`),
+    ];
+  });
+}
+
+function linkTitle(link: InspectedLink, paint: Paint): string {
+  if (link.kind === "third-party") return paint.yellow("  third party: needs a discharge");
+  if (link.kind === "unreadable") return paint.yellow("  not a hop: every check would refuse it");
+  return link.number === 1 ? "  the issuer's" : "";
+}
+
+function linkRows(link: InspectedLink, now: number): Row[] {
+  if (link.hop !== undefined) return hopRows(link.hop, now);
+  const rows: Row[] = [];
+  if (link.location !== undefined) rows.push(["ask at", quoted(link.location)]);
+  for (const { message } of link.problems ?? []) rows.push(["problem", printable(message)]);
+  if (link.raw !== undefined) rows.push(["raw", rawText(link.raw)]);
+  return rows;
+}
+
+/** Bytes as quoted text where they are text, else as base64url. */
+export function rawText(raw: RawBytes): string {
+  return raw.text === undefined ? `base64url ${raw.base64url}` : quoted(raw.text);
+}
+
+/** One line about a token that was just made, for standard error. Never holds the token. */
+export function summaryLine(token: string): string {
+  const { capability, authority, revocationId } = inspect(token);
+  const { expires } = authority;
+  const id = printable(capability?.id ?? "not a capability");
+  const seen = seenFromNow(expires ?? "", Date.now());
+  const verb = seen.endsWith("ago") ? "expired" : "expires";
+  const when = expires === undefined ? "never expires" : `${verb} ${seen} (${expires})`;
+  return `${id} ${when}, revocation id ${revocationId}`;
 }

@@ -1,9 +1,9 @@
+import { format } from "node:util";
 import { pino } from "pino";
-import type { AgentLog } from "../../src/http/log.js";
+import { type AgentLog, withoutSecrets } from "../../src/http/log.js";
 import type { LedgerProblem } from "../../src/stores/ledger/notes.js";
 import type { Context } from "../context.js";
-import { say } from "../output.js";
-import { printable } from "../printable.js";
+import { printable, say } from "../output.js";
 
 /** The log: JSON lines on standard error, written at once and whole. */
 export function newLog(context: Context, level: "info" | "warn" | "silent"): AgentLog {
@@ -20,4 +20,24 @@ export function warn(context: Context, message: string): void {
 export function warnOfLedger(context: Context, { error, waiting, lost }: LedgerProblem): void {
   const events = `${waiting} events wait, ${lost} are lost`;
   warn(context, `the ledger cannot be written: ${error.message}; ${events}`);
+}
+
+const MAX_LENGTH = 500;
+
+/**
+ * Puts what libraries write to the console into the agent's log: the SDK reports requests that it
+ * could not serve that way, with stacks and with what callers made up.
+ *
+ * @returns Gives the console back.
+ */
+export function consoleToLog(log: AgentLog): () => void {
+  const { log: plain, info, warn, error } = console;
+  const write = (...parts: unknown[]): void => {
+    const [line = ""] = format(...parts).split("\n");
+    log.warn({ text: withoutSecrets(line.slice(0, MAX_LENGTH)) }, "console");
+  };
+  Object.assign(console, { log: write, info: write, warn: write, error: write });
+  return () => {
+    Object.assign(console, { log: plain, info, warn, error });
+  };
 }

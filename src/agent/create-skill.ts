@@ -1,0 +1,110 @@
+import type { Json, JsonObject } from "../bytes/json.js";
+import type { Skill, SkillCall } from "./skill.js";
+
+/** A skill whose `run` gets arguments of the type that its schema describes. */
+export interface TypedSkill<Input extends JsonObject> extends Omit<Skill, "input" | "run"> {
+  /** As {@link Skill.input}. */
+  readonly input: Input;
+  /** As {@link Skill.run}. */
+  run(call: SkillCall<ArgumentsOf<Input>>): Promise<Json>;
+}
+
+/**
+ * A skill whose arguments have the type that its schema describes, where the schema is written out. The
+ * type follows from `type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`,
+ * `anyOf` and `oneOf`; what it cannot say, the check of every call does.
+ *
+ * @returns The same object: {@link createIssuingAgent} checks it.
+ *
+ * @example
+ * ```ts
+ * import { createSkill } from "proviso/agent";
+ *
+ * const addition = createSkill({
+ *   id: "add",
+ *   name: "Add",
+ *   description: "Adds two numbers",
+ *   operation: "add",
+ *   reach: "none",
+ *   input: {
+ *     type: "object",
+ *     properties: { a: { type: "number" }, b: { type: "number" } },
+ *     required: ["a", "b"],
+ *     additionalProperties: false,
+ *   },
+ *   // Both are numbers here, with no cast.
+ *   run: async ({ arguments: { a, b } }) => a + b,
+ * });
+ * addition.id; // => "add"
+ * ```
+ */
+export function createSkill<const Input extends JsonObject>(skill: TypedSkill<Input>): Skill;
+// The gate checks the arguments of every call by the schema before `run` gets them.
+export function createSkill(skill: Skill): Skill {
+  return skill;
+}
+
+/** The arguments that a skill's schema allows. */
+export type ArgumentsOf<Schema> =
+  ValueOf<Schema> extends infer Value extends object ? Value : JsonObject;
+
+/** The values that a schema allows, or a type that is wider where TypeScript has none. */
+type ValueOf<Schema> = Schema extends { readonly const: infer Value }
+  ? Value
+  : Schema extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : Schema extends { readonly type: readonly (infer Type)[] }
+      ? ValueOfType<Type, Schema>
+      : Schema extends { readonly type: infer Type }
+        ? ValueOfType<Type, Schema>
+        : Schema extends { readonly anyOf: readonly (infer Branch)[] }
+          ? ValueOf<Branch>
+          : Schema extends { readonly oneOf: readonly (infer Branch)[] }
+            ? ValueOf<Branch>
+            : Json;
+
+interface ValueOfName {
+  readonly string: string;
+  readonly number: number;
+  readonly integer: number;
+  readonly boolean: boolean;
+  readonly null: null;
+}
+
+type ValueOfType<Type, Schema> = Type extends keyof ValueOfName
+  ? ValueOfName[Type]
+  : Type extends "array"
+    ? readonly ItemOf<Schema>[]
+    : Type extends "object"
+      ? ObjectOf<Schema>
+      : Json;
+
+type ItemOf<Schema> = Schema extends { readonly prefixItems: unknown }
+  ? Json
+  : Schema extends { readonly items: infer Item }
+    ? ValueOf<Item>
+    : Json;
+
+type ObjectOf<Schema> = Schema extends { readonly properties: infer Properties }
+  ? MembersOf<Properties, RequiredOf<Schema>> & OthersOf<Schema>
+  : OthersOf<Schema>;
+
+type MembersOf<Properties, Required> = {
+  readonly [Name in keyof Properties as Name extends Required ? Name : never]: ValueOf<
+    Properties[Name]
+  >;
+} & {
+  readonly [Name in keyof Properties as Name extends Required ? never : Name]?: ValueOf<
+    Properties[Name]
+  >;
+};
+
+type RequiredOf<Schema> = Schema extends { readonly required: readonly (infer Name)[] }
+  ? Name
+  : never;
+
+type OthersOf<Schema> = Schema extends { readonly patternProperties: unknown }
+  ? JsonObject
+  : Schema extends { readonly additionalProperties: false }
+    ? unknown
+    : JsonObject;

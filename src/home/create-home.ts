@@ -1,0 +1,110 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { isErrno } from "../bytes/error-code.js";
+import { assertMembers } from "../caveats/known-members.js";
+import { createKeyring, type Keyring } from "../issuer/keyring.js";
+import { createPrivateFile, syncDirectoryOf, temporaryName } from "../storage/new-file.js";
+import { StorageError } from "../storage/storage-error.js";
+import { createStores, openStores } from "../stores/database.js";
+import { createKeyringFile } from "../stores/keyring-file.js";
+import { checkHomeConfig, type HomeConfig } from "./home-config.js";
+import { HomeError, unreadable } from "./home-error.js";
+import { type HomeFiles, homeFiles, incomplete, missingFiles, notFolder } from "./home-files.js";
+
+/** What a new home is to be. */
+export interface NewHome extends Omit<HomeConfig, "maxLifetime"> {
+  /** Where it is to be: a folder that is not there yet, or an empty one. */
+  readonly folder: string;
+  /** A database elsewhere, used as it is if it is there: a path, or an address of PostgreSQL. */
+  readonly database?: string | undefined;
+  /** Seconds that a capability may live; 24 hours unless given, 90 days at most. */
+  readonly maxLifetime?: number;
+}
+
+const PRIVATE_FOLDER = 0o700;
+
+/**
+ * Makes a home: the issuer's name, a new root key and a database, readable by this user alone. All of it
+ * is made in a folder beside the final place, which then takes its name: whatever happens on the way, the
+ * place holds a whole home or what it held before.
+ *
+ * @returns The keyring.
+ * @throws TypeError naming the option that is wrong.
+ * @throws HomeError `home_exists`, `home_incomplete`, `folder_in_use`, `home_not_folder`,
+ *   `home_unreadable` or `home_unwritable`.
+ * @throws StorageError if the keyring or the database cannot be written.
+ */
+export async function createHome(options: NewHome): Promise<Keyring> {
+  const { folder: place, database, ...config } = options;
+  assertMembers(config, ["issuer", "maxLifetime", "grants"], "options");
+  const text = `${JSON.stringify(checkHomeConfig(config), undefined, 2)}\n`;
+  const wanted = homeFiles(place, database);
+  refuseToOverwrite(wanted);
+  // A link to an empty folder stays a link; what it leads to becomes the home.
+  const folder = existsSync(place) ? realpathSync(place) : place;
+  const building = homeFiles(temporaryName(folder));
+  try {
+    mkdirSync(dirname(folder), { recursive: true, mode: PRIVATE_FOLDER });
+    mkdirSync(building.folder, { mode: PRIVATE_FOLDER });
+    // The process may run under a mask that takes even the owner's rights away.
+    chmodSync(building.folder, PRIVATE_FOLDER);
+    const keyring = createKeyring();
+    createKeyringFile(building.keyring, keyring);
+    const elsewhere = wanted.database !== homeFiles(place).database;
+    const stores = elsewhere
+      ? await openStores(wanted.database, "create")
+      : await createStores(building.database);
+    await stores.close();
+    createPrivateFile(building.config, text);
+    syncDirectoryOf(building.config);
+    renameSync(building.folder, folder);
+    syncDirectoryOf(folder);
+    return keyring;
+  } catch (error) {
+    rmSync(building.folder, { recursive: true, force: true });
+    throw failureOf(error, wanted);
+  }
+}
+
+function failureOf(error: unknown, wanted: HomeFiles): unknown {
+  if (!isErrno(error) || error instanceof StorageError) return error;
+  // Someone else has just made one.
+  if (["ENOTEMPTY", "EEXIST", "EPERM"].includes(error.code ?? "")) refuseToOverwrite(wanted);
+  const { folder } = wanted;
+  const message = `could not make a home at ${folder}: ${error.message}`;
+  return new HomeError("home_unwritable", folder, message, error);
+}
+
+function refuseToOverwrite(files: HomeFiles): void {
+  const { folder } = files;
+  const names = listFolder(folder);
+  if (names.length === 0) return;
+  const { missing, none } = missingFiles(files);
+  if (missing.length === 0) {
+    const message = `there is a home at ${folder} already, and it is not overwritten`;
+    throw new HomeError("home_exists", folder, message);
+  }
+  if (!none) throw incomplete(folder, missing);
+  const things = `${names.slice(0, 3).join(", ")}${names.length > 3 ? ", ..." : ""}`;
+  throw new HomeError("folder_in_use", folder, `${folder} holds other things: ${things}`);
+}
+
+function listFolder(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+    if (error.code === "ENOENT") return [];
+    throw error.code === "ENOTDIR" && existsSync(folder)
+      ? notFolder(folder)
+      : unreadable(error, folder);
+  }
+}

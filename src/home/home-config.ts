@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import { isErrno } from "../bytes/error-code.js";
+import { DEFAULT_MAX_LIFETIME, MAX_LIFETIME } from "../capability/mint.js";
+import { assertMembers } from "../caveats/known-members.js";
+import { type Grant, grantsById } from "../issuer/grant.js";
+import { HomeError, unreadable } from "./home-error.js";
+
+/** What `config.json` in a home holds. */
+export interface HomeConfig {
+  /** The issuer's name: it stands in every token. */
+  readonly issuer: string;
+  /** Seconds that a capability may live. */
+  readonly maxLifetime: number;
+  /** The grants and their operations, where the home lists them. */
+  readonly grants?: readonly HomeGrant[];
+}
+
+/** A grant as a home lists it. */
+export type HomeGrant = Pick<Grant, "id" | "operations">;
+
+/** @throws HomeError `config_malformed` or `home_unreadable`. */
+export function readHomeConfig(path: string): HomeConfig {
+  const malformed = (what: string): HomeError => new HomeError("config_malformed", path, what);
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw isErrno(error) ? unreadable(error, path) : malformed(`${path} is not JSON`);
+  }
+  try {
+    return checkHomeConfig(value);
+  } catch (error) {
+    throw error instanceof TypeError ? malformed(`${path}: ${error.message}`) : error;
+  }
+}
+
+/**
+ * The configuration of a home, with its defaults.
+ *
+ * @throws TypeError naming the member that is wrong.
+ */
+export function checkHomeConfig(value: unknown): HomeConfig {
+  if (typeof value !== "object" || value === null) throw new TypeError("it is not an object");
+  assertMembers(value, ["issuer", "maxLifetime", "grants"], "");
+  const config: { issuer?: unknown; maxLifetime?: unknown; grants?: unknown } = value;
+  const { issuer, maxLifetime = DEFAULT_MAX_LIFETIME, grants } = config;
+  if (typeof issuer !== "string" || issuer === "") throw new TypeError('"issuer" must be a name');
+  if (!isLifetime(maxLifetime)) {
+    throw new TypeError(`"maxLifetime" must be 1 to ${MAX_LIFETIME} whole seconds`);
+  }
+  if (grants === undefined) return { issuer, maxLifetime };
+  return { issuer, maxLifetime, grants: homeGrants(grants) };
+}
+
+/** Whether a capability may be made to live so many seconds at most. */
+export function isLifetime(seconds: unknown): seconds is number {
+  return Number.isSafeInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= MAX_LIFETIME;
+}
+
+function homeGrants(value: unknown): readonly HomeGrant[] {
+  // `grantsById` looks at every member.
+  const grants = grantsById(value as readonly Grant[]);
+  return [...grants.values()].map((grant, at) => {
+    const { id, operations } = grant;
+    if (operations.length === 0) throw new TypeError(`grants[${at}].operations: there must be one`);
+    assertMembers(grant, ["id", "operations"], `grants[${at}]`);
+    return { id, operations };
+  });
+}
+
+/**
+ * How grants differ from those that a home lists, a sentence for each; none if the home lists none. What
+ * the command mints and checks by the list would not be what the agent does.
+ *
+ * @param path - Of the home's configuration, for the sentences.
+ */
+export function grantDifferences(
+  { grants: listed }: HomeConfig,
+  offered: readonly HomeGrant[],
+  path: string,
+): readonly string[] {
+  if (listed === undefined) return [];
+  const [here, home] = [operationsIn(offered), operationsIn(listed)];
+  return [...new Set([...here.keys(), ...home.keys()])].flatMap((id) => {
+    const [mine, theirs] = [here.get(id), home.get(id)];
+    if (mine === theirs) return [];
+    const what = `"${id}" has ${mine ?? "no place"} here, and ${theirs ?? "no place"} in ${path}`;
+    return [`${what}; make them agree, or leave "grants" out of the home`];
+  });
+}
+
+function operationsIn(grants: readonly HomeGrant[]): ReadonlyMap<string, string> {
+  return new Map(
+    grants.map(({ id, operations }) => [id, [...new Set(operations)].sort().join(", ")]),
+  );
+}

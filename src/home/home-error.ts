@@ -1,0 +1,44 @@
+/**
+ * Why a home cannot be used or made. Stable.
+ *
+ * - `home_missing`: there is no folder, or it has none of a home's files.
+ * - `home_not_folder`: something else than a folder is there.
+ * - `home_incomplete`: some of a home's files are missing.
+ * - `home_unreadable`: this user cannot read the folder or a file in it.
+ * - `config_malformed`: `config.json` is not JSON, or a member is wrong.
+ * - `home_exists`: there is a home already, and nothing is overwritten.
+ * - `folder_in_use`: the folder for a new home has other things in it.
+ * - `home_unwritable`: the folder cannot be made.
+ */
+export type HomeErrorCode =
+  | "home_missing"
+  | "home_not_folder"
+  | "home_incomplete"
+  | "home_unreadable"
+  | "config_malformed"
+  | "home_exists"
+  | "folder_in_use"
+  | "home_unwritable";
+
+/** A home that cannot be used as it is, or made. `code` is for programs, `message` for people. */
+export class HomeError extends Error {
+  override readonly name = "HomeError";
+  readonly code: HomeErrorCode;
+  /** The folder or the file. */
+  readonly path: string;
+
+  constructor(code: HomeErrorCode, path: string, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.path = path;
+  }
+}
+
+/** What a failure of the system to read the folder of a home, or a file in it, means. */
+export function unreadable(error: NodeJS.ErrnoException, path: string): HomeError {
+  const forbidden = error.code === "EACCES" || error.code === "EPERM";
+  const message = forbidden
+    ? `${path} may not be read by this user`
+    : `could not read ${path}: ${error.message}`;
+  return new HomeError("home_unreadable", path, message, error);
+}

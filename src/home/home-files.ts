@@ -1,0 +1,101 @@
+import { accessSync, constants, type Stats, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { isErrno } from "../bytes/error-code.js";
+import { StorageError } from "../storage/storage-error.js";
+import { type HomeConfig, readHomeConfig } from "./home-config.js";
+import { HomeError, unreadable } from "./home-error.js";
+
+/** The files of a home. */
+export interface HomeFiles {
+  readonly folder: string;
+  readonly config: string;
+  readonly keyring: string;
+  /** A path, or an address of PostgreSQL. */
+  readonly database: string;
+}
+
+/**
+ * Where the files of a home are.
+ *
+ * @param database - The database, if it is not the home's own `proviso.db`.
+ * @throws TypeError if the folder is not named.
+ */
+export function homeFiles(path: string, database?: string): HomeFiles {
+  if (typeof path !== "string" || path === "") throw new TypeError("folder: must name a folder");
+  const folder = resolve(path);
+  return {
+    folder,
+    config: join(folder, "config.json"),
+    keyring: join(folder, "keyring.json"),
+    database: database ?? join(folder, "proviso.db"),
+  };
+}
+
+/**
+ * The configuration of a home that is whole.
+ *
+ * @throws HomeError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or
+ *   `config_malformed`.
+ * @throws StorageError `store_outdated` if it has a file for each store, as homes once had.
+ */
+export function readHome(files: HomeFiles): HomeConfig {
+  const { folder } = files;
+  const found = look(folder);
+  if (found?.isDirectory() === false) throw notFolder(folder);
+  if (found !== undefined) assertReadable(folder);
+  const { missing, none } = missingFiles(files);
+  if (found === undefined || none) {
+    throw new HomeError("home_missing", folder, `there is no home at ${folder}`);
+  }
+  if (missing.length > 0) throw incomplete(folder, missing);
+  return readHomeConfig(files.config);
+}
+
+/**
+ * The files that a home lacks, by name, and whether it has none at all.
+ *
+ * @throws HomeError `home_unreadable` if this cannot be found out.
+ * @throws StorageError `store_outdated`, as {@link readHome}.
+ */
+export function missingFiles({ folder, config, keyring, database }: HomeFiles): {
+  readonly missing: readonly string[];
+  readonly none: boolean;
+} {
+  const old = join(folder, "store.db");
+  if (look(old) !== undefined) throw new StorageError("store_outdated", old);
+  const own = dirname(database) === folder ? [database] : [];
+  const all = [config, keyring, ...own];
+  const missing = all.filter((path) => look(path) === undefined).map((path) => basename(path));
+  return { missing, none: missing.length === all.length };
+}
+
+/** A home that lacks some of its files. */
+export function incomplete(folder: string, missing: readonly string[]): HomeError {
+  const message = `the home at ${folder} is not whole: ${missing.join(" and ")} missing`;
+  return new HomeError("home_incomplete", folder, message);
+}
+
+/** A file, or anything else, stands where the home's folder is to be. */
+export function notFolder(path: string): HomeError {
+  return new HomeError("home_not_folder", path, `${path} is a file, not a folder`);
+}
+
+// A folder that this user cannot look into must not pass for an empty one.
+function assertReadable(folder: string): void {
+  try {
+    accessSync(folder, constants.R_OK | constants.X_OK);
+  } catch (error) {
+    throw isErrno(error) ? unreadable(error, folder) : error;
+  }
+}
+
+/** What is at a path, if anything is. */
+function look(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+    throw unreadable(error, path);
+  }
+}

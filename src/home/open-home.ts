@@ -1,0 +1,141 @@
+import { assertMembers } from "../caveats/known-members.js";
+import type { Grant } from "../issuer/grant.js";
+import { createIssuer, type Issuer } from "../issuer/issuer.js";
+import type { Keyring } from "../issuer/keyring.js";
+import { StorageError } from "../storage/storage-error.js";
+import { openStores, type StoreDatabase } from "../stores/database.js";
+import { followKeyringFile } from "../stores/follow-keyring.js";
+import { type LedgerOptions, LedgerStore } from "../stores/ledger/ledger-store.js";
+import { ResourceNumberStore } from "../stores/resource-numbers.js";
+import { openRevocations } from "../stores/revocations/open-revocations.js";
+import type { RevocationStore } from "../stores/revocations/revocation-store.js";
+import { grantDifferences, type HomeConfig } from "./home-config.js";
+import { type HomeFiles, homeFiles, readHome } from "./home-files.js";
+
+/** Which home, and what it does not say itself. */
+export interface HomeOptions {
+  /** The folder that {@link createHome} or `proviso init` made. */
+  readonly folder: string;
+  /** The database, if it is not `proviso.db` in the folder: a path, or an address of PostgreSQL. */
+  readonly database?: string | undefined;
+  /**
+   * The grants as an issuing agent offers them; those that the home lists unless given. Where the home
+   * lists its grants, these have the same operations.
+   */
+  readonly grants?: readonly Grant[];
+  /** Seconds that a capability may live; what the home says unless given, and no more than that. */
+  readonly maxLifetime?: number;
+  /** The name this service goes by in `audience`, for invocations that name none. */
+  readonly audience?: string;
+  readonly ledger?: LedgerOptions;
+}
+
+/** A home that is open. Its parts share one database, which is closed with the home. */
+export interface Home {
+  readonly files: HomeFiles;
+  /** Mints, authorizes and revokes with the home's keys, as they are at each call. */
+  readonly issuer: Issuer;
+  /** The keyring as the key file has it now. @throws StorageError while it cannot be read. */
+  readonly keys: () => Keyring;
+  readonly revocations: RevocationStore;
+  readonly ledger: LedgerStore;
+  readonly resourceNumbers: ResourceNumberStore;
+  /** For stores that a home does not open: `openTaskStore(home.database)`. Close these first. */
+  readonly database: StoreDatabase;
+  /**
+   * What keeps an agent from its work: `disk_nearly_full`, `revocation_stale`, or the code of the key
+   * file's StorageError, such as `key_file_missing`; empty if nothing does.
+   */
+  readonly problems: () => Promise<readonly string[]>;
+  /** Writes what the ledger still holds, and lets go of the database. */
+  close(): Promise<void>;
+}
+
+const OPTIONS = ["folder", "database", "grants", "maxLifetime", "audience", "ledger"];
+
+/**
+ * Opens a home: an issuer with its keys, its revocations, its ledger and the numbers of its resources.
+ * Other processes may have the same home open: what they revoke and which keys they make counts here.
+ *
+ * @throws TypeError naming the option that is wrong.
+ * @throws HomeError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or
+ *   `config_malformed`.
+ * @throws StorageError if the key file or the database cannot be used.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createHome, openHome } from "proviso/home";
+ *
+ * const folder = join(mkdtempSync(join(tmpdir(), "proviso-")), "home");
+ * await createHome({ folder, issuer: "documents-agent" });
+ *
+ * const home = await openHome({ folder });
+ * const { token, id } = home.issuer.mint({ grant: "documents:read", operations: ["retrieve"] });
+ * const invocation = { grant: "documents:read", operation: "retrieve" };
+ * home.issuer.authorize(token, invocation).allowed; // => true
+ *
+ * const revoked = home.issuer.revocationOf(token);
+ * if (revoked.ok) await home.revocations.add(revoked.entry);
+ * const refused = home.issuer.authorize(token, invocation);
+ * refused.allowed ? "" : refused.denials[0].code; // => "revoked"
+ * await home.close();
+ * ```
+ */
+export async function openHome(options: HomeOptions): Promise<Home> {
+  assertMembers(options, OPTIONS, "options");
+  const files = homeFiles(options.folder, options.database);
+  const issued = issuerOptions(options, readHome(files), files.config);
+  const keys = followKeyringFile(files.keyring);
+  const database = await openStores(files.database);
+  try {
+    const revocations = await openRevocations(database);
+    const issuer = createIssuer({ ...issued, keys, revocations });
+    const ledger = new LedgerStore(database, options.ledger);
+    return {
+      ...{ files, issuer, keys, revocations, ledger, database },
+      resourceNumbers: new ResourceNumberStore(database),
+      problems: async () => [
+        ...((await database.hasRoom()) ? [] : ["disk_nearly_full"]),
+        ...(revocations.isCurrent() ? [] : ["revocation_stale"]),
+        ...keyProblems(keys),
+      ],
+      close: () => ledger.close().finally(() => database.close()),
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function issuerOptions(
+  { grants, maxLifetime, audience }: HomeOptions,
+  config: HomeConfig,
+  path: string,
+) {
+  const { issuer: name, ...others } = config;
+  const [difference] = grants === undefined ? [] : grantDifferences(config, grants, path);
+  if (difference !== undefined) throw new TypeError(`grants: ${difference}`);
+  if (maxLifetime !== undefined && maxLifetime > config.maxLifetime) {
+    throw new TypeError(
+      `maxLifetime: the home allows ${config.maxLifetime} seconds at most ("maxLifetime" in ${path})`,
+    );
+  }
+  return {
+    ...{ name, ...others },
+    ...(grants === undefined ? {} : { grants }),
+    ...(maxLifetime === undefined ? {} : { maxLifetime }),
+    ...(audience === undefined ? {} : { audience }),
+  };
+}
+
+function keyProblems(keys: () => Keyring): string[] {
+  try {
+    keys();
+    return [];
+  } catch (error) {
+    return [error instanceof StorageError ? error.code : "key_file_unreadable"];
+  }
+}

@@ -1,0 +1,99 @@
+// What stands before a resource server's routes: the one check, and an adapter each for Express, Fetch
+// and node:http. This file and the Fetch adapter run where there is no Node.
+
+import type { Decision, VerifiedCapability } from "../../capability/authorize.js";
+import type { Invocation } from "../../caveats/invocation.js";
+import { assertMembers } from "../../caveats/known-members.js";
+import { type HeaderReader, presentedToken } from "./presented-token.js";
+import { denied, missing, type Refusal, unreadable } from "./refusal.js";
+import { checkRequirement, type RouteRequirement } from "./requirement.js";
+
+/** What checks capabilities: an `Issuer`, or anything else with its `authorize`. */
+export interface CapabilityAuthority {
+  authorize(token: string, invocation: Invocation): Decision;
+}
+
+/** What all routes of a resource server have in common. */
+export interface ResourceServerOptions {
+  /**
+   * The `realm` of challenges: printable ASCII without quotes and backslashes; `proviso` unless given.
+   */
+  readonly realm?: string;
+}
+
+/** The capability that a request may use, or the answer that refuses it. */
+type Checked =
+  | { readonly ok: true; readonly capability: VerifiedCapability }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** Checks one request of a route. */
+export type RouteCheck<Args extends readonly unknown[]> = (
+  header: HeaderReader,
+  ...args: Args
+) => Promise<Checked>;
+
+/**
+ * The `Cache-Control` of answers to allowed requests that have none of their own: shared caches know
+ * nothing of `Proviso-Capability`, and no cache asks whether a capability was revoked.
+ */
+export const PRIVATE = "private, no-cache";
+
+/**
+ * Makes the checks of routes: token from the headers, what is asked of it from the route's requirement,
+ * then one call of `authorize`.
+ *
+ * @returns A check that rejects, with an Error, if a function of the requirement throws or gives a wrong
+ *   shape, or if the authority throws: an answer is never taken from less than the whole check.
+ * @throws TypeError on wrong options, and, for each route, on a wrong requirement.
+ */
+export function createCheck(
+  authority: CapabilityAuthority,
+  options: ResourceServerOptions,
+): <Args extends readonly unknown[]>(requirement: RouteRequirement<Args>) => RouteCheck<Args> {
+  if (typeof authority?.authorize !== "function") {
+    throw new TypeError("the authority must have authorize(token, invocation), as an Issuer has");
+  }
+  assertMembers(options, ["realm"], "options");
+  const { realm = "proviso" } = options;
+  if (typeof realm !== "string" || !/^[\x20-\x7e]+$/.test(realm) || /["\\]/.test(realm)) {
+    throw new TypeError("options.realm must be printable ASCII without quotes and backslashes");
+  }
+  return (requirement) => {
+    checkRequirement(requirement);
+    // Taken out: a requirement that is changed later changes no route.
+    const { grant, operation, resourceHandles, arguments: args, invoker, in: place } = requirement;
+    const grants = [grant].flat();
+    const challenge = { realm, inAuthorization: place === "authorization" };
+    return async (header, ...request) => {
+      const presented = presentedToken(header, challenge.inAuthorization);
+      if (!presented.ok) return { ok: false, refusal: unreadable(presented.message, challenge) };
+      const { token } = presented;
+      if (token === undefined) return { ok: false, refusal: missing(challenge) };
+      try {
+        const by = await invoker?.(...request);
+        const invocation: Invocation = {
+          ...{ grant: grants, operation },
+          ...(resourceHandles && {
+            resourceHandles: given("resourceHandles", await resourceHandles(...request)),
+          }),
+          ...(args && { arguments: given("arguments", await args(...request)) }),
+          ...(by === undefined ? {} : { invoker: by }),
+        };
+        const decision = authority.authorize(token, invocation);
+        if (decision.allowed) return { ok: true, capability: decision.capability };
+        return { ok: false, refusal: denied(decision.denials, challenge) };
+      } catch (error) {
+        // To Express, a thrown "route" or undefined would say that the request may go on.
+        throw error instanceof Error
+          ? error
+          : new Error("the check threw no Error", { cause: error });
+      }
+    };
+  };
+}
+
+/** An invocation takes what is absent for none; from a route that names some, it is a mistake. */
+function given<T>(name: string, value: T | undefined): T {
+  if (value !== undefined) return value;
+  throw new TypeError(`requirement.${name} gave undefined for a request`);
+}

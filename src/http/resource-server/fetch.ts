@@ -1,0 +1,82 @@
+import type { VerifiedCapability } from "../../capability/authorize.js";
+import {
+  type CapabilityAuthority,
+  createCheck,
+  PRIVATE,
+  type ResourceServerOptions,
+} from "./check.js";
+import type { Awaitable, RouteRequirement } from "./requirement.js";
+
+/**
+ * Puts a requirement before a handler. What the server passes beside the request, such as Hono's
+ * context or the environment of a Worker, goes to the requirement's functions and the handler too; in
+ * TypeScript, name it: `requires<[context: Context]>(…)`.
+ *
+ * @throws TypeError on a wrong requirement.
+ */
+export type FetchRequires = <Rest extends readonly unknown[], Req extends Request = Request>(
+  requirement: RouteRequirement<readonly [request: Req, ...rest: Rest]>,
+  handler: (request: Req, capability: VerifiedCapability, ...rest: Rest) => Awaitable<Response>,
+) => (request: Req, ...rest: Rest) => Promise<Response>;
+
+/**
+ * What stands before the routes of a server of Fetch's `Request` and `Response` (Hono, Workers, Deno,
+ * Bun): a request whose capability the authority does not allow is answered with 400, 401, 403 or 503
+ * and every reason, and never reaches the handler. What a function of a requirement or the authority
+ * throws rejects the promise: servers answer that with 500.
+ *
+ * @param authority - Checks capabilities: an `Issuer`.
+ * @throws TypeError on wrong options.
+ *
+ * @example
+ * ```ts
+ * import { createCapabilityMiddleware } from "proviso/fetch";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+ *
+ * const revocations = createRevocationList();
+ * const issuer = createIssuer({ name: "documents", keys: createKeyring(), revocations });
+ * const requires = createCapabilityMiddleware(issuer);
+ *
+ * const idOf = (request) => new URL(request.url).pathname.slice(1);
+ * const read = requires(
+ *   { grant: "documents:read", operation: "retrieve", resourceHandles: (req) => [idOf(req)] },
+ *   (request, capability) => new Response(`${idOf(request)} for ${capability.principal}`),
+ * );
+ *
+ * const { token } = issuer.mint({
+ *   grant: "documents:read",
+ *   operations: ["retrieve"],
+ *   resourceHandles: ["rh_1"],
+ *   principal: "alice",
+ * });
+ * const headers = { "Proviso-Capability": token };
+ * const allowed = await read(new Request("https://documents.example/rh_1", { headers }));
+ * await allowed.text(); // => "rh_1 for alice"
+ * (await read(new Request("https://documents.example/rh_2", { headers }))).status; // => 403
+ * (await read(new Request("https://documents.example/rh_1"))).status; // => 401
+ * ```
+ */
+export function createCapabilityMiddleware(
+  authority: CapabilityAuthority,
+  options: ResourceServerOptions = {},
+): FetchRequires {
+  const checkOf = createCheck(authority, options);
+  return (requirement, handler) => {
+    const check = checkOf(requirement);
+    return async (request, ...rest) => {
+      const checked = await check((name) => request.headers.get(name), request, ...rest);
+      if (checked.ok) return uncached(await handler(request, checked.capability, ...rest));
+      const { status, headers, body } = checked.refusal;
+      return new Response(JSON.stringify(body), { status, headers });
+    };
+  };
+}
+
+function uncached(response: Response): Response {
+  // Below 200 stands what cannot be made again, such as the upgrade to a WebSocket.
+  if (response.status < 200 || response.headers.has("Cache-Control")) return response;
+  // The headers of an answer that was itself fetched cannot be changed.
+  const copy = new Response(response.body, response);
+  copy.headers.set("Cache-Control", PRIVATE);
+  return copy;
+}

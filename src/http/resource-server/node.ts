@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { VerifiedCapability } from "../../capability/authorize.js";
+import { type CapabilityAuthority, createCheck, type ResourceServerOptions } from "./check.js";
+import { admit } from "./node-request.js";
+import type { Awaitable, RouteRequirement } from "./requirement.js";
+
+/** What all routes of a server of `node:http` have in common. */
+export interface NodeOptions extends ResourceServerOptions {
+  /**
+   * Called with what a function of a requirement, the authority or a handler throws; the client gets
+   * 500 and learns nothing of it.
+   */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Puts a requirement before a handler. @throws TypeError on a wrong requirement. */
+export type NodeRequires = <
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+>(
+  requirement: RouteRequirement<readonly [req: Req]>,
+  handler: (req: Req, res: Res, capability: VerifiedCapability) => Awaitable<unknown>,
+) => (req: Req, res: Res) => Promise<void>;
+
+/**
+ * What stands before the routes of a resource server of `node:http`: a request whose capability the
+ * authority does not allow is answered with 400, 401, 403 or 503 and every reason, and never reaches
+ * the handler.
+ *
+ * @param authority - Checks capabilities: an `Issuer`.
+ * @throws TypeError on wrong options.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+ * import { createCapabilityMiddleware } from "proviso/node";
+ *
+ * const revocations = createRevocationList();
+ * const issuer = createIssuer({ name: "documents", keys: createKeyring(), revocations });
+ * const requires = createCapabilityMiddleware(issuer, { onFailure: console.error });
+ *
+ * const idOf = (req) => new URL(req.url, "http://localhost").pathname.slice(1);
+ * const read = requires(
+ *   { grant: "documents:read", operation: "retrieve", resourceHandles: (req) => [idOf(req)] },
+ *   (req, res, capability) => res.end(`${idOf(req)} for ${capability.principal}`),
+ * );
+ * const server = createServer(read).listen(0, "127.0.0.1");
+ * await new Promise((resolve) => server.once("listening", resolve));
+ * const url = `http://127.0.0.1:${server.address().port}`;
+ *
+ * const { token } = issuer.mint({
+ *   grant: "documents:read",
+ *   operations: ["retrieve"],
+ *   resourceHandles: ["rh_1"],
+ *   principal: "alice",
+ * });
+ * const headers = { "Proviso-Capability": token };
+ * await (await fetch(`${url}/rh_1`, { headers })).text(); // => "rh_1 for alice"
+ * (await fetch(`${url}/rh_2`, { headers })).status; // => 403
+ * (await fetch(`${url}/rh_1`)).status; // => 401
+ * server.close();
+ * ```
+ */
+export function createCapabilityMiddleware(
+  authority: CapabilityAuthority,
+  options: NodeOptions,
+): NodeRequires {
+  const { onFailure, ...common } = options;
+  if (typeof onFailure !== "function") {
+    throw new TypeError("options.onFailure must be a function that is called with what is thrown");
+  }
+  const checkOf = createCheck(authority, common);
+  return (requirement, handler) => {
+    const check = checkOf(requirement);
+    return async (req, res) => {
+      try {
+        const capability = await admit(check, req, res);
+        if (capability !== undefined) await handler(req, res, capability);
+      } catch (error) {
+        onFailure(error);
+        fail(res);
+      }
+    };
+  };
+}
+
+function fail(res: ServerResponse): void {
+  if (res.headersSent) {
+    if (!res.writableEnded) res.destroy();
+    return;
+  }
+  for (const name of res.getHeaderNames()) res.removeHeader(name);
+  const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
+  res.writeHead(500, headers).end('{"error":"internal_error"}');
+}

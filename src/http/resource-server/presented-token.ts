@@ -1,0 +1,49 @@
+import { readBearer } from "../../auth/bearer.js";
+import { CAPABILITY_HEADER } from "../headers.js";
+
+/**
+ * The value of a request's header; the values of a repeated one joined by commas.
+ *
+ * @param name - In any case.
+ */
+export type HeaderReader = (name: string) => string | null | undefined;
+
+/** The token that a request presents, if any, or a sentence about what is wrong. */
+export type PresentedToken =
+  | { readonly ok: true; readonly token?: string }
+  | { readonly ok: false; readonly message: string };
+
+const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
+const ADVICE = "send one capability in it";
+// The check of the token has limits of its own; servers limit all headers together.
+const ANY_LENGTH = Number.POSITIVE_INFINITY;
+
+/**
+ * The one token that a request presents, in `Proviso-Capability` or, where the route says so, in
+ * `Authorization`. Two that differ, several in a header, or anything but a token is a mistake of the
+ * caller's: which of them counts is not for the server to guess.
+ */
+export function presentedToken(header: HeaderReader, inAuthorization: boolean): PresentedToken {
+  const own = header(CAPABILITY_HEADER) ?? undefined;
+  if (own !== undefined && !TOKEN.test(own)) {
+    return mistake(`the header ${CAPABILITY_HEADER} must hold one token in base64url`);
+  }
+  const bearer = inAuthorization ? bearerToken(header("Authorization") ?? "") : NOTHING;
+  if (!bearer.ok || own === undefined) return bearer;
+  if (bearer.token === undefined || bearer.token === own) return { ok: true, token: own };
+  return mistake(`the headers Authorization and ${CAPABILITY_HEADER} hold different tokens`);
+}
+
+function bearerToken(authorization: string): PresentedToken {
+  if (authorization.includes(",")) return mistake("the header Authorization must come once");
+  const reading = readBearer({ headers: { authorization } }, ADVICE, ANY_LENGTH);
+  if (reading.ok) return reading;
+  const { code, message } = reading.denial;
+  return code === "token_missing" ? NOTHING : mistake(message);
+}
+
+function mistake(message: string): PresentedToken {
+  return { ok: false, message };
+}
+
+const NOTHING: PresentedToken = { ok: true };

@@ -1,0 +1,68 @@
+import { assertMembers } from "../../caveats/known-members.js";
+import type { StoreDatabase } from "../database.js";
+import { RevocationStore } from "./revocation-store.js";
+
+/** How current a store's answers must be. */
+export interface RevocationStoreOptions {
+  /**
+   * Milliseconds between two looks whether another process has revoked something; 50 unless given, or
+   * 250 for PostgreSQL.
+   */
+  readonly refreshEvery?: number;
+  /**
+   * Seconds after the last successful look at the database for which the list may be relied on; 5
+   * unless given. Then every check is refused as `revocation_stale`, until a look succeeds again.
+   */
+  readonly staleAfter?: number;
+  /** Milliseconds since 1970; the issuer's clock, `Date.now` unless given. */
+  readonly clock?: () => number;
+}
+
+const REFRESH_EVERY = { sqlite: 50, postgres: 250 } as const;
+const STALE_AFTER = 5;
+const OPTIONS = ["refreshEvery", "staleAfter", "clock"];
+
+/**
+ * Opens the revocations in a database, and follows them until it is closed.
+ *
+ * @throws TypeError on wrong options.
+ * @throws StorageError `store_corrupt` if they cannot be what proviso wrote, or what reading throws.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createIssuer, createKeyring } from "proviso/issuer";
+ * import { createStores, openRevocations } from "proviso/stores";
+ *
+ * const folder = mkdtempSync(join(tmpdir(), "proviso-"));
+ * const database = await createStores(join(folder, "proviso.db"));
+ * const revocations = await openRevocations(database);
+ * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
+ * const { token } = issuer.mint({ grant: "documents:read", operations: ["retrieve"] });
+ *
+ * const revocation = issuer.revocationOf(token);
+ * if (revocation.ok) await revocations.add(revocation.entry);
+ * const asked = { grant: "documents:read", operation: "retrieve" };
+ * issuer.authorize(token, asked).allowed; // => false
+ * revocations.version; // => 1
+ * await database.close();
+ * ```
+ */
+export async function openRevocations(
+  database: StoreDatabase,
+  options: RevocationStoreOptions = {},
+): Promise<RevocationStore> {
+  assertMembers(options, OPTIONS, "options");
+  const { refreshEvery = REFRESH_EVERY[database.dialect], staleAfter = STALE_AFTER } = options;
+  if (!Number.isFinite(refreshEvery) || refreshEvery <= 0) {
+    throw new TypeError("refreshEvery must be milliseconds, and more than 0");
+  }
+  if (!Number.isFinite(staleAfter) || staleAfter * 1000 <= refreshEvery) {
+    throw new TypeError("staleAfter must be seconds, and longer than refreshEvery");
+  }
+  const store = new RevocationStore(database, staleAfter, options.clock ?? Date.now);
+  await store.follow(refreshEvery);
+  return store;
+}

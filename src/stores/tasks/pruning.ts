@@ -1,0 +1,40 @@
+import type { Kysely } from "kysely";
+import type { StoreDatabase, StoreTables } from "../database.js";
+import { inSteps, STEP } from "../steps.js";
+import { pruneAccesses } from "./accesses.js";
+
+/**
+ * Removes tasks that nothing has been saved to since `before`, push configurations that are left
+ * without a task, and accesses that nothing is left of.
+ *
+ * @returns How many tasks were removed.
+ */
+export async function pruneTasks(database: StoreDatabase, before: number): Promise<number> {
+  const removed = await inSteps(database, (db) => removeTasks(db, before));
+  await database.write(
+    (db) =>
+      db
+        .deleteFrom("push")
+        .where("saved", "<", before)
+        .where("task", "not in", db.selectFrom("task").select("id"))
+        .execute(),
+    { urgent: true },
+  );
+  await inSteps(database, (db) => pruneAccesses(db, before, STEP));
+  return removed;
+}
+
+async function removeTasks(db: Kysely<StoreTables>, before: number): Promise<number> {
+  const old = db.selectFrom("task").select("id").where("saved", "<", before).limit(STEP);
+  const rows = await db
+    .deleteFrom("task")
+    .where("id", "in", old)
+    .where("saved", "<", before)
+    .returning("id")
+    .execute();
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return 0;
+  await db.deleteFrom("push").where("task", "in", ids).execute();
+  await db.deleteFrom("message").where("task", "in", ids).execute();
+  return ids.length;
+}

@@ -1,0 +1,243 @@
+import { createServer, type Server, type ServerResponse } from "node:http";
+import express, { type Request as ExpressRequest } from "express";
+import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
+import {
+  capabilityOf,
+  createCapabilityMiddleware as forExpress,
+} from "../../../src/http/express.js";
+import {
+  type CapabilityAuthority,
+  createCapabilityMiddleware as forFetch,
+  type RouteRequirement,
+} from "../../../src/http/fetch.js";
+import { listen } from "../../../src/http/listen.js";
+import { createCapabilityMiddleware as forNode, type NodeOptions } from "../../../src/http/node.js";
+import type { VerifiedCapability } from "../../../src/issuer/index.js";
+import { attenuated, fixture, mint, misuse } from "../../capability/support.js";
+
+// What each adapter has for itself, and what all of them refuse of a program.
+
+const { issuer } = fixture();
+const headers = { "Proviso-Capability": mint(issuer, { principal: "alice" }) };
+const GET = { grant: "files", operation: "get" } as const;
+const onFailure = (): void => {};
+/** More than goes into a socket at once. */
+const LONG = "x".repeat(8 * 1024 * 1024);
+
+async function serving(server: Server): Promise<string> {
+  onTestFinished(() => void server.close());
+  return listen(server, {});
+}
+
+describe("a wrong option or requirement is a TypeError before any request comes", () => {
+  test.each<[string, unknown, RegExp]>([
+    ["nothing", undefined, /must be an object such as/],
+    ["no grant", { operation: "get" }, /requirement\.grant must be a grant/],
+    ["no grants", { ...GET, grant: [] }, /requirement\.grant must be a grant/],
+    ["an empty grant", { ...GET, grant: ["files", ""] }, /requirement\.grant must be a grant/],
+    ["no operation", { grant: "files" }, /requirement\.operation must be a non-empty string/],
+    ["an operation that is read", { ...GET, operation: () => "get" }, /requirement\.operation/],
+    [
+      "handles as they are",
+      { ...GET, resourceHandles: ["rh_1"] },
+      /resourceHandles must be a func/,
+    ],
+    [
+      "arguments as they are",
+      { ...GET, arguments: {} },
+      /requirement\.arguments must be a function/,
+    ],
+    ["an invoker as it is", { ...GET, invoker: "a" }, /requirement\.invoker must be a function/],
+    ["another place", { ...GET, in: "cookie" }, /requirement\.in must be "authorization"/],
+    ["a slip", { ...GET, resourceHandle: () => [] }, /did you mean "resourceHandles"/],
+  ])("%s", (_, requirement, message) => {
+    // As from a program without types.
+    const wrong = requirement as RouteRequirement<readonly unknown[]>;
+    expect(misuse(() => forExpress(issuer)(wrong))).toMatch(message);
+    expect(misuse(() => forFetch(issuer)(wrong, () => new Response()))).toMatch(message);
+    expect(misuse(() => forNode(issuer, { onFailure })(wrong, () => {}))).toMatch(message);
+  });
+
+  test.each<[string, unknown, unknown, RegExp]>([
+    ["no authority", undefined, {}, /must have authorize\(token, invocation\)/],
+    ["a slip", issuer, { relm: "x" }, /options\.relm: unknown member; did you mean "realm"/],
+    ["a realm with quotes", issuer, { realm: 'a"' }, /realm must be printable ASCII/],
+    ["a realm of two lines", issuer, { realm: "a\r\nb: c" }, /realm must be printable ASCII/],
+    ["an empty realm", issuer, { realm: "" }, /realm must be printable ASCII/],
+  ])("%s", (_, authority, options, message) => {
+    const [wrong, given] = [authority as CapabilityAuthority, options as object];
+    expect(misuse(() => forExpress(wrong, given))).toMatch(message);
+    expect(misuse(() => forFetch(wrong, given))).toMatch(message);
+    expect(misuse(() => forNode(wrong, { onFailure, ...given }))).toMatch(message);
+  });
+
+  test("no place for failures, on node:http", () => {
+    const message = /options\.onFailure must be a function/;
+    expect(misuse(() => forNode(issuer, {} as NodeOptions))).toMatch(message);
+  });
+});
+
+test("a requirement that is changed later changes no route", async () => {
+  const requirement = { ...GET, resourceHandles: (): string[] => ["rh_1"], grant: ["files"] };
+  const handler = forFetch(issuer)(requirement, () => new Response("here"));
+  const token = mint(issuer, { resourceHandles: ["rh_2"] });
+  const asked = new Request("https://here.example", { headers: { "Proviso-Capability": token } });
+  expect((await handler(asked)).status).toBe(403);
+  requirement.resourceHandles = () => ["rh_2"];
+  requirement.grant[0] = "others";
+  const answer = await handler(asked);
+  expect(answer.headers.get("proviso-denial")).toBe("resource_denied");
+});
+
+test("a refusal tells no more than 32 of its denials, and the codes of all", async () => {
+  const named = Array.from({ length: 40 }, (_, at) => `rh_${at}`);
+  const other = { resourceHandles: ["rh_other"] };
+  const token = attenuated(attenuated(mint(issuer, other), other), {
+    ...other,
+    operations: ["put"],
+  });
+  const handler = forFetch(issuer)({ ...GET, resourceHandles: () => named }, () => new Response());
+  const asked = new Request("https://here.example", { headers: { "Proviso-Capability": token } });
+  const answer = await handler(asked);
+  const { denials } = JSON.parse(await answer.text());
+  expect([answer.status, denials.length]).toEqual([403, 32]);
+  expect(answer.headers.get("proviso-denial")).toBe("resource_denied,operation_denied");
+});
+
+test("the capability is typed, and so is what a route reads", () => {
+  expectTypeOf(capabilityOf).returns.toEqualTypeOf<VerifiedCapability>();
+  const requires = forExpress(issuer);
+  const app = express();
+  app.get(
+    "/:id",
+    requires({ ...GET, resourceHandles: (req: ExpressRequest<{ id: string }>) => [req.params.id] }),
+    (req, res) => {
+      expectTypeOf(req.params.id).toEqualTypeOf<string>();
+      res.end();
+    },
+  );
+  app.get("/other/:id", requires(GET), (req) => {
+    expectTypeOf(req.params.id).toEqualTypeOf<string>();
+  });
+  app.use(requires(GET));
+  forFetch(issuer)(GET, (request, capability) => {
+    expectTypeOf(request).toEqualTypeOf<Request>();
+    expectTypeOf(capability).toEqualTypeOf<VerifiedCapability>();
+    return new Response();
+  });
+  forNode(issuer, { onFailure })(GET, (_req, _res, capability) => {
+    expectTypeOf(capability).toEqualTypeOf<VerifiedCapability>();
+  });
+});
+
+describe("on Express", () => {
+  test("the capability of a request that no middleware has seen is a TypeError", async () => {
+    const app = express();
+    app.get("/", (req, res) => void res.json(misuse(() => capabilityOf(req))));
+    app.get("/refused", forExpress(issuer)({ ...GET, operation: "delete" }));
+    const url = await serving(createServer(app));
+    expect(await (await fetch(url, { headers })).json()).toMatch(/has not been checked/);
+    expect((await fetch(`${url}/refused`, { headers })).status).toBe(403);
+  });
+
+  test("what the app says of caches before stays", async () => {
+    const app = express();
+    app.use((_req, res, next) => next(void res.set("Cache-Control", "private, max-age=5")));
+    app.get("/", forExpress(issuer)(GET), (_req, res) => void res.send("here"));
+    const answer = await fetch(await serving(createServer(app)), { headers });
+    expect(answer.headers.get("cache-control")).toBe("private, max-age=5");
+  });
+
+  test("each route of several has the check of its own", async () => {
+    const app = express();
+    const requires = forExpress(issuer);
+    app.use("/files", requires(GET));
+    app.put("/files", requires({ ...GET, operation: "put" }));
+    app.all("/files", (req, res) => void res.send(capabilityOf(req).id));
+    const url = await serving(createServer(app));
+    const readOnly = { "Proviso-Capability": mint(issuer, { operations: ["get"] }) };
+    expect((await fetch(`${url}/files`, { headers: readOnly })).status).toBe(200);
+    expect((await fetch(`${url}/files`, { method: "PUT", headers: readOnly })).status).toBe(403);
+    expect((await fetch(`${url}/files`, { method: "PUT", headers })).status).toBe(200);
+    const head = await fetch(`${url}/files`, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([401, ""]);
+  });
+});
+
+describe("on node:http, what a handler throws", () => {
+  test.each<[string, (res: ServerResponse) => unknown, unknown]>([
+    [
+      "before it answers is 500, without what it had set",
+      (res) => {
+        res.setHeader("Content-Length", "3").setHeader("X-Secret", "s");
+        throw new Error("it broke");
+      },
+      { status: 500, secret: null, text: '{"error":"internal_error"}' },
+    ],
+    [
+      "within an answer ends the connection",
+      async (res) => {
+        res.write("ab");
+        throw new Error("it broke");
+      },
+      { cut: true },
+    ],
+    [
+      "after it leaves the answer",
+      async (res) => {
+        res.end(LONG);
+        throw new Error("it broke");
+      },
+      { status: 200, secret: null, text: LONG },
+    ],
+  ])("%s", async (_, handle, expected) => {
+    const failures: unknown[] = [];
+    const requires = forNode(issuer, { onFailure: (error) => void failures.push(error) });
+    const url = await serving(createServer(requires(GET, (_req, res) => handle(res))));
+    const got = await fetch(url, { headers })
+      .then(async (answer) => ({
+        status: answer.status,
+        secret: answer.headers.get("x-secret"),
+        text: await answer.text(),
+      }))
+      .catch(() => ({ cut: true }));
+    expect(got).toEqual(expected);
+    expect(failures).toEqual([new Error("it broke")]);
+  });
+});
+
+describe("on Fetch", () => {
+  const asked = (): Request => new Request("https://here.example", { headers });
+  const requires = forFetch(issuer);
+
+  test("what the server passes beside the request goes to the route and its handler", async () => {
+    const handler = requires<[env: { readonly agent: string }]>(
+      { ...GET, invoker: (_request, env) => env.agent },
+      (_request, capability, env) => new Response(`${env.agent} for ${capability.principal}`),
+    );
+    expect(await (await handler(asked(), { agent: "assistant" })).text()).toBe(
+      "assistant for alice",
+    );
+  });
+
+  test("an answer whose headers cannot be changed is kept from caches too", async () => {
+    const origin = createServer((_req, res) => res.writeHead(201, { "X-Own": "1" }).end("made"));
+    const url = await serving(origin);
+    const answer = await requires(GET, () => fetch(url))(asked());
+    expect([answer.status, answer.headers.get("x-own"), await answer.text()]).toEqual([
+      201,
+      "1",
+      "made",
+    ]);
+    expect(answer.headers.get("cache-control")).toBe("private, no-cache");
+    const gone = Response.error();
+    expect(await requires(GET, () => gone)(asked())).toBe(gone);
+  });
+
+  test("what the handler throws is thrown on", async () => {
+    const handler = requires(GET, async () => {
+      throw new Error("it broke");
+    });
+    await expect(handler(asked())).rejects.toThrow("it broke");
+  });
+});

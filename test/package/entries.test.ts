@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+
+// The package's entries: small enough to read at a glance, and free of what is only theirs within.
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const MOST = 40;
+
+interface Manifest {
+  readonly exports: { readonly [entry: string]: string | { readonly types: string } };
+}
+
+const { exports: entries }: Manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const sources = Object.entries(entries).flatMap(([entry, target]) =>
+  typeof target === "string"
+    ? []
+    : [{ entry, file: join(ROOT, target.types.replace("./dist/", "").replace(".d.ts", ".ts")) }],
+);
+const program = ts.createProgram(
+  sources.map(({ file }) => file),
+  {
+    ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, noEmit: true },
+    ...{ moduleResolution: ts.ModuleResolutionKind.NodeNext, skipLibCheck: true },
+  },
+);
+const checker = program.getTypeChecker();
+
+/** What an entry exports, types included. */
+function exportsOf(file: string): readonly ts.Symbol[] {
+  const source = program.getSourceFile(file);
+  const module = source && checker.getSymbolAtLocation(source);
+  if (module === undefined) throw new Error(`${file} is no module`);
+  return checker.getExportsOfModule(module);
+}
+
+describe.each(sources)("proviso$entry", ({ entry, file }) => {
+  const names = exportsOf(file).map((symbol) => symbol.name);
+
+  test(`has at most ${MOST} exports`, () => {
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.length, names.join(", ")).toBeLessThanOrEqual(MOST);
+  });
+
+  test("has no class beside its factory: of classes, only errors are values", async () => {
+    const module: Record<string, unknown> = await import(file);
+    const classes = Object.entries(module).filter(
+      ([, value]) => typeof value === "function" && /^class\b/.test(`${value}`),
+    );
+    const others = classes.filter(
+      ([, value]) => !(typeof value === "function" && value.prototype instanceof Error),
+    );
+    expect(others.map(([name]) => `${entry}: ${name}`)).toEqual([]);
+  });
+});

@@ -1,0 +1,180 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, test } from "vitest";
+import { FULL } from "../support/size.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// What a stranger does with the published package: installs it by the lines of the README, under npm and
+// pnpm, compiles a program of each kind under every TypeScript that is in use, with nothing skipped, and
+// runs it. Only in a full run: it installs from the registry.
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const PROGRAMS = fileURLToPath(new URL("programs", import.meta.url));
+const TYPESCRIPTS = ["5.9", "6", "7"];
+const RESOLUTIONS = [
+  ["nodenext", "nodenext"],
+  ["esnext", "bundler"],
+] as const;
+/** Milliseconds: installing waits for the registry. */
+const SLOW = 300_000;
+const CHECKED = ["--strict", "--exactOptionalPropertyTypes", "--skipLibCheck", "false"];
+/** Of a program that has to be installed for: what it is, and its file. */
+const SERVERS = ["own-agent", "resource-server"];
+
+let tarball = "";
+/** Where the compilers are, and pnpm. */
+let tools = "";
+
+function run(folder: string, command: string, ...args: readonly string[]): string {
+  return execFileSync(command, args, { cwd: folder, encoding: "utf8", stdio: "pipe" });
+}
+
+/** What the README's three lines install beside proviso: for a holder, a server, and the command. */
+function installed(): readonly (readonly string[])[] {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const lines = readme
+    .split("\n")
+    .filter((line) => /^npm install (--global )?proviso\b/.test(line));
+  return lines.map((line) => line.split(" proviso").slice(1).join("").split(" ").filter(Boolean));
+}
+
+/** A project with the package and others, as one of the package managers installs them. */
+function project(manager: "npm" | "pnpm", packages: readonly string[]): string {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
+  const all = [tarball, ...packages];
+  if (manager === "npm") run(folder, "npm", "install", "--no-audit", "--no-fund", ...all);
+  else run(folder, join(tools, "node_modules/.bin/pnpm"), "add", ...all);
+  cpSync(PROGRAMS, folder, { recursive: true });
+  return folder;
+}
+
+function compile(
+  folder: string,
+  versions: readonly string[],
+  programs: readonly string[],
+  types: readonly string[],
+): void {
+  const files = programs.map((name) => `${name}.ts`);
+  for (const version of versions) {
+    const tsc = join(tools, `node_modules/typescript-${version}/bin/tsc`);
+    for (const [module, resolution] of RESOLUTIONS) {
+      const how = ["--module", module, "--moduleResolution", resolution, "--target", "es2022"];
+      const out = ["--outDir", `out-${resolution}`, "--lib", "es2023,dom"];
+      const given = types.length === 0 ? [] : ["--types", types.join()];
+      try {
+        run(folder, process.execPath, tsc, ...how, ...out, ...given, ...CHECKED, ...files);
+      } catch (error) {
+        const said = error instanceof Error && "stdout" in error ? error.stdout : error;
+        throw new Error(`TypeScript ${version}, ${resolution}: ${said}`);
+      }
+    }
+  }
+}
+
+/** What a compiled program prints, as JSON. */
+function answerOf(folder: string, program: string): unknown {
+  return JSON.parse(run(folder, process.execPath, join("out-nodenext", `${program}.js`)));
+}
+
+test("the lines of the README name every package that a part may need", () => {
+  const { peerDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const [holder, server = [], command = [], ...others] = installed();
+  expect({ holder, others }).toEqual({ holder: [], others: [] });
+  expect([...new Set([...server, ...command])].sort()).toEqual(
+    Object.keys(peerDependencies).sort(),
+  );
+});
+
+if (FULL) {
+  beforeAll(() => {
+    const packed = temporaryFolder();
+    // Built before the first test, from the present sources.
+    run(ROOT, "npm", "pack", "--ignore-scripts", "--pack-destination", packed);
+    tarball = join(packed, readdirSync(packed)[0] ?? "");
+    tools = temporaryFolder();
+    const compilers = TYPESCRIPTS.map(
+      (version) => `typescript-${version}@npm:typescript@${version}`,
+    );
+    writeFileSync(join(tools, "package.json"), '{ "private": true }\n');
+    run(tools, "npm", "install", "--no-audit", "--no-fund", "pnpm@10", ...compilers);
+  });
+
+  // Another layout of the folder, to which every compiler is alike.
+  describe.each([
+    ["npm", TYPESCRIPTS],
+    ["pnpm", ["6"]],
+  ] as const)("installed with %s", (manager, versions) => {
+    test(
+      "a holder has at most five packages, and needs no types of Node",
+      () => {
+        const folder = project(manager, []);
+        compile(folder, versions, ["holder"], []);
+        expect(answerOf(folder, "holder")).toEqual({
+          ...{
+            operations: ["retrieve"],
+            codes: ["operation_denied"],
+            same: true,
+            verify: "function",
+          },
+        });
+        if (manager === "npm") expect(packagesIn(folder)).toHaveLength(4);
+      },
+      SLOW,
+    );
+
+    test(
+      "programs of each other kind, with what the README names for a server",
+      () => {
+        const [, server = []] = installed();
+        const folder = project(manager, [...server, "@types/express", "@types/node@20"]);
+        compile(folder, versions, SERVERS, ["node"]);
+        for (const program of SERVERS) {
+          expect(answerOf(folder, program), program).toMatchObject({ ok: true });
+        }
+      },
+      SLOW,
+    );
+  });
+
+  test(
+    "the command, as its line installs it",
+    () => {
+      const [, , command = []] = installed();
+      const folder = project("npm", command);
+      const home = join(folder, "home");
+      const proviso = join(folder, "node_modules/.bin/proviso");
+      run(folder, proviso, "init", "--home", home, "--grant", "documents:read=retrieve");
+      const token = run(
+        folder,
+        proviso,
+        "mint",
+        "--home",
+        home,
+        "--grant",
+        "documents:read",
+      ).trim();
+      const said = run(
+        folder,
+        proviso,
+        "verify",
+        "--home",
+        home,
+        token,
+        "--op",
+        "retrieve",
+        "--json",
+      );
+      expect(JSON.parse(said)).toMatchObject({ allowed: true });
+    },
+    SLOW,
+  );
+}
+
+/** The packages that npm has installed, by the lock file that it keeps. */
+function packagesIn(folder: string): readonly string[] {
+  const lock = readFileSync(join(folder, "node_modules/.package-lock.json"), "utf8");
+  return Object.keys(JSON.parse(lock).packages);
+}
