@@ -9,7 +9,6 @@ export type { IssuingAgentOptions } from "./agent-options.js";
 export type { Caller } from "./caller.js";
 export type {
   Clearance,
-  OperationInvocation,
   Refusal,
   SkillInvocation,
 } from "./clearance.js";
@@ -20,7 +19,7 @@ export { expandGrants, type KnownGrant } from "./grant.js";
 export type { GrantedCapability, NamedHandle } from "./issuance.js";
 export type { IssuingAgent } from "./issuing-agent.js";
 export type { AuthorityKind, Observation } from "./ledger.js";
-export type { AttenuationOutcome, Introspection } from "./maintenance.js";
+export type { Introspection } from "./maintenance.js";
 export {
   type InvocationOutcome,
   LeaveLostError,

@@ -74,17 +74,17 @@ import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sd
 import { jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
 import express from "express";
 import { capabilityExtension, guard } from "proviso/a2a";
-import { createIssuingAgent, PolicyTable } from "proviso/agent";
-import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+import { createIssuingAgent, createPolicyTable } from "proviso/agent";
+import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
 import { createStores, openLedger } from "proviso/stores";
-const revocations = new RevocationList();
+const revocations = createRevocationList();
 const database = await createStores(process.env.TMPDIR + "/guarded.db");
 const ledger = openLedger(database);
 const operations = [{ operation: "talk", reach: "none" }, { operation: "file", reach: "none" }];
 const grants = [{ id: "desk", description: "Talk", operations: ["talk", "file"] }];
 const agent = await createIssuingAgent({
   issuer: createIssuer({ name: "desk", keys: createKeyring(), revocations, grants }),
-  policy: new PolicyTable({ rules: [{ principal: "alice", grant: "desk", operations: ["talk"] }] }),
+  policy: createPolicyTable({ rules: [{ principal: "alice", grant: "desk", operations: ["talk"] }] }),
   ...{ revocations, ledger, skills: [], operations },
 });
 const tasks = new InMemoryTaskStore();

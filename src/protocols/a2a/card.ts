@@ -35,7 +35,7 @@ function noticeOf({ mode, undeclaredAmbient }: IssuingAgent): string {
 }
 
 /** A grant as the Agent Card advertises it (the SEP's `capabilityGrants`). */
-export interface AdvertisedGrant {
+interface AdvertisedGrant {
   readonly id: string;
   readonly description: string;
   readonly operations: readonly string[];

@@ -53,11 +53,11 @@ const MEMBERS = ["agent", "handler", "needs", "caller", "access", "body", "onFai
  * import { jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";
  * import express from "express";
  * import { guard } from "proviso/a2a";
- * import { createIssuingAgent, PolicyTable } from "proviso/agent";
- * import { createIssuer, createKeyring, RevocationList } from "proviso/issuer";
+ * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
  * import { createStores, openLedger } from "proviso/stores";
  *
- * const revocations = new RevocationList();
+ * const revocations = createRevocationList();
  * const database = await createStores(`${process.env.TMPDIR ?? "/tmp"}/guard-${process.pid}.db`);
  * const ledger = openLedger(database);
  * const agent = await createIssuingAgent({
@@ -69,7 +69,7 @@ const MEMBERS = ["agent", "handler", "needs", "caller", "access", "body", "onFai
  *   }),
  *   revocations,
  *   ledger,
- *   policy: new PolicyTable({ rules: [{ principal: "alice", grant: "echo:use", operations: "*" }] }),
+ *   policy: createPolicyTable({ rules: [{ principal: "alice", grant: "echo:use", operations: "*" }] }),
  *   skills: [],
  *   operations: [{ operation: "echo", reach: "none" }],
  * });

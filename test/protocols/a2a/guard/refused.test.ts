@@ -4,8 +4,8 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { attenuate, type HopInit } from "../../../../src/index.js";
 import { RootKey } from "../../../../src/macaroon/root-key.js";
 import { refusalOf, withCapability } from "../../../../src/protocols/a2a/client/index.js";
-import { openTaskStore } from "../../../../src/protocols/a2a/index.js";
-import { ALICE, granted, type World } from "../../../agent/support.js";
+import { type GuardOptions, guard, openTaskStore } from "../../../../src/protocols/a2a/index.js";
+import { ALICE, granted, misuse, type World, type WorldOptions } from "../../../agent/support.js";
 import {
   at,
   BINDINGS,
@@ -36,8 +36,8 @@ interface Set extends RunningDesk {
   holder(token?: string, login?: string, binding?: BindingName): Promise<Client>;
 }
 
-async function set(options: DeskOptions = {}): Promise<Set> {
-  const issuing = await desk();
+async function set(options: DeskOptions = {}, world: WorldOptions = {}): Promise<Set> {
+  const issuing = await desk(world);
   const running = await startDesk(issuing, options);
   const [capability] = await granted(issuing.agent, { grants: ["desk:use"] });
   const token = capability?.token ?? "";
@@ -372,4 +372,30 @@ test("a store that does not keep the handler's tasks shows none", async () => {
     "Task not found",
   );
   await expect(alice.listTasks(LISTING)).rejects.toThrow("access: must be the store");
+});
+
+test("where ambient authority is accepted, its tasks and those of capabilities are apart", async () => {
+  const { issuing, holder, desk: own } = await set({}, { mode: "prefer" });
+  const [ambient, alice] = [await holder(""), await holder()];
+  const bare = taskIn(await ambient.sendMessage(words("write this")));
+  const held = taskIn(await alice.sendMessage(words("write that")));
+  const listed = async (client: Client) =>
+    (await client.listTasks(LISTING)).tasks.map(({ id }) => id);
+  expect([await listed(ambient), await listed(alice)]).toEqual([[bare.id], [held.id]]);
+  expect(own.cleared.map(({ authority }) => authority)).toEqual(["ambient", "capability"]);
+  expect(own.cleared[0]?.delegate({ operations: ["talk"] })).toBeUndefined();
+  expect(await codes((await holder("", "bob:assistant")).sendMessage(words("say hi")))).toEqual([
+    "policy_denied",
+  ]);
+  const lines = await issuing.ledger.list({ decision: "allowed", kind: "invocation" });
+  expect(lines.map(({ authority }) => authority)).toEqual(["ambient", "capability"]);
+});
+
+test("an option that there is not, or that is no function, is the caller's mistake", async () => {
+  const { agent } = await desk();
+  const caller = (): undefined => undefined;
+  const made = (options: object): string => misuse(() => guard(Object(options) as GuardOptions));
+  expect(made({ agent, needs, caller, acess: {} })).toContain("access");
+  expect(made({ agent, needs: "talk", caller })).toBe("needs: must be a function");
+  expect(made({ agent, needs })).toBe("caller: must be a function");
 });
