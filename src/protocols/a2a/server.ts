@@ -7,7 +7,7 @@ import type { JsonObject } from "../../bytes/json.js";
 import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
 import { callerOf, RATE_LIMIT, type RateLimit, rateLimiter } from "../../http/callers.js";
 import type { ListenOptions } from "../../http/listen.js";
-import { type AgentLog, loggable } from "../../http/log.js";
+import { type AgentLog, failureLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
 import {
   front,
@@ -218,8 +218,4 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
     await executor.settled();
   };
   return { cardUrl: `${url}${CARD_PATH}`, rpcUrl, restUrl, stop };
-}
-
-function failureLog(log: AgentLog): (error: unknown, what: string) => void {
-  return (error, what) => log.error({ ...loggable(error), what }, "failure");
 }
