@@ -21,7 +21,7 @@ const RESOLUTIONS = [
 const SLOW = 300_000;
 const CHECKED = ["--strict", "--exactOptionalPropertyTypes", "--skipLibCheck", "false"];
 /** Of a program that has to be installed for: what it is, and its file. */
-const SERVERS = ["own-agent", "resource-server"];
+const SERVERS = ["own-agent", "guarded-agent", "resource-server"];
 
 let tarball = "";
 /** Where the compilers are, and pnpm. */

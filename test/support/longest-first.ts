@@ -2,6 +2,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // The files that take longest, in their order: one that began last would run alone at the end.
 const LONGEST = [
+  "package/install",
   "injection/injection",
   "examples/documents-agent",
   "stores/revocations/revocation-durability",
