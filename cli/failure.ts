@@ -73,8 +73,8 @@ function failureOf(error: unknown): CliErrorInit {
   }
   if (error instanceof TokenError) {
     const { code, message, offset } = error;
-    const details = offset === undefined ? {} : { offset };
-    return { code, message, hint: adviceForToken(code), exitCode: EXIT.malformed, details };
+    const hint = adviceForToken(code);
+    return { code, message, hint, exitCode: EXIT.malformed, details: { offset } };
   }
   if (error instanceof StorageError) {
     const { code, message, path } = error;

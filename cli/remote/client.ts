@@ -10,7 +10,7 @@ import { assertWithin, safeFetch } from "../../src/client/fetch.js";
 import type { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";
-import { type RemoteCard, type RemoteInterface, readCard } from "./card.js";
+import { type RemoteCard, readCard } from "./card.js";
 import {
   type CardOptions,
   DEFAULT_TIMEOUT,
@@ -24,8 +24,11 @@ export interface AgentConnection {
   readonly client: CapabilityClient;
 }
 
-const BINDINGS = { jsonrpc: "JSONRPC", rest: "HTTP+JSON" } as const;
-type Binding = keyof typeof BINDINGS;
+type Binding = "jsonrpc" | "rest";
+const BINDINGS: ReadonlyMap<string, Binding> = new Map([
+  ["JSONRPC", "jsonrpc"],
+  ["HTTP+JSON", "rest"],
+]);
 
 /**
  * Fetches an agent's card, without any token.
@@ -122,9 +125,9 @@ function bindingOf(
   { name, interfaces }: RemoteCard,
   wanted: Binding | undefined,
 ): { readonly name: Binding; readonly url: string } {
-  const known = interfaces.flatMap((one) => {
-    const binding = nameOf(one);
-    return binding === undefined || !URL.canParse(one.url) ? [] : [{ name: binding, url: one.url }];
+  const known = interfaces.flatMap(({ binding, version, url }) => {
+    const name = /^1(\.|$)/.test(version) ? BINDINGS.get(binding.toUpperCase()) : undefined;
+    return name === undefined || !URL.canParse(url) ? [] : [{ name, url }];
   });
   const chosen = known.find((one) => wanted === undefined || one.name === wanted);
   if (chosen !== undefined) return chosen;
@@ -133,13 +136,6 @@ function bindingOf(
   const message = `${name} names no place where it speaks JSON-RPC or HTTP+JSON in A2A 1.0`;
   const hint = "proviso card shows what it speaks";
   throw environmentError("no_binding", message, hint);
-}
-
-function nameOf({ binding, version }: RemoteInterface): Binding | undefined {
-  if (!/^1(\.|$)/.test(version)) return undefined;
-  const upper = binding.toUpperCase();
-  if (upper === BINDINGS.jsonrpc) return "jsonrpc";
-  return upper === BINDINGS.rest ? "rest" : undefined;
 }
 
 // Loaded by what asks an agent only: it takes longer than all else that a verb does.
