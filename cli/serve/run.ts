@@ -122,11 +122,9 @@ async function open(
     createIssuingAgent({
       ...{ issuer, revocations, ledger, resourceNumbers, lifetime, mode: config.mode },
       ...{ skills: module.skills, policy: policy.table },
-      ...(resources === undefined ? {} : { resources: resources.source }),
-      ...(config.undeclaredAmbient === undefined
-        ? {}
-        : { undeclaredAmbient: config.undeclaredAmbient }),
-      ...(config.maxHandles === undefined ? {} : { maxHandles: config.maxHandles }),
+      resources: resources?.source,
+      undeclaredAmbient: config.undeclaredAmbient,
+      maxHandles: config.maxHandles,
       maxRevocations: config.limits.revocations,
       recordValues: config.ledger.values,
       observe: (observation) => metrics.decided(observation),

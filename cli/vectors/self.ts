@@ -76,7 +76,7 @@ function check(request: CheckRequest): { readonly [name: string]: unknown } {
     }),
     revocations: new RevocationList(revocations),
     clock: () => time,
-    ...(grants === undefined ? {} : { grants }),
+    grants,
   });
   const invocation = invocationFrom(request.invocation);
   let decision: Decision;
@@ -95,7 +95,7 @@ function check(request: CheckRequest): { readonly [name: string]: unknown } {
 function invocationFrom({ argumentsText, time, ...rest }: AskedInvocation): Invocation {
   return {
     ...rest,
-    ...(argumentsText === undefined ? {} : { arguments: JSON.parse(argumentsText) }),
-    ...(time === undefined ? {} : { time: new Date(parseTime(time) ?? Number.NaN) }),
+    arguments: argumentsText === undefined ? rest.arguments : JSON.parse(argumentsText),
+    time: time === undefined ? undefined : new Date(parseTime(time) ?? Number.NaN),
   };
 }

@@ -109,13 +109,9 @@ function toOperation(value: string, known: string | undefined): string {
 function invocationFrom(options: Options): Invocation {
   const { op, grant, resource, arg = [], invoker, audience, at } = options;
   return {
-    ...(grant === undefined ? {} : { grant }),
-    operation: op,
-    ...(resource === undefined ? {} : { resourceHandles: resource }),
+    ...{ grant, operation: op, resourceHandles: resource, invoker, audience },
     arguments: readArguments(arg),
-    ...(invoker === undefined ? {} : { invoker }),
-    ...(audience === undefined ? {} : { audience }),
-    ...(at === undefined ? {} : { time: momentFrom("--at", at, Date.now()) }),
+    time: at === undefined ? undefined : momentFrom("--at", at, Date.now()),
   };
 }
 
