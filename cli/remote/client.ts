@@ -1,7 +1,6 @@
 // cli/remote/: what `card`, `request` and `invoke` share: they ask an agent over HTTP, and say in words what it
 // answers.
 
-import { isErrno } from "../../src/bytes/error-code.js";
 import type { Json } from "../../src/bytes/json.js";
 import { readAddress, readUrl } from "../../src/client/address.js";
 import { ClientError } from "../../src/client/client-error.js";
@@ -139,18 +138,11 @@ function bindingOf(
 }
 
 // Loaded by what asks an agent only: it takes longer than all else that a verb does.
-async function loadClient() {
-  try {
-    return await Promise.all([
-      import("@a2a-js/sdk"),
-      import("@a2a-js/sdk/client"),
-      import("../../src/protocols/a2a/client/capability-client.js"),
-      import("../../src/protocols/a2a/client/interceptor.js"),
-    ]);
-  } catch (error) {
-    if (!isErrno(error) || error.code !== "ERR_MODULE_NOT_FOUND") throw error;
-    const message = "asking an agent needs the package @a2a-js/sdk, which is not installed";
-    const hint = "npm install @a2a-js/sdk";
-    throw environmentError("sdk_missing", message, hint);
-  }
+function loadClient() {
+  return Promise.all([
+    import("@a2a-js/sdk"),
+    import("@a2a-js/sdk/client"),
+    import("../../src/protocols/a2a/client/capability-client.js"),
+    import("../../src/protocols/a2a/client/interceptor.js"),
+  ]);
 }

@@ -4,10 +4,9 @@
 import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { grantDifferences } from "../../src/home/home-config.js";
 import { openHome } from "../../src/home/open-home.js";
-import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
+import { AgentMetrics } from "../../src/http/metrics.js";
 import { serveMetrics } from "../../src/http/status.js";
 import type { AgentServer } from "../../src/protocols/a2a/server.js";
-import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import type { Context } from "../context.js";
 import { printable, say } from "../output.js";
@@ -117,7 +116,7 @@ async function open(
   ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
 
-  const metrics = new AgentMetrics(revocationGauge(revocations));
+  const metrics = new AgentMetrics(() => revocations);
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
       ...{ issuer, revocations, ledger, resourceNumbers, lifetime, mode: config.mode },
@@ -188,13 +187,8 @@ async function closeAll(opened: Closing[]): Promise<void> {
 
 function follow(context: Context, { table, source }: ReadPolicy, terms: PolicyTerms): Closing {
   if (source === undefined) return () => {};
-  const followed = followPolicy(table, source, terms, (message, ok) => {
+  return followPolicy(table, source, terms, (message, ok) => {
     if (ok) say(context, printable(message));
     else warn(context, message);
   });
-  return () => followed.stop();
-}
-
-function revocationGauge(revocations: RevocationStore): () => RevocationGauge {
-  return () => ({ size: revocations.size, version: revocations.version, age: revocations.age });
 }

@@ -62,18 +62,13 @@ function hex(bytes: Uint8Array): string {
 function check(request: CheckRequest): { readonly [name: string]: unknown } {
   const { token, issuer: name, keys, now, revocations, grants } = request;
   const time = parseTime(now) ?? Number.NaN;
+  const jwks = keys.map((key, at) => {
+    const uses = at === 0 ? ["sign", "verify"] : ["verify"];
+    return { kty: "oct", alg: "HS256", key_ops: uses, iat: 0, ...key };
+  });
   const issuer = createIssuer({
     name,
-    keys: importKeyring({
-      keys: keys.map(({ kid, k }, at) => ({
-        kty: "oct",
-        kid,
-        alg: "HS256",
-        key_ops: at === 0 ? ["sign", "verify"] : ["verify"],
-        iat: 0,
-        k,
-      })),
-    }),
+    keys: importKeyring({ keys: jwks }),
     revocations: new RevocationList(revocations),
     clock: () => time,
     grants,
