@@ -50,11 +50,8 @@ export function define(program: Command, context: Context): void {
     .action(act(context, draw));
   for (const verb of [audit, tree]) addDatabase(verb);
   const drawing = ["proviso audit tree cap_GWr1hed4gOYvJokW"];
-  addExamples(tree, "Examples", [
-    ...drawing,
-    `${drawing[0]} --database /srv/agent/proviso.db --json`,
-  ]);
-  addExamples(audit, "Examples", [
+  addExamples(tree, [...drawing, `${drawing[0]} --database /srv/agent/proviso.db --json`]);
+  addExamples(audit, [
     "proviso audit --since 1h",
     "proviso audit --principal alice --refused",
     "proviso audit --kind issuance --limit 1000 --json",

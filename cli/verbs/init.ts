@@ -44,7 +44,7 @@ export function define(program: Command, context: Context): void {
     )
     .action(act(context, run));
   addDatabase(command);
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso init --issuer documents-agent",
     "proviso init --home ./other-home --issuer billing-agent --max-lifetime 8h",
     "proviso init --home ./listed-home --issuer documents-agent --grant documents:read=retrieve,search --grant documents:write=update",

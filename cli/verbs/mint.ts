@@ -36,7 +36,7 @@ export function define(program: Command, context: Context): void {
     },
   }).action(act(context, run));
   addDatabase(command);
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso mint --grant documents:read --op retrieve --op search > token",
     "proviso mint --grant documents:read --principal user_7 --op retrieve --resource rh_1 --expires 2h",
     "proviso mint --grant payments:send --op pay --arg 'amount<=1000' --arg 'currency in USD,EUR'",

@@ -31,10 +31,7 @@ export function define(program: Command, context: Context): void {
       return run(context, config, named ? options : { ...options, home: undefined });
     });
   addDatabase(command);
-  addExamples(command, "Examples", [
-    "proviso serve agent.json",
-    "proviso serve agent.json --port 8080 --json",
-  ]);
+  addExamples(command, ["proviso serve agent.json", "proviso serve agent.json --port 8080 --json"]);
 }
 
 async function run(context: Context, file: string, options: RunOptions): Promise<void> {

@@ -63,7 +63,7 @@ export function define(program: Command, context: Context): void {
     )
     .action(act(context, run));
   addDatabase(command);
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso verify @token --grant documents:read --op retrieve",
     "proviso verify --grant documents:read --op retrieve --resource rh_1 --arg amount=500 --arg to=acc_456 < token",
     "proviso verify @token --grant documents:read --op retrieve --at 5m --json",
