@@ -13,7 +13,7 @@ import { createFixedTokens } from "proviso/auth";
 import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
 import { createStores, openLedger } from "proviso/stores";
 
-/** @import { Ledger } from "proviso/agent" */
+/** @import { Ledger } from "proviso/stores" */
 
 const { version } = createRequire(import.meta.url)("../package.json");
 const ROUNDS = 41;

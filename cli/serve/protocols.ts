@@ -1,14 +1,12 @@
 import type { Authenticator } from "../../src/agent/caller.js";
 import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
-import type { AgentLog } from "../../src/http/log.js";
+import { type AgentLog, failureLog } from "../../src/http/log.js";
 import type { AgentMetrics } from "../../src/http/metrics.js";
+import { type Mounted, type Place, serve } from "../../src/http/serve.js";
 import type { HealthCheck } from "../../src/http/status.js";
 import type { AgentSkills } from "../../src/protocols/a2a/agent-module.js";
-import {
-  type AgentServer,
-  type AgentServerOptions,
-  serveAgent,
-} from "../../src/protocols/a2a/server.js";
+import { faultWriter } from "../../src/protocols/a2a/answer.js";
+import { type A2AOptions, mountA2A } from "../../src/protocols/a2a/server.js";
 import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 import type { AgentConfig, ProtocolName } from "./agent-config.js";
 import type { Address } from "./settings.js";
@@ -25,33 +23,75 @@ export interface AgentParts {
   readonly health: HealthCheck;
 }
 
-/** A protocol in which callers reach the agent. */
+/** An address that the operator learns, by its name in `--json` and in words. */
+export interface ProtocolAddress {
+  readonly name: string;
+  readonly label: string;
+  readonly url: string;
+}
+
+/** A protocol in which callers reach the agent: mounted beside the others, on one port. */
 interface Protocol {
-  /** @throws Error if the port is taken. */
-  serve(parts: AgentParts, address: Address): Promise<AgentServer>;
+  mount(
+    parts: AgentParts,
+    place: Place,
+  ): Mounted & { readonly addresses: readonly ProtocolAddress[] };
 }
 
 const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
-  a2a: { serve: (parts, address) => serveAgent(a2aOptions(parts), address) },
+  a2a: {
+    mount(parts, place) {
+      const { cardUrl, rpcUrl, restUrl, stop } = mountA2A(a2aOptions(parts), place);
+      const addresses = [
+        { name: "cardUrl", label: "card", url: cardUrl },
+        { name: "rpcUrl", label: "JSON-RPC", url: rpcUrl },
+        { name: "restUrl", label: "HTTP+JSON", url: restUrl },
+      ];
+      return { addresses, stop };
+    },
+  },
 };
 
-/** Serves an agent in the protocols of its configuration. */
-export function serveProtocols(parts: AgentParts, address: Address): Promise<AgentServer> {
-  // The schema has one name, so there is one: a second needs one app for both.
-  const [name] = parts.config.protocols;
-  return PROTOCOLS[name].serve(parts, address);
+/** An agent that listens. */
+export interface ServedAgent {
+  readonly url: string;
+  readonly addresses: readonly ProtocolAddress[];
+  /** Takes no more requests, finishes those under way, and lets go of the port. */
+  close(): Promise<void>;
 }
 
-function a2aOptions({ config, tasks, runTask, ...parts }: AgentParts): AgentServerOptions {
-  const { name, description, version, publicUrl, push } = config;
-  const { bodyBytes, bodyDepth, timeoutMs, graceMs, requests, seconds } = config.limits;
+/**
+ * Serves an agent in the protocols of its configuration, on one port.
+ *
+ * @throws Error if the port is taken.
+ */
+export async function serveProtocols(parts: AgentParts, address: Address): Promise<ServedAgent> {
+  const { config, health, log } = parts;
+  const { timeoutMs: timeout, graceMs: grace } = config.limits;
+  const around = { publicUrl: config.publicUrl, timeout, grace, health };
+  const { url, mounted, close } = await serve(
+    { ...around, answer: faultWriter("rest"), onFailure: failureLog(log) },
+    address,
+    (place) => {
+      const all = config.protocols.map((name) => PROTOCOLS[name].mount(parts, place));
+      return {
+        addresses: all.flatMap(({ addresses }) => addresses),
+        stop: async () => void (await Promise.all(all.map((one) => one.stop()))),
+      };
+    },
+  );
+  return { url, addresses: mounted.addresses, close };
+}
+
+function a2aOptions({ config, tasks, runTask, ...parts }: AgentParts): A2AOptions {
+  const { name, description, version, push } = config;
+  const { bodyBytes, bodyDepth, timeoutMs, requests, seconds } = config.limits;
   return {
     ...parts,
     ...{ tasks, card: { name, description, version } },
     ...(runTask === undefined ? {} : { runTask }),
-    ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
     ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
-    ...{ timeout: timeoutMs, grace: graceMs },
+    timeout: timeoutMs,
   };
 }

@@ -6,7 +6,6 @@ import { grantDifferences } from "../../src/home/home-config.js";
 import { openHome } from "../../src/home/open-home.js";
 import { AgentMetrics } from "../../src/http/metrics.js";
 import { serveMetrics } from "../../src/http/status.js";
-import type { AgentServer } from "../../src/protocols/a2a/server.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import type { Context } from "../context.js";
 import { printable, say } from "../output.js";
@@ -15,7 +14,7 @@ import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "./config.j
 import { listeningError } from "./listen.js";
 import { consoleToLog, newLog, warn, warnOfLedger } from "./log.js";
 import { followPolicy, type PolicyTerms, type ReadPolicy, readPolicy } from "./policy.js";
-import { serveProtocols } from "./protocols.js";
+import { type ServedAgent, serveProtocols } from "./protocols.js";
 import { pruneHourly } from "./prune.js";
 import { openResources } from "./resources.js";
 import {
@@ -29,7 +28,7 @@ import { checkTogether, loadSkills, skillsFault } from "./skills.js";
 
 /** An agent that serves. */
 export interface RunningAgent {
-  readonly server: AgentServer;
+  readonly server: ServedAgent;
   readonly mode: string;
   /** What the operator is told of it, a line each, warnings first. */
   readonly notes: readonly string[];

@@ -55,13 +55,13 @@ async function start(context: Context, file: string, options: RunOptions): Promi
 
 function tell(context: Context, { server, mode, notes }: RunningAgent, json: boolean): void {
   for (const note of notes) say(context, printable(note));
-  const { url, cardUrl, rpcUrl, restUrl } = server;
-  printAnswer(context, { json }, { cardUrl, rpcUrl, restUrl, url, mode }, [
+  const { url, addresses } = server;
+  const named = Object.fromEntries(addresses.map((address) => [address.name, address.url]));
+  printAnswer(context, { json }, { ...named, url, mode }, [
     `Serving at ${url}`,
-    `  card       ${cardUrl}`,
-    `  JSON-RPC   ${rpcUrl}`,
-    `  HTTP+JSON  ${restUrl}`,
-    `  mode       ${mode}`,
+    ...[...addresses, { label: "mode", url: mode }].map(
+      (line) => `  ${line.label.padEnd(10)} ${line.url}`,
+    ),
   ]);
 }
 

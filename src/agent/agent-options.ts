@@ -10,7 +10,7 @@ import type { Policy } from "./policy.js";
 import type { ResourceSource } from "./resources/resource.js";
 import type { ResourceHandles } from "./resources/resource-handles.js";
 import type { ResourceNumbers } from "./resources/resource-numbers.js";
-import type { Skill } from "./skill.js";
+import type { Operation, Skill } from "./skill.js";
 
 export interface IssuingAgentOptions {
   /** Its grants are the agent's: each has a description, and operations that skills have. */
@@ -23,6 +23,8 @@ export interface IssuingAgentOptions {
    */
   readonly maxRevocations?: number | undefined;
   readonly skills: readonly Skill[];
+  /** Operations that no skill has: code outside the agent runs them, and asks for leave first. */
+  readonly operations?: readonly Operation[];
   readonly policy: Policy;
   /** Absent for an agent without resources. */
   readonly resources?: ResourceSource | undefined;
@@ -63,9 +65,11 @@ export type SettledOptions = Pick<IssuingAgentOptions, Absent> & {
 type Absent = "resources" | "resourceNumbers";
 
 /** What an agent decides by: its options, and what was made of them. */
-export interface AgentContext extends Omit<SettledOptions, "skills"> {
+export interface AgentContext extends Omit<SettledOptions, "skills" | "operations"> {
   readonly grants: ReadonlyMap<string, KnownGrant>;
   readonly skills: ReadonlyMap<string, Skill>;
+  /** Of skills, and all others. */
+  readonly operations: ReadonlyMap<string, Operation>;
   readonly checks: ReadonlyMap<string, ArgumentCheck>;
   readonly handles: ResourceHandles;
 }
@@ -75,6 +79,7 @@ const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   revocations: true,
   maxRevocations: true,
   skills: true,
+  operations: true,
   policy: true,
   resources: true,
   resourceNumbers: true,
@@ -121,10 +126,10 @@ export function settledOptions(options: IssuingAgentOptions): SettledOptions {
     throw new TypeError("maxRevocations: must be a whole number of at least 1");
   }
   const { audience = issuer.name, recordValues = [], observe = () => {} } = options;
-  const { clock = Date.now } = options;
+  const { clock = Date.now, operations = [] } = options;
   return {
     ...options,
     ...{ audience, lifetime, maxHandles, maxRevocations, mode, undeclaredAmbient },
-    ...{ recordValues, observe, clock },
+    ...{ recordValues, observe, clock, operations },
   };
 }

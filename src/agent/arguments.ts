@@ -1,3 +1,4 @@
+import type { Ajv2020 } from "ajv/dist/2020.js";
 import type { Json } from "../bytes/json.js";
 import { shown } from "../caveats/scalar.js";
 import { isHandle } from "../issuer/handle.js";
@@ -10,6 +11,9 @@ export type ArgumentCheck = (values: { readonly [name: string]: Json }) => reado
 const MAX_REPORTED = 16;
 const MAX_PATH_LENGTH = 256;
 
+/** Knows what a JSON Schema is, and holds no schema itself. */
+let judge: Ajv2020 | undefined;
+
 /**
  * Compiles the schemas of skills.
  *
@@ -20,16 +24,19 @@ export async function compileArgumentChecks(
   skills: readonly Skill[],
 ): Promise<ReadonlyMap<string, ArgumentCheck>> {
   const { Ajv2020 } = await import("ajv/dist/2020.js");
+  // Compiling what schemas are judged by takes far longer than compiling them: once a process.
+  judge ??= new Ajv2020();
   const ajv = new Ajv2020({
-    allErrors: true,
-    strict: true,
-    allowUnionTypes: true,
-    ownProperties: true,
+    ...{ allErrors: true, strict: true, allowUnionTypes: true, ownProperties: true },
+    ...{ meta: false, validateSchema: false },
   });
   ajv.addFormat("resource-handle", { type: "string", validate: isHandle });
   const checks = new Map<string, ArgumentCheck>();
   for (const [at, { id, input }] of skills.entries()) {
     try {
+      if (judge.validateSchema(input) !== true) {
+        throw new TypeError(`schema is invalid: ${judge.errorsText()}`);
+      }
       const validate = ajv.compile(input);
       // Its answer would be a promise, which is as good as yes.
       if ("$async" in validate) throw new TypeError("it is asynchronous");

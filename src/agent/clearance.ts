@@ -1,8 +1,8 @@
 import type { VerifiedCapability } from "../capability/authorize.js";
 import type { AuthorityKind } from "./ledger.js";
-import type { Presented } from "./presented.js";
+import type { AuthenticCapability, Presented } from "./presented.js";
 import type { AgentDenials } from "./refusal.js";
-import type { Skill, SkillCall } from "./skill.js";
+import type { Operation, Skill, SkillCall } from "./skill.js";
 
 /** Whether callers need capabilities: offered only, preferred, or required. */
 export type Mode = "advertise" | "prefer" | "require";
@@ -10,22 +10,35 @@ export type Mode = "advertise" | "prefer" | "require";
 /** Whether calls that use ambient authority without declaring it are let through. */
 export type UndeclaredAmbient = "accepted" | "refused";
 
-/** A call of a skill. */
-export interface SkillInvocation {
-  readonly skill: string;
+/** What a call is judged by, beside what it calls. */
+interface Asked {
   readonly arguments: SkillCall["arguments"];
   readonly capabilities: readonly Presented[];
   /** Whether the caller declares that it uses ambient authority; it presents no capability then. */
   readonly declared?: boolean;
 }
 
-/** Leave to run a skill, with all that it may reach. Nothing else than what was cleared may run. */
-export interface Clearance extends Pick<SkillCall, "arguments" | "principal" | "resources"> {
+/** A call of a skill. */
+export interface SkillInvocation extends Asked {
+  readonly skill: string;
+}
+
+/** A call of an operation that no skill has: code outside the agent runs it. */
+export interface OperationInvocation extends Asked {
+  readonly operation: string;
+}
+
+/** Leave for one call, with all that it may reach. Nothing else than what was cleared may run. */
+export interface Clearance<Of extends Operation = Skill>
+  extends Pick<SkillCall, "arguments" | "principal" | "resources"> {
   readonly allowed: true;
-  readonly skill: Skill;
+  /** The skill, or the operation. */
+  readonly asked: Of;
   readonly authority: AuthorityKind;
   /** Absent where authority is ambient. */
   readonly capability?: VerifiedCapability;
+  /** The same as it was presented: what it may be narrowed from. */
+  readonly presented?: AuthenticCapability;
   /** Whether the caller has declared ambient authority; absent where authority is not ambient. */
   readonly declared?: boolean;
   /** The handles in the arguments. */
@@ -41,7 +54,8 @@ export interface Clearance extends Pick<SkillCall, "arguments" | "principal" | "
 export interface Refusal {
   readonly allowed: false;
   readonly denials: AgentDenials;
-  readonly skill?: Skill;
+  /** Absent if it is not known. */
+  readonly asked?: Operation;
   readonly capability?: Judged;
   /** The handles in the arguments. */
   readonly handles?: readonly string[];

@@ -1,6 +1,7 @@
 import type { VerifiedCapability } from "../capability/authorize.js";
 import type { Clearance } from "./clearance.js";
 import type { ResourceHandles } from "./resources/resource-handles.js";
+import type { Operation } from "./skill.js";
 
 /** What something was done with, by names that outlive a capability: handles are noise in another. */
 export interface AuthorityUse {
@@ -15,10 +16,14 @@ export interface AuthorityUse {
 export type Coverage = (use: AuthorityUse) => Promise<boolean>;
 
 /** What a cleared call uses; `undefined` where authority is ambient. */
-export function useOf({ capability, skill, resources }: Clearance): AuthorityUse | undefined {
+export function useOf({
+  capability,
+  asked,
+  resources,
+}: Clearance<Operation>): AuthorityUse | undefined {
   if (capability === undefined) return undefined;
   const names = Array.from(resources.values(), ({ name }) => name);
-  return { grant: capability.grant, operation: skill.operation, resources: [...new Set(names)] };
+  return { grant: capability.grant, operation: asked.operation, resources: [...new Set(names)] };
 }
 
 /**

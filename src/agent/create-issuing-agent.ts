@@ -4,7 +4,7 @@ import { expandGrants } from "./grant.js";
 import { IssuingAgent } from "./issuing-agent.js";
 import { ResourceHandles } from "./resources/resource-handles.js";
 import { ResourceNumbersInMemory } from "./resources/resource-numbers.js";
-import { checkSkills } from "./skill.js";
+import { checkSkills, operationsOf } from "./skill.js";
 
 /**
  * An issuing agent.
@@ -68,11 +68,12 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
     throw new TypeError("issuer: must know its grants: createIssuer({ grants: […] })");
   }
   const skills = checkSkills(options.skills);
-  const grants = expandGrants([...issuer.grants.values()], options.skills);
+  const operations = operationsOf([...skills.values()], settled.operations);
+  const grants = expandGrants([...issuer.grants.values()], [...operations.values()]);
   return new IssuingAgent({
     ...settled,
     grants: new Map(grants.map((grant) => [grant.id, grant])),
-    skills,
+    ...{ skills, operations },
     checks: await compileArgumentChecks(options.skills),
     handles: new ResourceHandles(issuer, options.resourceNumbers ?? new ResourceNumbersInMemory()),
   });

@@ -4,18 +4,24 @@ import { ambientDenial } from "./admission.js";
 import type { AgentContext } from "./agent-options.js";
 import { handlesIn } from "./arguments.js";
 import type { Caller } from "./caller.js";
-import type { Clearance, Judged, Refusal, SkillInvocation } from "./clearance.js";
+import type {
+  Clearance,
+  Judged,
+  OperationInvocation,
+  Refusal,
+  SkillInvocation,
+} from "./clearance.js";
 import { permissionsOf } from "./permissions.js";
 import { forInvoker, type Permission } from "./policy.js";
 import { type AuthenticatedCapability, authenticateAll } from "./presented.js";
 import { queryAskedAgain, type Reach, reachOf } from "./reach.js";
 import { type AgentDenial, type AgentDenials, missingCapability } from "./refusal.js";
-import type { Skill } from "./skill.js";
+import type { Operation } from "./skill.js";
 
-/** A call of a skill that the agent has. */
-interface Call extends SkillInvocation {
+/** A call of something that the agent knows. */
+interface Call<Of extends Operation> extends Omit<SkillInvocation, "skill"> {
   readonly caller: Caller;
-  readonly known: Skill;
+  readonly asked: Of;
   /** The handles in the arguments. */
   readonly named: readonly string[];
   /** How the arguments fail the skill's schema. */
@@ -47,15 +53,44 @@ export async function clearCall(
     return found;
   };
   const named = handlesIn(invocation.arguments);
-  const call: Call = { ...invocation, caller, known: skill, named, invalid };
-  const answer =
-    invocation.capabilities.length === 0
-      ? await clearAmbient(call, context)
-      : await clearWithAny(call, context);
-  return answer.allowed ? answer : { ...answer, skill, handles: named };
+  return clear({ ...invocation, caller, asked: skill, named, invalid }, context);
 }
 
-async function clearWithAny(call: Call, context: AgentContext): Promise<Clearance | Refusal> {
+/**
+ * Decides whether an operation that no skill has may be done: as {@link clearCall} does, without a schema
+ * for the arguments.
+ */
+export async function clearOperation(
+  caller: Caller,
+  invocation: OperationInvocation,
+  context: AgentContext,
+): Promise<Clearance<Operation> | Refusal> {
+  const { operations } = context;
+  const { operation } = invocation;
+  const asked = operations.get(operation);
+  if (asked === undefined) {
+    const message = `there is no operation "${operation.slice(0, 64)}"${meant(operation, [...operations.keys()])}`;
+    return { allowed: false, denials: [{ code: "operation_denied", rule: "operation", message }] };
+  }
+  const named = handlesIn(invocation.arguments);
+  return clear({ ...invocation, caller, asked, named, invalid: () => [] }, context);
+}
+
+async function clear<Of extends Operation>(
+  call: Call<Of>,
+  context: AgentContext,
+): Promise<Clearance<Of> | Refusal> {
+  const answer =
+    call.capabilities.length === 0
+      ? await clearAmbient(call, context)
+      : await clearWithAny(call, context);
+  return answer.allowed ? answer : { ...answer, asked: call.asked, handles: call.named };
+}
+
+async function clearWithAny<Of extends Operation>(
+  call: Call<Of>,
+  context: AgentContext,
+): Promise<Clearance<Of> | Refusal> {
   const refusals: Refusal[] = [];
   const presented = await authenticateAll(call.capabilities, call.caller, context);
   for (const [at, capability] of presented.entries()) {
@@ -69,20 +104,20 @@ async function clearWithAny(call: Call, context: AgentContext): Promise<Clearanc
   return { ...nearest, denials: [first, ...more, ...others.flatMap(({ denials }) => denials)] };
 }
 
-async function clearWith(
+async function clearWith<Of extends Operation>(
   presented: AuthenticatedCapability,
-  call: Call,
+  call: Call<Of>,
   context: AgentContext,
-): Promise<Clearance | Refusal> {
+): Promise<Clearance<Of> | Refusal> {
   const { issuer, audience, grants, ledger } = context;
-  const { caller, known: skill, named, invalid } = call;
+  const { caller, asked, named, invalid } = call;
   if (!presented.ok) return refusal(presented.denials);
   const { token } = presented;
   const { invoker } = caller;
-  const left = skill.reach === "scoped" ? handlesLeft(token, invoker, context) : [];
+  const left = asked.reach === "scoped" ? handlesLeft(token, invoker, context) : [];
   const decision = issuer.authorize(token, {
     grant: [...grants.keys()],
-    operation: skill.operation,
+    operation: asked.operation,
     resourceHandles: [...named, ...left],
     arguments: call.arguments,
     invoker,
@@ -90,7 +125,7 @@ async function clearWith(
   });
   if (!decision.allowed) {
     // A scoped skill takes no handles from its caller, so their absence is not a reason.
-    const unasked = skill.reach === "scoped" && named.length === 0;
+    const unasked = asked.reach === "scoped" && named.length === 0;
     const reasons = decision.denials.filter(({ code }) => !unasked || code !== "resource_denied");
     const denials = reasons.length === 0 ? decision.denials : reasons;
     if (decision.capability === undefined) return refusal(denials);
@@ -111,7 +146,7 @@ async function clearWith(
     permissions,
     query: await queryAskedAgain(capability.id, grant, permissions, ledger),
   };
-  const reach = await reachOf(skill, named, standing, context);
+  const reach = await reachOf(asked, named, standing, context);
   // Policy and resources may have been asked far away, and the token revoked meanwhile.
   const lost = (): AgentDenials | undefined => {
     const still = issuer.standing(token, { invoker, audience });
@@ -120,7 +155,7 @@ async function clearWith(
   const denials = [...(lost() ?? []), ...reach.denials, ...invalid()];
   if (denials.length > 0) return refusal(denials, capability);
   const authority = grant.legacy ? "legacy" : "capability";
-  return { ...leave(call, reach), authority, principal, capability, lost };
+  return { ...leave(call, reach), authority, principal, capability, presented, lost };
 }
 
 /** The handles that a token leaves; none if it is limited to none. */
@@ -133,26 +168,30 @@ function handlesLeft(
   return standing.allowed ? (standing.capability.authority.resourceHandles ?? []) : [];
 }
 
-async function clearAmbient(call: Call, context: AgentContext): Promise<Clearance | Refusal> {
-  const { caller, known: skill, named, declared = false } = call;
+async function clearAmbient<Of extends Operation>(
+  call: Call<Of>,
+  context: AgentContext,
+): Promise<Clearance<Of> | Refusal> {
+  const { caller, asked, named, declared = false } = call;
   const denial = ambientDenial(declared, context);
   if (denial !== undefined) return refusal([denial]);
   const { principal } = caller;
   const permissions: Permission[] = [];
   for (const grant of context.grants.values()) {
-    if (!grant.operations.includes(skill.operation)) continue;
+    if (!grant.operations.includes(asked.operation)) continue;
     const all = await context.policy.permissions(principal, grant.id);
     permissions.push(...forInvoker(all, caller.invoker));
   }
   const standing = { scope: { ambient: principal }, permissions };
-  const reach = await reachOf(skill, named, standing, context);
+  const reach = await reachOf(asked, named, standing, context);
   const denials = [...reach.denials, ...call.invalid()];
   if (denials.length > 0) return refusal(denials);
   return { ...leave(call, reach), authority: "ambient", declared, principal };
 }
 
-function leave({ known: skill, named: handles, ...call }: Call, { resources }: Reach) {
-  return { allowed: true, skill, arguments: call.arguments, handles, resources } as const;
+function leave<Of extends Operation>({ asked, named: handles, ...call }: Call<Of>, reach: Reach) {
+  const { resources } = reach;
+  return { allowed: true, asked, arguments: call.arguments, handles, resources } as const;
 }
 
 function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal {

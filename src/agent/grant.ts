@@ -1,6 +1,6 @@
 import { assertMembers, meant } from "../caveats/known-members.js";
 import { type Grant, grantsById, texts } from "../issuer/grant.js";
-import type { Skill } from "./skill.js";
+import type { Operation } from "./skill.js";
 
 /** A grant as an issuing agent offers it: all of it is said. */
 export type KnownGrant = Required<Omit<Grant, "recheck">> & Pick<Grant, "recheck">;
@@ -8,14 +8,14 @@ export type KnownGrant = Required<Omit<Grant, "recheck">> & Pick<Grant, "recheck
 const MEMBERS = ["id", "description", "operations", "attenuable", "legacy", "requires", "recheck"];
 
 /**
- * Grants as an issuer takes them, checked against an agent's skills: the `["*"]` of a legacy grant
- * becomes all operations that the skills have.
+ * Grants as an issuer takes them, checked against an agent's skills, and the other operations that it gives
+ * leave for: the `["*"]` of a legacy grant becomes all of these operations.
  *
  * @throws TypeError naming the field that is wrong, such as `grants[1].operations[0]`.
  */
 export function expandGrants(
   grants: readonly Grant[],
-  skills: readonly Skill[],
+  skills: readonly Pick<Operation, "operation">[],
 ): readonly KnownGrant[] {
   const operations = [...new Set(skills.map((skill) => skill.operation))].sort();
   const expanded = Array.isArray(grants)

@@ -19,14 +19,14 @@ export { expandGrants, type KnownGrant } from "./grant.js";
 export type { GrantedCapability, NamedHandle } from "./issuance.js";
 export type { IssuingAgent } from "./issuing-agent.js";
 export type { AuthorityKind, Observation } from "./ledger.js";
-export type { AttenuationOutcome, Introspection } from "./maintenance.js";
+export type { Introspection } from "./maintenance.js";
 export {
   type InvocationOutcome,
   LeaveLostError,
   type RequestOutcome,
   type RevocationOutcome,
 } from "./outcomes.js";
-export type { Permission, Policy, ResourceSelector } from "./policy.js";
+export type { Permission, Policy } from "./policy.js";
 export {
   createPolicyTable,
   type PolicyDefinition,
@@ -39,4 +39,4 @@ export type {
   PresentedCapability,
 } from "./presented.js";
 export type { AgentDenial, AgentDenials, RequestDenial } from "./refusal.js";
-export { type Skill, type SkillCall, SkillInputError } from "./skill.js";
+export { type Operation, type Skill, type SkillCall, SkillInputError } from "./skill.js";

@@ -6,9 +6,16 @@ import { type Admission, admit } from "./admission.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import { readCapabilityRequest } from "./capability-request.js";
-import type { Clearance, Mode, Refusal, SkillInvocation, UndeclaredAmbient } from "./clearance.js";
+import type {
+  Clearance,
+  Mode,
+  OperationInvocation,
+  Refusal,
+  SkillInvocation,
+  UndeclaredAmbient,
+} from "./clearance.js";
 import { type Coverage, coverageOf } from "./coverage.js";
-import { clearCall } from "./gate.js";
+import { clearCall, clearOperation } from "./gate.js";
 import type { KnownGrant } from "./grant.js";
 import { issueOffers } from "./issuance.js";
 import {
@@ -33,7 +40,7 @@ import {
 } from "./presented.js";
 import { Recorder } from "./recorder.js";
 import { type RequestDenial, tooManyRevocations } from "./refusal.js";
-import type { Skill } from "./skill.js";
+import type { Operation, Skill } from "./skill.js";
 
 /**
  * What an issuing agent does, whatever protocol it speaks: grants capabilities, runs skills for those
@@ -48,7 +55,7 @@ export class IssuingAgent {
   readonly #context: AgentContext;
   readonly #recorder: Recorder;
   /** Leaves that are neither used nor given up, with the seconds that each took to decide. */
-  readonly #leaves = new WeakMap<Clearance, number>();
+  readonly #leaves = new WeakMap<Clearance<Operation>, number>();
 
   /** @internal */
   constructor(context: AgentContext) {
@@ -106,30 +113,60 @@ export class IssuingAgent {
    * when it is used, or given up: {@link IssuingAgent.run} or {@link IssuingAgent.forgo}.
    */
   async clear(caller: Caller, invocation: SkillInvocation): Promise<Clearance | Refusal> {
+    return this.#cleared(caller, invocation, () => clearCall(caller, invocation, this.#context));
+  }
+
+  /**
+   * Leave for an operation that no skill has, which code outside the agent runs once
+   * {@link IssuingAgent.begin} says that it may; or every reason why not.
+   */
+  async clearOperation(
+    caller: Caller,
+    invocation: OperationInvocation,
+  ): Promise<Clearance<Operation> | Refusal> {
+    return this.#cleared(caller, invocation, () =>
+      clearOperation(caller, invocation, this.#context),
+    );
+  }
+
+  async #cleared<Of extends Operation>(
+    caller: Caller,
+    invocation: SkillInvocation | OperationInvocation,
+    clear: () => Promise<Clearance<Of> | Refusal>,
+  ): Promise<Clearance<Of> | Refusal> {
     const elapsed = this.#recorder.start();
-    const answer = await clearCall(caller, invocation, this.#context);
+    const answer = await clear();
     if (answer.allowed) this.#leaves.set(answer, elapsed());
     else this.#recorder.notInvoked(caller, invocation, answer, elapsed());
     return answer;
   }
 
   /**
-   * Runs a skill that has been cleared, and records that.
+   * Uses leave up, and records that: what was cleared runs right after.
    *
    * @throws TypeError if the leave is used up, or of another agent.
    * @throws LeaveLostError if the capability no longer stands.
-   * @throws What the skill throws.
    */
-  async run(clearance: Clearance, caller: Caller, signal: AbortSignal): Promise<Json> {
+  begin(clearance: Clearance<Operation>, caller: Caller): void {
     const seconds = this.#leaves.get(clearance);
-    if (seconds === undefined) throw new TypeError("a skill needs leave for each time it runs");
+    if (seconds === undefined) throw new TypeError("a call needs leave for each time it runs");
     this.#leaves.delete(clearance);
     // What lies between leave and run, such as storing a task, takes time.
     const denials = clearance.lost?.();
     this.#recorder.invoked(caller, clearance, seconds, denials?.[0].code);
     if (denials !== undefined) throw new LeaveLostError(denials);
-    const { skill, resources, principal, arguments: given } = clearance;
-    return skill.run({ arguments: given, resources, caller, principal, signal });
+  }
+
+  /**
+   * Runs a skill that has been cleared.
+   *
+   * @throws As {@link IssuingAgent.begin} does.
+   * @throws What the skill throws.
+   */
+  async run(clearance: Clearance, caller: Caller, signal: AbortSignal): Promise<Json> {
+    this.begin(clearance, caller);
+    const { asked, resources, principal, arguments: given } = clearance;
+    return asked.run({ arguments: given, resources, caller, principal, signal });
   }
 
   /**
@@ -137,7 +174,7 @@ export class IssuingAgent {
    *
    * @param code - Why, as a refusal is called in the ledger: `timed_out`.
    */
-  forgo(clearance: Clearance, caller: Caller, code: string): void {
+  forgo(clearance: Clearance<Operation>, caller: Caller, code: string): void {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined) return;
     this.#leaves.delete(clearance);

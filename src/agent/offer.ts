@@ -181,9 +181,7 @@ function offersOf(
   return [...offers, ...largestFirst.map((group) => ({ grant, ...group }))];
 }
 
-function targetFor(operation: string, { skills }: AgentContext): ReturnType<typeof targetOf> {
-  for (const skill of skills.values()) {
-    if (skill.operation === operation) return targetOf(skill);
-  }
-  return "none";
+function targetFor(operation: string, { operations }: AgentContext): ReturnType<typeof targetOf> {
+  const known = operations.get(operation);
+  return known === undefined ? "none" : targetOf(known);
 }

@@ -12,7 +12,7 @@ import {
 import type { AgentDenial } from "./refusal.js";
 import { matches, readResourceQuery } from "./resources/filter.js";
 import type { Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
-import { type Skill, targetOf } from "./skill.js";
+import { nameOf, type Operation, type Skill, targetOf } from "./skill.js";
 
 /** Handles and permissions of one authority: a capability's, or a principal's own. */
 interface Standing {
@@ -47,27 +47,27 @@ export interface Reach {
  * @param named - The handles in the arguments.
  */
 export async function reachOf(
-  skill: Skill,
+  asked: Operation | Skill,
   named: readonly string[],
   standing: Standing,
   context: ReachContext,
 ): Promise<Reach> {
   const { permissions, limited } = standing;
-  const { resources, denials } = await resolve(skill, named, standing, context, MAX_REPORTED);
-  if (skill.reach === "named" && named.length === 0) {
-    const message = `${skill.id} takes a resource handle, and the arguments have none`;
+  const { resources, denials } = await resolve(asked, named, standing, context, MAX_REPORTED);
+  if (asked.reach === "named" && named.length === 0) {
+    const message = `${nameOf(asked)} takes a resource handle, and the arguments have none`;
     denials.push({ code: "handle_invalid", rule: "resourceHandles", message });
   }
-  const unlimited = skill.reach === "scoped" && limited === undefined;
-  if (unlimited) await addEverything(resources, skill, standing, context);
-  const anywhere = skill.reach === "none" || unlimited;
-  if (anywhere && !permitsOperation(permissions, skill.operation)) {
-    denials.push(policyDenial(skill.operation));
+  const unlimited = asked.reach === "scoped" && limited === undefined;
+  if (unlimited) await addEverything(resources, asked, standing, context);
+  const anywhere = asked.reach === "none" || unlimited;
+  if (anywhere && !permitsOperation(permissions, asked.operation)) {
+    denials.push(policyDenial(asked.operation));
   }
-  if (skill.reach !== "scoped" || limited === undefined) return { resources, denials };
+  if (asked.reach !== "scoped" || limited === undefined) return { resources, denials };
 
   const others = limited.filter((handle) => !resources.has(handle));
-  const rest = await resolve(skill, others, standing, context, others.length);
+  const rest = await resolve(asked, others, standing, context, others.length);
   for (const [handle, resource] of rest.resources) resources.set(handle, resource);
   // Some of many may have gone since; a call that reaches nothing at all gets the reasons.
   if (resources.size === 0) denials.push(...rest.denials);
@@ -76,7 +76,7 @@ export async function reachOf(
 
 /** The resources that handles stand for, until so many of them are refused. */
 async function resolve(
-  skill: Skill,
+  asked: Operation | Skill,
   handles: readonly string[],
   standing: Standing,
   context: ReachContext,
@@ -90,7 +90,7 @@ async function resolve(
     if (at % MAX_OPENED === 0) {
       names = await context.handles.open(standing.scope, handles.slice(at, at + MAX_OPENED));
     }
-    const found = await resolveOne(skill, handle, names.get(handle), standing, context.resources);
+    const found = await resolveOne(asked, handle, names.get(handle), standing, context.resources);
     if ("code" in found) denials.push(found);
     else resources.set(handle, found);
   }
@@ -98,7 +98,7 @@ async function resolve(
 }
 
 async function resolveOne(
-  skill: Skill,
+  asked: Operation | Skill,
   handle: string,
   name: string | undefined,
   standing: Standing,
@@ -113,19 +113,19 @@ async function resolveOne(
   if (resource === undefined) {
     // A caller that may not use the resource must not learn whether it exists.
     const collection = source?.collectionOf?.(name);
-    if (!permitsCollection(standing.permissions, skill.operation, collection)) {
-      return { ...policyDenial(skill.operation), actual: handle };
+    if (!permitsCollection(standing.permissions, asked.operation, collection)) {
+      return { ...policyDenial(asked.operation), actual: handle };
     }
     const message = "what the handle stands for is not there any more";
     return { code: "resource_gone", ...about, message };
   }
-  const target = skill.target ?? "item";
-  if (skill.reach !== "none" && resource.kind !== target) {
-    const message = `${skill.id} takes the handle of ${target === "item" ? "an item" : "a collection"}`;
+  const target = asked.target ?? "item";
+  if (asked.reach !== "none" && resource.kind !== target) {
+    const message = `${nameOf(asked)} takes the handle of ${target === "item" ? "an item" : "a collection"}`;
     return { code: "handle_invalid", ...about, expected: target, message };
   }
-  if (!permitsResource(standing.permissions, skill.operation, resource)) {
-    return { ...policyDenial(skill.operation), actual: handle };
+  if (!permitsResource(standing.permissions, asked.operation, resource)) {
+    return { ...policyDenial(asked.operation), actual: handle };
   }
   const { query } = standing;
   const known = query !== "unknown";
@@ -139,15 +139,15 @@ async function resolveOne(
 /** Adds all that the policy allows, for an authority that is not limited to handles. */
 async function addEverything(
   found: Map<string, Resource>,
-  skill: Skill,
+  asked: Operation | Skill,
   { permissions, scope }: Standing,
   { handles, resources: source }: ReachContext,
 ): Promise<void> {
   const permitted: Resource[] = [];
   for (const collection of (await source?.collections()) ?? []) {
     if (!isAbout(permissions, collection)) continue;
-    const inIt = await inside(collection, targetOf(skill), source);
-    permitted.push(...inIt.filter((one) => permitsResource(permissions, skill.operation, one)));
+    const inIt = await inside(collection, targetOf(asked), source);
+    permitted.push(...inIt.filter((one) => permitsResource(permissions, asked.operation, one)));
   }
   const names = permitted.map(({ name }) => name);
   const sealed = await handles.seal(scope, names);

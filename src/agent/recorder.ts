@@ -2,11 +2,17 @@ import type { VerifiedCapability } from "../capability/authorize.js";
 import { TokenSearch } from "../capability/token-search.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
-import type { Clearance, Judged, Refusal, SkillInvocation } from "./clearance.js";
+import type {
+  Clearance,
+  Judged,
+  OperationInvocation,
+  Refusal,
+  SkillInvocation,
+} from "./clearance.js";
 import type { GrantedCapability } from "./issuance.js";
 import type { IssuedCapability, LedgerEvent, LedgerEventKind } from "./ledger.js";
 import { type AgentDenials, codesOf } from "./refusal.js";
-import type { Skill } from "./skill.js";
+import type { Operation, Skill } from "./skill.js";
 
 /** Writes decisions into the ledger, and passes them to an observer. */
 export class Recorder {
@@ -46,16 +52,21 @@ export class Recorder {
   }
 
   /**
-   * A call that was allowed, as its skill begins to run.
+   * A call that was allowed, as it begins to run.
    *
    * @param forgone - Why it does not run after all: a refusal's code.
    */
-  invoked(caller: Caller, clearance: Clearance, seconds: number, forgone?: string): void {
+  invoked(
+    caller: Caller,
+    clearance: Clearance<Operation | Skill>,
+    seconds: number,
+    forgone?: string,
+  ): void {
     const { ledger, observe } = this.#options;
     const kind = "invocation";
-    const { skill, authority, capability, declared, handles } = clearance;
+    const { asked, authority, capability, declared, handles } = clearance;
     const more = {
-      ...this.#asked(skill.id, skill, clearance.arguments),
+      ...this.#asked("id" in asked ? asked.id : undefined, asked, clearance.arguments),
       ...(capability === undefined ? {} : this.#pathOf(capability)),
       ...(declared === undefined ? {} : { declared }),
       handles,
@@ -67,10 +78,16 @@ export class Recorder {
     }
   }
 
-  notInvoked(caller: Caller, asked: SkillInvocation, answer: Refusal, seconds: number): void {
-    const { denials, capability, skill, handles = [] } = answer;
+  notInvoked(
+    caller: Caller,
+    invocation: SkillInvocation | OperationInvocation,
+    answer: Refusal,
+    seconds: number,
+  ): void {
+    const { denials, capability, asked, handles = [] } = answer;
+    const skill = "skill" in invocation ? invocation.skill : undefined;
     this.#refused("invocation", caller, codesOf(denials), seconds, {
-      ...this.#asked(asked.skill, skill, asked.arguments),
+      ...this.#asked(skill, asked, invocation.arguments),
       ...(capability === undefined ? {} : refusedPathOf(capability)),
       handles,
     });
@@ -119,14 +136,14 @@ export class Recorder {
 
   /** What was called, with the values that are recorded. */
   #asked(
-    skill: string,
-    known: Skill | undefined,
+    skill: string | undefined,
+    known: Operation | undefined,
     given: SkillInvocation["arguments"],
   ): Partial<LedgerEvent> {
     const names = this.#options.recordValues.filter((name) => Object.hasOwn(given, name));
     const values = Object.fromEntries(names.map((name) => [name, given[name]]));
     return {
-      skill: skill.slice(0, 128),
+      ...(skill === undefined ? {} : { skill: skill.slice(0, 128) }),
       ...(known === undefined ? {} : { operation: known.operation }),
       ...(names.length === 0 ? {} : { values }),
     };

@@ -26,19 +26,23 @@ export interface SkillCall<Arguments = JsonObject> {
   readonly signal: AbortSignal;
 }
 
+/** What an issuing agent, or the code that it guards, can do to resources. */
+export interface Operation {
+  /** What a capability must allow, such as `retrieve`. */
+  readonly operation: string;
+  readonly reach: SkillReach;
+  /** What kind of resource the operation is done to; `item` unless given. */
+  readonly target?: "item" | "collection";
+}
+
 /** What an issuing agent can do, and what that takes. */
-export interface Skill {
+export interface Skill extends Operation {
   /** As callers name it, such as `retrieve_document`. */
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly tags?: readonly string[];
   readonly examples?: readonly string[];
-  /** The operation that a capability must allow, such as `retrieve`. */
-  readonly operation: string;
-  readonly reach: SkillReach;
-  /** What kind of resource its operation is done to; `item` unless given. */
-  readonly target?: "item" | "collection";
   /**
    * JSON Schema (2020-12) of its arguments, an object. A string that takes a handle has the format
    * `resource-handle`.
@@ -68,16 +72,23 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
 type Rule = readonly [holds: (value: unknown) => boolean, expected: string];
 
+type Rules<Of> = { readonly [Name in keyof Of]-?: Rule };
+
+/** What each member of an operation must be. */
+const OPERATION_RULES: Rules<Operation> = {
+  operation: [(name) => isText(name) && name !== "*", "the name of one operation"],
+  reach: [isOneOf("named", "scoped", "none"), '"named", "scoped" or "none"'],
+  target: [isAbsentOr(isOneOf("item", "collection")), '"item" or "collection"'],
+};
+
 /** What each member of a skill must be. */
-const RULES: { readonly [Name in keyof Skill]-?: Rule } = {
+const SKILL_RULES: Rules<Skill> = {
   id: [(id) => isText(id) && ID.test(id), '1 to 64 letters, digits, "_", "." or "-"'],
   name: [isText, "a text"],
   description: [isText, "a text"],
   tags: [isAbsentOr(isTexts), "an array of texts"],
   examples: [isAbsentOr(isTexts), "an array of texts"],
-  operation: [(name) => isText(name) && name !== "*", "the name of one operation"],
-  reach: [isOneOf("named", "scoped", "none"), '"named", "scoped" or "none"'],
-  target: [isAbsentOr(isOneOf("item", "collection")), '"item" or "collection"'],
+  ...OPERATION_RULES,
   input: [isObjectSchema, 'a JSON Schema with "type": "object"'],
   run: [(run) => typeof run === "function", "a function"],
 };
@@ -93,7 +104,7 @@ export function checkSkills(skills: readonly Skill[]): ReadonlyMap<string, Skill
   const known = new Map<string, Skill>();
   for (const [at, skill] of skills.entries()) {
     const where = `skills[${at}]`;
-    checkMembers(skill, where);
+    checkMembers(skill, where, SKILL_RULES);
     if (known.has(skill.id)) throw new TypeError(`${where}.id: "${skill.id}" is taken`);
     const sharing = [...known.values()].find(
       (other) => other.operation === skill.operation && targetOf(other) !== targetOf(skill),
@@ -108,11 +119,39 @@ export function checkSkills(skills: readonly Skill[]): ReadonlyMap<string, Skill
   return known;
 }
 
-function checkMembers(skill: unknown, where: string): void {
-  if (typeof skill !== "object" || skill === null) throw new TypeError(`${where}: not an object`);
-  assertMembers(skill, Object.keys(RULES), where);
-  for (const [name, [holds, expected]] of Object.entries(RULES)) {
-    const value: unknown = Reflect.get(skill, name);
+/**
+ * All operations that an agent gives leave for, by name.
+ *
+ * @param own - Those that no skill has: code outside the agent runs them.
+ * @throws TypeError naming the field that is wrong, such as `operations[2].reach`.
+ */
+export function operationsOf(
+  skills: readonly Skill[],
+  own: readonly Operation[],
+): ReadonlyMap<string, Operation> {
+  const known = new Map<string, Operation>();
+  // Skills that share an operation have the same target.
+  for (const skill of skills) known.set(skill.operation, known.get(skill.operation) ?? skill);
+  for (const [at, one] of own.entries()) {
+    const where = `operations[${at}]`;
+    checkMembers(one, where, OPERATION_RULES);
+    if (known.has(one.operation)) {
+      throw new TypeError(`${where}.operation: "${one.operation}" is taken`);
+    }
+    known.set(one.operation, one);
+  }
+  return known;
+}
+
+function checkMembers(
+  given: unknown,
+  where: string,
+  rules: { readonly [name: string]: Rule },
+): void {
+  if (typeof given !== "object" || given === null) throw new TypeError(`${where}: not an object`);
+  assertMembers(given, Object.keys(rules), where);
+  for (const [name, [holds, expected]] of Object.entries(rules)) {
+    const value: unknown = Reflect.get(given, name);
     if (holds(value)) continue;
     const what = value === undefined ? "is missing; it must be" : "must be";
     throw new TypeError(`${where}.${name}: ${what} ${expected}`);
@@ -139,7 +178,12 @@ function isObjectSchema(value: unknown): boolean {
   return typeof value === "object" && value !== null && Reflect.get(value, "type") === "object";
 }
 
-/** What a skill's operation is done to. */
-export function targetOf({ reach, target = "item" }: Skill): "item" | "collection" | "none" {
+/** What errors call what is asked for: the id of a skill, or the name of another operation. */
+export function nameOf(asked: Operation | Skill): string {
+  return "id" in asked ? asked.id : asked.operation;
+}
+
+/** What an operation is done to. */
+export function targetOf({ reach, target = "item" }: Operation): "item" | "collection" | "none" {
   return reach === "none" ? "none" : target;
 }

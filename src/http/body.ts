@@ -60,3 +60,48 @@ function isOneObject(body: unknown): boolean {
   if (body === undefined) return true;
   return typeof body === "object" && body !== null && !Array.isArray(body);
 }
+
+/**
+ * Refuses a body that is of another type than JSON in UTF-8 before it is read.
+ *
+ * @param types - The content types that are taken, such as `application/json`.
+ */
+export function contentType(types: readonly string[], answer: FaultWriter): RequestHandler {
+  const taken = [...types];
+  return (req, res, next) => {
+    const { "content-type": type = "", "content-length": length } = req.headers;
+    const is = req.is(taken);
+    // Without a body there is nothing to read; one without a type would be passed over unread.
+    if (is === null || (type === "" && length === "0")) return next();
+    if (is === false) {
+      const message = `the body must be ${taken.join(" or ")}, not ${JSON.stringify(type.slice(0, 64))}`;
+      return answer(res, { status: 415, reason: "content_type", message });
+    }
+    // Whatever looks like a charset, in quotes too: readers of the header may differ on which counts.
+    const charsets = [...type.matchAll(CHARSET)].map(([, charset = ""]) => charset.toLowerCase());
+    if (charsets.every((charset) => charset === "utf-8")) return next();
+    return answer(res, invalidRequest("the body must be UTF-8"));
+  };
+}
+
+const CHARSET = /charset\s*=\s*"?([^\s";]+)/gi;
+
+/** Refuses a body with half of a surrogate pair in it, which nothing could keep as it came. */
+export function wellFormedBody(answer: FaultWriter): RequestHandler {
+  return (req, res, next) => {
+    if (isWellFormed(req.body)) return next();
+    return answer(res, invalidRequest("a text in the body has half of a surrogate pair"));
+  };
+}
+
+// Iterative, though the depth of a body is limited by now.
+function isWellFormed(body: unknown): boolean {
+  const waiting: unknown[] = [body];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value === "string" && !value.isWellFormed()) return false;
+    if (typeof value !== "object" || value === null) continue;
+    for (const [name, inner] of Object.entries(value)) waiting.push(name, inner);
+  }
+  return true;
+}

@@ -2,7 +2,7 @@
 // metrics, listening and draining. Nothing here knows a protocol's codes or headers: each passes in how
 // it answers a fault and what its headers are called.
 
-import type { Response } from "express";
+import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 
 /**
  * What is wrong with a request, in HTTP's own words: each protocol turns it into an error with codes of
@@ -24,4 +24,28 @@ export type FaultWriter = (res: Response, fault: HttpFault) => void;
 /** A request that cannot be read. */
 export function invalidRequest(message: string): HttpFault {
   return { status: 400, reason: "invalid_request", message };
+}
+
+/**
+ * What answers a request that nothing else has answered: 404 to an unknown address, and a fault in the
+ * place of what was thrown. To be mounted last.
+ *
+ * @param onFailure - Called with what was thrown; the caller learns only that something was.
+ */
+export function fallback(
+  answer: FaultWriter,
+  onFailure: (error: unknown, what: string) => void,
+): readonly [RequestHandler, ErrorRequestHandler] {
+  const unknown: RequestHandler = (_req, res) => {
+    res.status(404).json({ error: { code: 404, status: "NOT_FOUND", message: "not found" } });
+  };
+  const failed: ErrorRequestHandler = (error, _req, res, next) => {
+    if (error instanceof URIError && !res.headersSent) {
+      return answer(res, invalidRequest("the address cannot be decoded"));
+    }
+    onFailure(error, "request");
+    if (res.headersSent) return next(error);
+    return answer(res, { status: 500, reason: "internal_error", message: "internal error" });
+  };
+  return [unknown, failed];
 }

@@ -66,3 +66,8 @@ const LONG_RUN = /[A-Za-z0-9_-]{64,}(?:\.[A-Za-z0-9_-]+)*/g;
 export function withoutSecrets(text: string): string {
   return text.replace(LONG_RUN, "[withheld]");
 }
+
+/** What is called with what fails within, for the log alone. */
+export function failureLog(log: AgentLog): (error: unknown, what: string) => void {
+  return (error, what) => log.error({ ...loggable(error), what }, "failure");
+}

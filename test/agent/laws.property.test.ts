@@ -152,7 +152,7 @@ describe("through the whole agent", () => {
         const answer = await clear(parts, one.token, asked, handles);
         if (!answer.allowed) return;
         allowed++;
-        expect(one.operations).toContain(answer.skill.operation);
+        expect(one.operations).toContain(answer.asked.operation);
         if (one.resourceHandles === undefined) return;
         const own = one.resourceHandles.map(({ handle }) => handle);
         expect(own).toEqual(expect.arrayContaining([...answer.resources.keys()]));

@@ -15,7 +15,7 @@ import {
   type ResourceNumbers,
   ResourceNumbersInMemory,
 } from "../../src/agent/resources/resource-numbers.js";
-import type { Skill } from "../../src/agent/skill.js";
+import type { Operation } from "../../src/agent/skill.js";
 import type { Json } from "../../src/bytes/json.js";
 import type { Grant } from "../../src/issuer/grant.js";
 import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
@@ -88,13 +88,14 @@ export async function world({
   const resourceNumbers = new ResourceNumbersInMemory();
   const policy = new PolicyTable(rules);
   const ran: string[] = [];
-  const issuerOf = (grants: readonly Grant[], skills: readonly Skill[]): Issuer =>
+  const issuerOf = (grants: readonly Grant[], known: readonly Operation[]): Issuer =>
     createIssuer({
       ...{ name: "documents-agent", keys: () => keys.ring, revocations, clock: now },
-      grants: expandGrants(grants, skills),
+      grants: expandGrants(grants, known),
     });
   const { grants = GRANTS, skills = documentSkills(folder, ran), ...others } = options;
-  const issuer = issuerOf(grants, skills);
+  const { operations = [] } = others;
+  const issuer = issuerOf(grants, [...skills, ...operations]);
   const parts: IssuingAgentOptions = {
     ...{ issuer, revocations, ledger, policy, resources: folder, clock: now, skills },
     resourceNumbers,

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import { startDocumentsAgent } from "../support/documents-agent.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
+import { runExamples } from "./run-examples.js";
 
 // docs/a2a.md and docs/a2a-conformance.md: what they point at is there, and what they show works.
 
@@ -57,6 +58,78 @@ test.skipIf(!curl)("the examples with curl work as they are written", async () =
   expect(member(JSON.parse(sent), "task", "status", "state")).toBe("TASK_STATE_COMPLETED");
   expect(member(JSON.parse(listed), "totalSize")).toBe(2);
 });
+
+test("the guard of an agent that there is already works as it is written", () => {
+  const [, code = ""] = /^```js\n([\s\S]*?)^```$/m.exec(read("a2a.md")) ?? [];
+  const guarding = code.trimEnd().split("\n");
+  expect(guarding.length).toBeLessThanOrEqual(10);
+  const example = { file: "docs/a2a.md", line: 1, code: [...AROUND[0], ...guarding, ...AROUND[1]] };
+  expect([...runExamples([example])]).toEqual([]);
+});
+
+/** What the page leaves to its reader, and a call with a capability and one without. */
+const AROUND = [
+  `
+import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";
+import { jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import express from "express";
+import { capabilityExtension, guard } from "proviso/a2a";
+import { createIssuingAgent, createPolicyTable } from "proviso/agent";
+import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+import { createStores, openLedger } from "proviso/stores";
+const revocations = createRevocationList();
+const database = await createStores(process.env.TMPDIR + "/guarded.db");
+const ledger = openLedger(database);
+const operations = [{ operation: "talk", reach: "none" }, { operation: "file", reach: "none" }];
+const grants = [{ id: "desk", description: "Talk", operations: ["talk", "file"] }];
+const agent = await createIssuingAgent({
+  issuer: createIssuer({ name: "desk", keys: createKeyring(), revocations, grants }),
+  policy: createPolicyTable({ rules: [{ principal: "alice", grant: "desk", operations: ["talk"] }] }),
+  ...{ revocations, ledger, skills: [], operations },
+});
+const tasks = new InMemoryTaskStore();
+const executor = {
+  cancelTask: async () => {},
+  execute: async ({ userMessage }, bus) => bus.publish(AgentEvent.message(userMessage)),
+};
+const card = {
+  supportedInterfaces: ["JSONRPC", "HTTP+JSON"].map((protocolBinding) => ({
+    ...{ protocolBinding, protocolVersion: "1.0" },
+  })),
+  capabilities: { extensions: [capabilityExtension(agent)] },
+};
+const userBuilder = UserBuilder.noAuthentication;
+const app = express();
+app.use((req, _res, next) => {
+  if (req.get("Authorization") === "Bearer alice") req.user = { sub: "alice", client: "app" };
+  next();
+});`.split("\n"),
+  `
+const server = app.listen(0, "127.0.0.1");
+await new Promise((listening) => server.once("listening", listening));
+const [{ token }] = (await agent.request({ principal: "alice", invoker: "app" }, { grants: ["desk"] })).capabilities;
+const post = async (headers, ...parts) => {
+  const message = { messageId: "m", role: "ROLE_USER", parts };
+  const { status } = await fetch("http://127.0.0.1:" + server.address().port + "/a2a/rest/message:send", {
+    method: "POST",
+    headers: {
+      ...{ "Content-Type": "application/json", "A2A-Version": "1.0", ...headers },
+      "A2A-Extensions": "urn:proviso:a2a:capabilities:1",
+    },
+    body: JSON.stringify({ message }),
+  });
+  return status;
+};
+const alice = { Authorization: "Bearer alice" };
+const holder = { ...alice, "Proviso-Capability": token };
+await post({}, { text: "hi" }); // => 401
+await post(alice, { text: "hi" }); // => 403
+await post(holder, { text: "hi" }); // => 200
+await post(holder, { text: "hi" }, { raw: "AA==" }); // => 403
+server.close();
+await ledger.close();
+await database.close();`.split("\n"),
+] as const;
 
 function member(json: Json, ...names: readonly string[]): Json | undefined {
   let found: Json | undefined = json;

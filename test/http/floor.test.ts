@@ -4,16 +4,14 @@ import express, { type Request, type Response } from "express";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { createFixedTokens } from "../../src/auth/index.js";
-import { jsonBody } from "../../src/http/body.js";
+import { contentType, jsonBody, wellFormedBody } from "../../src/http/body.js";
 import { authentication, callerOf, rateLimiter } from "../../src/http/callers.js";
-import { contentType } from "../../src/http/content-type.js";
-import { fallback } from "../../src/http/fallback.js";
 import type { FaultWriter } from "../../src/http/fault.js";
+import { fallback } from "../../src/http/fault.js";
 import { drain, listen, refuseWhileDraining } from "../../src/http/listen.js";
 import { requestLog } from "../../src/http/log.js";
 import { AgentMetrics } from "../../src/http/metrics.js";
 import { health, serveMetrics } from "../../src/http/status.js";
-import { wellFormedBody } from "../../src/http/well-formed.js";
 import { type Answer, send } from "../protocols/a2a/callers.js";
 
 // A protocol with codes and headers of its own on the HTTP floor, which knows none of them.

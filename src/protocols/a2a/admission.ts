@@ -3,24 +3,23 @@ import type { Admission } from "../../agent/admission.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { VerifiedCapability } from "../../capability/authorize.js";
 import { setTaskAccess } from "../../stores/tasks/task-access.js";
-import { callOf } from "./call-context.js";
-import { denialFault, type Fault, fault, thrownFault } from "./errors.js";
+import { callOf } from "./calls.js";
+import { denialFault, malformed, refuse } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
 import type { AuthenticAuthority } from "./presented.js";
 
 /**
  * What a request presents, each token verified once for all that follows.
  *
- * @throws The fault to answer, if that cannot be read.
+ * @throws Refused if that cannot be read.
  */
 export async function presentedBy(
   agent: IssuingAgent,
   context: ServerCallContext,
 ): Promise<AuthenticAuthority> {
-  refuseTenant(context);
   const call = callOf(context);
   const { caller, presented: reading } = call;
-  if (!reading.ok) return refuse(malformed(reading.message), context);
+  if (!reading.ok) return refuse(malformed(reading.message));
   const { presented, declared } = reading;
   call.authentic ??= await agent.authenticate(caller, presented);
   return { presented: call.authentic, declared };
@@ -29,12 +28,12 @@ export async function presentedBy(
 /**
  * Lets a request in, and notes which tasks it may see.
  *
- * @throws The fault to answer, if the agent does not let it in.
+ * @throws Refused if the agent does not let it in.
  */
 export async function admit(agent: IssuingAgent, context: ServerCallContext): Promise<Admission> {
   const { presented, declared } = await presentedBy(agent, context);
   const answer = await agent.admit(callOf(context).caller, presented, declared);
-  if (!answer.allowed) return refuse(denialFault(answer.denials), context);
+  if (!answer.allowed) return refuse(denialFault(answer.denials));
   allowTasks(
     agent,
     answer.capabilities.map(({ capability }) => capability),
@@ -51,22 +50,8 @@ export function allowTasks(
 ): void {
   const paths = capabilities.map(({ revocationIds }) => revocationIds);
   const covers = agent.coverage(capabilities);
-  setTaskAccess(context, { ...callOf(context).caller, paths, covers });
+  const call = callOf(context);
+  call.access = { ...call.caller, paths, covers };
+  setTaskAccess(context, call.access);
   if (paths.length > 0) context.addActivatedExtension(EXTENSION_URI);
-}
-
-/** The card offers no tenants, and the SDK would keep whatever name a caller makes up. */
-export function refuseTenant(context: ServerCallContext): void {
-  if ((context.tenant ?? "") === "") return;
-  refuse(malformed("this agent has no tenants; leave the tenant out"), context);
-}
-
-/** Ends a request with a fault, in the binding's own shape. */
-export function refuse(why: Fault, context: ServerCallContext): never {
-  throw thrownFault(why, callOf(context).binding);
-}
-
-/** A request with a parameter that is wrong. */
-export function malformed(message: string): Fault {
-  return fault(-32602, message, "invalid_request");
 }

@@ -3,6 +3,12 @@ import { type FaultWriter, invalidRequest } from "../../http/fault.js";
 import { type Binding, type Fault, faultFromHttp, jsonRpcBody, restBody } from "./errors.js";
 import { DENIAL_HEADER } from "./extension.js";
 
+/** What a body may be in each binding (A2A 1.0, sections 9.1 and 11.1). */
+export const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
+  jsonrpc: ["application/json"],
+  rest: ["application/json", "application/a2a+json"],
+};
+
 /** Sends a fault in the shape of a binding. @param id - Of the JSON-RPC request, where it is known. */
 export function answerFault(res: Response, binding: Binding, why: Fault, id?: unknown): void {
   const codes = why.info.metadata["codes"];

@@ -2,14 +2,15 @@ import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AttenuationOutcome } from "../../agent/maintenance.js";
 import type { PresentedCapability } from "../../agent/presented.js";
-import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
+import { isJsonObject, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
-import { denialFault, type Fault, fault, problemFault } from "./errors.js";
+import { meant } from "../../caveats/known-members.js";
+import { denialFault, type Fault, fault, malformed, problemFault } from "./errors.js";
 import { METHODS } from "./extension.js";
 import { readNamed } from "./presented.js";
 
-/** The answer to a method: a result, or the reason for its absence. */
-export type MethodOutcome = { readonly ok: true; readonly result: Json } | MethodRefusal;
+/** The answer to a method: a result, as it is written in JSON, or the reason for its absence. */
+export type MethodOutcome = { readonly ok: true; readonly result: object } | MethodRefusal;
 
 /** Why a method has no result. */
 export interface MethodRefusal {
@@ -26,7 +27,14 @@ export type CapabilityMethod = (
 
 /** Parameters that a method cannot work with. */
 export function invalidParams(message: string): MethodRefusal {
-  return { ok: false, fault: fault(-32602, message, "invalid_request") };
+  return { ok: false, fault: malformed(message) };
+}
+
+/** Refuses a member that no one reads: a misspelt "token" would be a call that presents nothing. */
+export function unknownIn(params: JsonObject, known: readonly string[]): MethodRefusal | undefined {
+  const unknown = Object.keys(params).find((name) => !known.includes(name));
+  if (unknown === undefined) return undefined;
+  return invalidParams(`unknown member "${unknown.slice(0, 64)}"${meant(unknown, known)}`);
 }
 
 /** A method about the one capability that its parameters name. */
@@ -103,10 +111,8 @@ const introspect: MethodAboutOne = async (agent, caller, presented) =>
 
 const LONGEST_REASON = 512;
 
-/** A result, as JSON: what is `undefined` in it is left out. */
-export function done(result: unknown): MethodOutcome {
-  const json: Json = JSON.parse(JSON.stringify(result));
-  return { ok: true, result: json };
+function done(result: object): MethodOutcome {
+  return { ok: true, result };
 }
 
 /** Methods about capabilities themselves, by name. */

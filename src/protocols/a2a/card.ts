@@ -1,4 +1,4 @@
-import { AgentCard, type AgentSkill, type SecurityScheme } from "@a2a-js/sdk";
+import { AgentCard, type AgentExtension, type AgentSkill, type SecurityScheme } from "@a2a-js/sdk";
 import type { Authenticator } from "../../agent/caller.js";
 import type { Mode } from "../../agent/clearance.js";
 import { LEGACY_NOTICE } from "../../agent/issuance.js";
@@ -35,7 +35,7 @@ function noticeOf({ mode, undeclaredAmbient }: IssuingAgent): string {
 }
 
 /** A grant as the Agent Card advertises it (the SEP's `capabilityGrants`). */
-export interface AdvertisedGrant {
+interface AdvertisedGrant {
   readonly id: string;
   readonly description: string;
   readonly operations: readonly string[];
@@ -66,7 +66,6 @@ export function agentCard(
   authenticator: Authenticator,
   { jsonRpc, rest }: Interfaces,
 ): AgentCard {
-  const { mode } = agent;
   const binding = { tenant: "", protocolVersion: "1.0" };
   return {
     name: options.name,
@@ -82,26 +81,7 @@ export function agentCard(
       streaming: true,
       pushNotifications: options.pushes,
       extendedAgentCard: false,
-      extensions: [
-        {
-          uri: EXTENSION_URI,
-          description: `Task-scoped capabilities that holders narrow offline; ${noticeOf(agent)}.`,
-          required: mode === "require",
-          params: {
-            ...proposedMembers(agent),
-            issuer: agent.issuer.name,
-            mode,
-            undeclaredAmbient: agent.undeclaredAmbient,
-            notice: noticeOf(agent),
-            tokenFormat: "proviso/1",
-            maxLifetimeSeconds: agent.issuer.maxLifetime,
-            methods: Object.values(METHODS),
-            metadataKey: EXTENSION_URI,
-            header: CAPABILITY_HEADER,
-            skills: skillOperations(agent),
-          },
-        },
-      ],
+      extensions: [capabilityExtension(agent)],
     },
     securitySchemes: { bearer: securityScheme(authenticator) },
     securityRequirements: [{ schemes: { bearer: { list: [] } } }],
@@ -120,6 +100,27 @@ export function agentCard(
       }),
     ),
     signatures: [],
+  };
+}
+
+/** The extension, for the card of an agent: under `capabilities.extensions`. */
+export function capabilityExtension(agent: IssuingAgent): AgentExtension {
+  const { mode, skills, issuer, undeclaredAmbient } = agent;
+  const notice = noticeOf(agent);
+  return {
+    uri: EXTENSION_URI,
+    description: `Task-scoped capabilities that holders narrow offline; ${notice}.`,
+    required: mode === "require",
+    params: {
+      ...proposedMembers(agent),
+      ...{ issuer: issuer.name, mode, undeclaredAmbient, notice },
+      tokenFormat: "proviso/1",
+      maxLifetimeSeconds: issuer.maxLifetime,
+      methods: Object.values(METHODS).filter((one) => skills.size > 0 || one !== METHODS.invoke),
+      metadataKey: EXTENSION_URI,
+      header: CAPABILITY_HEADER,
+      skills: skillOperations(agent),
+    },
   };
 }
 

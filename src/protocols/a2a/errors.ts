@@ -2,9 +2,12 @@ import {
   A2AError,
   ContentTypeNotSupportedError,
   JsonRpcUnsupportedOperationError,
+  RestInvalidAgentResponseError,
+  RestRequestMalformedError,
   RestUnsupportedOperationError,
   toJsonRpcError,
 } from "@a2a-js/sdk/errors";
+import { LeaveLostError } from "../../agent/outcomes.js";
 import {
   type AgentDenials,
   codesOf,
@@ -12,6 +15,7 @@ import {
   type RequestDenial,
 } from "../../agent/refusal.js";
 import type { HttpFault } from "../../http/fault.js";
+import { TaskQuotaError } from "../../stores/tasks/quota.js";
 import { ERROR_CODES, ERROR_DOMAIN } from "./extension.js";
 
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
@@ -73,7 +77,7 @@ export function fault(
 
 /** What is found before a binding reads a request, as A2A and JSON-RPC number it. */
 export function faultFromHttp({ status, reason, message, retryAfter }: HttpFault): Fault {
-  if (status === 415) return faultFrom(new ContentTypeNotSupportedError(message));
+  if (status === 415) return faultFromA2A(new ContentTypeNotSupportedError(message));
   const code = reason === "parse_error" ? -32700 : HTTP_CODES[status];
   const why = fault(code, message, reason);
   return retryAfter === undefined ? why : { ...why, retryAfter };
@@ -96,11 +100,6 @@ export const BUSY: Fault = faultFromHttp({
   retryAfter: 1,
 });
 
-/** The answer to a caller whose principal has as many tasks as are kept for it. */
-export function quotaFault(message: string): Fault {
-  return fault(ERROR_CODES.rateLimited, message, "task_quota_exceeded");
-}
-
 function statusOf(code: number): number {
   if (code === -32700 || code === -32600 || code === -32602) return 400;
   if (code === -32601) return 404;
@@ -108,35 +107,65 @@ function statusOf(code: number): number {
   return status >= 400 && status < 600 ? status : 500;
 }
 
-/** The error to throw within the SDK's handlers, for the binding that a request came by. */
-export function thrownFault(from: Fault, binding: Binding): Error {
-  const { code, status, message, info } = from;
+/** Ends a request with a fault. */
+class Refused extends Error {
+  readonly fault: Fault;
+
+  constructor(why: Fault) {
+    super(why.message);
+    this.fault = why;
+  }
+}
+
+/** @throws Refused */
+export function refuse(why: Fault): never {
+  throw new Refused(why);
+}
+
+/** A request with a parameter that is wrong. */
+export function malformed(message: string): Fault {
+  return fault(-32602, message, "invalid_request");
+}
+
+/** The answer where something has failed within: only the log says what. */
+export const INTERNAL: Fault = fault(-32603, "internal error", "internal_error");
+
+/** A fault as the SDK's handlers answer with it: of a thrown error they keep its ErrorInfo and no header. */
+export function sdkError(why: Fault, binding: Binding): Error {
+  const { code, status, message, info } = why;
+  const Rest = REST_ERRORS[status] ?? RestUnsupportedOperationError;
   const error =
     binding === "rest"
-      ? new RestUnsupportedOperationError({ statusCode: status, message })
+      ? new Rest({ statusCode: status, message })
       : new JsonRpcUnsupportedOperationError({ envelopeCode: code, message });
-  faults.set(error, from);
-  faults.set(info, from);
   // The SDK asks an error for its ErrorInfo; its own classes know only A2A's domain.
   return Object.assign(error, { toErrorInfo: () => info });
 }
 
-const faults = new WeakMap<object, Fault>();
+/** By the HTTP status: the class whose `status` in a google.rpc.Status fits. */
+const REST_ERRORS: Readonly<Record<number, typeof RestUnsupportedOperationError>> = {
+  400: RestRequestMalformedError,
+  500: RestInvalidAgentResponseError,
+};
 
-/** The fault of an error from {@link thrownFault}, found by the error itself or by its ErrorInfo. */
-export function knownFault(of: unknown): Fault | undefined {
-  return typeof of === "object" && of !== null ? faults.get(of) : undefined;
+/** The fault that a request ends with; `undefined` for what has failed within. */
+export function faultOf(error: unknown): Fault | undefined {
+  if (error instanceof Refused) return error.fault;
+  if (error instanceof TaskQuotaError) {
+    return fault(ERROR_CODES.rateLimited, error.message, "task_quota_exceeded");
+  }
+  if (error instanceof LeaveLostError) return denialFault(error.denials);
+  return error instanceof A2AError ? faultFromA2A(error) : undefined;
 }
 
-/** What the SDK's handlers threw, as a fault; of other errors, only A2A's own are shown. */
-export function faultFrom(error: unknown): Fault {
-  const known = knownFault(error);
-  if (known !== undefined) return known;
-  if (!(error instanceof A2AError)) return fault(-32603, "internal error", "internal_error");
+/** One of A2A's own errors, or one that {@link sdkError} has made. */
+function faultFromA2A(error: A2AError): Fault {
   const { code, message } = toJsonRpcError(error);
-  const { reason, domain } = error.toErrorInfo();
-  const info: ErrorInfo = { "@type": ERROR_INFO, reason, domain, metadata: {} };
-  return { code, status: a2aStatus(reason) ?? 400, message, info };
+  const { reason, domain, metadata = {} } = error.toErrorInfo();
+  const info: ErrorInfo = { "@type": ERROR_INFO, reason, domain, metadata };
+  // A2A's own codes, such as -32001, say no status.
+  const own = code <= -32000 && code > -32600;
+  return { code, status: A2A_STATUS[reason] ?? (own ? 400 : statusOf(code)), message, info };
 }
 
 /** A2A 1.0, section 5.4, as far as it is not 400: the SDK sends 400 for two of these. */
@@ -145,11 +174,6 @@ const A2A_STATUS: Readonly<Record<string, number>> = {
   TASK_NOT_CANCELABLE: 409,
   CONTENT_TYPE_NOT_SUPPORTED: 415,
 };
-
-/** The HTTP status of one of A2A's own errors, by its reason; `undefined` where the SDK has it right. */
-export function a2aStatus(reason: string | undefined): number | undefined {
-  return reason === undefined ? undefined : A2A_STATUS[reason];
-}
 
 const REST_STATUS: Readonly<Record<number, string>> = {
   400: "INVALID_ARGUMENT",
@@ -168,8 +192,10 @@ const REST_STATUS: Readonly<Record<number, string>> = {
 
 /** The body of an error in HTTP+JSON: a `google.rpc.Status`. */
 export function restBody(why: Fault): object {
-  const { status: code, message } = why;
-  const status = REST_STATUS[code] ?? "INTERNAL";
+  const { status: code, message, info } = why;
+  // Of A2A's own errors that are 400, one is about what was sent; the others about what the agent is.
+  const unfit = code === 400 && info.domain !== ERROR_DOMAIN && info.reason !== "INVALID_PARAMS";
+  const status = unfit ? "FAILED_PRECONDITION" : (REST_STATUS[code] ?? "INTERNAL");
   return { error: { code, status, message, details: detailsOf(why) } };
 }
 

@@ -1,46 +1,79 @@
-import type { RequestHandler } from "express";
-import { isJsonObject, type Json } from "../../bytes/json.js";
-import { callerOf } from "../../http/callers.js";
+import type { Request, Response } from "express";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { answerFault } from "./answer.js";
+import type { Call } from "./calls.js";
 import { CAPABILITY_METHODS, type MethodOutcome } from "./capability-methods.js";
-import { fault } from "./errors.js";
+import type { Read } from "./entering.js";
+import { type Fault, fault, malformed } from "./errors.js";
 import { EXTENSION_URI, METHODS } from "./extension.js";
-import { presentedOf } from "./presentation.js";
-import type { PresentedReading } from "./presented.js";
-import { invokeSkill, type SkillMethodContext, sendTask } from "./skill-methods.js";
+import { sentTask } from "./sent-task.js";
+
+/** The extension's JSON-RPC methods that run something, by name. */
+export type OwnMethods = ReadonlyMap<
+  string,
+  (call: Call, params: JsonObject) => Promise<MethodOutcome>
+>;
+
+const sent = new WeakSet<Request>();
+
+/** The JSON-RPC method that a request has called, whatever it goes on as. */
+export function calledMethod(req: Request): unknown {
+  return sent.has(req) ? METHODS.send : req.body?.method;
+}
 
 /**
- * The extension's own JSON-RPC methods, which the SDK's handler does not know: put ahead of it.
- * Requests for other methods pass on.
+ * Answers the extension's own JSON-RPC methods, which the SDK's handler does not know. `a2a/task/send`
+ * goes on as the SendMessage that it stands for.
+ *
+ * @returns What goes on to the SDK's handler.
  */
-export function extensionMethods(context: SkillMethodContext): RequestHandler {
-  return async (req, res, next) => {
-    // Whatever else there is at the address, or below it, is not JSON-RPC.
-    if (req.method !== "POST" || req.path !== "/") return next();
-    const body: Json = req.body ?? null;
-    const method = isJsonObject(body) ? body["method"] : undefined;
-    if (!isJsonObject(body) || typeof method !== "string" || !isOwn(method)) return next();
-    const lenient = AS_WRITTEN.includes(method);
-    const { id = lenient ? null : undefined, jsonrpc = lenient ? "2.0" : undefined } = body;
-    if (jsonrpc !== "2.0" || !(isId(id) || (lenient && id === null))) {
-      const message = 'a request has "jsonrpc": "2.0" and an "id" that is a text or a number';
-      return answerFault(res, "jsonrpc", fault(-32600, message, "invalid_request"), id);
-    }
-    const params = body["params"] ?? {};
-    let outcome: MethodOutcome;
-    try {
-      outcome = isJsonObject(params)
-        ? await call(method, callerOf(req), params, context, presentedOf(req))
-        : { ok: false, fault: fault(-32602, '"params" must be an object', "invalid_request") };
-    } catch (error) {
-      context.onFailure(error, method);
-      outcome = { ok: false, fault: fault(-32603, "internal error", "internal_error") };
-    }
-    res.setHeader("A2A-Extensions", EXTENSION_URI);
-    res.setHeader("Cache-Control", "no-store");
-    if (!outcome.ok) return answerFault(res, "jsonrpc", outcome.fault, id);
-    return res.json({ jsonrpc: "2.0", id, result: outcome.result });
+export async function answerOwnMethod(
+  req: Request,
+  res: Response,
+  read: Read,
+  { agent, methods }: { readonly agent: IssuingAgent; readonly methods: OwnMethods },
+): Promise<Read | "answered"> {
+  const body: Json = req.body ?? null;
+  const method = isJsonObject(body) ? body["method"] : undefined;
+  if (!isJsonObject(body) || typeof method !== "string" || !OWN.includes(method)) return read;
+  const lenient = AS_WRITTEN.includes(method);
+  const { id = lenient ? null : undefined, jsonrpc = lenient ? "2.0" : undefined } = body;
+  const answer = (why: Fault): "answered" => {
+    answerFault(res, "jsonrpc", why, id);
+    return "answered";
   };
+  if (jsonrpc !== "2.0" || !(isId(id) || (lenient && id === null))) {
+    const message = 'a request has "jsonrpc": "2.0" and an "id" that is a text or a number';
+    return answer(fault(-32600, message, "invalid_request"));
+  }
+  const params = body["params"] ?? {};
+  res.setHeader("A2A-Extensions", EXTENSION_URI);
+  res.setHeader("Cache-Control", "no-store");
+  if (!isJsonObject(params)) return answer(malformed('"params" must be an object'));
+  const { call, outline } = read;
+  if (method === METHODS.send) {
+    const task = await sentTask(call, params, agent);
+    if (!task.ok) return answer(task.fault);
+    sent.add(req);
+    req.headers["a2a-version"] = "1.0";
+    req.headers["a2a-extensions"] = EXTENSION_URI;
+    const message = { message: task.message };
+    req.body = { jsonrpc, id, method: "SendMessage", params: message };
+    return { call: task.call, outline: { ...outline, need: "message", params: message } };
+  }
+  const known = CAPABILITY_METHODS.get(method);
+  const run =
+    known === undefined
+      ? methods.get(method)
+      : (_: Call, given: JsonObject) => known(agent, call.caller, given);
+  const outcome = await run?.(call, params);
+  if (outcome === undefined) {
+    return answer(fault(-32601, "there is no such method", "method_not_found"));
+  }
+  if (!outcome.ok) return answer(outcome.fault);
+  res.json({ jsonrpc, id, result: outcome.result });
+  return "answered";
 }
 
 /**
@@ -55,24 +88,6 @@ const AS_WRITTEN: readonly string[] = [
 ];
 const OWN: readonly string[] = Object.values(METHODS);
 
-function isOwn(method: string): boolean {
-  return OWN.includes(method);
-}
-
 function isId(id: Json | undefined): id is string | number {
   return typeof id === "string" || typeof id === "number";
-}
-
-async function call(
-  method: string,
-  caller: ReturnType<typeof callerOf>,
-  params: { readonly [name: string]: Json },
-  context: SkillMethodContext,
-  presented: PresentedReading,
-): Promise<MethodOutcome> {
-  if (method === METHODS.invoke) return invokeSkill(caller, params, context, presented);
-  if (method === METHODS.send) return sendTask(caller, params, context, presented);
-  const known = CAPABILITY_METHODS.get(method);
-  if (known !== undefined) return known(context.agent, caller, params);
-  return { ok: false, fault: fault(-32601, "there is no such method", "method_not_found") };
 }

@@ -10,9 +10,8 @@ export type { RateLimit } from "../../http/callers.js";
 export { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
 export type { ListenOptions } from "../../http/listen.js";
 export type { AgentLog } from "../../http/log.js";
-export { type AgentMetrics, createAgentMetrics, type RevocationGauge } from "../../http/metrics.js";
-export { type HealthCheck, type MetricsServer, serveMetrics } from "../../http/status.js";
-export type { PushConfigs } from "../../stores/tasks/push-configs.js";
+export { type AgentMetrics, createAgentMetrics } from "../../http/metrics.js";
+export { type HealthCheck, serveMetrics } from "../../http/status.js";
 export { type TaskQuota, TaskQuotaError } from "../../stores/tasks/quota.js";
 export {
   openTaskStore,
@@ -20,19 +19,26 @@ export {
   type TaskStoreOptions,
 } from "../../stores/tasks/task-store.js";
 export type { AgentModule, AgentModuleContext, AgentSkills } from "./agent-module.js";
-export type { AdvertisedGrant, CardOptions } from "./card.js";
+export type { AuthorityMarks } from "./authority-marks.js";
+export { type CardOptions, capabilityExtension } from "./card.js";
 export type { ErrorInfo } from "./errors.js";
-export type { AuthorityMarks, TaskCall, TaskRunner } from "./executor.js";
 export {
   ERROR_CODES,
   ERROR_DOMAIN,
   EXTENSION_URI,
   METHODS,
 } from "./extension.js";
+export { type Guard, type GuardOptions, guard } from "./guard.js";
+export {
+  clearanceOf,
+  type MessageClearance,
+  type NeededOperation,
+} from "./operation-gate.js";
 export type { PushOptions } from "./push-target.js";
 export {
   type AgentServer,
   type AgentServerOptions,
   serveAgent,
 } from "./server.js";
-export type { TaskAnswer, TaskAnswerState, TaskTurn } from "./task-answer.js";
+export type { TaskAnswer, TaskTurn } from "./task-answer.js";
+export type { TaskCall, TaskRunner } from "./task-call.js";

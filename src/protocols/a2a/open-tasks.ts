@@ -1,9 +1,9 @@
-import { type Message, TaskState } from "@a2a-js/sdk";
+import { type Message, type Task, TaskState } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
-import { malformed, refuse } from "./admission.js";
-import { callOf } from "./call-context.js";
+import { callOf } from "./calls.js";
+import { malformed, refuse } from "./errors.js";
 
 /** Lets one message at a time into a task that can go on. */
 export class OpenTasks {
@@ -20,7 +20,7 @@ export class OpenTasks {
    * and the ledger have said that something may run, and two messages at work in one task would each
    * overwrite what the other has done.
    *
-   * @throws The error to answer.
+   * @throws Refused, or the A2AError to answer.
    */
   async enter(message: Message | undefined, context: ServerCallContext): Promise<void> {
     const { taskId: id = "", contextId = "" } = message ?? {};
@@ -29,15 +29,20 @@ export class OpenTasks {
     if ((await this.#tasks.load(id, context)) === undefined) throw new TaskNotFoundError(unknown);
     if (this.#continued.has(id)) throw underWay(id);
     this.#continued.add(id);
-    callOf(context).settled = () => this.#continued.delete(id);
+    let alone = true;
+    callOf(context).settled = () => {
+      // Once: the next message may be in the task by then.
+      if (alone) this.#continued.delete(id);
+      alone = false;
+    };
     // Once more: what was loaded above may have changed before this message was alone with the task.
     const task = await this.#tasks.load(id, context);
     if (task === undefined) throw new TaskNotFoundError(unknown);
     if (contextId !== "" && contextId !== task.contextId) {
-      refuse(malformed("message.contextId is not that of the task"), context);
+      refuse(malformed("message.contextId is not that of the task"));
     }
     const state = task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED;
-    if (ENDED.includes(state)) {
+    if (hasEnded(task)) {
       throw new UnsupportedOperationError(`Task ${id} is in a terminal state and cannot go on`);
     }
     if (state === TaskState.TASK_STATE_WORKING) throw underWay(id);
@@ -54,3 +59,8 @@ const ENDED: readonly TaskState[] = [
   TaskState.TASK_STATE_CANCELED,
   TaskState.TASK_STATE_REJECTED,
 ];
+
+/** Whether a task can come to nothing more. */
+export function hasEnded({ status }: Task): boolean {
+  return ENDED.includes(status?.state ?? TaskState.TASK_STATE_UNSPECIFIED);
+}

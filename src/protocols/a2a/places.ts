@@ -7,39 +7,66 @@ import type { Places } from "./presented.js";
 const HEADER: Places = { params: [], defined: [], metadata: false, header: true };
 const METADATA: Places = { ...HEADER, metadata: true };
 const MESSAGE: Places = { ...METADATA, message: true };
+const PUSH: Places = { ...HEADER, defined: ["token"] };
 const OWN: Places = { ...HEADER, header: false };
 /** Of a message that calls a method about capabilities, whose own parameters say which. */
 const METHOD_IN_MESSAGE: Places = { ...OWN, metadata: "declaration" };
 const ONE = ["token", "capabilityId"];
 
-/** By method; in the HTTP+JSON binding CancelTask has no metadata that the SDK reads. */
-const PLACES: ReadonlyMap<Json | undefined, Places> = new Map<Json | undefined, Places>([
-  ["SendMessage", MESSAGE],
-  ["SendStreamingMessage", MESSAGE],
-  ["CancelTask", METADATA],
-  ["CreateTaskPushNotificationConfig", { ...HEADER, defined: ["token"] }],
-  [METHODS.request, OWN],
-  [METHODS.attenuate, { ...OWN, params: ONE }],
-  [METHODS.revoke, { ...OWN, params: ONE }],
-  [METHODS.introspect, { ...OWN, params: ONE }],
-  [METHODS.invoke, { ...METADATA, params: [...ONE, "capabilities"] }],
-  [METHODS.send, { ...MESSAGE, params: [...ONE, "capabilities", "attenuations"] }],
+/** What one of A2A's own methods needs: leave for its message, an admission, or a caller alone. */
+export type Need = "message" | "task" | "card";
+
+interface Method {
+  /** Absent for the extension's own methods. */
+  readonly need?: Need;
+  readonly places: Places;
+}
+
+const METHODS_BY_NAME: ReadonlyMap<Json | undefined, Method> = new Map<Json | undefined, Method>([
+  ["SendMessage", { need: "message", places: MESSAGE }],
+  ["SendStreamingMessage", { need: "message", places: MESSAGE }],
+  ["GetTask", { need: "task", places: HEADER }],
+  ["ListTasks", { need: "task", places: HEADER }],
+  ["CancelTask", { need: "task", places: METADATA }],
+  ["SubscribeToTask", { need: "task", places: HEADER }],
+  ["CreateTaskPushNotificationConfig", { need: "task", places: PUSH }],
+  ["GetTaskPushNotificationConfig", { need: "task", places: HEADER }],
+  ["ListTaskPushNotificationConfigs", { need: "task", places: HEADER }],
+  ["DeleteTaskPushNotificationConfig", { need: "task", places: HEADER }],
+  ["GetExtendedAgentCard", { need: "card", places: HEADER }],
+  [METHODS.request, { places: OWN }],
+  [METHODS.attenuate, { places: { ...OWN, params: ONE } }],
+  [METHODS.revoke, { places: { ...OWN, params: ONE } }],
+  [METHODS.introspect, { places: { ...OWN, params: ONE } }],
+  [METHODS.invoke, { places: { ...METADATA, params: [...ONE, "capabilities"] } }],
+  [METHODS.send, { places: { ...MESSAGE, params: [...ONE, "capabilities", "attenuations"] } }],
 ]);
 
-/** By what follows the binding's own path. */
-const REST_PLACES: readonly (readonly [pattern: RegExp, places: Places])[] = [
-  [/^\/message:(?:send|stream)\/?$/i, MESSAGE],
-  [/^\/tasks\/[^/]+\/pushNotificationConfigs\/?$/i, { ...HEADER, defined: ["token"] }],
+/**
+ * In HTTP+JSON, by what follows the binding's own path, behind the tenant where there is one. Over it,
+ * CancelTask has no metadata that the SDK reads.
+ */
+const METHODS_BY_PATH: readonly (readonly [path: RegExp, method: Method])[] = [
+  [/^\/(?:([^/]+)\/)?message:(?:send|stream)\/?$/i, { need: "message", places: MESSAGE }],
+  [/^\/(?:([^/]+)\/)?tasks\/[^/]+\/pushNotificationConfigs\/?$/i, { need: "task", places: PUSH }],
+  [/^\/(?:([^/]+)\/)?extendedAgentCard\/?$/i, { need: "card", places: HEADER }],
+  [/^\/(?:([^/]+)\/)?tasks(?:\/.*)?$/i, { need: "task", places: HEADER }],
 ];
 
 /** A method's parameters, with where in them it reads capabilities. */
 interface Called {
+  readonly method: string;
   readonly params: JsonObject;
   readonly places: Places;
 }
 
 /** A request, laid out by what its method reads. */
-export interface Outline extends Called {
+export interface Outline extends Omit<Called, "method"> {
+  /** In JSON-RPC, the method as it is named. */
+  readonly method: Json | undefined;
+  /** Absent for what is none of A2A's own methods. */
+  readonly need?: Need | undefined;
+  readonly tenant: Json;
   /** What stands beside the parameters, where nothing is read. */
   readonly envelope: JsonObject;
   /** The method about capabilities that the request's message calls. */
@@ -53,13 +80,24 @@ export interface Outline extends Called {
  */
 export function outlineOf(binding: Binding, path: string, body: JsonObject): Outline {
   const isRpc = binding === "jsonrpc";
-  const rest = REST_PLACES.find(([pattern]) => pattern.test(path))?.[1];
-  const places = (isRpc ? PLACES.get(body["method"]) : rest) ?? HEADER;
   const { params: given = {}, ...envelope } = isRpc ? body : { params: body };
   const params = isJsonObject(given) ? given : { params: given };
+  const { method } = isRpc ? body : {};
+  const [matched, byPath] = isRpc ? [] : methodByPath(path);
+  const { need, places } = (isRpc ? METHODS_BY_NAME.get(method) : byPath) ?? { places: HEADER };
+  const tenant = (isRpc ? params["tenant"] : matched?.[1]) ?? "";
+  const common = { envelope, params, method, need, tenant };
   const inMessage = places.message === true ? methodIn(params["message"]) : undefined;
-  if (inMessage === undefined) return { envelope, params, places };
-  return { envelope, params, places: METHOD_IN_MESSAGE, inMessage };
+  if (inMessage === undefined) return { ...common, places };
+  return { ...common, places: METHOD_IN_MESSAGE, inMessage };
+}
+
+function methodByPath(path: string): readonly [match?: RegExpExecArray, method?: Method] {
+  for (const [pattern, method] of METHODS_BY_PATH) {
+    const match = pattern.exec(path);
+    if (match !== null) return [match, method];
+  }
+  return [];
 }
 
 /**
@@ -74,7 +112,8 @@ function methodIn(message: Json | undefined): Called | undefined {
   if (text !== null || raw !== null || url !== null) return undefined;
   const { method, params = {} } = membersOf(data);
   if (typeof method !== "string" || !CAPABILITY_METHODS.has(method)) return undefined;
-  return isJsonObject(params) ? { params, places: PLACES.get(method) ?? OWN } : undefined;
+  const { places = OWN } = METHODS_BY_NAME.get(method) ?? {};
+  return isJsonObject(params) ? { method, params, places } : undefined;
 }
 
 /** The members of an object; of anything else, none. */

@@ -1,6 +1,6 @@
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
-import type { PushNotificationStore, ServerCallContext } from "@a2a-js/sdk/server";
-import { malformed, refuse } from "./admission.js";
+import type { PushNotificationStore } from "@a2a-js/sdk/server";
+import { malformed, refuse } from "./errors.js";
 
 /** Where an agent may send a task's progress. */
 export interface PushOptions {
@@ -14,18 +14,14 @@ export interface PushOptions {
  * Refuses an address outside the operator's origins: an agent that would post to any address is a way
  * into its own network.
  *
- * @throws The fault to answer.
+ * @throws Refused
  */
-export function checkTarget(
-  url: string,
-  push: PushOptions | undefined,
-  context: ServerCallContext,
-): void {
+export function checkTarget(url: string, push: PushOptions | undefined): void {
   if (push === undefined) throw new PushNotificationNotSupportedError();
   const { origins } = push;
   if (origins.includes(originOf(url))) return;
   const known = origins.length === 0 ? "nowhere" : origins.join(", ");
-  refuse(malformed(`push notifications go only to ${known}`), context);
+  refuse(malformed(`push notifications go only to ${known}`));
 }
 
 function originOf(url: string): string {

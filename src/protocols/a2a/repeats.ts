@@ -1,19 +1,21 @@
 import { createHash } from "node:crypto";
-import { Message, type Task } from "@a2a-js/sdk";
-import type { ServerCallContext } from "@a2a-js/sdk/server";
+import { Message, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
+import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { canonicalJson } from "../../bytes/json.js";
+import { isRunning } from "../../stores/tasks/task-row.js";
 import type { Earlier, TaskMessage, TaskStore } from "../../stores/tasks/task-store.js";
-import { refuse } from "./admission.js";
-import { callOf } from "./call-context.js";
-import { fault } from "./errors.js";
+import type { Call } from "./calls.js";
+import { fault, refuse } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";
 
 /**
  * A message as it is told from others: by its party and its id, and by all that it asks for. What it
  * presents is left out: a caller that tries again may attenuate its capabilities anew.
  */
-export function taskMessage(message: Message, context: ServerCallContext): TaskMessage {
-  const { caller, asked = null } = callOf(context);
+export function taskMessage(
+  message: Message,
+  { caller, asked = null }: Pick<Call, "caller" | "asked">,
+): TaskMessage {
   const text = canonicalJson([JSON.parse(JSON.stringify(Message.toJSON(message))), asked]);
   const hash = createHash("sha256").update(text).digest("base64url");
   return { ...caller, id: message.messageId, hash };
@@ -22,7 +24,7 @@ export function taskMessage(message: Message, context: ServerCallContext): TaskM
 /**
  * The task that a message has begun before, as it is now.
  *
- * @throws The fault to answer, if the message asks for something else, or the request may not see the
+ * @throws Refused if the message asks for something else, or the request may not see the
  *   task.
  */
 export async function repeatedTask(
@@ -35,5 +37,17 @@ export async function repeatedTask(
   const message = same
     ? "a message of this messageId has begun a task that what is presented does not open"
     : "another message of this messageId has come before; give each message an id of its own";
-  return refuse(fault(ERROR_CODES.repeated, message, "message_id_taken"), context);
+  return refuse(fault(ERROR_CODES.repeated, message, "message_id_taken"));
+}
+
+/** What has been answered before, as a stream; with what comes of a task that is under way. */
+export async function* follow(
+  reply: Message | Task,
+  handler: Pick<A2ARequestHandler, "resubscribe">,
+  context: ServerCallContext,
+): AsyncGenerator<StreamResponse, void, undefined> {
+  if ("messageId" in reply) yield { payload: { $case: "message", value: reply } };
+  else if (isRunning(reply.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED)) {
+    yield* handler.resubscribe({ tenant: "", id: reply.id }, context);
+  } else yield { payload: { $case: "task", value: reply } };
 }

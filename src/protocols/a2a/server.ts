@@ -1,40 +1,44 @@
-import { createServer } from "node:http";
+import type { User } from "@a2a-js/sdk/server";
 import { jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
-import express, { type Express } from "express";
+import type { ErrorRequestHandler, Request, RequestHandler } from "express";
 import type { Authenticator } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import { BODY_LIMITS, type BodyLimits, jsonBody } from "../../http/body.js";
-import {
-  authentication,
-  callerOf,
-  RATE_LIMIT,
-  type RateLimit,
-  rateLimiter,
-} from "../../http/callers.js";
-import { ConcurrencyLimit } from "../../http/concurrency-limit.js";
-import { contentType } from "../../http/content-type.js";
-import { fallback } from "../../http/fallback.js";
-import { drain, type ListenOptions, listen, refuseWhileDraining } from "../../http/listen.js";
-import { type AgentLog, loggable, requestLog } from "../../http/log.js";
+import type { JsonObject } from "../../bytes/json.js";
+import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
+import { callerOf, RATE_LIMIT, type RateLimit, rateLimiter } from "../../http/callers.js";
+import type { ListenOptions } from "../../http/listen.js";
+import { type AgentLog, failureLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
-import { type HealthCheck, health } from "../../http/status.js";
-import { wellFormedBody } from "../../http/well-formed.js";
+import {
+  front,
+  type Mounted,
+  type Place,
+  type ServeOptions,
+  serve,
+  TIMEOUT,
+} from "../../http/serve.js";
+import { ConcurrencyLimit } from "../../http/work.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
-import { faultWriter, plainId } from "./answer.js";
-import { CallerUser, contextBuilder } from "./call-context.js";
-import { agentCard, type CardOptions, cardTexts, type Interfaces } from "./card.js";
+import { BODY_TYPES, faultWriter, plainId } from "./answer.js";
+import type { Call } from "./calls.js";
+import type { MethodOutcome } from "./capability-methods.js";
+import { agentCard, type CardOptions, cardTexts } from "./card.js";
 import { cardRoute } from "./card-route.js";
+import { entrance } from "./entrance.js";
 import type { Binding } from "./errors.js";
-import { CapabilityExecutor, type TaskRunner } from "./executor.js";
-import { DENIAL_HEADER } from "./extension.js";
-import { extensionMethods } from "./extension-rpc.js";
-import { ownErrors } from "./own-errors.js";
-import { presentation, presentedOf } from "./presentation.js";
+import { CapabilityExecutor } from "./executor.js";
+import { DENIAL_HEADER, METHODS } from "./extension.js";
+import { calledMethod } from "./extension-rpc.js";
+import { GuardedHandler } from "./guarded-handler.js";
+import { KeptTasks } from "./kept-tasks.js";
+import { MessageGate } from "./message-gate.js";
 import type { PushOptions } from "./push-target.js";
-import { CapabilityRequestHandler } from "./request-handler.js";
+import { invokeSkill } from "./skill-methods.js";
+import type { TaskRunner } from "./task-call.js";
 import { askedVersion } from "./version.js";
 
-export interface AgentServerOptions {
+/** An issuing agent, and how it is reached over A2A. */
+export interface A2AOptions {
   readonly agent: IssuingAgent;
   readonly authenticator: Authenticator;
   /** What the agent says of itself. */
@@ -47,19 +51,18 @@ export interface AgentServerOptions {
   readonly runTask?: TaskRunner;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics;
-  /** What `/healthz` and `/readyz` answer by, beside whether the server drains. */
-  readonly health?: HealthCheck;
-  /** The address callers use, such as `https://agent.example`; the one listened at unless given. */
-  readonly publicUrl?: string;
   readonly body?: Partial<BodyLimits>;
   readonly rate?: RateLimit;
   /** Milliseconds that a skill or a task may take; 30,000 unless given. */
   readonly timeout?: number;
-  /** Milliseconds that requests under way have when the server closes; 10,000 unless given. */
-  readonly grace?: number;
   /** How many calls and tasks of one caller may be under way at once; 128 unless given. */
   readonly mostRunning?: number;
 }
+
+/** The same, on a server of its own. */
+export interface AgentServerOptions
+  extends A2AOptions,
+    Partial<Pick<ServeOptions, "publicUrl" | "grace" | "health">> {}
 
 /** An issuing agent that is being served. */
 export interface AgentServer {
@@ -75,14 +78,7 @@ export interface AgentServer {
 const CARD_PATH = "/.well-known/agent-card.json";
 const RPC_PATH = "/a2a/jsonrpc";
 const REST_PATH = "/a2a/rest";
-const DEFAULT_TIMEOUT = 30_000;
 const MOST_RUNNING = 128;
-/** What a body may be in each binding (A2A 1.0, sections 9.1 and 11.1). */
-const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
-  jsonrpc: ["application/json"],
-  rest: ["application/json", "application/a2a+json"],
-};
-
 /**
  * Serves an issuing agent over A2A 1.0: JSON-RPC and HTTP+JSON, the Agent Card, `/healthz` and
  * `/readyz`.
@@ -153,109 +149,73 @@ export async function serveAgent(
   options: AgentServerOptions,
   address: ListenOptions = {},
 ): Promise<AgentServer> {
-  const app = express();
-  const server = createServer(app);
-  // A caller that sends slowly holds on to a connection no longer than this.
-  server.requestTimeout = 15_000;
-  server.headersTimeout = 10_000;
-  // Nor does one that does not read its answers; while a skill runs there may be nothing to read.
-  server.timeout = (options.timeout ?? DEFAULT_TIMEOUT) + 30_000;
-  const listening = await listen(server, address);
-  const url = (options.publicUrl ?? listening).replace(/\/$/, "");
-  const places = { jsonRpc: `${url}${RPC_PATH}`, rest: `${url}${REST_PATH}` };
-  let closed: Promise<void> | undefined;
-  let stop: () => Promise<void>;
-  try {
-    stop = mount(app, options, places, () => closed !== undefined);
-  } catch (error) {
-    await drain(server);
-    throw error;
-  }
-  return {
-    url,
-    cardUrl: `${url}${CARD_PATH}`,
-    rpcUrl: places.jsonRpc,
-    restUrl: places.rest,
-    close: () => {
-      closed ??= drain(server, { grace: options.grace, overdue: stop }).finally(stop);
-      return closed;
+  const { log, publicUrl, timeout, grace, health } = options;
+  const { url, mounted, close } = await serve(
+    {
+      ...{ publicUrl, timeout, grace, health, answer: faultWriter("rest") },
+      onFailure: failureLog(log),
     },
-  };
+    address,
+    (place) => mountA2A(options, place),
+  );
+  const { cardUrl, rpcUrl, restUrl } = mounted;
+  return { url, cardUrl, rpcUrl, restUrl, close };
 }
 
-function mount(
-  app: Express,
-  options: AgentServerOptions,
-  places: Interfaces,
-  isDraining: () => boolean,
-): () => Promise<void> {
-  const { agent, authenticator, log, metrics, timeout = DEFAULT_TIMEOUT } = options;
-  const onFailure = (error: unknown, what: string): void => {
-    log.error({ ...loggable(error), what }, "failure");
-  };
-  const pushes = options.push !== undefined;
-  const card = agentCard({ ...options.card, pushes }, agent, authenticator, places);
+/** An issuing agent that is mounted. */
+export interface MountedA2A extends Mounted, Omit<AgentServer, "url" | "close"> {}
+
+/** Mounts an issuing agent's A2A on an app that serves other protocols too. */
+export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): MountedA2A {
+  const { agent, authenticator, log, metrics, timeout = TIMEOUT } = options;
   const { runTask, tasks, push, mostRunning = MOST_RUNNING } = options;
+  const [rpcUrl, restUrl] = [`${url}${RPC_PATH}`, `${url}${REST_PATH}`];
+  const onFailure = failureLog(log);
+  const own = { ...options.card, pushes: push !== undefined };
+  const card = agentCard(own, agent, authenticator, { jsonRpc: rpcUrl, rest: restUrl });
   const limit = new ConcurrencyLimit(mostRunning);
   const stopping = new AbortController();
-  const executor = new CapabilityExecutor({
-    ...{ agent, tasks, runTask, timeout, onFailure, stopping: stopping.signal },
-  });
-  const handler = new CapabilityRequestHandler({
-    ...{ agent, card, tasks, executor, limit, push, onFailure },
-  });
-  const body = { ...BODY_LIMITS, ...options.body };
+  const limits = { timeout, onFailure, stopping: stopping.signal };
+  const executor = new CapabilityExecutor({ agent, tasks, runTask, ...limits });
+  const inner = new KeptTasks({ card, tasks, executor, push, onFailure });
+  const handler = new GuardedHandler({ agent, inner, onFailure });
+  const messages = new MessageGate({ agent, tasks, limit, push });
+  const gates = { agent, handler, messages };
+  const invoke = (call: Call, params: JsonObject): Promise<MethodOutcome> =>
+    invokeSkill(call, params, { ...gates, ...limits, limit });
+  const entering = { ...gates, onFailure, caller: callerOf, tenants: false };
+  const methods = new Map([[METHODS.invoke, invoke]]);
   const limited = rateLimiter(options.rate ?? RATE_LIMIT);
-  const guards = (binding: Binding) => {
+  const before = (binding: Binding): readonly (RequestHandler | ErrorRequestHandler)[] => {
     const answer = faultWriter(binding);
     const isRpc = binding === "jsonrpc";
     return [
-      requestLog({
-        ...{ binding, log, metrics, denialHeader: DENIAL_HEADER },
-        ...(isRpc ? { methodOf: (req) => req.body?.method } : {}),
+      ...front({
+        ...{ binding, log, metrics, denialHeader: DENIAL_HEADER, isDraining, answer, onFailure },
+        ...(isRpc ? { methodOf: calledMethod } : {}),
+        ...{ authenticator, limited, types: BODY_TYPES[binding] },
+        body: { ...BODY_LIMITS, ...options.body },
       }),
-      refuseWhileDraining(isDraining, answer),
-      // Authenticate and count the caller before reading the body.
-      authentication(authenticator, answer, onFailure),
-      limited(answer),
       askedVersion,
-      contentType(BODY_TYPES[binding], answer),
-      ...jsonBody(BODY_TYPES[binding], body, answer),
       ...(isRpc ? [plainId(answer)] : []),
-      wellFormedBody(answer),
-      presentation(binding, agent.issuer),
+      entrance({ ...entering, methods }, () => binding),
     ];
   };
-  const userBuilder = async (req: express.Request): Promise<CallerUser> =>
-    new CallerUser(callerOf(req), presentedOf(req));
+  const userBuilder = async (req: Request): Promise<User> => ({
+    isAuthenticated: true,
+    userName: callerOf(req).principal,
+  });
+  const served = { requestHandler: handler, userBuilder };
 
-  app.disable("x-powered-by");
-  app.disable("etag");
   app.get(CARD_PATH, cardRoute(cardTexts(card, agent)));
-  app.get(["/healthz", "/readyz"], health(isDraining, options.health));
-  app.use(
-    RPC_PATH,
-    ...guards("jsonrpc"),
-    extensionMethods({ agent, handler, limit, timeout, onFailure, stopping: stopping.signal }),
-    ownErrors("jsonrpc"),
-    jsonRpcHandler({
-      requestHandler: handler,
-      userBuilder,
-      contextBuilder: contextBuilder("jsonrpc"),
-    }),
-  );
-  app.use(
-    REST_PATH,
-    ...guards("rest"),
-    ownErrors("rest"),
-    restHandler({ requestHandler: handler, userBuilder, contextBuilder: contextBuilder("rest") }),
-  );
-  app.use(...fallback(faultWriter("rest"), onFailure));
-  return async () => {
+  app.use(RPC_PATH, ...before("jsonrpc"), jsonRpcHandler(served));
+  app.use(REST_PATH, ...before("rest"), restHandler(served));
+  const stop = async (): Promise<void> => {
     if (!stopping.signal.aborted && limit.running > 0) {
       log.warn({ running: limit.running }, "shutting down: ended what was still under way");
     }
     stopping.abort();
     await executor.settled();
   };
+  return { cardUrl: `${url}${CARD_PATH}`, rpcUrl, restUrl, stop };
 }

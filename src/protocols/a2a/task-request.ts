@@ -1,4 +1,4 @@
-import type { Message } from "@a2a-js/sdk";
+import { type Message, Role } from "@a2a-js/sdk";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
 
@@ -65,4 +65,14 @@ function readMethod({ method, params = {}, ...others }: JsonObject): TaskRequest
     return { ok: false, message: 'a method is {"method": "…", "params": {…}}, and nothing else' };
   }
   return { ok: true, request: { kind: "method", method, params } };
+}
+
+/** How many tasks a message may refer to. */
+export const MOST_REFERENCES = 16;
+
+/** What a message lacks that A2A requires of it (sections 4.1.4 and 5.7). */
+export function missingIn(message: Message | undefined): string | undefined {
+  if ((message?.messageId ?? "") === "") return "message.messageId is required";
+  if (message?.role !== Role.ROLE_USER) return "message.role must be ROLE_USER";
+  return message.parts.length === 0 ? "message.parts must have at least one part" : undefined;
 }

@@ -87,7 +87,8 @@ function withoutTokens(message: Json, { params, places }: NonNullable<Outline["i
   return [others, { ...part, data: Object.fromEntries(unread) }];
 }
 
-function decoded(url: string): string {
+/** What stands percent-encoded in an address. */
+export function decoded(url: string): string {
   try {
     return decodeURIComponent(url);
   } catch {

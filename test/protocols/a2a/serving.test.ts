@@ -1,9 +1,12 @@
 import { TaskState } from "@a2a-js/sdk";
 import { expect, test } from "vitest";
+import { createFixedTokens } from "../../../src/auth/index.js";
 import type { Json } from "../../../src/bytes/json.js";
+import { serve } from "../../../src/http/serve.js";
 import { withCapability } from "../../../src/protocols/a2a/client/index.js";
+import { mountA2A } from "../../../src/protocols/a2a/server.js";
 import { at, authorized, callOf, clientOf, request, rpc, send, taskIn } from "./callers.js";
-import { agentFor, held } from "./set-up.js";
+import { agentFor, held, userMessage } from "./set-up.js";
 
 test("health, and what is counted", async () => {
   const agent = await agentFor();
@@ -144,4 +147,42 @@ test("a failure within is told to the log, and to nobody else", async () => {
   }
   expect(agent.ran).toEqual([]);
   expect(agent.logged()).toContain("the ledger is closed");
+});
+
+test("another protocol stands beside it on one port, and both stop with it", async () => {
+  const { agent, tasks } = await agentFor();
+  const answer = (): never => {
+    throw new Error("nothing is thrown here");
+  };
+  const stopped: string[] = [];
+  const own = { token: "a-token-of-the-test", principal: "alice", invoker: "assistant" };
+  const served = await serve({ answer, onFailure: answer }, {}, (place) => {
+    place.app.get("/other", (_req, res) => void res.json({ draining: place.isDraining() }));
+    const a2a = mountA2A(
+      {
+        ...{ agent, tasks, log: { info() {}, warn() {}, error() {} } },
+        authenticator: createFixedTokens([own], { development: true, announce: () => {} }),
+        card: { name: "Documents", description: "Beside another", version: "1.0.0" },
+      },
+      place,
+    );
+    return { ...a2a, stop: () => a2a.stop().finally(() => stopped.push("both")) };
+  });
+  const { cardUrl, rpcUrl } = served.mounted;
+  expect((await send(`${served.url}/other`)).body).toEqual({ draining: false });
+  expect(at((await send(cardUrl)).body, "supportedInterfaces", 0, "url")).toBe(rpcUrl);
+  expect((await send(rpcUrl, { method: "POST" })).status).toBe(401);
+  expect((await send(`${served.url}/readyz`)).body).toEqual({ status: "ok" });
+  await served.close();
+  expect(stopped).toEqual(["both"]);
+  await expect(send(cardUrl)).rejects.toThrow();
+});
+
+test("the log says which method was called, also where it goes on as another", async () => {
+  const agent = await agentFor();
+  const { token } = await held(agent);
+  const message = userMessage([{ text: "hello" }]);
+  await rpc(agent, "alice", "a2a/task/send", { message, token });
+  await agent.stop();
+  expect(agent.logged()).toContain('"method":"a2a/task/send"');
 });

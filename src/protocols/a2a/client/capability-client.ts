@@ -6,7 +6,7 @@ import type { RefusedGrant } from "../../../agent/refusal.js";
 import type { ResourceQuery } from "../../../agent/resources/resource.js";
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import type { Requested } from "../../../caveats/hop-rules.js";
-import type { AuthorityMarks } from "../executor.js";
+import type { AuthorityMarks } from "../authority-marks.js";
 import { EXTENSION_URI, METHODS } from "../extension.js";
 import { dataPart, newMessage } from "../parts.js";
 import { withCapability } from "./interceptor.js";

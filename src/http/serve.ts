@@ -1,0 +1,117 @@
+import { createServer } from "node:http";
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
+import type { Authenticator } from "../agent/caller.js";
+import { type BodyLimits, contentType, jsonBody, wellFormedBody } from "./body.js";
+import { authentication } from "./callers.js";
+import { type FaultWriter, fallback } from "./fault.js";
+import { drain, type ListenOptions, listen, refuseWhileDraining } from "./listen.js";
+import { type RequestLogOptions, requestLog } from "./log.js";
+import { type HealthCheck, health } from "./status.js";
+
+/** Where protocols are mounted: side by side, on one port. */
+export interface Place {
+  readonly app: Express;
+  /** The address that callers use, without a slash at its end. */
+  readonly url: string;
+  readonly isDraining: () => boolean;
+}
+
+/** A protocol that is mounted. */
+export interface Mounted {
+  /**
+   * Ends what is still under way: called when the time to finish is over, and when all is done. Fulfilled
+   * once nothing runs any more.
+   */
+  stop(): Promise<void>;
+}
+
+/** How an app is served. */
+export interface ServeOptions {
+  /** The address callers use, such as `https://agent.example`; the one listened at unless given. */
+  readonly publicUrl?: string | undefined;
+  /** Milliseconds that a request may take; 30,000 unless given. */
+  readonly timeout?: number | undefined;
+  /** Milliseconds that requests under way have when the server closes; 10,000 unless given. */
+  readonly grace?: number | undefined;
+  /** What `/healthz` and `/readyz` answer by, beside whether the server drains. */
+  readonly health?: HealthCheck | undefined;
+  /** Answers what belongs to no protocol. */
+  readonly answer: FaultWriter;
+  /** Called with what was thrown outside of all protocols. */
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
+/** What is served. */
+export interface Served<Protocols extends Mounted> {
+  readonly url: string;
+  readonly mounted: Protocols;
+  /** Takes no more requests, finishes those under way, and lets go of the port. */
+  close(): Promise<void>;
+}
+
+/** Milliseconds that work may take, unless something else is said. */
+export const TIMEOUT = 30_000;
+
+/**
+ * Listens, and serves what is mounted, with `/healthz` and `/readyz` beside it.
+ *
+ * @throws Error if the port is taken.
+ */
+export async function serve<Protocols extends Mounted>(
+  options: ServeOptions,
+  address: ListenOptions,
+  mount: (place: Place) => Protocols,
+): Promise<Served<Protocols>> {
+  const app = express().disable("x-powered-by").disable("etag");
+  const server = createServer(app);
+  // A caller that sends slowly holds on to a connection no longer than this.
+  server.requestTimeout = 15_000;
+  server.headersTimeout = 10_000;
+  // Nor does one that does not read its answers; while a skill runs there may be nothing to read.
+  server.timeout = (options.timeout ?? TIMEOUT) + 30_000;
+  const listening = await listen(server, address);
+  const url = (options.publicUrl ?? listening).replace(/\/$/, "");
+  let closed: Promise<void> | undefined;
+  const isDraining = (): boolean => closed !== undefined;
+  try {
+    app.get(["/healthz", "/readyz"], health(isDraining, options.health));
+    const mounted = mount({ app, url, isDraining });
+    app.use(...fallback(options.answer, options.onFailure));
+    const stop = (): Promise<void> => mounted.stop();
+    const close = (): Promise<void> => {
+      closed ??= drain(server, { grace: options.grace, overdue: stop }).finally(stop);
+      return closed;
+    };
+    return { url, mounted, close };
+  } catch (error) {
+    await drain(server);
+    throw error;
+  }
+}
+
+/** What stands in front of one way into a protocol. */
+export interface FrontOptions extends RequestLogOptions {
+  readonly authenticator: Authenticator;
+  /** Counts requests: one for all ways into an agent. */
+  readonly limited: (answer: FaultWriter) => RequestHandler;
+  /** The content types of bodies. */
+  readonly types: readonly string[];
+  readonly body: BodyLimits;
+  readonly isDraining: () => boolean;
+  readonly answer: FaultWriter;
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
+/** What every protocol needs in front of it, in this order: who calls is found out before a body is read. */
+export function front(options: FrontOptions): readonly (RequestHandler | ErrorRequestHandler)[] {
+  const { answer, types } = options;
+  return [
+    requestLog(options),
+    refuseWhileDraining(options.isDraining, answer),
+    authentication(options.authenticator, answer, options.onFailure),
+    options.limited(answer),
+    contentType(types, answer),
+    ...jsonBody(types, options.body, answer),
+    wellFormedBody(answer),
+  ];
+}

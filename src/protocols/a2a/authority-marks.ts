@@ -1,0 +1,41 @@
+import { LEGACY_NOTICE } from "../../agent/issuance.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { AuthorityKind } from "../../agent/ledger.js";
+import type { Leave } from "./calls.js";
+
+/** What a response says of the authority that it rests on. */
+export interface AuthorityMarks {
+  readonly authority: AuthorityKind;
+  readonly capability?: string;
+  /** Whether the caller had declared ambient authority; absent where authority is not ambient. */
+  readonly declared?: boolean;
+  readonly notice?: string;
+}
+
+const NOTICES: Readonly<Partial<Record<AuthorityKind, string>>> = {
+  ambient: "done with the caller's ambient authority: no capability limits this call",
+  legacy: LEGACY_NOTICE,
+};
+
+/** What a response says of the authority that a call had leave by. */
+export function authorityMarks(leave: Leave, agent: IssuingAgent): AuthorityMarks {
+  if (leave.kind !== "text") {
+    const { authority, capability, declared } = leave.clearance;
+    return marks(authority, capability?.id, declared);
+  }
+  const { capabilities, declared } = leave.admission;
+  const [first] = capabilities;
+  if (first === undefined) return marks("ambient", undefined, declared);
+  const { id, grant } = first.capability;
+  return marks(agent.grants.get(grant)?.legacy === true ? "legacy" : "capability", id);
+}
+
+function marks(authority: AuthorityKind, capability?: string, declared?: boolean): AuthorityMarks {
+  const notice = NOTICES[authority];
+  return {
+    authority,
+    ...(capability === undefined ? {} : { capability }),
+    ...(declared === undefined ? {} : { declared }),
+    ...(notice === undefined ? {} : { notice }),
+  };
+}

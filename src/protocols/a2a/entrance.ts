@@ -1,0 +1,105 @@
+import { validateVersion } from "@a2a-js/sdk/server";
+import type { Request, RequestHandler } from "express";
+import type { Caller } from "../../agent/caller.js";
+import type { Json, JsonObject } from "../../bytes/json.js";
+import { answerFault } from "./answer.js";
+import { giveUp } from "./calls.js";
+import { enter, type Gates } from "./entering.js";
+import { type Binding, type Fault, fault, faultOf, INTERNAL, malformed, refuse } from "./errors.js";
+import { ERROR_CODES } from "./extension.js";
+import { answerOwnMethod, type OwnMethods } from "./extension-rpc.js";
+import type { GuardedHandler } from "./guarded-handler.js";
+import { membersOf, type Need, outlineOf } from "./places.js";
+import { readPresented } from "./presented.js";
+import { decoded, unreadIn } from "./unread.js";
+
+/** What an entrance rests on. */
+export interface EntranceOptions extends Gates {
+  readonly handler: GuardedHandler;
+  /** The extension's JSON-RPC methods that run something, beside those about capabilities. */
+  readonly methods: OwnMethods;
+  /** Who makes a request; `undefined` if that is not known. */
+  readonly caller: (req: Request) => Caller | undefined | Promise<Caller | undefined>;
+  /** Whether requests may name a tenant: a card that offers none lets the SDK keep any name. */
+  readonly tenants: boolean;
+  /** Called with what fails within: its caller learns only that something did. */
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
+/**
+ * Stands before the SDK's handlers: reads what a request presents, answers the extension's own methods,
+ * and asks for leave; what is refused is answered here, with every reason. A capability where the method
+ * reads none refuses a request.
+ *
+ * @param bindingOf - Which of the SDK's handlers answers a request.
+ */
+export function entrance(
+  options: EntranceOptions,
+  bindingOf: (req: Request) => Binding,
+): RequestHandler {
+  const { agent, handler, onFailure } = options;
+  return async (req, res, next) => {
+    const binding = bindingOf(req);
+    const body = membersOf(req.body);
+    const answer = (why: Fault): void => answerFault(res, binding, why, body["id"]);
+    const outline = outlineOf(binding, req.path, body);
+    try {
+      const caller = await options.caller(req);
+      if (caller === undefined) {
+        if (!res.hasHeader("WWW-Authenticate")) res.setHeader("WWW-Authenticate", "Bearer");
+        return answer(UNKNOWN_CALLER);
+      }
+      const problem = unreadIn(req, outline, agent.issuer);
+      if (problem !== undefined) return answer(malformed(problem));
+      const presented = readPresented(outline.params, req.headers, outline.places);
+      const read = { call: { caller, binding, presented }, outline };
+      // Whatever else there is at the address, or below it, is not JSON-RPC.
+      const isRpc = binding === "jsonrpc" && req.method === "POST" && req.path === "/";
+      const asked = isRpc ? await answerOwnMethod(req, res, read, options) : read;
+      if (asked === "answered") return;
+      const { need, tenant } = asked.outline;
+      if (
+        need === undefined ||
+        !(isRpc ? isRequest(membersOf(req.body)) : isByPath(req, binding, need))
+      ) {
+        return next();
+      }
+      const card = await handler.getAgentCard();
+      const version = req.get("A2A-Version") || "0.3";
+      validateVersion(version, card, binding === "jsonrpc" ? "JSONRPC" : "HTTP+JSON");
+      const entered = await enter(need, asked, tenantOf(tenant, options), options);
+      const { call } = asked;
+      const unused = (): void => {
+        if (!entered.taken) giveUp(call, agent, "invalid_request");
+      };
+      if (res.closed) return unused();
+      res.once("close", unused);
+      return handler.within(entered, next);
+    } catch (error) {
+      const why = faultOf(error);
+      if (why === undefined) onFailure(error, String(outline.method ?? req.path));
+      return answer(why ?? INTERNAL);
+    }
+  };
+}
+
+/** Whether the SDK takes a body for a request; what it does not, it answers with an error. */
+function isRequest({ jsonrpc, id = null }: JsonObject): boolean {
+  return jsonrpc === "2.0" && (id === null || typeof id === "string" || Number.isInteger(id));
+}
+
+function isByPath(req: Request, binding: Binding, need: Need): boolean {
+  return binding === "rest" && (need !== "message" || req.method === "POST");
+}
+
+function tenantOf(tenant: Json, { tenants }: EntranceOptions): string {
+  if (tenant === "" || tenant === null) return "";
+  if (tenants && typeof tenant === "string") return decoded(tenant);
+  return refuse(malformed("this agent has no tenants; leave the tenant out"));
+}
+
+const UNKNOWN_CALLER: Fault = fault(
+  ERROR_CODES.unauthenticated,
+  "it is not known who calls",
+  "token_missing",
+);

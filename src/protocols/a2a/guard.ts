@@ -1,0 +1,122 @@
+import type { A2ARequestHandler, TaskStore } from "@a2a-js/sdk/server";
+import express, { type Request, type RequestHandler } from "express";
+import type { Caller } from "../../agent/caller.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import { assertMembers } from "../../caveats/known-members.js";
+import { BODY_LIMITS, type BodyLimits, jsonBody } from "../../http/body.js";
+import { BODY_TYPES, faultWriter } from "./answer.js";
+import { entrance } from "./entrance.js";
+import type { Binding } from "./errors.js";
+import { GuardedHandler } from "./guarded-handler.js";
+import { type NeedsOf, OperationGate } from "./operation-gate.js";
+import { RememberedTasks, shownBy } from "./visibility.js";
+
+export interface GuardOptions {
+  /** Judges capabilities, and issues them: its operations are what messages may need. */
+  readonly agent: IssuingAgent;
+  /** What does the work: usually `new DefaultRequestHandler(card, taskStore, executor)`. */
+  readonly handler: A2ARequestHandler;
+  /** Which operation a message needs. */
+  readonly needs: NeedsOf;
+  /** Who makes a request, by the app's own login; `undefined` is answered with 401. */
+  readonly caller: (req: Request) => Caller | undefined | Promise<Caller | undefined>;
+  /**
+   * The store of `openTaskStore`, where the handler keeps its tasks in it: it shows each request its own.
+   * Unless given, who made which task is remembered in memory, and no task is found after a restart.
+   */
+  readonly access?: Pick<TaskStore, "load">;
+  /** Of bodies that nothing has read before the guard. */
+  readonly body?: Partial<BodyLimits>;
+  /** Called with what fails in the guard; a warning of the process unless given. */
+  readonly onFailure?: (error: unknown, what: string) => void;
+}
+
+/** An agent that does only what its callers have leave for. */
+export interface Guard {
+  /** For the SDK's `jsonRpcHandler` and `restHandler`: does nothing without the middleware in front. */
+  readonly handler: A2ARequestHandler;
+  /** Stands right before the SDK's handlers, at their address. */
+  readonly middleware: RequestHandler;
+}
+
+const MEMBERS = ["agent", "handler", "needs", "caller", "access", "body", "onFailure"];
+
+/**
+ * Guards an A2A agent that there is already: an `AgentExecutor` of the official SDK in an Express app of
+ * its own. Every message needs leave for an operation, and tasks are seen by those who made them.
+ *
+ * @throws TypeError naming the option that is wrong.
+ *
+ * @example
+ * ```ts
+ * import { DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";
+ * import { jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+ * import express from "express";
+ * import { guard } from "proviso/a2a";
+ * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+ * import { createStores, openLedger } from "proviso/stores";
+ *
+ * const revocations = createRevocationList();
+ * const database = await createStores(`${process.env.TMPDIR ?? "/tmp"}/guard-${process.pid}.db`);
+ * const ledger = openLedger(database);
+ * const agent = await createIssuingAgent({
+ *   issuer: createIssuer({
+ *     name: "echo-agent",
+ *     keys: createKeyring(),
+ *     revocations,
+ *     grants: [{ id: "echo:use", description: "Echo a message", operations: ["echo"] }],
+ *   }),
+ *   revocations,
+ *   ledger,
+ *   policy: createPolicyTable({ rules: [{ principal: "alice", grant: "echo:use", operations: "*" }] }),
+ *   skills: [],
+ *   operations: [{ operation: "echo", reach: "none" }],
+ * });
+ * const card = { supportedInterfaces: [], capabilities: {} };
+ * const executor = { execute: async () => {}, cancelTask: async () => {} };
+ *
+ * const { handler, middleware } = guard({
+ *   agent,
+ *   handler: new DefaultRequestHandler(card, new InMemoryTaskStore(), executor),
+ *   needs: () => ({ operation: "echo" }),
+ *   caller: (req) => (req.get("X-User") ? { principal: req.get("X-User"), invoker: "app" } : undefined),
+ * });
+ * const userBuilder = UserBuilder.noAuthentication;
+ * const app = express().use("/a2a", middleware, jsonRpcHandler({ requestHandler: handler, userBuilder }));
+ *
+ * const server = app.listen(0, "127.0.0.1");
+ * await new Promise((listening) => server.once("listening", listening));
+ * const answer = await fetch(`http://127.0.0.1:${server.address().port}/a2a`, { method: "POST" });
+ * answer.status; // => 401
+ * server.close();
+ * await ledger.close();
+ * await database.close();
+ * ```
+ */
+export function guard(options: GuardOptions): Guard {
+  assertMembers(options, MEMBERS, "options");
+  const { agent, handler: inner, needs, caller, access } = options;
+  if (typeof needs !== "function") throw new TypeError("needs: must be a function");
+  if (typeof caller !== "function") throw new TypeError("caller: must be a function");
+  const {
+    onFailure = (error) => process.emitWarning(error instanceof Error ? error : String(error)),
+  } = options;
+  const visibility = access === undefined ? new RememberedTasks() : shownBy(access);
+  const handler = new GuardedHandler({ agent, inner, visibility });
+  const messages = new OperationGate(agent, needs, visibility);
+  const gates = { agent, handler, messages, methods: new Map(), tenants: true };
+  const body = { ...BODY_LIMITS, ...options.body };
+  const middleware = express
+    .Router()
+    .use(
+      ...jsonBody(BODY_TYPES.rest, body, (res, why) => faultWriter(bindingOf(res.req))(res, why)),
+      entrance({ ...gates, caller, onFailure }, bindingOf),
+    );
+  return { handler, middleware };
+}
+
+/** As the SDK's handlers route: JSON-RPC is at their own address, and nothing of HTTP+JSON is. */
+function bindingOf({ path }: Request): Binding {
+  return path === "/" ? "jsonrpc" : "rest";
+}

@@ -1,0 +1,217 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { ListTasksRequest, ListTasksResponse, StreamResponse, Task } from "@a2a-js/sdk";
+import { A2AError, TaskNotFoundError } from "@a2a-js/sdk/errors";
+import type { A2ARequestHandler as Operations, ServerCallContext } from "@a2a-js/sdk/server";
+import { useOf } from "../../agent/coverage.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import { recordUse } from "../../stores/tasks/task-access.js";
+import { adopt, callOf, giveUp } from "./calls.js";
+import type { Entered } from "./entering.js";
+import { faultOf, INTERNAL, sdkError } from "./errors.js";
+import { EXTENSION_URI } from "./extension.js";
+import { hasEnded } from "./open-tasks.js";
+import type { Need } from "./places.js";
+import { follow } from "./repeats.js";
+import type { Visibility } from "./visibility.js";
+
+/** What the handler rests on. */
+export interface GuardedHandlerOptions {
+  readonly agent: IssuingAgent;
+  /** What does the operations. */
+  readonly inner: Operations;
+  /** Which tasks a request may see; unless given, what keeps the tasks of `inner` says that. */
+  readonly visibility?: Visibility | undefined;
+  /**
+   * Called with what fails within: its caller learns only that something did. Unless given, the SDK shows
+   * callers the message of whatever is thrown.
+   */
+  readonly onFailure?: ((error: unknown, what: string) => void) | undefined;
+}
+
+/**
+ * A request handler of the SDK behind the gate: it does what the entrance has let in, and nothing
+ * else. What runs is the message that leave was asked for, without capabilities.
+ */
+export class GuardedHandler implements Operations {
+  readonly #options: GuardedHandlerOptions;
+  readonly #inner: Operations;
+  // One of its own: the entrance of another guard opens nothing here.
+  readonly #entered = new AsyncLocalStorage<Entered>();
+
+  constructor(options: GuardedHandlerOptions) {
+    this.#options = options;
+    this.#inner = options.inner;
+  }
+
+  /** Does what a request that was let in asks for. */
+  within<T>(entered: Entered, work: () => T): T {
+    return this.#entered.run(entered, work);
+  }
+
+  readonly getAgentCard: Operations["getAgentCard"] = () => this.#inner.getAgentCard();
+
+  readonly getAuthenticatedExtendedAgentCard: Operations["getAuthenticatedExtendedAgentCard"] = (
+    params,
+    context,
+  ) =>
+    this.#shielded("card", context, () =>
+      this.#inner.getAuthenticatedExtendedAgentCard(params, context),
+    );
+
+  readonly sendMessage: Operations["sendMessage"] = ({ tenant }, context) =>
+    this.#shielded("message", context, async () => {
+      const { reply } = callOf(context);
+      if (reply !== undefined) return reply;
+      const answer = await this.#inner.sendMessage({ ...this.#begun(context), tenant }, context);
+      if ("artifacts" in answer) this.#options.visibility?.note(answer.id, context);
+      return answer;
+    });
+
+  async *sendMessageStream(
+    { tenant }: Parameters<Operations["sendMessageStream"]>[0],
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    this.#take("message", context);
+    try {
+      const { reply } = callOf(context);
+      if (reply !== undefined) return yield* follow(reply, this.#inner, context);
+      const request = { ...this.#begun(context), tenant };
+      for await (const event of this.#inner.sendMessageStream(request, context)) {
+        const id = taskIdOf(event);
+        if (id !== "") this.#options.visibility?.note(id, context);
+        yield event;
+      }
+    } catch (error) {
+      throw this.#shown("message", context, error);
+    }
+  }
+
+  readonly getTask: Operations["getTask"] = (params, context) => {
+    const read = (): Promise<Task> => this.#inner.getTask(params, context);
+    return this.#shielded("task", context, async () => {
+      await this.#assertVisible(params.id, context, async () => hasEnded(await read()));
+      return read();
+    });
+  };
+
+  readonly listTasks: Operations["listTasks"] = (params, context) =>
+    this.#shielded("task", context, () => this.#listed(params, context));
+
+  readonly cancelTask: Operations["cancelTask"] = (params, context) =>
+    this.#onTask(params.id, context, () => this.#inner.cancelTask(params, context));
+
+  async *resubscribe(
+    params: Parameters<Operations["resubscribe"]>[0],
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    this.#take("task", context);
+    try {
+      await this.#assertVisible(params.id, context);
+      yield* this.#inner.resubscribe(params, context);
+    } catch (error) {
+      throw this.#shown("task", context, error);
+    }
+  }
+
+  readonly createTaskPushNotificationConfig: Operations["createTaskPushNotificationConfig"] =
+    this.#ofTask((...given) => this.#inner.createTaskPushNotificationConfig(...given));
+
+  readonly getTaskPushNotificationConfig: Operations["getTaskPushNotificationConfig"] =
+    this.#ofTask((...given) => this.#inner.getTaskPushNotificationConfig(...given));
+
+  readonly listTaskPushNotificationConfigs: Operations["listTaskPushNotificationConfigs"] =
+    this.#ofTask((...given) => this.#inner.listTaskPushNotificationConfigs(...given));
+
+  readonly deleteTaskPushNotificationConfig: Operations["deleteTaskPushNotificationConfig"] =
+    this.#ofTask((...given) => this.#inner.deleteTaskPushNotificationConfig(...given));
+
+  /** An operation on the configurations of a task. */
+  #ofTask<Params extends { readonly taskId: string }, Result>(
+    run: (params: Params, context: ServerCallContext) => Promise<Result>,
+  ): (params: Params, context: ServerCallContext) => Promise<Result> {
+    return (params, context) => this.#onTask(params.taskId, context, () => run(params, context));
+  }
+
+  #onTask<T>(id: string, context: ServerCallContext, work: () => Promise<T>): Promise<T> {
+    return this.#shielded("task", context, async () => {
+      await this.#assertVisible(id, context);
+      return work();
+    });
+  }
+
+  async #assertVisible(
+    id: string,
+    context: ServerCallContext,
+    ended?: () => Promise<boolean>,
+  ): Promise<void> {
+    const { visibility } = this.#options;
+    // Of an id that is blank, the SDK says what is wrong.
+    if (visibility === undefined || id.trim() === "") return;
+    if (await visibility.sees(id, context, ended)) return;
+    throw new TaskNotFoundError(`Task not found: ${id}`);
+  }
+
+  #listed(params: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
+    const { visibility } = this.#options;
+    const list = (asked: ListTasksRequest): Promise<ListTasksResponse> =>
+      this.#inner.listTasks(asked, context);
+    return visibility === undefined ? list(params) : visibility.list(params, context, list);
+  }
+
+  /** The message that leave was asked for, where its capability still stands: it runs now. */
+  #begun(context: ServerCallContext) {
+    const { leave, request, caller } = callOf(context);
+    if (leave === undefined || request === undefined) throw notLetIn();
+    // What runs a skill asks again itself, once the task is stored.
+    if (leave.kind === "operation") {
+      const use = useOf(leave.clearance);
+      if (use !== undefined) recordUse(context, use);
+      this.#options.agent.begin(leave.clearance, caller);
+    }
+    // Tokens go no further than the gate: what is left is kept with the task.
+    const { [EXTENSION_URI]: _, ...metadata } = request.metadata ?? {};
+    return { ...request, metadata };
+  }
+
+  #take(need: Need, context: ServerCallContext): void {
+    const entered = this.#entered.getStore();
+    if (entered === undefined || entered.need !== need || entered.taken) throw notLetIn();
+    entered.taken = true;
+    adopt(context, entered.context);
+  }
+
+  async #shielded<T>(need: Need, context: ServerCallContext, work: () => Promise<T>): Promise<T> {
+    this.#take(need, context);
+    try {
+      return await work();
+    } catch (error) {
+      throw this.#shown(need, context, error);
+    }
+  }
+
+  /** What the SDK is to answer with in the place of an error. */
+  #shown(what: string, context: ServerCallContext, error: unknown): unknown {
+    const { agent, onFailure } = this.#options;
+    const call = callOf(context);
+    const { binding, instead } = call;
+    const why = instead ?? (error instanceof A2AError ? undefined : faultOf(error));
+    const code = error instanceof A2AError ? error.reason.toLowerCase() : "internal_error";
+    giveUp(call, agent, code);
+    if (why !== undefined) return sdkError(why, binding);
+    if (onFailure === undefined || error instanceof A2AError) return error;
+    onFailure(error, what);
+    return sdkError(INTERNAL, binding);
+  }
+}
+
+function taskIdOf({ payload }: StreamResponse): string {
+  if (payload === undefined) return "";
+  return payload.$case === "task" ? payload.value.id : payload.value.taskId;
+}
+
+/** Without its entrance in front, the handler does nothing. */
+function notLetIn(): A2AError {
+  return new A2AError(
+    "this request has not come through the guard, which stands before the handler",
+  );
+}

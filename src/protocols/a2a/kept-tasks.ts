@@ -1,0 +1,109 @@
+import {
+  type AgentCard,
+  type CancelTaskRequest,
+  type Message,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+  type TaskPushNotificationConfig,
+  TaskState,
+} from "@a2a-js/sdk";
+import { RestTaskNotCancelableError, TaskNotCancelableError } from "@a2a-js/sdk/errors";
+import {
+  type AgentExecutor,
+  DefaultRequestHandler,
+  type ServerCallContext,
+} from "@a2a-js/sdk/server";
+import type { TaskStore } from "../../stores/tasks/task-store.js";
+import { callOf } from "./calls.js";
+import { PushSender } from "./push-sender.js";
+import { checkTarget, type PushOptions } from "./push-target.js";
+import { follow, repeatedTask } from "./repeats.js";
+
+/** What the handler rests on. */
+export interface KeptTasksOptions {
+  readonly card: AgentCard;
+  readonly tasks: TaskStore;
+  readonly executor: AgentExecutor;
+  readonly push: PushOptions | undefined;
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
+/** The SDK's handler over tasks that are kept, so that a message which is sent again runs nothing. */
+export class KeptTasks extends DefaultRequestHandler {
+  readonly #options: KeptTasksOptions;
+
+  constructor(options: KeptTasksOptions) {
+    const { card, tasks, executor, push, onFailure } = options;
+    const sender = push === undefined ? undefined : new PushSender(push.store, onFailure);
+    super(
+      card,
+      // The executor stores what becomes of a task before anyone hears of it. What is left is the
+      // end of a task that waits for a message.
+      {
+        load: (id, of) => tasks.load(id, of),
+        list: (params, of) => tasks.list(params, of),
+        save: async (task, of) => {
+          if (task.status?.state === TaskState.TASK_STATE_CANCELED) await tasks.end(task, of);
+        },
+      },
+      executor,
+      undefined,
+      push?.store,
+      sender,
+      undefined,
+      undefined,
+      // A task that waits for its caller has nothing under way: what follows it ends, and its next
+      // message begins anew.
+      { keepBusAliveStates: [] },
+    );
+    this.#options = options;
+  }
+
+  override async sendMessage(
+    params: SendMessageRequest,
+    context: ServerCallContext,
+  ): Promise<Message | Task> {
+    try {
+      return await super.sendMessage(params, context);
+    } catch (error) {
+      const earlier = await this.#unbegun(context);
+      if (earlier !== undefined) return earlier;
+      throw error;
+    }
+  }
+
+  override async *sendMessageStream(
+    params: SendMessageRequest,
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    yield* super.sendMessageStream(params, context);
+    const earlier = await this.#unbegun(context);
+    if (earlier !== undefined) yield* follow(earlier, this, context);
+  }
+
+  override async cancelTask(params: CancelTaskRequest, context: ServerCallContext): Promise<Task> {
+    try {
+      return await super.cancelTask(params, context);
+    } catch (error) {
+      // A2A 1.0, section 5.4: 409, where the SDK has 400.
+      if (!(error instanceof TaskNotCancelableError)) throw error;
+      throw new RestTaskNotCancelableError({ statusCode: 409, message: error.message });
+    }
+  }
+
+  override async createTaskPushNotificationConfig(
+    params: TaskPushNotificationConfig,
+    context: ServerCallContext,
+  ): Promise<TaskPushNotificationConfig> {
+    checkTarget(params.url, this.#options.push);
+    return super.createTaskPushNotificationConfig(params, context);
+  }
+
+  /** The task that the same message began before, where that came out only when this one was to begin. */
+  async #unbegun(context: ServerCallContext): Promise<Task | undefined> {
+    const { earlier, failure } = callOf(context);
+    if (failure !== undefined) throw failure.error;
+    return earlier && repeatedTask(earlier, this.#options.tasks, context);
+  }
+}

@@ -1,0 +1,121 @@
+import type { Message, SendMessageRequest } from "@a2a-js/sdk";
+import { RequestMalformedError, TaskNotFoundError } from "@a2a-js/sdk/errors";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
+import type { Caller } from "../../agent/caller.js";
+import type { Clearance, OperationInvocation } from "../../agent/clearance.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { Operation } from "../../agent/skill.js";
+import type { HopInit } from "../../caveats/hop.js";
+import { admit, allowTasks, presentedBy } from "./admission.js";
+import { callOf } from "./calls.js";
+import type { MessageWay } from "./entering.js";
+import { denialFault, malformed, refuse } from "./errors.js";
+import { narrowed } from "./task-call.js";
+import { MOST_REFERENCES } from "./task-request.js";
+import type { Visibility } from "./visibility.js";
+
+/** What a message needs leave for. */
+export interface NeededOperation extends Pick<OperationInvocation, "operation"> {
+  /**
+   * What the rules of a capability judge. Every text that is written like a resource handle, wherever it
+   * stands, is checked as one. None unless given.
+   */
+  readonly arguments?: OperationInvocation["arguments"];
+}
+
+/**
+ * Tells what a message needs; `undefined` for what is not understood, which is refused. What it throws of
+ * the SDK's own errors, such as `ContentTypeNotSupportedError`, is answered.
+ */
+export type NeedsOf = (
+  message: Message,
+) => NeededOperation | undefined | Promise<NeededOperation | undefined>;
+
+/** Gives leave to messages by the operations that they need: each message of a task anew. */
+export class OperationGate implements MessageWay {
+  readonly #agent: IssuingAgent;
+  readonly #needs: NeedsOf;
+  readonly #visibility: Visibility;
+
+  constructor(agent: IssuingAgent, needs: NeedsOf, visibility: Visibility) {
+    this.#agent = agent;
+    this.#needs = needs;
+    this.#visibility = visibility;
+  }
+
+  async enter({ message }: SendMessageRequest, context: ServerCallContext): Promise<undefined> {
+    if (message === undefined || message.messageId === "") {
+      throw new RequestMalformedError("message.messageId is required.");
+    }
+    const { referenceTaskIds, taskId } = message;
+    if (referenceTaskIds.length > MOST_REFERENCES) {
+      refuse(malformed(`a message may refer to ${MOST_REFERENCES} tasks`));
+    }
+    const needed = await this.#needs(message);
+    if (needed === undefined) return refuse(malformed("the message is not understood"));
+    const agent = this.#agent;
+    const call = callOf(context);
+    const { presented: capabilities, declared } = await presentedBy(agent, context);
+    if (taskId !== "") {
+      await admit(agent, context);
+      if (!(await this.#visibility.sees(taskId, context))) {
+        throw new TaskNotFoundError(`Task not found: ${taskId}`);
+      }
+    }
+    const { operation, arguments: given = {} } = needed;
+    const invocation = { operation, arguments: given, capabilities, declared };
+    const clearance = await agent.clearOperation(call.caller, invocation);
+    if (!clearance.allowed) return refuse(denialFault(clearance.denials));
+    const { capability } = clearance;
+    if (taskId === "") allowTasks(agent, capability === undefined ? [] : [capability], context);
+    call.leave = { kind: "operation", clearance, agent };
+    message.referenceTaskIds = await this.#seen(referenceTaskIds, context);
+    return undefined;
+  }
+
+  /** The SDK would hand the tasks that a message refers to, whoever made them, to what runs. */
+  async #seen(ids: readonly string[], context: ServerCallContext): Promise<string[]> {
+    const seen: string[] = [];
+    for (const id of ids) if (await this.#visibility.sees(id, context)) seen.push(id);
+    return seen;
+  }
+}
+
+/** What a message was cleared for. */
+export interface MessageClearance
+  extends Pick<
+    Clearance<Operation>,
+    "arguments" | "authority" | "handles" | "principal" | "resources"
+  > {
+  readonly operation: string;
+  readonly caller: Caller;
+  /** Absent where authority is ambient. */
+  readonly capability?: { readonly id: string; readonly grant: string };
+  /**
+   * The capability, attenuated by a hop: for an agent that works on the message's behalf. `undefined`
+   * where there is none, or it does not allow what the hop names.
+   *
+   * @throws TypeError if the hop is not valid.
+   */
+  delegate(hop: HopInit): string | undefined;
+}
+
+/**
+ * What the message that an executor runs was cleared for.
+ *
+ * @param context - `requestContext.context`.
+ * @throws TypeError if the message has not come through a guard.
+ */
+export function clearanceOf(context: ServerCallContext): MessageClearance {
+  const { leave, caller } = callOf(context);
+  if (leave?.kind !== "operation") throw new TypeError("no guard has cleared this message");
+  const { clearance, agent } = leave;
+  const { asked, capability, presented, principal, resources, handles, authority } = clearance;
+  const admitted = capability && presented ? [{ capability, presented }] : [];
+  return {
+    ...{ operation: asked.operation, arguments: clearance.arguments, caller, principal },
+    ...{ resources, handles, authority },
+    ...(capability && { capability: { id: capability.id, grant: capability.grant } }),
+    delegate: (hop) => narrowed(admitted, hop, agent)[0]?.token,
+  };
+}

@@ -1,0 +1,88 @@
+import type { RequestContext } from "@a2a-js/sdk/server";
+import type { Caller } from "../../agent/caller.js";
+import { useOf } from "../../agent/coverage.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { InvocationOutcome } from "../../agent/outcomes.js";
+import type { AdmittedCapability } from "../../agent/presented.js";
+import type { Json } from "../../bytes/json.js";
+import type { HopInit } from "../../caveats/hop.js";
+import { recordUse } from "../../stores/tasks/task-access.js";
+import type { Leave } from "./calls.js";
+import { TaskAnswer, type TaskAnswerState, type TaskTurn, turnsBefore } from "./task-answer.js";
+
+/** A message in words, and what the agent may do about it: no more than the caller may. */
+export interface TaskCall {
+  readonly taskId: string;
+  readonly text: string;
+  readonly data: readonly Json[];
+  /** What was said in this task before, oldest first; empty in a new one. */
+  readonly earlier: readonly TaskTurn[];
+  readonly caller: Caller;
+  /** The capabilities that came with it; none where authority is ambient. */
+  readonly capabilities: readonly { readonly id: string; readonly grant: string }[];
+  /** Calls a skill with what the task has: through the gate, like every other call. */
+  invoke(skill: string, given: { readonly [name: string]: Json }): Promise<InvocationOutcome>;
+  /**
+   * What the task may pass on to a task that it starts elsewhere: its own capabilities, each
+   * attenuated by a hop. Those that do not allow what the hop names are left out.
+   *
+   * @throws TypeError if the hop is not valid.
+   */
+  delegate(hop: HopInit): readonly { readonly id: string; readonly token: string }[];
+  /**
+   * What a runner gives back in the place of a result: why the task is not done, or what it waits for.
+   * After `input-required` and `auth-required` the caller goes on with a message that names the task.
+   *
+   * @param message - For the caller.
+   * @param data - The same for programs, such as the denials of a refused skill.
+   */
+  answer(state: TaskAnswerState, message: string, data?: Json): TaskAnswer;
+  /** Aborted when the task is cancelled or takes too long. */
+  readonly signal: AbortSignal;
+}
+
+/** Makes sense of messages in words: what it gives back completes the task, but for an answer. */
+export type TaskRunner = (task: TaskCall) => Promise<Json | TaskAnswer>;
+
+/** What a task in words is given. */
+export function taskCallOf(
+  { admission, request }: Extract<Leave, { kind: "text" }>,
+  { taskId, task, userMessage, context }: RequestContext,
+  agent: IssuingAgent,
+  signal: AbortSignal,
+): TaskCall {
+  const { caller, declared, capabilities: admitted } = admission;
+  const capabilities = admitted.map(({ presented }) => presented);
+  return {
+    ...{ taskId, caller, signal, text: request.text, data: request.data },
+    earlier: turnsBefore(userMessage, task?.history ?? []),
+    answer: (state, message, data) => new TaskAnswer(state, message, data),
+    capabilities: admitted.map(({ capability: { id, grant } }) => ({ id, grant })),
+    invoke: (skill, given) =>
+      agent.invoke(
+        caller,
+        { skill, arguments: given, capabilities, declared },
+        signal,
+        (clearance) => {
+          const use = useOf(clearance);
+          if (use !== undefined) recordUse(context, use);
+        },
+      ),
+    delegate: (hop) => {
+      signal.throwIfAborted();
+      return narrowed(admitted, hop, agent);
+    },
+  };
+}
+
+/** Capabilities, each attenuated by a hop; without those that do not allow what the hop names. */
+export function narrowed(
+  capabilities: readonly AdmittedCapability[],
+  hop: HopInit,
+  { issuer }: IssuingAgent,
+): readonly { readonly id: string; readonly token: string }[] {
+  return capabilities.flatMap(({ presented, capability: { id } }) => {
+    const attenuation = issuer.extend(presented.token, hop);
+    return attenuation.ok ? [{ id, token: attenuation.token }] : [];
+  });
+}

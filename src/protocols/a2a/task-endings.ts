@@ -1,0 +1,123 @@
+import { randomUUID } from "node:crypto";
+import { type Artifact, Role, type Task, TaskState } from "@a2a-js/sdk";
+import { LeaveLostError } from "../../agent/outcomes.js";
+import type { AgentDenials } from "../../agent/refusal.js";
+import { isSkillInputError } from "../../agent/skill.js";
+import type { Json } from "../../bytes/json.js";
+import { within } from "../../http/work.js";
+import { EXTENSION_URI } from "./extension.js";
+import { dataPart, newMessage, textPart } from "./parts.js";
+import { TaskAnswer, taskStateOf } from "./task-answer.js";
+
+/** What becomes of a skill or a task that has run. */
+export interface Ending {
+  readonly state: TaskState;
+  /** Of what is completed. */
+  readonly result?: Json;
+  readonly text?: string;
+  readonly data?: Json | undefined;
+  /** For programs: why it failed. */
+  readonly reason?: string;
+  /** Why its capability no longer stood. */
+  readonly denials?: AgentDenials;
+}
+
+/** What a caller learns where a task has run, and its end is not stored. */
+export const UNSTORED: Ending = {
+  state: TaskState.TASK_STATE_FAILED,
+  text: "it has run, but what came of it could not be stored; the same messageId does not run it again",
+  reason: "outcome_not_stored",
+};
+
+const SHUTTING_DOWN = "the agent is shutting down; this was under way, and may have taken effect";
+
+/** How long something may run, and to whom it is reported if it fails. */
+export interface RunLimits {
+  /** Milliseconds that a skill or a task may take. */
+  readonly timeout: number;
+  /** Aborted when the agent shuts down, and waits no longer. */
+  readonly stopping: AbortSignal;
+  /** Called with what a skill or a task threw; callers never see it. */
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
+/** What is run, and for whom. */
+export interface Run {
+  /** What the log calls it. */
+  readonly what: string;
+  readonly work: (signal: AbortSignal) => Promise<Json | TaskAnswer>;
+  /** Aborted when its caller cancels it. */
+  readonly cancelled?: AbortSignal;
+  /** Called once the work is over, also where its caller waits no longer. */
+  readonly release?: (() => void) | undefined;
+}
+
+/** Runs something within its limits. Never throws: a failure is an ending as well. */
+export async function endingOf(
+  { what, work, cancelled, release }: Run,
+  { timeout, stopping, onFailure }: RunLimits,
+): Promise<Ending> {
+  const signals = [stopping, AbortSignal.timeout(timeout)];
+  const signal = AbortSignal.any(cancelled === undefined ? signals : [cancelled, ...signals]);
+  const working = work(signal);
+  // Work that does not stop keeps its place until it does.
+  working.then(release, release);
+  try {
+    const result = await within(signal, working);
+    if (!(result instanceof TaskAnswer)) return { state: TaskState.TASK_STATE_COMPLETED, result };
+    return { state: taskStateOf(result), text: result.message, data: result.data };
+  } catch (error) {
+    if (cancelled?.aborted) return { state: TaskState.TASK_STATE_CANCELED, text: "cancelled" };
+    const rejected = TaskState.TASK_STATE_REJECTED;
+    if (error instanceof LeaveLostError) {
+      const { message: text, denials } = error;
+      return { state: rejected, text, reason: denials[0].code, denials };
+    }
+    if (isSkillInputError(error)) return { state: rejected, text: error.message };
+    const state = TaskState.TASK_STATE_FAILED;
+    if (stopping.aborted) return { state, text: SHUTTING_DOWN, reason: "unavailable" };
+    if (signal.aborted) return { state, text: "it took too long", reason: "timed_out" };
+    onFailure(error, what);
+    return { state, text: "it failed; the agent's log says why", reason: "skill_failed" };
+  }
+}
+
+/** A task, as it is once it has come to an ending. */
+export function endedTask(task: Task, ending: Ending): Task {
+  const { state, result, text, data, reason } = ending;
+  const { id: taskId, contextId } = task;
+  const parts = [textPart(text ?? ""), ...(data === undefined ? [] : [dataPart(data)])];
+  const message =
+    text === undefined
+      ? undefined
+      : newMessage({
+          ...{ role: Role.ROLE_AGENT, parts, taskId, contextId },
+          metadata: reason === undefined ? {} : { [EXTENSION_URI]: { reason } },
+        });
+  return {
+    ...task,
+    status: { state, message, timestamp: new Date().toISOString() },
+    artifacts: result === undefined ? task.artifacts : [...task.artifacts, artifactOf(result)],
+    history: message === undefined ? task.history : [...task.history, message],
+  };
+}
+
+/** What a task that is kept has come to: the inverse of {@link endedTask}. */
+export function keptEnding({ status, artifacts }: Task): Ending {
+  const { state = TaskState.TASK_STATE_UNSPECIFIED, message } = status ?? {};
+  const [said] = message?.parts ?? [];
+  const [made] = artifacts.at(-1)?.parts ?? [];
+  const reason: unknown = message?.metadata?.[EXTENSION_URI]?.reason;
+  return {
+    state,
+    ...(made?.content?.$case === "data" ? { result: made.content.value } : {}),
+    ...(said?.content?.$case === "text" ? { text: said.content.value } : {}),
+    ...(typeof reason === "string" ? { reason } : {}),
+  };
+}
+
+function artifactOf(result: Json): Artifact {
+  const parts = [dataPart(result)];
+  const none = { description: "", metadata: {}, extensions: [] };
+  return { artifactId: randomUUID(), name: "result", parts, ...none };
+}

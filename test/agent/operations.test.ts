@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { LeaveLostError } from "../../src/agent/index.js";
+import { ALICE, granted, type World, world } from "./support.js";
+
+// Operations that no skill has: code outside the agent runs them, once it has leave.
+
+const GRANTS = [{ id: "notes:write", description: "Write notes", operations: ["note"] }];
+const RULES = {
+  rules: [{ principal: ALICE.principal, grant: "notes:write", operations: ["note"] }],
+};
+
+async function notes(): Promise<World & { readonly token: string }> {
+  const made = await world({
+    ...{ grants: GRANTS, skills: [], rules: RULES },
+    operations: [{ operation: "note", reach: "none" }],
+  });
+  const [capability] = await granted(made.agent, {
+    grants: ["notes:write"],
+    constraints: { to: "me" },
+  });
+  return { ...made, token: capability?.token ?? "" };
+}
+
+const asked = (token: string, operation = "note", to = "me") =>
+  ({ operation, arguments: { to }, capabilities: [{ token }] }) as const;
+
+test("leave is asked for, used once and recorded; then the caller's code runs", async () => {
+  const { agent, ledger, token } = await notes();
+  const leave = await agent.clearOperation(ALICE, asked(token));
+  if (!leave.allowed) throw new Error(leave.denials[0].message);
+  expect(leave).toMatchObject({ asked: { operation: "note" }, authority: "capability" });
+  expect(await ledger.list({ kind: "invocation" })).toEqual([]);
+  agent.begin(leave, ALICE);
+  expect(() => agent.begin(leave, ALICE)).toThrow("a call needs leave for each time it runs");
+  const [line] = await ledger.list({ kind: "invocation" });
+  expect(line).toMatchObject({ operation: "note", decision: "allowed" });
+  expect(line).not.toHaveProperty("skill");
+});
+
+test("what the capability, its rules or the agent do not know is refused", async () => {
+  const { agent, ledger, token } = await notes();
+  const codes = async (...given: Parameters<typeof asked>) => {
+    const answer = await agent.clearOperation(ALICE, asked(...given));
+    return answer.allowed ? [] : answer.denials.map(({ code }) => code);
+  };
+  expect(await codes(token, "nota")).toEqual(["operation_denied"]);
+  expect(await codes(token, "note", "you")).toEqual(["constraint_violated"]);
+  expect(await codes("no token")).toEqual(["token_malformed"]);
+  const bare = await agent.clearOperation(ALICE, { ...asked(token), capabilities: [] });
+  expect(bare).toMatchObject({ allowed: false, denials: [{ code: "capability_missing" }] });
+  expect(await ledger.list({ decision: "refused", kind: "invocation" })).toHaveLength(4);
+});
+
+test("a capability that is revoked before the code runs stops it", async () => {
+  const { agent, ledger, token } = await notes();
+  const leave = await agent.clearOperation(ALICE, asked(token));
+  if (!leave.allowed) throw new Error(leave.denials[0].message);
+  await agent.revoke(ALICE, { token });
+  expect(() => agent.begin(leave, ALICE)).toThrow(LeaveLostError);
+  expect(await ledger.list({ kind: "invocation" })).toMatchObject([
+    { operation: "note", decision: "refused", codes: ["revoked"] },
+  ]);
+});
+
+test("an operation is declared once, by its name and its reach", async () => {
+  const { again } = await notes();
+  const declared = (...operations: readonly object[]) =>
+    again({ skills: [], operations: JSON.parse(JSON.stringify(operations)) });
+  await expect(declared({ operation: "*", reach: "none" })).rejects.toThrow(
+    "operations[0].operation: must be the name of one operation",
+  );
+  await expect(declared({ operation: "note", reach: "all" })).rejects.toThrow(
+    'operations[0].reach: must be "named"',
+  );
+  const note = { operation: "note", reach: "none" };
+  await expect(declared(note, note)).rejects.toThrow('operations[1].operation: "note" is taken');
+  await expect(declared()).rejects.toThrow('no skill has the operation "note"');
+});

@@ -1,0 +1,401 @@
+import { type Message, type SendMessageRequest, type Task, TaskState } from "@a2a-js/sdk";
+import type { Client } from "@a2a-js/sdk/client";
+import { beforeEach, expect, test, vi } from "vitest";
+import { attenuate, type HopInit } from "../../../../src/index.js";
+import { RootKey } from "../../../../src/macaroon/root-key.js";
+import { refusalOf, withCapability } from "../../../../src/protocols/a2a/client/index.js";
+import { type GuardOptions, guard, openTaskStore } from "../../../../src/protocols/a2a/index.js";
+import { ALICE, granted, misuse, type World, type WorldOptions } from "../../../agent/support.js";
+import {
+  at,
+  BINDINGS,
+  type BindingName,
+  failureOf,
+  first,
+  LISTING,
+  messageOf,
+  quietConsole,
+  sdkClient,
+  send,
+  taskIn,
+} from "../callers.js";
+import { AT_ONCE } from "../set-up.js";
+import { type DeskOptions, desk, needs, type RunningDesk, startDesk } from "./own-agent.js";
+
+// What a guarded agent refuses, and who sees which of its tasks.
+
+const LOGIN = `${ALICE.principal}:${ALICE.invoker}`;
+
+beforeEach(() => {
+  quietConsole();
+});
+
+interface Set extends RunningDesk {
+  readonly issuing: World;
+  readonly token: string;
+  holder(token?: string, login?: string, binding?: BindingName): Promise<Client>;
+}
+
+async function set(options: DeskOptions = {}, world: WorldOptions = {}): Promise<Set> {
+  const issuing = await desk(world);
+  const running = await startDesk(issuing, options);
+  const [capability] = await granted(issuing.agent, { grants: ["desk:use"] });
+  const token = capability?.token ?? "";
+  const holder: Set["holder"] = async (own = token, login = LOGIN, binding = "JSON-RPC") => {
+    const client = await sdkClient(running.url, binding, login);
+    return own === "" ? client : withCapability(client, own);
+  };
+  return { ...running, issuing, token, holder };
+}
+
+const words = (text: string, more: Partial<Message> = {}): SendMessageRequest =>
+  messageOf([text], more);
+
+async function codes(action: Promise<unknown>): Promise<readonly string[]> {
+  const error = await failureOf(action);
+  return refusalOf(error)?.denials.map(({ code }) => code) ?? [String(error)];
+}
+
+function hop(token: string, rules: HopInit): string {
+  const attenuation = attenuate(token, rules);
+  if (!attenuation.ok) throw new Error("the hop goes too far");
+  return attenuation.token;
+}
+
+const REFUSED: readonly (readonly [
+  why: string,
+  words: string,
+  denied: readonly string[],
+  token: (own: string, world: World) => string | Promise<string>,
+])[] = [
+  ["no capability", "say hi", ["capability_missing"], () => ""],
+  ["another grant's operation", "file this", ["operation_denied", "grant_denied"], (own) => own],
+  ["an operation that nobody knows", "shred it", ["operation_denied"], (own) => own],
+  [
+    "an operation that a hop leaves out",
+    "write this",
+    ["operation_denied"],
+    (own) => hop(own, { operations: ["talk"] }),
+  ],
+  [
+    "an argument that a rule does not allow",
+    "say secrets",
+    ["constraint_violated"],
+    (own) => hop(own, { constraints: { about: { not_in: ["secrets"] } } }),
+  ],
+  [
+    "an expired token",
+    "say hi",
+    ["expired"],
+    (own, { clock }) => {
+      clock.now += 3_600_000;
+      return own;
+    },
+  ],
+  [
+    "a revoked token",
+    "say hi",
+    ["revoked"],
+    async (own, { agent }) => {
+      await agent.revoke(ALICE, { token: own });
+      return own;
+    },
+  ],
+  ["another invoker's", "say hi", ["invoker_denied"], (own) => hop(own, { invokers: ["other"] })],
+  ["a token that is none", "say hi", ["token_malformed"], () => "bm9uZQ"],
+];
+
+for (const binding of BINDINGS) {
+  test.each(REFUSED)(`over ${binding}: %s`, async (_why, text, denied, tokenOf) => {
+    const { issuing, token, holder, desk: own } = await set();
+    const client = await holder(await tokenOf(token, issuing), LOGIN, binding);
+    expect(new Set(await codes(client.sendMessage(words(text))))).toEqual(new Set(denied));
+    expect(new Set(await codes(first(client.sendMessageStream(words(text)))))).toEqual(
+      new Set(denied),
+    );
+    expect(own.ran).toEqual([]);
+    const lines = await issuing.ledger.list({ kind: "invocation" });
+    expect(lines.map(({ decision }) => decision)).toEqual(["refused", "refused"]);
+  });
+}
+
+async function post(url: string, body: object, headers: object = {}) {
+  return send(url, {
+    method: "POST",
+    headers: {
+      ...{ Authorization: `Bearer ${LOGIN}`, "Content-Type": "application/json" },
+      ...{ "A2A-Version": "1.0", "A2A-Extensions": "urn:proviso:a2a:capabilities:1", ...headers },
+    },
+    body: JSON.stringify(body),
+  });
+}
+
+const MESSAGE = { messageId: "m1", role: "ROLE_USER", parts: [{ text: "say hi" }] };
+const call = (params: object, method = "SendMessage") => ({
+  jsonrpc: "2.0",
+  id: 7,
+  method,
+  params,
+});
+
+test("a caller that the app's login does not know", async () => {
+  const { url, desk: own } = await set();
+  const headers = { Authorization: "Bearer nobody" };
+  for (const [path, body] of [
+    ["/rpc", call({ message: MESSAGE })],
+    ["/rest/message:send", { message: MESSAGE }],
+  ] as const) {
+    const answer = await post(`${url}${path}`, body, headers);
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  }
+  expect(own.ran).toEqual([]);
+});
+
+test("a capability where nothing reads one, and a body that is not one object", async () => {
+  const { url, token, desk: own } = await set();
+  const rpc = (body: object, headers = {}) => post(`${url}/rpc`, body, headers);
+  for (const body of [
+    call({ message: { ...MESSAGE, metadata: { token } } }),
+    call({ message: { ...MESSAGE, parts: [{ text: `say ${token}` }] } }),
+    { ...call({ message: MESSAGE }), capabilities: [token] },
+  ]) {
+    expect(at((await rpc(body)).body, "error", "code")).toBe(-32602);
+  }
+  const twice = { ...call({ message: MESSAGE }), message: { ...MESSAGE, metadata: { token } } };
+  expect(at((await rpc(twice)).body, "error", "code")).toBe(-32602);
+  expect(at((await rpc([call({ message: MESSAGE })])).body, "error", "code")).toBe(-32600);
+  // To the other handler, a body of JSON-RPC is none, and one of HTTP+JSON none to this one.
+  expect((await post(`${url}/rest/message:send`, call({ message: MESSAGE }))).status).toBe(400);
+  expect(at((await rpc({ message: MESSAGE })).body, "error", "code")).toBe(-32602);
+  expect(own.ran).toEqual([]);
+});
+
+test("without its middleware in front, the handler does nothing", async () => {
+  const { holder, desk: own } = await set({ bare: true });
+  for (const binding of BINDINGS) {
+    const client = await holder(undefined, LOGIN, binding);
+    const outside = /has not come through the guard/;
+    await expect(client.sendMessage(words("say hi"))).rejects.toThrow(outside);
+    await expect(first(client.sendMessageStream(words("say hi")))).rejects.toThrow();
+    await expect(client.listTasks(LISTING)).rejects.toThrow(outside);
+    await expect(first(client.resubscribeTask({ tenant: "", id: "x" }))).rejects.toThrow();
+  }
+  expect(own.ran).toEqual([]);
+});
+
+test("each message of a task needs leave anew", async () => {
+  const { issuing, token, holder, desk: own } = await set();
+  const alice = await holder();
+  const { id: taskId } = taskIn(await alice.sendMessage(words("ask me")));
+  const talking = await holder(hop(token, { operations: ["talk"] }));
+  expect(await codes(talking.sendMessage(words("write this", { taskId })))).toEqual([
+    `TaskNotFoundError: Task not found: ${taskId}`,
+  ]);
+  expect(await codes(alice.sendMessage(words("file this", { taskId })))).toContain("grant_denied");
+  await issuing.agent.revoke(ALICE, { token });
+  expect(await codes(alice.sendMessage(words("write this", { taskId })))).toEqual(["revoked"]);
+  expect(own.ran).toHaveLength(1);
+});
+
+/** Whether a client sees a task, in each of the ways that there are to it. */
+async function sees(client: Client, { id }: Pick<Task, "id">): Promise<readonly boolean[]> {
+  const able = (action: Promise<unknown>): Promise<boolean> =>
+    action.then(
+      () => true,
+      (error: Error) => {
+        expect(String(error)).toContain("Task not found");
+        return false;
+      },
+    );
+  const push = { tenant: "", taskId: id, id: "mine" };
+  const { tasks, totalSize } = await client.listTasks(LISTING);
+  expect(tasks).toHaveLength(totalSize);
+  return [
+    tasks.some((task) => task.id === id),
+    await able(client.getTask({ tenant: "", id, historyLength: undefined })),
+    await able(first(client.resubscribeTask({ tenant: "", id }))),
+    await able(
+      client.createTaskPushNotificationConfig({
+        ...{ ...push, url: "http://127.0.0.1:9/", token: "" },
+        authentication: undefined,
+      }),
+    ),
+    await able(client.cancelTask({ tenant: "", id, metadata: undefined })),
+  ];
+}
+
+const YES = [true, true, true, true, true];
+const NO = YES.map(() => false);
+
+test("a task is seen with the token that made it, or one that this was narrowed from", async () => {
+  const { issuing, token, holder } = await set();
+  const [other] = await granted(issuing.agent, { grants: ["desk:use"] });
+  const own = hop(token, { purpose: "one" });
+  const sibling = hop(token, { purpose: "two" });
+  const begin = async (): Promise<Task> => {
+    const waiting = { ...words("wait"), configuration: AT_ONCE };
+    return taskIn(await (await holder(own)).sendMessage(waiting));
+  };
+  expect(await sees(await holder(own), await begin())).toEqual(YES);
+  expect(await sees(await holder(token), await begin())).toEqual(YES);
+  expect(await sees(await holder(sibling), await begin())).toEqual(NO);
+  expect(await sees(await holder(hop(own, { purpose: "on" })), await begin())).toEqual(NO);
+  expect(await sees(await holder(other?.token), await begin())).toEqual(NO);
+  expect(await sees(await holder(own, "bob:assistant"), await begin())).toEqual(NO);
+});
+
+test("a task that has ended is read by its party with what covers it", async () => {
+  const { issuing, holder } = await set();
+  const [other] = await granted(issuing.agent, { grants: ["desk:use"] });
+  const read = async (client: Client, id: string): Promise<unknown> =>
+    client
+      .getTask({ tenant: "", id, historyLength: undefined })
+      .then(({ status }) => status?.state, String);
+  const done = taskIn(await (await holder()).sendMessage(words("write this")));
+  const waiting = taskIn(await (await holder()).sendMessage(words("ask")));
+  const covering = await holder(other?.token);
+  expect(await read(covering, done.id)).toBe(TaskState.TASK_STATE_COMPLETED);
+  expect(await read(covering, waiting.id)).toContain("Task not found");
+  const less = await holder(hop(other?.token ?? "", { operations: ["talk"] }));
+  expect(await read(less, done.id)).toContain("Task not found");
+  expect(await read(await holder(other?.token, "alice:other"), done.id)).toContain("not found");
+});
+
+test("what runs is handed no task that its caller does not see, and may pass on less", async () => {
+  const { issuing, token, holder, desk: own } = await set();
+  const alice = await holder();
+  const mine = taskIn(await alice.sendMessage(words("write this")));
+  const sibling = await holder(hop(token, { purpose: "else" }));
+  const theirs = taskIn(await sibling.sendMessage(words("write that")));
+  await (await holder(hop(token, { purpose: "own" }))).sendMessage(words("say hi"));
+  await alice.sendMessage(words("refer to", { referenceTaskIds: [mine.id, "none"] }));
+  await sibling.sendMessage(words("refer to", { referenceTaskIds: [mine.id, theirs.id] }));
+  expect(own.referred).toEqual([0, 0, 0, 1, 1]);
+  const clearance = own.cleared.at(-1);
+  expect(clearance).toMatchObject({
+    ...{ operation: "talk", principal: "alice", caller: ALICE, authority: "capability" },
+    ...{ arguments: { about: "to" }, handles: [], capability: { grant: "desk:use" } },
+  });
+  const passed = clearance?.delegate({ operations: ["talk"] }) ?? "";
+  expect(clearance?.delegate({ operations: ["file"] })).toBeUndefined();
+  const lower = await holder(passed);
+  expect(await codes(lower.sendMessage(words("write x")))).toEqual(["operation_denied"]);
+  await lower.sendMessage(words("say hi"));
+  const lines = await issuing.ledger.list({ decision: "allowed", kind: "invocation" });
+  expect(lines.map(({ operation }) => operation)).toEqual([
+    ...["write", "write", "talk", "talk", "talk", "talk"],
+  ]);
+});
+
+test("what is revoked between leave and run does not run", async () => {
+  const late: { revoke?: () => Promise<unknown> } = {};
+  const {
+    issuing,
+    token,
+    holder,
+    desk: own,
+  } = await set({
+    needs: async (message) => {
+      const needed = await needs(message);
+      // As the answer of a remote policy would take its time.
+      const clear = issuing.agent.clearOperation.bind(issuing.agent);
+      vi.spyOn(issuing.agent, "clearOperation").mockImplementationOnce(async (...asked) => {
+        const answer = await clear(...asked);
+        await late.revoke?.();
+        return answer;
+      });
+      return needed;
+    },
+  });
+  late.revoke = () => issuing.agent.revoke(ALICE, { token });
+  const error = await failureOf((await holder()).sendMessage(words("say hi")));
+  expect(refusalOf(error)?.denials.map(({ code }) => code)).toEqual(["revoked"]);
+  expect(own.ran).toEqual([]);
+  expect(await issuing.ledger.list({ kind: "invocation" })).toMatchObject([
+    { decision: "refused", codes: ["revoked"] },
+  ]);
+});
+
+test("the extension's own methods are answered, and each token is verified once", async () => {
+  const { url, token, holder, desk: own } = await set();
+  const tag = vi.spyOn(RootKey.prototype, "tag");
+  const rpc = async (method: string, params: object, headers = {}) => {
+    tag.mockClear();
+    return (await post(`${url}/rpc`, call(params, method), headers)).body;
+  };
+  const asked = await rpc("a2a/capabilities/request", { grants: ["desk:use"] });
+  expect(at(asked, "result", "capabilities", 0, "grant")).toBe("desk:use");
+  const shown = await rpc("a2a/capabilities/introspect", { token });
+  expect([at(shown, "result", "active"), tag.mock.calls.length]).toEqual([true, 1]);
+  const sent = await rpc("a2a/task/send", { message: MESSAGE, capabilities: [{ token }] });
+  expect([at(sent, "result", "message", "parts", 0, "text"), tag.mock.calls.length]).toEqual([
+    ...["hi", 1],
+  ]);
+  const skill = await rpc("a2a/skill/invoke", { skill: "say", token });
+  expect(at(skill, "error", "code")).toBe(-32601);
+  const inWords = {
+    ...MESSAGE,
+    parts: [{ data: { method: "a2a/capabilities/introspect", params: { token } } }],
+  };
+  const told = await rpc("SendMessage", { message: inWords });
+  expect(at(told, "result", "message", "parts", 0, "data", "active")).toBe(true);
+  tag.mockClear();
+  await (await holder()).sendMessage(words("say hi"));
+  expect(tag).toHaveBeenCalledTimes(1);
+  expect(own.ran).toHaveLength(2);
+});
+
+test("with a store of tasks, they are seen as before after a restart", async () => {
+  const issuing = await desk();
+  const tasks = await openTaskStore(issuing.database);
+  const [capability] = await granted(issuing.agent, { grants: ["desk:use"] });
+  const token = capability?.token ?? "";
+  const open = async (own: string): Promise<Client> => {
+    const { url } = await startDesk(issuing, { tasks, access: tasks });
+    return withCapability(await sdkClient(url, "JSON-RPC", LOGIN), own);
+  };
+  const made = taskIn(await (await open(token)).sendMessage(words("ask me")));
+  expect((await (await open(token)).listTasks(LISTING)).tasks.map(({ id }) => id)).toEqual([
+    made.id,
+  ]);
+  const answered = await (await open(token)).sendMessage(words("write it", { taskId: made.id }));
+  expect(taskIn(answered).status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+  expect((await (await open(hop(token, { purpose: "x" }))).listTasks(LISTING)).totalSize).toBe(0);
+  await tasks.close();
+});
+
+test("a store that does not keep the handler's tasks shows none", async () => {
+  const { holder } = await set({ access: { load: async () => undefined } });
+  const alice = await holder();
+  const { id } = taskIn(await alice.sendMessage(words("write this")));
+  await expect(alice.getTask({ tenant: "", id, historyLength: undefined })).rejects.toThrow(
+    "Task not found",
+  );
+  await expect(alice.listTasks(LISTING)).rejects.toThrow("access: must be the store");
+});
+
+test("where ambient authority is accepted, its tasks and those of capabilities are apart", async () => {
+  const { issuing, holder, desk: own } = await set({}, { mode: "prefer" });
+  const [ambient, alice] = [await holder(""), await holder()];
+  const bare = taskIn(await ambient.sendMessage(words("write this")));
+  const held = taskIn(await alice.sendMessage(words("write that")));
+  const listed = async (client: Client) =>
+    (await client.listTasks(LISTING)).tasks.map(({ id }) => id);
+  expect([await listed(ambient), await listed(alice)]).toEqual([[bare.id], [held.id]]);
+  expect(own.cleared.map(({ authority }) => authority)).toEqual(["ambient", "capability"]);
+  expect(own.cleared[0]?.delegate({ operations: ["talk"] })).toBeUndefined();
+  expect(await codes((await holder("", "bob:assistant")).sendMessage(words("say hi")))).toEqual([
+    "policy_denied",
+  ]);
+  const lines = await issuing.ledger.list({ decision: "allowed", kind: "invocation" });
+  expect(lines.map(({ authority }) => authority)).toEqual(["ambient", "capability"]);
+});
+
+test("an option that there is not, or that is no function, is the caller's mistake", async () => {
+  const { agent } = await desk();
+  const caller = (): undefined => undefined;
+  const made = (options: object): string => misuse(() => guard(Object(options) as GuardOptions));
+  expect(made({ agent, needs, caller, acess: {} })).toContain("access");
+  expect(made({ agent, needs: "talk", caller })).toBe("needs: must be a function");
+  expect(made({ agent, needs })).toBe("caller: must be a function");
+});
