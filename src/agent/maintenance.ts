@@ -9,6 +9,7 @@ import type { Caller } from "./caller.js";
 import {
   type AuthenticCapability,
   authenticateOne,
+  branded,
   type Presented,
   standingOf,
 } from "./presented.js";
@@ -51,7 +52,7 @@ export async function attenuatePresented(
     const child = context.issuer.extend(presented.token, hop);
     if (!child.ok) return child;
     const { authentic: token, ...rest } = child;
-    return { ...rest, id: capability.id, presented: { ok: true, token } };
+    return { ...rest, id: capability.id, presented: branded({ ok: true, token }) };
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
     const code = tokenDenialCode(error.code);

@@ -74,9 +74,30 @@ export async function authenticateOne(
   { issuer, ledger }: PresentedContext,
   known: Map<string, Authentication> = new Map(),
 ): Promise<AuthenticatedCapability> {
-  if ("ok" in one) return one;
-  const { id } = one;
-  let text = one.token;
+  if (isAuthenticated(one)) return one;
+  return branded(await authenticated(one, caller, { issuer, ledger }, known));
+}
+
+// What is read from JSON must not pass for what was verified here, whatever members it has.
+const made = new WeakSet<Presented>();
+
+/** Marks what was verified here. */
+export function branded<Answer extends AuthenticatedCapability>(answer: Answer): Answer {
+  made.add(answer);
+  return Object.freeze(answer);
+}
+
+function isAuthenticated(one: Presented): one is AuthenticatedCapability {
+  return made.has(one);
+}
+
+async function authenticated(
+  { id, token }: PresentedCapability,
+  caller: Caller,
+  { issuer, ledger }: Pick<PresentedContext, "issuer" | "ledger">,
+  known: Map<string, Authentication>,
+): Promise<AuthenticatedCapability> {
+  let text = token;
   if (text === undefined) {
     const issued = id === undefined ? undefined : await ledger.issued(id);
     text = isIssuedTo(caller, issued) ? issuer.remake(issued) : undefined;
@@ -85,8 +106,8 @@ export async function authenticateOne(
   const authentication = known.get(text) ?? issuer.authenticate(text);
   known.set(text, authentication);
   if (!authentication.ok) return { ok: false, denials: [authentication.denial] };
-  const { token } = authentication;
-  if (id === undefined || id === token.identifier.id) return authentication;
+  const authentic = authentication.token;
+  if (id === undefined || id === authentic.identifier.id) return { ok: true, token: authentic };
   return { ok: false, denials: [unknownCapability(id)] };
 }
 
@@ -114,7 +135,8 @@ type Standing =
 
 function tooMany(): Denied {
   const message = `a call may present at most ${MAX_PRESENTED} capabilities`;
-  return { ok: false, denials: [{ code: "token_too_large", rule: "capabilities", message }] };
+  const denial = { code: "token_too_large", rule: "capabilities", message } as const;
+  return branded({ ok: false, denials: [denial] });
 }
 
 /** Whether a capability was issued to the very party that calls. */

@@ -12,7 +12,7 @@ import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { macaroonToText } from "../macaroon/write.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { decodeIdentifier } from "./identifier.js";
-import { CAPABILITY_LIMITS } from "./limits.js";
+import { CAPABILITY_LIMITS, type CapabilityLimits } from "./limits.js";
 import {
   assertHopFits,
   hopsOf,
@@ -123,6 +123,7 @@ export function narrow(
   links: readonly ReadLink[],
   hop: HopInit,
   options: AttenuateOptions,
+  limits: CapabilityLimits = CAPABILITY_LIMITS,
 ): { readonly ok: true; readonly child: Macaroon; readonly hop: Hop } | Overreaching {
   const { nonce = true, intersect = false, now = Date.now() } = options;
   assertMembers(options, OPTIONS, "options");
@@ -147,10 +148,10 @@ export function narrow(
   const authority = meetOf([hopsOf(links)]);
   const init = withNonce(withoutDurations(hop, now, authority), nonce);
   // The limits first: comparing much with much is work.
-  const wanted = canonicalHop(init, (bytes) => assertHopFits(bytes, CAPABILITY_LIMITS)).hop;
+  const wanted = canonicalHop(init, (bytes) => assertHopFits(bytes, limits)).hop;
   const appended = canonicalHop(intersect ? intersectHop(authority, wanted) : wanted);
   const child = addFirstPartyCaveat(parent, appended.bytes);
-  const over = overCapabilityLimits([child], CAPABILITY_LIMITS);
+  const over = overCapabilityLimits([child], limits);
   if (over !== undefined) throw over;
   const found = overreaches(authority, appended.hop);
   if (found.length > 0) return { ok: false, overreaches: found };

@@ -31,7 +31,7 @@ export interface AuthenticChain {
 declare const authentic: unique symbol;
 
 /**
- * A token whose every signature holds. Only {@link authenticate} and {@link extend} make these; whatever
+ * A token whose every signature holds. Only {@link authenticateToKeep} and {@link extend} hand these out; whatever
  * is asked of one afterwards needs no HMAC and no parsing.
  */
 export interface AuthenticToken {
@@ -80,21 +80,41 @@ export function authenticate(text: string, context: AuthenticationContext): Auth
 }
 
 /**
- * Whether a token that was authenticated before is still this issuer's: its key may be gone since.
+ * Authenticates a token for more than one question: nothing in it can be changed then.
  *
- * @throws TypeError for what {@link authenticate} and {@link extend} have not made.
+ * @see authenticate
+ */
+export function authenticateToKeep(text: string, context: AuthenticationContext): Authentication {
+  const authentication = authenticate(text, context);
+  if (!authentication.ok) return authentication;
+  const { token } = authentication;
+  const found = keyOf(token.identifier, context);
+  return found.ok ? { ok: true, token: kept(token, found.key) } : found;
+}
+
+/**
+ * Whether a token that was authenticated before is still this issuer's: its key may be gone since, or
+ * another have taken its id.
+ *
+ * @throws TypeError for what {@link authenticateToKeep} and {@link extend} have not made.
  */
 export function authenticateAgain(
   token: AuthenticToken,
   context: AuthenticationContext,
 ): Authentication {
-  assertAuthentic(token);
+  const key = keyOfKept(token);
   const found = keyOf(token.identifier, context);
-  return found.ok ? { ok: true, token } : found;
+  if (!found.ok) return found;
+  if (found.key !== key) {
+    const tag = found.key.tag(partsOf(token.macaroon).identifier);
+    if (revocationIdOf(tag) !== token.chains[0].revocationIds[0]) return refuse(MISMATCH);
+  }
+  return { ok: true, token };
 }
 
 /** The token with one more link, of which no other party has had a say: nothing is verified again. */
 export function extend(token: AuthenticToken, child: Macaroon): AuthenticToken {
+  const key = keyOfKept(token);
   const {
     identifier,
     chains: [own],
@@ -102,15 +122,31 @@ export function extend(token: AuthenticToken, child: Macaroon): AuthenticToken {
   const { signature } = partsOf(child);
   const links = [...own.links, ...readLinks(child).slice(own.links.length)];
   const revocationIds = [...own.revocationIds, revocationIdOf(signature)];
-  return authenticToken(identifier, child, [{ links, revocationIds }]);
+  return kept(authenticToken(identifier, child, [{ links, revocationIds }]), key);
 }
 
-// The brand is a promise to the compiler alone; this holds against a caller of JavaScript.
-const made = /* @__PURE__ */ new WeakSet<AuthenticToken>();
+// The brand is a promise to the compiler alone; this holds against a caller of JavaScript. The key tells a
+// token of this issuer from one of a namesake whose key has the same id.
+const keys = /* @__PURE__ */ new WeakMap<AuthenticToken, RootKey>();
 
-/** @throws TypeError for what {@link authenticate} and {@link extend} have not made. */
-export function assertAuthentic(token: AuthenticToken): void {
-  if (!made.has(token)) throw new TypeError("token must be a string, or an authentic token");
+/** @throws TypeError for what {@link authenticateToKeep} and {@link extend} have not made. */
+export function keyOfKept(token: AuthenticToken): RootKey {
+  const key = keys.get(token);
+  if (key === undefined) throw new TypeError("token must be a string, or an authentic token");
+  return key;
+}
+
+function kept(token: AuthenticToken, key: RootKey): AuthenticToken {
+  keys.set(token, key);
+  return deepFrozen(token);
+}
+
+/** What is in a macaroon cannot be changed anyway: its parts are private. */
+function deepFrozen<T extends object>(value: T): T {
+  for (const member of Object.values(value)) {
+    if (typeof member === "object" && member !== null) deepFrozen(member);
+  }
+  return Object.freeze(value);
 }
 
 function authenticToken(
@@ -118,9 +154,7 @@ function authenticToken(
   macaroon: Macaroon,
   chains: AuthenticToken["chains"],
 ): AuthenticToken {
-  const token = { identifier, macaroon, chains } as unknown as AuthenticToken;
-  made.add(token);
-  return token;
+  return { identifier, macaroon, chains } as unknown as AuthenticToken;
 }
 
 /** The root key that an identifier names, if it is this issuer's. */
@@ -153,10 +187,14 @@ function withHint(message: string, code: TokenError["code"]): string {
   return `${message}; it was cut short, copy the whole token`;
 }
 
+const MISMATCH: Denial = {
+  code: "signature_mismatch",
+  message: "the signature does not match: the token was altered, or is not this issuer's",
+};
+
 function signatureDenial(failure: SignatureFailure): Denial {
   if (failure.code === "signature_mismatch") {
-    const message = "the signature does not match: the token was altered, or is not this issuer's";
-    return { code: "signature_mismatch", message };
+    return MISMATCH;
   }
   const code = failure.code === "discharge_missing" ? "discharge_missing" : "discharge_invalid";
   const { caveat, macaroon, message } = failure;

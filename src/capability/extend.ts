@@ -7,7 +7,8 @@ import {
   type Overreaching,
   written,
 } from "./attenuate.js";
-import { type AuthenticToken, assertAuthentic, extend } from "./authenticate.js";
+import { type AuthenticToken, extend, keyOfKept } from "./authenticate.js";
+import type { CapabilityLimits } from "./limits.js";
 
 /** An authentic token narrowed by the party that checks it, or every reason why it was not. */
 export type Extension =
@@ -23,12 +24,13 @@ export type Extension =
 export function attenuateAuthentic(
   token: AuthenticToken,
   hop: HopInit,
-  options: AttenuateOptions = {},
+  options: AttenuateOptions,
+  limits: CapabilityLimits,
 ): Extension {
-  assertAuthentic(token);
+  keyOfKept(token);
   const [own, ...discharges] = token.chains;
   if (discharges.length > 0) throw hasDischarges();
-  const narrowed = narrow(token.macaroon, own.links, hop, options);
+  const narrowed = narrow(token.macaroon, own.links, hop, options, limits);
   if (!narrowed.ok) return narrowed;
   const { child, hop: appended } = narrowed;
   return { ok: true, ...written(child), hop: appended, authentic: extend(token, child) };

@@ -7,10 +7,11 @@ import {
   renameSync,
   rmSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, isAbsolute, relative, resolve } from "node:path";
 import { isErrno } from "../bytes/error-code.js";
 import { assertMembers } from "../caveats/known-members.js";
 import { createKeyring, type Keyring } from "../issuer/keyring.js";
+import { isAddress } from "../storage/database.js";
 import { createPrivateFile, syncDirectoryOf, temporaryName } from "../storage/new-file.js";
 import { StorageError } from "../storage/storage-error.js";
 import { createStores, openStores } from "../stores/database.js";
@@ -47,6 +48,7 @@ export async function createHome(options: NewHome): Promise<Keyring> {
   assertMembers(config, ["issuer", "maxLifetime", "grants"], "options");
   const text = `${JSON.stringify(checkHomeConfig(config), undefined, 2)}\n`;
   const wanted = homeFiles(place, database);
+  const elsewhere = isElsewhere(wanted, homeFiles(place));
   refuseToOverwrite(wanted);
   // A link to an empty folder stays a link; what it leads to becomes the home.
   const folder = existsSync(place) ? realpathSync(place) : place;
@@ -58,7 +60,6 @@ export async function createHome(options: NewHome): Promise<Keyring> {
     chmodSync(building.folder, PRIVATE_FOLDER);
     const keyring = createKeyring();
     createKeyringFile(building.keyring, keyring);
-    const elsewhere = wanted.database !== homeFiles(place).database;
     const stores = elsewhere
       ? await openStores(wanted.database, "create")
       : await createStores(building.database);
@@ -72,6 +73,24 @@ export async function createHome(options: NewHome): Promise<Keyring> {
     rmSync(building.folder, { recursive: true, force: true });
     throw failureOf(error, wanted);
   }
+}
+
+/**
+ * Whether the database is not the home's own file.
+ *
+ * @throws TypeError for another file in the home's folder: the folder is only there when it is whole.
+ */
+function isElsewhere(wanted: HomeFiles, own: HomeFiles): boolean {
+  if (isAddress(wanted.database)) return true;
+  const inside = relative(resolve(own.folder), resolve(wanted.database));
+  if (inside === basename(own.database)) return false;
+  if (inside !== "" && !inside.startsWith("..") && !isAbsolute(inside)) {
+    throw new TypeError(
+      `database: in the home's folder it is ${basename(own.database)}; leave the option out, or name a ` +
+        "file elsewhere",
+    );
+  }
+  return true;
 }
 
 function failureOf(error: unknown, wanted: HomeFiles): unknown {

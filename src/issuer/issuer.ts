@@ -5,6 +5,7 @@ import {
   type Authentication,
   type AuthenticToken,
   authenticate,
+  authenticateToKeep,
 } from "../capability/authenticate.js";
 import {
   type CheckContext,
@@ -194,7 +195,7 @@ export class Issuer {
    * ```
    */
   authenticate(token: string): Authentication {
-    return authenticate(token, this.#context);
+    return authenticateToKeep(token, this.#context);
   }
 
   /**
@@ -205,7 +206,7 @@ export class Issuer {
    * @throws TypeError if the hop is invalid or an option is not known.
    */
   extend(token: AuthenticToken, hop: HopInit, options: AttenuateOptions = {}): Extension {
-    return attenuateAuthentic(token, hop, options);
+    return attenuateAuthentic(token, hop, options, this.#context.limits);
   }
 
   /**

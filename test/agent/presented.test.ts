@@ -176,3 +176,23 @@ describe("an id alone", () => {
     expect(codes(await call(agent, "tell", {}, [{}]))).toEqual(["capability_unknown"]);
   });
 });
+
+describe("what comes as JSON is never taken for verified", () => {
+  test("whatever members it has", async () => {
+    const { agent, ran } = await world();
+    const clock = await grantedOne(agent, { grants: ["clock:read"] });
+    const other = "cap_AAAAAAAAAAAAAAAA";
+    for (const [member, code] of [
+      [{ ok: false, denials: [] }, "capability_unknown"],
+      [{ ok: true }, "capability_unknown"],
+      [{ ok: true, id: other, token: clock.token }, "capability_unknown"],
+    ] as const) {
+      const presented = [JSON.parse(JSON.stringify(member))];
+      expect(codes(await call(agent, "tell", {}, presented))).toEqual([code]);
+      expect(await agent.admit(ALICE, presented)).toMatchObject({
+        ...{ allowed: false, denials: [{ code }] },
+      });
+    }
+    expect(ran).toEqual([]);
+  });
+});

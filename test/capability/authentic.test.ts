@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { AuthenticToken } from "../../src/capability/authenticate.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
-import { createKeyring, type Keyring } from "../../src/issuer/keyring.js";
+import { createKeyring, importKeyring, type Keyring } from "../../src/issuer/keyring.js";
 import { RevocationList } from "../../src/revocation/list.js";
 import { misuse, NOW } from "../caveats/support.js";
 
@@ -108,5 +108,51 @@ describe("extending an authentic token", () => {
     const wider = issuer.extend(known, { operations: ["write"] });
     expect(wider).toMatchObject({ ok: false, overreaches: [{ rule: "operations" }] });
     expect(misuse(() => issuer.extend(known, { operations: [] }))).toContain("operations");
+  });
+});
+
+describe("nothing can be changed in an authentic token", () => {
+  test("not by what a decision hands out either", () => {
+    const { issuer, authentic: known } = world();
+    const decision = issuer.authorize(known, READ);
+    if (!decision.allowed) throw new Error("it was refused");
+    const { capability } = decision;
+    for (const change of [
+      () => Reflect.apply(Array.prototype.pop, capability.revocationIds, []),
+      () => Reflect.apply(Array.prototype.push, capability.hops[0]?.hop?.operations, ["write"]),
+      () => Object.assign(known.identifier, { principal: "mallory" }),
+      () => Object.assign(known.chains[0], { links: [] }),
+      () => Object.assign(known, { chains: [] }),
+    ]) {
+      expect(change).toThrow(TypeError);
+    }
+    const child = issuer.extend(known, { operations: ["read"] });
+    if (!child.ok) throw new Error("it was not extended");
+    expect(Object.isFrozen(child.authentic.chains[0].revocationIds)).toBe(true);
+  });
+
+  test("an extension is held to the issuer's own limits", () => {
+    const options = { name: "documents", keys: createKeyring(), revocations: new RevocationList() };
+    const issuer = createIssuer({ ...options, limits: { caveats: 2 } });
+    const { token } = issuer.mint({ grant: "documents:read", operations: ["read"] });
+    const once = issuer.extend(authentic(issuer, token), { purpose: "one" });
+    if (!once.ok) throw new Error("it was not extended");
+    expect(() => issuer.extend(once.authentic, { purpose: "two" })).toThrow(/caveats/);
+  });
+
+  test("another key under the same id does not stand for the one that verified", () => {
+    const options = { name: "documents", revocations: new RevocationList() };
+    const ring = createKeyring();
+    const issuer = createIssuer({ ...options, keys: ring });
+    const { token } = issuer.mint({ grant: "documents:read", operations: ["read"] });
+    const known = authentic(issuer, token);
+    const [jwk] = ring.exportJwkSet().keys;
+    const same = importKeyring({ keys: [jwk] });
+    const other = importKeyring({
+      keys: [{ ...jwk, k: createKeyring().exportJwkSet().keys[0]?.k }],
+    });
+    expect(codes(createIssuer({ ...options, keys: same }), token, known)).toEqual([]);
+    const namesake = createIssuer({ ...options, keys: other });
+    expect(codes(namesake, token, known)).toEqual(["signature_mismatch"]);
   });
 });

@@ -196,6 +196,15 @@ describe("a home that cannot be used has a code", () => {
     await expect(createHome({ folder, issuer: "a" })).rejects.toMatchObject({ code, path: folder });
   });
 
+  test("createHome: a database in the home's folder is the home's own, or refused", async () => {
+    const folder = join(temporaryFolder(), "home");
+    const within = createHome({ folder, issuer: "a", database: join(folder, "other.db") });
+    await expect(within).rejects.toThrow(/^database: in the home's folder it is proviso\.db/);
+    await createHome({ folder, issuer: "a", database: join(folder, ".", "proviso.db") });
+    const own = readdirSync(folder).filter((name) => !/-(wal|shm)$/.test(name));
+    expect(own.sort()).toEqual(["config.json", "keyring.json", "proviso.db"]);
+  });
+
   test.runIf(process.platform === "linux")("createHome: home_unwritable", async () => {
     const folder = join("/proc", "home");
     const error = { code: "home_unwritable", path: folder };

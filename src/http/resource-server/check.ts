@@ -80,7 +80,7 @@ export function createCheck(
           ...(by === undefined ? {} : { invoker: by }),
         };
         const decision = authority.authorize(token, invocation);
-        if (decision.allowed) return { ok: true, capability: decision.capability };
+        if (decision.allowed === true) return { ok: true, capability: decision.capability };
         return { ok: false, refusal: denied(decision.denials, challenge) };
       } catch (error) {
         // To Express, a thrown "route" or undefined would say that the request may go on.

@@ -1,4 +1,5 @@
 import type { VerifiedCapability } from "../../capability/authorize.js";
+import { CAPABILITY_HEADER } from "../headers.js";
 import {
   type CapabilityAuthority,
   createCheck,
@@ -65,18 +66,19 @@ export function createCapabilityMiddleware(
     const check = checkOf(requirement);
     return async (request, ...rest) => {
       const checked = await check((name) => request.headers.get(name), request, ...rest);
-      if (checked.ok) return uncached(await handler(request, checked.capability, ...rest));
+      if (checked.ok) return forCaches(await handler(request, checked.capability, ...rest));
       const { status, headers, body } = checked.refusal;
       return new Response(JSON.stringify(body), { status, headers });
     };
   };
 }
 
-function uncached(response: Response): Response {
+function forCaches(response: Response): Response {
   // Below 200 stands what cannot be made again, such as the upgrade to a WebSocket.
-  if (response.status < 200 || response.headers.has("Cache-Control")) return response;
+  if (response.status < 200) return response;
   // The headers of an answer that was itself fetched cannot be changed.
   const copy = new Response(response.body, response);
-  copy.headers.set("Cache-Control", PRIVATE);
+  copy.headers.append("Vary", CAPABILITY_HEADER);
+  if (!copy.headers.has("Cache-Control")) copy.headers.set("Cache-Control", PRIVATE);
   return copy;
 }

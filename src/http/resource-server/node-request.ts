@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { VerifiedCapability } from "../../capability/authorize.js";
+import { CAPABILITY_HEADER } from "../headers.js";
 import { PRIVATE, type RouteCheck } from "./check.js";
 
 /**
@@ -13,13 +14,21 @@ export async function admit<Req extends IncomingMessage>(
   req: Req,
   res: ServerResponse,
 ): Promise<VerifiedCapability | undefined> {
-  // `req.headers` keeps only the first of some repeated headers.
-  const checked = await check((name) => req.headersDistinct[name.toLowerCase()]?.join(","), req);
+  const checked = await check((name) => headerOf(req, name), req);
   if (checked.ok) {
+    res.appendHeader("Vary", CAPABILITY_HEADER);
     if (!res.hasHeader("Cache-Control")) res.setHeader("Cache-Control", PRIVATE);
     return checked.capability;
   }
   const { status, headers, body } = checked.refusal;
   res.writeHead(status, headers).end(JSON.stringify(body));
   return undefined;
+}
+
+/** Every value of a header: `req.headers` keeps only the first of some, and HTTP/2 has no other list. */
+function headerOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
+  const values = rawHeaders.filter(
+    (_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name.toLowerCase(),
+  );
+  return values.length === 0 ? undefined : values.join(",");
 }

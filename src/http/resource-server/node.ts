@@ -78,8 +78,8 @@ export function createCapabilityMiddleware(
         const capability = await admit(check, req, res);
         if (capability !== undefined) await handler(req, res, capability);
       } catch (error) {
-        onFailure(error);
         fail(res);
+        onFailure(error);
       }
     };
   };

@@ -128,14 +128,15 @@ function ownerOf(context: ServerCallContext): string {
 }
 
 /**
- * Whether a request may see what another has made: for the same principal, and with each token that it was
+ * Whether a request may see what another has made. With ambient authority: for the same principal, through
+ * the same agent. With capabilities: for the same principal, and with each token that it was
  * made with, or one that this was narrowed from. What is narrowed from such a token, or is its sibling, does
  * not; nor do ambient authority and capabilities see each other's.
  */
 function maySee(present: TaskAccess, made: TaskAccess): boolean {
   if (present.principal !== made.principal) return false;
   if (present.paths.length === 0 || made.paths.length === 0) {
-    return present.paths.length === made.paths.length;
+    return present.paths.length === made.paths.length && present.invoker === made.invoker;
   }
   // The last id of a path tells its token from those that it was narrowed from.
   const lasts = new Set(present.paths.flatMap((path) => path.slice(-1)));

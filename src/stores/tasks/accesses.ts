@@ -42,14 +42,13 @@ export async function putAccess(
   { tenant, access }: Viewer,
   now: number,
 ): Promise<number> {
-  const paths = [...access.paths].sort((a, b) => (a.join() < b.join() ? -1 : 1));
+  const paths = sortedPaths(access);
   const columns = {
     tenant: JSON.stringify(tenant),
     principal: JSON.stringify(access.principal),
     size: paths.length,
   };
-  const text = [columns.tenant, columns.principal, JSON.stringify(paths)].join();
-  const key = createHash("sha256").update(text).digest("base64url");
+  const key = keyOf({ tenant, access });
   const known = await db
     .selectFrom("access")
     .select(["seq", "used"])
@@ -76,11 +75,23 @@ export async function putAccess(
   return seq;
 }
 
+function sortedPaths({ paths }: TaskAccess): readonly (readonly string[])[] {
+  return [...paths].sort((a, b) => (a.join() < b.join() ? -1 : 1));
+}
+
+/** What tells an access from others. Ambient authority is a principal's through one agent. */
+function keyOf({ tenant, access }: Pick<Viewer, "tenant" | "access">): string {
+  const { principal, invoker = null } = access;
+  const paths = sortedPaths(access);
+  const parts = [tenant, principal, paths, ...(paths.length === 0 ? [invoker] : [])];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
+}
+
 /**
  * The numbers of all accesses whose tasks a viewer may see, as a query: for the same principal, and
  * with each of the maker's tokens, or one that it was narrowed from. What is narrowed from the maker's
  * token, or is its sibling, does not see them; nor do ambient authority and capabilities see each
- * other's.
+ * other's. What was made with ambient authority is seen through the same agent alone.
  */
 export function visibleTo(
   db: Kysely<StoreTables>,
@@ -91,9 +102,7 @@ export function visibleTo(
     return db
       .selectFrom("access")
       .select("access.seq")
-      .where("tenant", "=", theirs.tenant)
-      .where("principal", "=", theirs.principal)
-      .where("size", "=", 0);
+      .where("key", "=", keyOf({ tenant, access }));
   }
   // The id that tells each token from those it was narrowed from.
   const lasts = new Set(access.paths.flatMap((path) => path.slice(-1)));

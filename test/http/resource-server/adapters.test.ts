@@ -1,4 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
+import { connect, createServer as createServer2 } from "node:http2";
+import type { AddressInfo } from "node:net";
 import express, { type Request as ExpressRequest } from "express";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
 import {
@@ -204,6 +206,51 @@ describe("on node:http, what a handler throws", () => {
     expect(got).toEqual(expected);
     expect(failures).toEqual([new Error("it broke")]);
   });
+});
+
+test("node:http: the request is answered whatever becomes of what onFailure does", async () => {
+  const rejections: unknown[] = [];
+  const requires = forNode(issuer, {
+    onFailure: () => {
+      throw new Error("the log is full");
+    },
+  });
+  const handler = requires(GET, () => {
+    throw new Error("it broke");
+  });
+  const server = createServer((req, res) => {
+    Promise.resolve(handler(req, res)).catch((error: unknown) => rejections.push(error));
+  });
+  const url = await serving(server);
+  expect((await fetch(url, { headers })).status).toBe(500);
+  expect(rejections).toEqual([new Error("the log is full")]);
+});
+
+test("node:http: HTTP/2's requests are read as well, and a header given twice is refused", async () => {
+  const seen: string[] = [];
+  const handler = forNode(issuer, { onFailure })(GET, (_req, res, { principal }) => {
+    seen.push(principal ?? "");
+    res.end(principal);
+  });
+  const server = createServer2((req, res) => {
+    Reflect.apply(handler, undefined, [req, res]);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const session = connect(`http://127.0.0.1:${port}`);
+  const token = Object.values(headers)[0] ?? "";
+  const statuses: unknown[] = [];
+  for (const given of [token, [token, "another"], undefined]) {
+    const asked = given === undefined ? {} : { "proviso-capability": given };
+    const stream = session.request({ ":path": "/", ...asked });
+    statuses.push(
+      await new Promise((resolve) => stream.on("response", (got) => resolve(got[":status"]))),
+    );
+    stream.close();
+  }
+  session.close();
+  server.close();
+  expect([statuses, seen]).toEqual([[200, 400, 401], ["alice"]]);
 });
 
 describe("on Fetch", () => {

@@ -94,12 +94,15 @@ describe.each(SERVERS)("on %s", (name, start) => {
       expect([status, JSON.parse(text)]).toEqual([200, { id, principal: "alice", hops }]);
       expect(server.handled).toEqual([route]);
       expect(got["cache-control"]).toBe("private, no-cache");
+      expect(got["vary"]).toContain("Proviso-Capability");
       expect(got["www-authenticate"]).toBeUndefined();
     });
 
     test("and its handler says itself what caches may keep", async () => {
       const { status, headers } = await server.ask("/own-cache/rh_1", own(token));
       expect([status, headers["cache-control"]]).toEqual([200, "public, max-age=60"]);
+      // What a shared cache keeps for one caller is not for one without the capability.
+      expect(headers["vary"]).toContain("Proviso-Capability");
     });
   });
 

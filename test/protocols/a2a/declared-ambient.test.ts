@@ -13,6 +13,7 @@ import {
   callOf,
   clientOf,
   failureOf,
+  LISTING,
   messageOf,
   request,
   rpc,
@@ -177,5 +178,25 @@ test("a method about capabilities does not mind a declaration", async () => {
     const client = await withAmbientAuthority(await clientOf(agent, binding, "alice"));
     const { token } = await request(client, { grants: ["work:do"] });
     expect((await createCapabilityClient(client).introspect(token)).active).toBe(true);
+  }
+});
+
+test("what one agent has made with ambient authority, another of the same user does not see", async () => {
+  const agent = await agentFor({ runTask, mode: "prefer" });
+  for (const binding of BINDINGS) {
+    const [mine, other] = [
+      await clientOf(agent, binding, "alice"),
+      await clientOf(agent, binding, "calendar"),
+    ];
+    const { id } = taskIn(await mine.sendMessage(callOf("wait", { milliseconds: 0 })));
+    expect((await mine.getTask({ tenant: "", id })).id).toBe(id);
+    expect((await mine.listTasks(LISTING)).tasks.map((task) => task.id)).toContain(id);
+    await expect(other.getTask({ tenant: "", id })).rejects.toThrow("Task not found");
+    await expect(other.cancelTask({ tenant: "", id, metadata: {} })).rejects.toThrow(
+      "Task not found",
+    );
+    expect((await other.listTasks(LISTING)).tasks).toEqual([]);
+    const more = messageOf(["go on"], { taskId: id });
+    await expect(other.sendMessage(more)).rejects.toThrow("Task not found");
   }
 });

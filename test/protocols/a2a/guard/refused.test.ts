@@ -382,6 +382,7 @@ test("where ambient authority is accepted, its tasks and those of capabilities a
   const listed = async (client: Client) =>
     (await client.listTasks(LISTING)).tasks.map(({ id }) => id);
   expect([await listed(ambient), await listed(alice)]).toEqual([[bare.id], [held.id]]);
+  expect(await listed(await holder("", "alice:other"))).toEqual([]);
   expect(own.cleared.map(({ authority }) => authority)).toEqual(["ambient", "capability"]);
   expect(own.cleared[0]?.delegate({ operations: ["talk"] })).toBeUndefined();
   expect(await codes((await holder("", "bob:assistant")).sendMessage(words("say hi")))).toEqual([
