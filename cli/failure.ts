@@ -73,8 +73,8 @@ function failureOf(error: unknown): CliErrorInit {
   }
   if (error instanceof TokenError) {
     const { code, message, offset } = error;
-    const details = offset === undefined ? {} : { offset };
-    return { code, message, hint: adviceForToken(code), exitCode: EXIT.malformed, details };
+    const hint = adviceForToken(code);
+    return { code, message, hint, exitCode: EXIT.malformed, details: { offset } };
   }
   if (error instanceof StorageError) {
     const { code, message, path } = error;
@@ -88,6 +88,11 @@ function failureOf(error: unknown): CliErrorInit {
   if (error instanceof ClientError) return failureOf(clientFailure(error));
   if (error instanceof CommanderError) return usageFailure(error);
   if (isErrno(error)) {
+    const missing = /^Cannot find package '([^']+)'/.exec(error.message)?.[1];
+    if (error.code === "ERR_MODULE_NOT_FOUND" && missing !== undefined) {
+      const message = `this needs the package ${missing}, which is not installed`;
+      return failureOf(environmentError("package_missing", message, `npm install ${missing}`));
+    }
     const hint = "check the folder, its permissions and the space on the disk";
     return { code: "system", message: error.message, hint, exitCode: EXIT.environment };
   }

@@ -58,12 +58,7 @@ export async function withHome<T>(
   use: (home: Home) => T | Promise<T>,
 ): Promise<T> {
   const { folder, database } = homeFor(context, options);
-  const home = await openHome({ folder, database });
-  try {
-    return await use(home);
-  } finally {
-    await home.close();
-  }
+  return closing(await openHome({ folder, database }), use);
 }
 
 /** Opens the revocations of a home, whatever its key file holds, and closes them whatever happens. */
@@ -81,11 +76,17 @@ export async function withStores<T>(
   { database: place }: HomeFiles,
   use: (database: StoreDatabase) => Promise<T>,
 ): Promise<T> {
-  const database = await openStores(place);
+  return closing(await openStores(place), use);
+}
+
+async function closing<Opened extends { close(): Promise<void> }, T>(
+  opened: Opened,
+  use: (opened: Opened) => T | Promise<T>,
+): Promise<T> {
   try {
-    return await use(database);
+    return await use(opened);
   } finally {
-    await database.close();
+    await opened.close();
   }
 }
 

@@ -162,10 +162,8 @@ export function eventLine(event: LedgerEvent, paint: Paint): string {
 
 /** Who did something, and by which agent. */
 function whoWords({ principal, invoker }: LedgerEvent): string {
-  const agent = invoker === undefined ? "" : `via ${printable(invoker)}`;
-  return [principal === undefined ? "an unknown caller" : printable(principal), agent]
-    .filter((part) => part !== "")
-    .join(" ");
+  const user = principal === undefined ? "an unknown caller" : printable(principal);
+  return invoker === undefined ? user : `${user} via ${printable(invoker)}`;
 }
 
 /** A count with its noun: `1 handle`, `3 handles`. */

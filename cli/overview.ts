@@ -34,14 +34,15 @@ export function describe(program: Command): void {
     .usage("<command> [options]")
     .version(version(), "-V, --version", "show the version")
     .helpCommand("help [command]", "show the help of a command");
-  addExamples(program, "The common path", [
+  const path = [
     "proviso init --issuer documents-agent",
     "proviso mint --grant documents:read --op retrieve --op search > token",
     "proviso attenuate @token --op retrieve --expires 5m > narrowed",
     "proviso inspect @narrowed",
     "proviso verify @narrowed --grant documents:read --op retrieve",
     "proviso revoke @narrowed --reason 'task done'",
-  ]);
+  ];
+  addExamples(program, path, "The common path");
   program.addHelpText("after", AFTER);
 }
 

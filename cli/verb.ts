@@ -24,7 +24,7 @@ export function act<Options extends object, Words extends readonly (string | und
 }
 
 /** Adds commands that work in this order to the end of a command's help. */
-export function addExamples(command: Command, title: string, lines: readonly string[]): void {
+export function addExamples(command: Command, lines: readonly string[], title = "Examples"): void {
   const text = lines.map((line) => `  $ ${line}`).join("\n");
   command.addHelpText("after", `\n${title}:\n${text}`);
 }

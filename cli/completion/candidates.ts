@@ -48,10 +48,9 @@ function startingWith(word: string, lines: readonly string[]): readonly string[]
 
 /** An option that takes a value, by one of its spellings. */
 function optionIn(program: Command, command: Command, flag: string): Option | undefined {
-  const taking = optionsOf(program, command).filter(
-    ({ required, optional }) => required || optional,
-  );
-  return taking.find(({ long, short }) => flag === long || flag === short);
+  const options = optionsOf(program, command);
+  const found = options.find(({ long, short }) => flag === long || flag === short);
+  return found?.required || found?.optional ? found : undefined;
 }
 
 // What stands at the program is understood by every command, but for its version.

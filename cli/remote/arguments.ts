@@ -53,14 +53,14 @@ export function argumentsFrom(
   }
   const taking = (argumentsOf(skill) ?? []).filter(({ takesHandles }) => takesHandles !== "none");
   const [argument, ...others] = taking;
-  if (argument === undefined || others.length > 0) {
+  if (argument === undefined) {
+    const problem = `${skill.id} has no argument of its own that takes a resource`;
+    throw usageError(problem, "proviso card shows its arguments");
+  }
+  if (others.length > 0) {
     const names = taking.map(({ name }) => `--arg ${printable(name)}=`).join(" or ");
-    throw usageError(
-      argument === undefined
-        ? `${skill.id} has no argument of its own that takes a resource`
-        : `${skill.id} takes resources in ${taking.length} arguments`,
-      argument === undefined ? "proviso card shows its arguments" : `say which: ${names}`,
-    );
+    const problem = `${skill.id} takes resources in ${taking.length} arguments`;
+    throw usageError(problem, `say which: ${names}`);
   }
   const { name, takesHandles } = argument;
   if (Object.hasOwn(given, name)) {

@@ -17,7 +17,7 @@ export interface RemoteCard {
   readonly document: JsonObject;
 }
 
-export interface RemoteInterface {
+interface RemoteInterface {
   readonly url: string;
   readonly binding: string;
   readonly version: string;

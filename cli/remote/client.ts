@@ -1,7 +1,6 @@
 // cli/remote/: what `card`, `request` and `invoke` share: they ask an agent over HTTP, and say in words what it
 // answers.
 
-import { isErrno } from "../../src/bytes/error-code.js";
 import type { Json } from "../../src/bytes/json.js";
 import { readAddress, readUrl } from "../../src/client/address.js";
 import { ClientError } from "../../src/client/client-error.js";
@@ -10,7 +9,7 @@ import { assertWithin, safeFetch } from "../../src/client/fetch.js";
 import type { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";
-import { type RemoteCard, type RemoteInterface, readCard } from "./card.js";
+import { type RemoteCard, readCard } from "./card.js";
 import {
   type CardOptions,
   DEFAULT_TIMEOUT,
@@ -24,8 +23,11 @@ export interface AgentConnection {
   readonly client: CapabilityClient;
 }
 
-const BINDINGS = { jsonrpc: "JSONRPC", rest: "HTTP+JSON" } as const;
-type Binding = keyof typeof BINDINGS;
+type Binding = "jsonrpc" | "rest";
+const BINDINGS: ReadonlyMap<string, Binding> = new Map([
+  ["JSONRPC", "jsonrpc"],
+  ["HTTP+JSON", "rest"],
+]);
 
 /**
  * Fetches an agent's card, without any token.
@@ -122,9 +124,9 @@ function bindingOf(
   { name, interfaces }: RemoteCard,
   wanted: Binding | undefined,
 ): { readonly name: Binding; readonly url: string } {
-  const known = interfaces.flatMap((one) => {
-    const binding = nameOf(one);
-    return binding === undefined || !URL.canParse(one.url) ? [] : [{ name: binding, url: one.url }];
+  const known = interfaces.flatMap(({ binding, version, url }) => {
+    const name = /^1(\.|$)/.test(version) ? BINDINGS.get(binding.toUpperCase()) : undefined;
+    return name === undefined || !URL.canParse(url) ? [] : [{ name, url }];
   });
   const chosen = known.find((one) => wanted === undefined || one.name === wanted);
   if (chosen !== undefined) return chosen;
@@ -135,26 +137,12 @@ function bindingOf(
   throw environmentError("no_binding", message, hint);
 }
 
-function nameOf({ binding, version }: RemoteInterface): Binding | undefined {
-  if (!/^1(\.|$)/.test(version)) return undefined;
-  const upper = binding.toUpperCase();
-  if (upper === BINDINGS.jsonrpc) return "jsonrpc";
-  return upper === BINDINGS.rest ? "rest" : undefined;
-}
-
 // Loaded by what asks an agent only: it takes longer than all else that a verb does.
-async function loadClient() {
-  try {
-    return await Promise.all([
-      import("@a2a-js/sdk"),
-      import("@a2a-js/sdk/client"),
-      import("../../src/protocols/a2a/client/capability-client.js"),
-      import("../../src/protocols/a2a/client/interceptor.js"),
-    ]);
-  } catch (error) {
-    if (!isErrno(error) || error.code !== "ERR_MODULE_NOT_FOUND") throw error;
-    const message = "asking an agent needs the package @a2a-js/sdk, which is not installed";
-    const hint = "npm install @a2a-js/sdk";
-    throw environmentError("sdk_missing", message, hint);
-  }
+function loadClient() {
+  return Promise.all([
+    import("@a2a-js/sdk"),
+    import("@a2a-js/sdk/client"),
+    import("../../src/protocols/a2a/client/capability-client.js"),
+    import("../../src/protocols/a2a/client/interceptor.js"),
+  ]);
 }

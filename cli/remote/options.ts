@@ -102,12 +102,8 @@ function assertBearer(text: string, source: string): string {
   const problem = problemWith(text);
   if (problem === undefined) return text;
   const [what, hint] = problem;
-  throw new CliError({
-    code: "access_token_malformed",
-    message: `${source}: ${what}`,
-    exitCode: EXIT.malformed,
-    hint,
-  });
+  const [code, message] = ["access_token_malformed", `${source}: ${what}`];
+  throw new CliError({ code, message, exitCode: EXIT.malformed, hint });
 }
 
 function problemWith(text: string): readonly [what: string, hint: string] | undefined {

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import type { ParseError } from "jsonc-parser";
 import { isErrno } from "../../src/bytes/error-code.js";
 import { duplicateKey, outlineJson } from "../../src/bytes/json.js";
 import { type CliError, environmentError } from "../exit.js";
@@ -65,18 +66,10 @@ function unreadable(path: string, why: string): CliError {
 
 /** Where a text stops being JSON: `JSON.parse` tells so only sometimes, and quotes what is there. */
 async function faultIn(text: string): Promise<number> {
-  const { visit } = await import("jsonc-parser");
-  let fault: number | undefined;
-  const onError = (_: unknown, offset: number): never => {
-    fault = offset;
-    throw new SyntaxError("the first fault is enough");
-  };
-  try {
-    visit(text, { onError }, { disallowComments: true, allowTrailingComma: false });
-  } catch (error) {
-    if (fault === undefined) throw error;
-  }
-  return fault ?? text.length;
+  const { parse } = await import("jsonc-parser");
+  const faults: ParseError[] = [];
+  parse(text, faults, { disallowComments: true });
+  return faults[0]?.offset ?? text.length;
 }
 
 function adviceFor(text: string, offset: number): string {

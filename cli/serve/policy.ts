@@ -1,4 +1,4 @@
-import { type BigIntStats, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
 import { stampOf } from "../../src/bytes/file-stamp.js";
@@ -19,11 +19,6 @@ export interface ReadPolicy {
   readonly definition: PolicyDefinition;
   /** The file that it stands in, as it was read; absent for one in the configuration itself. */
   readonly source?: { readonly file: string; readonly text: string };
-}
-
-/** A file that is read again whenever it changes. */
-export interface FollowedPolicy {
-  stop(): void;
 }
 
 /** How often to look, in milliseconds. */
@@ -95,64 +90,62 @@ export function unknownTerms(
  *
  * @param tell - Takes what happened, for the operator, once for each change; `ok` is false where the
  *   old policy stays.
+ * @returns Ends it.
  */
 export function followPolicy(
   table: PolicyTable,
   { file, text: first }: NonNullable<ReadPolicy["source"]>,
   terms: PolicyTerms,
   tell: (message: string, ok: boolean) => void,
-): FollowedPolicy {
+): () => void {
   let inForce = first;
   let seen = "";
   let complaint = "";
   let told = "";
-  let looking = false;
 
   const look = async (): Promise<void> => {
     const { stamp, settled } = stateOf(file);
     if (settled && stamp === seen) return;
-    const { definition, text } = await readPolicyFile(file);
-    if (text !== inForce) {
-      refuseConfig(file, unknownTerms(definition, terms, ""));
-      table.replace(definition);
-      tell(`${file}: the new policy is in force`, true);
-    } else if (told !== "") tell(`${file}: it is again the policy that is in force`, true);
-    inForce = text;
-    [seen, complaint, told] = [settled ? stamp : "", "", ""];
-  };
-  const refuse = (error: unknown): void => {
-    const message = messageOf(error, file);
-    const problem = `${stateOf(file).stamp} ${message}`;
-    // An editor may be in the middle of writing: only what lasts is told, and once.
-    if (problem === complaint && problem !== told) {
-      tell(`${message}; the policy stays as it was`, false);
-      told = problem;
+    try {
+      const { definition, text } = await readPolicyFile(file);
+      if (text !== inForce) {
+        refuseConfig(file, unknownTerms(definition, terms, ""));
+        table.replace(definition);
+        tell(`${file}: the new policy is in force`, true);
+      } else if (told !== "") tell(`${file}: it is again the policy that is in force`, true);
+      inForce = text;
+      [seen, complaint, told] = [settled ? stamp : "", "", ""];
+    } catch (error) {
+      const message = messageOf(error, file);
+      const problem = `${stamp} ${message}`;
+      // An editor may be in the middle of writing: only what lasts is told, and once.
+      if (problem === complaint && problem !== told) {
+        tell(`${message}; the policy stays as it was`, false);
+        told = problem;
+      }
+      complaint = problem;
     }
-    complaint = problem;
   };
-  const timer = setInterval(() => {
+  let looking = false;
+  const timer = setInterval(async () => {
     if (looking) return;
     looking = true;
-    look()
-      .catch(refuse)
-      .finally(() => {
-        looking = false;
-      });
+    await look();
+    looking = false;
   }, INTERVAL);
   timer.unref();
-  return { stop: () => clearInterval(timer) };
+  return () => clearInterval(timer);
 }
 
 /** What changes with a file, and whether a further change is sure to show in it. */
 function stateOf(path: string): { readonly stamp: string; readonly settled: boolean } {
-  let stat: BigIntStats | undefined;
   try {
-    stat = statSync(path, { bigint: true });
+    const stat = statSync(path, { bigint: true });
+    return { stamp: stampOf(stat), settled: Date.now() - Number(stat.ctimeMs) > SETTLED };
   } catch {
     // Reading the file tells why.
     return { stamp: "", settled: false };
   }
-  return { stamp: stampOf(stat), settled: Date.now() - Number(stat.ctimeMs) > SETTLED };
 }
 
 function messageOf(error: unknown, file: string): string {

@@ -24,7 +24,7 @@ export interface AgentParts {
 }
 
 /** An address that the operator learns, by its name in `--json` and in words. */
-export interface ProtocolAddress {
+interface ProtocolAddress {
   readonly name: string;
   readonly label: string;
   readonly url: string;

@@ -4,9 +4,8 @@
 import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { grantDifferences } from "../../src/home/home-config.js";
 import { openHome } from "../../src/home/open-home.js";
-import { AgentMetrics, type RevocationGauge } from "../../src/http/metrics.js";
+import { AgentMetrics } from "../../src/http/metrics.js";
 import { serveMetrics } from "../../src/http/status.js";
-import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import type { Context } from "../context.js";
 import { printable, say } from "../output.js";
@@ -116,16 +115,14 @@ async function open(
   ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
 
-  const metrics = new AgentMetrics(revocationGauge(revocations));
+  const metrics = new AgentMetrics(() => revocations);
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
       ...{ issuer, revocations, ledger, resourceNumbers, lifetime, mode: config.mode },
       ...{ skills: module.skills, policy: policy.table },
-      ...(resources === undefined ? {} : { resources: resources.source }),
-      ...(config.undeclaredAmbient === undefined
-        ? {}
-        : { undeclaredAmbient: config.undeclaredAmbient }),
-      ...(config.maxHandles === undefined ? {} : { maxHandles: config.maxHandles }),
+      resources: resources?.source,
+      undeclaredAmbient: config.undeclaredAmbient,
+      maxHandles: config.maxHandles,
       maxRevocations: config.limits.revocations,
       recordValues: config.ledger.values,
       observe: (observation) => metrics.decided(observation),
@@ -189,13 +186,8 @@ async function closeAll(opened: Closing[]): Promise<void> {
 
 function follow(context: Context, { table, source }: ReadPolicy, terms: PolicyTerms): Closing {
   if (source === undefined) return () => {};
-  const followed = followPolicy(table, source, terms, (message, ok) => {
+  return followPolicy(table, source, terms, (message, ok) => {
     if (ok) say(context, printable(message));
     else warn(context, message);
   });
-  return () => followed.stop();
-}
-
-function revocationGauge(revocations: RevocationStore): () => RevocationGauge {
-  return () => ({ size: revocations.size, version: revocations.version, age: revocations.age });
 }

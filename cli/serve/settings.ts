@@ -48,21 +48,17 @@ export function agentHome(
     database: options.database ?? (place === undefined ? undefined : databaseAt(place, folder)),
   });
   const most = home.config.maxLifetime;
-  const maxLifetime = secondsIn(config.maxLifetime) ?? most;
+  const maxLifetime = readDuration(config.maxLifetime ?? "") ?? most;
   if (maxLifetime > most) {
     const what = `the home allows ${spanInWords(most * 1000)} at most ("maxLifetime" in ${home.files.config})`;
     throw invalidConfig(file, [problemAt("maxLifetime", what)]);
   }
-  const lifetime = secondsIn(config.lifetime) ?? Math.min(USUAL_LIFETIME, maxLifetime);
+  const lifetime = readDuration(config.lifetime ?? "") ?? Math.min(USUAL_LIFETIME, maxLifetime);
   if (lifetime > maxLifetime) {
     const what = `is longer than a capability may live here, ${spanInWords(maxLifetime * 1000)}`;
     throw invalidConfig(file, [problemAt("lifetime", what)]);
   }
   return { ...home, lifetime, maxLifetime };
-}
-
-function secondsIn(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : readDuration(text);
 }
 
 /** Where to listen. */

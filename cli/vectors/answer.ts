@@ -74,11 +74,12 @@ function isDenials(value: unknown): value is readonly ExpectedDenial[] {
   return Array.isArray(value) && value.length > 0 && value.every(isDenial);
 }
 
-function isDenial(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || !("code" in value)) return false;
-  const numbers = ["hop", "discharge"].map((name) => Reflect.get(value, name));
-  return (
-    typeof value.code === "string" &&
-    numbers.every((number) => number === undefined || Number.isSafeInteger(number))
-  );
+function isDenial(value: unknown): value is ExpectedDenial {
+  if (typeof value !== "object" || value === null) return false;
+  const {
+    code,
+    hop = 0,
+    discharge = 0,
+  }: { code?: unknown; hop?: unknown; discharge?: unknown } = value;
+  return typeof code === "string" && [hop, discharge].every(Number.isSafeInteger);
 }

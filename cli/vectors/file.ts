@@ -89,8 +89,7 @@ function requestFor(
   const shared = { id: test.tcId, protocol: PROTOCOL, op, token: test.token };
   if (!("now" in test)) return { ...shared, key };
   const { now, grants, invocation, revocations = NO_REVOCATIONS } = test;
-  const known = grants === undefined ? {} : { grants };
-  return { ...shared, issuer, keys, now, revocations, ...known, invocation };
+  return { ...shared, issuer, keys, now, revocations, grants, invocation };
 }
 
 /** The vectors' folder: beside this file's own in the source tree, one higher in the package. */

@@ -167,30 +167,23 @@ function fault(kind: Fault, message: string): Answer {
   return { kind, message };
 }
 
+// A word of a shell's command line, and what in it does not stand for itself.
+const WORD = /(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"])+/gs;
+const QUOTED = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs;
+
 /**
  * A command line as words, with the shell's quotes and backslashes and nothing else of it.
  *
  * @returns `undefined` if a quote is not closed, or there is no word.
  */
 export function splitCommand(line: string): readonly [string, ...string[]] | undefined {
-  const words: string[] = [];
-  let word: string | undefined;
-  let quote = "";
-  for (let i = 0; i < line.length; i++) {
-    const character = line.charAt(i);
-    if (quote === "" && /\s/.test(character)) {
-      if (word !== undefined) words.push(word);
-      word = undefined;
-    } else if (character === quote) quote = "";
-    else if (quote === "" && (character === '"' || character === "'")) {
-      quote = character;
-      word ??= "";
-    } else if (character === "\\" && quote !== "'" && i + 1 < line.length)
-      word = (word ?? "") + line.charAt(++i);
-    else word = (word ?? "") + character;
-  }
-  if (quote !== "") return undefined;
-  if (word !== undefined) words.push(word);
-  const [first, ...rest] = words;
+  if (line.replace(WORD, "").trim() !== "") return undefined;
+  const [first, ...rest] = (line.match(WORD) ?? []).map((word) =>
+    word.replace(
+      QUOTED,
+      (_, single?: string, double?: string, escaped = "") =>
+        single ?? double?.replace(/\\(.)/gs, "$1") ?? escaped,
+    ),
+  );
   return first === undefined ? undefined : [first, ...rest];
 }

@@ -62,21 +62,16 @@ function hex(bytes: Uint8Array): string {
 function check(request: CheckRequest): { readonly [name: string]: unknown } {
   const { token, issuer: name, keys, now, revocations, grants } = request;
   const time = parseTime(now) ?? Number.NaN;
+  const jwks = keys.map((key, at) => {
+    const uses = at === 0 ? ["sign", "verify"] : ["verify"];
+    return { kty: "oct", alg: "HS256", key_ops: uses, iat: 0, ...key };
+  });
   const issuer = createIssuer({
     name,
-    keys: importKeyring({
-      keys: keys.map(({ kid, k }, at) => ({
-        kty: "oct",
-        kid,
-        alg: "HS256",
-        key_ops: at === 0 ? ["sign", "verify"] : ["verify"],
-        iat: 0,
-        k,
-      })),
-    }),
+    keys: importKeyring({ keys: jwks }),
     revocations: new RevocationList(revocations),
     clock: () => time,
-    ...(grants === undefined ? {} : { grants }),
+    grants,
   });
   const invocation = invocationFrom(request.invocation);
   let decision: Decision;
@@ -95,7 +90,7 @@ function check(request: CheckRequest): { readonly [name: string]: unknown } {
 function invocationFrom({ argumentsText, time, ...rest }: AskedInvocation): Invocation {
   return {
     ...rest,
-    ...(argumentsText === undefined ? {} : { arguments: JSON.parse(argumentsText) }),
-    ...(time === undefined ? {} : { time: new Date(parseTime(time) ?? Number.NaN) }),
+    arguments: argumentsText === undefined ? rest.arguments : JSON.parse(argumentsText),
+    time: time === undefined ? undefined : new Date(parseTime(time) ?? Number.NaN),
   };
 }

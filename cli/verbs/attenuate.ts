@@ -29,7 +29,7 @@ export function define(program: Command, context: Context): void {
     .option("--intersect", "narrow silently to what the token still allows")
     .option("--no-nonce", "leave out the random nonce that makes this child revocable on its own")
     .action(act(context, run));
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso attenuate @token --op retrieve --expires 5m > narrowed",
     "proviso attenuate --arg 'amount<=1000' --arg 'currency in USD,EUR' < token",
     "cat token | proviso attenuate --max-further-hops 0 --purpose 'summarise one report'",

@@ -1,6 +1,5 @@
 import { type Command, Option } from "commander";
 import type { LedgerQuery } from "../../src/agent/ledger.js";
-import { nearest } from "../../src/caveats/nearest.js";
 import { formatTime, readDuration } from "../../src/caveats/time.js";
 import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import type { Context } from "../context.js";
@@ -9,6 +8,7 @@ import { addDatabase, type HomeChoice, homeFor, withStores } from "../home.js";
 import { countWords, eventLine, historyLines, historyOf } from "../ledger-words.js";
 import { momentFrom } from "../moment.js";
 import { printAnswer, printable, say, stdoutPaint } from "../output.js";
+import { didYouMean } from "../unknown-name.js";
 import { act, addExamples, DEFAULT_LIMIT, limitOption, sayMore, toText } from "../verb.js";
 
 interface Options extends HomeChoice, Omit<LedgerQuery, "decision"> {
@@ -50,11 +50,8 @@ export function define(program: Command, context: Context): void {
     .action(act(context, draw));
   for (const verb of [audit, tree]) addDatabase(verb);
   const drawing = ["proviso audit tree cap_GWr1hed4gOYvJokW"];
-  addExamples(tree, "Examples", [
-    ...drawing,
-    `${drawing[0]} --database /srv/agent/proviso.db --json`,
-  ]);
-  addExamples(audit, "Examples", [
+  addExamples(tree, [...drawing, `${drawing[0]} --database /srv/agent/proviso.db --json`]);
+  addExamples(audit, [
     "proviso audit --since 1h",
     "proviso audit --principal alice --refused",
     "proviso audit --kind issuance --limit 1000 --json",
@@ -136,8 +133,7 @@ async function unknownCapability(capability: string, ledger: LedgerStore): Promi
   const recent = issuances.flatMap((one) => one.capability ?? []);
   // A list that is too long gets no suggestion.
   const close = recent.filter((id) => id.slice(0, 8) === capability.slice(0, 8)).slice(0, 64);
-  const near = nearest(capability, close) ?? nearest(capability, recent.slice(-64));
   const list = "proviso audit --kind issuance lists the capabilities";
-  const hint = near === undefined ? list : `did you mean ${near}?`;
+  const hint = didYouMean(capability, close, didYouMean(capability, recent.slice(-64), list));
   return usageError(`the ledger has nothing about ${capability}`, hint);
 }

@@ -26,7 +26,7 @@ export function define(program: Command, context: Context): void {
     )
     .argument("<url>", URL_HELP);
   addCardOptions(command).action(act(context, run));
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso card http://127.0.0.1:8080",
     "proviso card http://127.0.0.1:8080/.well-known/agent-card.json --json",
   ]);

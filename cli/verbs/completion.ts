@@ -11,7 +11,7 @@ export function define(program: Command, context: Context): void {
     .description("Prints a script that completes commands, options and fixed values in a shell.")
     .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SCRIPTS)))
     .action(act(context, run));
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso completion bash > proviso.bash",
     "proviso completion zsh > _proviso",
     "proviso completion fish > proviso.fish",

@@ -26,7 +26,7 @@ export function define(program: Command, context: Context): void {
       new Option("--to <format>", "the form to write").choices(FORMATS).makeOptionMandatory(),
     )
     .action(act(context, run));
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso convert @token --to v2json > token.json",
     "proviso convert --to v2 < token.json",
   ]);

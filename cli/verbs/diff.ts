@@ -19,7 +19,7 @@ export function define(program: Command, context: Context): void {
     .argument("<parent>", "the token as it was: the token, @FILE or -")
     .argument("[child]", "the token narrowed from it: the token, @FILE or - (as when left out)")
     .action(act(context, run));
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso diff @token @narrowed",
     "proviso attenuate @token --op search | proviso diff @token -",
   ]);

@@ -44,7 +44,7 @@ export function define(program: Command, context: Context): void {
     )
     .action(act(context, run));
   addDatabase(command);
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso init --issuer documents-agent",
     "proviso init --home ./other-home --issuer billing-agent --max-lifetime 8h",
     "proviso init --home ./listed-home --issuer documents-agent --grant documents:read=retrieve,search --grant documents:write=update",
@@ -57,13 +57,12 @@ async function run(context: Context, options: Options): Promise<void> {
   const { maxLifetime, grant } = options;
   const grants = grant?.map(grantFrom);
   if (grants !== undefined) asUsage(() => grantsById(grants), GRANT_FORM);
-  const listed = grants === undefined ? {} : { grants };
-  const keyring = await createHome({ folder, database, issuer, maxLifetime, ...listed });
+  const keyring = await createHome({ folder, database, issuer, maxLifetime, grants });
   const { kid } = keyring.minting;
   if (options.issuer === undefined && options.json !== true) {
     say(context, `The issuer is named after this host; --issuer gives it a name of its own.`);
   }
-  printAnswer(context, options, { home: folder, issuer, kid, maxLifetime, ...listed }, [
+  printAnswer(context, options, { home: folder, issuer, kid, maxLifetime, grants }, [
     `Made a home at ${printable(folder)}`,
     `  issuer    ${quoted(issuer).slice(1, -1)}`,
     `  key       ${kid}`,

@@ -34,7 +34,7 @@ export function define(program: Command, context: Context): void {
     .argument("[token]", TOKEN_HELP)
     .option("--reveal", "also print the signature and the token itself: keep the output secret")
     .action(act(context, run));
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso inspect @token",
     "proviso inspect --json < token",
     "proviso attenuate @token --op retrieve | proviso inspect",

@@ -56,7 +56,7 @@ export function define(program: Command, context: Context): void {
       "call without a token, on your own authority, and declare it, if the agent accepts that",
     );
   addRemoteOptions(command).action(act(context, run));
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso invoke http://127.0.0.1:8080 list_documents @token --access-token @access",
     'proviso invoke http://127.0.0.1:8080 retrieve_document --access-token @access --resource "$HANDLE" < token',
     'proviso invoke http://127.0.0.1:8080 retrieve_document @token --access-token @access --arg resourceHandle="$HANDLE" --json',

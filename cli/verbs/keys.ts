@@ -43,11 +43,11 @@ export function define(program: Command, context: Context): void {
   const rotation = ["proviso keys rotate"];
   const backup = [`proviso keys export "${OLDEST}" > backup.jwk`];
   const retirement = [`proviso keys retire "${OLDEST}"`];
-  addExamples(list, "Examples", listing);
-  addExamples(rotate, "Examples", rotation);
-  addExamples(exported, "Examples", backup);
-  addExamples(retire, "Examples", [...rotation, ...retirement]);
-  addExamples(keys, "Examples", [...listing, ...rotation, ...backup, ...retirement]);
+  addExamples(list, listing);
+  addExamples(rotate, rotation);
+  addExamples(exported, backup);
+  addExamples(retire, [...rotation, ...retirement]);
+  addExamples(keys, [...listing, ...rotation, ...backup, ...retirement]);
 }
 
 function show(context: Context, options: GlobalOptions): void {

@@ -36,7 +36,7 @@ export function define(program: Command, context: Context): void {
     },
   }).action(act(context, run));
   addDatabase(command);
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso mint --grant documents:read --op retrieve --op search > token",
     "proviso mint --grant documents:read --principal user_7 --op retrieve --resource rh_1 --expires 2h",
     "proviso mint --grant payments:send --op pay --arg 'amount<=1000' --arg 'currency in USD,EUR'",
@@ -47,12 +47,7 @@ export function define(program: Command, context: Context): void {
 async function run(context: Context, options: Options): Promise<void> {
   const { grant, principal, anyOp } = options;
   const restrictions = await restrictionsFrom(options);
-  const request: MintRequest = {
-    grant,
-    ...(principal === undefined ? {} : { principal }),
-    ...(anyOp === undefined ? {} : { anyOperation: anyOp }),
-    ...restrictions,
-  };
+  const request: MintRequest = { grant, principal, anyOperation: anyOp, ...restrictions };
   const minted = await withHome(context, options, (home) => mint(request, home));
   const { token, id, issued, expires, revocationId, hop } = minted;
   const document = { token, id, grant, principal, issued, expires, revocationId, hop };

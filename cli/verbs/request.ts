@@ -50,7 +50,7 @@ export function define(program: Command, context: Context): void {
     help: { expires: "until when: a time, or a duration from now such as 15m" },
   });
   addRemoteOptions(command).action(act(context, run));
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso request http://127.0.0.1:8080 --access-token @access --grant documents:read --collection reports --filter year=2025 --purpose 'sum up the year' > token",
     "proviso request http://127.0.0.1:8080 --access-token @access --grant documents:read --collection reports --filter 'date>=2025-04-01' --op retrieve --expires 5m --json",
   ]);

@@ -21,9 +21,9 @@ export function define(program: Command, context: Context): void {
     .action(act(context, prune));
   for (const verb of [listing, pruning]) addDatabase(verb);
   const reading = ["proviso revocations list", "proviso revocations list --json"];
-  addExamples(listing, "Examples", reading);
-  addExamples(pruning, "Examples", ["proviso revocations prune"]);
-  addExamples(revocations, "Examples", [...reading, "proviso revocations prune"]);
+  addExamples(listing, reading);
+  addExamples(pruning, ["proviso revocations prune"]);
+  addExamples(revocations, [...reading, "proviso revocations prune"]);
 }
 
 function list(context: Context, options: HomeChoice): Promise<void> {

@@ -47,7 +47,7 @@ export function define(program: Command, context: Context): void {
     .option("--reason <text>", "why; shown to nobody but you", toText)
     .action(act(context, run));
   addDatabase(command);
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso revoke @narrowed --reason 'task done'",
     "proviso revoke --id \"$(proviso inspect @token | awk '/^revocation id/ { print $3 }')\"",
     "proviso revoke --principal user_7",

@@ -1,8 +1,6 @@
 import { once } from "node:events";
 import { type Command, InvalidArgumentError } from "commander";
-import { isErrno } from "../../src/bytes/error-code.js";
 import type { Context } from "../context.js";
-import { environmentError } from "../exit.js";
 import { addDatabase } from "../home.js";
 import { printAnswer, printable, say } from "../output.js";
 import type { RunningAgent } from "../serve/run.js";
@@ -33,10 +31,7 @@ export function define(program: Command, context: Context): void {
       return run(context, config, named ? options : { ...options, home: undefined });
     });
   addDatabase(command);
-  addExamples(command, "Examples", [
-    "proviso serve agent.json",
-    "proviso serve agent.json --port 8080 --json",
-  ]);
+  addExamples(command, ["proviso serve agent.json", "proviso serve agent.json --port 8080 --json"]);
 }
 
 async function run(context: Context, file: string, options: RunOptions): Promise<void> {
@@ -52,25 +47,10 @@ async function run(context: Context, file: string, options: RunOptions): Promise
 
 // Loaded late: help needs none of it.
 async function start(context: Context, file: string, options: RunOptions): Promise<RunningAgent> {
-  try {
-    const { readAgentConfig } = await import("../serve/config.js");
-    const read = await readAgentConfig(context, file);
-    const { runAgent } = await import("../serve/run.js");
-    return await runAgent(context, read, options);
-  } catch (error) {
-    const missing = missingPackage(error);
-    if (missing === undefined) throw error;
-    throw environmentError(
-      "package_missing",
-      `serving needs the package ${missing}, which is not installed`,
-      `npm install ${missing}`,
-    );
-  }
-}
-
-function missingPackage(error: unknown): string | undefined {
-  if (!isErrno(error) || error.code !== "ERR_MODULE_NOT_FOUND") return undefined;
-  return /^Cannot find package '([^']+)'/.exec(error.message)?.[1];
+  const { readAgentConfig } = await import("../serve/config.js");
+  const read = await readAgentConfig(context, file);
+  const { runAgent } = await import("../serve/run.js");
+  return runAgent(context, read, options);
 }
 
 function tell(context: Context, { server, mode, notes }: RunningAgent, json: boolean): void {

@@ -35,9 +35,9 @@ export function define(program: Command, context: Context): void {
   for (const verb of [listing, showing]) addDatabase(verb);
   const reading = ["proviso tasks list", "proviso tasks list --principal alice --json"];
   const one = "proviso tasks show 9a1c5d0e-5c55-4a4c-9f27-0c6f4d4f2b1a";
-  addExamples(listing, "Examples", reading);
-  addExamples(showing, "Examples", [one, `${one} --database /srv/agent/proviso.db --json`]);
-  addExamples(tasks, "Examples", [...reading, one]);
+  addExamples(listing, reading);
+  addExamples(showing, [one, `${one} --database /srv/agent/proviso.db --json`]);
+  addExamples(tasks, [...reading, one]);
 }
 
 async function list(context: Context, options: Options): Promise<void> {

@@ -39,7 +39,7 @@ export function define(program: Command, context: Context): void {
     .option("--timeout <seconds>", "how long one answer may take", toSeconds, 10)
     .action(act(context, check));
   for (const command of [vectors, checking]) {
-    addExamples(command, "Examples", [
+    addExamples(command, [
       "proviso vectors check",
       "proviso vectors check --filter Revocation --filter StaleList",
       "proviso vectors check --json > report.json",

@@ -63,7 +63,7 @@ export function define(program: Command, context: Context): void {
     )
     .action(act(context, run));
   addDatabase(command);
-  addExamples(command, "Examples", [
+  addExamples(command, [
     "proviso verify @token --grant documents:read --op retrieve",
     "proviso verify --grant documents:read --op retrieve --resource rh_1 --arg amount=500 --arg to=acc_456 < token",
     "proviso verify @token --grant documents:read --op retrieve --at 5m --json",
@@ -109,13 +109,9 @@ function toOperation(value: string, known: string | undefined): string {
 function invocationFrom(options: Options): Invocation {
   const { op, grant, resource, arg = [], invoker, audience, at } = options;
   return {
-    ...(grant === undefined ? {} : { grant }),
-    operation: op,
-    ...(resource === undefined ? {} : { resourceHandles: resource }),
+    ...{ grant, operation: op, resourceHandles: resource, invoker, audience },
     arguments: readArguments(arg),
-    ...(invoker === undefined ? {} : { invoker }),
-    ...(audience === undefined ? {} : { audience }),
-    ...(at === undefined ? {} : { time: momentFrom("--at", at, Date.now()) }),
+    time: at === undefined ? undefined : momentFrom("--at", at, Date.now()),
   };
 }
 

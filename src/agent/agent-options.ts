@@ -21,43 +21,48 @@ export interface IssuingAgentOptions {
    * How many revocations one caller, a principal with an invoker, may have in the list at once; 1,000
    * unless given. The party that a capability was issued to can always revoke the whole of it.
    */
-  readonly maxRevocations?: number;
+  readonly maxRevocations?: number | undefined;
   readonly skills: readonly Skill[];
   /** Operations that no skill has: code outside the agent runs them, and asks for leave first. */
   readonly operations?: readonly Operation[];
   readonly policy: Policy;
   /** Absent for an agent without resources. */
-  readonly resources?: ResourceSource;
+  readonly resources?: ResourceSource | undefined;
   /**
    * Where the numbers of resource names are kept, which handles stand for; in memory unless given, so
    * that all handles end with the process.
    */
-  readonly resourceNumbers?: ResourceNumbers;
+  readonly resourceNumbers?: ResourceNumbers | undefined;
   readonly ledger: Ledger;
   /** Whether callers need capabilities; `require` unless given. */
-  readonly mode?: Mode;
+  readonly mode?: Mode | undefined;
   /**
    * In the modes `advertise` and `prefer`, whether a call that presents no capability must declare
    * that it uses ambient authority: if `refused`, it must; `accepted` unless given.
    */
-  readonly undeclaredAmbient?: UndeclaredAmbient;
+  readonly undeclaredAmbient?: UndeclaredAmbient | undefined;
   /** The name this agent goes by in `audience`; the issuer's unless given. */
-  readonly audience?: string;
+  readonly audience?: string | undefined;
   /** Seconds that a capability lives if a request does not say; 15 minutes unless given. */
-  readonly lifetime?: number;
+  readonly lifetime?: number | undefined;
   /** How many resources one capability may name, 256 at most and unless given. */
-  readonly maxHandles?: number;
+  readonly maxHandles?: number | undefined;
   /** Names of arguments whose values go into the ledger; none unless given. */
-  readonly recordValues?: readonly string[];
+  readonly recordValues?: readonly string[] | undefined;
   /** Called with every decision, for metrics. */
-  readonly observe?: (observation: Observation) => void;
+  readonly observe?: ((observation: Observation) => void) | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
 }
 
 /** Options with their defaults. */
-export type SettledOptions = Required<Omit<IssuingAgentOptions, "resources" | "resourceNumbers">> &
-  Pick<IssuingAgentOptions, "resources" | "resourceNumbers">;
+export type SettledOptions = Pick<IssuingAgentOptions, Absent> & {
+  readonly [Name in Exclude<keyof IssuingAgentOptions, Absent>]-?: NonNullable<
+    IssuingAgentOptions[Name]
+  >;
+};
+
+type Absent = "resources" | "resourceNumbers";
 
 /** What an agent decides by: its options, and what was made of them. */
 export interface AgentContext extends Omit<SettledOptions, "skills" | "operations"> {

@@ -36,12 +36,12 @@ export interface MintRequest extends HopInit {
   /** The grant, such as `documents:read`. */
   readonly grant: string;
   /** The user on whose behalf. */
-  readonly principal?: string;
+  readonly principal?: string | undefined;
   /**
    * Every operation, present and future, is meant. Without it and without `operations`, the operations
    * of the grant are written into the hop; an issuer that does not know them refuses.
    */
-  readonly anyOperation?: boolean;
+  readonly anyOperation?: boolean | undefined;
 }
 
 /** A fresh capability. */

@@ -8,18 +8,18 @@ export interface Invocation {
    * be left out only where the issuer knows its grants and exactly one has the operation; a service
    * that takes the operation from the network names it.
    */
-  readonly grant?: string | readonly string[];
+  readonly grant?: string | readonly string[] | undefined;
   readonly operation: string;
   /** Every resource handle that the call names, wherever in its arguments it stands. */
-  readonly resourceHandles?: readonly string[];
+  readonly resourceHandles?: readonly string[] | undefined;
   /** The call's arguments: JSON values by name. */
-  readonly arguments?: { readonly [name: string]: unknown };
+  readonly arguments?: { readonly [name: string]: unknown } | undefined;
   /** The agent that makes the call, as authenticated by other means. */
-  readonly invoker?: string;
+  readonly invoker?: string | undefined;
   /** The service that checks, under the name it goes by in `audience`. */
-  readonly audience?: string;
+  readonly audience?: string | undefined;
   /** The moment to judge by; the checker's clock if absent. */
-  readonly time?: Date;
+  readonly time?: Date | undefined;
 }
 
 /** An invocation whose shape has been checked, with the moment in whole seconds as text. */

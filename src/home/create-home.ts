@@ -27,7 +27,7 @@ export interface NewHome extends Omit<HomeConfig, "maxLifetime"> {
   /** A database elsewhere, used as it is if it is there: a path, or an address of PostgreSQL. */
   readonly database?: string | undefined;
   /** Seconds that a capability may live; 24 hours unless given, 90 days at most. */
-  readonly maxLifetime?: number;
+  readonly maxLifetime?: number | undefined;
 }
 
 const PRIVATE_FOLDER = 0o700;

@@ -12,7 +12,7 @@ export interface HomeConfig {
   /** Seconds that a capability may live. */
   readonly maxLifetime: number;
   /** The grants and their operations, where the home lists them. */
-  readonly grants?: readonly HomeGrant[];
+  readonly grants?: readonly HomeGrant[] | undefined;
 }
 
 /** A grant as a home lists it. */

@@ -22,12 +22,12 @@ export interface HomeOptions {
    * The grants as an issuing agent offers them; those that the home lists unless given. Where the home
    * lists its grants, these have the same operations.
    */
-  readonly grants?: readonly Grant[];
+  readonly grants?: readonly Grant[] | undefined;
   /** Seconds that a capability may live; what the home says unless given, and no more than that. */
-  readonly maxLifetime?: number;
+  readonly maxLifetime?: number | undefined;
   /** The name this service goes by in `audience`, for invocations that name none. */
-  readonly audience?: string;
-  readonly ledger?: LedgerOptions;
+  readonly audience?: string | undefined;
+  readonly ledger?: LedgerOptions | undefined;
 }
 
 /** A home that is open. Its parts share one database, which is closed with the home. */
@@ -115,7 +115,6 @@ function issuerOptions(
   config: HomeConfig,
   path: string,
 ) {
-  const { issuer: name, ...others } = config;
   const [difference] = grants === undefined ? [] : grantDifferences(config, grants, path);
   if (difference !== undefined) throw new TypeError(`grants: ${difference}`);
   if (maxLifetime !== undefined && maxLifetime > config.maxLifetime) {
@@ -124,10 +123,10 @@ function issuerOptions(
     );
   }
   return {
-    ...{ name, ...others },
-    ...(grants === undefined ? {} : { grants }),
-    ...(maxLifetime === undefined ? {} : { maxLifetime }),
-    ...(audience === undefined ? {} : { audience }),
+    name: config.issuer,
+    grants: grants ?? config.grants,
+    maxLifetime: maxLifetime ?? config.maxLifetime,
+    audience,
   };
 }
 

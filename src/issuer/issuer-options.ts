@@ -11,7 +11,7 @@ export interface IssuerOptions {
    * whatever its hops say, and minting without `operations` writes the grant's into the hop. Without
    * them, every invocation names the grant it acts under.
    */
-  readonly grants?: readonly Grant[];
+  readonly grants?: readonly Grant[] | undefined;
   /** The issuer's name: it stands in every token, and tokens with another name are refused. */
   readonly name: string;
   /**
@@ -22,15 +22,15 @@ export interface IssuerOptions {
   /** Where revocations are looked up: a `RevocationList`, or a store. */
   readonly revocations: RevocationSource;
   /** The name this service goes by in `audience`, for invocations that name none. */
-  readonly audience?: string;
+  readonly audience?: string | undefined;
   /** Seconds that a capability may live; 24 hours unless given, 90 days at most. */
-  readonly maxLifetime?: number;
+  readonly maxLifetime?: number | undefined;
   /** Bounds lower than the specification's. */
-  readonly limits?: Partial<CapabilityLimits>;
+  readonly limits?: Partial<CapabilityLimits> | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
   /** Cryptographically random bytes. */
-  readonly random?: (length: number) => Uint8Array;
+  readonly random?: ((length: number) => Uint8Array) | undefined;
 }
 
 const OPTIONS = [
@@ -41,7 +41,7 @@ const OPTIONS = [
 /** @throws TypeError naming the option that is wrong. */
 export function checkedOptions(
   options: IssuerOptions,
-): IssuerOptions & Required<Pick<IssuerOptions, "maxLifetime" | "clock">> {
+): IssuerOptions & { readonly maxLifetime: number; readonly clock: () => number } {
   const { name, keys, revocations, maxLifetime = DEFAULT_MAX_LIFETIME } = options;
   if (typeof name !== "string" || name === "")
     throw new TypeError("name must be a non-empty string");

@@ -21,5 +21,6 @@ export interface RevocationSink {
    *
    * @returns When it is kept; nothing where it was always added.
    */
+  // biome-ignore lint/suspicious/noConfusingVoidType: what a synchronous list gives back does not count.
   add(entry: RevocationEntry, quota?: RevocationQuota): Promise<RevocationAddition> | void;
 }

@@ -8,7 +8,7 @@ import type { Invocation } from "../../src/caveats/invocation.js";
  */
 export function contains(
   authority: Authority,
-  call: Required<Pick<Invocation, "time">> & Invocation,
+  call: Invocation & { readonly time: Date },
 ): boolean {
   const handles = call.resourceHandles ?? [];
   const given = call.arguments ?? {};

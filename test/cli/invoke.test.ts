@@ -10,6 +10,7 @@ import {
   UNSAFE,
 } from "./agent.js";
 import { Bench, document, type Run, signatureForms } from "./run.js";
+import { eventually } from "./serving.js";
 
 const bench = new Bench();
 let agent: RunningAgent;
@@ -215,8 +216,10 @@ describe("without a token", () => {
     const marks = { authority: "ambient", declared: true };
     expect(document(json.stdout)["authority"]).toMatchObject(marks);
     expect(json.stderr).toBe("");
-    const audit = await bench.output("audit", "--database", lenient.ledgerPath);
-    expect(audit.match(/ambient \(declared\)/g)).toHaveLength(2);
+    const audit = (): Promise<string> => bench.output("audit", "--database", lenient.ledgerPath);
+    // The agent writes what it notes within moments.
+    await eventually(async () => (await audit()).split("ambient (declared)").length > 2);
+    expect((await audit()).match(/ambient \(declared\)/g)).toHaveLength(2);
     const kept = await bench.output("audit", "--database", lenient.ledgerPath, "--json");
     expect(kept).toContain('"declared":true');
   });

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { MAIN } from "../support/built.js";
 import { Bench } from "./run.js";
@@ -42,6 +43,26 @@ describe("the published command answers as its sources do", () => {
   ])("%s %s", async (...args) => {
     const [here, built] = await Promise.all([bench.run(args), bench.spawned(args)]);
     expect(built).toEqual(here);
+  });
+});
+
+test("a package that it needs and does not find is named, with how to get it", async () => {
+  const hooks = `export const resolve = (name, context, next) =>
+    next(name.replace(/^@a2a-js\\/sdk/, "a2a-is-absent"), context);`;
+  const url = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
+  const hiding = url(
+    `import { register } from "node:module"; register(${JSON.stringify(url(hooks))});`,
+  );
+  const config = fileURLToPath(
+    new URL("../../examples/documents-agent/agent.json", import.meta.url),
+  );
+  const env = { NODE_OPTIONS: `--import ${hiding}` };
+  expect(await bench.spawned(["serve", config], { env })).toEqual({
+    status: 6,
+    stdout: "",
+    stderr:
+      "proviso: this needs the package a2a-is-absent, which is not installed\n" +
+      "hint: npm install a2a-is-absent\n",
   });
 });
 
