@@ -53,7 +53,7 @@ export function requestLog(options: RequestLogOptions): RequestHandler {
 }
 
 /** An error as it may be logged: what it is and where, with anything like a token taken out. */
-export function loggable(error: unknown): object {
+function loggable(error: unknown): object {
   if (!(error instanceof Error)) return { error: "something that is no error was thrown" };
   const { name, message, stack = "" } = error;
   return { error: name, message: withoutSecrets(message), stack: withoutSecrets(stack) };
