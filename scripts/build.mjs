@@ -32,7 +32,9 @@ const { metafile } = await build({
   keepNames: true,
   legalComments: "eof",
   // Optional packages: loaded only by what opens a store, serves an agent, or calls one.
-  external: Object.keys(manifest.peerDependencies).filter((name) => name !== "kysely"),
+  external: Object.keys(manifest.peerDependencies).filter(
+    (name) => !["kysely", "lru-cache"].includes(name),
+  ),
   // commander is CommonJS, and asks for Node's modules with `require`.
   banner: {
     js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',

@@ -1,6 +1,6 @@
-import { Task } from "@a2a-js/sdk";
+import type { Task } from "@a2a-js/sdk";
 import type { Command } from "commander";
-import { listAllTasks, readAnyTask, type TaskSummary } from "../../src/stores/tasks/operator.js";
+import type { TaskSummary } from "../../src/stores/tasks/operator.js";
 import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
 import { addDatabase, type HomeChoice, homeFor, withStores } from "../home.js";
@@ -40,7 +40,12 @@ export function define(program: Command, context: Context): void {
   addExamples(tasks, [...reading, one]);
 }
 
+// Loaded late: they need the SDK, and help needs none of it.
+const operator = (): Promise<typeof import("../../src/stores/tasks/operator.js")> =>
+  import("../../src/stores/tasks/operator.js");
+
 async function list(context: Context, options: Options): Promise<void> {
+  const { listAllTasks } = await operator();
   const { principal, limit = DEFAULT_LIMIT } = options;
   // One more, to know whether there are more.
   const found = await withStores(homeFor(context, options), (database) =>
@@ -54,6 +59,8 @@ async function list(context: Context, options: Options): Promise<void> {
 }
 
 async function show(context: Context, options: Options, id: string): Promise<void> {
+  const { readAnyTask } = await operator();
+  const { Task: Tasks } = await import("@a2a-js/sdk");
   const found = await withStores(homeFor(context, options), (database) =>
     readAnyTask(database, id),
   );
@@ -76,7 +83,7 @@ async function show(context: Context, options: Options, id: string): Promise<voi
     parts.map((part) => `  result   ${wordsOf(part)}`),
   );
   const lines = [lineOf(summary), ...uses, ...said, ...results];
-  printAnswer(context, options, { ...summary, task: Task.toJSON(task) }, lines);
+  printAnswer(context, options, { ...summary, task: Tasks.toJSON(task) }, lines);
 }
 
 function lineOf({ id, saved, state, principal, invoker, bytes }: TaskSummary): string {

@@ -121,6 +121,12 @@ if (FULL) {
           },
         });
         if (manager === "npm") expect(packagesIn(folder)).toHaveLength(4);
+        const proviso = join(folder, "node_modules/.bin/proviso");
+        for (const verb of ["", "init", "mint", "serve", "tasks", "request", "audit"]) {
+          expect(run(folder, proviso, ...verb.split(" ").filter(Boolean), "--help")).toContain(
+            "Usage",
+          );
+        }
       },
       SLOW,
     );

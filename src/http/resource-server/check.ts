@@ -3,7 +3,7 @@
 
 import type { Decision, VerifiedCapability } from "../../capability/authorize.js";
 import type { Invocation } from "../../caveats/invocation.js";
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers, meant } from "../../caveats/known-members.js";
 import { type HeaderReader, presentedToken } from "./presented-token.js";
 import { denied, missing, type Refusal, unreadable } from "./refusal.js";
 import { checkRequirement, type RouteRequirement } from "./requirement.js";
@@ -11,6 +11,8 @@ import { checkRequirement, type RouteRequirement } from "./requirement.js";
 /** What checks capabilities: an `Issuer`, or anything else with its `authorize`. */
 export interface CapabilityAuthority {
   authorize(token: string, invocation: Invocation): Decision;
+  /** The grants and their operations, where it knows them: routes may name no others then. */
+  readonly grants?: ReadonlyMap<string, { readonly operations: readonly string[] }> | undefined;
 }
 
 /** What all routes of a resource server have in common. */
@@ -63,6 +65,7 @@ export function createCheck(
     // Taken out: a requirement that is changed later changes no route.
     const { grant, operation, resourceHandles, arguments: args, invoker, in: place } = requirement;
     const grants = [grant].flat();
+    checkKnown(grants, operation, authority);
     const challenge = { realm, inAuthorization: place === "authorization" };
     return async (header, ...request) => {
       const presented = presentedToken(header, challenge.inAuthorization);
@@ -90,6 +93,24 @@ export function createCheck(
       }
     };
   };
+}
+
+/** A route that names what the authority does not have would refuse every caller, or fail. */
+function checkKnown(
+  grants: readonly string[],
+  operation: string,
+  { grants: known }: CapabilityAuthority,
+): void {
+  if (known === undefined) return;
+  const unknown = grants.find((id) => !known.has(id));
+  if (unknown !== undefined) {
+    const hint = meant(unknown, [...known.keys()]);
+    throw new TypeError(`requirement.grant: there is no grant "${unknown}"${hint}`);
+  }
+  const operations = grants.flatMap((id) => known.get(id)?.operations ?? []);
+  if (operations.includes(operation)) return;
+  const hint = meant(operation, operations);
+  throw new TypeError(`requirement.operation: no such grant has "${operation}"${hint}`);
 }
 
 /** An invocation takes what is absent for none; from a route that names some, it is a mistake. */

@@ -6,7 +6,7 @@ import { answerFault } from "./answer.js";
 import { giveUp } from "./calls.js";
 import { enter, type Gates } from "./entering.js";
 import { type Binding, type Fault, fault, faultOf, INTERNAL, malformed, refuse } from "./errors.js";
-import { ERROR_CODES } from "./extension.js";
+import { CAPABILITY_HEADER, ERROR_CODES } from "./extension.js";
 import { answerOwnMethod, type OwnMethods } from "./extension-rpc.js";
 import type { GuardedHandler } from "./guarded-handler.js";
 import { membersOf, type Need, outlineOf } from "./places.js";
@@ -19,7 +19,7 @@ export interface EntranceOptions extends Gates {
   /** The extension's JSON-RPC methods that run something, beside those about capabilities. */
   readonly methods: OwnMethods;
   /** Who makes a request; `undefined` if that is not known. */
-  readonly caller: (req: Request) => Caller | undefined | Promise<Caller | undefined>;
+  readonly caller: (req: Request) => Caller | null | undefined | Promise<Caller | null | undefined>;
   /** Whether requests may name a tenant: a card that offers none lets the SDK keep any name. */
   readonly tenants: boolean;
   /** Called with what fails within: its caller learns only that something did. */
@@ -39,13 +39,16 @@ export function entrance(
 ): RequestHandler {
   const { agent, handler, onFailure } = options;
   return async (req, res, next) => {
+    // What a first pass has read and taken away, a second would miss: a call without a capability.
+    if (passed.has(req)) return next(new TypeError("the guard stands twice before this handler"));
+    passed.add(req);
     const binding = bindingOf(req);
     const body = membersOf(req.body);
     const answer = (why: Fault): void => answerFault(res, binding, why, body["id"]);
     const outline = outlineOf(binding, req.path, body);
     try {
       const caller = await options.caller(req);
-      if (caller === undefined) {
+      if (!isCaller(caller)) {
         if (!res.hasHeader("WWW-Authenticate")) res.setHeader("WWW-Authenticate", "Bearer");
         return answer(UNKNOWN_CALLER);
       }
@@ -53,6 +56,7 @@ export function entrance(
       if (problem !== undefined) return answer(malformed(problem));
       const presented = readPresented(outline.params, req.headers, outline.places);
       const read = { call: { caller, binding, presented }, outline };
+      withoutCapability(req);
       // Whatever else there is at the address, or below it, is not JSON-RPC.
       const isRpc = binding === "jsonrpc" && req.method === "POST" && req.path === "/";
       const asked = isRpc ? await answerOwnMethod(req, res, read, options) : read;
@@ -67,7 +71,7 @@ export function entrance(
       const card = await handler.getAgentCard();
       const version = req.get("A2A-Version") || "0.3";
       validateVersion(version, card, binding === "jsonrpc" ? "JSONRPC" : "HTTP+JSON");
-      const entered = await enter(need, asked, tenantOf(tenant, options), options);
+      const entered = await enter(need, asked, tenantOf(tenant, binding, options), options);
       const { call } = asked;
       const unused = (): void => {
         if (!entered.taken) giveUp(call, agent, "invalid_request");
@@ -77,7 +81,7 @@ export function entrance(
       return handler.within(entered, next);
     } catch (error) {
       const why = faultOf(error);
-      if (why === undefined) onFailure(error, String(outline.method ?? req.path));
+      if (why === undefined) onFailure(error, "entrance");
       return answer(why ?? INTERNAL);
     }
   };
@@ -92,12 +96,40 @@ function isByPath(req: Request, binding: Binding, need: Need): boolean {
   return binding === "rest" && (need !== "message" || req.method === "POST");
 }
 
-function tenantOf(tenant: Json, { tenants }: EntranceOptions): string {
+/** What apps give for a caller that is not known: nothing at all. @throws TypeError for half a caller. */
+function isCaller(caller: Caller | null | undefined): caller is Caller {
+  if (caller === undefined || caller === null) return false;
+  const { principal, invoker } = caller;
+  if (![principal, invoker].every((name) => typeof name === "string" && name !== "")) {
+    throw new TypeError("caller: must give a principal and an invoker, each a text, or undefined");
+  }
+  return true;
+}
+
+const passed = new WeakSet<Request>();
+
+/** The SDK hands a request's headers to what runs and to its stores: capabilities go no further. */
+function withoutCapability(req: Request): void {
+  const name = CAPABILITY_HEADER.toLowerCase();
+  delete req.headers[name];
+  const raw = req.rawHeaders;
+  for (let at = raw.length - 2; at >= 0; at -= 2) {
+    if (raw[at]?.toLowerCase() === name) raw.splice(at, 2);
+  }
+}
+
+function tenantOf(tenant: Json, binding: Binding, { tenants }: EntranceOptions): string {
   if (tenant === "" || tenant === null) return "";
-  if (tenants && typeof tenant === "string") return decoded(tenant);
+  // Of an address the SDK takes it decoded, and as it stands of a body.
+  if (tenants && typeof tenant === "string") {
+    const named = binding === "rest" ? decoded(tenant) : tenant;
+    if (named.length <= MAX_TENANT) return named;
+    return refuse(malformed(`a tenant has at most ${MAX_TENANT} characters`));
+  }
   return refuse(malformed("this agent has no tenants; leave the tenant out"));
 }
 
+const MAX_TENANT = 128;
 const UNKNOWN_CALLER: Fault = fault(
   ERROR_CODES.unauthenticated,
   "it is not known who calls",

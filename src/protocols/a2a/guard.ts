@@ -3,7 +3,8 @@ import express, { type Request, type RequestHandler } from "express";
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { assertMembers } from "../../caveats/known-members.js";
-import { BODY_LIMITS, type BodyLimits, jsonBody } from "../../http/body.js";
+import { BODY_LIMITS, type BodyLimits, jsonBody, wellFormedBody } from "../../http/body.js";
+import type { FaultWriter } from "../../http/fault.js";
 import { BODY_TYPES, faultWriter } from "./answer.js";
 import { entrance } from "./entrance.js";
 import type { Binding } from "./errors.js";
@@ -19,7 +20,7 @@ export interface GuardOptions {
   /** Which operation a message needs. */
   readonly needs: NeedsOf;
   /** Who makes a request, by the app's own login; `undefined` is answered with 401. */
-  readonly caller: (req: Request) => Caller | undefined | Promise<Caller | undefined>;
+  readonly caller: (req: Request) => Known | Promise<Known>;
   /**
    * The store of `openTaskStore`, where the handler keeps its tasks in it: it shows each request its own.
    * Unless given, who made which task is remembered in memory, and no task is found after a restart.
@@ -30,6 +31,8 @@ export interface GuardOptions {
   /** Called with what fails in the guard; a warning of the process unless given. */
   readonly onFailure?: (error: unknown, what: string) => void;
 }
+
+type Known = Caller | null | undefined;
 
 /** An agent that does only what its callers have leave for. */
 export interface Guard {
@@ -97,6 +100,14 @@ const MEMBERS = ["agent", "handler", "needs", "caller", "access", "body", "onFai
 export function guard(options: GuardOptions): Guard {
   assertMembers(options, MEMBERS, "options");
   const { agent, handler: inner, needs, caller, access } = options;
+  if (typeof agent?.clearOperation !== "function") {
+    throw new TypeError("agent: must be what createIssuingAgent gives");
+  }
+  if (typeof inner?.sendMessage !== "function") {
+    throw new TypeError(
+      "handler: must be a request handler of the SDK, such as DefaultRequestHandler",
+    );
+  }
   if (typeof needs !== "function") throw new TypeError("needs: must be a function");
   if (typeof caller !== "function") throw new TypeError("caller: must be a function");
   const {
@@ -107,10 +118,12 @@ export function guard(options: GuardOptions): Guard {
   const messages = new OperationGate(agent, needs, visibility);
   const gates = { agent, handler, messages, methods: new Map(), tenants: true };
   const body = { ...BODY_LIMITS, ...options.body };
+  const answer: FaultWriter = (res, why) => faultWriter(bindingOf(res.req))(res, why);
   const middleware = express
     .Router()
     .use(
-      ...jsonBody(BODY_TYPES.rest, body, (res, why) => faultWriter(bindingOf(res.req))(res, why)),
+      ...jsonBody(BODY_TYPES.rest, body, answer),
+      wellFormedBody(answer),
       entrance({ ...gates, caller, onFailure }, bindingOf),
     );
   return { handler, middleware };

@@ -98,7 +98,9 @@ export class GuardedHandler implements Operations {
     this.#shielded("task", context, () => this.#listed(params, context));
 
   readonly cancelTask: Operations["cancelTask"] = (params, context) =>
-    this.#onTask(params.id, context, () => this.#inner.cancelTask(params, context));
+    this.#onTask(params.id, context, () =>
+      this.#inner.cancelTask(withoutCapabilities(params), context),
+    );
 
   async *resubscribe(
     params: Parameters<Operations["resubscribe"]>[0],
@@ -168,9 +170,7 @@ export class GuardedHandler implements Operations {
       if (use !== undefined) recordUse(context, use);
       this.#options.agent.begin(leave.clearance, caller);
     }
-    // Tokens go no further than the gate: what is left is kept with the task.
-    const { [EXTENSION_URI]: _, ...metadata } = request.metadata ?? {};
-    return { ...request, metadata };
+    return withoutCapabilities(request);
   }
 
   #take(need: Need, context: ServerCallContext): void {
@@ -202,6 +202,14 @@ export class GuardedHandler implements Operations {
     onFailure(error, what);
     return sdkError(INTERNAL, binding);
   }
+}
+
+/** Tokens go no further than the gate: what is left is kept with the task. */
+function withoutCapabilities<Request extends { metadata?: { [key: string]: unknown } | undefined }>(
+  request: Request,
+): Request {
+  const { [EXTENSION_URI]: _, ...metadata } = request.metadata ?? {};
+  return { ...request, metadata };
 }
 
 function taskIdOf({ payload }: StreamResponse): string {

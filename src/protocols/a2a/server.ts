@@ -4,6 +4,7 @@ import type { ErrorRequestHandler, Request, RequestHandler } from "express";
 import type { Authenticator } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { JsonObject } from "../../bytes/json.js";
+import { assertMembers } from "../../caveats/known-members.js";
 import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
 import { callerOf, RATE_LIMIT, type RateLimit, rateLimiter } from "../../http/callers.js";
 import type { ListenOptions } from "../../http/listen.js";
@@ -149,6 +150,7 @@ export async function serveAgent(
   options: AgentServerOptions,
   address: ListenOptions = {},
 ): Promise<AgentServer> {
+  checkOptions(options);
   const { log, publicUrl, timeout, grace, health } = options;
   const { url, mounted, close } = await serve(
     {
@@ -160,6 +162,22 @@ export async function serveAgent(
   );
   const { cardUrl, rpcUrl, restUrl } = mounted;
   return { url, cardUrl, rpcUrl, restUrl, close };
+}
+
+const REQUIRED = ["agent", "authenticator", "card", "tasks", "log"] as const;
+const OPTIONAL = [
+  ...["push", "runTask", "metrics", "body", "rate", "timeout", "mostRunning"],
+  ...["publicUrl", "grace", "health"],
+];
+
+function checkOptions(options: AgentServerOptions): void {
+  assertMembers(options, [...REQUIRED, ...OPTIONAL], "options");
+  const missing = REQUIRED.find((name) => typeof options[name] !== "object");
+  if (missing !== undefined) throw new TypeError(`options.${missing}: is missing`);
+  for (const name of ["name", "description", "version"] as const) {
+    if (typeof options.card[name] === "string") continue;
+    throw new TypeError(`options.card.${name}: must be a text`);
+  }
 }
 
 /** An issuing agent that is mounted. */

@@ -33,19 +33,27 @@ export function unreadIn(req: Request, outline: Outline, issuer: Issuer): string
   return undefined;
 }
 
-const TEXTS = ["messageId", "contextId", "taskId", "text", "url", "filename", "mediaType"];
+const TEXTS = ["messageId", "contextId", "taskId", "text", "raw", "url", "filename", "mediaType"];
+const LISTS = ["extensions", "referenceTaskIds"];
 
-/** A member of a message that the SDK would make a text of: what it then says was not looked at. */
+/**
+ * A member of a message that the SDK would make a text or bytes of: what it then says was not looked at,
+ * and an object with a length would be as many bytes.
+ */
 function notText(message: Json | undefined): string | undefined {
   for (const { where, value } of messageParts(message)) {
     const members = membersOf(value);
     const name = TEXTS.find((one) => typeof (members[one] ?? "") !== "string");
     if (name !== undefined) return `${where}.${name}`;
   }
-  const { extensions } = membersOf(message);
-  const listed: readonly Json[] = Array.isArray(extensions) ? extensions : [];
-  const at = listed.findIndex((extension) => typeof extension !== "string");
-  return at < 0 ? undefined : `params.message.extensions[${at}]`;
+  const members = membersOf(message);
+  for (const name of LISTS) {
+    const list = members[name];
+    const listed: readonly Json[] = Array.isArray(list) ? list : [];
+    const at = listed.findIndex((one) => typeof one !== "string");
+    if (at >= 0) return `params.message.${name}[${at}]`;
+  }
+  return undefined;
 }
 
 const MESSAGE = "a message";

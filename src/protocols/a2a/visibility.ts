@@ -1,5 +1,5 @@
 import type { ListTasksRequest, ListTasksResponse, Task } from "@a2a-js/sdk";
-import { RequestMalformedError } from "@a2a-js/sdk/errors";
+import { RequestMalformedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext, TaskStore } from "@a2a-js/sdk/server";
 import type { AuthorityUse } from "../../agent/coverage.js";
 import { type TaskAccess, taskAccessOf, usesOf } from "../../stores/tasks/task-access.js";
@@ -50,11 +50,14 @@ interface Made {
   uses: readonly AuthorityUse[];
 }
 
-/** Tasks of one principal that are remembered; of more, the oldest are forgotten. */
+/** Tasks of one principal in one tenant that are remembered; of more, the oldest are forgotten. */
 const MOST_TASKS = 10_000;
+/** Principals and their tenants of which anything is remembered. */
+const MOST_OWNERS = 10_000;
 const PAGE_SIZE = 50;
 const MAX_PAGE = 100;
-const MOST_PAGES = 1000;
+/** Of the handler's tasks, which it may go through anew for each page. */
+const MOST_PAGES = 100;
 
 /** Remembers in memory who made which task. What is not known, as after a restart, is not seen. */
 export class RememberedTasks implements Visibility {
@@ -65,11 +68,17 @@ export class RememberedTasks implements Visibility {
     const key = ownerOf(context);
     const tasks = this.#made.get(key) ?? new Map<string, Made>();
     this.#made.set(key, tasks);
-    const made = tasks.get(id) ?? { access: taskAccessOf(context), uses: [] };
+    const { principal, invoker, paths } = taskAccessOf(context);
+    const made = tasks.get(id) ?? {
+      access: { principal, paths, ...(invoker === undefined ? {} : { invoker }) },
+      uses: [],
+    };
     made.uses = [...new Set([...made.uses, ...usesOf(context)])];
     tasks.set(id, made);
     const [oldest] = tasks.keys();
     if (tasks.size > MOST_TASKS && oldest !== undefined) tasks.delete(oldest);
+    const [first] = this.#made.keys();
+    if (this.#made.size > MOST_OWNERS && first !== undefined) this.#made.delete(first);
   }
 
   async sees(
@@ -114,6 +123,11 @@ export class RememberedTasks implements Visibility {
       }
       from = given.nextPageToken;
       if (from === "") break;
+      if (page === MOST_PAGES - 1) {
+        throw new UnsupportedOperationError("there are too many tasks to list; name one by its id");
+      }
+      // A handler that answers at once would keep all others waiting.
+      await new Promise((resolve) => setImmediate(resolve));
     }
     if (after !== undefined) {
       throw new RequestMalformedError("pageToken must be the nextPageToken of an earlier page");

@@ -14,7 +14,12 @@ import {
 } from "../../../src/http/fetch.js";
 import { listen } from "../../../src/http/listen.js";
 import { createCapabilityMiddleware as forNode, type NodeOptions } from "../../../src/http/node.js";
-import type { VerifiedCapability } from "../../../src/issuer/index.js";
+import {
+  createIssuer,
+  createKeyring,
+  createRevocationList,
+  type VerifiedCapability,
+} from "../../../src/issuer/index.js";
 import { attenuated, fixture, mint, misuse } from "../../capability/support.js";
 
 // What each adapter has for itself, and what all of them refuse of a program.
@@ -23,6 +28,7 @@ const { issuer } = fixture();
 const headers = { "Proviso-Capability": mint(issuer, { principal: "alice" }) };
 const GET = { grant: "files", operation: "get" } as const;
 const onFailure = (): void => {};
+const OK = new Response("ok");
 /** More than goes into a socket at once. */
 const LONG = "x".repeat(8 * 1024 * 1024);
 
@@ -206,6 +212,16 @@ describe("on node:http, what a handler throws", () => {
     expect(got).toEqual(expected);
     expect(failures).toEqual([new Error("it broke")]);
   });
+});
+
+test("a route that names what its issuer does not have is a mistake when it is made", () => {
+  const grants = [{ id: "files", operations: ["get"] }];
+  const options = { name: "files", keys: createKeyring(), revocations: createRevocationList() };
+  const requires = forFetch(createIssuer({ ...options, grants }));
+  const made = (requirement: object) =>
+    misuse(() => requires({ ...GET, ...requirement }, () => OK));
+  expect(made({ grant: "file" })).toContain('there is no grant "file"; did you mean "files"?');
+  expect(made({ operation: "git" })).toContain('no such grant has "git"; did you mean "get"?');
 });
 
 test("node:http: the request is answered whatever becomes of what onFailure does", async () => {

@@ -4,7 +4,7 @@ import { createFixedTokens } from "../../../src/auth/index.js";
 import type { Json } from "../../../src/bytes/json.js";
 import { serve } from "../../../src/http/serve.js";
 import { withCapability } from "../../../src/protocols/a2a/client/index.js";
-import { mountA2A } from "../../../src/protocols/a2a/server.js";
+import { mountA2A, serveAgent } from "../../../src/protocols/a2a/server.js";
 import { at, authorized, callOf, clientOf, request, rpc, send, taskIn } from "./callers.js";
 import { agentFor, held, userMessage } from "./set-up.js";
 
@@ -185,4 +185,19 @@ test("the log says which method was called, also where it goes on as another", a
   await rpc(agent, "alice", "a2a/task/send", { message, token });
   await agent.stop();
   expect(agent.logged()).toContain('"method":"a2a/task/send"');
+});
+
+test("options that are missing or unknown are named before anything is served", async () => {
+  const { agent, tasks } = await agentFor();
+  const authenticator = { authenticate: async () => Promise.reject(new Error("not asked")) };
+  const log = { info() {}, warn() {}, error() {} };
+  const card = { name: "A", description: "B", version: "1" };
+  const whole = { agent, authenticator, tasks, log, card };
+  for (const [options, message] of [
+    [{ ...whole, timeOut: 1 }, 'options.timeOut: unknown member; did you mean "timeout"?'],
+    [{ ...whole, log: undefined }, "options.log: is missing"],
+    [{ ...whole, card: { title: "A" } }, "options.card.name: must be a text"],
+  ] as const) {
+    await expect(serveAgent(Object(options))).rejects.toThrow(message);
+  }
 });

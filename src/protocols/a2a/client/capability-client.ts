@@ -43,7 +43,7 @@ export class CapabilityClient {
     this.#client = client;
   }
 
-  /** @throws A2AError if the agent refuses; `refusalOf` tells why. */
+  /** @throws A2AError if the agent refuses: `reason` is the code, and its metadata has `problem` as JSON. */
   async request(query: CapabilityQuery): Promise<GrantedCapabilities> {
     // What the agent says is for the caller to use, not to rely on: the agent checks every call again.
     return (await this.#method(METHODS.request, { ...query })) as unknown as GrantedCapabilities;

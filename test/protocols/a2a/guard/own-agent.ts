@@ -67,6 +67,8 @@ interface Desk extends AgentExecutor {
   readonly cleared: MessageClearance[];
   /** How many tasks each message was handed that it refers to. */
   readonly referred: number[];
+  /** What the SDK tells of each request, headers included. */
+  readonly told: string[];
 }
 
 function part(content: Part["content"], mediaType: string, filename = ""): Part {
@@ -81,9 +83,11 @@ function deskExecutor(guarded: boolean): Desk {
   const ran: Message[] = [];
   const cleared: MessageClearance[] = [];
   const referred: number[] = [];
+  const told: string[] = [];
   const execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
     const { userMessage, taskId, contextId, task } = request;
     ran.push(structuredClone(userMessage));
+    told.push(JSON.stringify([...request.context.state.entries()]));
     referred.push(request.referenceTasks?.length ?? 0);
     if (guarded) cleared.push(clearanceOf(request.context));
     const [verb = "", ...rest] = wordsOf(userMessage);
@@ -130,7 +134,7 @@ function deskExecutor(guarded: boolean): Desk {
     const status = { state: TaskState.TASK_STATE_CANCELED, message: undefined, timestamp };
     bus.publish(AgentEvent.statusUpdate({ taskId, contextId: "", status, metadata: {} }));
   };
-  return { ran, cleared, referred, execute, cancelTask };
+  return { ran, cleared, referred, told, execute, cancelTask };
 }
 
 /** The agent that runs. */
@@ -140,6 +144,8 @@ export interface RunningDesk {
 }
 
 export interface DeskOptions extends Partial<GuardOptions> {
+  /** How often the guard's middleware stands before the handler; once unless given. */
+  readonly fronts?: number;
   /** Leaves the guard's middleware out. */
   readonly bare?: boolean;
   /** Keeps the tasks; in memory unless given. */
@@ -159,7 +165,7 @@ const login: RequestHandler = (req, _res, next) => {
 /** Starts the agent, behind a guard if there is an issuing agent. */
 export async function startDesk(
   { agent }: { readonly agent?: World["agent"] } = {},
-  { bare = false, tasks = new InMemoryTaskStore(), ...options }: DeskOptions = {},
+  { bare = false, fronts = 1, tasks = new InMemoryTaskStore(), ...options }: DeskOptions = {},
 ): Promise<RunningDesk> {
   const app = express();
   const server = app.listen(0, "127.0.0.1");
@@ -193,7 +199,8 @@ export async function startDesk(
   const caller = (req: Request): Caller | undefined => callers.get(req);
   const guarded = agent && guard({ agent, handler: inner, needs, caller, ...options });
   const requestHandler: A2ARequestHandler = guarded?.handler ?? inner;
-  const front = guarded === undefined || bare ? [] : [guarded.middleware];
+  const front =
+    guarded === undefined || bare ? [] : Array.from({ length: fronts }, () => guarded.middleware);
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
   app.use(login);
   app.use("/rpc", ...front, jsonRpcHandler({ requestHandler, userBuilder }));

@@ -3,7 +3,11 @@ import type { Client } from "@a2a-js/sdk/client";
 import { beforeEach, expect, test, vi } from "vitest";
 import { attenuate, type HopInit } from "../../../../src/index.js";
 import { RootKey } from "../../../../src/macaroon/root-key.js";
-import { refusalOf, withCapability } from "../../../../src/protocols/a2a/client/index.js";
+import {
+  EXTENSION_URI,
+  refusalOf,
+  withCapability,
+} from "../../../../src/protocols/a2a/client/index.js";
 import { type GuardOptions, guard, openTaskStore } from "../../../../src/protocols/a2a/index.js";
 import { ALICE, granted, misuse, type World, type WorldOptions } from "../../../agent/support.js";
 import {
@@ -395,8 +399,71 @@ test("where ambient authority is accepted, its tasks and those of capabilities a
 test("an option that there is not, or that is no function, is the caller's mistake", async () => {
   const { agent } = await desk();
   const caller = (): undefined => undefined;
-  const made = (options: object): string => misuse(() => guard(Object(options) as GuardOptions));
+  const handler = { sendMessage: () => {} };
+  const made = (options: object): string =>
+    misuse(() => guard(Object({ handler, ...options }) as GuardOptions));
   expect(made({ agent, needs, caller, acess: {} })).toContain("access");
   expect(made({ agent, needs: "talk", caller })).toBe("needs: must be a function");
   expect(made({ agent, needs })).toBe("caller: must be a function");
+  expect(made({ agent: {}, needs, caller })).toContain("agent: must be");
+  expect(made({ agent, handler: {}, needs, caller })).toContain("handler: must be");
 });
+
+test.each<[unknown]>([[{ length: 100_000_000 }], [[1, 2, 3]]])(
+  "bytes that are no text are refused before they are made: %j",
+  async (raw) => {
+    const { url, token, desk: own } = await set();
+    const message = { messageId: "m", role: "ROLE_USER", parts: [{ raw }] };
+    const { body } = await posted(url, { message }, token);
+    expect(at(body, "error", "message")).toContain("params.message.parts[0].raw must be a string");
+    const listed = { ...message, parts: [{ text: "say hi" }], referenceTaskIds: [{ length: 1 }] };
+    expect(at((await posted(url, { message: listed }, token)).body, "error", "message")).toContain(
+      "params.message.referenceTaskIds[0] must be a string",
+    );
+    expect(own.ran).toEqual([]);
+  },
+);
+
+test("what runs learns nothing of the tokens that came with a request", async () => {
+  const { url, token, holder, desk: own } = await set();
+  const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "say hi" }] };
+  expect(at((await posted(url, { message }, token)).body, "error")).toBeNull();
+  await (await holder()).sendMessage(words("say hi"));
+  expect(own.told).toHaveLength(2);
+  expect(own.told.join()).not.toContain(token);
+  expect(own.told.join().toLowerCase()).not.toContain("proviso-capability");
+});
+
+test("a guard that stands twice before its handler fails, and runs nothing", async () => {
+  const { url, token, desk: own } = await set({ fronts: 2 }, { mode: "prefer" });
+  const message = { role: "user", parts: [{ text: "say hi" }] };
+  const { status } = await posted(url, { message, capabilities: [{ token }] }, "", "a2a/task/send");
+  expect([status, own.ran]).toEqual([500, []]);
+});
+
+test.each([
+  [null, 401],
+  [{ principal: "alice" }, 500],
+  [{ principal: "", invoker: "app" }, 500],
+])("a caller of %j is none", async (caller, status) => {
+  const { url, desk: own } = await set(
+    { caller: () => JSON.parse(JSON.stringify(caller)), onFailure: () => {} },
+    { mode: "prefer" },
+  );
+  const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "say hi" }] };
+  const answer = await posted(url, { message }, "");
+  expect([status === 401 ? answer.status : 500, own.ran]).toEqual([status, []]);
+  expect(at(answer.body, "error")).not.toBeNull();
+});
+
+function posted(url: string, params: object, token: string, method = "SendMessage") {
+  return send(`${url}/rpc`, {
+    method: "POST",
+    headers: {
+      ...{ "Content-Type": "application/json", Authorization: `Bearer ${LOGIN}` },
+      ...{ "A2A-Version": "1.0", "A2A-Extensions": EXTENSION_URI },
+      ...(token === "" ? {} : { "Proviso-Capability": token }),
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+}
