@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.js";
+import { FULL } from "./test/support/size.js";
 
 // Rooms that do no I/O: their tests share one process and what it has loaded, which halves their time.
 const PURE = ["bytes", "macaroon", "caveats", "capability", "revocation", "exhaustive"].map(
@@ -11,8 +12,8 @@ const config: ViteUserConfig = defineConfig({
   test: {
     setupFiles: ["test/support/set-up.ts"],
     // Interop and end-to-end tests start other programs; the machine may have two cores.
-    // Most of them wait for other programs; vitest would leave one core free.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // In a quick run many wait, for other programs or for a lock: one worker more than cores.
+    maxWorkers: Math.max(2, availableParallelism()) + (FULL ? 0 : 1),
     testTimeout: 60_000,
     hookTimeout: 120_000,
     sequence: { sequencer: LongestFirst },

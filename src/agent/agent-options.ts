@@ -93,6 +93,7 @@ const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
   observe: true,
   clock: true,
 };
+const REQUIRED = ["issuer", "revocations", "ledger", "policy", "skills"] as const;
 const DEFAULT_LIFETIME = 15 * 60;
 const MAX_HANDLES = CAPABILITY_LIMITS.setMembers;
 const MAX_REVOCATIONS = 1000;
@@ -100,6 +101,8 @@ const MAX_REVOCATIONS = 1000;
 /** @throws TypeError naming the option that is wrong. */
 export function settledOptions(options: IssuingAgentOptions): SettledOptions {
   assertMembers(options, Object.keys(OPTIONS), "options");
+  const missing = REQUIRED.find((name) => typeof options[name] !== "object");
+  if (missing !== undefined) throw new TypeError(`options.${missing}: is missing`);
   const { issuer, mode = "require" } = options;
   const lifetime = options.lifetime ?? Math.min(DEFAULT_LIFETIME, issuer.maxLifetime);
   const { undeclaredAmbient = mode === "require" ? "refused" : "accepted" } = options;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compileArgumentChecks, handlesIn } from "../../src/agent/arguments.js";
+import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { checkSkills, type Skill } from "../../src/agent/skill.js";
 import type { Json } from "../../src/bytes/json.js";
 import type { Grant } from "../../src/issuer/grant.js";
@@ -187,4 +188,8 @@ describe("options of an agent", () => {
     );
     expect(outcome).toMatchObject({ ok: true, capabilities: [{ grant: "clock:read" }] });
   });
+});
+
+test("what an agent cannot do without is named when it is missing", async () => {
+  await expect(createIssuingAgent(Object({}))).rejects.toThrow("options.issuer: is missing");
 });
