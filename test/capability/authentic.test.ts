@@ -66,6 +66,17 @@ describe("an authentic token", () => {
     expect(codes(stranger, token, known)).toEqual(["foreign_issuer"]);
   });
 
+  test("is not what a text gives that is none of the issuer's", () => {
+    const { issuer, token } = world();
+    const altered = `${token.slice(0, -2)}${token.endsWith("AA") ? "BB" : "AA"}`;
+    for (const [text, code] of [
+      ["noise", "token_malformed"],
+      [altered, "signature_mismatch"],
+    ] as const) {
+      expect(issuer.authenticate(text)).toMatchObject({ ok: false, denial: { code } });
+    }
+  });
+
   test("cannot be made up", () => {
     const { issuer, authentic: known } = world();
     const forged: AuthenticToken = { ...known };
