@@ -3,7 +3,7 @@ import { forInvoker, type Permission } from "./policy.js";
 
 /**
  * What the policy allows at this moment to a capability: what it allows to the agent that the capability
- * was issued to, whoever uses it. Of a capability that the ledger does not know, no rule that names
+ * was issued to, in any hands. Of a capability that the ledger does not know, no rule that names
  * invokers allows anything.
  *
  * @throws StorageError if the ledger cannot be read.

@@ -112,7 +112,7 @@ export function authenticateAgain(
   return { ok: true, token };
 }
 
-/** The token with one more link, of which no other party has had a say: nothing is verified again. */
+/** The token with one more link, which the issuer itself has appended: nothing is verified again. */
 export function extend(token: AuthenticToken, child: Macaroon): AuthenticToken {
   const key = keyOfKept(token);
   const {

@@ -73,7 +73,7 @@ export class OperationGate implements MessageWay {
     return undefined;
   }
 
-  /** The SDK would hand the tasks that a message refers to, whoever made them, to what runs. */
+  /** The SDK would hand all tasks that a message refers to to what runs, other callers' too. */
   async #seen(ids: readonly string[], context: ServerCallContext): Promise<string[]> {
     const seen: string[] = [];
     for (const id of ids) if (await this.#visibility.sees(id, context)) seen.push(id);

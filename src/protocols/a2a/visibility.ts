@@ -4,7 +4,7 @@ import type { ServerCallContext, TaskStore } from "@a2a-js/sdk/server";
 import type { AuthorityUse } from "../../agent/coverage.js";
 import { type TaskAccess, taskAccessOf, usesOf } from "../../stores/tasks/task-access.js";
 
-/** Asks a handler for a page of tasks, whoever made them. */
+/** Asks a handler for a page of the tasks of all callers. */
 type List = (params: ListTasksRequest) => Promise<ListTasksResponse>;
 
 /** Which tasks a request may see. */
@@ -52,7 +52,7 @@ interface Made {
 
 /** Tasks of one principal in one tenant that are remembered; of more, the oldest are forgotten. */
 const MOST_TASKS = 10_000;
-/** Principals and their tenants of which anything is remembered. */
+/** Owners, a principal in a tenant each, whose tasks are remembered. */
 const MOST_OWNERS = 10_000;
 const PAGE_SIZE = 50;
 const MAX_PAGE = 100;
