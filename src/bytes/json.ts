@@ -71,6 +71,19 @@ export function isDeeperThan(value: unknown, depth: number): boolean {
   return false;
 }
 
+/** Every text in a value, names of members included; iterative, whatever the depth. */
+export function* textsIn(value: unknown): Generator<string> {
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next === "string") yield next;
+    else if (Array.isArray(next)) for (const item of next) waiting.push(item);
+    else if (typeof next === "object" && next !== null) {
+      for (const [name, inner] of Object.entries(next)) waiting.push(name, inner);
+    }
+  }
+}
+
 /** The outline of a text that may or may not be JSON, read without building anything. */
 export interface JsonOutline {
   /** Deepest nesting of `{` and `[` outside strings. */

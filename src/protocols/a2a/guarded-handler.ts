@@ -11,7 +11,7 @@ import { faultOf, INTERNAL, sdkError } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
 import { hasEnded } from "./open-tasks.js";
 import type { Need } from "./places.js";
-import { follow } from "./repeats.js";
+import { follow, taskIdOf } from "./repeats.js";
 import type { Visibility } from "./visibility.js";
 
 /** What the handler rests on. */
@@ -220,11 +220,6 @@ function withoutCapabilities<Request extends { metadata?: { [key: string]: unkno
 ): Request {
   const { [EXTENSION_URI]: _, ...metadata } = request.metadata ?? {};
   return { ...request, metadata };
-}
-
-function taskIdOf({ payload }: StreamResponse): string {
-  if (payload === undefined) return "";
-  return payload.$case === "task" ? payload.value.id : payload.value.taskId;
 }
 
 /** Without its entrance in front, the handler does nothing. */
