@@ -16,7 +16,17 @@ export type Json =
 export type JsonObject = { readonly [name: string]: Json };
 
 export function isJsonObject(value: Json): value is JsonObject {
+  return isObject(value);
+}
+
+/** Whether a value is an object, and neither null nor an array. */
+export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether a value is an array of strings. */
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
 /**

@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from "express";
-import { isDeeperThan, textsIn } from "../bytes/json.js";
+import { isDeeperThan, isObject, textsIn } from "../bytes/json.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "./fault.js";
 
 /** What a body may be, before anything looks into it. */
@@ -34,7 +34,8 @@ export function jsonBody(
     answer(res, bodyFault(error.type, limits));
   };
   const measure: RequestHandler = (req, res, next) => {
-    if (!isOneObject(req.body)) {
+    // Nothing at all is left to what reads it, as in a request without a body.
+    if (req.body !== undefined && !isObject(req.body)) {
       // A protocol's own reader may parse a text once more, past the limits.
       return answer(res, invalidRequest("the body must be one JSON object"));
     }
@@ -53,12 +54,6 @@ function bodyFault(type: unknown, limits: BodyLimits): HttpFault {
   if (type === "encoding.unsupported") return invalidRequest("the body must not be compressed");
   if (type === "charset.unsupported") return invalidRequest("the body must be UTF-8");
   return { status: 400, reason: "parse_error", message: "the body is not JSON" };
-}
-
-/** Or nothing at all, as in a request without a body. */
-function isOneObject(body: unknown): boolean {
-  if (body === undefined) return true;
-  return typeof body === "object" && body !== null && !Array.isArray(body);
 }
 
 /**
