@@ -192,7 +192,7 @@ test("so many calls at once, and no more", async () => {
   expect(await peer.part("type", "req_id")).toEqual({ type: "tool/call/resp", req_id: "2" });
 });
 
-test("a call is cancelled, or takes too long; one that is deaf to it keeps its place", async () => {
+test("a call is cancelled, or takes too long; those that are deaf to it are so many and no more", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held), limits: { parallel: 1 } });
   const peer = await Peer.at(host.port);
@@ -205,6 +205,10 @@ test("a call is cancelled, or takes too long; one that is deaf to it keeps its p
   await until(() => held.ran.length === 2);
   host.timers.turn(2001);
   expect(await peer.part("req_id", "code")).toEqual({ req_id: "deaf", code: "timed_out" });
+  peer.send({ ...toolCall(session, "deaf", {}, "deaf 2"), timeout: 2 });
+  await until(() => held.ran.length === 3);
+  host.timers.turn(2001);
+  expect(await peer.part("req_id", "code")).toEqual({ req_id: "deaf 2", code: "timed_out" });
   peer.send(toolCall(session, "add"));
   expect(await peer.code()).toBe("too_many_parallel");
   held.release();
