@@ -1,5 +1,5 @@
 import type { Ajv2020 } from "ajv/dist/2020.js";
-import type { Json } from "../bytes/json.js";
+import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
 import { shown } from "../caveats/scalar.js";
 import { isHandle } from "../issuer/handle.js";
 import type { AgentDenial } from "./refusal.js";
@@ -66,6 +66,52 @@ export async function compileArgumentChecks(
   }
   return checks;
 }
+
+/** Arrays and objects within each other, in arguments: what is nested deeper may hold itself. */
+const MAX_NESTED = 256;
+
+/**
+ * The arguments of a call as they are judged and recorded: a frozen copy, so that what the caller does to
+ * its own afterwards changes nothing.
+ *
+ * @throws TypeError if they are not JSON.
+ */
+export function judgedArguments(given: JsonObject): JsonObject {
+  return copied(given, (copy) => Object.freeze(copy));
+}
+
+/** A copy of such arguments for a skill, which may change what it is given. */
+export function skillArguments(judged: JsonObject): JsonObject {
+  return copied(judged, (copy) => copy);
+}
+
+type Finish = <Of extends object>(copy: Of) => Of;
+
+function copied(given: JsonObject, finish: Finish): JsonObject {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw new TypeError("arguments: must be an object");
+  }
+  return copyOf(given, finish, MAX_NESTED);
+}
+
+function copyOf(object: JsonObject, finish: Finish, room: number): JsonObject {
+  const members = Object.entries(object).filter(([, one]) => one !== undefined);
+  return finish(
+    Object.fromEntries(members.map(([name, one]) => [name, copyOfOne(one, finish, room)])),
+  );
+}
+
+function copyOfOne(value: Json, finish: Finish, room: number): Json {
+  if (typeof value === "object" && value !== null) {
+    if (room === 0) throw new TypeError(`arguments: are nested more than ${MAX_NESTED} deep`);
+    if (isJsonObject(value)) return copyOf(value, finish, room - 1);
+    return finish(Array.from(value, (one) => copyOfOne(one, finish, room - 1)));
+  }
+  if (value === null || SCALARS.includes(typeof value)) return value;
+  throw new TypeError(`arguments: must be JSON; they hold: ${typeof value}`);
+}
+
+const SCALARS: readonly string[] = ["string", "number", "boolean"];
 
 /** Every text in the arguments that is written like a handle, wherever it stands, each once. */
 export function handlesIn(value: Json): string[] {
