@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { User } from "@a2a-js/sdk/server";
 import { jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
 import type { ErrorRequestHandler, Request, RequestHandler } from "express";
@@ -193,6 +194,8 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   const card = agentCard(own, agent, authenticator, { jsonRpc: rpcUrl, rest: restUrl });
   const limit = new ConcurrencyLimit(mostRunning);
   const stopping = new AbortController();
+  // Each run listens, for as long as it takes.
+  setMaxListeners(0, stopping.signal);
   const limits = { timeout, onFailure, stopping: stopping.signal };
   const executor = new CapabilityExecutor({ agent, tasks, runTask, ...limits });
   const inner = new KeptTasks({ card, tasks, executor, push, onFailure });
