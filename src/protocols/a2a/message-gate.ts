@@ -12,7 +12,13 @@ import { OpenTasks } from "./open-tasks.js";
 import { unsupportedPart } from "./parts.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
 import { repeatedTask, taskMessage } from "./repeats.js";
-import { MOST_REFERENCES, missingIn, readTaskRequest, type TaskRequest } from "./task-request.js";
+import {
+  MOST_REFERENCES,
+  missingIn,
+  readTaskRequest,
+  seenOf,
+  type TaskRequest,
+} from "./task-request.js";
 
 /** What messages are let through by. */
 export interface MessageGateContext {
@@ -55,7 +61,7 @@ export class MessageGate implements MessageWay {
       const admission = await admit(agent, context);
       await this.#open.enter(message, context);
       call.leave = { kind: "text", admission, request: asked };
-      return undefined;
+      return this.#refer(request, context);
     }
     const continues = (message?.taskId ?? "") !== "";
     if (continues) {
@@ -69,7 +75,14 @@ export class MessageGate implements MessageWay {
     const { capability } = clearance;
     if (!continues) allowTasks(agent, capability === undefined ? [] : [capability], context);
     call.leave = { kind: "skill", clearance, invocation };
-    return undefined;
+    return this.#refer(request, context);
+  }
+
+  async #refer({ message }: SendMessageRequest, context: ServerCallContext): Promise<undefined> {
+    const { tasks } = this.#context;
+    const sees = async (id: string): Promise<boolean> =>
+      (await tasks.load(id, context)) !== undefined;
+    callOf(context).references = await seenOf(message?.referenceTaskIds ?? [], sees);
   }
 
   /** What a message asks for. @throws The error to answer, if it asks for nothing that can be done. */

@@ -11,7 +11,7 @@ import { callOf } from "./calls.js";
 import type { MessageWay } from "./entering.js";
 import { denialFault, malformed, refuse } from "./errors.js";
 import { narrowed } from "./task-call.js";
-import { MOST_REFERENCES } from "./task-request.js";
+import { MOST_REFERENCES, seenOf } from "./task-request.js";
 import type { Visibility } from "./visibility.js";
 
 /** What a message needs leave for. */
@@ -69,15 +69,8 @@ export class OperationGate implements MessageWay {
     const { capability } = clearance;
     if (taskId === "") allowTasks(agent, capability === undefined ? [] : [capability], context);
     call.leave = { kind: "operation", clearance, agent };
-    message.referenceTaskIds = await this.#seen(referenceTaskIds, context);
+    call.references = await seenOf(referenceTaskIds, (id) => this.#visibility.sees(id, context));
     return undefined;
-  }
-
-  /** The SDK would hand all tasks that a message refers to to what runs, other callers' too. */
-  async #seen(ids: readonly string[], context: ServerCallContext): Promise<string[]> {
-    const seen: string[] = [];
-    for (const id of ids) if (await this.#visibility.sees(id, context)) seen.push(id);
-    return seen;
   }
 }
 

@@ -34,6 +34,7 @@ import { calledMethod } from "./extension-rpc.js";
 import { GuardedHandler } from "./guarded-handler.js";
 import { KeptTasks } from "./kept-tasks.js";
 import { MessageGate } from "./message-gate.js";
+import { routeOf } from "./places.js";
 import type { PushOptions } from "./push-target.js";
 import { invokeSkill } from "./skill-methods.js";
 import type { TaskRunner } from "./task-call.js";
@@ -213,7 +214,7 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
     return [
       ...front({
         ...{ binding, log, metrics, denialHeader: DENIAL_HEADER, isDraining, answer, onFailure },
-        ...(isRpc ? { methodOf: calledMethod } : {}),
+        methodOf: isRpc ? calledMethod : (req) => `${req.method} ${routeOf(req.path)}`,
         ...{ authenticator, limited, types: BODY_TYPES[binding] },
         body: { ...BODY_LIMITS, ...options.body },
       }),
