@@ -2,6 +2,7 @@ import type { Ajv2020 } from "ajv/dist/2020.js";
 import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
 import { shown } from "../caveats/scalar.js";
 import { isHandle } from "../issuer/handle.js";
+import type { OperationInvocation, SkillInvocation } from "./clearance.js";
 import type { AgentDenial } from "./refusal.js";
 import type { Skill } from "./skill.js";
 
@@ -71,16 +72,20 @@ export async function compileArgumentChecks(
 const MAX_NESTED = 256;
 
 /**
- * The arguments of a call as they are judged and recorded: a frozen copy, so that what the caller does to
- * its own afterwards changes nothing.
+ * An invocation as it was when it came, with a frozen copy of its arguments: it is judged over many turns,
+ * and what its caller does to its own objects meanwhile changes nothing.
  *
- * @throws TypeError if they are not JSON.
+ * @throws TypeError if the arguments are not JSON.
  */
-export function judgedArguments(given: JsonObject): JsonObject {
-  return copied(given, (copy) => Object.freeze(copy));
+export function ownInvocation<Of extends SkillInvocation | OperationInvocation>(
+  invocation: Of,
+): Of {
+  const { arguments: given, capabilities } = invocation;
+  const own = copied(given, (copy) => Object.freeze(copy));
+  return { ...invocation, arguments: own, capabilities: [...capabilities] };
 }
 
-/** A copy of such arguments for a skill, which may change what it is given. */
+/** A copy of what was judged for a skill, which may change what it is given. */
 export function skillArguments(judged: JsonObject): JsonObject {
   return copied(judged, (copy) => copy);
 }

@@ -4,7 +4,7 @@ import type { HopInit } from "../caveats/hop.js";
 import type { Issuer } from "../issuer/issuer.js";
 import { type Admission, admit } from "./admission.js";
 import type { AgentContext } from "./agent-options.js";
-import { judgedArguments, skillArguments } from "./arguments.js";
+import { ownInvocation, skillArguments } from "./arguments.js";
 import type { Caller } from "./caller.js";
 import { readCapabilityRequest } from "./capability-request.js";
 import type {
@@ -286,12 +286,6 @@ export class IssuingAgent {
   introspect(caller: Caller, presented: Presented): Promise<Introspection> {
     return introspect(caller, presented, this.#context);
   }
-}
-
-/** An invocation as it was when it came: it is judged over many turns, and its caller still holds it. */
-function ownInvocation<Of extends SkillInvocation | OperationInvocation>(invocation: Of): Of {
-  const { arguments: given, capabilities } = invocation;
-  return { ...invocation, arguments: judgedArguments(given), capabilities: [...capabilities] };
 }
 
 const NEVER: AbortSignal = new AbortController().signal;

@@ -13,8 +13,11 @@ const WANTED = `must be at most ${LONGEST_ID} printable ASCII characters`;
 /** Parameters that are ids, in both spellings that the SDK reads. */
 const IDS = ["id", "taskId", "task_id", "contextId", "context_id"];
 const TEXTS: readonly string[] = [...IDS, "pageToken", "page_token"];
-/** The only parameters that have members. */
-const OBJECTS: readonly string[] = ["metadata", "authentication"];
+/** Other parameters that it makes texts or numbers of. */
+const SCALARS: readonly string[] = [
+  ...["historyLength", "history_length", "pageSize", "page_size", "url", "token"],
+  ...["statusTimestampAfter", "status_timestamp_after"],
+];
 
 /**
  * What is wrong with the parameters of a method about tasks: the SDK makes texts and numbers of whatever
@@ -22,28 +25,26 @@ const OBJECTS: readonly string[] = ["metadata", "authentication"];
  */
 export function oddParameter(req: Request, { need, params }: Outline): string | undefined {
   if (need !== "task") return undefined;
-  for (const [name, value] of Object.entries(params)) {
-    if (value === null) continue;
-    if (TEXTS.includes(name) && typeof value !== "string") return `params.${name} must be a text`;
-    if (typeof value === "object" && !OBJECTS.includes(name)) {
-      return "params has an object or a list where there is none";
-    }
+  for (const name of TEXTS) {
+    if (typeof (params[name] ?? "") !== "string") return `params.${name} must be a text`;
   }
+  const scalar = SCALARS.find((name) => hasMembers(params[name]));
+  if (scalar !== undefined) return `params.${scalar} must be a text or a number`;
   if (Object.values(membersOf(params["authentication"])).some(hasMembers)) {
-    return "params.authentication must have texts alone";
+    return "the members of params.authentication must be texts";
   }
-  const { pathname, searchParams } = new URL(req.url, "http://localhost");
+  const query = new URLSearchParams(req.originalUrl.replace(/^[^?]*/, ""));
   for (const name of IDS) {
-    for (const id of [params[name], ...searchParams.getAll(name)]) {
+    for (const id of [params[name], ...query.getAll(name)]) {
       if (typeof id === "string" && !PLAIN.test(id)) return `params.${name} ${WANTED}`;
     }
   }
   // Over HTTP+JSON, what is done to a task follows its id.
-  const ids = pathname.split("/").map((part) => decoded(part.replace(/:[a-z]+$/i, "")));
+  const ids = req.path.split("/").map((part) => decoded(part.replace(/:[a-z]+$/i, "")));
   return ids.every((id) => PLAIN.test(id)) ? undefined : `an id in the address ${WANTED}`;
 }
 
-function hasMembers(value: Json): boolean {
+function hasMembers(value: Json | undefined): boolean {
   return typeof value === "object" && value !== null;
 }
 
