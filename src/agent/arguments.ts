@@ -1,5 +1,5 @@
 import type { Ajv2020 } from "ajv/dist/2020.js";
-import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
+import { isJsonObject, isObject, type Json, type JsonObject, textsIn } from "../bytes/json.js";
 import { shown } from "../caveats/scalar.js";
 import { isHandle } from "../issuer/handle.js";
 import type { OperationInvocation, SkillInvocation } from "./clearance.js";
@@ -93,9 +93,7 @@ export function skillArguments(judged: JsonObject): JsonObject {
 type Finish = <Of extends object>(copy: Of) => Of;
 
 function copied(given: JsonObject, finish: Finish): JsonObject {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new TypeError("arguments: must be an object");
-  }
+  if (!isObject(given)) throw new TypeError("arguments: must be an object");
   return copyOf(given, finish, MAX_NESTED);
 }
 
@@ -120,16 +118,5 @@ const SCALARS: readonly string[] = ["string", "number", "boolean"];
 
 /** Every text in the arguments that is written like a handle, wherever it stands, each once. */
 export function handlesIn(value: Json): string[] {
-  const found = new Set<string>();
-  const open: Json[] = [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next === "string") {
-      if (isHandle(next)) found.add(next);
-    } else if (typeof next === "object" && next !== null) {
-      // A name of a member can be a handle, too.
-      const inner = Array.isArray(next) ? next : Object.entries(next).flat();
-      for (const one of inner) open.push(one);
-    }
-  }
-  return [...found];
+  return [...new Set(textsIn(value))].filter(isHandle);
 }

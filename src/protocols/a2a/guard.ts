@@ -9,7 +9,7 @@ import { BODY_TYPES, faultWriter, plainId } from "./answer.js";
 import { entrance } from "./entrance.js";
 import type { Binding } from "./errors.js";
 import { GuardedHandler } from "./guarded-handler.js";
-import { type NeedsOf, OperationGate } from "./operation-gate.js";
+import { type NeedsOf, operationGate } from "./operation-gate.js";
 import { isRoot } from "./places.js";
 import { RememberedTasks } from "./remembered-tasks.js";
 import { shownBy } from "./visibility.js";
@@ -117,7 +117,7 @@ export function guard(options: GuardOptions): Guard {
   } = options;
   const visibility = access === undefined ? new RememberedTasks() : shownBy(access);
   const handler = new GuardedHandler({ agent, inner, visibility });
-  const messages = new OperationGate(agent, needs, visibility);
+  const messages = operationGate(agent, needs, visibility);
   const gates = { agent, handler, messages, methods: new Map(), tenants: true };
   const body = { ...BODY_LIMITS, ...options.body };
   const answer: FaultWriter = (res, why) => faultWriter(bindingOf(res.req))(res, why);
