@@ -12,7 +12,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from proviso_check import Invocation, Misuse, Refused, Valid, check, verify  # noqa: E402
 from proviso_check import base64url  # noqa: E402
-from proviso_check.discovery import Unjudgeable  # noqa: E402
 from proviso_check.limits import FormError  # noqa: E402
 from proviso_check.registry import MalformedRegistry  # noqa: E402
 from proviso_check.revocation import MalformedList  # noqa: E402
@@ -142,7 +141,7 @@ def answer(line: bytes) -> Dict[str, Any]:
         if operation is None:
             raise BadRequest("unknown op")
         return {"id": identity, **operation(request)}
-    except (BadRequest, MalformedList, MalformedRegistry, Unjudgeable, Unsupported) as error:
+    except (BadRequest, MalformedList, MalformedRegistry, Unsupported) as error:
         return {"id": identity, "unsupported": str(error)}
     except (ValueError, RecursionError):  # not JSON, not UTF-8, or nested without end
         return {"id": identity, "unsupported": "not a request that can be read"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-from proviso_check.agent_chain import validate_chain
-from proviso_check.card import Card
+from proviso_check.agent_chain import MAX_LENGTH, validate_chain
+from proviso_check.card import Card, is_vendors
 from proviso_check.card_versions import read_version, written
 from proviso_check.discovery import (
     BINDINGS, NeededGrant, Refusal, Requirements, card_of, discover, read_text,
 )
-from proviso_check.registry import REGISTRY, broken_by_change, broken_rules
+from proviso_check.registry import REGISTRY, broken_by_change, broken_rules, by_name
 from request_members import BadRequest, flag, objects, optional_text, text, texts
 
 
@@ -22,11 +22,14 @@ def _requirements(request: Dict[str, Any]) -> Requirements:
     binding = optional_text(value, "binding")
     if version is None or binding not in (None, *BINDINGS):
         raise BadRequest("a version or binding that no caller can require")
+    names = frozenset(texts(value, "capabilities")), frozenset(texts(value, "endToEnd"))
+    known = by_name(request.get("registry", REGISTRY))
+    if not all(name in known or is_vendors(name) for name in names[0] | names[1]):
+        raise BadRequest("a required capability that is neither registered nor a vendor's")
     grants = objects(value, "grants") if "grants" in value else []
     return Requirements(
         version,
-        frozenset(texts(value, "capabilities")),
-        frozenset(texts(value, "endToEnd")),
+        *names,
         tuple(NeededGrant(text(one, "grant"), tuple(texts(one, "operations")),
                           flag(one, "attenuable", False)) for one in grants),
         binding,
@@ -49,17 +52,18 @@ def answer_discover(request: Dict[str, Any]) -> Dict[str, Any]:
     result = discover(_card(request, registry), _requirements(request), registry)
     if isinstance(result, Refusal):
         return {"result": "refused", "denials": [{"code": code} for code in result.denials]}
-    return {"result": "usable", "interface": result.interface, "version": written(result.version),
+    chosen = {"url": result.interface.url, "binding": result.interface.binding}
+    return {"result": "usable", "interface": chosen, "version": written(result.version),
             "warnings": list(result.warnings)}
 
 
 def answer_chain(request: Dict[str, Any]) -> Dict[str, Any]:
     """The operation ``chain``."""
     links = [(text(link, "url"), _card(link)) for link in objects(request, "links")]
-    limit = request.get("maxLength")
-    if limit is not None and not (isinstance(limit, float) and limit.is_integer() and limit > 0):
+    limit = request.get("maxLength", float(MAX_LENGTH))
+    if not isinstance(limit, float) or not limit.is_integer() or limit < 1:
         raise BadRequest("maxLength is not a length")
-    denials = validate_chain(links, _requirements(request), None if limit is None else int(limit))
+    denials = validate_chain(links, _requirements(request), int(limit))
     if not denials:
         return {"result": "valid"}
     return {"result": "refused",

@@ -12,6 +12,8 @@ from .registry import PROPAGATING
 
 LinkDenial = Tuple[str, int]
 _OWN_PORTS = {"http": 80, "https": 443}
+_CARD = "/.well-known/agent-card.json"
+MAX_LENGTH = 8
 
 
 def agent_at(url: str) -> str:
@@ -23,15 +25,16 @@ def agent_at(url: str) -> str:
         return url
     scheme, host = parts.scheme.lower(), (parts.hostname or "").lower()
     port = "" if number in (None, _OWN_PORTS.get(scheme)) else f":{number}"
-    return f"{scheme}://{host}{port}{parts.path or '/'}" + (f"?{parts.query}" if parts.query else "")
+    path = parts.path[: -len(_CARD)] if parts.path.endswith(_CARD) else parts.path
+    return f"{scheme}://{host}{port}{path.rstrip('/')}"
 
 
 def validate_chain(
-    links: Sequence[Tuple[str, Card]], needs: Requirements, limit: Optional[int] = None
+    links: Sequence[Tuple[str, Card]], needs: Requirements, limit: int = MAX_LENGTH
 ) -> Set[LinkDenial]:
     """Every reason against a chain, with its link. Without any, the chain is valid."""
     end_to_end = needs.end_to_end | (needs.capabilities & PROPAGATING)
-    within = links if limit is None else links[:limit]
+    within = links[:limit]
     denials: Set[LinkDenial] = set()
     if len(within) < len(links):
         denials.add(("chain_too_deep", len(within)))
@@ -50,10 +53,18 @@ def validate_chain(
             relied = frozenset(name for delegate in named for name in delegate.capabilities)
         end_to_end |= relied & PROPAGATING
         denials |= _link(card, at, _needs_at(at, needs, end_to_end, relied))
-        if end_to_end and not card.faults and card.delegates is None:
+        following = agent_at(within[at + 1][0]) if at + 1 < len(within) else None
+        if end_to_end and not card.faults and not _follows(card, following):
             denials.add(("chain_unknown", at))
         before = card
     return denials
+
+
+def _follows(card: Card, following: Optional[str]) -> bool:
+    """Whether the card says to which agents its agent delegates, and to none but the following one."""
+    return card.delegates is not None and all(
+        agent_at(delegate.url) == following for delegate in card.delegates
+    )
 
 
 def _named(card: Card, agent: str) -> List[Delegate]:

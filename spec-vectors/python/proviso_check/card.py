@@ -72,7 +72,7 @@ def read_card(value: Any, tiers: Mapping[str, str]) -> Card:
         flags=_flags([own, faults.object(params.get("capabilities"), "capabilities")], tiers, faults),
         streaming=_flag(own.get("streaming"), "streaming", faults),
         extensions=frozenset(extensions),
-        interfaces=_interfaces(value, places, versions, faults),
+        interfaces=_interfaces(value, params, versions, faults),
         delegates=_delegates(params.get("delegates"), faults),
     )
     granting = [_params(extensions, GRANTS, faults), value]
@@ -99,9 +99,9 @@ class _Versions:
             self.faults.add("a version that can not be read")
         return version
 
-    def several(self, value: Any) -> FrozenSet[Version]:
+    def several(self, value: Any) -> Optional[FrozenSet[Version]]:
         read = [self.one(one) for one in self.faults.array(value, "protocolVersions")]
-        return frozenset(version for version in read if version is not None)
+        return frozenset(version for version in read if version is not None) if read else None
 
 
 def _flag(value: Any, name: str, faults: Faults) -> Optional[bool]:
@@ -127,15 +127,14 @@ def _flags(
 
 
 def _interfaces(
-    card: Mapping[str, Any], places: List[Dict[str, Any]], versions: _Versions, faults: Faults
+    card: Mapping[str, Any], params: Mapping[str, Any], versions: _Versions, faults: Faults
 ) -> Tuple[Interface, ...]:
-    about: Dict[str, List[Mapping[str, Any]]] = {}
-    for place in places:
-        for entry in faults.array(place.get("interfaces"), "interfaces"):
-            if isinstance(entry, dict) and isinstance(entry.get("url"), str):
-                about.setdefault(entry["url"], []).append(entry)
-            else:
-                faults.add("an entry of interfaces without a url")
+    entries: List[Mapping[str, Any]] = []
+    for entry in faults.array(params.get("interfaces"), "interfaces"):
+        if isinstance(entry, dict) and isinstance(entry.get("url"), str):
+            entries.append(entry)
+        else:
+            faults.add("an entry of interfaces without a url")
     found: List[Interface] = []
     for one in faults.array(card.get("supportedInterfaces"), "supportedInterfaces"):
         if not isinstance(one, dict):
@@ -143,13 +142,20 @@ def _interfaces(
             continue
         url, binding = str(one.get("url")), str(one.get("protocolBinding"))
         single = versions.one(one.get("protocolVersion"))
-        said = [one, *about.get(url, [])]
+        said = [one, *(entry for entry in entries if _is_about(entry, url, binding))]
         several = faults.agreed("protocolVersions", said, versions.several)
         if several is not None and single is not None and single not in several:
             faults.add("protocolVersions lacks protocolVersion")
         own = several if several is not None else None if single is None else frozenset([single])
         found.append(Interface(url, binding, own))
+    for entry in entries:
+        if not any(_is_about(entry, one.url, one.binding) for one in found):
+            faults.add("an entry of interfaces that is about none of them")
     return tuple(found)
+
+
+def _is_about(entry: Mapping[str, Any], url: str, binding: str) -> bool:
+    return entry["url"] == url and entry.get("protocolBinding") in (None, binding)
 
 
 def _grants(value: Any, faults: Faults) -> Dict[str, Grant]:
@@ -194,5 +200,5 @@ def _contradictions(card: Card, tiers: Mapping[str, str], faults: Faults) -> Non
     if card.flags.get("streaming_message") is True and card.streaming is False:
         faults.add("streaming_message without streaming")
     for name, flag in card.flags.items():
-        if not flag and (tiers.get(name) == "implicit" or name in card.extensions):
+        if not flag and tiers.get(name) == "implicit":
             faults.add(f"the card denies {name}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, FrozenSet, List, Mapping, Optional, Tuple
 
 from . import jsontext
-from .card import Card, Interface, is_vendors, read_card
+from .card import Card, Interface, read_card
 from .card_places import MAX_DEPTH
 from .card_versions import Version
 from .limits import FormError
@@ -40,9 +40,7 @@ class Requirements:
 
 @dataclass(frozen=True)
 class Usable:
-    """``interface`` is the position of the chosen one among the card's."""
-
-    interface: int
+    interface: Interface
     version: Version
     warnings: Tuple[str, ...]
 
@@ -50,10 +48,6 @@ class Usable:
 @dataclass(frozen=True)
 class Refusal:
     denials: Tuple[str, ...]
-
-
-class Unjudgeable(Exception):
-    """Requirements that name a capability that neither the registry nor a vendor has."""
 
 
 def read_text(text: str) -> Any:
@@ -70,7 +64,7 @@ def card_of(value: Any, registry: Any = REGISTRY) -> Card:
 
 
 def discover(card: Card, needs: Requirements, registry: Any = REGISTRY) -> "Usable | Refusal":
-    """Judge a card. Every reason is given; a malformed card gives no other."""
+    """Judge a card. Every reason is given; of a malformed card, none but that."""
     if card.faults:
         return Refusal(("card_malformed",) * len(card.faults))
     chosen, denials = _interface(card, needs)
@@ -80,7 +74,9 @@ def discover(card: Card, needs: Requirements, registry: Any = REGISTRY) -> "Usab
         denials += found
         warnings += warned
     for need in needs.grants:
-        denials += _grant(card, need, needs.allow_legacy)
+        found, warned = _grant(card, need, needs.allow_legacy)
+        denials += found
+        warnings += warned
     if denials or chosen is None:
         return Refusal(tuple(denials))
     return Usable(chosen, needs.version, tuple(warnings))
@@ -93,10 +89,10 @@ def speaks(card: Card, interface: Interface, version: Version) -> bool:
     return card.range.is_given and card.range.has(version)
 
 
-def _interface(card: Card, needs: Requirements) -> Tuple[Optional[int], List[str]]:
+def _interface(card: Card, needs: Requirements) -> Tuple[Optional[Interface], List[str]]:
     wanted = BINDINGS if needs.binding is None else frozenset([needs.binding])
-    bound = [(at, one) for at, one in enumerate(card.interfaces) if one.binding in wanted]
-    fitting = [at for at, one in bound if speaks(card, one, needs.version)]
+    bound = [one for one in card.interfaces if one.binding in wanted]
+    fitting = [one for one in bound if speaks(card, one, needs.version)]
     denials = [] if bound else ["interface_unsupported"]
     if not card.range.has(needs.version) or (bound and not fitting):
         denials.append("version_incompatible")
@@ -108,8 +104,6 @@ def _capability(
 ) -> Tuple[List[str], List[str]]:
     """Denials and warnings for one required capability."""
     entry = registry.get(name)
-    if entry is None and not is_vendors(name):
-        raise Unjudgeable("a required capability that is neither registered nor a vendor's")
     denials: List[str] = []
     if entry is not None and is_reached(entry, "removed", needs.version):
         denials.append("capability_removed")
@@ -125,18 +119,19 @@ def _declares(card: Card, name: str, entry: Optional[Mapping[str, Any]]) -> bool
         return True
     if name == "streaming_message" and card.streaming is not True:
         return False
-    return card.flags.get(name) is True or name in card.extensions
+    return card.flags.get(name, name in card.extensions)
 
 
-def _grant(card: Card, need: NeededGrant, allow_legacy: bool) -> List[str]:
-    grant = card.grants.get(need.grant)
+def _grant(card: Card, need: NeededGrant, allow_legacy: bool) -> Tuple[List[str], List[str]]:
+    """Denials and warnings for one required grant."""
+    covering = [one for one in card.grants.values() if one.legacy and "*" in one.operations]
+    grant = card.grants.get(need.grant, covering[0] if covering else None)
     if grant is None:
-        return ["grant_missing"]
-    has_all = grant.legacy and "*" in grant.operations
-    lacking = [one for one in need.operations if not has_all and one not in grant.operations]
+        return ["grant_missing"], []
+    lacking = [one for one in need.operations if not grant.operations & {one, "*"}]
     denials = ["grant_operation_missing"] * len(lacking)
-    if need.attenuable and grant.attenuable is False:
+    if need.attenuable and grant.attenuable is not True:
         denials.append("grant_not_attenuable")
-    if grant.legacy and not allow_legacy:
-        denials.append("legacy_only")
-    return denials
+    if not grant.legacy:
+        return denials, []
+    return (denials, ["legacy_grant"]) if allow_legacy else ([*denials, "legacy_only"], [])

@@ -97,20 +97,28 @@ def _broken_by(entry: Entry, version: Optional[Version]) -> Set[int]:
 
 def broken_by_change(before: Any, after: Any) -> Set[int]:
     """The rules 5 to 7 that ``after`` breaks as the registry that follows ``before``."""
-    names = by_name(after)
+    names, known = by_name(after), by_name(before)
     old_version, new_version = read_version(before.get("version")), read_version(after.get("version"))
-    broken: Set[int] = set()
-    for old in entries_of(before):
-        new = names.get(old["name"])
-        if new is None or read_version(new.get("introduced")) != read_version(old["introduced"]):
-            broken.add(5)
-        if new is None:
+    broken = set() if old_version is None or new_version is None or old_version <= new_version else {5}
+    same_major = old_version is None or new_version is None or old_version[0] == new_version[0]
+    for name, new in names.items():
+        introduced = read_version(new.get("introduced"))
+        if name in known:
             continue
-        broken |= _broken_by_moments(old, new, old_version)
-        if old.get("supersededBy") not in (None, new.get("supersededBy")):
+        if old_version is not None and introduced is not None and introduced <= old_version:
+            broken.add(5)
+        if new["tier"] == "implicit" and same_major:
+            broken.add(7)
+    for old in entries_of(before):
+        kept = names.get(old["name"])
+        if kept is None or read_version(kept.get("introduced")) != read_version(old.get("introduced")):
+            broken.add(5)
+        if kept is None:
+            continue
+        broken |= _broken_by_moments(old, kept, old_version)
+        if old.get("supersededBy") not in (None, kept.get("supersededBy")):
             broken.add(6)
-        same_major = old_version is None or new_version is None or old_version[0] == new_version[0]
-        if new["tier"] != old["tier"] and same_major:
+        if kept["tier"] != old["tier"] and same_major:
             broken.add(7)
     return broken
 

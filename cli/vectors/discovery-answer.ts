@@ -1,0 +1,65 @@
+import type { ExpectedDenial } from "./file.js";
+
+type Value = { readonly [name: string]: unknown };
+
+/** An answer about cards, chains or registries as one line; `undefined` if it is none. */
+export function discoveryLine(
+  op: "discover" | "chain" | "registry",
+  value: Value,
+): string | undefined {
+  const { result, denials, rules } = value;
+  if (op === "discover" && result === "usable") return usable(value);
+  if (op !== "registry" && result === "refused") {
+    return isDenials(denials, op) ? refused(denials, op) : undefined;
+  }
+  if (op === "discover") return undefined;
+  if (result === "valid") return result;
+  if (op !== "registry" || result !== "invalid" || !isNumbers(rules)) return undefined;
+  return `invalid: rules ${[...new Set(rules)].sort().join(", ")}`;
+}
+
+function usable({ interface: chosen, version, warnings }: Value): string | undefined {
+  if (typeof chosen !== "object" || chosen === null || typeof version !== "string")
+    return undefined;
+  const { url, binding }: { url?: unknown; binding?: unknown } = chosen;
+  if (typeof url !== "string" || typeof binding !== "string") return undefined;
+  if (!Array.isArray(warnings) || !warnings.every((one) => typeof one === "string")) {
+    return undefined;
+  }
+  const codes = [...new Set(warnings)].sort();
+  const warned = codes.length === 0 ? "" : `, warnings ${codes.join(" ")}`;
+  return `usable: ${binding} at ${url}, version ${version}${warned}`;
+}
+
+/**
+ * Reasons as a set of code and link. What a reader says of a malformed card beside that depends on how
+ * much of it it could read, and does not count.
+ */
+function refused(denials: readonly ExpectedDenial[], op: "discover" | "chain"): string {
+  const places = denials.map(({ code, link }) => ({
+    code,
+    link: op === "chain" ? link : undefined,
+  }));
+  const malformed = new Set(
+    places.flatMap(({ code, link }) => (code === "card_malformed" ? [link] : [])),
+  );
+  const counted = places.filter(
+    ({ code, link }) => code === "card_malformed" || !malformed.has(link),
+  );
+  const texts = counted.map(({ code, link }) => (link === undefined ? code : `${code} at ${link}`));
+  return `refused: ${[...new Set(texts)].sort().join(", ")}`;
+}
+
+function isDenials(value: unknown, op: "discover" | "chain"): value is readonly ExpectedDenial[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => isDenial(one, op));
+}
+
+function isDenial(value: unknown, op: "discover" | "chain"): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { code, link }: { code?: unknown; link?: unknown } = value;
+  return typeof code === "string" && (op === "discover" || Number.isSafeInteger(link));
+}
+
+function isNumbers(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.length > 0 && value.every(Number.isSafeInteger);
+}
