@@ -6,6 +6,7 @@
  */
 export type { CardDelegate, CardGrant, CardInterface, CardReading } from "./card.js";
 export { type ChainDiscovery, type ChainLink, validateChain } from "./chain.js";
+export { type CardChange, type ChangeImpact, compareCards } from "./compare.js";
 export type {
   DiscoveryCode,
   DiscoveryDenial,
@@ -13,7 +14,9 @@ export type {
   DiscoveryWarning,
 } from "./denial.js";
 export type { Discovery } from "./discovery.js";
+export type { CardFinding } from "./finding.js";
 export { judgeCard } from "./judge.js";
+export { lintCard } from "./lint.js";
 export { readCard } from "./read-card.js";
 export {
   CAPABILITY_REGISTRY,
@@ -21,4 +24,5 @@ export {
   type RegisteredCapability,
 } from "./registry.js";
 export type { DiscoveryRequirements, GrantRequirement } from "./requirements.js";
+export { checkRegistry, checkStability, type StabilityProblem } from "./stability.js";
 export { DISCOVERY_URI } from "./uris.js";
