@@ -13,7 +13,7 @@ import { verifySignatures } from "../../src/macaroon/signatures.js";
 import { RevocationList, type RevocationSnapshot } from "../../src/revocation/list.js";
 import { answerDiscovery, type DiscoveryRequest } from "./self-discovery.js";
 
-export interface VerifyRequest {
+interface VerifyRequest {
   readonly op: "verify";
   readonly token: string;
   readonly key: string;
