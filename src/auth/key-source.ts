@@ -168,7 +168,7 @@ function reasonOf(error: unknown): string {
  *
  * @throws TypeError saying what is wrong, without showing a key.
  */
-function checkedJwkSet(value: unknown): JSONWebKeySet {
+export function checkedJwkSet(value: unknown): JSONWebKeySet {
   if (!isSet(value)) throw new TypeError('it is not a JWK Set, an object with an array "keys"');
   if (value.keys.length === 0) throw new TypeError("it has no key");
   const keys = value.keys.map((key: unknown, at) => {
@@ -186,7 +186,7 @@ function checkedJwkSet(value: unknown): JSONWebKeySet {
  *
  * @throws TypeError as {@link checkedJwkSet} does.
  */
-function readJwkSet(text: string): JSONWebKeySet {
+export function readJwkSet(text: string): JSONWebKeySet {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -99,7 +99,12 @@ async function follow(
     const response = await ask(url, agent, access, signal);
     try {
       const target = redirectIn(url, response);
-      if (target === undefined) return await answerIn(url, response, access);
+      if (target === undefined) {
+        const answer = await answerIn(url, response, access);
+        // A body without a length ends with its connection, also where the deadline has ended that.
+        signal.throwIfAborted();
+        return answer;
+      }
       assertRedirect(url, target, been);
       url = target;
     } finally {

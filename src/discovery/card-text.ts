@@ -10,7 +10,7 @@ import {
 import { ClientError } from "../client/client-error.js";
 
 /** Bytes of a card, before anything looks into it. */
-export const MAX_CARD_BYTES = 1024 * 1024;
+export const MAX_CARD_BYTES: number = 1024 * 1024;
 /** Arrays and objects within each other in a card. */
 export const MAX_CARD_DEPTH = 64;
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../bytes/json.js";
 import { readAddress } from "../client/address.js";
-import { type GetAnswer, pinnedGet } from "../client/pinned-get.js";
 import type { Resolve } from "../client/pinned-addresses.js";
+import { type GetAnswer, pinnedGet } from "../client/pinned-get.js";
 import { type CardCache, freshUntil, type KeptCard } from "./card-cache.js";
 import { MAX_CARD_BYTES, parseCard } from "./card-text.js";
 
