@@ -1,5 +1,3 @@
-import { LRUCache } from "lru-cache";
-
 /** A card as it came, and how long it may be used without asking again. */
 export interface KeptCard {
   readonly text: string;
@@ -30,16 +28,39 @@ export interface CardCacheOptions {
  */
 export function createCardCache(options: CardCacheOptions = {}): CardCache {
   const { maxCards = 256, maxCharacters = 16 * 1024 * 1024 } = options;
-  const cards = new LRUCache<string, KeptCard>({
-    max: maxCards,
-    maxSize: maxCharacters,
-    sizeCalculation: ({ text }, address) => text.length + address.length + 1,
-  });
-  return {
-    get: (address) => cards.get(address),
-    set: (address, card) => void cards.set(address, card),
-    delete: (address) => void cards.delete(address),
+  // Maps keep the order of insertion: the first is what was used longest ago.
+  const cards = new Map<string, KeptCard>();
+  let characters = 0;
+  const take = (address: string): KeptCard | undefined => {
+    const card = cards.get(address);
+    if (card !== undefined && cards.delete(address)) characters -= sizeOf(address, card);
+    return card;
   };
+  const put = (address: string, card: KeptCard): void => {
+    cards.set(address, card);
+    characters += sizeOf(address, card);
+  };
+  return {
+    get: (address) => {
+      const card = take(address);
+      if (card !== undefined) put(address, card);
+      return card;
+    },
+    set: (address, card) => {
+      take(address);
+      if (sizeOf(address, card) > maxCharacters) return;
+      put(address, card);
+      for (const oldest of cards.keys()) {
+        if (cards.size <= maxCards && characters <= maxCharacters) break;
+        take(oldest);
+      }
+    },
+    delete: (address) => void take(address),
+  };
+}
+
+function sizeOf(address: string, { text, etag = "" }: KeptCard): number {
+  return text.length + address.length + etag.length;
 }
 
 /** Seconds for which a card is used at most without asking again, whatever its agent says. */

@@ -1,6 +1,5 @@
 import {
   duplicateKey,
-  isDeeperThan,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -8,11 +7,10 @@ import {
   quotedName,
 } from "../bytes/json.js";
 import { ClientError } from "../client/client-error.js";
+import { MAX_CARD_DEPTH } from "./read-card.js";
 
 /** Bytes of a card, before anything looks into it. */
 export const MAX_CARD_BYTES: number = 1024 * 1024;
-/** Arrays and objects within each other in a card. */
-export const MAX_CARD_DEPTH = 64;
 
 /**
  * Parses a card within its caps: nothing is built from what is nested too deep, and a name twice in one
@@ -36,9 +34,4 @@ export function parseCard(text: string, { origin }: URL): JsonObject {
   const twice = duplicateKey(text);
   if (twice !== undefined) throw refuse(`has the member ${quotedName(twice.key)} twice`);
   return document;
-}
-
-/** Whether a card that is no text is within the same cap. */
-export function isTooDeep(document: unknown): boolean {
-  return isDeeperThan(document, MAX_CARD_DEPTH);
 }

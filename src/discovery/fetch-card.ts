@@ -33,7 +33,8 @@ export interface FetchedCard {
   readonly url: URL;
 }
 
-const TIMEOUT = 10_000;
+/** Milliseconds for one card, unless given. */
+export const FETCH_TIMEOUT = 10_000;
 
 /**
  * Fetches a card from its agent's address, or from the cache while it may.
@@ -68,7 +69,7 @@ export function getJson(
   maxBytes: number,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<GetAnswer> {
-  const { allowHosts, insecure, timeout = TIMEOUT, resolve, ca } = options;
+  const { allowHosts, insecure, timeout = FETCH_TIMEOUT, resolve, ca } = options;
   return pinnedGet(url, { named, allowHosts, insecure, timeout, maxBytes, headers, resolve, ca });
 }
 
