@@ -23,8 +23,6 @@ export interface RegisteredCapability {
   readonly supersededBy?: string;
   /** An agent has it only if every agent that it delegates to has it too. */
   readonly propagates?: true;
-  /** The member of A2A's own `capabilities` that says the same. */
-  readonly declaredBy?: string;
   /** A member of A2A's own `capabilities` that has to be true as well, and alone says too little. */
   readonly needs?: string;
 }
@@ -82,9 +80,8 @@ export const CAPABILITY_REGISTRY: CapabilityRegistry = {
     {
       name: "push_notifications",
       tier: "declared",
-      description: "takes registrations for push notifications",
+      description: "takes registrations for push notifications; A2A's own pushNotifications",
       introduced,
-      declaredBy: "pushNotifications",
     },
     {
       name: "context_reuse",

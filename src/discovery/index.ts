@@ -1,0 +1,24 @@
+/**
+ * Agent cards that can be trusted before a call is made: what a card must say, whether it says it, and
+ * what changes between two of them. Knows no protocol's SDK: cards are plain JSON.
+ *
+ * @packageDocumentation
+ */
+export type { CardDelegate, CardGrant, CardInterface, CardReading } from "./card.js";
+export { type ChainDiscovery, type ChainLink, validateChain } from "./chain.js";
+export type {
+  DiscoveryCode,
+  DiscoveryDenial,
+  DiscoveryLink,
+  DiscoveryWarning,
+} from "./denial.js";
+export type { Discovery } from "./discovery.js";
+export { judgeCard } from "./judge.js";
+export { readCard } from "./read-card.js";
+export {
+  CAPABILITY_REGISTRY,
+  type CapabilityRegistry,
+  type RegisteredCapability,
+} from "./registry.js";
+export type { DiscoveryRequirements, GrantRequirement } from "./requirements.js";
+export { DISCOVERY_URI } from "./uris.js";
