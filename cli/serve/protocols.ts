@@ -88,7 +88,10 @@ function a2aOptions({ config, tasks, runTask, ...parts }: AgentParts): A2AOption
   const { bodyBytes, bodyDepth, timeoutMs, requests, seconds } = config.limits;
   return {
     ...parts,
-    ...{ tasks, card: { name, description, version, ...(delegates === undefined ? {} : { delegates }) } },
+    ...{
+      tasks,
+      card: { name, description, version, ...(delegates === undefined ? {} : { delegates }) },
+    },
     ...(runTask === undefined ? {} : { runTask }),
     ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
     ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },

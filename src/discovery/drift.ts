@@ -64,6 +64,8 @@ export function delegatedTo(metadata: Json | undefined): readonly Behaviour[] {
   if (entry === undefined || !isJsonObject(entry)) return [];
   const named = entry["delegatedTo"] ?? entry["delegated_to"] ?? [];
   const list: readonly Json[] = Array.isArray(named) ? named : [named];
-  const shown = list.slice(0, MOST).map((one) => (typeof one === "string" ? one : JSON.stringify(one)));
+  const shown = list
+    .slice(0, MOST)
+    .map((one) => (typeof one === "string" ? one : JSON.stringify(one)));
   return shown.map((url) => ({ kind: "delegate", url }));
 }

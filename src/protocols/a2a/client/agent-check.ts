@@ -9,12 +9,12 @@ import { endToEnd } from "../../../discovery/chain.js";
 import type { DiscoveryDenial } from "../../../discovery/denial.js";
 import type { Discovery, UsableAgent } from "../../../discovery/discovery.js";
 import { undeclaredIn } from "../../../discovery/drift.js";
+import { discoverChain } from "../../../discovery/live-chain.js";
 import {
   BINDINGS,
   type DiscoveryRequirements,
   settleRequirements,
 } from "../../../discovery/requirements.js";
-import { discoverChain } from "../../../discovery/live-chain.js";
 import { type DiscoverOptions, safeDiscover } from "../../../discovery/safe-discover.js";
 import { AgentRefusedError, UndeclaredBehaviourError } from "./agent-refused.js";
 import { observedIn } from "./observed.js";
@@ -66,7 +66,9 @@ export class AgentCheck {
    */
   async before(): Promise<CardReading> {
     const discovery = await this.#discover();
-    const denials = discovery.ok ? this.#elsewhere(discovery, await this.#own()) : discovery.denials;
+    const denials = discovery.ok
+      ? this.#elsewhere(discovery, await this.#own())
+      : discovery.denials;
     const [first, ...others] = denials;
     if (first !== undefined) throw new AgentRefusedError([first, ...others]);
     if (!discovery.ok) throw new TypeError("an agent is refused for some reason");

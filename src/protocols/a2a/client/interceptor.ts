@@ -1,6 +1,6 @@
 import { type AfterArgs, type BeforeArgs, type CallInterceptor, Client } from "@a2a-js/sdk/client";
-import { AgentCheck, type AgentCheckOptions } from "./agent-check.js";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "../extension.js";
+import { AgentCheck, type AgentCheckOptions } from "./agent-check.js";
 
 const EXTENSIONS_HEADER = "A2A-Extensions";
 
