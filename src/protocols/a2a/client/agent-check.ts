@@ -29,7 +29,8 @@ export interface AgentCheckOptions {
   /**
    * Where the card is: the address of the agent, or of its card. The card is fetched there, and fetched and
    * judged again before a call once it may have changed. Unless given, the card is the SDK client's own,
-   * which stays as it was when that client was made.
+   * which stays as it was when that client was made, and has A2A's own members alone: what a card says of
+   * the contract at its top, and not in the extension's params, is not in it.
    */
   readonly card?: string | URL;
   /** How the card is fetched, and whose signatures are trusted. */
