@@ -23,7 +23,7 @@ import {
 /** Whether an agent and all that it says it delegates to may be given the task. */
 export type LiveChain = UsableLiveChain | RefusedChain;
 
-export interface UsableLiveChain {
+interface UsableLiveChain {
   readonly ok: true;
   /** The agent to call. */
   readonly agent: UsableAgent;
@@ -33,7 +33,7 @@ export interface UsableLiveChain {
 }
 
 /** Agents in one discovery, each counted for each way to it. */
-export const MAX_CHAIN_AGENTS: number = 32;
+const MAX_CHAIN_AGENTS = 32;
 /** Milliseconds for a whole chain. */
 const CHAIN_TIMEOUT = 60_000;
 

@@ -15,7 +15,7 @@ export interface TrustOptions {
 }
 
 /** The keys of a name, or why there is none. */
-export type FoundKeys = { readonly keys: readonly JWK[] } | { readonly missing: string };
+type FoundKeys = { readonly keys: readonly JWK[] } | { readonly missing: string };
 
 /** Finds keys by the `kid` and the `jku` of a signature. */
 export type FindKeys = (kid: string, jku: string | undefined) => Promise<FoundKeys>;

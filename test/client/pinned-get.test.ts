@@ -1,8 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { createServer } from "node:https";
+import { afterAll, describe, expect, test } from "vitest";
 import { ClientError, type ClientErrorCode } from "../../src/client/client-error.js";
 import type { Address } from "../../src/client/pinned-addresses.js";
 import { type GetAccess, pinnedGet } from "../../src/client/pinned-get.js";
 import { httpServer, rawServer, sendText } from "../discovery/servers.js";
+import { CERTIFICATE, PRIVATE_KEY } from "./certificate.js";
 
 const LIMITS = { timeout: 5000, maxBytes: 1000 };
 
@@ -238,5 +240,36 @@ describe("a name that leads elsewhere the second time", () => {
     const asked = ask(url, { named: [], insecure: true, resolve, timeout: 100 });
     expect(await codeOf(asked)).toMatch(/^(timed_out|unreachable)$/);
     expect(server.requests).toEqual([]);
+  });
+});
+
+describe("over TLS", () => {
+  const serving = async (): Promise<number> => {
+    const server = createServer({ key: PRIVATE_KEY, cert: CERTIFICATE }, (_request, response) =>
+      sendText(response, "{}"),
+    );
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    afterAll(() => void server.close());
+    const address = server.address();
+    return typeof address === "object" ? (address?.port ?? 0) : 0;
+  };
+  const resolve = async (): Promise<readonly Address[]> => [{ address: "127.0.0.1", family: 4 }];
+
+  test("the address is pinned, and the certificate is still held against the name", async () => {
+    const port = await serving();
+    const access = { resolve, ca: CERTIFICATE };
+    expect((await ask(`https://agent.example:${port}`, access)).text).toBe("{}");
+    expect(await codeOf(ask(`https://other.example:${port}`, access))).toBe("tls_failed");
+  });
+
+  test("a certificate that nothing vouches for is refused", async () => {
+    const port = await serving();
+    expect(await codeOf(ask(`https://agent.example:${port}`, { resolve }))).toBe("tls_failed");
+  });
+
+  test("a server that speaks no TLS is told apart", async () => {
+    const server = await httpServer((_request, response) => sendText(response, "{}"));
+    const asked = ask(`https://agent.example:${server.port}`, { resolve });
+    expect(await codeOf(asked)).toBe("tls_failed");
   });
 });
