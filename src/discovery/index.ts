@@ -7,6 +7,7 @@
 export type { CardDelegate, CardGrant, CardInterface, CardReading } from "./card.js";
 export { type CardCache, type CardCacheOptions, createCardCache } from "./card-cache.js";
 export { type ChainDiscovery, type ChainLink, validateChain } from "./chain.js";
+export { type CardChange, type ChangeImpact, compareCards } from "./compare.js";
 export type {
   DiscoveryCode,
   DiscoveryDenial,
@@ -15,7 +16,9 @@ export type {
 } from "./denial.js";
 export type { Discovery } from "./discovery.js";
 export { type Behaviour, delegatedTo, undeclaredIn } from "./drift.js";
-export { judgeCard } from "./judge.js";
+export type { CardFinding } from "./finding.js";
+export { judgeCard, judgeCard } from "./judge.js";
+export { lintCard } from "./lint.js";
 export { discoverChain, type LiveChain } from "./live-chain.js";
 export { readCard } from "./read-card.js";
 export {
@@ -26,4 +29,5 @@ export {
 export type { DiscoveryRequirements, GrantRequirement } from "./requirements.js";
 export { type DiscoverOptions, safeDiscover } from "./safe-discover.js";
 export { type SignOptions, signCard } from "./signature.js";
+export { checkRegistry, checkStability, type StabilityProblem } from "./stability.js";
 export { DISCOVERY_URI } from "./uris.js";

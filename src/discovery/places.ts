@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../bytes/json.js";
+import { objectIn } from "../client/received.js";
 import { type Faults, pointer, shown } from "./faults.js";
 
 /** One thing that a card says, and where. */
@@ -69,6 +70,11 @@ export function isFlag(value: Json): value is boolean {
 
 export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
+}
+
+/** The items of an array as objects, each in its place; what is no object is an empty one. */
+export function listIn(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.map(objectIn) : [];
 }
 
 /** `streamingMessage` as `streaming_message`. */
