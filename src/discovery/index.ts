@@ -17,7 +17,7 @@ export type {
 export type { Discovery } from "./discovery.js";
 export { type Behaviour, delegatedTo, undeclaredIn } from "./drift.js";
 export type { CardFinding } from "./finding.js";
-export { judgeCard, judgeCard } from "./judge.js";
+export { judgeCard } from "./judge.js";
 export { lintCard } from "./lint.js";
 export { discoverChain, type LiveChain } from "./live-chain.js";
 export { readCard } from "./read-card.js";

@@ -7,6 +7,7 @@ import {
   DISCOVERY_URI,
   type DiscoveryDenial,
   discoverChain,
+  lintCard,
 } from "../../../src/discovery/index.js";
 import {
   AgentRefusedError,
@@ -271,6 +272,13 @@ describe("agents that are served here", () => {
     expect(found.ok && found.links.map(({ url }) => url)).toEqual(
       [first, middle, last].map(({ server }) => server.url),
     );
+  });
+
+  test("have cards without a fault", async () => {
+    for (const { server } of [first, last]) {
+      const text = await (await fetch(server.cardUrl)).text();
+      expect(await lintCard(text)).toEqual([]);
+    }
   });
 
   test("are refused where the last one has dropped it, before a token is sent", async () => {
