@@ -36,6 +36,7 @@ describe("the published command answers as its sources do", () => {
     ["card", "http://127.0.0.1:1"],
     ["card", "lint", "token"],
     ["card", "diff", "absent", "token"],
+    ["discover", "http://127.0.0.1:1", "--require", "pause_resume"],
     ["request", "http://127.0.0.1:1", "--grant", "documents:read"],
     ["invoke", "http://127.0.0.1:1", "search", "@token", "--json"],
     ["audit"],
