@@ -22,7 +22,7 @@ import {
 import { type World, type WorldOptions, world } from "../../agent/support.js";
 
 /** Timers that a test turns. */
-export class TurnedTimers implements Timers {
+class TurnedTimers implements Timers {
   readonly #clock: { now: number };
   readonly #waiting = new Set<{ at: number; run: () => void }>();
 
