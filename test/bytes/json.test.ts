@@ -5,6 +5,7 @@ import {
   canonicalBytes,
   canonicalJson,
   duplicateKey,
+  isDeeperThan,
   isJsonObject,
   type Json,
   outlineJson,
@@ -222,5 +223,23 @@ describe("duplicateKey", () => {
         expect(duplicateKey(doubled)).toEqual({ key: name, offset: text.length });
       }),
     );
+  });
+});
+
+describe("isDeeperThan", () => {
+  test.each<[unknown, number, boolean]>([
+    ["text", 0, false],
+    [null, 0, false],
+    [[], 0, true],
+    [[], 1, false],
+    [{}, 0, true],
+    [[[]], 1, true],
+    [[[]], 2, false],
+    [[1, "a", null, { a: [] }], 2, true],
+    [[1, "a", null, { a: [] }], 3, false],
+    [{ a: { b: { c: null } } }, 3, false],
+    [{ a: 1, b: { b: { c: {} } } }, 3, true],
+  ])("%j within %i: %j", (value, depth, deeper) => {
+    expect(isDeeperThan(value, depth)).toBe(deeper);
   });
 });

@@ -42,10 +42,23 @@ describe("misuse is a TypeError that names the member", () => {
     ["text arguments", { operation: "get", arguments: "a=1" }, "invocation.arguments must"],
     ["several invokers", { operation: "get", invoker: ["a"] }, "invocation.invoker must"],
     ["several audiences", { operation: "get", audience: ["a"] }, "invocation.audience must"],
+    ["a number for grant", { operation: "get", grant: 5 }, "invocation.grant must be a grant"],
+    ["no grant in a list", { operation: "get", grant: [] }, "invocation.grant must be a grant"],
+    ["a number among grants", { operation: "get", grant: ["a", 5] }, "invocation.grant must be"],
+    [
+      "an inherited grant",
+      Object.assign(Object.create({ grant: "a" }), { operation: "get" }),
+      "invocation.grant must be the invocation's own member",
+    ],
     ["a text for time", { operation: "get", time: "2030-01-01" }, "invocation.time must"],
     ["no date", { operation: "get", time: new Date("never") }, "invocation.time must"],
     ["the year 10000", { operation: "get", time: new Date(253402300800000) }, "the year of"],
   ])("%s", (_, invocation, message) => {
     expect(misuse(() => check(invocation))).toContain(message);
   });
+});
+
+test("grants are distinct, and one is as good as a list of one", () => {
+  expect(check({ operation: "get", grant: "a" })).toMatchObject({ grants: ["a"] });
+  expect(check({ operation: "get", grant: ["a", "b", "a"] })).toMatchObject({ grants: ["a", "b"] });
 });

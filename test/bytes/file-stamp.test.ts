@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { following, stampOf } from "../../src/bytes/file-stamp.js";
+
+const STAT = { dev: 1n, ino: 2n, size: 3n, mtimeNs: 4n, ctimeNs: 5n };
+
+let now = 0;
+beforeEach(() => {
+  now = 1000;
+  vi.spyOn(performance, "now").mockImplementation(() => now);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+test("each part of a file's identity changes its stamp", () => {
+  const stamps = [STAT, ...Object.keys(STAT).map((name) => ({ ...STAT, [name]: 9n }))].map((stat) =>
+    stampOf(stat as Parameters<typeof stampOf>[0]),
+  );
+  expect(new Set(stamps).size).toBe(6);
+  expect(stampOf({ ...STAT } as Parameters<typeof stampOf>[0])).toBe(stamps[0]);
+});
+
+test("following looks again when its time is over, and reads again when the stamp has changed", () => {
+  let stamp = "a";
+  const looks = vi.fn(() => stamp);
+  const read = vi.fn(() => ({ from: stamp }));
+  const follow = following(50, looks, read);
+
+  const first = follow();
+  expect(first).toEqual({ from: "a" });
+  now += 49;
+  stamp = "b";
+  expect(follow()).toBe(first);
+  expect(looks).toHaveBeenCalledTimes(1);
+
+  now += 1;
+  expect(follow()).toEqual({ from: "b" });
+  now += 50;
+  expect(follow()).toEqual({ from: "b" });
+  expect([looks.mock.calls.length, read.mock.calls.length]).toEqual([3, 2]);
+});
+
+test("following throws on what fails, and looks again at once until it succeeds", () => {
+  let stamp = "a";
+  let fails = false;
+  const read = (): string => {
+    if (fails) throw new Error("unreadable");
+    return stamp;
+  };
+  const follow = following(50, () => stamp, read);
+  expect(follow()).toBe("a");
+  now += 60;
+  [stamp, fails] = ["b", true];
+  expect(follow).toThrow("unreadable");
+  fails = false;
+  expect(follow()).toBe("b");
+});

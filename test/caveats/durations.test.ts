@@ -1,0 +1,63 @@
+import { describe, expect, test } from "vitest";
+import { withoutDurations } from "../../src/caveats/durations.js";
+import type { HopInit } from "../../src/caveats/hop.js";
+import { readDuration } from "../../src/caveats/time.js";
+
+const NOW = Date.UTC(2026, 0, 1);
+const at = (seconds: number): Date => new Date(NOW + seconds * 1000);
+const text = (seconds: number): string => at(seconds).toISOString().replace(".000", "");
+
+describe("readDuration", () => {
+  test.each<[string, number | undefined]>([
+    ["90s", 90],
+    ["15m", 900],
+    ["2h", 7200],
+    ["1d", 86_400],
+    ["", undefined],
+    ["15", undefined],
+    ["m", undefined],
+    ["15w", undefined],
+    ["-1m", undefined],
+    ["1.5h", undefined],
+  ])("%j is %s seconds", (duration, seconds) => {
+    expect(readDuration(duration)).toBe(seconds);
+  });
+});
+
+describe("withoutDurations", () => {
+  test("makes moments of durations, and leaves everything else as it is", () => {
+    expect(withoutDurations({ expires: "15m", notBefore: "30s", purpose: "1h" }, NOW)).toEqual({
+      expires: at(900),
+      notBefore: at(30),
+      purpose: "1h",
+    });
+    const timed: HopInit = { expires: text(60), notBefore: at(5), operations: ["retrieve"] };
+    expect(withoutDurations(timed, NOW)).toEqual(timed);
+    expect(Object.keys(withoutDurations({ purpose: "a" }, NOW))).toEqual(["purpose"]);
+    expect(withoutDurations({ expires: "soon" }, NOW)).toEqual({ expires: "soon" });
+  });
+
+  test.each([undefined, null, 5, "15m", ["15m"]])(
+    "leaves %o, which is no hop, as it is",
+    (init) => {
+      expect(withoutDurations(init as unknown as HopInit, NOW)).toBe(init);
+    },
+  );
+
+  test("lowers an end to what is left, unless nothing is", () => {
+    const end = (bound: number): unknown =>
+      withoutDurations({ expires: "10m" }, NOW, { expires: text(bound) }).expires;
+    expect(end(60)).toEqual(at(60));
+    expect(end(3600)).toEqual(at(600));
+    expect(end(1)).toEqual(at(1));
+    expect(end(0)).toEqual(at(600));
+    expect(end(-60)).toEqual(at(600));
+  });
+
+  test("raises a start to what is left", () => {
+    const start = (bound: number): unknown =>
+      withoutDurations({ notBefore: "10m" }, NOW, { notBefore: text(bound) }).notBefore;
+    expect(start(60)).toEqual(at(600));
+    expect(start(3600)).toEqual(at(3600));
+  });
+});
