@@ -1,6 +1,6 @@
 import type { VerifiedCapability } from "../capability/authorize.js";
 import type { AgentContext } from "./agent-options.js";
-import type { Caller } from "./caller.js";
+import type { Caller, Presenter } from "./caller.js";
 import type { Refusal } from "./clearance.js";
 import { permissionsOf } from "./permissions.js";
 import { forInvoker } from "./policy.js";
@@ -13,9 +13,9 @@ import {
 import { type AgentDenial, missingCapability } from "./refusal.js";
 
 /** Leave to come in, with what is presented; it allows no skill by itself. */
-export interface Admission {
+export interface Admission<By extends Presenter = Caller> {
   readonly allowed: true;
-  readonly caller: Caller;
+  readonly caller: By;
   /** None where authority is ambient. */
   readonly capabilities: readonly AdmittedCapability[];
   /** Whether the caller has declared ambient authority. */
@@ -28,12 +28,12 @@ export interface Admission {
  *
  * @param declared - Whether the caller declares that it uses ambient authority.
  */
-export async function admit(
-  caller: Caller,
+export async function admit<By extends Presenter>(
+  caller: By,
   presented: readonly Presented[],
   declared: boolean,
   context: AgentContext,
-): Promise<Admission | Refusal> {
+): Promise<Admission<By> | Refusal> {
   const ambient = presented.length === 0 ? ambientDenial(declared, context) : undefined;
   if (ambient !== undefined) return { allowed: false, denials: [ambient] };
   if (presented.length === 0 && !(await allowsAmbient(caller, context))) {
@@ -79,9 +79,10 @@ async function stillAllowed(
 }
 
 async function allowsAmbient(
-  { principal, invoker }: Caller,
+  { principal, invoker }: Presenter,
   { grants, policy }: AgentContext,
 ): Promise<boolean> {
+  if (principal === undefined) return false;
   for (const grant of grants.keys()) {
     const permissions = await policy.permissions(principal, grant);
     if (forInvoker(permissions, invoker).length > 0) return true;

@@ -47,7 +47,7 @@ export interface PluginOperation {
   /**
    * Whether it serves this message; every one unless given.
    *
-   * @param name - The message's own `tool_name`, or its `name`.
+   * @param name - The message's own, as in {@link PluginCall.name}.
    */
   handles?(name: string | undefined): boolean;
   /** JSON Schema (2020-12) of `arguments`, an object; any unless given. */
@@ -61,8 +61,10 @@ export interface PluginOperation {
 
 /** A message that has passed every check. */
 export interface PluginCall {
-  /** The message's own `tool_name`, or its `name`. */
+  /** The message's own `tool_name` for tools, toolkits and mcp; its `name` for all others. */
   readonly name?: string;
+  /** The message's own `server`, which only messages of mcp have. */
+  readonly server?: string;
   readonly arguments: JsonObject;
   /** On whose authority: the capability's principal, or the host's where authority is ambient. */
   readonly principal: string;
