@@ -15,15 +15,15 @@ const MAX_PATH_LENGTH = 256;
 let judge: Ajv2020 | undefined;
 
 /**
- * Compiles the schemas of skills, or of what else has arguments.
+ * Compiles the schemas of skills, or of what else takes arguments.
  *
- * @param what - What they are, in messages: `skills`.
+ * @param where - What errors call them.
  * @throws TypeError naming the schema that is wrong, such as `skills[2].input`.
  * @throws Error if `ajv` is not installed.
  */
 export async function compileArgumentChecks(
   skills: readonly Pick<Skill, "id" | "input">[],
-  what = "skills",
+  where = "skills",
 ): Promise<ReadonlyMap<string, ArgumentCheck>> {
   const { Ajv2020 } = await import("ajv/dist/2020.js");
   // Compiling what schemas are judged by takes far longer than compiling them: once a process.
@@ -55,13 +55,13 @@ export async function compileArgumentChecks(
             return {
               code: "arguments_invalid",
               rule: instancePath === "" ? "arguments" : `arguments${instancePath}`,
-              message: `${place} ${message ?? "fail their schema"}${named}`,
+              message: `${place} ${message ?? "fail the schema"}${named}`,
             };
           });
       });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw new TypeError(`${what}[${at}].input: is not a valid JSON Schema: ${why}`, {
+      throw new TypeError(`${where}[${at}].input: is not a valid JSON Schema: ${why}`, {
         cause: error,
       });
     }
