@@ -28,6 +28,7 @@ const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
   card: () => import("./verbs/card.js"),
   request: () => import("./verbs/request.js"),
   invoke: () => import("./verbs/invoke.js"),
+  session: () => import("./verbs/session.js"),
   audit: () => import("./verbs/audit.js"),
   tasks: () => import("./verbs/tasks.js"),
   vectors: () => import("./verbs/vectors.js"),

@@ -126,6 +126,19 @@ test("a call that is cancelled ends at once, and its server goes on", async () =
   expect((await counted(mcp)).count).toBe(2);
 });
 
+test("what a server writes to standard error is handed on by line, where it is asked for", async () => {
+  const said: string[] = [];
+  const env = { MEMORY_FILE_PATH: join(temporaryFolder(), "graph.jsonl") };
+  const mcp = closed(
+    createMcpPlugin({
+      servers: { graph: { command: process.execPath, args: [MEMORY], env } },
+      onStderr: (server, line) => said.push(`${server}: ${line}`),
+    }),
+  );
+  await call(mcp, "mcp/list", {}, { server: "graph" });
+  await expect.poll(() => said).toEqual(["graph: Knowledge Graph MCP Server running on stdio"]);
+});
+
 test("wrong servers are misuse, named by their place", () => {
   const wrong: [unknown, string][] = [
     [{ servers: {} }, "servers: there must be at least one"],

@@ -319,6 +319,10 @@ test("wrong programs are misuse, named by their place", async () => {
       { a: { command: NODE, args: ["{x}"], parameters: { x: {} } } },
       "programs.a.parameters.x.type: must be",
     ],
+    [
+      { a: { command: NODE, parameters: { name: { type: "integer" } } } },
+      'programs.a.parameters.name: a parameter cannot be called "name"',
+    ],
     [{ a: { command: NODE, required: ["x"] } }, 'programs.a.required: there is no parameter "x"'],
     [{ a: { command: NODE, env: { A: 1 } } }, "programs.a.env.A: must be a text"],
   ];

@@ -20,8 +20,8 @@ export interface ConnectionLimits {
   readonly timeout: number;
   /** Bytes of a result as JSON. */
   readonly resultBytes: number;
-  /** Whether what servers write to standard error appears on this process's; dropped otherwise. */
-  readonly stderr: "inherit" | "ignore";
+  /** Takes what servers write to standard error, a line each. */
+  readonly onStderr: ((server: string, line: string) => void) | undefined;
 }
 
 /** How much longer than a result the message around it may be, and the list of tools. */
@@ -62,10 +62,15 @@ export class McpConnection {
     client.onerror = () => {};
     const { command, args, cwd, env } = server;
     const transport = new StdioClientTransport({
-      ...{ command, args: [...args], env: { ...env }, stderr: limits.stderr },
+      ...{ command, args: [...args], env: { ...env } },
+      stderr: limits.onStderr === undefined ? "ignore" : "pipe",
       ...(cwd === undefined ? {} : { cwd }),
       maxBufferSize: limits.resultBytes * ROOM,
     });
+    transport.stderr?.on(
+      "data",
+      linesTo((line) => limits.onStderr?.(server.name, line)),
+    );
     try {
       const until = AbortSignal.timeout(limits.startTimeout);
       await client.connect(transport, { timeout: limits.startTimeout, signal: until });
@@ -164,6 +169,20 @@ async function loadClient() {
     const message = "servers of MCP need a package: npm install @modelcontextprotocol/client";
     throw new Error(message, { cause });
   }
+}
+
+/** Cuts what comes into lines, whose end is dropped where they are long. */
+function linesTo(take: (line: string) => void): (bytes: Uint8Array) => void {
+  const decoder = new TextDecoder();
+  let held = "";
+  return (bytes) => {
+    const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
+    held = (held + first).slice(0, MAX_MESSAGE);
+    for (const next of others) {
+      take(held);
+      held = next.slice(0, MAX_MESSAGE);
+    }
+  };
 }
 
 function jsonOf(value: unknown): JsonObject {

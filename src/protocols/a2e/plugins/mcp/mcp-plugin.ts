@@ -29,8 +29,8 @@ export interface McpPluginOptions extends PluginPlace {
   /** The servers by name; at least one. */
   readonly servers: { readonly [name: string]: McpServerConfig };
   readonly limits?: McpLimits | undefined;
-  /** Whether what servers write to standard error appears on this process's; `ignore` unless given. */
-  readonly stderr?: "inherit" | "ignore" | undefined;
+  /** Called with what servers write to standard error, a line each, cut at 500 characters. */
+  readonly onStderr?: ((server: string, line: string) => void) | undefined;
 }
 
 /** What servers of MCP may take. */
@@ -63,18 +63,15 @@ const SERVER = ["command", "args", "cwd", "env", "inherit"];
  * @throws TypeError naming the option that is wrong, such as `servers.notes.command`.
  */
 export function createMcpPlugin(options: McpPluginOptions): SessionPlugin {
-  assertMembers(options, ["servers", "limits", "stderr", ...PLACE_MEMBERS], "options");
-  const { limits = {}, stderr = "ignore" } = options;
+  assertMembers(options, ["servers", "limits", "onStderr", ...PLACE_MEMBERS], "options");
+  const { limits = {}, onStderr } = options;
   assertMembers(limits, ["servers", "startTimeout", "timeout", "resultBytes"], "limits");
-  if (stderr !== "inherit" && stderr !== "ignore") {
-    throw new TypeError('options.stderr: must be "inherit" or "ignore"');
-  }
   const servers = readyServers(options.servers);
   const connections = new McpConnections(limitOf(limits.servers, 16, "limits.servers"), {
     startTimeout: limitOf(limits.startTimeout, 10_000, "limits.startTimeout"),
     timeout: limitOf(limits.timeout, 30_000, "limits.timeout"),
     resultBytes: limitOf(limits.resultBytes, 128 * 1024, "limits.resultBytes"),
-    stderr,
+    onStderr,
   });
   const connected = (call: PluginCall): Promise<McpConnection> => {
     const { principal, session, signal } = call;

@@ -67,6 +67,8 @@ export function readyProgram(name: string, program: ProcProgram): ReadyProgram {
   const properties: { [parameter: string]: JsonObject } = {};
   for (const [parameter, schema] of Object.entries(parameters)) {
     const place = `${where}.parameters.${parameter}`;
+    // It is the message's own, beside which no argument may have it.
+    if (parameter === "name") throw new TypeError(`${place}: a parameter cannot be called "name"`);
     properties[parameter] = boundedSchema(schema, place);
     if (args.some((arg) => arg.includes(`{${parameter}}`))) continue;
     throw new TypeError(`${place}: no argument has {${parameter}} in it`);
