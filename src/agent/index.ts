@@ -6,7 +6,7 @@
  */
 export type { Admission } from "./admission.js";
 export type { IssuingAgentOptions } from "./agent-options.js";
-export type { Caller, Presenter } from "./caller.js";
+export type { Caller } from "./caller.js";
 export type {
   Clearance,
   Refusal,

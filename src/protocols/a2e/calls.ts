@@ -28,7 +28,7 @@ export interface CallsContext {
   onFailure(error: unknown, what: string): void;
 }
 
-/** A call under way. It keeps its place until its plugin is done with it, answered or not. */
+/** A call under way: until its plugin is done with it, answered or not. */
 interface Running {
   readonly message: CallMessage;
   readonly capability: CapabilityName;
@@ -63,7 +63,9 @@ export class Calls {
     if (this.#running.has(message.id)) {
       return fault("message_invalid", `"id" is that of a call under way`, { capability });
     }
-    if (this.#running.size >= limits.parallel) {
+    const unanswered = [...this.#running.values()].filter(({ answered }) => !answered).length;
+    // Plugins that are deaf to an abort hold as many places again, and no more.
+    if (unanswered >= limits.parallel || this.#running.size >= limits.parallel * 2) {
       const text = `${limits.parallel} calls are under way, as many as may be at once`;
       return fault("too_many_parallel", text, { capability });
     }

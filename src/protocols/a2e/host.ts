@@ -99,7 +99,7 @@ const OPTIONS = [
  * const host = await createSessionHost({ agent, plugins: [clock] });
  * const address = await host.listen({ port: 0 });
  *
- * const { token } = issuer.mint({ grant: "a2e:tools", principal: "alice", lifetime: "1h" });
+ * const { token } = issuer.mint({ grant: "a2e:tools", principal: "alice", expires: "1h" });
  * const session = await connectSession({
  *   to: { port: Number(address.split(":")[1]) },
  *   ...{ agentId: "assistant", capabilities: ["tools"], tokens: [token] },

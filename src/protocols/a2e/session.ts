@@ -57,6 +57,7 @@ export class HostSession {
       });
     } catch (error) {
       this.#context.onFailure(error, "session");
+      this.#connection.cut();
     }
     // A peer that has only closed its own end waits for its answers.
     if (!this.#connection.isOver) await this.#drained();
