@@ -15,12 +15,6 @@ import { fromConfig } from "../serve/config.js";
 import { placeAndReason } from "../serve/module-fault.js";
 import type { ReadSessionConfig } from "./session-config.js";
 
-/** What the module of tools is called with. */
-export interface ToolsModuleContext {
-  /** The folder of the configuration. */
-  readonly configFolder: string;
-}
-
 /**
  * The plugins of a configuration, but for memory.
  *

@@ -1,9 +1,14 @@
 // The tools of the example host: `proviso session serve` calls the default export, and serves what it gives.
 
+/** @import { SessionTool } from "../../src/protocols/a2e/plugins/tools-plugin.js" */
+
 const amount = { type: "number" };
 const text = { type: "string", maxLength: 10_000 };
 
-/** @param {{ configFolder: string }} _context The folder of session.json. */
+/**
+ * @param {{ configFolder: string }} _context - The folder of session.json.
+ * @returns {readonly SessionTool[]}
+ */
 export default function tools(_context) {
   return [
     {
@@ -15,7 +20,7 @@ export default function tools(_context) {
         required: ["a", "b"],
         additionalProperties: false,
       },
-      run: ({ arguments: { a, b } }) => ({ sum: a + b }),
+      run: ({ arguments: { a, b } }) => ({ sum: Number(a) + Number(b) }),
     },
     {
       name: "count_words",
@@ -28,7 +33,7 @@ export default function tools(_context) {
       },
       async run({ arguments: given, send }) {
         let words = 0;
-        for (const [at, line] of given.text.split("\n").entries()) {
+        for (const [at, line] of String(given["text"]).split("\n").entries()) {
           const own = line.split(/\s+/).filter((word) => word !== "").length;
           words += own;
           await send({ line: at + 1, words: own });

@@ -341,6 +341,19 @@ describe("a host over standard streams", () => {
   });
 });
 
+test.each([[[]], [["serve"]], [["connect"]]])(
+  "the help of session %s explains itself",
+  async (verb) => {
+    const text = await bench.output("session", ...verb, "--help");
+    expect(text).toMatch(/^Usage: proviso session\b.*\n\n[A-Z].*\.\n/s);
+    expect(text).toMatch(/^Examples:\n {2}\$ proviso session/m);
+    for (const [line] of text.matchAll(/^ {2}-.*$/gm)) expect(line).toMatch(/ {2}\S.* {2,}\S/);
+    for (const line of text.split("\n")) {
+      if (!line.startsWith("  $")) expect(line.length, line).toBeLessThanOrEqual(80);
+    }
+  },
+);
+
 describe("what is wrong is said before anything is served", () => {
   test.each<[string, Document, string]>([
     [
