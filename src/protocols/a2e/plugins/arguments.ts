@@ -1,18 +1,19 @@
 import type { ArgumentCheck } from "../../../agent/arguments.js";
 import type { Json, JsonObject } from "../../../bytes/json.js";
+import { writtenDenials } from "../errors.js";
 import { PluginError } from "../plugin.js";
 
 /**
  * Holds arguments against their schema.
  *
- * @throws PluginError `arguments_invalid`, with every way in which they fail in `detail.problems`.
+ * @throws PluginError `arguments_invalid`, with every way in which they fail in `detail.denials`.
  */
 export function assertArguments(check: ArgumentCheck | undefined, given: JsonObject): void {
   const [first, ...others] = check?.(given) ?? [];
   if (first === undefined) return;
-  const problems = [first, ...others].map(({ rule, message }) => ({ rule: rule ?? "", message }));
+  const denials = writtenDenials([first, ...others]);
   const more = others.length === 0 ? "" : `, and ${others.length} more`;
-  throw new PluginError("arguments_invalid", `${first.message}${more}`, { detail: { problems } });
+  throw new PluginError("arguments_invalid", `${first.message}${more}`, { detail: { denials } });
 }
 
 /** An argument that is a text. @throws PluginError `arguments_invalid` if it is none. */

@@ -60,7 +60,7 @@ async function outcome(
 ): Promise<JsonObject & { all: string }> {
   let all = "";
   for (let offset = 0; ; ) {
-    const part = await call(proc, "proc/read", { process: id, offset, wait: 30_000 }, made);
+    const part = await call(proc, "proc/read", { process: id, offset, wait: 20_000 }, made);
     all += String(part["text"]);
     offset = Number(part["next"]);
     if (part["state"] === "ended" && part["text"] === "") return { ...part, all };
@@ -69,7 +69,7 @@ async function outcome(
 
 /** Waits for output. */
 async function up(proc: SessionPlugin, id: string, made: Made = {}): Promise<string> {
-  const { text } = await call(proc, "proc/read", { process: id, wait: 30_000 }, made);
+  const { text } = await call(proc, "proc/read", { process: id, wait: 20_000 }, made);
   return String(text);
 }
 
@@ -145,7 +145,7 @@ describe("a program", () => {
     const proc = await plugin();
     const id = await started(proc, "sleeper");
     await up(proc, id);
-    const waiting = call(proc, "proc/read", { process: id, offset: 3, wait: 30_000 });
+    const waiting = call(proc, "proc/read", { process: id, offset: 3, wait: 20_000 });
     const stopped = call(proc, "proc/stop", { process: id });
     expect(await waiting).toMatchObject({ text: "", state: "ended" });
     expect(await stopped).toMatchObject({ signal: "SIGTERM", exitCode: null, reason: "stopped" });
@@ -154,7 +154,7 @@ describe("a program", () => {
     const read = call(
       proc,
       "proc/read",
-      { process: other, offset: 99, wait: 30_000 },
+      { process: other, offset: 99, wait: 20_000 },
       { signal: cancel.signal },
     );
     cancel.abort(new Error("cancelled"));

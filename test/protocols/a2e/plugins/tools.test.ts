@@ -52,7 +52,7 @@ test("arguments that fail the schema are refused with every reason, before the t
   const plugin = await createToolsPlugin({ tools: [{ ...ADD, run }] });
   const refused = await refusal(call(plugin, "tool/call", { a: "1", c: 2 }, { name: "add" }));
   expect(refused.code).toBe("arguments_invalid");
-  expect(refused.detail["problems"]).toHaveLength(3);
+  expect(refused.detail["denials"]).toHaveLength(3);
   expect(JSON.stringify(refused.detail)).toMatch(/arguments\/a.*must be number/);
   expect(ran).toBe(false);
 });
