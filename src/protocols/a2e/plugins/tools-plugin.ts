@@ -96,9 +96,9 @@ function checkTools(tools: readonly SessionTool[]): ReadonlyMap<string, SessionT
     throw new TypeError("tools: there must be at least one");
   }
   const known = new Map<string, SessionTool>();
-  for (const [at, tool] of tools.entries()) {
+  const all: readonly SessionTool[] = tools;
+  for (const [at, tool] of all.entries()) {
     const where = `tools[${at}]`;
-    if (typeof tool !== "object" || tool === null) throw new TypeError(`${where}: not an object`);
     assertMembers(tool, ["name", "description", "input", "run"], where);
     assertName(tool.name, `${where}.name`);
     if (known.has(tool.name)) throw new TypeError(`${where}.name: "${tool.name}" is taken`);

@@ -137,9 +137,6 @@ function readyServers(
     Object.entries(servers).map(([name, server]) => {
       const where = `servers.${name}`;
       assertName(name, "servers");
-      if (typeof server !== "object" || server === null) {
-        throw new TypeError(`${where}: not an object`);
-      }
       assertMembers(server, SERVER, where);
       const { command, args = [], cwd } = server;
       if (typeof command !== "string" || command === "") {

@@ -59,8 +59,6 @@ const PLACE = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 export function readyProgram(name: string, program: ProcProgram): ReadyProgram {
   const where = `programs.${name}`;
   assertName(name, "programs");
-  if (typeof program !== "object" || program === null)
-    throw new TypeError(`${where}: not an object`);
   assertMembers(program, MEMBERS, where);
   const { parameters = {}, description = "", cwd } = program;
   const args = allTexts(program.args ?? [], `${where}.args`);
