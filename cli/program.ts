@@ -26,6 +26,7 @@ const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
   convert: () => import("./verbs/convert.js"),
   serve: () => import("./verbs/serve.js"),
   card: () => import("./verbs/card.js"),
+  discover: () => import("./verbs/discover.js"),
   request: () => import("./verbs/request.js"),
   invoke: () => import("./verbs/invoke.js"),
   session: () => import("./verbs/session.js"),

@@ -4,6 +4,7 @@ import type { HopInit } from "../caveats/hop.js";
 import type { Issuer } from "../issuer/issuer.js";
 import { type Admission, admit } from "./admission.js";
 import type { AgentContext } from "./agent-options.js";
+import { ownInvocation, skillArguments } from "./arguments.js";
 import type { Caller, Presenter } from "./caller.js";
 import { readCapabilityRequest } from "./capability-request.js";
 import type {
@@ -110,10 +111,14 @@ export class IssuingAgent {
 
   /**
    * Leave to run a skill once, or every reason why not. A refusal is recorded at once; leave is recorded
-   * when it is used, or given up: {@link IssuingAgent.run} or {@link IssuingAgent.forgo}.
+   * when it is used, or given up: {@link IssuingAgent.run} or {@link IssuingAgent.forgo}. Judged is a copy
+   * of the arguments, and that is what runs.
+   *
+   * @throws TypeError if the arguments are not JSON.
    */
   async clear(caller: Caller, invocation: SkillInvocation): Promise<Clearance | Refusal> {
-    return this.#cleared(caller, invocation, () => clearCall(caller, invocation, this.#context));
+    const own = ownInvocation(invocation);
+    return this.#cleared(caller, own, () => clearCall(caller, own, this.#context));
   }
 
   /**
@@ -124,9 +129,8 @@ export class IssuingAgent {
     caller: Presenter,
     invocation: OperationInvocation,
   ): Promise<Clearance<Operation> | Refusal> {
-    return this.#cleared(caller, invocation, () =>
-      clearOperation(caller, invocation, this.#context),
-    );
+    const own = ownInvocation(invocation);
+    return this.#cleared(caller, own, () => clearOperation(caller, own, this.#context));
   }
 
   async #cleared<Of extends Operation>(
@@ -136,7 +140,7 @@ export class IssuingAgent {
   ): Promise<Clearance<Of> | Refusal> {
     const elapsed = this.#recorder.start();
     const answer = await clear();
-    if (answer.allowed) this.#leaves.set(answer, elapsed());
+    if (answer.allowed) this.#leaves.set(Object.freeze(answer), elapsed());
     else this.#recorder.notInvoked(caller, invocation, answer, elapsed());
     return answer;
   }
@@ -166,7 +170,8 @@ export class IssuingAgent {
   async run(clearance: Clearance, caller: Caller, signal: AbortSignal): Promise<Json> {
     this.begin(clearance, caller);
     const { asked, resources, principal, arguments: given } = clearance;
-    return asked.run({ arguments: given, resources, caller, principal, signal });
+    const own = skillArguments(given);
+    return asked.run({ arguments: own, resources, caller, principal, signal });
   }
 
   /**

@@ -20,7 +20,7 @@ export async function permissionsOf(
   return forInvoker(all, (await ledger.issued(capability))?.invoker);
 }
 
-/** What the policy allows at this moment under a grant to a caller that asks itself; nothing to a stranger. */
+/** What the policy allows now, under a grant, to a caller that asks itself; nothing to an unknown principal. */
 export async function ownPermissions(
   { principal, invoker }: Presenter,
   grant: string,
