@@ -15,6 +15,7 @@ const floors = [
   "home",
   "http",
   "client",
+  "discovery",
   "protocols",
 ];
 

@@ -2,10 +2,9 @@
  * The capability extension of A2A (docs/a2a.md): its name, and every name that goes over the wire.
  */
 
-export { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
-
 /** What agents and clients call the extension by, in the Agent Card and in `A2A-Extensions`. */
-export const EXTENSION_URI = "urn:proviso:a2a:capabilities:1";
+export { CAPABILITIES_URI as EXTENSION_URI } from "../../discovery/uris.js";
+export { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
 
 /** The `domain` of every `google.rpc.ErrorInfo` that is about capabilities. */
 export const ERROR_DOMAIN = "capabilities.proviso";

@@ -1,0 +1,122 @@
+import type { JsonObject } from "../bytes/json.js";
+import { SECURITY_DEFINITIONS } from "./security-schema.js";
+
+const text = { type: "string" };
+const flag = { type: "boolean" };
+const texts = { type: "array", items: text };
+const requirements = { type: "array", items: { $ref: "#/$defs/securityRequirement" } };
+const url = { type: "string", format: "url" };
+
+/**
+ * JSON Schema (2020-12) of an Agent Card of A2A 1.0, from its Protocol Buffers: names in camelCase, and no
+ * member that A2A does not know, as A2A's own conformance tests have it. `schemas/agent-card.schema.json`
+ * is this, for editors.
+ */
+export const AGENT_CARD_SCHEMA: JsonObject = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  $id: "urn:proviso:agent-card:1",
+  title: "An Agent Card of A2A 1.0",
+  type: "object",
+  required: [
+    "name",
+    "description",
+    "supportedInterfaces",
+    "version",
+    "capabilities",
+    "defaultInputModes",
+    "defaultOutputModes",
+    "skills",
+  ],
+  additionalProperties: false,
+  properties: {
+    name: { ...text, minLength: 1, description: "For people." },
+    description: { ...text, minLength: 1, description: "What the agent is for." },
+    supportedInterfaces: {
+      type: "array",
+      minItems: 1,
+      items: { $ref: "#/$defs/interface" },
+      description: "The first is preferred.",
+    },
+    provider: { $ref: "#/$defs/provider" },
+    version: { ...text, minLength: 1, description: "The agent's own." },
+    documentationUrl: url,
+    capabilities: { $ref: "#/$defs/capabilities" },
+    securitySchemes: { type: "object", additionalProperties: { $ref: "#/$defs/securityScheme" } },
+    securityRequirements: requirements,
+    defaultInputModes: { ...texts, minItems: 1, description: "Media types." },
+    defaultOutputModes: { ...texts, minItems: 1, description: "Media types." },
+    skills: { type: "array", items: { $ref: "#/$defs/skill" } },
+    signatures: { type: "array", items: { $ref: "#/$defs/signature" } },
+    iconUrl: url,
+  },
+  $defs: {
+    interface: {
+      type: "object",
+      required: ["url", "protocolBinding", "protocolVersion"],
+      additionalProperties: false,
+      properties: {
+        url: { ...text, minLength: 1 },
+        protocolBinding: {
+          ...text,
+          minLength: 1,
+          description: "JSONRPC, GRPC, HTTP+JSON, or the URI of another.",
+        },
+        tenant: text,
+        protocolVersion: { ...text, minLength: 1, description: "Such as 1.0." },
+      },
+    },
+    provider: {
+      type: "object",
+      required: ["url", "organization"],
+      additionalProperties: false,
+      properties: { url, organization: { ...text, minLength: 1 } },
+    },
+    capabilities: {
+      type: "object",
+      additionalProperties: false,
+      properties: {
+        streaming: flag,
+        pushNotifications: flag,
+        extensions: { type: "array", items: { $ref: "#/$defs/extension" } },
+        extendedAgentCard: flag,
+      },
+    },
+    extension: {
+      type: "object",
+      required: ["uri"],
+      additionalProperties: false,
+      properties: {
+        uri: { ...text, minLength: 1 },
+        description: text,
+        required: flag,
+        params: { type: "object" },
+      },
+    },
+    skill: {
+      type: "object",
+      required: ["id", "name", "description", "tags"],
+      additionalProperties: false,
+      properties: {
+        id: { ...text, minLength: 1 },
+        name: { ...text, minLength: 1 },
+        description: { ...text, minLength: 1 },
+        tags: texts,
+        examples: texts,
+        inputModes: texts,
+        outputModes: texts,
+        securityRequirements: requirements,
+      },
+    },
+    signature: {
+      type: "object",
+      required: ["protected", "signature"],
+      additionalProperties: false,
+      properties: {
+        protected: { ...text, pattern: "^[A-Za-z0-9_-]+$" },
+        signature: { ...text, pattern: "^[A-Za-z0-9_-]+$" },
+        header: { type: "object" },
+      },
+    },
+    ...SECURITY_DEFINITIONS,
+  },
+};

@@ -1,0 +1,69 @@
+import type { JsonObject } from "../bytes/json.js";
+import type { DiscoveryDenial } from "./denial.js";
+import type { ProtocolVersion, VersionRange } from "./versions.js";
+
+/**
+ * What a card says, as far as it says it, in either spelling of the contract. Nothing in it is verified,
+ * and no text in it is safe to show as it is.
+ */
+export interface CardReading {
+  /** The card as it came. */
+  readonly document: JsonObject;
+  /** Empty if the card has none. */
+  readonly name: string;
+  /** The agent's own version; empty if the card has none. */
+  readonly version: string;
+  /** In the card's order, which is the agent's preference. */
+  readonly interfaces: readonly CardInterface[];
+  /** The protocol versions that the card as a whole claims; both bounds are open if it says nothing. */
+  readonly range: VersionRange;
+  /** Each capability that the card speaks of, under the registry's name; `false` if it denies it. */
+  readonly capabilities: ReadonlyMap<string, boolean>;
+  /** URIs of the extensions that it lists. */
+  readonly extensions: readonly string[];
+  /** `undefined` if the card knows nothing of grants. */
+  readonly grants: readonly CardGrant[] | undefined;
+  /** To whom the agent delegates; `undefined` if the card does not say. */
+  readonly delegates: readonly CardDelegate[] | undefined;
+  /** How many signatures it carries; nothing says that they are good. */
+  readonly signatures: number;
+  /** Everything that keeps it from being a card, or contradicts itself: `card_malformed`. */
+  readonly faults: readonly DiscoveryDenial[];
+}
+
+/** One way to reach the agent. */
+export interface CardInterface {
+  readonly url: string;
+  /** As the card has it, which may be one that is not known here. */
+  readonly binding: string;
+  readonly tenant?: string;
+  /** The versions it names, as far as they could be read; none if it leaves them to the card's range. */
+  readonly versions: readonly ProtocolVersion[];
+  /** The first version as the card writes it; empty if there is none. */
+  readonly versionText: string;
+  /** JSON Pointer to it. */
+  readonly path: string;
+}
+
+/** A grant that the agent offers. */
+export interface CardGrant {
+  readonly id: string;
+  readonly description: string;
+  /** `*` stands for every operation. */
+  readonly operations: readonly string[];
+  readonly attenuable: boolean;
+  readonly requires: readonly string[];
+  /** What a legacy grant does not promise; absent for one that is not legacy. */
+  readonly legacy?: string;
+  /** JSON Pointer to it. */
+  readonly path: string;
+}
+
+/** An agent that a card names as one it delegates to: a claim. */
+export interface CardDelegate {
+  readonly url: string;
+  /** What the card claims that agent to have; its own card decides. */
+  readonly capabilities: readonly string[];
+  /** JSON Pointer to it. */
+  readonly path: string;
+}

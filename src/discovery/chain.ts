@@ -1,0 +1,228 @@
+import type { CardDelegate, CardReading } from "./card.js";
+import type { DiscoveryDenial, DiscoveryLink, DiscoveryWarning } from "./denial.js";
+import type { UsableAgent } from "./discovery.js";
+import { judgeCapabilities, judgeCard } from "./judge.js";
+import { CAPABILITY_REGISTRY, registeredCapability } from "./registry.js";
+import {
+  type DiscoveryRequirements,
+  type SettledRequirements,
+  settleRequirements,
+} from "./requirements.js";
+
+/** One agent of a chain: its card, and where it is. */
+export interface ChainLink {
+  /** Where the agent is: its card's address, or the one below which the card stands. */
+  readonly url?: string;
+  readonly card: CardReading;
+}
+
+/** Whether a chain of agents may be given the task. */
+export type ChainDiscovery = UsableChain | RefusedChain;
+
+export interface UsableChain {
+  readonly ok: true;
+  /** The agent to call: the first of the chain. */
+  readonly agent: UsableAgent;
+  /** Capabilities that the first agent declares and that the agents after it leave standing. */
+  readonly capabilities: readonly string[];
+  readonly warnings: readonly DiscoveryWarning[];
+}
+
+export interface RefusedChain {
+  readonly ok: false;
+  /** Every reason, each with the link that it concerns; at least one. */
+  readonly denials: readonly DiscoveryDenial[];
+  /** The first link that fails. */
+  readonly link: DiscoveryLink;
+  readonly warnings: readonly DiscoveryWarning[];
+}
+
+/** Agents in one chain, unless fewer are allowed. */
+export const MAX_CHAIN_LINKS = 8;
+
+/**
+ * Judges a chain of agents, each of which delegates to the next: the first against all requirements, every
+ * other one against what has to hold end to end and against the protocol version.
+ *
+ * - A capability of `endToEnd`, and a required one that propagates (`context_reuse`), is checked at
+ *   every link; a card that does not say to whom its agent delegates then fails the chain.
+ * - Each card that names its delegates must name the next agent.
+ *
+ * @param links - From the agent that is called to the last.
+ * @throws TypeError if the requirements are not valid, or there is no link.
+ */
+export function validateChain(
+  links: readonly ChainLink[],
+  requirements: DiscoveryRequirements = {},
+): ChainDiscovery {
+  const [first] = links;
+  if (first === undefined) throw new TypeError("links: expected at least one agent");
+  const settled = settleRequirements(requirements);
+  const checked = links.slice(0, MAX_CHAIN_LINKS);
+  const judged = checked.map((link, index) =>
+    judgeLink(link, { index, requirements, previous: checked[index - 1] }),
+  );
+  const denials = judged.flatMap((one) => one.denials);
+  const warnings = judged.flatMap((one) => one.warnings);
+  if (links.length > MAX_CHAIN_LINKS) {
+    denials.push(tooDeep(linkAt(links[MAX_CHAIN_LINKS], MAX_CHAIN_LINKS)));
+  }
+  denials.push(...cycles(checked));
+  const everywhere = endToEnd(settled);
+  if (everywhere.length > 0) denials.push(...unfollowed(checked));
+  const agent = judgeCard(first.card, requirements);
+  const [failed] = denials.flatMap(({ link }) => link ?? []).sort((a, b) => a.index - b.index);
+  if (!agent.ok || failed !== undefined) {
+    return { ok: false, denials, link: failed ?? linkAt(first, 0), warnings };
+  }
+  return { ok: true, agent, capabilities: leftStanding(checked), warnings };
+}
+
+/** Where in a chain a link is judged. */
+export interface LinkPlace {
+  /** 0 for the agent that is called. */
+  readonly index: number;
+  readonly requirements: DiscoveryRequirements;
+  /** The link before it; absent for the first. */
+  readonly previous?: ChainLink | undefined;
+}
+
+/** Judges one link by itself and by the card of the link before it; cycles and depth are left to the caller. */
+export function judgeLink(
+  link: ChainLink,
+  { index, requirements, previous }: LinkPlace,
+): { readonly denials: DiscoveryDenial[]; readonly warnings: DiscoveryWarning[] } {
+  const settled = settleRequirements(requirements);
+  const delegate = previous === undefined ? undefined : delegateFor(previous.card, link);
+  const claimed = delegate === undefined || delegate === "unsaid" ? [] : delegate.capabilities;
+  const discovery = judgeCard(
+    link.card,
+    index === 0 ? requirements : linkRequirements(requirements),
+  );
+  const denials = discovery.ok ? [] : [...discovery.denials];
+  const warnings = [...discovery.warnings];
+  if (previous !== undefined && delegate === undefined) {
+    const rule = "delegates";
+    const message = "the agent before it does not name this one among its delegates";
+    denials.push({ code: "delegate_undeclared", rule, message });
+  }
+  const known = new Set(endToEnd(settled));
+  const claims = judgeCapabilities(
+    link.card,
+    claimed.filter((name) => !known.has(name)),
+    settled,
+  );
+  for (const denial of claims.denials) {
+    denials.push({
+      ...denial,
+      rule: "delegates",
+      message: `${denial.message}, as the agent before it claims`,
+    });
+  }
+  const place = linkAt(link, index);
+  return {
+    denials: denials.map((denial) => ({ ...denial, link: place })),
+    warnings: warnings.map((warning) => ({ ...warning, link: place })),
+  };
+}
+
+/** What every agent after the first must offer: the protocol version, and what holds end to end. */
+export function linkRequirements(requirements: DiscoveryRequirements): DiscoveryRequirements {
+  const { protocolVersion, allowDeprecated } = requirements;
+  return {
+    ...(protocolVersion === undefined ? {} : { protocolVersion }),
+    ...(allowDeprecated === undefined ? {} : { allowDeprecated }),
+    capabilities: endToEnd(settleRequirements(requirements)),
+  };
+}
+
+/**
+ * Capabilities that every link must have: those of `endToEnd`, and required ones that an agent has only
+ * if its delegates have them too.
+ */
+export function endToEnd(
+  requirements: Pick<SettledRequirements, "capabilities" | "endToEnd">,
+): readonly string[] {
+  const { capabilities, endToEnd: named } = requirements;
+  return [...new Set([...named, ...capabilities.filter(propagates)])];
+}
+
+/**
+ * The entry by which a card names the next agent; `undefined` if it names others only, `"unsaid"` if it
+ * does not say to whom its agent delegates.
+ */
+export function delegateFor(
+  card: CardReading,
+  next: ChainLink,
+): CardDelegate | "unsaid" | undefined {
+  if (card.delegates === undefined) return "unsaid";
+  const places = new Set(placesOf(next));
+  return card.delegates.find(({ url }) => places.has(agentPlace(url)));
+}
+
+/** An agent's address as it is compared: without the card's well-known path, query and fragment. */
+export function agentPlace(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/\.well-known\/agent-card\.json$/, "").replace(/\/+$/, "")}`;
+}
+
+function placesOf({ url, card }: ChainLink): readonly string[] {
+  return [...(url === undefined ? [] : [url]), ...card.interfaces.map((one) => one.url)].map(
+    agentPlace,
+  );
+}
+
+function propagates(name: string): boolean {
+  return registeredCapability(name, CAPABILITY_REGISTRY)?.propagates === true;
+}
+
+/** Links whose delegates are not all in the chain, so that nothing is known of those that are not. */
+function unfollowed(links: readonly ChainLink[]): readonly DiscoveryDenial[] {
+  return links.flatMap((link, index): DiscoveryDenial[] => {
+    const { delegates } = link.card;
+    const next = links[index + 1];
+    const reason = { code: "chain_unknown", rule: "delegates", link: linkAt(link, index) } as const;
+    if (delegates === undefined) {
+      const message = "the card does not say to whom the agent delegates";
+      return [{ ...reason, message }];
+    }
+    const followed = new Set(next === undefined ? [] : placesOf(next));
+    const others = delegates.filter(({ url }) => !followed.has(agentPlace(url)));
+    return others.slice(0, 1).map(({ path }) => {
+      const message = `the agent may delegate to ${others.length} more than this chain has`;
+      return { ...reason, message, path };
+    });
+  });
+}
+
+function cycles(links: readonly ChainLink[]): readonly DiscoveryDenial[] {
+  const seen = new Map<string, number>();
+  return links.flatMap((link, index): DiscoveryDenial[] => {
+    const place = agentPlace(link.url ?? link.card.interfaces[0]?.url ?? "");
+    const before = seen.get(place);
+    if (before === undefined) seen.set(place, index);
+    if (before === undefined || place === "") return [];
+    const message = `the agent is in the chain before, as link ${before}`;
+    return [{ code: "chain_cycle", rule: "delegates", message, link: linkAt(link, index) }];
+  });
+}
+
+function tooDeep(link: DiscoveryLink): DiscoveryDenial {
+  const message = `a chain has at most ${MAX_CHAIN_LINKS} agents`;
+  return { code: "chain_too_deep", rule: "delegates", message, expected: MAX_CHAIN_LINKS, link };
+}
+
+/** What the first agent declares, less what propagates and a later agent lacks. */
+function leftStanding([first, ...others]: readonly ChainLink[]): readonly string[] {
+  const declared = [...(first?.card.capabilities ?? [])].flatMap(([name, has]) =>
+    has ? [name] : [],
+  );
+  return declared.filter(
+    (name) => !propagates(name) || others.every(({ card }) => card.capabilities.get(name) === true),
+  );
+}
+
+function linkAt(link: ChainLink | undefined, index: number): DiscoveryLink {
+  return link?.url === undefined ? { index } : { index, url: link.url };
+}

@@ -1,0 +1,70 @@
+import type { Json } from "../bytes/json.js";
+
+/** Every reason for which an agent is refused before a call is made. Stable. */
+export type DiscoveryCode =
+  /** No interface of the wanted binding speaks the wanted protocol version, or the card's range excludes it. */
+  | "version_incompatible"
+  /** A required capability is not declared, or is declared as absent. */
+  | "capability_undeclared"
+  /** A required capability is deprecated, and the caller does not allow that. */
+  | "capability_deprecated"
+  /** A required capability is no part of the wanted protocol version any more. */
+  | "capability_removed"
+  | "grant_missing"
+  | "grant_operation_missing"
+  | "grant_not_attenuable"
+  /** Only a legacy grant covers what is required, and the caller does not allow that. */
+  | "legacy_only"
+  /** No interface has the wanted binding, or one that is known here. */
+  | "interface_unsupported"
+  /** The card is not one, or contradicts itself. */
+  | "card_malformed"
+  /** A key that is trusted, and a signature that it did not make. */
+  | "signature_invalid"
+  | "signature_missing"
+  /** Signed, but by no key that the caller trusts. */
+  | "signature_untrusted"
+  /** The card does not say to whom the agent delegates. */
+  | "chain_unknown"
+  | "chain_cycle"
+  | "chain_too_deep"
+  /** A delegate that the card before it does not name. */
+  | "delegate_undeclared"
+  | "card_unreachable"
+  | "card_timeout"
+  | "card_too_large"
+  | "card_not_json"
+  | "redirect_refused"
+  | "address_invalid"
+  | "address_refused";
+
+/** Which agent of a chain a reason concerns. */
+export interface DiscoveryLink {
+  /** 0 is the agent that is called, 1 the one it delegates to, and so on. */
+  readonly index: number;
+  /** Where that agent is, if it is known. */
+  readonly url?: string;
+}
+
+/** One reason for which an agent is refused. */
+export interface DiscoveryDenial {
+  readonly code: DiscoveryCode;
+  /** The requirement that is not met, such as `capabilities` or `binding`, or the finer cause. */
+  readonly rule: string;
+  /** A sentence for people. What the card says is quoted and shortened. */
+  readonly message: string;
+  /** JSON Pointer (RFC 6901) to the part of the card; absent if the whole card is concerned. */
+  readonly path?: string;
+  readonly expected?: Json;
+  /** Absent if the card says nothing. */
+  readonly actual?: Json;
+  /** The nearest thing that the card does say. */
+  readonly nearest?: string;
+  /** In a chain: whose card. */
+  readonly link?: DiscoveryLink;
+}
+
+/** What a caller should know of an agent that it may use. */
+export interface DiscoveryWarning extends Omit<DiscoveryDenial, "code"> {
+  readonly code: DiscoveryCode | "capability_unknown" | "legacy_grant";
+}

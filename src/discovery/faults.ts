@@ -1,0 +1,50 @@
+import { type Json, quotedName } from "../bytes/json.js";
+import type { DiscoveryDenial } from "./denial.js";
+
+/** What is wrong with a card, collected while it is read; bounded, since a card may be hostile. */
+export interface Faults {
+  readonly list: readonly DiscoveryDenial[];
+  /**
+   * @param rule - The finer cause.
+   * @param path - JSON Pointer to the offence.
+   */
+  add(rule: string, path: string, message: string, more?: FaultDetails): void;
+}
+
+interface FaultDetails {
+  readonly expected?: Json;
+  readonly actual?: Json;
+  readonly nearest?: string | undefined;
+}
+
+/** More are of no use to anyone. */
+const MOST = 100;
+
+export function createFaults(): Faults {
+  const list: DiscoveryDenial[] = [];
+  return {
+    list,
+    add(rule, path, message, { nearest, ...more } = {}) {
+      if (list.length >= MOST) return;
+      const near = nearest === undefined ? {} : { nearest };
+      const where = path === "" ? "the card" : path;
+      const text = `${where}: ${message}`;
+      list.push({ code: "card_malformed", rule, path, message: text, ...more, ...near });
+    },
+  };
+}
+
+/** JSON Pointer (RFC 6901) to a member of what `base` points to. */
+export function pointer(base: string, ...steps: readonly (string | number)[]): string {
+  return steps.reduce<string>(
+    (path, step) => `${path}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`,
+    base,
+  );
+}
+
+/** What a JSON value is, for messages: a short text or number as it is, anything else by its kind. */
+export function shown(value: Json): string {
+  if (typeof value === "string") return quotedName(value);
+  if (value === null || typeof value !== "object") return String(value);
+  return Array.isArray(value) ? "an array" : "an object";
+}

@@ -1,0 +1,129 @@
+import type { Node, ParseError } from "jsonc-parser";
+import type { Json } from "../bytes/json.js";
+import { pointer } from "./faults.js";
+
+/** Something about a card that is wrong, or should be otherwise. */
+export interface CardFinding {
+  /** A card with an error is refused, by this house or by A2A's own tests. */
+  readonly severity: "error" | "warning";
+  /** Stable, for programs. */
+  readonly code: CardFindingCode;
+  /** JSON Pointer to the offence; empty for the whole card. */
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1, in UTF-16 code units. */
+  readonly column: number;
+  /** A sentence for people; begins with the place. */
+  readonly message: string;
+}
+
+export type CardFindingCode =
+  | "too_large"
+  | "too_deep"
+  | "not_json"
+  /** A member's name is twice in one object. */
+  | "name_repeated"
+  /** A2A 1.0's schema, or that of the contract's params. */
+  | "schema"
+  /** The contract: what {@link readCard} finds. */
+  | "contract"
+  /** A name that stands for nothing on the card, or for two things. */
+  | "reference"
+  | "capability_unknown"
+  | "capability_deprecated"
+  | "capability_incomplete"
+  | "contract_absent"
+  | "address_insecure"
+  | "media_type";
+
+/** A finding before its place is known. */
+export type Remark = Omit<CardFinding, "line" | "column">;
+
+/** Gives findings their lines, by the tree of the text that they are about. */
+export interface Locator {
+  locate(remark: Remark): CardFinding;
+  at(offset: number, remark: Remark): CardFinding;
+}
+
+export function createLocator(text: string, root: Node | undefined): Locator {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  const at = (offset: number, remark: Remark): CardFinding => {
+    let [low, high] = [0, starts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { ...remark, line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+  };
+  return { at, locate: (remark) => at(offsetOf(root, remark.path), remark) };
+}
+
+/** Where what a pointer points to begins: a member at its name; what is not there, where it would be. */
+function offsetOf(root: Node | undefined, path: string): number {
+  let node = root;
+  let offset = root?.offset ?? 0;
+  for (const step of stepsOf(path)) {
+    if (node?.type === "array") {
+      node = node.children?.[Number(step)];
+      if (node === undefined) return offset;
+      offset = node.offset;
+    } else {
+      const property = node?.children?.findLast((one) => one.children?.[0]?.value === step);
+      if (property === undefined) return offset;
+      offset = property.offset;
+      node = property.children?.[1];
+    }
+  }
+  return offset;
+}
+
+function stepsOf(path: string): readonly string[] {
+  return path
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** Every name that one object has twice, with its offset; the later one counts. */
+export function repeatedNames(
+  root: Node,
+): readonly { readonly path: string; readonly name: string; readonly offset: number }[] {
+  const found: { readonly path: string; readonly name: string; readonly offset: number }[] = [];
+  const open: { readonly node: Node; readonly path: string }[] = [{ node: root, path: "" }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { node, path } = next;
+    const names = new Set<string>();
+    for (const [at, child] of (node.children ?? []).entries()) {
+      if (node.type !== "object") {
+        open.push({ node: child, path: pointer(path, at) });
+        continue;
+      }
+      const [key, value] = child.children ?? [];
+      const name = String(key?.value);
+      if (names.has(name)) found.push({ path: pointer(path, name), name, offset: child.offset });
+      names.add(name);
+      if (value !== undefined) open.push({ node: value, path: pointer(path, name) });
+    }
+  }
+  return found;
+}
+
+/** Parsed text: its value and its tree, or where it stops being JSON. */
+export type Parsed =
+  | { readonly ok: true; readonly value: Json; readonly root: Node }
+  | { readonly ok: false; readonly offset: number };
+
+export async function parseText(text: string): Promise<Parsed> {
+  const { parseTree } = await import("jsonc-parser");
+  const faults: ParseError[] = [];
+  const root = parseTree(text, faults, { disallowComments: true });
+  try {
+    const value: Json = JSON.parse(text);
+    return root === undefined ? { ok: false, offset: 0 } : { ok: true, value, root };
+  } catch {
+    return { ok: false, offset: faults[0]?.offset ?? text.length };
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * Agent cards that can be trusted before a call is made: what a card must say, whether it says it, and
+ * what changes between two of them. Knows no protocol's SDK: cards are plain JSON.
+ *
+ * @packageDocumentation
+ */
+export type { CardDelegate, CardGrant, CardInterface, CardReading } from "./card.js";
+export { type CardCache, type CardCacheOptions, createCardCache } from "./card-cache.js";
+export { type ChainDiscovery, type ChainLink, validateChain } from "./chain.js";
+export { type CardChange, type ChangeImpact, compareCards } from "./compare.js";
+export type {
+  DiscoveryCode,
+  DiscoveryDenial,
+  DiscoveryLink,
+  DiscoveryWarning,
+} from "./denial.js";
+export type { Discovery } from "./discovery.js";
+export { type Behaviour, delegatedTo, undeclaredIn } from "./drift.js";
+export type { CardFinding } from "./finding.js";
+export { judgeCard } from "./judge.js";
+export { lintCard } from "./lint.js";
+export { discoverChain, type LiveChain } from "./live-chain.js";
+export { readCard } from "./read-card.js";
+export {
+  CAPABILITY_REGISTRY,
+  type CapabilityRegistry,
+  type RegisteredCapability,
+} from "./registry.js";
+export type { DiscoveryRequirements, GrantRequirement } from "./requirements.js";
+export { type DiscoverOptions, safeDiscover } from "./safe-discover.js";
+export { type SignOptions, signCard } from "./signature.js";
+export { checkRegistry, checkStability, type StabilityProblem } from "./stability.js";
+export { DISCOVERY_URI } from "./uris.js";

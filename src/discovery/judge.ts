@@ -1,0 +1,280 @@
+import { quotedName } from "../bytes/json.js";
+import { suggestions } from "../caveats/nearest.js";
+import { objectIn } from "../client/received.js";
+import type { CardGrant, CardInterface, CardReading } from "./card.js";
+import type { DiscoveryDenial, DiscoveryWarning } from "./denial.js";
+import type { ChosenInterface, Discovery } from "./discovery.js";
+import { CAPABILITY_REGISTRY, type CapabilityRegistry, registeredCapability } from "./registry.js";
+import {
+  BINDINGS,
+  type Binding,
+  type DiscoveryRequirements,
+  type GrantRequirement,
+  type SettledRequirements,
+  settleRequirements,
+} from "./requirements.js";
+import {
+  compareVersions,
+  isInRange,
+  isTurnedRound,
+  parseVersion,
+  rangeText,
+  versionText,
+} from "./versions.js";
+
+/**
+ * Judges whether an agent may be given a task, from its card alone: every requirement against everything
+ * the card says. What the card says is a claim. Nothing here verifies signatures, so that
+ * `requireSignature` refuses every card: `safeDiscover` verifies first, and then judges the rest.
+ *
+ * @throws TypeError if the requirements are not valid.
+ */
+export function judgeCard(
+  card: CardReading,
+  requirements: DiscoveryRequirements = {},
+  registry: CapabilityRegistry = CAPABILITY_REGISTRY,
+): Discovery {
+  const settled = settleRequirements(requirements);
+  const choice = chooseInterface(card, settled);
+  const wanted = [...new Set([...settled.capabilities, ...settled.endToEnd])];
+  const capabilities = judgeCapabilities(card, wanted, settled, registry);
+  const grants = judgeGrants(card, settled);
+  const denials = [
+    ...card.faults,
+    ...(settled.requireSignature ? [unverified(card)] : []),
+    ...choice.denials,
+    ...capabilities.denials,
+    ...grants.denials,
+  ];
+  const warnings = [...capabilities.warnings, ...grants.warnings];
+  if (choice.found === undefined || denials.length > 0) return { ok: false, denials, warnings };
+  return {
+    ...{ ok: true, card, interface: choice.found },
+    ...{ version: versionText(settled.version), warnings },
+  };
+}
+
+function unverified({ signatures }: CardReading): DiscoveryDenial {
+  return signatures === 0
+    ? { code: "signature_missing", rule: "signatures", message: "the card is not signed" }
+    : {
+        ...{ code: "signature_untrusted", rule: "signatures", path: "/signatures" },
+        message: "the card is signed, and its signatures are not verified",
+      };
+}
+
+/** What judging one kind of requirement came to. */
+export interface Judgement {
+  readonly denials: readonly DiscoveryDenial[];
+  readonly warnings: readonly DiscoveryWarning[];
+}
+
+/** The first interface, in the card's order, of a binding that will do and with the wanted version. */
+function chooseInterface(
+  card: CardReading,
+  { binding, version }: SettledRequirements,
+): { readonly found?: ChosenInterface; readonly denials: readonly DiscoveryDenial[] } {
+  const { interfaces, range } = card;
+  const wanted: readonly string[] = binding === undefined ? BINDINGS : [binding];
+  const denials: DiscoveryDenial[] = [];
+  const expected = versionText(version);
+  if (!isInRange(version, range) && !isTurnedRound(range)) {
+    const said = rangeText(range);
+    const message = `the agent speaks protocol ${said}, not ${expected}`;
+    denials.push({ code: "version_incompatible", rule: "range", message, expected, actual: said });
+  }
+  const bound = interfaces.filter((one) => wanted.includes(one.binding));
+  if (bound.length === 0) {
+    const offered = [...new Set(interfaces.map((one) => one.binding))].slice(0, 8);
+    const names = offered.map(quotedName).join(", ");
+    const said = offered.length === 0 ? "the card names no interface" : `it offers ${names}`;
+    const message = `no interface with binding ${wanted.join(" or ")}: ${said}`;
+    denials.push({
+      code: "interface_unsupported",
+      rule: "binding",
+      message,
+      expected: wanted,
+      actual: offered,
+    });
+    return { denials };
+  }
+  const open = range.min !== undefined || range.max !== undefined;
+  const speaks = ({ versions }: CardInterface): boolean =>
+    versions.length === 0 ? open : versions.some((one) => compareVersions(one, version) === 0);
+  const found = bound.find(speaks);
+  if (found === undefined) {
+    const versions = [...new Set(bound.flatMap((one) => one.versions.map(versionText)))].slice(
+      0,
+      8,
+    );
+    const said = versions.length === 0 ? "it names no version" : `it offers ${versions.join(", ")}`;
+    const message = `no interface with binding ${wanted.join(" or ")} speaks protocol ${expected}: ${said}`;
+    denials.push({
+      code: "version_incompatible",
+      rule: "interfaces",
+      message,
+      expected,
+      actual: versions,
+    });
+  }
+  if (found === undefined || !isBinding(found.binding)) return { denials };
+  const { url, tenant } = found;
+  const chosen = { url, binding: found.binding, ...(tenant === undefined ? {} : { tenant }) };
+  return { found: chosen, denials };
+}
+
+/** Whether the card declares each capability, and may be relied on to. */
+export function judgeCapabilities(
+  card: CardReading,
+  names: readonly string[],
+  requirements: Pick<SettledRequirements, "version" | "allowDeprecated">,
+  registry: CapabilityRegistry = CAPABILITY_REGISTRY,
+): Judgement {
+  const near = suggestions();
+  const denials: DiscoveryDenial[] = [];
+  const warnings: DiscoveryWarning[] = [];
+  const declared = [...card.capabilities].flatMap(([name, has]) => (has ? [name] : []));
+  for (const name of names) {
+    const entry = registeredCapability(name, registry);
+    const rule = "capabilities";
+    if (entry?.removed !== undefined && isFrom(entry.removed, requirements)) {
+      const instead = entry.supersededBy === undefined ? "" : `; use ${entry.supersededBy}`;
+      const message = `${name} was removed in protocol ${entry.removed}${instead}`;
+      denials.push({ code: "capability_removed", rule, message, expected: name });
+      continue;
+    }
+    if (entry?.tier === "implicit") continue;
+    if (!hasCapability(card, name, registry)) {
+      denials.push(undeclared(card, name, near(name, declared), registry));
+      continue;
+    }
+    if (entry?.tier !== "deprecated") continue;
+    const instead = entry.supersededBy === undefined ? "" : `; use ${entry.supersededBy}`;
+    const message = `${name} is deprecated since protocol ${entry.deprecated ?? "?"}${instead}`;
+    const successor = entry.supersededBy === undefined ? {} : { nearest: entry.supersededBy };
+    const reason = { code: "capability_deprecated", rule, message, ...successor } as const;
+    (requirements.allowDeprecated ? warnings : denials).push(reason);
+  }
+  return { denials, warnings };
+}
+
+/** Whether a card may be relied on for a capability: declared, with what A2A itself must say beside it. */
+export function hasCapability(
+  card: CardReading,
+  name: string,
+  registry: CapabilityRegistry = CAPABILITY_REGISTRY,
+): boolean {
+  const entry = registeredCapability(name, registry);
+  if (entry?.tier === "implicit") return true;
+  const said = card.capabilities.get(name);
+  // A vendor's capability that is an extension is declared by being listed; a flag may take it back.
+  if (entry === undefined) return said ?? card.extensions.includes(name);
+  return said === true && (entry.needs === undefined || ownFlag(card, entry.needs));
+}
+
+function ownFlag({ document }: CardReading, name: string): boolean {
+  return objectIn(document["capabilities"])[name] === true;
+}
+
+function undeclared(
+  card: CardReading,
+  name: string,
+  near: string | undefined,
+  registry: CapabilityRegistry,
+): DiscoveryDenial {
+  const said = card.capabilities.get(name);
+  const needs = registeredCapability(name, registry)?.needs;
+  const nearest = near === undefined ? {} : { nearest: near };
+  const reason = { code: "capability_undeclared", expected: name } as const;
+  if (said === true && needs !== undefined) {
+    const message = `the card declares ${name} without capabilities.${needs}, which it needs`;
+    return { ...reason, rule: needs, message, path: "/capabilities" };
+  }
+  const how =
+    said === false
+      ? `says that it has no ${quotedName(name)}`
+      : `does not declare ${quotedName(name)}`;
+  const actual = said === undefined ? {} : { actual: said };
+  return { ...reason, rule: "capabilities", message: `the agent ${how}`, ...actual, ...nearest };
+}
+
+function judgeGrants(card: CardReading, requirements: SettledRequirements): Judgement {
+  const all = requirements.grants.map((grant) => judgeGrant(card, grant, requirements));
+  return {
+    denials: all.flatMap(({ denials }) => denials),
+    warnings: all.flatMap(({ warnings }) => warnings),
+  };
+}
+
+function judgeGrant(
+  card: CardReading,
+  requirement: Required<GrantRequirement>,
+  { allowLegacy }: SettledRequirements,
+): Judgement {
+  const { grant: id, operations, attenuable } = requirement;
+  const grants = card.grants ?? [];
+  const found = grants.find((grant) => grant.id === id) ?? grants.find(isWholeLegacy);
+  if (found === undefined) return { denials: [missing(card, id)], warnings: [] };
+  const denials: DiscoveryDenial[] = [];
+  const warnings: DiscoveryWarning[] = [];
+  const { path } = found;
+  if (found.legacy !== undefined) {
+    const whose = found.id === id ? id : `${id} is only covered by ${quotedName(found.id)}, which`;
+    const message = `${whose} is a legacy grant: it promises less than a capability`;
+    const reason = { rule: "grants", message, path, expected: id, actual: found.id };
+    if (allowLegacy) warnings.push({ code: "legacy_grant", ...reason });
+    else denials.push({ code: "legacy_only", ...reason });
+  }
+  const near = suggestions();
+  for (const operation of operations) {
+    if (found.operations.includes(operation) || found.operations.includes("*")) continue;
+    const nearest = near(operation, found.operations);
+    const message = `the grant ${id} has no operation ${quotedName(operation)}`;
+    const hint = nearest === undefined ? {} : { nearest };
+    denials.push({
+      code: "grant_operation_missing",
+      rule: "grants",
+      message,
+      path,
+      expected: operation,
+      ...hint,
+    });
+  }
+  if (attenuable && !found.attenuable) {
+    const message = `the grant ${quotedName(found.id)} cannot be narrowed or passed on`;
+    denials.push({
+      code: "grant_not_attenuable",
+      rule: "grants",
+      message,
+      path,
+      expected: true,
+      actual: false,
+    });
+  }
+  return { denials, warnings };
+}
+
+/** A legacy grant over every operation: it covers whatever is asked for, with what it lacks. */
+function isWholeLegacy({ legacy, operations }: CardGrant): boolean {
+  return legacy !== undefined && operations.includes("*");
+}
+
+function missing({ grants }: CardReading, id: string): DiscoveryDenial {
+  const ids = (grants ?? []).map((grant) => grant.id);
+  const nearest = suggestions()(id, ids);
+  const message =
+    grants === undefined
+      ? `the agent offers no grants, so not ${quotedName(id)}`
+      : `the agent does not offer the grant ${quotedName(id)}`;
+  const hint = nearest === undefined ? {} : { nearest };
+  return { code: "grant_missing", rule: "grants", message, expected: id, ...hint };
+}
+
+function isFrom(text: string, { version }: Pick<SettledRequirements, "version">): boolean {
+  const from = parseVersion(text);
+  return from !== undefined && compareVersions(version, from) >= 0;
+}
+
+function isBinding(text: string): text is Binding {
+  return BINDINGS.some((one) => one === text);
+}

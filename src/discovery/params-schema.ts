@@ -1,0 +1,73 @@
+import type { JsonObject } from "../bytes/json.js";
+import { CAPABILITY_REGISTRY } from "./registry.js";
+import { DISCOVERY_URI } from "./uris.js";
+
+const version = {
+  type: "string",
+  pattern: "^(0|[1-9][0-9]{0,5})(\\.(0|[1-9][0-9]{0,5})){0,2}$",
+};
+const url = { type: "string", format: "url" };
+
+/**
+ * JSON Schema (2020-12) of the params under which a card declares the contract, in
+ * `capabilities.extensions`. `schemas/discovery-params.schema.json` is this, for editors.
+ */
+export const DISCOVERY_PARAMS_SCHEMA: JsonObject = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  $id: "urn:proviso:discovery-params:1",
+  title: `The params of the extension ${DISCOVERY_URI}`,
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    minProtocolVersion: { ...version, description: "The earliest A2A version that it speaks." },
+    maxProtocolVersion: { ...version, description: "The latest A2A version that it speaks." },
+    capabilities: {
+      type: "object",
+      description: "Which capabilities the agent has. What is absent is not declared.",
+      properties: Object.fromEntries(
+        CAPABILITY_REGISTRY.capabilities.map(({ name, description, tier }) => {
+          const deprecated = tier === "deprecated" ? { deprecated: true } : {};
+          const said = tier === "implicit" ? { const: true } : { type: "boolean" };
+          return [name, { ...said, ...deprecated, description: `The agent ${description}.` }];
+        }),
+      ),
+      patternProperties: {
+        "[.:]": { type: "boolean", description: "A vendor's, by its URI or its dotted name." },
+      },
+      additionalProperties: false,
+    },
+    interfaces: {
+      type: "array",
+      maxItems: 64,
+      description: "More versions of the card's interfaces.",
+      items: {
+        type: "object",
+        required: ["url", "protocolVersions"],
+        additionalProperties: false,
+        properties: {
+          url: { type: "string", minLength: 1, description: "As the card has it." },
+          protocolBinding: { type: "string", description: "If two interfaces have one URL." },
+          protocolVersions: { type: "array", minItems: 1, maxItems: 64, items: version },
+        },
+      },
+    },
+    delegates: {
+      type: "array",
+      maxItems: 64,
+      description: "Every agent that this one delegates to; empty if it delegates to none.",
+      items: {
+        type: "object",
+        required: ["url"],
+        additionalProperties: false,
+        properties: {
+          url: { ...url, description: "Where that agent's card is found." },
+          capabilities: {
+            type: "array",
+            items: { type: "string" },
+            description: "What this agent relies on that one to have.",
+          },
+        },
+      },
+    },
+  },
+};

@@ -1,0 +1,104 @@
+import type { Json, JsonObject } from "../bytes/json.js";
+import { objectIn } from "../client/received.js";
+import { type Faults, pointer, shown } from "./faults.js";
+
+/** One thing that a card says, and where. */
+export interface Place<Value = Json> {
+  /** JSON Pointer. */
+  readonly path: string;
+  readonly value: Value;
+}
+
+/** An object that may hold fields of the contract. */
+export type Holder = Place<JsonObject>;
+
+/**
+ * Every place in which a field is there: in each holder, in either spelling. What is `null` is absent, as
+ * JSON of Protocol Buffers has it.
+ *
+ * @param name - The field in camelCase.
+ */
+export function placesOf(holders: readonly Holder[], name: string): readonly Place[] {
+  return holders.flatMap(({ path, value }) =>
+    [...new Set([name, snakeCase(name)])].flatMap((spelling): Place[] => {
+      const found = Object.hasOwn(value, spelling) ? value[spelling] : undefined;
+      return found === undefined || found === null
+        ? []
+        : [{ path: pointer(path, spelling), value: found }];
+    }),
+  );
+}
+
+/** The first of the places; each that says something else is a fault that names both. */
+export function agreed<Value>(
+  places: readonly Place<Value>[],
+  same: (a: Value, b: Value) => boolean,
+  faults: Faults,
+  words: (value: Value) => string,
+): Place<Value> | undefined {
+  const [first, ...others] = places;
+  if (first === undefined) return undefined;
+  for (const { path, value } of others) {
+    if (same(first.value, value)) continue;
+    const message = `says ${words(value)}, and ${first.path} says ${words(first.value)}`;
+    faults.add("contradiction", path, message);
+  }
+  return first;
+}
+
+/** The places whose value is of the right kind; each other one is a fault. */
+export function ofKind<Value extends Json>(
+  places: readonly Place[],
+  is: (value: Json) => value is Value,
+  kind: string,
+  faults: Faults,
+): readonly Place<Value>[] {
+  return places.flatMap(({ path, value }): Place<Value>[] => {
+    if (is(value)) return [{ path, value }];
+    faults.add("kind", path, `expected ${kind}, not ${shown(value)}`, { expected: kind });
+    return [];
+  });
+}
+
+export function isText(value: Json): value is string {
+  return typeof value === "string";
+}
+
+export function isFlag(value: Json): value is boolean {
+  return typeof value === "boolean";
+}
+
+export function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** The items of an array as objects, each in its place; what is no object is an empty one. */
+export function listIn(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.map(objectIn) : [];
+}
+
+/** `streamingMessage` as `streaming_message`. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** `streaming_message` as `streamingMessage`. */
+export function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/**
+ * Whether two JSON values are the same, whatever the order of members.
+ * Recursive: only for what is known to be shallow.
+ */
+export function isSameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (a === undefined || b === undefined || Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [Object.entries(a), Object.entries(b)];
+  const other = new Map<string, Json>(right);
+  return (
+    left.length === right.length &&
+    left.every(([name, value]) => other.has(name) && isSameJson(value, other.get(name)))
+  );
+}

@@ -1,0 +1,86 @@
+import { isJsonObject, type JsonObject } from "../bytes/json.js";
+import { objectIn } from "../client/received.js";
+import { type Faults, pointer } from "./faults.js";
+import {
+  agreed,
+  camelCase,
+  type Holder,
+  isFlag,
+  ofKind,
+  type Place,
+  placesOf,
+  snakeCase,
+} from "./places.js";
+import { CAPABILITY_REGISTRY } from "./registry.js";
+
+/** What A2A 1.0 itself has under `capabilities`, and is no capability of the registry. */
+const OWN_MEMBERS = ["streaming", "extensions", "extendedAgentCard"];
+const KNOWN = CAPABILITY_REGISTRY.capabilities;
+const KNOWN_SPELLINGS = new Set(
+  [...OWN_MEMBERS, ...KNOWN.map(({ name }) => camelCase(name))].flatMap((name) => [
+    name,
+    snakeCase(name),
+  ]),
+);
+/** Capabilities of one card that no registry has. */
+const MOST = 256;
+
+/**
+ * What a card declares: the flags under `capabilities` at its top, A2A's own `pushNotifications` among
+ * them, and those in the contract's params.
+ */
+export function readCapabilities(
+  card: JsonObject,
+  contract: readonly Holder[],
+  faults: Faults,
+): ReadonlyMap<string, boolean> {
+  const top: Holder = { path: "/capabilities", value: objectIn(card["capabilities"]) };
+  const params = ofKind(placesOf(contract, "capabilities"), isJsonObject, "an object", faults);
+  const found = new Map<string, boolean>();
+  for (const { name, tier } of KNOWN) {
+    const places = placesOf([top, ...params], camelCase(name));
+    const flags = ofKind(places, isFlag, "true or false", faults);
+    const place = agreed(flags, (a, b) => a === b, faults, String);
+    if (place === undefined) continue;
+    found.set(name, place.value);
+    if (tier !== "implicit" || place.value) continue;
+    faults.add("contradiction", place.path, `denies ${name}, which every agent has`);
+  }
+  for (const [name, value] of readOthers(top, params, faults)) found.set(name, value);
+  for (const { name, needs } of KNOWN) {
+    if (needs === undefined || found.get(name) !== true) continue;
+    const denied = placesOf([top], needs).find(({ value }) => value === false);
+    if (denied === undefined) continue;
+    faults.add("contradiction", denied.path, `is false, and ${name} needs it to be true`);
+  }
+  return found;
+}
+
+/** Vendors' capabilities, and names that no registry has: as they are written. */
+function readOthers(
+  top: Holder,
+  params: readonly Holder[],
+  faults: Faults,
+): ReadonlyMap<string, boolean> {
+  const all = [top, ...params].flatMap(({ path, value }) =>
+    Object.entries(value).flatMap(([name, flag]): (Place<boolean> & { name: string })[] => {
+      if (KNOWN_SPELLINGS.has(name) || flag === null) return [];
+      const place = { path: pointer(path, name), value: flag };
+      // At the top stand A2A's own members too, some of which may be newer than this reader.
+      const [read] =
+        path === top.path && !isFlag(flag) ? [] : ofKind([place], isFlag, "true or false", faults);
+      return read === undefined ? [] : [{ ...read, name }];
+    }),
+  );
+  if (all.length > MOST) faults.add("too_many", top.path, `more than ${MOST} capabilities`);
+  const places = new Map<string, Place<boolean>[]>();
+  for (const { name, ...place } of all.slice(0, MOST)) {
+    places.set(name, [...(places.get(name) ?? []), place]);
+  }
+  const found = new Map<string, boolean>();
+  for (const [name, ones] of places) {
+    const place = agreed(ones, (a, b) => a === b, faults, String);
+    if (place !== undefined) found.set(name, place.value);
+  }
+  return found;
+}

@@ -1,0 +1,128 @@
+import { isDeeperThan, isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
+import { objectIn, textIn } from "../client/received.js";
+import type { CardReading } from "./card.js";
+import { createFaults, type Faults, pointer, shown } from "./faults.js";
+import { type Holder, isList, isText, ofKind, placesOf } from "./places.js";
+import { readCapabilities } from "./read-capabilities.js";
+import { readDelegates } from "./read-delegates.js";
+import { readGrants } from "./read-grants.js";
+import { readInterfaces } from "./read-interfaces.js";
+import { readRange } from "./read-range.js";
+import { CAPABILITIES_URI, DISCOVERY_URI } from "./uris.js";
+
+/** Arrays and objects within each other; no card is that deep. */
+export const MAX_CARD_DEPTH = 64;
+/** More extensions than any card needs. */
+export const MAX_EXTENSIONS = 128;
+
+/**
+ * Reads a card: leniently where A2A is lenient, strictly where the contract speaks. A field of the
+ * contract may be at the top of the card or in the params of the extension {@link DISCOVERY_URI}, in
+ * camelCase or in snake_case; if two places differ, the card contradicts itself.
+ *
+ * Never throws: what is wrong is in `faults`.
+ *
+ * @param document - What `JSON.parse` returned.
+ */
+export function readCard(document: Json): CardReading {
+  const faults = createFaults();
+  if (!isJsonObject(document)) {
+    faults.add("kind", "", `expected an object, not ${shown(document)}`);
+    return { ...NOTHING, faults: faults.list };
+  }
+  if (isDeeperThan(document, MAX_CARD_DEPTH)) {
+    faults.add("too_deep", "", `nested more than ${MAX_CARD_DEPTH} deep`);
+    return { ...NOTHING, document, faults: faults.list };
+  }
+  if (!isText(document["name"] ?? null)) faults.add("kind", "/name", "expected a string");
+  const { uris, contract, capability } = readExtensions(document, faults);
+  const top: Holder = { path: "", value: document };
+  const range = readRange([top, ...contract], faults);
+  return {
+    document,
+    name: textIn(document["name"]) ?? "",
+    version: textIn(document["version"]) ?? "",
+    interfaces: readInterfaces(document, contract, range, faults),
+    range,
+    capabilities: readCapabilities(document, contract, faults),
+    extensions: uris,
+    grants: readGrants([...capability, top], faults),
+    delegates: readDelegates(contract, faults),
+    signatures:
+      ofKind(placesOf([top], "signatures"), isList, "an array", faults)[0]?.value.length ?? 0,
+    faults: faults.list,
+  };
+}
+
+/**
+ * The params of an extension, from the first entry in the card that has its URI; empty if that entry has
+ * none.
+ *
+ * @returns `undefined` if the card does not list the extension.
+ */
+export function extensionParams(card: JsonObject, uri: string): JsonObject | undefined {
+  const { extensions } = objectIn(card["capabilities"]);
+  const own = (Array.isArray(extensions) ? extensions : [])
+    .map(objectIn)
+    .find((one) => one["uri"] === uri);
+  return own === undefined ? undefined : objectIn(own["params"]);
+}
+
+const NOTHING: CardReading = {
+  document: {},
+  name: "",
+  version: "",
+  interfaces: [],
+  range: {},
+  capabilities: new Map(),
+  extensions: [],
+  grants: undefined,
+  delegates: undefined,
+  signatures: 0,
+  faults: [],
+};
+
+interface Extensions {
+  readonly uris: readonly string[];
+  /** The params of the card contract. */
+  readonly contract: readonly Holder[];
+  /** The params of the capability extension. */
+  readonly capability: readonly Holder[];
+}
+
+function readExtensions(card: JsonObject, faults: Faults): Extensions {
+  const top = ofKind(
+    placesOf([{ path: "", value: card }], "capabilities"),
+    isJsonObject,
+    "an object",
+    faults,
+  );
+  const [list] = ofKind(placesOf(top, "extensions"), isList, "an array", faults);
+  const params: { readonly uri: string; readonly holder: Holder | undefined }[] = [];
+  if (list === undefined) return { uris: [], contract: [], capability: [] };
+  if (list.value.length > MAX_EXTENSIONS) {
+    faults.add("too_many", list.path, `more than ${MAX_EXTENSIONS} extensions`);
+  }
+  for (const [at, item] of list.value.slice(0, MAX_EXTENSIONS).entries()) {
+    const path = pointer(list.path, at);
+    const entry = objectIn(item);
+    const uri = textIn(entry["uri"]);
+    if (uri === undefined || uri === "") {
+      faults.add("extension", path, "an extension without a uri");
+      continue;
+    }
+    if (params.some((one) => one.uri === uri)) {
+      faults.add("contradiction", path, `the extension ${shown(uri)} is there twice`);
+      continue;
+    }
+    const own = placesOf([{ path, value: entry }], "params");
+    params.push({ uri, holder: ofKind(own, isJsonObject, "an object", faults)[0] });
+  }
+  const of = (uri: string): readonly Holder[] =>
+    params.flatMap((one) => (one.uri === uri && one.holder !== undefined ? [one.holder] : []));
+  return {
+    uris: params.map(({ uri }) => uri),
+    contract: of(DISCOVERY_URI),
+    capability: of(CAPABILITIES_URI),
+  };
+}

@@ -1,0 +1,33 @@
+import { objectIn, textIn } from "../client/received.js";
+import type { CardDelegate } from "./card.js";
+import { type Faults, pointer, shown } from "./faults.js";
+import { type Holder, isList, ofKind, placesOf } from "./places.js";
+import { readTexts } from "./read-grants.js";
+
+/** Agents that one agent delegates to. */
+const MOST = 64;
+
+/**
+ * To whom a card says that its agent delegates.
+ *
+ * @returns `undefined` if it does not say; empty if it says that the agent delegates to no other.
+ */
+export function readDelegates(
+  contract: readonly Holder[],
+  faults: Faults,
+): readonly CardDelegate[] | undefined {
+  const [list] = ofKind(placesOf(contract, "delegates"), isList, "an array", faults);
+  if (list === undefined) return undefined;
+  if (list.value.length > MOST) faults.add("too_many", list.path, `more than ${MOST} delegates`);
+  return list.value.slice(0, MOST).flatMap((item, at): CardDelegate[] => {
+    const path = pointer(list.path, at);
+    const value = objectIn(item);
+    const url = textIn(value["url"]);
+    if (url === undefined || !/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+      const message = `expected an absolute http or https URL, not ${shown(url ?? null)}`;
+      faults.add("url", pointer(path, "url"), message);
+      return [];
+    }
+    return [{ url, capabilities: readTexts({ path, value }, "capabilities", faults), path }];
+  });
+}

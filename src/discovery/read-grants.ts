@@ -1,0 +1,77 @@
+import { isJsonObject, type Json } from "../bytes/json.js";
+import { textIn } from "../client/received.js";
+import type { CardGrant } from "./card.js";
+import { type Faults, pointer, shown } from "./faults.js";
+import {
+  agreed,
+  type Holder,
+  isFlag,
+  isList,
+  isSameJson,
+  isText,
+  ofKind,
+  placesOf,
+} from "./places.js";
+
+/** Grants of one card, and operations of one grant. */
+const MOST = 512;
+const NO_NOTICE = "with reduced guarantees, of which the card says no more";
+
+/**
+ * The grants that a card offers, in the capability extension's params or at its top (`capabilityGrants`).
+ *
+ * @returns `undefined` if it has no such member.
+ */
+export function readGrants(
+  holders: readonly Holder[],
+  faults: Faults,
+): readonly CardGrant[] | undefined {
+  const lists = ofKind(placesOf(holders, "capabilityGrants"), isList, "an array", faults);
+  const list = agreed(lists, isSameJson, faults, ({ length }) => `${length} grants`);
+  if (list === undefined) return undefined;
+  if (list.value.length > MOST) faults.add("too_many", list.path, `more than ${MOST} grants`);
+  const seen = new Set<string>();
+  return list.value.slice(0, MOST).flatMap((item, at): CardGrant[] => {
+    const path = pointer(list.path, at);
+    if (!isJsonObject(item)) {
+      faults.add("kind", path, `expected an object, not ${shown(item)}`);
+      return [];
+    }
+    const grant = readGrant({ path, value: item }, faults);
+    if (seen.has(grant.id)) {
+      faults.add("contradiction", path, `the grant ${shown(grant.id)} is there twice`);
+      return [];
+    }
+    seen.add(grant.id);
+    return [grant];
+  });
+}
+
+function readGrant(holder: Holder, faults: Faults): CardGrant {
+  const { path, value } = holder;
+  const flag = (name: string): boolean =>
+    ofKind(placesOf([holder], name), isFlag, "true or false", faults)[0]?.value ?? false;
+  const id = textIn(value["id"]);
+  if (id === undefined || id === "")
+    faults.add("kind", pointer(path, "id"), "expected the grant's id");
+  return {
+    id: id ?? "",
+    description: textIn(value["description"]) ?? "",
+    operations: readTexts(holder, "operations", faults),
+    attenuable: flag("attenuable"),
+    requires: readTexts(holder, "requires", faults),
+    ...(flag("legacy") ? { legacy: textIn(value["notice"]) ?? NO_NOTICE } : {}),
+    path,
+  };
+}
+
+/** The texts in an array; whatever else is in it is a fault. */
+export function readTexts(holder: Holder, name: string, faults: Faults): readonly string[] {
+  const [list] = ofKind(placesOf([holder], name), isList, "an array of strings", faults);
+  if (list === undefined) return [];
+  if (list.value.length > MOST) faults.add("too_many", list.path, `more than ${MOST} items`);
+  const items = list.value
+    .slice(0, MOST)
+    .map((value: Json, at) => ({ path: pointer(list.path, at), value }));
+  return ofKind(items, isText, "a string", faults).map(({ value }) => value);
+}

@@ -1,0 +1,204 @@
+import { isJsonObject, type JsonObject } from "../bytes/json.js";
+import { objectIn, textIn } from "../client/received.js";
+import type { CardInterface } from "./card.js";
+import { type Faults, pointer, shown } from "./faults.js";
+import { type Holder, isList, isText, ofKind, type Place, placesOf } from "./places.js";
+import { readVersions } from "./read-range.js";
+import {
+  compareVersions,
+  isInRange,
+  isTurnedRound,
+  type ProtocolVersion,
+  rangeText,
+  type VersionRange,
+  versionText,
+} from "./versions.js";
+
+/** More than any agent needs. */
+const MOST = 64;
+/** Versions of one interface. */
+const MOST_VERSIONS = 64;
+
+/**
+ * The ways to reach an agent: `supportedInterfaces` of A2A 1.0, `interfaces` as the contract's proposal
+ * has it, or the members at the top of a card before A2A 1.0.
+ *
+ * @param contract - The contract's params, which may name versions for an interface by its URL.
+ */
+export function readInterfaces(
+  card: JsonObject,
+  contract: readonly Holder[],
+  range: VersionRange,
+  faults: Faults,
+): readonly CardInterface[] {
+  const top: Holder = { path: "", value: card };
+  const lists = ["supportedInterfaces", "interfaces"].flatMap((name) =>
+    ofKind(placesOf([top], name), isList, "an array", faults),
+  );
+  if (lists.length === 0) return olderInterfaces(top, faults);
+  if (lists.length > 1) {
+    const [first, second] = lists;
+    const message = `the interfaces are there twice; the others are at ${first?.path}`;
+    faults.add("contradiction", second?.path ?? "", message);
+  }
+  const list = lists[0];
+  if (list === undefined) return [];
+  if (list.value.length > MOST) faults.add("too_many", list.path, `more than ${MOST} interfaces`);
+  const claims = readClaims(contract, faults);
+  const read = list.value.slice(0, MOST).map((item, at): CardInterface => {
+    const holder = { path: pointer(list.path, at), value: objectIn(item) };
+    return readInterface(holder, claims, range, faults);
+  });
+  for (const { url, binding, path } of claims) {
+    if (read.some((one) => one.url === url && (binding === undefined || one.binding === binding)))
+      continue;
+    faults.add("contradiction", path, `names ${shown(url)}, which is no interface of the card`);
+  }
+  return read;
+}
+
+/** Versions that the contract's params claim for an interface. */
+interface Claim {
+  readonly url: string;
+  readonly binding: string | undefined;
+  readonly path: string;
+  readonly holder: Holder;
+}
+
+function readClaims(contract: readonly Holder[], faults: Faults): readonly Claim[] {
+  const lists = ofKind(placesOf(contract, "interfaces"), isList, "an array", faults);
+  return lists.flatMap(({ path, value }) => {
+    if (value.length > MOST) faults.add("too_many", path, `more than ${MOST} interfaces`);
+    return value.slice(0, MOST).flatMap((item, at): Claim[] => {
+      const holder = { path: pointer(path, at), value: objectIn(item) };
+      const url = textIn(holder.value["url"]);
+      const binding = textIn(holder.value["protocolBinding"] ?? holder.value["protocol_binding"]);
+      if (url !== undefined) return [{ url, binding, path: holder.path, holder }];
+      faults.add("kind", pointer(holder.path, "url"), "expected the URL of an interface");
+      return [];
+    });
+  });
+}
+
+function readInterface(
+  holder: Holder,
+  claims: readonly Claim[],
+  range: VersionRange,
+  faults: Faults,
+): CardInterface {
+  const { path } = holder;
+  const url = textAt(holder, "url", faults);
+  const binding = textAt(holder, "protocolBinding", faults) ?? "";
+  if (url === undefined || !isUsable(url, binding)) {
+    const message = `expected an absolute http or https URL, not ${shown(url ?? null)}`;
+    faults.add("url", pointer(path, "url"), message);
+  }
+  const own = claims.filter(
+    (claim) => claim.url === url && (claim.binding === undefined || claim.binding === binding),
+  );
+  const tenant = textAt(holder, "tenant", faults);
+  return {
+    url: url ?? "",
+    binding,
+    ...(tenant === undefined || tenant === "" ? {} : { tenant }),
+    ...versionsOf(
+      holder,
+      own.map((claim) => claim.holder),
+      range,
+      faults,
+    ),
+    path,
+  };
+}
+
+function versionsOf(
+  holder: Holder,
+  claims: readonly Holder[],
+  range: VersionRange,
+  faults: Faults,
+): Pick<CardInterface, "versions" | "versionText"> {
+  const single = placesOf([holder, ...claims], "protocolVersion");
+  const ones = readVersions(single, faults);
+  const sets = ofKind(placesOf([holder, ...claims], "protocolVersions"), isList, "an array", faults)
+    .filter(({ value }) => value.length > 0)
+    .map(({ path, value }) => {
+      if (value.length > MOST_VERSIONS)
+        faults.add("too_many", path, `more than ${MOST_VERSIONS} versions`);
+      const items = value
+        .slice(0, MOST_VERSIONS)
+        .map((item, at) => ({ path: pointer(path, at), value: item }));
+      return { path, value: readVersions(items, faults) };
+    });
+  const [one, ...twins] = ones;
+  const [set, ...others] = sets;
+  for (const twin of twins)
+    if (one !== undefined && !isSame(one.value, twin.value)) contradict(twin, one, faults);
+  for (const other of others) {
+    const same =
+      other.value.length === set?.value.length &&
+      other.value.every(({ value }) => includes(set.value, value));
+    if (!same) faults.add("contradiction", other.path, `other versions than at ${set?.path}`);
+  }
+  if (one !== undefined && set !== undefined && !includes(set.value, one.value)) {
+    const message = `does not hold ${versionText(one.value)}, which ${one.path} says`;
+    faults.add("contradiction", set.path, message);
+  }
+  const all = set === undefined ? (one === undefined ? [] : [one]) : set.value;
+  if (!isTurnedRound(range)) {
+    for (const { path, value } of all) {
+      if (isInRange(value, range)) continue;
+      const message = `${versionText(value)} is outside what the card as a whole claims: ${rangeText(range)}`;
+      faults.add("contradiction", path, message);
+    }
+  }
+  return {
+    versions: all.map(({ value }) => value),
+    versionText: textIn(single[0]?.value) ?? firstText(all),
+  };
+}
+
+/** Before A2A 1.0: one URL at the top, others under `additionalInterfaces`, one version for all. */
+function olderInterfaces(top: Holder, faults: Faults): readonly CardInterface[] {
+  const url = textIn(top.value["url"]);
+  if (url === undefined || url === "") return [];
+  const versions = readVersions(placesOf([top], "protocolVersion"), faults).map(
+    ({ value }) => value,
+  );
+  const version = textIn(top.value["protocolVersion"]) ?? "";
+  const more = ofKind(placesOf([top], "additionalInterfaces"), isList, "an array", faults)[0];
+  const others = (more?.value ?? []).slice(0, MOST).flatMap((item, at): CardInterface[] => {
+    if (!isJsonObject(item)) return [];
+    const own = { url: textIn(item["url"]) ?? "", binding: textIn(item["transport"]) ?? "" };
+    return [{ ...own, versions, versionText: version, path: pointer("/additionalInterfaces", at) }];
+  });
+  const binding = textIn(top.value["preferredTransport"]) ?? "JSONRPC";
+  const first: CardInterface = { url, binding, versions, versionText: version, path: "/url" };
+  return [first, ...others.filter((one) => one.url !== url || one.binding !== binding)];
+}
+
+function textAt(holder: Holder, name: string, faults: Faults): string | undefined {
+  return ofKind(placesOf([holder], name), isText, "a string", faults)[0]?.value;
+}
+
+/** GRPC addresses are often a name and a port without a scheme. */
+function isUsable(url: string, binding: string): boolean {
+  if (binding === "GRPC") return url !== "";
+  return /^https?:\/\//i.test(url) && URL.canParse(url);
+}
+
+function contradict(b: Place<ProtocolVersion>, a: Place<ProtocolVersion>, faults: Faults): void {
+  const message = `says ${versionText(b.value)}, and ${a.path} says ${versionText(a.value)}`;
+  faults.add("contradiction", b.path, message);
+}
+
+function includes(set: readonly Place<ProtocolVersion>[], version: ProtocolVersion): boolean {
+  return set.some(({ value }) => isSame(value, version));
+}
+
+function isSame(a: ProtocolVersion, b: ProtocolVersion): boolean {
+  return compareVersions(a, b) === 0;
+}
+
+function firstText([first]: readonly Place<ProtocolVersion>[]): string {
+  return first === undefined ? "" : versionText(first.value);
+}

@@ -1,0 +1,141 @@
+import { assertMembers, meant } from "../caveats/known-members.js";
+import { CAPABILITY_REGISTRY, isVendorCapability } from "./registry.js";
+import { type ProtocolVersion, parseVersion } from "./versions.js";
+
+/** The bindings that A2A 1.0 names. */
+export type Binding = "JSONRPC" | "HTTP+JSON" | "GRPC";
+
+export const BINDINGS: readonly Binding[] = ["JSONRPC", "HTTP+JSON", "GRPC"];
+
+/** A grant that the task needs. */
+export interface GrantRequirement {
+  /** Its id, such as `documents:read`. */
+  readonly grant: string;
+  /** Every one of these must be in it; any set will do unless given. */
+  readonly operations?: readonly string[];
+  /** Whether its holder must be able to narrow it and pass it on; false unless given. */
+  readonly attenuable?: boolean;
+}
+
+/** What an agent must offer before a task is given to it. */
+export interface DiscoveryRequirements {
+  /** The protocol version the caller speaks; `1.0` unless given. */
+  readonly protocolVersion?: string;
+  /** Names from the registry, URIs of extensions, or vendors' dotted names. */
+  readonly capabilities?: readonly string[];
+  /** Capabilities that the agent needs, and every agent that it delegates to. */
+  readonly endToEnd?: readonly string[];
+  readonly grants?: readonly GrantRequirement[];
+  /** The binding to use; any that A2A 1.0 names unless given. */
+  readonly binding?: Binding;
+  /** Whether a legacy grant will do; false unless given. */
+  readonly allowLegacy?: boolean;
+  /** Whether a deprecated capability will do, with a warning; true unless given. */
+  readonly allowDeprecated?: boolean;
+  /** Whether the card must have a signature by a key that the caller trusts; false unless given. */
+  readonly requireSignature?: boolean;
+}
+
+/** Requirements with their defaults. */
+export interface SettledRequirements {
+  readonly version: ProtocolVersion;
+  readonly capabilities: readonly string[];
+  readonly endToEnd: readonly string[];
+  readonly grants: readonly Required<GrantRequirement>[];
+  readonly binding: Binding | undefined;
+  readonly allowLegacy: boolean;
+  readonly allowDeprecated: boolean;
+  readonly requireSignature: boolean;
+}
+
+const MEMBERS: { readonly [Name in keyof DiscoveryRequirements]-?: true } = {
+  protocolVersion: true,
+  capabilities: true,
+  endToEnd: true,
+  grants: true,
+  binding: true,
+  allowLegacy: true,
+  allowDeprecated: true,
+  requireSignature: true,
+};
+
+/**
+ * Checks requirements and fills in what they leave out.
+ *
+ * @throws TypeError naming the member that is not valid.
+ */
+export function settleRequirements(requirements: DiscoveryRequirements): SettledRequirements {
+  assertObject(requirements, "requirements");
+  assertMembers(requirements, Object.keys(MEMBERS), "requirements");
+  const { protocolVersion = "1.0", binding, grants = [] } = requirements;
+  const version = typeof protocolVersion === "string" ? parseVersion(protocolVersion) : undefined;
+  if (version === undefined) {
+    throw new TypeError('requirements.protocolVersion: expected a version such as "1.0"');
+  }
+  if (binding !== undefined && !BINDINGS.includes(binding)) {
+    const hint = typeof binding === "string" ? meant(binding, BINDINGS) : "";
+    throw new TypeError(`requirements.binding: not a binding of A2A 1.0${hint}`);
+  }
+  if (!Array.isArray(grants)) throw new TypeError("requirements.grants: expected an array");
+  return {
+    version,
+    binding,
+    capabilities: capabilityNames(requirements.capabilities, "requirements.capabilities"),
+    endToEnd: capabilityNames(requirements.endToEnd, "requirements.endToEnd"),
+    grants: grants.map(settleGrant),
+    allowLegacy: flag(requirements.allowLegacy, false, "requirements.allowLegacy"),
+    allowDeprecated: flag(requirements.allowDeprecated, true, "requirements.allowDeprecated"),
+    requireSignature: flag(requirements.requireSignature, false, "requirements.requireSignature"),
+  };
+}
+
+function settleGrant(requirement: GrantRequirement, at: number): Required<GrantRequirement> {
+  const where = `requirements.grants[${at}]`;
+  assertObject(requirement, where);
+  assertMembers(requirement, ["grant", "operations", "attenuable"], where);
+  const { grant, operations = [], attenuable } = requirement;
+  if (typeof grant !== "string" || grant === "") {
+    throw new TypeError(`${where}.grant: expected the id of a grant, such as "documents:read"`);
+  }
+  return {
+    grant,
+    operations: texts(operations, `${where}.operations`),
+    attenuable: flag(attenuable, false, `${where}.attenuable`),
+  };
+}
+
+/** Names of capabilities, each known or a vendor's. */
+function capabilityNames(value: unknown, where: string): readonly string[] {
+  const known = CAPABILITY_REGISTRY.capabilities.map(({ name }) => name);
+  const names = texts(value ?? [], where);
+  for (const [at, name] of names.entries()) {
+    if (known.includes(name) || isVendorCapability(name)) continue;
+    throw new TypeError(
+      `${where}[${at}]: no capability has this name, and a vendor's is a URI or has a dot` +
+        meant(name, known),
+    );
+  }
+  return [...new Set(names)];
+}
+
+function texts(value: unknown, where: string): readonly string[] {
+  if (!Array.isArray(value)) throw new TypeError(`${where}: expected an array of strings`);
+  return value.map((item: unknown, at) => {
+    if (typeof item !== "string" || item === "") {
+      throw new TypeError(`${where}[${at}]: expected a string that is not empty`);
+    }
+    return item;
+  });
+}
+
+function flag(value: unknown, otherwise: boolean, where: string): boolean {
+  if (value === undefined) return otherwise;
+  if (typeof value !== "boolean") throw new TypeError(`${where}: expected true or false`);
+  return value;
+}
+
+function assertObject(value: unknown, where: string): asserts value is object {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new TypeError(`${where}: expected an object`);
+  }
+}

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "vitest";
+import type { Json, JsonObject } from "../../src/bytes/json.js";
+import {
+  type ChainDiscovery,
+  type ChainLink,
+  type DiscoveryRequirements,
+  validateChain,
+} from "../../src/discovery/index.js";
+import { read } from "./cards.js";
+
+const [A, B, C] = ["https://a.example", "https://b.example", "https://c.example"];
+
+interface LinkParts {
+  readonly capabilities?: JsonObject;
+  /** Addresses; absent if the card does not say. */
+  readonly delegates?: readonly Json[] | undefined;
+  readonly version?: string;
+}
+
+function link(
+  url: string,
+  { capabilities = {}, delegates, version = "1.0" }: LinkParts = {},
+): ChainLink {
+  const all = delegates?.map((one) => (typeof one === "string" ? { url: one } : one));
+  const params = { capabilities, ...(all === undefined ? {} : { delegates: all }) };
+  const binding = { protocolBinding: "JSONRPC", protocolVersion: version };
+  const card = read({ name: url, params, interfaces: [{ url: `${url}/rpc`, ...binding }] });
+  return { url, card };
+}
+
+/** `ok`, or each denial's code and link. */
+function said(chain: ChainDiscovery): readonly string[] {
+  if (chain.ok) return ["ok"];
+  return chain.denials.map(({ code, link: at }) => `${code} ${at?.index} ${at?.url}`);
+}
+
+const SHARED = { context_reuse: true };
+const whole = (): ChainLink[] => [
+  link(A, { capabilities: SHARED, delegates: [B] }),
+  link(B, { capabilities: SHARED, delegates: [{ url: `${C}/.well-known/agent-card.json` }] }),
+  link(C, { capabilities: SHARED, delegates: [] }),
+];
+
+test("three agents that have what is needed end to end", () => {
+  const chain = validateChain(whole(), { endToEnd: ["context_reuse"] });
+  expect(chain).toMatchObject({ ok: true, capabilities: ["context_reuse"] });
+  expect(chain.ok && chain.agent.interface.url).toBe(`${A}/rpc`);
+});
+
+describe("what fails a chain names the link", () => {
+  const without = (at: number, other: ChainLink): ChainLink[] => whole().with(at, other);
+  test.each<[about: string, ChainLink[], DiscoveryRequirements, readonly string[]]>([
+    [
+      "the last one drops a capability",
+      without(2, link(C, { delegates: [] })),
+      { endToEnd: ["context_reuse"] },
+      [`capability_undeclared 2 ${C}`],
+    ],
+    [
+      "the middle one denies what propagates",
+      without(1, link(B, { capabilities: { context_reuse: false }, delegates: [C] })),
+      { capabilities: ["context_reuse"] },
+      [`capability_undeclared 1 ${B}`],
+    ],
+    [
+      "the last one does not say to whom it delegates",
+      without(2, link(C, { capabilities: SHARED })),
+      { endToEnd: ["context_reuse"] },
+      [`chain_unknown 2 ${C}`],
+    ],
+    [
+      "the last one delegates on",
+      without(2, link(C, { capabilities: SHARED, delegates: ["https://d.example"] })),
+      { endToEnd: ["context_reuse"] },
+      [`chain_unknown 2 ${C}`],
+    ],
+    [
+      "one that is not named by the one before",
+      without(0, link(A, { capabilities: SHARED, delegates: [C] })),
+      {},
+      [`delegate_undeclared 1 ${B}`],
+    ],
+    [
+      "a version that the last one does not speak",
+      without(2, link(C, { version: "0.3", delegates: [] })),
+      {},
+      [`version_incompatible 2 ${C}`],
+    ],
+    [
+      "a claim that is not true",
+      without(0, link(A, { delegates: [{ url: B, capabilities: ["pause_resume"] }] })),
+      {},
+      [`capability_undeclared 1 ${B}`],
+    ],
+    [
+      "a ring",
+      [...whole(), link(A, { delegates: [] })],
+      {},
+      [`delegate_undeclared 3 ${A}`, `chain_cycle 3 ${A}`],
+    ],
+    [
+      "a chain of nine",
+      Array.from({ length: 9 }, (_, at) =>
+        link(`https://${at}.example`, { delegates: [`https://${at + 1}.example`] }),
+      ),
+      {},
+      ["chain_too_deep 8 https://8.example"],
+    ],
+  ])("%s", (_, links, requirements, expected) => {
+    const chain = validateChain(links, requirements);
+    expect(said(chain)).toEqual(expected);
+    expect(chain.ok || `${chain.link.index}`).toBe(expected[0]?.split(" ")[1]);
+  });
+});
+
+test("what does not propagate is asked of the first alone", () => {
+  const links = [link(A, { capabilities: { pause_resume: true }, delegates: [B] }), link(B)];
+  expect(said(validateChain(links, { capabilities: ["pause_resume"] }))).toEqual(["ok"]);
+  expect(said(validateChain(links, { endToEnd: ["pause_resume"] }))).toEqual([
+    `capability_undeclared 1 ${B}`,
+    `chain_unknown 1 ${B}`,
+  ]);
+});
+
+test("what propagates and a later one lacks does not stand", () => {
+  const chain = validateChain([link(A, { capabilities: SHARED, delegates: [B] }), link(B)]);
+  expect(chain).toMatchObject({ ok: true, capabilities: [] });
+});
+
+test("a chain of none is a mistake", () => {
+  expect(() => validateChain([])).toThrow(/links: expected at least one agent/);
+});

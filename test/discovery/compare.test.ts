@@ -1,0 +1,191 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isJsonObject, type Json } from "../../src/bytes/json.js";
+import { compareCards, readCard } from "../../src/discovery/index.js";
+import { card } from "./cards.js";
+import { changed } from "./changed.js";
+
+const BASE: Json = card({
+  params: {
+    ...{ minProtocolVersion: "0.3", maxProtocolVersion: "1.5" },
+    capabilities: { pause_resume: true, context_reuse: false, "com.acme.x": true },
+    delegates: [{ url: "https://b.example", capabilities: ["pause_resume"] }],
+  },
+  grants: [
+    { id: "documents:read", description: "d", operations: ["retrieve", "list"], attenuable: true },
+    {
+      id: "documents:write",
+      description: "d",
+      operations: ["*"],
+      attenuable: false,
+      requires: ["documents:read"],
+    },
+  ],
+  extensions: [{ uri: "urn:acme:voice", required: false, params: { rate: 1 } }],
+  interfaces: [
+    { url: "https://a.example/rpc", protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+    {
+      url: "https://a.example/rest",
+      protocolBinding: "HTTP+JSON",
+      protocol_versions: ["1.0", "1.1"],
+      tenant: "t",
+    },
+  ],
+  top: {
+    securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: "Bearer", description: "d" } } },
+    securityRequirements: [{ schemes: { bearer: {} } }, { schemes: { key: { list: ["a"] } } }],
+    signatures: [{ protected: "e30", signature: "AAAA" }],
+  },
+});
+
+const P = "/capabilities/extensions/0/params";
+const G = "/capabilities/extensions/1/params/capabilityGrants";
+
+function compared(...after: readonly (readonly [path: string, to: Json | undefined])[]) {
+  const other = after.reduce((value, [path, to]) => changed(value, path, to), BASE);
+  return compareCards(readCard(BASE), readCard(other)).map(
+    ({ impact, path }) => `${impact} ${path}`,
+  );
+}
+
+test("the base is without fault, and differs in nothing from itself", () => {
+  expect(readCard(BASE).faults).toEqual([]);
+  expect(compareCards(readCard(BASE), readCard(structuredClone(BASE)))).toEqual([]);
+});
+
+describe("one change", () => {
+  test.each<[path: string, to: Json | undefined, expected: string]>([
+    ["/name", "other", "safe card/name"],
+    ["/description", "other", "safe card/description"],
+    ["/version", "2.0.0", "safe card/version"],
+    ["/iconUrl", "https://a.example/i.png", "safe card/iconUrl"],
+    ["/x", 1, "safe card/x"],
+    [`${P}/capabilities/pause_resume`, false, "breaking capabilities/pause_resume"],
+    [`${P}/capabilities/pause_resume`, undefined, "breaking capabilities/pause_resume"],
+    [`${P}/capabilities/context_reuse`, undefined, "safe capabilities/context_reuse"],
+    [`${P}/capabilities/context_reuse`, true, "safe capabilities/context_reuse"],
+    [`${P}/capabilities/com.acme.x`, undefined, "breaking capabilities/com.acme.x"],
+    [`${P}/capabilities/artifact_streaming`, true, "deprecating capabilities/artifact_streaming"],
+    [`${P}/capabilities/streaming_message`, true, "deprecating capabilities/streaming_message"],
+    ["/capabilities/pushNotifications", true, "safe capabilities/push_notifications"],
+    ["/capabilities/streaming", undefined, "breaking features/streaming"],
+    ["/capabilities/extendedAgentCard", true, "safe features/extendedAgentCard"],
+    [`${P}/minProtocolVersion`, "0.4", "breaking range/min"],
+    [`${P}/minProtocolVersion`, "0.2", "safe range/min"],
+    [`${P}/minProtocolVersion`, undefined, "safe range/min"],
+    [`${P}/maxProtocolVersion`, "1.4", "breaking range/max"],
+    [`${P}/maxProtocolVersion`, "1.10", "safe range/max"],
+    [
+      "/supportedInterfaces/1/protocol_versions",
+      ["1.0"],
+      "breaking interfaces/HTTP+JSON https://a.example/rest/versions",
+    ],
+    [
+      "/supportedInterfaces/1/protocol_versions",
+      ["1.0", "1.1", "1.2"],
+      "safe interfaces/HTTP+JSON https://a.example/rest/versions",
+    ],
+    [
+      "/supportedInterfaces/1/tenant",
+      "u",
+      "breaking interfaces/HTTP+JSON https://a.example/rest/tenant",
+    ],
+    [`${G}/0/operations`, ["retrieve"], "breaking grants/documents:read/operations"],
+    [`${G}/0/operations`, ["retrieve", "list", "search"], "safe grants/documents:read/operations"],
+    [`${G}/0/attenuable`, false, "breaking grants/documents:read/attenuable"],
+    [`${G}/1/attenuable`, true, "safe grants/documents:write/attenuable"],
+    [`${G}/0/requires`, ["documents:write"], "breaking grants/documents:read/requires"],
+    [`${G}/1/requires`, [], "safe grants/documents:write/requires"],
+    [`${G}/0/description`, "e", "safe grants/documents:read/description"],
+    [`${G}/1`, undefined, "breaking grants/documents:write"],
+    [`${G}/-`, { id: "n", operations: ["a"] }, "safe grants/n"],
+    [`${P}/delegates`, undefined, "breaking delegates"],
+    [`${P}/delegates`, [], "safe delegates/https://b.example"],
+    [`${P}/delegates/-`, { url: "https://c.example" }, "breaking delegates/https://c.example"],
+    [`${P}/delegates/0/capabilities`, [], "breaking delegates/https://b.example"],
+    ["/capabilities/extensions/2", undefined, "breaking extensions/urn:acme:voice"],
+    ["/capabilities/extensions/2/required", true, "breaking extensions/urn:acme:voice/required"],
+    ["/capabilities/extensions/2/params/rate", 2, "breaking extensions/urn:acme:voice/params/rate"],
+    ["/capabilities/extensions/2/params/more", 2, "safe extensions/urn:acme:voice/params/more"],
+    ["/capabilities/extensions/2/description", "d", "safe extensions/urn:acme:voice/description"],
+    ["/capabilities/extensions/-", { uri: "urn:n" }, "safe extensions/urn:n"],
+    ["/capabilities/extensions/-", { uri: "urn:n", required: true }, "breaking extensions/urn:n"],
+    ["/skills/-", { id: "t", name: "T" }, "safe skills/t"],
+    ["/skills/0", undefined, "breaking skills/s"],
+    ["/skills/0/description", "e", "safe skills/s/description"],
+    ["/skills/0/inputModes", ["text/plain"], "breaking skills/s/inputModes"],
+    ["/skills/0/securityRequirements", [{ schemes: { bearer: {} } }], "breaking skills/s/security"],
+    ["/securityRequirements", undefined, "safe security"],
+    ["/securityRequirements/0", undefined, "breaking security"],
+    ["/securityRequirements/-", { schemes: { other: {} } }, "safe security"],
+    ["/securitySchemes/bearer", undefined, "breaking card/securitySchemes/bearer"],
+    [
+      "/securitySchemes/bearer/httpAuthSecurityScheme/scheme",
+      "DPoP",
+      "breaking card/securitySchemes/bearer/httpAuthSecurityScheme/scheme",
+    ],
+    [
+      "/securitySchemes/bearer/httpAuthSecurityScheme/description",
+      "e",
+      "safe card/securitySchemes/bearer/httpAuthSecurityScheme/description",
+    ],
+    ["/signatures/0/signature", "BBBB", "safe signatures"],
+    ["/signatures", undefined, "breaking signed"],
+  ])("%s %j: %s", (path, to, expected) => {
+    expect(compared([path, to])).toContain(expected);
+  });
+});
+
+test("the same card in the other spelling is one safe change", () => {
+  const moved = compared(
+    [`${P}/minProtocolVersion`, undefined],
+    ["/min_protocol_version", "0.3.1"],
+    [`${P}/capabilities/pause_resume`, undefined],
+    ["/capabilities/pauseResume", true],
+  );
+  expect(moved).toEqual(["safe "]);
+});
+
+test("breaking changes come first", () => {
+  const found = compared(
+    ["/name", "n"],
+    [`${P}/capabilities/artifact_streaming`, true],
+    ["/skills/0", undefined],
+  );
+  expect(found.map((one) => one.split(" ")[0])).toEqual(["breaking", "deprecating", "safe"]);
+});
+
+test("a card that contradicts itself from now on breaks", () => {
+  expect(compared(["/min_protocol_version", "1.0"])).toContain(`breaking ${P}/minProtocolVersion`);
+});
+
+test("a hostile card is compared too", () => {
+  const deep: Json = JSON.parse(`{"name":"a","x":${"[".repeat(9999)}${"]".repeat(9999)}}`);
+  const [first] = compareCards(readCard(BASE), readCard(deep));
+  expect(first?.impact).toBe("breaking");
+  expect(compareCards(readCard(deep), readCard(deep))).toMatchObject([{ impact: "safe" }]);
+});
+
+/** Pointers to everything in a value. */
+function pointers(value: Json, path = ""): readonly string[] {
+  const entries = Array.isArray(value) || isJsonObject(value) ? Object.entries(value) : [];
+  return entries.flatMap(([name, inner]: [string, Json]) => {
+    const here = `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    return [here, ...pointers(inner, here)];
+  });
+}
+
+test("whatever is changed anywhere, something is listed", () => {
+  const place = fc.constantFrom(...pointers(BASE));
+  const value = fc.oneof(fc.constant(undefined), fc.jsonValue({ maxDepth: 2 }));
+  fc.assert(
+    fc.property(place, value, (path, to) => {
+      // JSON has no -0, and fast-check does.
+      const json: Json | undefined = to === undefined ? undefined : JSON.parse(JSON.stringify(to));
+      const other = changed(BASE, path, json);
+      const isSame = JSON.stringify(other) === JSON.stringify(BASE);
+      expect(compareCards(readCard(BASE), readCard(other)).length > 0).toBe(!isSame);
+    }),
+    { numRuns: 500 },
+  );
+});

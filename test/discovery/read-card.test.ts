@@ -1,0 +1,197 @@
+import { describe, expect, test } from "vitest";
+import type { Json } from "../../src/bytes/json.js";
+import { readCard } from "../../src/discovery/index.js";
+import { type CardParts, card, read, URL_OF_AGENT } from "./cards.js";
+
+function faults(parts: CardParts): readonly string[] {
+  return read(parts).faults.map(({ rule, path }) => `${rule} ${path}`);
+}
+
+const ONE = { url: URL_OF_AGENT, protocolBinding: "JSONRPC" };
+const PARAMS = "/capabilities/extensions/0/params";
+const GRANT = { id: "g", description: "", operations: ["a"], attenuable: true };
+
+describe("both spellings are read alike", () => {
+  const places: readonly CardParts[] = [
+    {
+      top: { min_protocol_version: "0.3", max_protocol_version: "1.2" },
+      capabilities: { context_reuse: true },
+    },
+    {
+      top: { minProtocolVersion: "0.3", maxProtocolVersion: "1.2" },
+      capabilities: { contextReuse: true },
+    },
+    {
+      params: {
+        minProtocolVersion: "0.3.0",
+        maxProtocolVersion: "1.2",
+        capabilities: { context_reuse: true },
+      },
+    },
+    {
+      params: {
+        min_protocol_version: "0.3",
+        max_protocol_version: "1.2.9",
+        capabilities: { contextReuse: true },
+      },
+    },
+    {
+      top: { min_protocol_version: "0.3" },
+      params: {
+        minProtocolVersion: "0.3",
+        maxProtocolVersion: "1.2",
+        capabilities: { context_reuse: true },
+      },
+    },
+  ];
+
+  test.each(places.map((parts, at) => [at, parts] as const))("%i", (_, parts) => {
+    const { range, capabilities, faults: found } = read(parts);
+    expect(found).toEqual([]);
+    expect(range).toEqual({ min: { major: 0, minor: 3 }, max: { major: 1, minor: 2 } });
+    expect([...capabilities]).toEqual([["context_reuse", true]]);
+  });
+
+  test("grants at the top, and in the capability extension's params", () => {
+    const [top, params] = [read({ top: { capabilityGrants: [GRANT] } }), read({ grants: [GRANT] })];
+    expect(top.grants).toMatchObject([{ id: "g", path: "/capabilityGrants/0" }]);
+    expect(params.grants).toMatchObject([{ id: "g" }]);
+    expect(read({ top: { capabilityGrants: [GRANT] }, grants: [GRANT] }).faults).toEqual([]);
+  });
+});
+
+describe("a card that contradicts itself", () => {
+  test.each<[about: string, CardParts, readonly string[]]>([
+    [
+      "bounds turned round",
+      { top: { minProtocolVersion: "1.10", maxProtocolVersion: "1.9" } },
+      [
+        "range_reversed /maxProtocolVersion",
+        "contradiction /supportedInterfaces/0/protocolVersion",
+      ].slice(0, 1),
+    ],
+    [
+      "a bound in two places",
+      { top: { min_protocol_version: "0.3" }, params: { minProtocolVersion: "1.0" } },
+      [`contradiction ${PARAMS}/minProtocolVersion`],
+    ],
+    [
+      "a bound in two spellings",
+      { top: { min_protocol_version: "0.3", minProtocolVersion: "1.0" } },
+      ["contradiction /min_protocol_version"],
+    ],
+    [
+      "a bound that is no version",
+      { top: { max_protocol_version: "1.x" } },
+      ["version_unreadable /max_protocol_version"],
+    ],
+    [
+      "an interface outside the range",
+      { top: { maxProtocolVersion: "0.9" } },
+      ["contradiction /supportedInterfaces/0/protocolVersion"],
+    ],
+    [
+      "an interface of two versions",
+      { interfaces: [{ ...ONE, protocolVersion: "1.0", protocolVersions: ["1.1"] }] },
+      ["contradiction /supportedInterfaces/0/protocolVersions"],
+    ],
+    [
+      "an interface of two version lists",
+      { interfaces: [{ ...ONE, protocolVersions: ["1.0"], protocol_versions: ["1.1"] }] },
+      ["contradiction /supportedInterfaces/0/protocol_versions"],
+    ],
+    [
+      "an interface that is not there",
+      { params: { interfaces: [{ url: "https://x.example", protocolVersions: ["1.0"] }] } },
+      [`contradiction ${PARAMS}/interfaces/0`],
+    ],
+    [
+      "an interface without a URL",
+      { interfaces: [{ protocolBinding: "JSONRPC" }] },
+      ["url /supportedInterfaces/0/url"],
+    ],
+    ["two lists of interfaces", { top: { interfaces: [] } }, ["contradiction /interfaces"]],
+    [
+      "a capability in two places",
+      { capabilities: { pause_resume: true }, params: { capabilities: { pause_resume: false } } },
+      [`contradiction ${PARAMS}/capabilities/pause_resume`],
+    ],
+    [
+      "push notifications in two places",
+      {
+        capabilities: { pushNotifications: true },
+        params: { capabilities: { push_notifications: false } },
+      },
+      [`contradiction ${PARAMS}/capabilities/push_notifications`],
+    ],
+    [
+      "a capability that is no flag",
+      { params: { capabilities: { pause_resume: "yes" } } },
+      [`kind ${PARAMS}/capabilities/pause_resume`],
+    ],
+    [
+      "a vendor's capability in two places",
+      { capabilities: { "a.b": true }, params: { capabilities: { "a.b": false } } },
+      [`contradiction ${PARAMS}/capabilities/a.b`],
+    ],
+    [
+      "an extension twice",
+      { extensions: [{ uri: "urn:x" }, { uri: "urn:x" }] },
+      ["contradiction /capabilities/extensions/1"],
+    ],
+    [
+      "grants in two places",
+      { top: { capabilityGrants: [] }, grants: [GRANT] },
+      ["contradiction /capabilityGrants"],
+    ],
+    ["a grant twice", { grants: [GRANT, GRANT] }, [`contradiction ${PARAMS}/capabilityGrants/1`]],
+    [
+      "a grant without an id",
+      { grants: [{ operations: [] }] },
+      [`kind ${PARAMS}/capabilityGrants/0/id`],
+    ],
+    [
+      "a delegate without an address",
+      { params: { delegates: [{ url: "b" }] } },
+      [`url ${PARAMS}/delegates/0/url`],
+    ],
+    [
+      "too many extensions",
+      { extensions: Array.from({ length: 129 }, (_, at) => ({ uri: `urn:${at}` })) },
+      ["too_many /capabilities/extensions"],
+    ],
+  ])("%s", (_, parts, expected) => expect(faults(parts)).toEqual(expected));
+
+  test("both places are named", () => {
+    const [fault] = read({
+      top: { min_protocol_version: "0.3" },
+      params: { minProtocolVersion: "1.0" },
+    }).faults;
+    expect(fault?.message).toBe(
+      `${PARAMS}/minProtocolVersion: says 1.0, and /min_protocol_version says 0.3`,
+    );
+  });
+});
+
+describe("what is no card", () => {
+  const deep: Json = JSON.parse(`{"name":${"[".repeat(9999)}${"]".repeat(9999)}}`);
+  test.each<[about: string, Json, string]>([
+    ["null", null, "kind"],
+    ["an array", [], "kind"],
+    ["an object without a name", {}, "kind"],
+    ["one that is too deep", deep, "too_deep"],
+    ["one whose extensions are none", { name: "a", capabilities: { extensions: {} } }, "kind"],
+  ])("%s", (_, document, rule) => expect(readCard(document).faults).toMatchObject([{ rule }]));
+
+  test("faults are bounded", () => {
+    const grants = Array.from({ length: 500 }, () => ({ id: 1 }));
+    expect(read({ grants }).faults.length).toBe(100);
+  });
+});
+
+test("what is absent, empty or null is absent", () => {
+  const { min, max } = read({ top: { minProtocolVersion: "", maxProtocolVersion: null } }).range;
+  expect([min, max]).toEqual([undefined, undefined]);
+  const { grants, delegates, signatures } = readCard(card());
+  expect({ grants, delegates, signatures }).toEqual({ signatures: 0 });
+});

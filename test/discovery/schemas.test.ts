@@ -1,0 +1,14 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { AGENT_CARD_SCHEMA } from "../../src/discovery/card-schema.js";
+import { DISCOVERY_PARAMS_SCHEMA } from "../../src/discovery/params-schema.js";
+
+// What editors read is what the check reads. After a change: the value as JSON into the file, then
+// `npm run format`.
+test.each([
+  ["agent-card", AGENT_CARD_SCHEMA],
+  ["discovery-params", DISCOVERY_PARAMS_SCHEMA],
+])("schemas/%s.schema.json is the schema that the check uses", (name, schema) => {
+  const file = new URL(`../../schemas/${name}.schema.json`, import.meta.url);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(schema);
+});

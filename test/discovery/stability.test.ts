@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import {
+  CAPABILITY_REGISTRY,
+  type CapabilityRegistry,
+  checkRegistry,
+  checkStability,
+  type RegisteredCapability,
+} from "../../src/discovery/index.js";
+
+const PAUSE: RegisteredCapability = {
+  ...{ name: "pause_resume", tier: "declared", description: "pauses a task", introduced: "1.0" },
+};
+const OLD: RegisteredCapability = { ...PAUSE, tier: "deprecated", deprecated: "2.0" };
+
+function registry(version: string, ...capabilities: RegisteredCapability[]): CapabilityRegistry {
+  return { version, capabilities };
+}
+
+test("this package's own registry keeps the rules", () => {
+  expect(checkRegistry(CAPABILITY_REGISTRY)).toEqual([]);
+  expect(checkStability(CAPABILITY_REGISTRY, CAPABILITY_REGISTRY)).toEqual([]);
+});
+
+describe("one registry", () => {
+  test.each<[about: string, CapabilityRegistry, readonly string[]]>([
+    [
+      "introduced in 1.0, deprecated in 2.0, removed in 3.0",
+      registry("2.0", { ...OLD, removed: "3.0" }),
+      [],
+    ],
+    ["removed in 3.2", registry("2.0", { ...OLD, removed: "3.2" }), []],
+    ["removed in 2.1", registry("2.0", { ...OLD, removed: "2.1" }), ["removed_early"]],
+    ["removed at once", registry("2.0", { ...OLD, removed: "2.0" }), ["removed_early"]],
+    [
+      "never deprecated, and removed",
+      registry("2.0", { ...PAUSE, removed: "3.0" }),
+      ["removed_undeprecated"],
+    ],
+    [
+      "deprecated in a minor release",
+      registry("2.3", { ...OLD, deprecated: "2.3" }),
+      ["deprecated_in_minor"],
+    ],
+    [
+      "deprecated in the major release of its introduction",
+      registry("1.4", { ...OLD, deprecated: "1.4" }),
+      ["deprecated_in_minor", "deprecated_at_once"],
+    ],
+    ["announced for later", registry("1.4", { ...PAUSE, deprecated: "2.0" }), []],
+    [
+      "a tier that does not fit",
+      registry("2.0", { ...PAUSE, deprecated: "2.0" }),
+      ["entry_malformed"],
+    ],
+    [
+      "a successor that is not there",
+      registry("2.0", { ...OLD, supersededBy: "gone" }),
+      ["entry_malformed"],
+    ],
+    ["a name twice", registry("1.0", PAUSE, PAUSE), ["entry_malformed"]],
+    [
+      "a name of another kind",
+      registry("1.0", { ...PAUSE, name: "pauseResume" }),
+      ["entry_malformed"],
+    ],
+    ["no version", registry("1.0", { ...PAUSE, introduced: "soon" }), ["entry_malformed"]],
+  ])("%s", (_, given, expected) => {
+    expect(checkRegistry(given).map(({ code }) => code)).toEqual(expected);
+  });
+});
+
+describe("a registry and the next", () => {
+  const one = registry("1.0", PAUSE);
+  const two = registry("2.0", OLD);
+  const more: RegisteredCapability = { ...PAUSE, name: "more", introduced: "1.1" };
+  test.each<[about: string, CapabilityRegistry, CapabilityRegistry, readonly string[]]>([
+    ["deprecation by a major release", one, two, []],
+    ["removal by the next major release", two, registry("3.0"), []],
+    ["removal within the major release", two, registry("2.4"), ["removed_early"]],
+    ["removal without deprecation", one, registry("2.0"), ["removed_undeprecated"]],
+    ["removal in a minor release", one, registry("1.1"), ["removed_undeprecated"]],
+    ["a new capability", one, registry("1.1", PAUSE, more), []],
+    [
+      "a new capability with an old date",
+      one,
+      registry("1.1", PAUSE, { ...more, introduced: "1.0" }),
+      ["history_changed"],
+    ],
+    [
+      "a new duty of every agent",
+      one,
+      registry("1.1", PAUSE, { ...more, tier: "implicit" }),
+      ["narrowed"],
+    ],
+    [
+      "another date of introduction",
+      one,
+      registry("1.1", { ...PAUSE, introduced: "0.9" }),
+      ["history_changed"],
+    ],
+    ["deprecation taken back", two, registry("2.1", PAUSE), ["history_changed"]],
+    ["a need that is new", one, registry("1.1", { ...PAUSE, needs: "streaming" }), ["narrowed"]],
+    [
+      "a duty to declare what all had",
+      registry("1.0", { ...PAUSE, tier: "implicit" }),
+      registry("2.0", PAUSE),
+      ["narrowed"],
+    ],
+    ["a version that comes before", two, one, ["entry_malformed"]],
+  ])("%s", (_, previous, next, expected) => {
+    expect(checkStability(previous, next).map(({ code }) => code)).toEqual(expected);
+  });
+});
