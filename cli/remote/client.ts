@@ -39,6 +39,23 @@ const BINDINGS: ReadonlyMap<string, { readonly name: Binding; readonly wireName:
  * @throws CliError
  */
 export async function fetchCard(text: string, options: CardOptions): Promise<RemoteCard> {
+  const { text: answer, card } = await fetchCardText(text, options);
+  const document: Json = JSON.parse(answer);
+  const twice = duplicateKey(answer);
+  if (twice === undefined) return readCard(document, card);
+  const problem = `the card at ${card.href} has the member ${quotedName(twice.key)} twice`;
+  throw new ClientError("answer_malformed", problem, card.origin);
+}
+
+/**
+ * Fetches the text of an agent's card, which is JSON, without any token.
+ *
+ * @throws CliError
+ */
+export async function fetchCardText(
+  text: string,
+  options: CardOptions,
+): Promise<{ readonly text: string; readonly card: URL }> {
   const { card, origins } = readAddress(text, options);
   const get = safeFetch({ origins, timeout: options.timeout ?? DEFAULT_TIMEOUT });
   let response: Response;
@@ -51,12 +68,7 @@ export async function fetchCard(text: string, options: CardOptions): Promise<Rem
       "give the address below which /.well-known/agent-card.json is, or that of the card itself";
     throw environmentError("card_missing", message, hint);
   }
-  const answer = await response.text();
-  const document: Json = JSON.parse(answer);
-  const twice = duplicateKey(answer);
-  if (twice === undefined) return readCard(document, card);
-  const problem = `the card at ${card.href} has the member ${quotedName(twice.key)} twice`;
-  throw new ClientError("answer_malformed", problem, card.origin);
+  return { text: await response.text(), card };
 }
 
 /**
