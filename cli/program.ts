@@ -29,6 +29,7 @@ const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
   discover: () => import("./verbs/discover.js"),
   request: () => import("./verbs/request.js"),
   invoke: () => import("./verbs/invoke.js"),
+  session: () => import("./verbs/session.js"),
   audit: () => import("./verbs/audit.js"),
   tasks: () => import("./verbs/tasks.js"),
   vectors: () => import("./verbs/vectors.js"),

@@ -39,6 +39,8 @@ describe("the published command answers as its sources do", () => {
     ["discover", "http://127.0.0.1:1", "--require", "pause_resume"],
     ["request", "http://127.0.0.1:1", "--grant", "documents:read"],
     ["invoke", "http://127.0.0.1:1", "search", "@token", "--json"],
+    ["session", "serve", "absent.json"],
+    ["session", "connect", "127.0.0.1:1", "--ambient", "--call", "tool/list"],
     ["audit"],
     ["audit", "tree", "none"],
     ["vectors", "check", "--filter", "known answers"],
