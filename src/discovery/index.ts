@@ -6,7 +6,8 @@
  */
 export type { CardDelegate, CardGrant, CardInterface, CardReading } from "./card.js";
 export { type ChainDiscovery, type ChainLink, validateChain } from "./chain.js";
-export { type CardChange, type ChangeImpact, compareCards } from "./compare.js";
+export type { CardChange, ChangeImpact } from "./change.js";
+export { compareCards } from "./compare.js";
 export type {
   DiscoveryCode,
   DiscoveryDenial,
