@@ -1,12 +1,14 @@
 import { checkFile } from "./build/check-file.js";
+import { discoveryFile } from "./build/discovery-file.js";
 import { format } from "./build/format.js";
 import { macaroonFile } from "./build/macaroon-file.js";
-import { CHECK_SUBJECTS, MACAROON_SUBJECTS } from "./definitions/index.js";
+import { CHECK_SUBJECTS, DISCOVERY_SUBJECTS, MACAROON_SUBJECTS } from "./definitions/index.js";
 
 /** The generated files: name and text. */
 export function vectorFiles(): readonly (readonly [name: string, text: string])[] {
   return [
     ["macaroon.json", format(macaroonFile(MACAROON_SUBJECTS))],
     ["check.json", format(checkFile(CHECK_SUBJECTS))],
+    ["capability-discovery.json", format(discoveryFile(DISCOVERY_SUBJECTS))],
   ];
 }

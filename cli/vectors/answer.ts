@@ -1,5 +1,6 @@
 import { isObject, isTexts } from "../../src/bytes/json.js";
-import type { ExpectedDenial, Vector } from "./file.js";
+import { discoveryLine } from "./discovery-answer.js";
+import type { ExpectedDenial, Operation, Vector } from "./file.js";
 
 /** What an implementation says to a request, or why it said nothing that counts. */
 export type Answer =
@@ -20,8 +21,8 @@ export type Outcome =
     };
 
 /** Compares an answer with what the vector expects. */
-export function judge({ test }: Vector, answer: Answer): Outcome {
-  const expected = lineOf({ ...test }) ?? test.result;
+export function judge({ op, test }: Vector, answer: Answer): Outcome {
+  const expected = lineOf(op, { ...test }) ?? test.result;
   if (answer.kind !== "answer") {
     return { status: "failed", expected, got: answer.message, fault: answer.kind };
   }
@@ -29,7 +30,7 @@ export function judge({ test }: Vector, answer: Answer): Outcome {
   if (Object.hasOwn(value, "unsupported")) {
     return { status: "unsupported", reason: String(value["unsupported"]) };
   }
-  const got = lineOf(value);
+  const got = lineOf(op, value);
   if (got === undefined) {
     const message = `an answer that is none: ${JSON.stringify(value)}`;
     return { status: "failed", expected, got: message, fault: "garbage" };
@@ -38,7 +39,8 @@ export function judge({ test }: Vector, answer: Answer): Outcome {
 }
 
 /** A result as one line: what a vector expects, and what an answer must give too. */
-function lineOf(value: { readonly [name: string]: unknown }): string | undefined {
+function lineOf(op: Operation, value: { readonly [name: string]: unknown }): string | undefined {
+  if (op !== "verify" && op !== "check") return discoveryLine(op, value);
   const { result, tags, code, revocationIds: ids, denials } = value;
   if (result === "valid") return isTags(tags) ? valid(tags) : undefined;
   if (result === "invalid") return typeof code === "string" ? `invalid: ${code}` : undefined;

@@ -9,25 +9,30 @@ export interface ExpectedDenial {
   readonly code: string;
   readonly hop?: number;
   readonly discharge?: number;
+  /** In a chain: which agent it concerns. */
+  readonly link?: number;
 }
 
 interface TestBase {
   readonly tcId: number;
   readonly comment: string;
   readonly flags: readonly string[];
+}
+
+interface TokenTest extends TestBase {
   readonly token: string;
   /** Of a token that is accepted: every tag. Of another: those that are known. */
   readonly tags?: readonly (readonly string[])[];
 }
 
 /** A test of `macaroon.json`. */
-export interface VerifyTest extends TestBase {
+export interface VerifyTest extends TokenTest {
   readonly result: "valid" | "invalid";
   readonly code?: string;
 }
 
 /** A test of `check.json`. */
-export interface CheckTest extends TestBase {
+export interface CheckTest extends TokenTest {
   readonly now: string;
   /** The grants that the issuer knows; without it, it does not know them. */
   readonly grants?: readonly object[];
@@ -38,14 +43,36 @@ export interface CheckTest extends TestBase {
   readonly revocationIds?: readonly string[];
 }
 
+/** A test of `capability-discovery.json`, of the operation that its group is of. */
+export interface DiscoveryTest extends TestBase, DiscoveryAsked {
+  readonly result: "usable" | "refused" | "valid" | "invalid";
+  readonly denials?: readonly ExpectedDenial[];
+}
+
+/** What such a test's request has. */
+interface DiscoveryAsked {
+  readonly card?: unknown;
+  readonly cardText?: string;
+  readonly links?: readonly object[];
+  readonly maxLength?: number;
+  readonly requirements?: object;
+  readonly registry?: object;
+  readonly previous?: object;
+}
+
+/** What an implementation is asked to do. */
+export type Operation = "verify" | "check" | "discover" | "chain" | "registry";
+
+type Test = VerifyTest | CheckTest | DiscoveryTest;
+
 /** Tests of one kind. `verify` has a key; `check` has an issuer with its keys. */
 interface TestGroup {
-  readonly type: "verify" | "check";
+  readonly type: Operation;
   readonly subject: string;
   readonly key?: string;
   readonly issuer?: string;
   readonly keys?: readonly object[];
-  readonly tests: readonly (VerifyTest | CheckTest)[];
+  readonly tests: readonly Test[];
 }
 
 interface VectorFile {
@@ -56,12 +83,13 @@ interface VectorFile {
 export interface Vector {
   readonly file: string;
   readonly subject: string;
-  readonly test: VerifyTest | CheckTest;
+  readonly op: Operation;
+  readonly test: Test;
   /** What an implementation is asked (spec-vectors/README.md). */
   readonly request: object;
 }
 
-const FILES = ["macaroon.json", "check.json"];
+const FILES = ["macaroon.json", "check.json", "capability-discovery.json"];
 /** The version of what an implementation is asked, and answers; it stands in every request. */
 const PROTOCOL = 2;
 const NO_REVOCATIONS = { version: 0, entries: [] };
@@ -76,20 +104,25 @@ export function readVectors(folder: URL = ownFolder()): Vector[] {
     const content: VectorFile = JSON.parse(readFileSync(new URL(file, folder), "utf8"));
     return content.testGroups.flatMap((group) =>
       group.tests.map((test) => {
-        return { file, subject: group.subject, test, request: requestFor(group, test) };
+        const { subject, type: op } = group;
+        return { file, subject, op, test, request: requestFor(group, test) };
       }),
     );
   });
 }
 
-function requestFor(
-  { type: op, key, issuer, keys }: TestGroup,
-  test: VerifyTest | CheckTest,
-): object {
-  const shared = { id: test.tcId, protocol: PROTOCOL, op, token: test.token };
-  if (!("now" in test)) return { ...shared, key };
+function requestFor({ type: op, key, issuer, keys }: TestGroup, test: Test): object {
+  const shared = { id: test.tcId, protocol: PROTOCOL, op };
+  if (!("token" in test)) return { ...shared, ...askedIn(test) };
+  const { token } = test;
+  if (!("now" in test)) return { ...shared, token, key };
   const { now, grants, invocation, revocations = NO_REVOCATIONS } = test;
-  return { ...shared, issuer, keys, now, revocations, grants, invocation };
+  return { ...shared, token, issuer, keys, now, revocations, grants, invocation };
+}
+
+function askedIn(test: DiscoveryTest): { readonly [Name in keyof DiscoveryAsked]: unknown } {
+  const { card, cardText, links, maxLength, requirements, registry, previous } = test;
+  return { card, cardText, links, maxLength, requirements, registry, previous };
 }
 
 /** The vectors' folder: beside this file's own in the source tree, one higher in the package. */

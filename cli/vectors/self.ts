@@ -11,8 +11,9 @@ import { importKeyring } from "../../src/issuer/keyring.js";
 import { RootKey } from "../../src/macaroon/root-key.js";
 import { verifySignatures } from "../../src/macaroon/signatures.js";
 import { RevocationList, type RevocationSnapshot } from "../../src/revocation/list.js";
+import { answerDiscovery, type DiscoveryRequest } from "./self-discovery.js";
 
-export interface VerifyRequest {
+interface VerifyRequest {
   readonly op: "verify";
   readonly token: string;
   readonly key: string;
@@ -35,11 +36,13 @@ interface AskedInvocation extends Omit<Invocation, "time"> {
   readonly time?: string;
 }
 
+/** A request of the protocol. */
+export type OwnRequest = VerifyRequest | CheckRequest | DiscoveryRequest;
+
 /** This package's own answer to a request of the protocol (spec-vectors/README.md). */
-export function answerHere(request: VerifyRequest | CheckRequest): {
-  readonly [name: string]: unknown;
-} {
-  return request.op === "verify" ? verify(request) : check(request);
+export function answerHere(request: OwnRequest): { readonly [name: string]: unknown } {
+  if (request.op === "verify") return verify(request);
+  return request.op === "check" ? check(request) : answerDiscovery(request);
 }
 
 function verify({ token, key }: VerifyRequest): { readonly [name: string]: unknown } {

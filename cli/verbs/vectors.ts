@@ -6,7 +6,7 @@ import { judge } from "../vectors/answer.js";
 import { isWanted, readVectors, type Vector } from "../vectors/file.js";
 import { type Implementation, Program, splitCommand } from "../vectors/program.js";
 import { type Report, type Result, renderReport, reportFrom } from "../vectors/report.js";
-import { answerHere, type CheckRequest, type VerifyRequest } from "../vectors/self.js";
+import { answerHere, type OwnRequest } from "../vectors/self.js";
 import { act, addExamples, collect, type GlobalOptions } from "../verb.js";
 
 interface Options extends GlobalOptions {
@@ -77,7 +77,7 @@ function here(): Implementation {
   return {
     startError: undefined,
     ask: async (request) => {
-      return { kind: "answer", value: answerHere(request as VerifyRequest | CheckRequest) };
+      return { kind: "answer", value: answerHere(request as OwnRequest) };
     },
     close: async () => {},
   };

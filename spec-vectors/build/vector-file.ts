@@ -1,6 +1,6 @@
 import { type Flag, NOTES } from "../definitions/notes.js";
 
-/** What both files have. */
+/** What all files have. */
 export interface VectorFile {
   readonly specification: string;
   readonly specificationVersion: number;
@@ -18,14 +18,18 @@ interface Group {
   readonly tests: readonly object[];
 }
 
-export function fileOf(header: readonly string[], testGroups: readonly Group[]): VectorFile {
+export function fileOf(
+  header: readonly string[],
+  testGroups: readonly Group[],
+  schema = "vectors.schema.json",
+): VectorFile {
   const tests = testGroups.flatMap((group) => group.tests);
   const used = new Set(tests.flatMap((test) => ("flags" in test ? (test.flags as Flag[]) : [])));
   const notes = Object.entries(NOTES).filter(([flag]) => used.has(flag as Flag));
   return {
     specification: "docs/spec.md",
     specificationVersion: 1,
-    schema: "vectors.schema.json",
+    schema,
     schemaVersion: 2,
     header,
     numberOfTests: tests.length,

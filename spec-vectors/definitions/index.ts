@@ -8,6 +8,14 @@ import { delegation } from "./delegation.js";
 import { dischargeGraphs } from "./discharge-graphs.js";
 import { dischargeOrder } from "./discharge-order.js";
 import { discharges } from "./discharges.js";
+import { chains, propagation } from "./discovery-chains.js";
+import { offeredGrants } from "./discovery-grants.js";
+import { cards, misformed } from "./discovery-malformed.js";
+import { contradictions, ownFlags, places } from "./discovery-places.js";
+import { registries, registryChanges } from "./discovery-registries.js";
+import type { DiscoverySubject } from "./discovery-test.js";
+import { deprecation, tiers, vendors } from "./discovery-tiers.js";
+import { interfaces, versions } from "./discovery-versions.js";
 import { escalation } from "./escalation.js";
 import { forgedChains } from "./forged.js";
 import { grantMisuse, grantSteps } from "./grant-steps.js";
@@ -93,4 +101,23 @@ export const CHECK_SUBJECTS: readonly CheckSubject[] = [
   namesInOrder,
   absentValues,
   thirdPartyOrder,
+];
+
+/** What `capability-discovery.json` holds, in order. */
+export const DISCOVERY_SUBJECTS: readonly DiscoverySubject[] = [
+  tiers,
+  vendors,
+  deprecation,
+  places,
+  contradictions,
+  ownFlags,
+  cards,
+  misformed,
+  versions,
+  interfaces,
+  offeredGrants,
+  chains,
+  propagation,
+  registries,
+  registryChanges,
 ];

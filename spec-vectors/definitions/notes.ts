@@ -59,6 +59,22 @@ export type Flag =
   | "Misuse"
   | "OrderOfSteps"
   | "AllReported"
+  | "Declaration"
+  | "Places"
+  | "Contradiction"
+  | "VersionRange"
+  | "MalformedVersion"
+  | "Interface"
+  | "OfferedGrant"
+  | "Legacy"
+  | "Deprecation"
+  | "MalformedCard"
+  | "Chain"
+  | "ChainBounds"
+  | "ChainUnknown"
+  | "Propagation"
+  | "Reliance"
+  | "Stability"
   | "NpmMacaroonBug"
   | "PymacaroonsBug"
   | "LibmacaroonsBug"
@@ -160,6 +176,37 @@ export const NOTES: Readonly<Record<Flag, Note>> = {
     "Steps in the specified order: nothing of a token's contents is told before its signatures hold.",
   ),
   AllReported: note("MISSING_STEP", "Every reason for a refusal is reported, not only the first."),
+  Declaration: note(
+    "MISSING_STEP",
+    "What a card does not declare, its agent does not have; what is alike declares nothing.",
+  ),
+  Places: note(
+    "PARSER_DIFFERENTIAL",
+    "A field in each of its places and in both of its spellings.",
+  ),
+  Contradiction: note(
+    "PARSER_DIFFERENTIAL",
+    "A card that says two things, so that two readers could see two agents in it.",
+  ),
+  VersionRange: note("EDGE_CASE", "Versions are numbers, and both bounds are in the range."),
+  MalformedVersion: note(
+    "PARSER_DIFFERENTIAL",
+    "Something that lenient readers take for a version.",
+  ),
+  Interface: note("MISSING_STEP", "One interface has both the binding and the version."),
+  OfferedGrant: note("MISSING_STEP", "A required grant, with its operations, or narrowed further."),
+  Legacy: note("AUTH_BYPASS", "A legacy grant is used only where the caller allows it."),
+  Deprecation: note("MISSING_STEP", "Deprecated capabilities work with a warning until removed."),
+  MalformedCard: note("TYPE_CONFUSION", "A document that is not a card, or only just is one."),
+  Chain: note("MISSING_STEP", "Each agent of a chain is named, and has what holds end to end."),
+  ChainBounds: note("DENIAL_OF_SERVICE", "Chains that come back, or are longer than allowed."),
+  ChainUnknown: note("AUTH_BYPASS", "An agent that does not say to which agents it delegates."),
+  Propagation: note(
+    "ESCALATION",
+    "A capability that holds for an agent only if it holds for each that it delegates to.",
+  ),
+  Reliance: note("MISSING_STEP", "What an agent relies on in the next one."),
+  Stability: note("BASIC", "What a version of the registry may change, and when."),
   NpmMacaroonBug: note(
     "KNOWN_BUG",
     "npm macaroon 3.0.4 reads this otherwise; peers/DIFFERENCES.md has the cases where its verdict shows it.",

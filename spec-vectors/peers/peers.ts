@@ -59,6 +59,7 @@ export const PEERS: readonly Peer[] = [
 const ENDLESS: Vector = {
   file: "macaroon.json",
   subject: "v2 binary form",
+  op: "verify",
   test: {
     tcId: 0,
     comment: "a length that goes on for a megabyte",

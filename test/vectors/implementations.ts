@@ -2,13 +2,14 @@
 
 const RIGHT = `
 const { readFileSync } = require("node:fs");
-const files = ["macaroon.json", "check.json"].map((name) =>
+const files = ["macaroon.json", "check.json", "capability-discovery.json"].map((name) =>
   JSON.parse(readFileSync(process.env.SPEC_VECTORS + "/" + name, "utf8")));
 const tests = new Map(files.flatMap((file) => file.testGroups.flatMap((group) => group.tests))
   .map((test) => [test.tcId, test]));
 const answer = ({ id }) => {
-  const { result, code, tags, denials, revocationIds } = tests.get(id);
-  return { id, result, code, tags, denials, revocationIds };
+  const { result, code, tags, denials, revocationIds, ...rest } = tests.get(id);
+  const { interface, version, warnings, rules } = rest;
+  return { id, result, code, tags, denials, revocationIds, interface, version, warnings, rules };
 };
 const say = (value) => process.stdout.write(JSON.stringify(value) + "\\n");
 const serve = (reply) => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { judge } from "../../cli/vectors/answer.js";
-import { answerHere, type CheckRequest, type VerifyRequest } from "../../cli/vectors/self.js";
+import { answerHere, type CheckRequest, type OwnRequest } from "../../cli/vectors/self.js";
 import { decodeBase64 } from "../../src/bytes/base64.js";
 import { CAPABILITY_LIMITS } from "../../src/capability/limits.js";
 import { readToken } from "../../src/capability/token.js";
@@ -16,9 +16,10 @@ for (const vector of VECTORS) {
 
 test.each([...bySubject])("%s", (_, vectors) => {
   const failed = vectors.flatMap((vector) => {
-    const value = answerHere(vector.request as VerifyRequest | CheckRequest);
+    const value = answerHere(vector.request as OwnRequest);
+    const { tcId, comment } = vector.test;
     const outcome = judge(vector, { kind: "answer", value });
-    return outcome.status === "passed" ? [] : [{ ...vector.test, token: "", outcome }];
+    return outcome.status === "passed" ? [] : [{ tcId, comment, outcome }];
   });
   expect(failed).toEqual([]);
 });
@@ -26,7 +27,7 @@ test.each([...bySubject])("%s", (_, vectors) => {
 test("the tags of check.json are the ones on the way to the result", () => {
   let compared = 0;
   for (const { file, test: vector, request } of VECTORS) {
-    if (file !== "check.json" || vector.tags === undefined) continue;
+    if (file !== "check.json" || !("tags" in vector)) continue;
     const { keys, token } = request as CheckRequest;
     const [root, ...discharges] = readToken(token, CAPABILITY_LIMITS).macaroons;
     const { kid } = JSON.parse(Buffer.from(root.identifier).toString());

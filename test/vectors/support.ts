@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import {
   type CheckTest,
+  type DiscoveryTest,
   readVectors,
   type Vector,
   type VerifyTest,
@@ -10,7 +11,7 @@ import {
 
 /** `spec-vectors/`. */
 export const FOLDER: URL = new URL("../../spec-vectors/", import.meta.url);
-export const FILES = ["macaroon.json", "check.json"] as const;
+export const FILES = ["macaroon.json", "check.json", "capability-discovery.json"] as const;
 // Debian's: the first python3 on the path may be one without Debian's packages.
 export const PYTHON = "/usr/bin/python3";
 
@@ -23,6 +24,12 @@ export const verifyTests: readonly VerifyTest[] = VECTORS.filter(
 export const checkTests: readonly CheckTest[] = VECTORS.filter(
   ({ file }) => file === "check.json",
 ).map(({ test }) => test as CheckTest);
+
+export const discoveryVectors: readonly (Vector & { readonly test: DiscoveryTest })[] =
+  VECTORS.flatMap((vector) => {
+    const { file, test } = vector;
+    return file === "capability-discovery.json" ? [{ ...vector, test: test as DiscoveryTest }] : [];
+  });
 
 /** One of the committed files, as it is. */
 export function committed(name: string): string {

@@ -1,0 +1,23 @@
+import type { DiscoverySubject } from "../definitions/discovery-test.js";
+import { fileOf, type VectorFile } from "./vector-file.js";
+
+// Ids of the files do not meet.
+const FIRST_ID = 5001;
+
+/** The contents of `capability-discovery.json`. */
+export function discoveryFile(subjects: readonly DiscoverySubject[]): VectorFile {
+  const header = [
+    "Decide from Agent Cards whether an agent, or a chain of agents, can do a task; check a registry.",
+    "The specification is docs/spec.md, section 14; README.md tells how to use this file.",
+  ];
+  let tcId = FIRST_ID;
+  const groups = subjects.map(({ tests, ...group }) => ({
+    ...group,
+    tests: tests.map(({ comment, flags, asked, answer }) => ({
+      ...{ tcId: tcId++, comment, flags },
+      ...asked,
+      ...answer,
+    })),
+  }));
+  return fileOf(header, groups, "discovery.schema.json");
+}

@@ -1,0 +1,64 @@
+import type { JsonValue } from "./check-test.js";
+import type { Card, Members } from "./discovery-test.js";
+
+export const DISCOVERY = "urn:proviso:a2a:discovery:1";
+const GRANTS = "urn:proviso:a2a:capabilities:1";
+
+/** What a test's card has beside its name. */
+export interface CardParts {
+  /** Members at the top. */
+  readonly top?: Members;
+  /** Members of `capabilities`, but for its extensions. */
+  readonly flags?: Members;
+  /** `params` of the extension that carries the contract. */
+  readonly params?: JsonValue;
+  /** `capabilityGrants` in `params` of the extension for tokens. */
+  readonly grants?: JsonValue;
+  readonly extensions?: readonly JsonValue[];
+  /** One JSON-RPC interface that speaks 1.0 unless given. */
+  readonly interfaces?: readonly Members[];
+}
+
+/** Where a card's first interface is; the others have a number behind it. */
+export const ENDPOINT = "https://agent.example/a2a";
+
+/** An interface with these members; `card` gives it its URL unless the test does. */
+export function speaking(members: Members, binding = "JSONRPC", url?: string): Members {
+  return { ...(url === undefined ? {} : { url }), protocolBinding: binding, ...members };
+}
+
+export const ONE: Members = { protocolVersion: "1.0" };
+
+/** A card: usable for a caller without requirements, but for what the test gives it. */
+export function card(parts: CardParts = {}): Card {
+  const {
+    top = {},
+    flags = {},
+    params,
+    grants,
+    extensions = [],
+    interfaces = [speaking(ONE)],
+  } = parts;
+  const all = [
+    ...(params === undefined ? [] : [{ uri: DISCOVERY, params }]),
+    ...(grants === undefined ? [] : [{ uri: GRANTS, params: { capabilityGrants: grants } }]),
+    ...extensions,
+  ];
+  return {
+    card: {
+      name: "agent",
+      supportedInterfaces: interfaces.map((one, at) => ({
+        url: at === 0 ? ENDPOINT : `${ENDPOINT}/${at}`,
+        ...one,
+      })),
+      capabilities: { ...flags, ...(all.length === 0 ? {} : { extensions: all }) },
+      ...top,
+    },
+  };
+}
+
+/** The text of a card that a definition has put together itself. */
+export function cardText(parts: CardParts): Card {
+  const made = card(parts);
+  return "card" in made ? { cardText: JSON.stringify(made.card) } : made;
+}

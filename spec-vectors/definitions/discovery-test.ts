@@ -1,0 +1,147 @@
+import type { JsonValue } from "./check-test.js";
+import type { Flag } from "./notes.js";
+
+/** A JSON object as a test writes it. */
+export type Members = { readonly [name: string]: JsonValue };
+
+/** A card: as JSON, or as text where a parser and a writer on the way would change it. */
+export type Card = { readonly card: JsonValue } | { readonly cardText: string };
+
+/** What a caller requires of a card. */
+export interface Requirements {
+  readonly protocolVersion?: string;
+  readonly capabilities?: readonly string[];
+  readonly endToEnd?: readonly string[];
+  readonly grants?: readonly {
+    readonly grant: string;
+    readonly operations?: readonly string[];
+    readonly attenuable?: boolean;
+  }[];
+  readonly binding?: "JSONRPC" | "HTTP+JSON" | "GRPC";
+  readonly allowLegacy?: boolean;
+  readonly allowDeprecated?: boolean;
+}
+
+/** One agent of a chain: where it is, and its card. */
+export type ChainLink = { readonly url: string } & Card;
+
+/** A test of `capability-discovery.json`: `asked` is what the request has, `answer` the expected one. */
+export interface DiscoveryTest {
+  readonly comment: string;
+  readonly flags: readonly Flag[];
+  readonly asked: object;
+  readonly answer: object;
+}
+
+/** The tests of one subject, all of one operation of the protocol. */
+export interface DiscoverySubject {
+  readonly type: "discover" | "chain" | "registry";
+  readonly subject: string;
+  readonly comment: string;
+  readonly tests: readonly DiscoveryTest[];
+}
+
+type Flags = Flag | readonly Flag[];
+
+function test(comment: string, flags: Flags, asked: object, answer: object): DiscoveryTest {
+  return { comment, flags: [flags].flat(), asked, answer };
+}
+
+interface Chosen {
+  /** Its position in the card. */
+  readonly interface?: number;
+  readonly version?: string;
+  readonly warnings?: readonly string[];
+}
+
+/** A card that is usable: by its first interface, in version 1.0 and without warnings unless `chosen` says otherwise. */
+export function usable(
+  comment: string,
+  flags: Flags,
+  card: Card,
+  requirements: Requirements = {},
+  chosen: Chosen = {},
+): DiscoveryTest {
+  const { interface: at = 0, version = "1.0", warnings = [] } = chosen;
+  const expected = { interface: interfaceAt(card, at), version, warnings };
+  return test(comment, flags, { ...card, requirements }, { result: "usable", ...expected });
+}
+
+function interfaceAt(card: Card, at: number): object {
+  const { supportedInterfaces: all }: { supportedInterfaces?: Members[] } = JSON.parse(
+    "card" in card ? JSON.stringify(card.card) : card.cardText,
+  );
+  const { url, protocolBinding } = all?.[at] ?? {};
+  if (url === undefined || protocolBinding === undefined) throw new Error(`no interface ${at}`);
+  return { url, binding: protocolBinding };
+}
+
+/** A card that is refused for these reasons. */
+export function refused(
+  comment: string,
+  flags: Flags,
+  card: Card,
+  requirements: Requirements,
+  ...codes: readonly [string, ...string[]]
+): DiscoveryTest {
+  const denials = codes.map((code) => ({ code }));
+  return test(comment, flags, { ...card, requirements }, { result: "refused", denials });
+}
+
+/** A card that is malformed, and usable but for that. */
+export function malformed(comment: string, flags: Flags, card: Card): DiscoveryTest {
+  return refused(comment, flags, card, {}, "card_malformed");
+}
+
+/** The same test of `discover` by another registry than the specification's. */
+export function byRegistry(registry: object, { asked, ...rest }: DiscoveryTest): DiscoveryTest {
+  return { ...rest, asked: { ...asked, registry } };
+}
+
+interface Path {
+  readonly requirements?: Requirements;
+  readonly maxLength?: number;
+  readonly links: readonly ChainLink[];
+}
+
+export function validChain(comment: string, flags: Flags, path: Path): DiscoveryTest {
+  return test(comment, flags, chainOf(path), { result: "valid" });
+}
+
+/** A chain that is refused; each denial is `code@link`. */
+export function refusedChain(
+  comment: string,
+  flags: Flags,
+  path: Path,
+  ...denials: readonly [string, ...string[]]
+): DiscoveryTest {
+  const parts = denials.map((denial) => {
+    const [code, link] = denial.split("@");
+    return { code, link: Number(link) };
+  });
+  return test(comment, flags, chainOf(path), { result: "refused", denials: parts });
+}
+
+function chainOf({ requirements = {}, maxLength, links }: Path): object {
+  return { links, requirements, ...(maxLength === undefined ? {} : { maxLength }) };
+}
+
+/** A registry, or one that follows `previous`, that keeps every rule of section 14.2. */
+export function keeps(comment: string, flags: Flags, asked: Registries): DiscoveryTest {
+  return test(comment, flags, asked, { result: "valid" });
+}
+
+/** One that breaks these rules. */
+export function breaks(
+  comment: string,
+  flags: Flags,
+  asked: Registries,
+  ...rules: readonly [number, ...number[]]
+): DiscoveryTest {
+  return test(comment, flags, asked, { result: "invalid", rules });
+}
+
+interface Registries {
+  readonly registry: Members;
+  readonly previous?: Members;
+}

@@ -1,0 +1,259 @@
+import { card, ONE, speaking } from "./discovery-parts.js";
+import {
+  type Card,
+  type DiscoverySubject,
+  type Members,
+  malformed,
+  refused,
+  usable,
+} from "./discovery-test.js";
+
+const INCOMPATIBLE = "version_incompatible";
+
+/** A card with a range, whose interface names no version of its own. */
+function ranging(min: string | undefined, max: string | undefined): Card {
+  return card({
+    top: {
+      ...(min === undefined ? {} : { minProtocolVersion: min }),
+      ...(max === undefined ? {} : { maxProtocolVersion: max }),
+    },
+    interfaces: [speaking({})],
+  });
+}
+
+function wanting(protocolVersion: string): { protocolVersion: string } {
+  return { protocolVersion };
+}
+
+export const versions: DiscoverySubject = {
+  type: "discover",
+  subject: "versions and ranges",
+  comment: "Section 14.4: major and minor are numbers, both bounds are in the range",
+  tests: [
+    usable("a range of one version", ["Normal", "VersionRange"], ranging("1.0", "1.0")),
+    usable("at the upper bound", "VersionRange", ranging("0.3", "1.0")),
+    refused("above the upper bound", "VersionRange", ranging("0.2", "0.3"), {}, INCOMPATIBLE),
+    refused("below the lower bound", "VersionRange", ranging("1.1", "1.2"), {}, INCOMPATIBLE),
+    refused("another major version", "VersionRange", ranging("2.0", "2.1"), {}, INCOMPATIBLE),
+    usable("no upper bound", "VersionRange", ranging("0.9", undefined), wanting("7.0"), {
+      version: "7.0",
+    }),
+    usable("no lower bound", "VersionRange", ranging(undefined, "1.2"), wanting("0.1"), {
+      version: "0.1",
+    }),
+    refused("above the only bound", "VersionRange", ranging(undefined, "0.9"), {}, INCOMPATIBLE),
+    refused("below the only bound", "VersionRange", ranging("1.1", undefined), {}, INCOMPATIBLE),
+    usable("1.10 follows 1.9", "VersionRange", ranging("1.9", "1.10"), wanting("1.10"), {
+      version: "1.10",
+    }),
+    refused(
+      "1.10 is not before 1.9",
+      "VersionRange",
+      ranging("1.0", "1.9"),
+      wanting("1.10"),
+      INCOMPATIBLE,
+    ),
+    refused(
+      "10.0 is not before 2.0",
+      "VersionRange",
+      ranging("1.0", "2.0"),
+      wanting("10.0"),
+      INCOMPATIBLE,
+    ),
+    usable("a major version alone is its first", "VersionRange", ranging("1", "1"), wanting("1")),
+    refused(
+      "a major version alone is not all of it",
+      "VersionRange",
+      ranging("1", "1"),
+      wanting("1.1"),
+      INCOMPATIBLE,
+    ),
+    usable(
+      "the card's patch part is ignored",
+      "VersionRange",
+      card({ top: { maxProtocolVersion: "1.0.0" }, interfaces: [speaking(ONE)] }),
+      wanting("1.0.9"),
+    ),
+    usable(
+      "a range that a patch part alone turns round is one version",
+      "VersionRange",
+      ranging("1.0.2", "1.0.1"),
+    ),
+    usable(
+      "the longest parts",
+      ["VersionRange", "Limit"],
+      ranging("999999.999999", "999999.999999.999999"),
+      wanting("999999.999999"),
+      { version: "999999.999999" },
+    ),
+    malformed("a longer part", ["VersionRange", "Limit"], ranging("0.1000000", undefined)),
+    ...[
+      ["a letter before it", "v1.0"],
+      ["a pre-release", "1.0-rc"],
+      ["a leading zero", "01.0"],
+      ["a leading zero of the minor part", "0.03"],
+      ["no minor part after the dot", "0."],
+      ["no major part", ".3"],
+      ["four parts", "0.3.0.0"],
+      ["a space before it", " 0.3"],
+      ["a newline behind it", "0.3\n"],
+      ["a sign", "+0.3"],
+      ["a wildcard", "*"],
+      ["digits beyond ASCII", "\u0660.\u0663"],
+    ].map(([comment = "", version = ""]) =>
+      malformed(comment, "MalformedVersion", ranging(version, undefined)),
+    ),
+    malformed(
+      "a number is no version",
+      ["MalformedVersion", "TypeConfusion"],
+      card({ top: { minProtocolVersion: 1 } }),
+    ),
+    malformed(
+      "an interface's version can not be read",
+      "MalformedVersion",
+      card({ interfaces: [speaking(ONE), speaking({ protocolVersion: "latest" })] }),
+    ),
+    malformed(
+      "one of an interface's versions can not be read",
+      "MalformedVersion",
+      card({ interfaces: [speaking({ protocolVersions: ["1.0", "1.x"] })] }),
+    ),
+    malformed(
+      "an interface's versions are text",
+      ["MalformedVersion", "TypeConfusion"],
+      card({ interfaces: [speaking({ ...ONE, protocolVersions: "1.0" })] }),
+    ),
+  ],
+};
+
+const GRPC = speaking(ONE, "GRPC");
+const REST = speaking(ONE, "HTTP+JSON");
+const OLD: Members = { protocolVersion: "0.3" };
+
+export const interfaces: DiscoverySubject = {
+  type: "discover",
+  subject: "the interface that is chosen",
+  comment: "Sections 14.4 and 14.5: the first, in the card's order, with binding and version",
+  tests: [
+    usable(
+      "the first of several",
+      ["Normal", "Interface"],
+      card({ interfaces: [REST, speaking(ONE), GRPC] }),
+    ),
+    usable(
+      "the first with the version",
+      "Interface",
+      card({ interfaces: [speaking(OLD), speaking({ protocolVersion: "2.0" }), REST] }),
+      {},
+      { interface: 2 },
+    ),
+    usable(
+      "the first with the binding",
+      "Interface",
+      card({ interfaces: [speaking(ONE), REST, GRPC] }),
+      { binding: "GRPC" },
+      { interface: 2 },
+    ),
+    usable(
+      "the first with binding and version",
+      "Interface",
+      card({ interfaces: [speaking(OLD), REST, speaking(ONE), speaking(ONE)] }),
+      { binding: "JSONRPC" },
+      { interface: 2 },
+    ),
+    usable(
+      "the first with a binding that is known",
+      "Interface",
+      card({ interfaces: [speaking(ONE, "WAMP"), speaking(ONE, "urn:acme:ws"), GRPC] }),
+      {},
+      { interface: 2 },
+    ),
+    usable(
+      "an interface whose versions are empty speaks its own",
+      "Interface",
+      card({ interfaces: [speaking({ ...ONE, protocolVersions: [] })] }),
+    ),
+    refused(
+      "no interface has the binding",
+      "Interface",
+      card({ interfaces: [speaking(ONE), REST] }),
+      { binding: "GRPC" },
+      "interface_unsupported",
+    ),
+    refused(
+      "no interface has a binding that is known",
+      "Interface",
+      card({ interfaces: [speaking(ONE, "WAMP")] }),
+      {},
+      "interface_unsupported",
+    ),
+    refused(
+      "the binding in another case",
+      ["Interface", "SetMembership"],
+      card({ interfaces: [speaking(ONE, "jsonrpc")] }),
+      { binding: "JSONRPC" },
+      "interface_unsupported",
+    ),
+    refused("no interface", "Interface", card({ interfaces: [] }), {}, "interface_unsupported"),
+    refused(
+      "the version is spoken in another binding only",
+      "Interface",
+      card({ interfaces: [speaking(OLD), REST] }),
+      { binding: "JSONRPC" },
+      INCOMPATIBLE,
+    ),
+    refused(
+      "no interface speaks the version, which is in the card's range",
+      "Interface",
+      card({
+        top: { minProtocolVersion: "0.3", maxProtocolVersion: "1.1" },
+        interfaces: [speaking(OLD), speaking({ protocolVersion: "1.1" })],
+      }),
+      {},
+      INCOMPATIBLE,
+    ),
+    refused(
+      "versions between those that an interface names",
+      "Interface",
+      card({ interfaces: [speaking({ protocolVersions: ["0.3", "1.1"] })] }),
+      {},
+      INCOMPATIBLE,
+    ),
+    refused(
+      "an interface without version, and a card without range",
+      "Interface",
+      card({ interfaces: [speaking({})] }),
+      {},
+      INCOMPATIBLE,
+    ),
+    refused(
+      "an interface whose version is an empty text, and a card without range",
+      "Interface",
+      card({ interfaces: [speaking({ protocolVersion: "" })] }),
+      {},
+      INCOMPATIBLE,
+    ),
+    usable(
+      "an interface without version speaks the card's range",
+      "Interface",
+      card({ top: { minProtocolVersion: "1.0" }, interfaces: [speaking({}), REST] }),
+    ),
+    usable(
+      "an interface with a version speaks no other of the card's range",
+      "Interface",
+      card({
+        top: { minProtocolVersion: "0.3", maxProtocolVersion: "1.0" },
+        interfaces: [speaking(OLD), speaking({})],
+      }),
+      {},
+      { interface: 1 },
+    ),
+    refused(
+      "neither the binding nor the version",
+      ["Interface", "AllReported"],
+      card({ top: { minProtocolVersion: "2.0" }, interfaces: [speaking({}, "WAMP")] }),
+      {},
+      ...(["interface_unsupported", INCOMPATIBLE] as const),
+    ),
+  ],
+};

@@ -1,0 +1,86 @@
+"""Chains of agents that delegate (section 14.6)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import FrozenSet, List, Optional, Sequence, Set, Tuple
+from urllib.parse import urlsplit
+
+from .card import Card, Delegate
+from .discovery import Refusal, Requirements, discover
+from .registry import PROPAGATING
+
+LinkDenial = Tuple[str, int]
+_OWN_PORTS = {"http": 80, "https": 443}
+_CARD = "/.well-known/agent-card.json"
+MAX_LENGTH = 8
+
+
+def agent_at(url: str) -> str:
+    """The form of a URL by which agents are told apart."""
+    try:
+        parts = urlsplit(url)
+        number = parts.port
+    except ValueError:
+        return url
+    scheme, host = parts.scheme.lower(), (parts.hostname or "").lower()
+    port = "" if number in (None, _OWN_PORTS.get(scheme)) else f":{number}"
+    path = parts.path[: -len(_CARD)] if parts.path.endswith(_CARD) else parts.path
+    return f"{scheme}://{host}{port}{path.rstrip('/')}"
+
+
+def validate_chain(
+    links: Sequence[Tuple[str, Card]], needs: Requirements, limit: int = MAX_LENGTH
+) -> Set[LinkDenial]:
+    """Every reason against a chain, with its link. Without any, the chain is valid."""
+    end_to_end = needs.end_to_end | (needs.capabilities & PROPAGATING)
+    within = links[:limit]
+    denials: Set[LinkDenial] = set()
+    if len(within) < len(links):
+        denials.add(("chain_too_deep", len(within)))
+    seen: List[str] = []
+    before: Optional[Card] = None
+    for at, (url, card) in enumerate(within):
+        agent = agent_at(url)
+        if agent in seen:
+            denials.add(("chain_cycle", at))
+        seen.append(agent)
+        relied: FrozenSet[str] = frozenset()
+        if before is not None:
+            named = _named(before, agent)
+            if not named:
+                denials.add(("delegate_undeclared", at))
+            relied = frozenset(name for delegate in named for name in delegate.capabilities)
+        end_to_end |= relied & PROPAGATING
+        denials |= _link(card, at, _needs_at(at, needs, end_to_end, relied))
+        following = agent_at(within[at + 1][0]) if at + 1 < len(within) else None
+        if end_to_end and not card.faults and not _follows(card, following):
+            denials.add(("chain_unknown", at))
+        before = card
+    return denials
+
+
+def _follows(card: Card, following: Optional[str]) -> bool:
+    """Whether the card says to which agents its agent delegates, and to none but the following one."""
+    return card.delegates is not None and all(
+        agent_at(delegate.url) == following for delegate in card.delegates
+    )
+
+
+def _named(card: Card, agent: str) -> List[Delegate]:
+    return [delegate for delegate in card.delegates or () if agent_at(delegate.url) == agent]
+
+
+def _needs_at(
+    at: int, needs: Requirements, end_to_end: FrozenSet[str], relied: FrozenSet[str]
+) -> Requirements:
+    """All requirements for the first card; for a further one what holds end to end, and what the card
+    before relies on."""
+    if at == 0:
+        return replace(needs, end_to_end=end_to_end)
+    return Requirements(needs.version, relied, end_to_end, allow_deprecated=needs.allow_deprecated)
+
+
+def _link(card: Card, at: int, needs: Requirements) -> Set[LinkDenial]:
+    judged = discover(card, needs)
+    return {(code, at) for code in judged.denials} if isinstance(judged, Refusal) else set()

@@ -1,0 +1,204 @@
+"""A card as this section reads it: range, flags, interfaces, grants and delegates (section 14.3)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Tuple
+
+from .card_places import DISCOVERY, GRANTS, Faults, camel, extensions_of, is_too_deep
+from .card_versions import Range, Version, read_version
+
+_VENDOR = re.compile(r"(https?|urn):\S+|[A-Za-z0-9-]+(\.[A-Za-z0-9_-]+)+")
+
+
+@dataclass(frozen=True)
+class Interface:
+    """One interface; ``versions`` is ``None`` where it names none of its own."""
+
+    url: str
+    binding: str
+    versions: Optional[FrozenSet[Version]]
+
+
+@dataclass(frozen=True)
+class Grant:
+    operations: FrozenSet[str]
+    attenuable: Optional[bool]
+    legacy: bool
+
+
+@dataclass(frozen=True)
+class Delegate:
+    url: str
+    capabilities: Tuple[str, ...]
+
+
+@dataclass
+class Card:
+    """What a card says. ``faults`` is empty unless it is malformed."""
+
+    faults: List[str]
+    range: Range = field(default_factory=Range)
+    flags: Dict[str, bool] = field(default_factory=dict)
+    streaming: Optional[bool] = None
+    extensions: FrozenSet[str] = frozenset()
+    interfaces: Tuple[Interface, ...] = ()
+    grants: Dict[str, Grant] = field(default_factory=dict)
+    delegates: Optional[Tuple[Delegate, ...]] = None
+
+
+def is_vendors(name: str) -> bool:
+    """Whether this is the name of a vendor's capability: an absolute URI, or a dotted name."""
+    return _VENDOR.fullmatch(name) is not None
+
+
+def read_card(value: Any, tiers: Mapping[str, str]) -> Card:
+    """Read a card. ``tiers`` are those of the registry's capabilities. Never raises."""
+    if not isinstance(value, dict):
+        return Card(["it is not an object"])
+    if is_too_deep(value):
+        return Card(["it is nested too deep"])
+    faults = Faults()
+    own = faults.object(value.get("capabilities"), "capabilities")
+    extensions = extensions_of(own, faults)
+    params = _params(extensions, DISCOVERY, faults)
+    places = [value, params]
+    versions = _Versions(faults)
+    card = Card(
+        faults.found,
+        range=Range(*(faults.agreed(name, places, versions.one)
+                      for name in ("minProtocolVersion", "maxProtocolVersion"))),
+        flags=_flags([own, faults.object(params.get("capabilities"), "capabilities")], tiers, faults),
+        streaming=_flag(own.get("streaming"), "streaming", faults),
+        extensions=frozenset(extensions),
+        interfaces=_interfaces(value, params, versions, faults),
+        delegates=_delegates(params.get("delegates"), faults),
+    )
+    granting = [_params(extensions, GRANTS, faults), value]
+    card.grants = faults.agreed("capabilityGrants", granting, lambda said: _grants(said, faults)) or {}
+    _contradictions(card, tiers, faults)
+    return card
+
+
+def _params(extensions: Mapping[str, Any], uri: str, faults: Faults) -> Dict[str, Any]:
+    return faults.object(extensions.get(uri, {}).get("params"), f"params of {uri}")
+
+
+class _Versions:
+    """Readers of versions, for which what can not be read is a fault."""
+
+    def __init__(self, faults: Faults) -> None:
+        self.faults = faults
+
+    def one(self, value: Any) -> Optional[Version]:
+        if value is None or value == "":
+            return None
+        version = read_version(value)
+        if version is None:
+            self.faults.add("a version that can not be read")
+        return version
+
+    def several(self, value: Any) -> Optional[FrozenSet[Version]]:
+        read = [self.one(one) for one in self.faults.array(value, "protocolVersions")]
+        return frozenset(version for version in read if version is not None) if read else None
+
+
+def _flag(value: Any, name: str, faults: Faults) -> Optional[bool]:
+    if value is not None and not isinstance(value, bool):
+        faults.add(f"{name} is neither true nor false")
+    return value if isinstance(value, bool) else None
+
+
+def _flags(
+    places: List[Dict[str, Any]], tiers: Mapping[str, str], faults: Faults
+) -> Dict[str, bool]:
+    names = {spelling: name for name in tiers for spelling in (name, camel(name))}
+    found: Dict[str, bool] = {}
+    for place in places:
+        for spelling, value in place.items():
+            name = spelling if is_vendors(spelling) else names.get(spelling)
+            flag = None if name is None else _flag(value, spelling, faults)
+            if name is None or flag is None:
+                continue
+            if found.setdefault(name, flag) != flag:
+                faults.add(f"the card says two things of {name}")
+    return found
+
+
+def _interfaces(
+    card: Mapping[str, Any], params: Mapping[str, Any], versions: _Versions, faults: Faults
+) -> Tuple[Interface, ...]:
+    entries: List[Mapping[str, Any]] = []
+    for entry in faults.array(params.get("interfaces"), "interfaces"):
+        if isinstance(entry, dict) and isinstance(entry.get("url"), str):
+            entries.append(entry)
+        else:
+            faults.add("an entry of interfaces without a url")
+    found: List[Interface] = []
+    for one in faults.array(card.get("supportedInterfaces"), "supportedInterfaces"):
+        if not isinstance(one, dict):
+            faults.add("an interface is not an object")
+            continue
+        url, binding = str(one.get("url")), str(one.get("protocolBinding"))
+        single = versions.one(one.get("protocolVersion"))
+        said = [one, *(entry for entry in entries if _is_about(entry, url, binding))]
+        several = faults.agreed("protocolVersions", said, versions.several)
+        if several is not None and single is not None and single not in several:
+            faults.add("protocolVersions lacks protocolVersion")
+        own = several if several is not None else None if single is None else frozenset([single])
+        found.append(Interface(url, binding, own))
+    for entry in entries:
+        if not any(_is_about(entry, one.url, one.binding) for one in found):
+            faults.add("an entry of interfaces that is about none of them")
+    return tuple(found)
+
+
+def _is_about(entry: Mapping[str, Any], url: str, binding: str) -> bool:
+    return entry["url"] == url and entry.get("protocolBinding") in (None, binding)
+
+
+def _grants(value: Any, faults: Faults) -> Dict[str, Grant]:
+    found: Dict[str, Grant] = {}
+    for one in faults.array(value, "capabilityGrants"):
+        name = one.get("id") if isinstance(one, dict) else None
+        if not isinstance(name, str):
+            faults.add("a grant without an id")
+            continue
+        if name in found:
+            faults.add("a grant twice")
+        operations = faults.array(one.get("operations"), "operations")
+        if not all(isinstance(operation, str) for operation in operations):
+            faults.add("an operation is not text")
+        texts = frozenset(operation for operation in operations if isinstance(operation, str))
+        attenuable = _flag(one.get("attenuable"), "attenuable", faults)
+        found[name] = Grant(texts, attenuable, _flag(one.get("legacy"), "legacy", faults) is True)
+    return found
+
+
+def _delegates(value: Any, faults: Faults) -> Optional[Tuple[Delegate, ...]]:
+    if value is None:
+        return None
+    found: List[Delegate] = []
+    for one in faults.array(value, "delegates"):
+        if not isinstance(one, dict) or not isinstance(one.get("url"), str):
+            faults.add("a delegate without a url")
+            continue
+        relied = faults.array(one.get("capabilities"), "a delegate's capabilities")
+        if not all(isinstance(name, str) for name in relied):
+            faults.add("a delegate's capability is not text")
+        found.append(Delegate(one["url"], tuple(name for name in relied if isinstance(name, str))))
+    return tuple(found)
+
+
+def _contradictions(card: Card, tiers: Mapping[str, str], faults: Faults) -> None:
+    if card.range.is_turned_round:
+        faults.add("the range is turned round")
+    for interface in card.interfaces:
+        if not all(card.range.has(version) for version in interface.versions or ()):
+            faults.add("an interface speaks a version outside the card's range")
+    if card.flags.get("streaming_message") is True and card.streaming is False:
+        faults.add("streaming_message without streaming")
+    for name, flag in card.flags.items():
+        if not flag and tiers.get(name) == "implicit":
+            faults.add(f"the card denies {name}")

@@ -1,0 +1,85 @@
+"""Where a card declares: two places, two spellings, and no contradiction (section 14.3)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+
+DISCOVERY = "urn:proviso:a2a:discovery:1"
+GRANTS = "urn:proviso:a2a:capabilities:1"
+MAX_DEPTH = 64
+MAX_EXTENSIONS = 128
+
+
+def snake(name: str) -> str:
+    """A name in camelCase as snake_case."""
+    return re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), name)
+
+
+def camel(name: str) -> str:
+    """A name in snake_case as camelCase."""
+    return re.sub("_([a-z])", lambda letter: letter[1].upper(), name)
+
+
+class Faults:
+    """What is wrong with a card."""
+
+    def __init__(self) -> None:
+        self.found: List[str] = []
+
+    def add(self, fault: str) -> None:
+        self.found.append(fault)
+
+    def object(self, value: Any, name: str) -> Dict[str, Any]:
+        """``value`` as an object; an absent one is empty, and one of another form a fault."""
+        if value is not None and not isinstance(value, dict):
+            self.add(f"{name} is not an object")
+        return value if isinstance(value, dict) else {}
+
+    def array(self, value: Any, name: str) -> List[Any]:
+        """``value`` as an array, in the same way."""
+        if value is not None and not isinstance(value, list):
+            self.add(f"{name} is not an array")
+        return value if isinstance(value, list) else []
+
+    def agreed(
+        self, name: str, places: List[Mapping[str, Any]], read: Callable[[Any], Any]
+    ) -> Optional[Any]:
+        """What all places say of a field in either spelling; ``None`` where none says anything."""
+        spellings = dict.fromkeys((name, snake(name)))
+        said = [place[spelling] for place in places for spelling in spellings
+                if place.get(spelling) is not None]
+        values = [value for value in map(read, said) if value is not None]
+        if any(value != values[0] for value in values):
+            self.add(f"the card says two things of {name}")
+        return values[0] if values else None
+
+
+def is_too_deep(value: Any) -> bool:
+    """Whether more than 64 objects and arrays are within each other."""
+    waiting: List[Tuple[Any, int]] = [(value, 1)]
+    while waiting:
+        one, depth = waiting.pop()
+        if not isinstance(one, (dict, list)):
+            continue
+        if depth > MAX_DEPTH:
+            return True
+        waiting.extend((inner, depth + 1) for inner in (one.values() if isinstance(one, dict) else one))
+    return False
+
+
+def extensions_of(capabilities: Mapping[str, Any], faults: Faults) -> Dict[str, Mapping[str, Any]]:
+    """The extensions by URI."""
+    extensions = faults.array(capabilities.get("extensions"), "extensions")
+    if len(extensions) > MAX_EXTENSIONS:
+        faults.add("too many extensions")
+    found: Dict[str, Mapping[str, Any]] = {}
+    for extension in extensions[:MAX_EXTENSIONS]:
+        uri = extension.get("uri") if isinstance(extension, dict) else None
+        if not isinstance(uri, str):
+            faults.add("an extension without a uri")
+        elif uri in found:
+            faults.add("an extension twice")
+        else:
+            found[uri] = extension
+    return found
