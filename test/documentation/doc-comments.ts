@@ -28,6 +28,7 @@ export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[
   ["src/http/node.ts", ["createCapabilityMiddleware"]],
   ["src/sources/index.ts", ["openFolder"]],
   ["src/protocols/a2a/index.ts", ["createAgentMetrics", "guard", "serveAgent"]],
+  ["src/protocols/a2e/index.ts", ["createSessionHost"]],
   ["src/protocols/a2a/client/index.ts", ["createCapabilityClient", "refusalOf", "withCapability"]],
 ];
 
