@@ -19,7 +19,7 @@ export interface ChainLink {
 /** Whether a chain of agents may be given the task. */
 export type ChainDiscovery = UsableChain | RefusedChain;
 
-export interface UsableChain {
+interface UsableChain {
   readonly ok: true;
   /** The agent to call: the first of the chain. */
   readonly agent: UsableAgent;
@@ -50,6 +50,22 @@ export const MAX_CHAIN_LINKS = 8;
  *
  * @param links - From the agent that is called to the last.
  * @throws TypeError if the requirements are not valid, or there is no link.
+ * @example
+ * ```ts
+ * import { DISCOVERY_URI, readCard, validateChain } from "proviso/discovery";
+ *
+ * const url = "https://agent.example";
+ * const params = { delegates: [{ url: "https://other.example" }] };
+ * const card = readCard({
+ *   name: "agent",
+ *   supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+ *   capabilities: { context_reuse: true, extensions: [{ uri: DISCOVERY_URI, params }] },
+ * });
+ * validateChain([{ url, card }]).ok; // => true
+ * // What the other agent's card says is not known here.
+ * const chain = validateChain([{ url, card }], { endToEnd: ["context_reuse"] });
+ * chain.ok ? [] : chain.denials.map(({ code }) => code); // => ["chain_unknown"]
+ * ```
  */
 export function validateChain(
   links: readonly ChainLink[],
@@ -79,7 +95,7 @@ export function validateChain(
 }
 
 /** Where in a chain a link is judged. */
-export interface LinkPlace {
+interface LinkPlace {
   /** 0 for the agent that is called. */
   readonly index: number;
   readonly requirements: DiscoveryRequirements;
@@ -151,10 +167,7 @@ export function endToEnd(
  * The entry by which a card names the next agent; `undefined` if it names others only, `"unsaid"` if it
  * does not say to whom its agent delegates.
  */
-export function delegateFor(
-  card: CardReading,
-  next: ChainLink,
-): CardDelegate | "unsaid" | undefined {
+function delegateFor(card: CardReading, next: ChainLink): CardDelegate | "unsaid" | undefined {
   if (card.delegates === undefined) return "unsaid";
   const places = new Set(placesOf(next));
   return card.delegates.find(({ url }) => places.has(agentPlace(url)));

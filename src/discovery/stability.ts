@@ -1,6 +1,5 @@
 import {
   type CapabilityRegistry,
-  isVendorCapability,
   type RegisteredCapability,
   registeredCapability,
 } from "./registry.js";
@@ -11,7 +10,8 @@ export interface StabilityProblem {
   readonly code: /** A version that cannot be read, a tier that does not fit, a name that is there twice. */
     | "entry_malformed"
     | "deprecated_in_minor"
-    | "deprecated_at_once"
+    /** An entry of the registry before is not there; what is removed stays, with its date. */
+    | "entry_missing"
     | "removed_undeprecated"
     /** Removed within the major release that deprecates it. */
     | "removed_early"
@@ -28,14 +28,16 @@ export interface StabilityProblem {
 type Report = (code: StabilityProblem["code"], message: string) => void;
 
 /**
- * Checks one registry: a capability is marked as deprecated by a major release after the one that
- * introduced it, and is removed by a later major release than the one that deprecates it.
+ * Checks one registry: a capability is marked as deprecated by the first version of a major release, and
+ * is removed by a later major release than that (docs/spec.md, section 14.2).
  *
  * @returns Everything that breaks a rule; empty for a registry that keeps all of them.
  * @example
+ * ```ts
  * import { CAPABILITY_REGISTRY, checkRegistry } from "proviso/discovery";
  *
- * console.log(checkRegistry(CAPABILITY_REGISTRY)); // []
+ * checkRegistry(CAPABILITY_REGISTRY); // => []
+ * ```
  */
 export function checkRegistry(registry: CapabilityRegistry): readonly StabilityProblem[] {
   const problems: StabilityProblem[] = [];
@@ -52,8 +54,8 @@ export function checkRegistry(registry: CapabilityRegistry): readonly StabilityP
 }
 
 /**
- * Checks what a new version of a registry does to the one before it: nothing is taken away but what
- * an earlier major release deprecated, and what stays is only extended.
+ * Checks what a new version of a registry does to the one before it: every entry stays, dates that were
+ * set do not change, and what stays is only extended.
  *
  * @returns Everything that breaks a rule, in `next` by itself as well.
  */
@@ -73,7 +75,7 @@ export function checkStability(
       problems.push({ code, capability: before.name, message: `${before.name}: ${message}` });
     };
     const after = registeredCapability(before.name, next);
-    if (after === undefined) checkRemoval(before, to, report);
+    if (after === undefined) report("entry_missing", "it is not there any more");
     else checkChange(before, after, { from, to }, report);
   }
   for (const { name, tier, introduced } of next.capabilities) {
@@ -98,8 +100,7 @@ function checkEntry(
   registry: CapabilityRegistry,
   report: Report,
 ): void {
-  const { name, tier, supersededBy } = entry;
-  if (!/^[a-z]+(_[a-z]+)*$/.test(name) || isVendorCapability(name)) {
+  if (!/^[a-z]+(_[a-z]+)*$/.test(entry.name)) {
     report("entry_malformed", "a name is of lower-case words, joined by underscores");
   }
   const dates = ["introduced", "deprecated", "removed"] as const;
@@ -108,28 +109,37 @@ function checkEntry(
     if (text === undefined || parseVersion(text) !== undefined) continue;
     report("entry_malformed", `${date}: ${JSON.stringify(text)} is not a version`);
   }
-  const [introduced, deprecated, removed] = dates.map((date) => parseVersion(entry[date] ?? ""));
-  const current = parseVersion(registry.version);
-  const isDeprecated =
-    deprecated !== undefined && current !== undefined && compareVersions(deprecated, current) <= 0;
-  if (isDeprecated !== (tier === "deprecated")) {
-    report("entry_malformed", `the tier ${tier} does not fit when it is deprecated`);
-  }
-  if (supersededBy !== undefined && registeredCapability(supersededBy, registry) === undefined) {
+  checkDates(entry, registry, report);
+  const { supersededBy } = entry;
+  if (supersededBy === undefined) return;
+  const successor = registeredCapability(supersededBy, registry);
+  if (successor === undefined) {
     report("entry_malformed", `superseded by ${JSON.stringify(supersededBy)}, which is not there`);
+  } else if (hasCome(parseVersion(successor.removed ?? ""), registry)) {
+    report("entry_malformed", `superseded by ${successor.name}, which is removed`);
+  }
+}
+
+function checkDates(
+  entry: RegisteredCapability,
+  registry: CapabilityRegistry,
+  report: Report,
+): void {
+  const introduced = parseVersion(entry.introduced);
+  const deprecated = parseVersion(entry.deprecated ?? "");
+  const removed = parseVersion(entry.removed ?? "");
+  if (introduced !== undefined && !hasCome(introduced, registry)) {
+    report("entry_malformed", `introduced in ${entry.introduced}, after ${registry.version}`);
+  }
+  if (hasCome(deprecated, registry) !== (entry.tier === "deprecated")) {
+    report("entry_malformed", `the tier ${entry.tier} does not fit when it is deprecated`);
   }
   if (deprecated !== undefined && deprecated.minor !== 0) {
     report("deprecated_in_minor", `${entry.deprecated} is no major release`);
   }
-  if (
-    deprecated !== undefined &&
-    introduced !== undefined &&
-    deprecated.major <= introduced.major
-  ) {
-    report(
-      "deprecated_at_once",
-      `introduced in ${entry.introduced}, deprecated in ${entry.deprecated}`,
-    );
+  if (introduced && deprecated && compareVersions(deprecated, introduced) < 0) {
+    const dated = `introduced in ${entry.introduced}, deprecated in ${entry.deprecated}`;
+    report("entry_malformed", dated);
   }
   if (removed === undefined) return;
   if (deprecated === undefined) {
@@ -140,13 +150,10 @@ function checkEntry(
   }
 }
 
-function checkRemoval(before: RegisteredCapability, to: ProtocolVersion, report: Report): void {
-  const deprecated = parseVersion(before.deprecated ?? "");
-  if (deprecated === undefined) {
-    report("removed_undeprecated", "it is gone, and was never deprecated");
-  } else if (to.major <= deprecated.major) {
-    report("removed_early", `it is gone; that is possible from ${deprecated.major + 1}.0 on`);
-  }
+/** Whether a version is that of the registry, or an earlier one. */
+function hasCome(version: ProtocolVersion | undefined, registry: CapabilityRegistry): boolean {
+  const current = parseVersion(registry.version);
+  return version !== undefined && current !== undefined && compareVersions(version, current) <= 0;
 }
 
 function checkChange(
@@ -155,22 +162,18 @@ function checkChange(
   { from, to }: { readonly from: ProtocolVersion; readonly to: ProtocolVersion },
   report: Report,
 ): void {
-  for (const date of ["introduced", "deprecated", "removed"] as const) {
-    const was = parseVersion(before[date] ?? "");
-    // What was announced for later may still be put off, or taken back.
-    const isPast = was !== undefined && compareVersions(was, from) <= 0;
-    if (!isPast || before[date] === after[date]) continue;
-    report("history_changed", `${date}: ${before[date]} is now ${after[date] ?? "absent"}`);
+  for (const member of ["introduced", "deprecated", "removed", "supersededBy"] as const) {
+    const [was, is] = [before[member], after[member]];
+    if (was !== undefined && was !== is) {
+      report("history_changed", `${member}: ${was} is now ${is ?? "absent"}`);
+    }
   }
-  const marked = parseVersion(after.deprecated ?? "");
-  if (
-    before.deprecated === undefined &&
-    marked !== undefined &&
-    compareVersions(marked, from) <= 0
-  ) {
-    report("history_changed", `it says that ${after.deprecated} deprecated it, which it did not`);
+  for (const date of ["deprecated", "removed"] as const) {
+    const set = before[date] === undefined ? parseVersion(after[date] ?? "") : undefined;
+    if (set === undefined || compareVersions(set, from) > 0) continue;
+    report("history_changed", `${date}: set for ${after[date]}, which has been without it`);
   }
-  if (before.tier === "implicit" && after.tier === "declared") {
+  if (before.tier === "implicit" && after.tier !== "implicit" && to.major === from.major) {
     report("narrowed", "every agent had it, and now it has to be declared");
   }
   if (before.tier !== "implicit" && after.tier === "implicit" && to.major === from.major) {
