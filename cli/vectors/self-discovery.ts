@@ -5,6 +5,7 @@ import { judgeCard } from "../../src/discovery/judge.js";
 import { MAX_CARD_DEPTH, readCard } from "../../src/discovery/read-card.js";
 import type { CapabilityRegistry, RegisteredCapability } from "../../src/discovery/registry.js";
 import type { DiscoveryRequirements } from "../../src/discovery/requirements.js";
+import { checkRegistry, checkStability } from "../../src/discovery/stability.js";
 import { compareVersions, parseVersion } from "../../src/discovery/versions.js";
 
 /** A card as the protocol has it. */
@@ -65,16 +66,21 @@ function discover({ requirements, registry: asked, ...card }: DiscoverRequest): 
   return { result: "usable", interface: result.interface, version: result.version, warnings };
 }
 
-function chain({ links, requirements }: ChainRequest): Answered {
+function chain({ links, requirements, maxLength }: ChainRequest): Answered {
   const cards = links.map(({ url, ...card }) => ({ url, card: readingOf(card) }));
-  const result = validateChain(cards, requirements);
+  const options = maxLength === undefined ? {} : { maxLinks: maxLength };
+  const result = validateChain(cards, requirements, options);
   if (result.ok) return { result: "valid" };
   const denials = result.denials.map(({ code, link }) => ({ code, link: link?.index }));
   return { result: "refused", denials };
 }
 
-function registry(_request: RegistryRequest): Answered {
-  return { unsupported: "registries" };
+function registry({ registry: asked, previous }: RegistryRequest): Answered {
+  const next = registryFrom(asked);
+  const problems =
+    previous === undefined ? checkRegistry(next) : checkStability(registryFrom(previous), next);
+  if (problems.length === 0) return { result: "valid" };
+  return { result: "invalid", rules: problems.map(({ rule }) => rule) };
 }
 
 /** What is not the JSON of a card is read as none. */
@@ -94,7 +100,10 @@ function parsed(text: string): Json {
 
 function registryFrom({ version, capabilities }: AskedRegistry): CapabilityRegistry {
   const entries = capabilities.map((entry) => {
-    const isDeprecated = entry.deprecated !== undefined && isReached(entry.deprecated, version);
+    const isDeprecated =
+      entry.tier === "declared" &&
+      entry.deprecated !== undefined &&
+      isReached(entry.deprecated, version);
     const tier = isDeprecated ? "deprecated" : entry.tier;
     return { ...entry, tier, description: entry.name } as const;
   });

@@ -10,26 +10,44 @@ import { compareVersions, type ProtocolVersion, parseVersion } from "./versions.
 export interface StabilityProblem {
   readonly code: /** A version that cannot be read, a tier that does not fit, a name that is there twice. */
     | "entry_malformed"
+    /** Deprecated before it is introduced, removed before it is deprecated, or introduced in the future. */
+    | "versions_out_of_order"
     | "deprecated_in_minor"
-    | "deprecated_at_once"
     | "removed_undeprecated"
     /** Removed within the major release that deprecates it. */
     | "removed_early"
+    /** What supersedes it is not there, or is removed itself. */
+    | "successor_missing"
+    /** It was in the registry before, and is not listed any more. */
+    | "entry_missing"
+    /** What was published is another thing now. */
+    | "history_changed"
     /** Not the capability it was: it has less, or needs more. */
-    | "narrowed"
-    /** The date of something published is another one now. */
-    | "history_changed";
-  /** Its name. */
+    | "narrowed";
+  /** The rule's number in docs/spec.md, section 14.2. */
+  readonly rule: 1 | 2 | 3 | 4 | 5 | 6 | 7;
+  /** Its name; empty if the registry as a whole is concerned. */
   readonly capability: string;
   /** A sentence for people. */
   readonly message: string;
 }
 
-type Report = (code: StabilityProblem["code"], message: string) => void;
+type Report = (
+  code: StabilityProblem["code"],
+  rule: StabilityProblem["rule"],
+  message: string,
+) => void;
+
+function reporter(problems: StabilityProblem[], capability: string): Report {
+  const where = capability === "" ? "" : `${capability}: `;
+  return (code, rule, message) => {
+    problems.push({ code, rule, capability, message: `${where}${message}` });
+  };
+}
 
 /**
- * Checks one registry: a capability is marked as deprecated by a major release after the one that
- * introduced it, and is removed by a later major release than the one that deprecates it.
+ * Checks one registry: a capability is marked as deprecated by a major release, and is removed by a later
+ * major release than the one that deprecates it.
  *
  * @returns Everything that breaks a rule; empty for a registry that keeps all of them.
  * @example
@@ -39,21 +57,25 @@ type Report = (code: StabilityProblem["code"], message: string) => void;
  */
 export function checkRegistry(registry: CapabilityRegistry): readonly StabilityProblem[] {
   const problems: StabilityProblem[] = [];
+  if (parseVersion(registry.version) === undefined) {
+    const message = `${JSON.stringify(registry.version)} is not a version`;
+    reporter(problems, "")("entry_malformed", 1, message);
+  }
   const seen = new Set<string>();
   for (const entry of registry.capabilities) {
-    const report: Report = (code, message) => {
-      problems.push({ code, capability: entry.name, message: `${entry.name}: ${message}` });
-    };
-    if (seen.has(entry.name)) report("entry_malformed", "it is there twice");
+    const report = reporter(problems, entry.name);
+    if (seen.has(entry.name)) report("entry_malformed", 1, "it is there twice");
     seen.add(entry.name);
-    checkEntry(entry, registry, report);
+    checkForm(entry, registry, report);
+    checkLife(entry, registry, report);
+    checkSuccessor(entry, registry, report);
   }
   return problems;
 }
 
 /**
- * Checks what a new version of a registry does to the one before it: nothing is taken away but what
- * an earlier major release deprecated, and what stays is only extended.
+ * Checks what a new version of a registry does to the one before it: nothing is taken out of it, and what
+ * was said of an earlier version stays.
  *
  * @returns Everything that breaks a rule, in `next` by itself as well.
  */
@@ -66,121 +88,155 @@ export function checkStability(
   const to = parseVersion(next.version);
   if (from === undefined || to === undefined || compareVersions(to, from) < 0) {
     const message = `version ${next.version} does not follow ${previous.version}`;
-    return [...problems, { code: "entry_malformed", capability: "", message }];
+    reporter(problems, "")("history_changed", 5, message);
+    if (from === undefined || to === undefined) return problems;
   }
+  const step = { from, isMajor: to.major !== from.major };
   for (const before of previous.capabilities) {
-    const report: Report = (code, message) => {
-      problems.push({ code, capability: before.name, message: `${before.name}: ${message}` });
-    };
+    const report = reporter(problems, before.name);
     const after = registeredCapability(before.name, next);
-    if (after === undefined) checkRemoval(before, to, report);
-    else checkChange(before, after, { from, to }, report);
+    if (after === undefined) report("entry_missing", 5, "it is not listed any more");
+    else checkChange(before, after, step, report);
   }
-  for (const { name, tier, introduced } of next.capabilities) {
-    if (registeredCapability(name, previous) !== undefined) continue;
-    const since = parseVersion(introduced);
-    const isOld = since === undefined || compareVersions(since, from) <= 0;
-    const report = (code: StabilityProblem["code"], message: string): void => {
-      problems.push({ code, capability: name, message: `${name}: ${message}` });
-    };
-    if (isOld) {
-      report("history_changed", `it is new, and says that ${introduced} introduced it`);
-    }
-    if (tier === "implicit" && to.major === from.major) {
-      report("narrowed", "agents of this major release do not all have it");
-    }
+  for (const entry of next.capabilities) {
+    if (registeredCapability(entry.name, previous) !== undefined) continue;
+    checkNew(entry, step, reporter(problems, entry.name));
   }
   return problems;
 }
 
-function checkEntry(
+interface Step {
+  readonly from: ProtocolVersion;
+  readonly isMajor: boolean;
+}
+
+function checkForm(
   entry: RegisteredCapability,
-  registry: CapabilityRegistry,
+  { version }: CapabilityRegistry,
   report: Report,
 ): void {
-  const { name, tier, supersededBy } = entry;
+  const { name, tier } = entry;
   if (!/^[a-z]+(_[a-z]+)*$/.test(name) || isVendorCapability(name)) {
-    report("entry_malformed", "a name is of lower-case words, joined by underscores");
+    report("entry_malformed", 1, "a name is of lower-case words, joined by underscores");
   }
-  const dates = ["introduced", "deprecated", "removed"] as const;
-  for (const date of dates) {
+  for (const date of ["introduced", "deprecated", "removed"] as const) {
     const text = entry[date];
     if (text === undefined || parseVersion(text) !== undefined) continue;
-    report("entry_malformed", `${date}: ${JSON.stringify(text)} is not a version`);
+    report("entry_malformed", 1, `${date}: ${JSON.stringify(text)} is not a version`);
   }
-  const [introduced, deprecated, removed] = dates.map((date) => parseVersion(entry[date] ?? ""));
-  const current = parseVersion(registry.version);
-  const isDeprecated =
-    deprecated !== undefined && current !== undefined && compareVersions(deprecated, current) <= 0;
-  if (isDeprecated !== (tier === "deprecated")) {
-    report("entry_malformed", `the tier ${tier} does not fit when it is deprecated`);
+  const deprecated = parseVersion(entry.deprecated ?? "");
+  const current = parseVersion(version);
+  if (current === undefined) return;
+  const isDeprecated = deprecated !== undefined && compareVersions(deprecated, current) <= 0;
+  if (isDeprecated === (tier === "deprecated")) return;
+  if (isDeprecated && tier === "implicit") return;
+  report("entry_malformed", 1, `the tier ${tier} does not fit when it is deprecated`);
+}
+
+function checkLife(
+  entry: RegisteredCapability,
+  { version }: CapabilityRegistry,
+  report: Report,
+): void {
+  const introduced = parseVersion(entry.introduced);
+  const deprecated = parseVersion(entry.deprecated ?? "");
+  const removed = parseVersion(entry.removed ?? "");
+  const current = parseVersion(version);
+  const isBefore = (a: ProtocolVersion | undefined, b: ProtocolVersion | undefined): boolean =>
+    a !== undefined && b !== undefined && compareVersions(a, b) < 0;
+  if (isBefore(current, introduced)) {
+    report("versions_out_of_order", 1, `introduced in ${entry.introduced}, after ${version}`);
   }
-  if (supersededBy !== undefined && registeredCapability(supersededBy, registry) === undefined) {
-    report("entry_malformed", `superseded by ${JSON.stringify(supersededBy)}, which is not there`);
+  if (isBefore(deprecated, introduced)) {
+    const message = `introduced in ${entry.introduced}, deprecated in ${entry.deprecated}`;
+    report("versions_out_of_order", 1, message);
   }
   if (deprecated !== undefined && deprecated.minor !== 0) {
-    report("deprecated_in_minor", `${entry.deprecated} is no major release`);
-  }
-  if (
-    deprecated !== undefined &&
-    introduced !== undefined &&
-    deprecated.major <= introduced.major
-  ) {
-    report(
-      "deprecated_at_once",
-      `introduced in ${entry.introduced}, deprecated in ${entry.deprecated}`,
-    );
+    report("deprecated_in_minor", 2, `${entry.deprecated} is no major release`);
   }
   if (removed === undefined) return;
   if (deprecated === undefined) {
-    report("removed_undeprecated", `removed in ${entry.removed}, and never deprecated`);
-  } else if (removed.major <= deprecated.major) {
-    const from = deprecated.major + 1;
-    report("removed_early", `removed in ${entry.removed}; that is possible from ${from}.0 on`);
+    report("removed_undeprecated", 3, `removed in ${entry.removed}, and never deprecated`);
+    return;
   }
+  if (compareVersions(removed, deprecated) <= 0) {
+    const message = `deprecated in ${entry.deprecated}, removed in ${entry.removed}`;
+    report("versions_out_of_order", 1, message);
+  }
+  if (removed.major > deprecated.major) return;
+  const first = deprecated.major + 1;
+  report("removed_early", 3, `removed in ${entry.removed}; that is possible from ${first}.0 on`);
 }
 
-function checkRemoval(before: RegisteredCapability, to: ProtocolVersion, report: Report): void {
-  const deprecated = parseVersion(before.deprecated ?? "");
-  if (deprecated === undefined) {
-    report("removed_undeprecated", "it is gone, and was never deprecated");
-  } else if (to.major <= deprecated.major) {
-    report("removed_early", `it is gone; that is possible from ${deprecated.major + 1}.0 on`);
+function checkSuccessor(
+  { supersededBy }: RegisteredCapability,
+  registry: CapabilityRegistry,
+  report: Report,
+): void {
+  if (supersededBy === undefined) return;
+  const successor = registeredCapability(supersededBy, registry);
+  const removed = parseVersion(successor?.removed ?? "");
+  const current = parseVersion(registry.version);
+  const isGone =
+    removed !== undefined && current !== undefined && compareVersions(removed, current) <= 0;
+  if (successor !== undefined && !isGone) return;
+  const how = isGone ? "removed" : "not there";
+  report("successor_missing", 4, `superseded by ${JSON.stringify(supersededBy)}, which is ${how}`);
+}
+
+function checkNew(
+  { introduced, tier }: RegisteredCapability,
+  { from, isMajor }: Step,
+  report: Report,
+): void {
+  const since = parseVersion(introduced);
+  if (since !== undefined && compareVersions(since, from) <= 0) {
+    report("history_changed", 5, `it is new, and says that ${introduced} introduced it`);
   }
+  if (tier !== "implicit" || isMajor) return;
+  report("narrowed", 7, "agents of this major release do not all have it");
 }
 
 function checkChange(
   before: RegisteredCapability,
   after: RegisteredCapability,
-  { from, to }: { readonly from: ProtocolVersion; readonly to: ProtocolVersion },
+  { from, isMajor }: Step,
   report: Report,
 ): void {
-  for (const date of ["introduced", "deprecated", "removed"] as const) {
-    const was = parseVersion(before[date] ?? "");
-    // What was announced for later may still be put off, or taken back.
-    const isPast = was !== undefined && compareVersions(was, from) <= 0;
-    if (!isPast || before[date] === after[date]) continue;
-    report("history_changed", `${date}: ${before[date]} is now ${after[date] ?? "absent"}`);
+  if (!isSameVersion(before.introduced, after.introduced)) {
+    const message = `introduced: ${before.introduced} is now ${after.introduced}`;
+    report("history_changed", 5, message);
   }
-  const marked = parseVersion(after.deprecated ?? "");
-  if (
-    before.deprecated === undefined &&
-    marked !== undefined &&
-    compareVersions(marked, from) <= 0
-  ) {
-    report("history_changed", `it says that ${after.deprecated} deprecated it, which it did not`);
+  for (const date of ["deprecated", "removed"] as const) {
+    const [was, is] = [before[date], after[date]];
+    if (was !== undefined && !isSameVersion(was, is)) {
+      report("history_changed", 6, `${date}: ${was} is now ${is ?? "absent"}`);
+    }
+    const marked = was === undefined ? parseVersion(is ?? "") : undefined;
+    if (marked !== undefined && compareVersions(marked, from) <= 0) {
+      report("history_changed", 6, `it says that it was ${date} in ${is}, which it was not`);
+    }
   }
-  if (before.tier === "implicit" && after.tier === "declared") {
-    report("narrowed", "every agent had it, and now it has to be declared");
+  if (before.supersededBy !== undefined && before.supersededBy !== after.supersededBy) {
+    const message = `superseded by ${after.supersededBy ?? "nothing"}, not by ${before.supersededBy}`;
+    report("history_changed", 6, message);
   }
-  if (before.tier !== "implicit" && after.tier === "implicit" && to.major === from.major) {
-    report("narrowed", "agents of this major release do not all have it");
+  if (isMajor) return;
+  if (before.tier === "implicit" && after.tier !== "implicit") {
+    report("narrowed", 7, "every agent had it, and now it has to be declared");
   }
-  if (to.major !== from.major) return;
+  if (before.tier !== "implicit" && after.tier === "implicit") {
+    report("narrowed", 7, "agents of this major release do not all have it");
+  }
   if (before.needs !== after.needs && after.needs !== undefined) {
-    report("narrowed", `it needs ${after.needs} now`);
+    report("narrowed", 7, `it needs ${after.needs} now`);
   }
   if (after.propagates === true && before.propagates !== true) {
-    report("narrowed", "it depends on delegates now");
+    report("narrowed", 7, "it depends on delegates now");
   }
+}
+
+function isSameVersion(a: string, b: string | undefined): boolean {
+  const [left, right] = [parseVersion(a), parseVersion(b ?? "")];
+  return left !== undefined && right !== undefined && compareVersions(left, right) === 0;
 }

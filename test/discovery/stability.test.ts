@@ -30,7 +30,11 @@ describe("one registry", () => {
     ],
     ["removed in 3.2", registry("2.0", { ...OLD, removed: "3.2" }), []],
     ["removed in 2.1", registry("2.0", { ...OLD, removed: "2.1" }), ["removed_early"]],
-    ["removed at once", registry("2.0", { ...OLD, removed: "2.0" }), ["removed_early"]],
+    [
+      "removed at once",
+      registry("2.0", { ...OLD, removed: "2.0" }),
+      ["versions_out_of_order", "removed_early"],
+    ],
     [
       "never deprecated, and removed",
       registry("2.0", { ...PAUSE, removed: "3.0" }),
@@ -44,7 +48,7 @@ describe("one registry", () => {
     [
       "deprecated in the major release of its introduction",
       registry("1.4", { ...OLD, deprecated: "1.4" }),
-      ["deprecated_in_minor", "deprecated_at_once"],
+      ["deprecated_in_minor"],
     ],
     ["announced for later", registry("1.4", { ...PAUSE, deprecated: "2.0" }), []],
     [
@@ -55,7 +59,7 @@ describe("one registry", () => {
     [
       "a successor that is not there",
       registry("2.0", { ...OLD, supersededBy: "gone" }),
-      ["entry_malformed"],
+      ["successor_missing"],
     ],
     ["a name twice", registry("1.0", PAUSE, PAUSE), ["entry_malformed"]],
     [
@@ -75,10 +79,20 @@ describe("a registry and the next", () => {
   const more: RegisteredCapability = { ...PAUSE, name: "more", introduced: "1.1" };
   test.each<[about: string, CapabilityRegistry, CapabilityRegistry, readonly string[]]>([
     ["deprecation by a major release", one, two, []],
-    ["removal by the next major release", two, registry("3.0"), []],
-    ["removal within the major release", two, registry("2.4"), ["removed_early"]],
-    ["removal without deprecation", one, registry("2.0"), ["removed_undeprecated"]],
-    ["removal in a minor release", one, registry("1.1"), ["removed_undeprecated"]],
+    ["removal by the next major release", two, registry("3.0", { ...OLD, removed: "3.0" }), []],
+    ["an entry that is gone", two, registry("3.0"), ["entry_missing"]],
+    [
+      "removal within the major release",
+      two,
+      registry("2.4", { ...OLD, removed: "2.4" }),
+      ["removed_early"],
+    ],
+    [
+      "removal without deprecation",
+      one,
+      registry("2.0", { ...PAUSE, removed: "2.0" }),
+      ["removed_undeprecated"],
+    ],
     ["a new capability", one, registry("1.1", PAUSE, more), []],
     [
       "a new capability with an old date",
@@ -103,10 +117,10 @@ describe("a registry and the next", () => {
     [
       "a duty to declare what all had",
       registry("1.0", { ...PAUSE, tier: "implicit" }),
-      registry("2.0", PAUSE),
+      registry("1.1", PAUSE),
       ["narrowed"],
     ],
-    ["a version that comes before", two, one, ["entry_malformed"]],
+    ["a version that comes before", registry("1.1", PAUSE), one, ["history_changed"]],
   ])("%s", (_, previous, next, expected) => {
     expect(checkStability(previous, next).map(({ code }) => code)).toEqual(expected);
   });
