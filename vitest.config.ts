@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { builtSources } from "./test/support/built-sources.js";
 import { LongestFirst } from "./test/support/longest-first.js";
 import { FULL } from "./test/support/size.js";
 
@@ -9,7 +10,9 @@ const PURE = ["bytes", "macaroon", "caveats", "capability", "revocation", "exhau
 );
 
 const config: ViteUserConfig = defineConfig({
+  plugins: [builtSources()],
   test: {
+    server: { deps: { external: [/\/dist\/src\//] } },
     setupFiles: ["test/support/set-up.ts"],
     // Interop and end-to-end tests start other programs; the machine may have two cores.
     // In a quick run many wait, for other programs or for a lock: one worker more than cores.

@@ -20,6 +20,10 @@ export const EXIT = {
   revoked: 5,
   /** No home, a file that can not be read, a locked store, a full disk. */
   environment: 6,
+  /** Two cards differ: something is announced to end. */
+  deprecating: 7,
+  /** Two cards differ: something that callers rely on is gone. */
+  breaking: 8,
   /** A fault in this program. */
   fault: 70,
 } as const;

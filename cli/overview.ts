@@ -12,6 +12,7 @@ Exit codes:
   4  the token is not authentic
   5  revoked, or the revocation list is too old
   6  the environment: no home, an unreadable file, a locked store, a full disk
+  7  card diff: something is announced to end; 8: something is gone
 
 Environment:
   PROVISO_HOME  the issuer's home folder; --home goes first. Without either it is

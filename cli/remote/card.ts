@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
-import { objectIn, objectsIn, textIn, textsIn } from "../../src/client/received.js";
-import type { Grant } from "../../src/issuer/grant.js";
+import { objectIn, objectsIn, textIn } from "../../src/client/received.js";
+import type { CardGrant } from "../../src/discovery/card.js";
+import { extensionParams, readCard as readDiscovery } from "../../src/discovery/read-card.js";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { environmentError } from "../exit.js";
 
@@ -33,12 +34,7 @@ export interface CapabilityOffer {
   readonly issuer: string | undefined;
   /** Seconds. */
   readonly maxLifetime: number | undefined;
-  readonly grants: readonly OfferedGrant[];
-}
-
-export interface OfferedGrant extends Required<Omit<Grant, "legacy" | "recheck">> {
-  /** What a legacy grant does not promise. */
-  readonly legacy?: string;
+  readonly grants: readonly CardGrant[];
 }
 
 export interface RemoteSkill {
@@ -61,35 +57,26 @@ export function readCard(document: Json, address: URL): RemoteCard {
     const hint = "check the address: that of an agent, or of its card";
     throw environmentError("not_a_card", `what is at ${address.href} is no Agent Card`, hint);
   }
-  const params = extensionParams(document);
-  const grants = params?.["capabilityGrants"] ?? document["capabilityGrants"];
+  const { name, version, interfaces, grants } = readDiscovery(document);
+  const params = extensionParams(document, EXTENSION_URI);
   const skills = objectIn(params?.["skills"]);
   const isSilent = params === undefined && grants === undefined;
   return {
-    name: document["name"],
-    version: textIn(document["version"]) ?? "",
+    ...{ name, version },
     description: textIn(document["description"]) ?? "",
-    interfaces: objectsIn(document["supportedInterfaces"]).map((one) => ({
-      url: textIn(one["url"]) ?? "",
-      binding: textIn(one["protocolBinding"]) ?? "",
-      version: textIn(one["protocolVersion"]) ?? "",
+    interfaces: interfaces.map(({ url, binding, versionText }) => ({
+      ...{ url, binding, version: versionText },
     })),
-    offer: isSilent ? undefined : offerFrom(params, document, objectsIn(grants)),
+    offer: isSilent ? undefined : offerFrom(params, document, grants ?? []),
     skills: objectsIn(document["skills"]).map((skill) => skillFrom(skill, skills)),
     document,
   };
 }
 
-function extensionParams(card: JsonObject): JsonObject | undefined {
-  const extensions = objectsIn(objectIn(card["capabilities"])["extensions"]);
-  const own = extensions.find((extension) => extension["uri"] === EXTENSION_URI);
-  return own === undefined ? undefined : objectIn(own["params"]);
-}
-
 function offerFrom(
   params: JsonObject | undefined,
   card: JsonObject,
-  grants: readonly JsonObject[],
+  grants: readonly CardGrant[],
 ): CapabilityOffer {
   const ambient = params?.["ambientAuthority"] ?? card["ambientAuthority"];
   const required = params?.["capabilitiesRequired"] ?? card["capabilitiesRequired"];
@@ -102,20 +89,7 @@ function offerFrom(
     mode: textIn(params?.["mode"]),
     issuer: textIn(params?.["issuer"]),
     maxLifetime: typeof lifetime === "number" ? lifetime : undefined,
-    grants: grants.map(grantFrom),
-  };
-}
-
-function grantFrom(grant: JsonObject): OfferedGrant {
-  const notice =
-    textIn(grant["notice"]) ?? "with reduced guarantees, of which the card says no more";
-  return {
-    id: textIn(grant["id"]) ?? "",
-    description: textIn(grant["description"]) ?? "",
-    operations: textsIn(grant["operations"]),
-    attenuable: grant["attenuable"] === true,
-    requires: textsIn(grant["requires"]),
-    ...(grant["legacy"] === true ? { legacy: notice } : {}),
+    grants,
   };
 }
 

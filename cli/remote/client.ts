@@ -35,6 +35,20 @@ const BINDINGS: ReadonlyMap<string, Binding> = new Map([
  * @throws CliError
  */
 export async function fetchCard(text: string, options: CardOptions): Promise<RemoteCard> {
+  const { text: answer, card } = await fetchCardText(text, options);
+  const document: Json = JSON.parse(answer);
+  return readCard(document, card);
+}
+
+/**
+ * Fetches the text of an agent's card, which is JSON, without any token.
+ *
+ * @throws CliError
+ */
+export async function fetchCardText(
+  text: string,
+  options: CardOptions,
+): Promise<{ readonly text: string; readonly card: URL }> {
   const { card, origins } = readAddress(text, options);
   const get = safeFetch({ origins, timeout: options.timeout ?? DEFAULT_TIMEOUT });
   let response: Response;
@@ -47,8 +61,7 @@ export async function fetchCard(text: string, options: CardOptions): Promise<Rem
       "give the address below which /.well-known/agent-card.json is, or that of the card itself";
     throw environmentError("card_missing", message, hint);
   }
-  const document: Json = JSON.parse(await response.text());
-  return readCard(document, card);
+  return { text: await response.text(), card };
 }
 
 /**

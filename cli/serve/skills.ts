@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expandGrants, type KnownGrant } from "../../src/agent/grant.js";
 import { checkSkills } from "../../src/agent/skill.js";
+import { isObject } from "../../src/bytes/json.js";
 import type { AgentModuleContext, AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { CliError, environmentError } from "../exit.js";
 import { problemFrom, type ReadConfig, refuseConfig } from "./config.js";
@@ -40,9 +41,8 @@ export async function loadSkills(
 }
 
 function isAgentSkills(value: unknown): value is AgentSkills {
-  if (typeof value !== "object" || value === null) return false;
-  const { skills, runTask, close }: { skills?: unknown; runTask?: unknown; close?: unknown } =
-    value;
+  if (!isObject(value)) return false;
+  const { skills, runTask, close } = value;
   const optional = [runTask, close].every((one) => one === undefined || typeof one === "function");
   return optional && Array.isArray(skills);
 }

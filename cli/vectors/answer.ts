@@ -1,3 +1,4 @@
+import { isObject, isTexts } from "../../src/bytes/json.js";
 import { discoveryLine } from "./discovery-answer.js";
 import type { ExpectedDenial, Operation, Vector } from "./file.js";
 
@@ -68,20 +69,12 @@ function isTags(value: unknown): value is readonly (readonly string[])[] {
   return Array.isArray(value) && value.every(isTexts);
 }
 
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
-}
-
 function isDenials(value: unknown): value is readonly ExpectedDenial[] {
   return Array.isArray(value) && value.length > 0 && value.every(isDenial);
 }
 
 function isDenial(value: unknown): value is ExpectedDenial {
-  if (typeof value !== "object" || value === null) return false;
-  const {
-    code,
-    hop = 0,
-    discharge = 0,
-  }: { code?: unknown; hop?: unknown; discharge?: unknown } = value;
+  if (!isObject(value)) return false;
+  const { code, hop = 0, discharge = 0 } = value;
   return typeof code === "string" && [hop, discharge].every(Number.isSafeInteger);
 }

@@ -1,3 +1,4 @@
+import { isObject, isTexts } from "../../src/bytes/json.js";
 import type { ExpectedDenial } from "./file.js";
 
 type Value = { readonly [name: string]: unknown };
@@ -19,13 +20,9 @@ export function discoveryLine(
 }
 
 function usable({ interface: chosen, version, warnings }: Value): string | undefined {
-  if (typeof chosen !== "object" || chosen === null || typeof version !== "string")
-    return undefined;
-  const { url, binding }: { url?: unknown; binding?: unknown } = chosen;
+  if (!isObject(chosen) || typeof version !== "string" || !isTexts(warnings)) return undefined;
+  const { url, binding } = chosen;
   if (typeof url !== "string" || typeof binding !== "string") return undefined;
-  if (!Array.isArray(warnings) || !warnings.every((one) => typeof one === "string")) {
-    return undefined;
-  }
   const codes = [...new Set(warnings)].sort();
   const warned = codes.length === 0 ? "" : `, warnings ${codes.join(" ")}`;
   return `usable: ${binding} at ${url}, version ${version}${warned}`;
@@ -55,8 +52,8 @@ function isDenials(value: unknown, op: "discover" | "chain"): value is readonly 
 }
 
 function isDenial(value: unknown, op: "discover" | "chain"): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const { code, link }: { code?: unknown; link?: unknown } = value;
+  if (!isObject(value)) return false;
+  const { code, link } = value;
   return typeof code === "string" && (op === "discover" || Number.isSafeInteger(link));
 }
 

@@ -1,5 +1,8 @@
 import type { Command } from "commander";
+import type { CardGrant } from "../../src/discovery/card.js";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
+import { defineDiff } from "../card/diff.js";
+import { defineLint } from "../card/lint.js";
 import type { Context } from "../context.js";
 import { spanInWords } from "../moment.js";
 import {
@@ -11,7 +14,7 @@ import {
   stdoutPaint,
 } from "../output.js";
 import { argumentsOf, type SkillArgument } from "../remote/arguments.js";
-import type { CapabilityOffer, OfferedGrant, RemoteCard, RemoteSkill } from "../remote/card.js";
+import type { CapabilityOffer, RemoteCard, RemoteSkill } from "../remote/card.js";
 import { fetchCard } from "../remote/client.js";
 import { addCardOptions, type CardOptions, URL_HELP } from "../remote/options.js";
 import { act, addExamples } from "../verb.js";
@@ -19,13 +22,16 @@ import { act, addExamples } from "../verb.js";
 export function define(program: Command, context: Context): void {
   const command = program
     .command("card")
-    .summary("show what an agent offers")
+    .summary("show what an agent offers; check or compare cards")
+    .helpCommand(false)
     .description(
       "Shows an agent's card: where it is, whether it needs capabilities, its grants and its " +
         "skills. Needs no access token. Nothing in it is verified: it is what the agent says.",
     )
     .argument("<url>", URL_HELP);
   addCardOptions(command).action(act(context, run));
+  defineLint(command, context);
+  defineDiff(command, context);
   addExamples(command, [
     "proviso card http://127.0.0.1:8080",
     "proviso card http://127.0.0.1:8080/.well-known/agent-card.json --json",
@@ -86,7 +92,7 @@ function offerLines(offer: CapabilityOffer | undefined, paint: Paint): string[] 
   return lines;
 }
 
-function grantLines(grant: OfferedGrant, paint: Paint): string[] {
+function grantLines(grant: CardGrant, paint: Paint): string[] {
   const { id, description, operations, attenuable, requires, legacy } = grant;
   const rows: Row[] = [
     ["operations", operations.includes("*") ? "all" : operations.map(printable).join(", ")],

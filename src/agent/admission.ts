@@ -2,8 +2,7 @@ import type { VerifiedCapability } from "../capability/authorize.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import type { Refusal } from "./clearance.js";
-import { permissionsOf } from "./permissions.js";
-import { forInvoker } from "./policy.js";
+import { ownPermissions, permissionsOf } from "./permissions.js";
 import {
   type AdmittedCapability,
   authenticateAll,
@@ -78,13 +77,9 @@ async function stillAllowed(
   return (await permissionsOf(id, principal, grant, context)).length > 0;
 }
 
-async function allowsAmbient(
-  { principal, invoker }: Caller,
-  { grants, policy }: AgentContext,
-): Promise<boolean> {
-  for (const grant of grants.keys()) {
-    const permissions = await policy.permissions(principal, grant);
-    if (forInvoker(permissions, invoker).length > 0) return true;
+async function allowsAmbient(caller: Caller, context: AgentContext): Promise<boolean> {
+  for (const grant of context.grants.keys()) {
+    if ((await ownPermissions(caller, grant, context)).length > 0) return true;
   }
   return false;
 }

@@ -74,33 +74,18 @@ export interface AgentContext extends Omit<SettledOptions, "skills" | "operation
   readonly handles: ResourceHandles;
 }
 
-const OPTIONS: { readonly [Name in keyof IssuingAgentOptions]-?: true } = {
-  issuer: true,
-  revocations: true,
-  maxRevocations: true,
-  skills: true,
-  operations: true,
-  policy: true,
-  resources: true,
-  resourceNumbers: true,
-  ledger: true,
-  mode: true,
-  undeclaredAmbient: true,
-  audience: true,
-  lifetime: true,
-  maxHandles: true,
-  recordValues: true,
-  observe: true,
-  clock: true,
-};
 const REQUIRED = ["issuer", "revocations", "ledger", "policy", "skills"] as const;
+const OPTIONAL = [
+  ...["maxRevocations", "operations", "resources", "resourceNumbers", "mode", "undeclaredAmbient"],
+  ...["audience", "lifetime", "maxHandles", "recordValues", "observe", "clock"],
+];
 const DEFAULT_LIFETIME = 15 * 60;
 const MAX_HANDLES = CAPABILITY_LIMITS.setMembers;
 const MAX_REVOCATIONS = 1000;
 
 /** @throws TypeError naming the option that is wrong. */
 export function settledOptions(options: IssuingAgentOptions): SettledOptions {
-  assertMembers(options, Object.keys(OPTIONS), "options");
+  assertMembers(options, [...REQUIRED, ...OPTIONAL], "options");
   const missing = REQUIRED.find((name) => typeof options[name] !== "object");
   if (missing !== undefined) throw new TypeError(`options.${missing}: is missing`);
   const { issuer, mode = "require" } = options;

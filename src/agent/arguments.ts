@@ -1,5 +1,5 @@
 import type { Ajv2020 } from "ajv/dist/2020.js";
-import type { Json } from "../bytes/json.js";
+import { type Json, textsIn } from "../bytes/json.js";
 import { shown } from "../caveats/scalar.js";
 import { isHandle } from "../issuer/handle.js";
 import type { AgentDenial } from "./refusal.js";
@@ -69,16 +69,5 @@ export async function compileArgumentChecks(
 
 /** Every text in the arguments that is written like a handle, wherever it stands, each once. */
 export function handlesIn(value: Json): string[] {
-  const found = new Set<string>();
-  const open: Json[] = [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next === "string") {
-      if (isHandle(next)) found.add(next);
-    } else if (typeof next === "object" && next !== null) {
-      // A name of a member can be a handle, too.
-      const inner = Array.isArray(next) ? next : Object.entries(next).flat();
-      for (const one of inner) open.push(one);
-    }
-  }
-  return [...found];
+  return [...new Set(textsIn(value))].filter(isHandle);
 }

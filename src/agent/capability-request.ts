@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
+import { isJsonObject, isTexts, type Json, type JsonObject } from "../bytes/json.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import { REQUESTED_KEYS } from "../caveats/hop-rules.js";
 import { meant } from "../caveats/known-members.js";
@@ -50,7 +50,12 @@ export function readCapabilityRequest(value: Json): CapabilityRequestReading {
     };
   }
   const grants = value["grants"];
-  if (!isTexts(grants) || grants.length === 0 || grants.length > MAX_GRANTS) {
+  if (
+    !isTexts(grants) ||
+    grants.length === 0 ||
+    grants.includes("") ||
+    grants.length > MAX_GRANTS
+  ) {
     return invalidRequest("grants", `grants must be an array of 1 to ${MAX_GRANTS} ids of grants`);
   }
   const purpose = value["purpose"];
@@ -90,8 +95,4 @@ function readRestrictions(value: JsonObject): Hop | string {
     if (error instanceof RangeError) return "the restrictions are nested too deep";
     throw error;
   }
-}
-
-function isTexts(value: Json | undefined): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string" && item !== "");
 }

@@ -11,8 +11,8 @@ import type {
   Refusal,
   SkillInvocation,
 } from "./clearance.js";
-import { permissionsOf } from "./permissions.js";
-import { forInvoker, type Permission } from "./policy.js";
+import { ownPermissions, permissionsOf } from "./permissions.js";
+import type { Permission } from "./policy.js";
 import { type AuthenticatedCapability, authenticateAll } from "./presented.js";
 import { queryAskedAgain, type Reach, reachOf } from "./reach.js";
 import { type AgentDenial, type AgentDenials, missingCapability } from "./refusal.js";
@@ -179,8 +179,7 @@ async function clearAmbient<Of extends Operation>(
   const permissions: Permission[] = [];
   for (const grant of context.grants.values()) {
     if (!grant.operations.includes(asked.operation)) continue;
-    const all = await context.policy.permissions(principal, grant.id);
-    permissions.push(...forInvoker(all, caller.invoker));
+    permissions.push(...(await ownPermissions(caller, grant.id, context)));
   }
   const standing = { scope: { ambient: principal }, permissions };
   const reach = await reachOf(asked, named, standing, context);

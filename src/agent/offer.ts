@@ -3,7 +3,8 @@ import type { Caller } from "./caller.js";
 import { candidates } from "./candidates.js";
 import type { CapabilityRequest } from "./capability-request.js";
 import type { KnownGrant } from "./grant.js";
-import { forInvoker, type Permission, permitsOperation, permitsResource } from "./policy.js";
+import { ownPermissions } from "./permissions.js";
+import { type Permission, permitsOperation, permitsResource } from "./policy.js";
 import type { RefusedGrant, RequestDenial, RequestRefusal } from "./refusal.js";
 import type { Resource } from "./resources/resource.js";
 import { targetOf } from "./skill.js";
@@ -38,7 +39,7 @@ const UNMATCHED = "the query matches nothing that the principal may use in this 
  */
 export async function offersFor(
   request: CapabilityRequest,
-  { principal, invoker }: Caller,
+  caller: Caller,
   context: AgentContext,
 ): Promise<Offers> {
   const wrong = grantDenial(request, context.grants);
@@ -48,8 +49,7 @@ export async function offersFor(
   for (const id of request.grants) {
     const grant = context.grants.get(id);
     if (grant === undefined) continue;
-    const all = await context.policy.permissions(principal, id);
-    const permissions = forInvoker(all, invoker);
+    const permissions = await ownPermissions(caller, id, context);
     const left = operationsLeft(grant, request, permissions);
     if ("takenBy" in left) refused.push(left);
     else asked.push({ grant, permissions, left });

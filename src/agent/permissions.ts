@@ -1,4 +1,5 @@
 import type { AgentContext } from "./agent-options.js";
+import type { Caller } from "./caller.js";
 import { forInvoker, type Permission } from "./policy.js";
 
 /**
@@ -17,4 +18,13 @@ export async function permissionsOf(
   const all = await policy.permissions(principal, grant);
   if (all.every(({ invokers }) => invokers === undefined)) return all;
   return forInvoker(all, (await ledger.issued(capability))?.invoker);
+}
+
+/** What the policy allows at this moment under a grant to a caller that asks itself. */
+export async function ownPermissions(
+  { principal, invoker }: Caller,
+  grant: string,
+  { policy }: Pick<AgentContext, "policy">,
+): Promise<readonly Permission[]> {
+  return forInvoker(await policy.permissions(principal, grant), invoker);
 }

@@ -111,7 +111,6 @@ function checkedRule(
   where: string,
   members: ReadonlyMap<string, readonly string[]>,
 ): CheckedRule {
-  if (typeof rule !== "object" || rule === null) throw new TypeError(`${where}: not an object`);
   assertMembers(rule, RULE_MEMBERS, where);
   const { principal, group, grant, operations, invokers } = rule;
   const { resources = { collections: "*" } } = rule;

@@ -148,7 +148,6 @@ function checkMembers(
   where: string,
   rules: { readonly [name: string]: Rule },
 ): void {
-  if (typeof given !== "object" || given === null) throw new TypeError(`${where}: not an object`);
   assertMembers(given, Object.keys(rules), where);
   for (const [name, [holds, expected]] of Object.entries(rules)) {
     const value: unknown = Reflect.get(given, name);

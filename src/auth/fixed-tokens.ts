@@ -103,7 +103,6 @@ function checkedTokens(tokens: readonly FixedToken[]): readonly KnownToken[] {
 }
 
 function checkedToken(fixed: FixedToken, where: string): KnownToken {
-  if (typeof fixed !== "object" || fixed === null) throw new TypeError(`${where}: not an object`);
   assertMembers(fixed, ["token", "principal", "invoker"], where);
   const { token, principal, invoker } = fixed;
   if (typeof token !== "string" || token.length < MIN_TOKEN_LENGTH) {

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from "jose";
 import { errorCode } from "../bytes/error-code.js";
 import { following, stampOf } from "../bytes/file-stamp.js";
+import { isObject } from "../bytes/json.js";
 import type { KeySourceOptions, PublicJwkSet } from "./jwt-options.js";
 import { KeysUnavailableError } from "./keys-unavailable.js";
 
@@ -169,9 +170,12 @@ function reasonOf(error: unknown): string {
  * @throws TypeError saying what is wrong, without showing a key.
  */
 function checkedJwkSet(value: unknown): JSONWebKeySet {
-  if (!isSet(value)) throw new TypeError('it is not a JWK Set, an object with an array "keys"');
-  if (value.keys.length === 0) throw new TypeError("it has no key");
-  const keys = value.keys.map((key: unknown, at) => {
+  const given = isObject(value) ? value["keys"] : undefined;
+  if (!Array.isArray(given)) {
+    throw new TypeError('it is not a JWK Set, an object with an array "keys"');
+  }
+  if (given.length === 0) throw new TypeError("it has no key");
+  const keys = given.map((key: unknown, at) => {
     if (!isKey(key)) throw new TypeError(`keys[${at}] is not a JWK`);
     if (SECRET_MEMBERS.some((member) => Object.hasOwn(key, member))) {
       throw new TypeError(`keys[${at}] is not a public key; never give away the private one`);
@@ -196,14 +200,6 @@ function readJwkSet(text: string): JSONWebKeySet {
   return checkedJwkSet(value);
 }
 
-function isSet(value: unknown): value is { readonly keys: readonly unknown[] } {
-  return (
-    typeof value === "object" && value !== null && "keys" in value && Array.isArray(value.keys)
-  );
-}
-
 function isKey(value: unknown): value is { kty: string } {
-  return (
-    typeof value === "object" && value !== null && "kty" in value && typeof value.kty === "string"
-  );
+  return isObject(value) && typeof value["kty"] === "string";
 }

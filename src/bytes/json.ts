@@ -16,7 +16,17 @@ export type Json =
 export type JsonObject = { readonly [name: string]: Json };
 
 export function isJsonObject(value: Json): value is JsonObject {
+  return isObject(value);
+}
+
+/** Whether a value is an object, and neither null nor an array. */
+export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether a value is an array of strings. */
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
 /**
@@ -69,6 +79,19 @@ export function isDeeperThan(value: unknown, depth: number): boolean {
     level = inner.flatMap((one): unknown[] => Object.values(one));
   }
   return false;
+}
+
+/** Every text in a value, names of members included; iterative, whatever the depth. */
+export function* textsIn(value: unknown): Generator<string> {
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next === "string") yield next;
+    else if (Array.isArray(next)) for (const item of next) waiting.push(item);
+    else if (typeof next === "object" && next !== null) {
+      for (const [name, inner] of Object.entries(next)) waiting.push(name, inner);
+    }
+  }
 }
 
 /** The outline of a text that may or may not be JSON, read without building anything. */

@@ -1,12 +1,19 @@
 import { nearest } from "./nearest.js";
 
 /**
- * Refuses an object with a member that is not known: misspelt, it would pass for an absent one.
+ * Refuses what is not an object, and an object with a member that is not known: misspelt, it would pass for an absent one.
  *
  * @param where - What the object is, such as `options` or `policy.rules[2]`; empty for the whole.
- * @throws TypeError naming the first such member, and the known one that was probably meant.
+ * @throws TypeError for what is none, or naming the first such member, and the known one that was probably meant.
  */
-export function assertMembers(value: object, known: readonly string[], where: string): void {
+export function assertMembers(
+  value: unknown,
+  known: readonly string[],
+  where: string,
+): asserts value is object {
+  if (typeof value !== "object" || value === null) {
+    throw new TypeError(`${where === "" ? "it" : where}: not an object`);
+  }
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const path = where === "" ? unknown : `${where}.${unknown}`;

@@ -36,7 +36,7 @@ export interface CapabilityRegistry {
 
 const introduced = "1.0";
 
-/** The capabilities that protocol version 1.0 knows (docs/declaring-capabilities.md). */
+/** The capabilities that protocol version 1.0 knows (docs/spec.md, "Capability declaration and discovery"). */
 export const CAPABILITY_REGISTRY: CapabilityRegistry = {
   version: "1.0",
   capabilities: [

@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from "express";
-import { isDeeperThan } from "../bytes/json.js";
+import { isDeeperThan, isObject, textsIn } from "../bytes/json.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "./fault.js";
 
 /** What a body may be, before anything looks into it. */
@@ -34,7 +34,8 @@ export function jsonBody(
     answer(res, bodyFault(error.type, limits));
   };
   const measure: RequestHandler = (req, res, next) => {
-    if (!isOneObject(req.body)) {
+    // Nothing at all is left to what reads it, as in a request without a body.
+    if (req.body !== undefined && !isObject(req.body)) {
       // A protocol's own reader may parse a text once more, past the limits.
       return answer(res, invalidRequest("the body must be one JSON object"));
     }
@@ -53,12 +54,6 @@ function bodyFault(type: unknown, limits: BodyLimits): HttpFault {
   if (type === "encoding.unsupported") return invalidRequest("the body must not be compressed");
   if (type === "charset.unsupported") return invalidRequest("the body must be UTF-8");
   return { status: 400, reason: "parse_error", message: "the body is not JSON" };
-}
-
-/** Or nothing at all, as in a request without a body. */
-function isOneObject(body: unknown): boolean {
-  if (body === undefined) return true;
-  return typeof body === "object" && body !== null && !Array.isArray(body);
 }
 
 /**
@@ -89,19 +84,9 @@ const CHARSET = /charset\s*=\s*"?([^\s";]+)/gi;
 /** Refuses a body with half of a surrogate pair in it, which nothing could keep as it came. */
 export function wellFormedBody(answer: FaultWriter): RequestHandler {
   return (req, res, next) => {
-    if (isWellFormed(req.body)) return next();
+    let sound = true;
+    for (const text of textsIn(req.body)) sound &&= text.isWellFormed();
+    if (sound) return next();
     return answer(res, invalidRequest("a text in the body has half of a surrogate pair"));
   };
-}
-
-// Iterative, though the depth of a body is limited by now.
-function isWellFormed(body: unknown): boolean {
-  const waiting: unknown[] = [body];
-  while (waiting.length > 0) {
-    const value = waiting.pop();
-    if (typeof value === "string" && !value.isWellFormed()) return false;
-    if (typeof value !== "object" || value === null) continue;
-    for (const [name, inner] of Object.entries(value)) waiting.push(name, inner);
-  }
-  return true;
 }

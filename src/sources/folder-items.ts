@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { MAX_RESOURCE_NAME_BYTES } from "../agent/resources/field-value.js";
 import type { Resource } from "../agent/resources/resource.js";
 import { errorCode } from "../bytes/error-code.js";
+import { collectionResource } from "./collection-names.js";
 import { isReal, orAbsent, withFile } from "./folder-file.js";
 import { isSegment, isTextFile, readFolderName } from "./folder-names.js";
 import { type FrontMatterReader, HEAD_BYTES } from "./front-matter.js";
@@ -80,7 +81,7 @@ export class FolderItems {
     if (read === undefined || collection === undefined) return undefined;
     if (read.kind === "item") return this.#item(name, collection);
     if (!this.collections().includes(collection)) return undefined;
-    return { name, displayName: collection, collection, kind: "collection", fields: {} };
+    return collectionResource(collection);
   }
 
   #item(name: string, collection: string): Resource | undefined {

@@ -12,6 +12,7 @@ import { errorCode } from "../bytes/error-code.js";
 import { decodeUtf8, isWellFormed } from "../bytes/utf8.js";
 import { shown } from "../caveats/scalar.js";
 import { putPrivateFile } from "../storage/new-file.js";
+import { collectionIn } from "./collection-names.js";
 import { type OpenFile, removeFile, withFile } from "./folder-file.js";
 import type { FolderItems } from "./folder-items.js";
 import { isNewFileName, isSegment, readFolderName } from "./folder-names.js";
@@ -87,8 +88,7 @@ export class ResourceFolder implements ResourceSource {
   }
 
   collectionOf(name: string): string | undefined {
-    const slash = name.indexOf("/");
-    return slash < 1 ? undefined : name.slice(0, slash);
+    return collectionIn(name);
   }
 
   async nameOfCollection(collection: string): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import { isObject, MAX_NAME_LENGTH } from "../agent/resources/field-value.js";
+import { MAX_NAME_LENGTH } from "../agent/resources/field-value.js";
+import { isObject } from "../bytes/json.js";
 import { isWellFormed } from "../bytes/utf8.js";
 import { assertMembers } from "../caveats/known-members.js";
 import { nearest } from "../caveats/nearest.js";

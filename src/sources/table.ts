@@ -10,6 +10,7 @@ import { assertMembers } from "../caveats/known-members.js";
 import { shown } from "../caveats/scalar.js";
 import { type ForeignDatabase, openForeign } from "../storage/foreign.js";
 import { StorageError } from "../storage/storage-error.js";
+import { collectionIn, collectionResource } from "./collection-names.js";
 import { ResourceError, type ResourceErrorCode } from "./resource-error.js";
 import {
   type Collection,
@@ -112,11 +113,11 @@ function sourceOver(
       return { ok: true, resources: items.filter((item) => matches(item, filter)) };
     },
     async get(name): Promise<Resource | undefined> {
-      const collection = source.collectionOf(name);
+      const collection = collectionIn(name);
       const table = collection === undefined ? undefined : tables.get(collection);
       if (collection === undefined || table === undefined) return undefined;
       if (name.length === collection.length + 1) {
-        return { name, displayName: collection, collection, kind: "collection", fields: {} };
+        return collectionResource(collection);
       }
       const key = readKey(name.slice(collection.length + 1));
       if (key === undefined) return undefined;
@@ -128,10 +129,7 @@ function sourceOver(
       const fields = tables.get(collection)?.fields;
       return fields === undefined ? undefined : [...fields.keys()].sort();
     },
-    collectionOf(name) {
-      const slash = name.indexOf("/");
-      return slash < 1 ? undefined : name.slice(0, slash);
-    },
+    collectionOf: collectionIn,
     nameOfCollection: async (collection) => (tables.has(collection) ? `${collection}/` : undefined),
     async close() {
       if (closed) return;

@@ -15,9 +15,13 @@ export interface DatabaseOptions {
    * refused; 64 MiB unless given, 0 for no limit. Not looked at for PostgreSQL.
    */
   readonly reserve?: number;
+  /** Milliseconds that a write to an SQLite file waits for those of other processes; 2000 unless given. */
+  readonly patience?: number;
 }
 
 const RESERVE = 64 * 2 ** 20;
+const PATIENCE = 2000;
+const UNITS: { readonly [name: string]: string } = { reserve: "bytes", patience: "milliseconds" };
 
 /**
  * One database, SQLite or PostgreSQL, with tables of known shapes. The stores share it; nothing of it
@@ -32,10 +36,7 @@ export class Database<Tables> {
   #closed: Promise<void> | undefined;
 
   /** @internal Use {@link openDatabase}. */
-  constructor(engine: Engine<Tables>, { reserve = RESERVE }: DatabaseOptions) {
-    if (!Number.isSafeInteger(reserve) || reserve < 0) {
-      throw new TypeError("reserve must be a whole number of bytes");
-    }
+  constructor(engine: Engine<Tables>, reserve: number) {
     this.name = engine.name;
     this.dialect = engine.dialect;
     this.#engine = engine;
@@ -105,9 +106,14 @@ export async function openDatabase<Tables>(
   ifMissing: IfMissing,
   options: DatabaseOptions = {},
 ): Promise<Database<Tables>> {
-  assertMembers(options, ["reserve"], "options");
+  assertMembers(options, ["reserve", "patience"], "options");
+  const { reserve = RESERVE, patience = PATIENCE } = options;
+  for (const [name, value] of Object.entries({ reserve, patience })) {
+    if (Number.isSafeInteger(value) && value >= 0) continue;
+    throw new TypeError(`${name} must be a whole number of ${UNITS[name]}`);
+  }
   if (isAddress(place)) {
-    return new Database(await openPostgres<Tables>(place, schema, ifMissing), options);
+    return new Database(await openPostgres<Tables>(place, schema, ifMissing), reserve);
   }
   if (/^[a-z][a-z\d+.-]+:\/\//i.test(place)) {
     // The address is not shown: it may have a password in it.
@@ -119,7 +125,7 @@ export async function openDatabase<Tables>(
       if (ifMissing === "new" || !isThere) throw error;
     });
   }
-  return new Database(await openSqlite<Tables>(place, schema), options);
+  return new Database(await openSqlite<Tables>(place, schema, patience), reserve);
 }
 
 /** Also what is malformed: as a path, it would be shown with the password in it. */

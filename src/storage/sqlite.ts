@@ -17,6 +17,8 @@ import { StorageError, storeCreationError, storeError } from "./storage-error.js
 
 /** Milliseconds that a write waits for those of other processes. */
 const PATIENCE = 2000;
+/** So that what reads first can write afterwards. */
+const IMMEDIATE = "BEGIN IMMEDIATE";
 /** Milliseconds between two attempts. */
 const PAUSE = 5;
 
@@ -65,7 +67,11 @@ function assertNew(file: string, name: string): void {
  *
  * @throws StorageError
  */
-export async function openSqlite<Tables>(name: string, schema: Schema): Promise<Engine<Tables>> {
+export async function openSqlite<Tables>(
+  name: string,
+  schema: Schema,
+  patience: number,
+): Promise<Engine<Tables>> {
   const connect = await loadLibsql(name);
   const path = resolve(name);
   const look = (file: string): string => identityOf(file, name);
@@ -76,7 +82,7 @@ export async function openSqlite<Tables>(name: string, schema: Schema): Promise<
   if (detail !== undefined) throw new StorageError("store_exposed", name, { detail });
   const opened: OpenFile<Tables>[] = [];
   const open = (): OpenFile<Tables> => {
-    const one = openFile<Tables>(connect, path, name);
+    const one = openFile<Tables>(connect, path, name, IMMEDIATE, patience);
     opened.push(one);
     return one;
   };
@@ -145,7 +151,7 @@ export function openFile<Tables>(
   connect: Connect,
   path: string,
   name: string,
-  begin: string = "BEGIN IMMEDIATE",
+  begin: string = IMMEDIATE,
   patience: number = PATIENCE,
 ): OpenFile<Tables> {
   const connection = connect(path, name);

@@ -9,7 +9,7 @@ import { contains } from "../caveats/membership.js";
 import { SEEDED, sized } from "../support/size.js";
 import { append, codes, fixture, mintOpen, NOW } from "./support.js";
 
-const RUNS = sized(1500);
+const RUNS = sized(1500, 75);
 const { issuer } = fixture();
 const root = mintOpen(issuer);
 const chain = fc.array(anyHop, { maxLength: 3 });

@@ -19,6 +19,10 @@ describe("readDuration", () => {
     ["15w", undefined],
     ["-1m", undefined],
     ["1.5h", undefined],
+    ["123456789s", 123_456_789],
+    ["1234567890s", undefined],
+    ["in 15m", undefined],
+    ["15m more", undefined],
   ])("%j is %s seconds", (duration, seconds) => {
     expect(readDuration(duration)).toBe(seconds);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Authority } from "../../src/caveats/authority.js";
 import type { Hop } from "../../src/caveats/hop.js";
-import { HOP_KEYS, HOP_RULES, overHop } from "../../src/caveats/hop-rules.js";
+import { HOP_KEYS, HOP_RULES, overHop, REQUESTED_KEYS } from "../../src/caveats/hop-rules.js";
 
 const HOP: Hop = {
   operations: ["retrieve"],
@@ -60,4 +60,63 @@ describe("what hops leave of a key", () => {
       maxFurtherHops: { kind: "count", count: 2 },
     });
   });
+});
+
+test("each key has its label, and all but the nonce a flag that explains itself", () => {
+  const words = HOP_KEYS.map((key) => {
+    const { label, flag } = HOP_RULES[key];
+    return [key, label, flag?.kind, flag?.form, flag?.help];
+  });
+  expect(words).toEqual([
+    [
+      ...["operations", "operations", "list", "--op <operation>"],
+      "an operation that stays allowed; repeat for more",
+    ],
+    [
+      ...["resourceHandles", "resources", "list", "--resource <handle>"],
+      "a resource that stays allowed; repeat for more",
+    ],
+    [
+      ...["constraints", "argument", "limits", "--arg <expr>"],
+      "a limit on an argument, such as 'amount<=1000', 'amount>=1', 'currency in USD,EUR', " +
+        "to=acc_456 or 'to not in acc_1,acc_2'; repeat for more",
+    ],
+    [
+      ...["expires", "expires", "moment", "--expires <when>"],
+      "when it ends: a time, or a duration from now",
+    ],
+    [
+      ...["notBefore", "not before", "moment", "--not-before <when>"],
+      "not valid until then: a time, or a duration from now",
+    ],
+    [
+      ...["audience", "audience", "list", "--audience <service>"],
+      "a service that may accept the token; repeat for more",
+    ],
+    [
+      ...["invokers", "invokers", "list", "--invoker <agent>"],
+      "an agent that may use the token; repeat for more",
+    ],
+    [
+      ...["maxFurtherHops", "further hops", "count", "--max-further-hops <count>"],
+      "how often the token may be attenuated after this; 0 seals it",
+    ],
+    [
+      ...["purpose", "purpose", "text", "--purpose <text>"],
+      "why, in your own words; kept for the audit trail",
+    ],
+    ["nonce", "nonce", undefined, undefined, undefined],
+  ]);
+});
+
+test("a request may state every key but handles and the nonce", () => {
+  expect(REQUESTED_KEYS).toEqual(
+    HOP_KEYS.filter((key) => key !== "resourceHandles" && key !== "nonce"),
+  );
+});
+
+test("notes leave an authority as it is", () => {
+  expect(
+    overHop({ purpose: "a", nonce: "AAAAAAAAAAAAAAAA" }, (rule, value) => rule.meet({}, value, 0)),
+  ).toEqual([{}, {}]);
 });

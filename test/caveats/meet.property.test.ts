@@ -11,7 +11,7 @@ import { anyHop, independentHop, invocation } from "./arbitraries.js";
 import { contains } from "./membership.js";
 import { NOW } from "./support.js";
 
-const RUNS = sized(4000);
+const RUNS = sized(4000, 200);
 const chain = fc.array(anyHop, { minLength: 1, maxLength: 4 });
 const calls = fc.array(invocation, { minLength: 5, maxLength: 5 });
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => agent.stop());
 
-const VERBS = ["card", "request", "invoke", "audit", "audit tree"];
+const VERBS = ["card", "card lint", "card diff", "request", "invoke", "audit", "audit tree"];
 const help = (verb: string): Promise<string> => bench.output(...verb.split(" "), "--help");
 const examplesIn = (text: string): string[] =>
   [...text.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = ""]) => line);

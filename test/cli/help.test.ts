@@ -25,7 +25,7 @@ test("the overview shows the common path, every verb, exit codes and environment
   expect(examplesIn(text).map((line) => line.split(" ")[1])).toEqual(
     ["init", "mint", "attenuate", "inspect", "verify", "revoke"], // in this order
   );
-  expect(text.match(/^ {2}[0-6] {2}\S/gm)).toHaveLength(7);
+  expect(text.match(/^ {2}[0-7] {2}\S/gm)).toHaveLength(8);
   for (const name of ["PROVISO_HOME", "NO_COLOR"]) expect(text).toContain(name);
 });
 

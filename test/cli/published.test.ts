@@ -34,6 +34,8 @@ describe("the published command answers as its sources do", () => {
     ["convert", "@token", "--to", "v2json"],
     ["serve", "absent.json"],
     ["card", "http://127.0.0.1:1"],
+    ["card", "lint", "token"],
+    ["card", "diff", "absent", "token"],
     ["request", "http://127.0.0.1:1", "--grant", "documents:read"],
     ["invoke", "http://127.0.0.1:1", "search", "@token", "--json"],
     ["audit"],

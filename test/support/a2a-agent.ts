@@ -125,8 +125,9 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   createKeyringFile(join(home, "keyring.json"), createKeyring());
   writeDocuments(join(home, "documents"));
   const folder = await openFolder(join(home, "documents"));
-  const stores = await createStores(join(home, "proviso.db"));
-  const revocations = await openRevocations(stores, { clock });
+  const stores = await createStores(join(home, "proviso.db"), { reserve: 0 });
+  // No other process revokes anything.
+  const revocations = await openRevocations(stores, { clock, refreshEvery: 1000 });
   const ledger = openLedger(stores, { clock });
   const tasks = await openTaskStore(stores, { clock, ...keeping });
   const resourceNumbers = openResourceNumbers(stores);

@@ -1,7 +1,6 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildIfStale } from "./built.js";
 import { bundleChildren } from "./children.js";
 
 /** Bytes that a run has room in. */
@@ -11,12 +10,11 @@ const ENOUGH = 2 ** 31;
 const SHARED = 0o1777;
 
 /**
- * Before the first test: builds the package if the build is older than its sources, and makes a
+ * Before the first test: makes a
  * temporary folder for this run alone, which tests and the programs that they start find as `TMPDIR`.
  * After the last: fails the run if anything is left in it.
  */
 export default async function setUp(): Promise<() => void> {
-  buildIfStale();
   await bundleChildren();
   const folder = mkdtempSync(join(process.env["TMPDIR"] ?? memory() ?? tmpdir(), "proviso-run-"));
   chmodSync(folder, SHARED);

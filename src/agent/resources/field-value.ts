@@ -11,8 +11,3 @@ export const MAX_RESOURCE_NAME_BYTES = 512;
 export function isFilterable(value: unknown): value is Scalar {
   return isScalar(value) && (typeof value !== "string" || value.length <= MAX_TEXT_LENGTH);
 }
-
-/** Whether a value is an object, and neither null nor an array. */
-export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -1,5 +1,6 @@
+import { isObject } from "../../bytes/json.js";
 import { isScalar, type Scalar, shown } from "../../caveats/scalar.js";
-import { isFilterable, isObject, MAX_NAME_LENGTH, MAX_TEXT_LENGTH } from "./field-value.js";
+import { isFilterable, MAX_NAME_LENGTH, MAX_TEXT_LENGTH } from "./field-value.js";
 import { fieldPath, invalidValue, unknownName } from "./query-denial.js";
 import type {
   FieldCondition,

@@ -1,6 +1,8 @@
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Admission } from "../../agent/admission.js";
+import type { Clearance, Refusal } from "../../agent/clearance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { Operation } from "../../agent/skill.js";
 import type { VerifiedCapability } from "../../capability/authorize.js";
 import { setTaskAccess } from "../../stores/tasks/task-access.js";
 import { callOf } from "./calls.js";
@@ -54,4 +56,18 @@ export function allowTasks(
   call.access = { ...call.caller, paths, covers };
   setTaskAccess(context, call.access);
   if (paths.length > 0) context.addActivatedExtension(EXTENSION_URI);
+}
+
+/** Asks for leave, and lets the request see the tasks of what it rests on unless it goes on with a task. */
+export async function cleared<Of extends Clearance<Operation>>(
+  clearing: Promise<Of | Refusal>,
+  continues: boolean,
+  agent: IssuingAgent,
+  context: ServerCallContext,
+): Promise<Of> {
+  const clearance = await clearing;
+  if (!clearance.allowed) return refuse(denialFault(clearance.denials));
+  const { capability } = clearance;
+  if (!continues) allowTasks(agent, capability === undefined ? [] : [capability], context);
+  return clearance;
 }

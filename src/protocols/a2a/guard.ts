@@ -9,7 +9,7 @@ import { BODY_TYPES, faultWriter } from "./answer.js";
 import { entrance } from "./entrance.js";
 import type { Binding } from "./errors.js";
 import { GuardedHandler } from "./guarded-handler.js";
-import { type NeedsOf, OperationGate } from "./operation-gate.js";
+import { type NeedsOf, operationGate } from "./operation-gate.js";
 import { RememberedTasks, shownBy } from "./visibility.js";
 
 export interface GuardOptions {
@@ -115,7 +115,7 @@ export function guard(options: GuardOptions): Guard {
   } = options;
   const visibility = access === undefined ? new RememberedTasks() : shownBy(access);
   const handler = new GuardedHandler({ agent, inner, visibility });
-  const messages = new OperationGate(agent, needs, visibility);
+  const messages = operationGate(agent, needs, visibility);
   const gates = { agent, handler, messages, methods: new Map(), tenants: true };
   const body = { ...BODY_LIMITS, ...options.body };
   const answer: FaultWriter = (res, why) => faultWriter(bindingOf(res.req))(res, why);

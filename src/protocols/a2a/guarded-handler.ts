@@ -11,7 +11,7 @@ import { faultOf, INTERNAL, sdkError } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
 import { hasEnded } from "./open-tasks.js";
 import type { Need } from "./places.js";
-import { follow } from "./repeats.js";
+import { follow, taskIdOf } from "./repeats.js";
 import type { Visibility } from "./visibility.js";
 
 /** What the handler rests on. */
@@ -28,6 +28,16 @@ export interface GuardedHandlerOptions {
   readonly onFailure?: ((error: unknown, what: string) => void) | undefined;
 }
 
+/** The way in to one handler: the entrance of another guard opens nothing there. */
+interface Way {
+  readonly to: GuardedHandler;
+  readonly entered: Entered;
+  readonly outer: Way | undefined;
+}
+
+// One for all handlers: up to Node 22, each costs time at every promise, for as long as the process lives.
+const WAYS = new AsyncLocalStorage<Way>();
+
 /**
  * A request handler of the SDK behind the gate: it does what the entrance has let in, and nothing
  * else. What runs is the message that leave was asked for, without capabilities.
@@ -35,8 +45,6 @@ export interface GuardedHandlerOptions {
 export class GuardedHandler implements Operations {
   readonly #options: GuardedHandlerOptions;
   readonly #inner: Operations;
-  // One of its own: the entrance of another guard opens nothing here.
-  readonly #entered = new AsyncLocalStorage<Entered>();
 
   constructor(options: GuardedHandlerOptions) {
     this.#options = options;
@@ -45,7 +53,7 @@ export class GuardedHandler implements Operations {
 
   /** Does what a request that was let in asks for. */
   within<T>(entered: Entered, work: () => T): T {
-    return this.#entered.run(entered, work);
+    return WAYS.run({ to: this, entered, outer: WAYS.getStore() }, work);
   }
 
   readonly getAgentCard: Operations["getAgentCard"] = () => this.#inner.getAgentCard();
@@ -174,7 +182,9 @@ export class GuardedHandler implements Operations {
   }
 
   #take(need: Need, context: ServerCallContext): void {
-    const entered = this.#entered.getStore();
+    let way = WAYS.getStore();
+    while (way !== undefined && way.to !== this) way = way.outer;
+    const entered = way?.entered;
     if (entered === undefined || entered.need !== need || entered.taken) throw notLetIn();
     entered.taken = true;
     adopt(context, entered.context);
@@ -210,11 +220,6 @@ function withoutCapabilities<Request extends { metadata?: { [key: string]: unkno
 ): Request {
   const { [EXTENSION_URI]: _, ...metadata } = request.metadata ?? {};
   return { ...request, metadata };
-}
-
-function taskIdOf({ payload }: StreamResponse): string {
-  if (payload === undefined) return "";
-  return payload.$case === "task" ? payload.value.id : payload.value.taskId;
 }
 
 /** Without its entrance in front, the handler does nothing. */

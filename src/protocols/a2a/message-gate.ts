@@ -1,18 +1,17 @@
-import type { SendMessageRequest, Task } from "@a2a-js/sdk";
+import type { SendMessageRequest } from "@a2a-js/sdk";
 import { ContentTypeNotSupportedError } from "@a2a-js/sdk/errors";
-import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { ConcurrencyLimit } from "../../http/work.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
-import { admit, allowTasks, presentedBy } from "./admission.js";
+import { admit, cleared, presentedBy } from "./admission.js";
 import { callOf } from "./calls.js";
 import type { MessageWay } from "./entering.js";
-import { BUSY, denialFault, malformed, refuse } from "./errors.js";
-import { OpenTasks } from "./open-tasks.js";
+import { BUSY, malformed, refuse } from "./errors.js";
+import { taskEntrance } from "./open-tasks.js";
 import { unsupportedPart } from "./parts.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
 import { repeatedTask, taskMessage } from "./repeats.js";
-import { MOST_REFERENCES, missingIn, readTaskRequest, type TaskRequest } from "./task-request.js";
+import { assertReferences, missingIn, readTaskRequest, type TaskRequest } from "./task-request.js";
 
 /** What messages are let through by. */
 export interface MessageGateContext {
@@ -22,73 +21,59 @@ export interface MessageGateContext {
   readonly push: PushOptions | undefined;
 }
 
-/** Gives leave to messages: a skill by the agent's gate, words by what their caller presents. */
-export class MessageGate implements MessageWay {
-  readonly #context: MessageGateContext;
-  readonly #open: OpenTasks;
-
-  constructor(context: MessageGateContext) {
-    this.#context = context;
-    this.#open = new OpenTasks(context.tasks);
-  }
-
-  /**
-   * Gives leave to a message, or answers it at once if it has begun a task before.
-   *
-   * @throws Refused, or the A2AError to answer, if there is no leave.
-   */
-  async enter(request: SendMessageRequest, context: ServerCallContext): Promise<Task | undefined> {
-    const { message } = request;
-    const asked = this.#read(request);
-    const { agent, limit, tasks } = this.#context;
-    const call = callOf(context);
-    const { presented: capabilities, declared } = await presentedBy(agent, context);
-    const earlier = message && (await tasks.begunBy(taskMessage(message, call)));
-    if (earlier !== undefined) {
-      await admit(agent, context);
-      return repeatedTask(earlier, tasks, context);
-    }
-    const release = limit.take(call.caller);
-    if (release === undefined) return refuse(BUSY);
-    call.release = release;
-    if (asked.kind === "text") {
-      const admission = await admit(agent, context);
-      await this.#open.enter(message, context);
-      call.leave = { kind: "text", admission, request: asked };
+/**
+ * Gives leave to messages: a skill by the agent's gate, words by what their caller presents. A message that
+ * has begun a task before is answered at once.
+ */
+export function messageGate({ agent, tasks, limit, push }: MessageGateContext): MessageWay {
+  const goOn = taskEntrance(tasks);
+  return {
+    async enter(request, context) {
+      const { message } = request;
+      const asked = askedBy(request, push);
+      const call = callOf(context);
+      const { presented: capabilities, declared } = await presentedBy(agent, context);
+      const earlier = message && (await tasks.begunBy(taskMessage(message, call)));
+      if (earlier !== undefined) {
+        await admit(agent, context);
+        return repeatedTask(earlier, tasks, context);
+      }
+      const release = limit.take(call.caller);
+      if (release === undefined) return refuse(BUSY);
+      call.release = release;
+      const continues = (message?.taskId ?? "") !== "";
+      if (asked.kind === "text" || continues) {
+        const admission = await admit(agent, context);
+        await goOn(message, context);
+        if (asked.kind === "text") {
+          call.leave = { kind: "text", admission, request: asked };
+          return undefined;
+        }
+      }
+      const { skill, arguments: given } = asked;
+      const invocation = { skill, arguments: given, capabilities, declared };
+      const clearing = agent.clear(call.caller, invocation);
+      const clearance = await cleared(clearing, continues, agent, context);
+      call.leave = { kind: "skill", clearance, invocation };
       return undefined;
-    }
-    const continues = (message?.taskId ?? "") !== "";
-    if (continues) {
-      await admit(agent, context);
-      await this.#open.enter(message, context);
-    }
-    const { skill, arguments: given } = asked;
-    const invocation = { skill, arguments: given, capabilities, declared };
-    const clearance = await agent.clear(call.caller, invocation);
-    if (!clearance.allowed) return refuse(denialFault(clearance.denials));
-    const { capability } = clearance;
-    if (!continues) allowTasks(agent, capability === undefined ? [] : [capability], context);
-    call.leave = { kind: "skill", clearance, invocation };
-    return undefined;
-  }
+    },
+  };
+}
 
-  /** What a message asks for. @throws The error to answer, if it asks for nothing that can be done. */
-  #read({
-    message,
-    configuration,
-  }: SendMessageRequest): Exclude<TaskRequest, { readonly kind: "method" }> {
-    if ((message?.referenceTaskIds.length ?? 0) > MOST_REFERENCES) {
-      refuse(malformed(`a message may refer to ${MOST_REFERENCES} tasks`));
-    }
-    const target = configuration?.taskPushNotificationConfig;
-    if (target !== undefined) checkTarget(target.url, this.#context.push);
-    const foreign = unsupportedPart(message?.parts ?? []);
-    if (foreign !== undefined) throw new ContentTypeNotSupportedError(foreign);
-    const reading = readTaskRequest(message);
-    if (!reading.ok) return refuse(malformed(reading.message));
-    const missing = missingIn(message);
-    if (missing !== undefined) refuse(malformed(missing));
-    const { request } = reading;
-    return request.kind === "method" ? refuse(malformed("a method must stand alone")) : request;
-  }
+/** What a message asks for. @throws The error to answer, if it asks for nothing that can be done. */
+function askedBy(
+  { message, configuration }: SendMessageRequest,
+  push: PushOptions | undefined,
+): Exclude<TaskRequest, { readonly kind: "method" }> {
+  assertReferences(message);
+  const target = configuration?.taskPushNotificationConfig;
+  if (target !== undefined) checkTarget(target.url, push);
+  const foreign = unsupportedPart(message?.parts ?? []);
+  if (foreign !== undefined) throw new ContentTypeNotSupportedError(foreign);
+  const reading = readTaskRequest(message);
+  if (!reading.ok) return refuse(malformed(reading.message));
+  const missing = missingIn(message);
+  if (missing !== undefined) refuse(malformed(missing));
+  const { request } = reading;
+  return request.kind === "method" ? refuse(malformed("a method must stand alone")) : request;
 }

@@ -5,48 +5,42 @@ import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { callOf } from "./calls.js";
 import { malformed, refuse } from "./errors.js";
 
-/** Lets one message at a time into a task that can go on. */
-export class OpenTasks {
-  readonly #tasks: TaskStore;
+/**
+ * Lets one message at a time into a task that can go on, and refuses others: the SDK would find that out only
+ * when the gate and the ledger have said that something may run, and two messages at work in one task would
+ * each overwrite what the other has done.
+ *
+ * @returns Lets a message in. @throws Refused, or the A2AError to answer.
+ */
+export function taskEntrance(
+  tasks: TaskStore,
+): (message: Message | undefined, context: ServerCallContext) => Promise<void> {
   /** Ids of tasks that are being continued. */
-  readonly #continued = new Set<string>();
-
-  constructor(tasks: TaskStore) {
-    this.#tasks = tasks;
-  }
-
-  /**
-   * Refuses a message to a task that it cannot continue: the SDK would find that out only when the gate
-   * and the ledger have said that something may run, and two messages at work in one task would each
-   * overwrite what the other has done.
-   *
-   * @throws Refused, or the A2AError to answer.
-   */
-  async enter(message: Message | undefined, context: ServerCallContext): Promise<void> {
+  const continued = new Set<string>();
+  return async (message, context) => {
     const { taskId: id = "", contextId = "" } = message ?? {};
     if (id === "") return;
     const unknown = `Task not found: ${id.slice(0, 64)}`;
-    if ((await this.#tasks.load(id, context)) === undefined) throw new TaskNotFoundError(unknown);
-    if (this.#continued.has(id)) throw underWay(id);
-    this.#continued.add(id);
+    if ((await tasks.load(id, context)) === undefined) throw new TaskNotFoundError(unknown);
+    if (continued.has(id)) throw underWay(id);
+    continued.add(id);
     let alone = true;
     callOf(context).settled = () => {
       // Once: the next message may be in the task by then.
-      if (alone) this.#continued.delete(id);
+      if (alone) continued.delete(id);
       alone = false;
     };
     // Once more: what was loaded above may have changed before this message was alone with the task.
-    const task = await this.#tasks.load(id, context);
+    const task = await tasks.load(id, context);
     if (task === undefined) throw new TaskNotFoundError(unknown);
     if (contextId !== "" && contextId !== task.contextId) {
       refuse(malformed("message.contextId is not that of the task"));
     }
-    const state = task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED;
     if (hasEnded(task)) {
       throw new UnsupportedOperationError(`Task ${id} is in a terminal state and cannot go on`);
     }
-    if (state === TaskState.TASK_STATE_WORKING) throw underWay(id);
-  }
+    if (task.status?.state === TaskState.TASK_STATE_WORKING) throw underWay(id);
+  };
 }
 
 function underWay(id: string): UnsupportedOperationError {

@@ -1,4 +1,4 @@
-import type { Message, SendMessageRequest } from "@a2a-js/sdk";
+import type { Message } from "@a2a-js/sdk";
 import { RequestMalformedError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Caller } from "../../agent/caller.js";
@@ -6,12 +6,12 @@ import type { Clearance, OperationInvocation } from "../../agent/clearance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Operation } from "../../agent/skill.js";
 import type { HopInit } from "../../caveats/hop.js";
-import { admit, allowTasks, presentedBy } from "./admission.js";
+import { admit, cleared, presentedBy } from "./admission.js";
 import { callOf } from "./calls.js";
 import type { MessageWay } from "./entering.js";
-import { denialFault, malformed, refuse } from "./errors.js";
+import { malformed, refuse } from "./errors.js";
 import { narrowed } from "./task-call.js";
-import { MOST_REFERENCES } from "./task-request.js";
+import { assertReferences } from "./task-request.js";
 import type { Visibility } from "./visibility.js";
 
 /** What a message needs leave for. */
@@ -32,53 +32,41 @@ export type NeedsOf = (
 ) => NeededOperation | undefined | Promise<NeededOperation | undefined>;
 
 /** Gives leave to messages by the operations that they need: each message of a task anew. */
-export class OperationGate implements MessageWay {
-  readonly #agent: IssuingAgent;
-  readonly #needs: NeedsOf;
-  readonly #visibility: Visibility;
-
-  constructor(agent: IssuingAgent, needs: NeedsOf, visibility: Visibility) {
-    this.#agent = agent;
-    this.#needs = needs;
-    this.#visibility = visibility;
-  }
-
-  async enter({ message }: SendMessageRequest, context: ServerCallContext): Promise<undefined> {
-    if (message === undefined || message.messageId === "") {
-      throw new RequestMalformedError("message.messageId is required.");
-    }
-    const { referenceTaskIds, taskId } = message;
-    if (referenceTaskIds.length > MOST_REFERENCES) {
-      refuse(malformed(`a message may refer to ${MOST_REFERENCES} tasks`));
-    }
-    const needed = await this.#needs(message);
-    if (needed === undefined) return refuse(malformed("the message is not understood"));
-    const agent = this.#agent;
-    const call = callOf(context);
-    const { presented: capabilities, declared } = await presentedBy(agent, context);
-    if (taskId !== "") {
-      await admit(agent, context);
-      if (!(await this.#visibility.sees(taskId, context))) {
-        throw new TaskNotFoundError(`Task not found: ${taskId}`);
+export function operationGate(
+  agent: IssuingAgent,
+  needs: NeedsOf,
+  visibility: Visibility,
+): MessageWay {
+  return {
+    async enter({ message }, context) {
+      if (message === undefined || message.messageId === "") {
+        throw new RequestMalformedError("message.messageId is required.");
       }
-    }
-    const { operation, arguments: given = {} } = needed;
-    const invocation = { operation, arguments: given, capabilities, declared };
-    const clearance = await agent.clearOperation(call.caller, invocation);
-    if (!clearance.allowed) return refuse(denialFault(clearance.denials));
-    const { capability } = clearance;
-    if (taskId === "") allowTasks(agent, capability === undefined ? [] : [capability], context);
-    call.leave = { kind: "operation", clearance, agent };
-    message.referenceTaskIds = await this.#seen(referenceTaskIds, context);
-    return undefined;
-  }
-
-  /** The SDK would hand all tasks that a message refers to to what runs, other callers' too. */
-  async #seen(ids: readonly string[], context: ServerCallContext): Promise<string[]> {
-    const seen: string[] = [];
-    for (const id of ids) if (await this.#visibility.sees(id, context)) seen.push(id);
-    return seen;
-  }
+      assertReferences(message);
+      const { referenceTaskIds, taskId } = message;
+      const needed = await needs(message);
+      if (needed === undefined) return refuse(malformed("the message is not understood"));
+      const call = callOf(context);
+      const { presented: capabilities, declared } = await presentedBy(agent, context);
+      const continues = taskId !== "";
+      if (continues) {
+        await admit(agent, context);
+        if (!(await visibility.sees(taskId, context))) {
+          throw new TaskNotFoundError(`Task not found: ${taskId}`);
+        }
+      }
+      const { operation, arguments: given = {} } = needed;
+      const invocation = { operation, arguments: given, capabilities, declared };
+      const clearing = agent.clearOperation(call.caller, invocation);
+      const clearance = await cleared(clearing, continues, agent, context);
+      call.leave = { kind: "operation", clearance, agent };
+      // The SDK would hand all tasks that a message refers to to what runs, other callers' too.
+      const seen: string[] = [];
+      for (const id of referenceTaskIds) if (await visibility.sees(id, context)) seen.push(id);
+      message.referenceTaskIds = seen;
+      return undefined;
+    },
+  };
 }
 
 /** What a message was cleared for. */

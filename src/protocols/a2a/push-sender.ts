@@ -4,6 +4,7 @@ import type {
   PushNotificationStore,
   ServerCallContext,
 } from "@a2a-js/sdk/server";
+import { taskIdOf } from "./repeats.js";
 
 /** Milliseconds that a receiver has. */
 const TIMEOUT = 10_000;
@@ -70,9 +71,4 @@ export class PushSender implements PushNotificationSender {
       this.#onFailure(new Error(`a push notification was not delivered (${name})`), "push");
     }
   }
-}
-
-function taskIdOf({ payload }: StreamResponse): string {
-  if (payload === undefined) return "";
-  return payload.$case === "task" ? payload.value.id : payload.value.taskId;
 }

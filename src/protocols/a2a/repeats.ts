@@ -51,3 +51,9 @@ export async function* follow(
     yield* handler.resubscribe({ tenant: "", id: reply.id }, context);
   } else yield { payload: { $case: "task", value: reply } };
 }
+
+/** The task that an event is about; empty where it is about none. */
+export function taskIdOf({ payload }: StreamResponse): string {
+  if (payload === undefined) return "";
+  return payload.$case === "task" ? payload.value.id : payload.value.taskId;
+}

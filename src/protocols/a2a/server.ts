@@ -32,7 +32,7 @@ import { DENIAL_HEADER, METHODS } from "./extension.js";
 import { calledMethod } from "./extension-rpc.js";
 import { GuardedHandler } from "./guarded-handler.js";
 import { KeptTasks } from "./kept-tasks.js";
-import { MessageGate } from "./message-gate.js";
+import { messageGate } from "./message-gate.js";
 import type { PushOptions } from "./push-target.js";
 import { invokeSkill } from "./skill-methods.js";
 import type { TaskRunner } from "./task-call.js";
@@ -197,7 +197,7 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   const executor = new CapabilityExecutor({ agent, tasks, runTask, ...limits });
   const inner = new KeptTasks({ card, tasks, executor, push, onFailure });
   const handler = new GuardedHandler({ agent, inner, onFailure });
-  const messages = new MessageGate({ agent, tasks, limit, push });
+  const messages = messageGate({ agent, tasks, limit, push });
   const gates = { agent, handler, messages };
   const invoke = (call: Call, params: JsonObject): Promise<MethodOutcome> =>
     invokeSkill(call, params, { ...gates, ...limits, limit });

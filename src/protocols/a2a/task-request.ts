@@ -1,6 +1,7 @@
 import { type Message, Role } from "@a2a-js/sdk";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
+import { malformed, refuse } from "./errors.js";
 
 /** What a message asks for. */
 export type TaskRequest =
@@ -68,11 +69,17 @@ function readMethod({ method, params = {}, ...others }: JsonObject): TaskRequest
 }
 
 /** How many tasks a message may refer to. */
-export const MOST_REFERENCES = 16;
+const MOST_REFERENCES = 16;
 
 /** What a message lacks that A2A requires of it (sections 4.1.4 and 5.7). */
 export function missingIn(message: Message | undefined): string | undefined {
   if ((message?.messageId ?? "") === "") return "message.messageId is required";
   if (message?.role !== Role.ROLE_USER) return "message.role must be ROLE_USER";
   return message.parts.length === 0 ? "message.parts must have at least one part" : undefined;
+}
+
+/** @throws Refused where a message refers to more tasks than may be looked up for it. */
+export function assertReferences(message: Message | undefined): void {
+  if ((message?.referenceTaskIds.length ?? 0) <= MOST_REFERENCES) return;
+  refuse(malformed(`a message may refer to ${MOST_REFERENCES} tasks`));
 }

@@ -5,6 +5,7 @@ import type {
   LedgerEventKind,
   LedgerHop,
 } from "../../agent/ledger.js";
+import { isTexts } from "../../bytes/json.js";
 import { decodeUtf8, encodeUtf8 } from "../../bytes/utf8.js";
 import { CAPABILITY_LIMITS } from "../../capability/limits.js";
 import type { Hop } from "../../caveats/hop.js";
@@ -197,7 +198,6 @@ function optionalText(value: unknown): string | undefined {
 }
 
 function texts(value: unknown): readonly string[] | undefined {
-  if (value === undefined) return undefined;
-  if (Array.isArray(value) && value.every((member) => typeof member === "string")) return value;
+  if (value === undefined || isTexts(value)) return value;
   throw new TypeError("the stored list is not one of texts");
 }

@@ -1,6 +1,6 @@
 import { Task, TaskState } from "@a2a-js/sdk";
 import type { AuthorityUse } from "../../agent/coverage.js";
-import { isJsonObject } from "../../bytes/json.js";
+import { isJsonObject, isObject, isTexts } from "../../bytes/json.js";
 import type { StoreTables } from "../database.js";
 
 /** Before any time that a status can have. */
@@ -69,12 +69,9 @@ export function usesIn({ uses }: { readonly uses: string }): readonly AuthorityU
 }
 
 function isUse(value: unknown): value is AuthorityUse {
-  if (typeof value !== "object" || value === null) return false;
-  const use: { grant?: unknown; operation?: unknown; resources?: unknown } = value;
-  const { grant, operation, resources } = use;
-  const known = operation === undefined || typeof operation === "string";
-  const named = Array.isArray(resources) && resources.every((name) => typeof name === "string");
-  return typeof grant === "string" && known && named;
+  if (!isObject(value)) return false;
+  const { grant, operation = "", resources } = value;
+  return isTexts([grant, operation]) && isTexts(resources);
 }
 
 /** Milliseconds since 1970 of a status; `undefined` if it has no time, or a malformed one. */

@@ -52,8 +52,9 @@ export async function serve(
   const home = join(options.home, `${name}-home`);
   mkdirSync(home);
   const { clock, mode } = options;
-  const database = await createStores(join(home, "proviso.db"));
-  const revocations = await openRevocations(database, { clock });
+  // What other attempts take of the disk, and other processes revoke, is no matter here.
+  const database = await createStores(join(home, "proviso.db"), { reserve: 0 });
+  const revocations = await openRevocations(database, { clock, refreshEvery: 1000 });
   const ledger = new LedgerStore(database, { clock });
   const tasks = await openTaskStore(database, { clock });
   const issuer = createIssuer({

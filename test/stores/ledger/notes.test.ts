@@ -1,6 +1,7 @@
 import { renameSync } from "node:fs";
 import Database from "libsql";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { DatabaseOptions } from "../../../src/storage/database.js";
 import { StorageError } from "../../../src/storage/storage-error.js";
 import type { StoreDatabase } from "../../../src/stores/database.js";
 import type { LedgerStore } from "../../../src/stores/ledger/ledger-store.js";
@@ -36,10 +37,10 @@ function hold(path: string): () => void {
 /** A ledger, its database, and the problems that it reports. */
 async function troubled(
   capacity?: number,
-  reserve?: number,
+  more: DatabaseOptions = {},
 ): Promise<{ ledger: LedgerStore; database: StoreDatabase; problems: LedgerProblem[] }> {
   const problems: LedgerProblem[] = [];
-  const database = await databaseAt(newPath(), reserve);
+  const database = await databaseAt(newPath(), { patience: 100, ...more });
   const options = {
     interval: 1,
     clock: () => Date.parse("2026-01-01T00:00:00Z"),
@@ -134,7 +135,7 @@ describe("while the database cannot be written", () => {
   });
 
   test("the agent goes on with its work meanwhile", async () => {
-    const { ledger, database, problems } = await troubled();
+    const { ledger, database, problems } = await troubled(undefined, { patience: 1000 });
     const release = hold(database.name);
     ledger.note(invocation());
     const began = performance.now();
@@ -210,7 +211,7 @@ describe("while the database cannot be written", () => {
 });
 
 test("on a disk that is nearly full, notes wait, some are lost, and revocations are written", async () => {
-  const { ledger, database, problems } = await troubled(10, Number.MAX_SAFE_INTEGER);
+  const { ledger, database, problems } = await troubled(10, { reserve: Number.MAX_SAFE_INTEGER });
   const issuance = storageError(() => ledger.commit(invocation({ kind: "issuance" }), [ISSUED]));
   expect((await issuance).code).toBe("store_full");
   for (let i = 0; i < 15; i++) ledger.note(invocation());

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { LedgerEvent } from "../../../src/agent/ledger.js";
+import type { DatabaseOptions } from "../../../src/storage/database.js";
 import { openStores, type StoreDatabase } from "../../../src/stores/database.js";
 import { type LedgerOptions, LedgerStore } from "../../../src/stores/ledger/ledger-store.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
@@ -17,8 +18,11 @@ export function newPath(): string {
 }
 
 /** A database that is closed when the test is done. */
-export async function databaseAt(place: string, reserve = 0): Promise<StoreDatabase> {
-  const database = await openStores(place, "create", { reserve });
+export async function databaseAt(
+  place: string,
+  options: DatabaseOptions = {},
+): Promise<StoreDatabase> {
+  const database = await openStores(place, "create", { reserve: 0, ...options });
   onTestFinished(() => database.close());
   return database;
 }

@@ -1,0 +1,59 @@
+// cli/card/: what is done with a card beside showing it: checking one, and comparing two.
+
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { isErrno } from "../../src/bytes/error-code.js";
+import type { Context } from "../context.js";
+import { environmentError, usageError } from "../exit.js";
+import { fetchCardText } from "../remote/client.js";
+import type { CardOptions } from "../remote/options.js";
+
+/** Bytes; far more than the check takes, which then says so itself. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** How a card is explained in the help of every verb that takes one from a file too. */
+export const CARD_HELP = "a file, or the address of an agent or of its card";
+
+/** The text of a card, and what messages call it. */
+export interface CardText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Reads a card: from the network if the argument begins with `https://` or `http://`, else from a file.
+ *
+ * @throws CliError if there is none.
+ */
+export async function readCardText(
+  { cwd }: Context,
+  argument: string,
+  options: CardOptions,
+): Promise<CardText> {
+  if (argument === "") throw usageError("the name of the card is empty", "name a file or a URL");
+  if (!/^https?:\/\//i.test(argument)) {
+    return { name: argument, text: fileText(resolve(cwd, argument), argument) };
+  }
+  const { text, card } = await fetchCardText(argument, options);
+  return { name: card.href, text };
+}
+
+function fileText(path: string, name: string): string {
+  const unreadable = (why: string): Error => {
+    const hint = "name a card's file, or an address that begins with https://";
+    return environmentError("card_unreadable", `${name}: ${why}`, hint);
+  };
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, "r");
+    const stat = fstatSync(fd);
+    if (stat.isDirectory()) throw unreadable("it is a folder");
+    if (stat.size > MAX_BYTES) throw unreadable(`it is larger than ${MAX_BYTES} bytes`);
+    return readFileSync(fd, "utf8");
+  } catch (error) {
+    if (!isErrno(error) || error.name === "CliError") throw error;
+    throw unreadable(error.code === "ENOENT" ? "there is no such file" : error.message);
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}

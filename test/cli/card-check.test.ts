@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Json } from "../../src/bytes/json.js";
+import { card } from "../discovery/cards.js";
+import { changed } from "../discovery/changed.js";
+import { oddServer, type RunningAgent, startAgent } from "./agent.js";
+import { Bench, document } from "./run.js";
+
+// `card lint` and `card diff`, on files and on an agent that runs.
+
+const bench = new Bench();
+let agent: RunningAgent;
+beforeAll(async () => {
+  agent = await startAgent();
+  write("card.json", CARD);
+});
+afterAll(() => agent.stop());
+
+const PARAMS = { capabilities: { pause_resume: true } };
+const CARD: Json = card({ params: PARAMS });
+const PAUSE = "/capabilities/extensions/0/params/capabilities/pause_resume";
+
+function write(name: string, value: Json): string {
+  return bench.write(name, JSON.stringify(value, null, 2));
+}
+
+describe("lint", () => {
+  test("a card that is right", async () => {
+    expect(await bench.run(["card", "lint", "card.json"])).toEqual({
+      ...{ status: 0, stderr: "", stdout: "card.json: nothing is wrong\n" },
+    });
+  });
+
+  test("a card that is not: the place, what is wrong, and the line", async () => {
+    write("bad.json", changed(CARD, "/skills/0/tags", "t"));
+    const { status, stdout } = await bench.run(["card", "lint", "bad.json"]);
+    expect(status).toBe(1);
+    const [title, excerpt] = stdout.split("\n");
+    expect(title).toMatch(/^bad\.json:\d+:7: error schema: \/skills\/0\/tags: expected an array$/);
+    expect(excerpt).toBe('  "tags": "t"');
+  });
+
+  test("warnings alone are no failure", async () => {
+    write("warned.json", changed(CARD, PAUSE.replace("pause_resume", "artifact_streaming"), true));
+    const { status, stdout } = await bench.run(["card", "lint", "warned.json"]);
+    expect([status, stdout]).toEqual([0, expect.stringContaining("use streaming_message")]);
+  });
+
+  test("--json", async () => {
+    const { status, stdout } = await bench.run(["card", "lint", "bad.json", "--json"]);
+    expect(status).toBe(1);
+    expect(document(stdout)).toMatchObject({
+      ...{ card: "bad.json", errors: 1, warnings: 0 },
+      findings: [{ severity: "error", code: "schema", path: "/skills/0/tags", column: 7 }],
+    });
+  });
+
+  test("an agent's own card has no error", async () => {
+    const { status, stdout } = await bench.run(["card", "lint", agent.url, "--timeout", "30s"]);
+    expect([status, stdout]).toEqual([0, expect.not.stringContaining("error")]);
+  });
+
+  test("what a card has in it does not reach the terminal raw", async () => {
+    const odd = await oddServer((_, response) => {
+      response.setHeader("Content-Type", "application/json");
+      response.end(JSON.stringify({ "\u001b[31m\u202ex": "\u001b[31m" }));
+    });
+    const { status, stdout } = await bench.run(["card", "lint", odd.url]);
+    expect(status).toBe(1);
+    expect(stdout).toContain("unknown member");
+    expect(stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  });
+
+  test.each([
+    ["no such file", ["absent.json"], 6, /absent\.json: there is no such file/],
+    ["a folder", ["."], 6, /it is a folder/],
+    ["an empty name", [""], 2, /empty/],
+    ["no agent", ["http://127.0.0.1:1"], 6, /could not reach|no agent is at this port/],
+  ])("%s", async (_, args, status, message) => {
+    const run = await bench.run(["card", "lint", ...args]);
+    expect([run.status, run.stderr]).toEqual([status, expect.stringMatching(message)]);
+  });
+});
+
+describe("diff", () => {
+  test.each<[about: string, path: string, to: Json | undefined, status: number, line: string]>([
+    ["nothing", "/name", "agent", 0, "The cards are the same."],
+    ["what is safe", "/name", "other", 0, 'safe  card/name: "agent" is now "other"'],
+    [
+      "what is announced to end",
+      PAUSE.replace("pause_resume", "artifact_streaming"),
+      true,
+      7,
+      "deprecating  capabilities/artifact_streaming: true is new",
+    ],
+    ["what breaks", PAUSE, undefined, 8, "breaking  capabilities/pause_resume: true is gone"],
+  ])("%s", async (_, path, to, status, line) => {
+    write("new.json", changed(CARD, path, to));
+    const run = await bench.run(["card", "diff", "card.json", "new.json"]);
+    expect(run).toEqual({ status, stderr: "", stdout: `${line}\n` });
+  });
+
+  test("--json, and a card from an agent that runs", async () => {
+    bench.write("served.json", await bench.output("card", agent.url, "--json"));
+    const same = await bench.run(["card", "diff", "served.json", agent.url, "--json"]);
+    expect(document(same.stdout)).toEqual({ impact: "safe", changes: [] });
+    write("new.json", changed(CARD, PAUSE, false));
+    const { status, stdout } = await bench.run(["card", "diff", "card.json", "new.json", "--json"]);
+    expect(status).toBe(8);
+    expect(document(stdout)).toMatchObject({
+      impact: "breaking",
+      changes: [{ path: "capabilities/pause_resume", before: true, after: false }],
+    });
+  });
+
+  test("a text that is no card", async () => {
+    bench.write("text.json", '{"name": ');
+    bench.write("deep.json", `${"[".repeat(20_000)}${"]".repeat(20_000)}`);
+    for (const name of ["text.json", "deep.json"]) {
+      const { status, stderr } = await bench.run(["card", "diff", "card.json", name]);
+      expect([status, stderr]).toEqual([3, expect.stringContaining(`card lint ${name}`)]);
+    }
+  });
+});
+
+test("a verb of card is no address, and an address is no verb", async () => {
+  expect(await bench.output("card", agent.url)).toContain("documents-agent 1.2.3");
+  const { status, stderr } = await bench.run(["card", "lnit"]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining("https://")]);
+});
