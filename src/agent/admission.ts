@@ -1,6 +1,6 @@
 import type { VerifiedCapability } from "../capability/authorize.js";
 import type { AgentContext } from "./agent-options.js";
-import type { Caller } from "./caller.js";
+import type { Caller, Presenter } from "./caller.js";
 import type { Refusal } from "./clearance.js";
 import { ownPermissions, permissionsOf } from "./permissions.js";
 import {
@@ -12,9 +12,9 @@ import {
 import { type AgentDenial, missingCapability } from "./refusal.js";
 
 /** Leave to come in, with what is presented; it allows no skill by itself. */
-export interface Admission {
+export interface Admission<By extends Presenter = Caller> {
   readonly allowed: true;
-  readonly caller: Caller;
+  readonly caller: By;
   /** None where authority is ambient. */
   readonly capabilities: readonly AdmittedCapability[];
   /** Whether the caller has declared ambient authority. */
@@ -27,12 +27,12 @@ export interface Admission {
  *
  * @param declared - Whether the caller declares that it uses ambient authority.
  */
-export async function admit(
-  caller: Caller,
+export async function admit<By extends Presenter>(
+  caller: By,
   presented: readonly Presented[],
   declared: boolean,
   context: AgentContext,
-): Promise<Admission | Refusal> {
+): Promise<Admission<By> | Refusal> {
   const ambient = presented.length === 0 ? ambientDenial(declared, context) : undefined;
   if (ambient !== undefined) return { allowed: false, denials: [ambient] };
   if (presented.length === 0 && !(await allowsAmbient(caller, context))) {
@@ -77,7 +77,7 @@ async function stillAllowed(
   return (await permissionsOf(id, principal, grant, context)).length > 0;
 }
 
-async function allowsAmbient(caller: Caller, context: AgentContext): Promise<boolean> {
+async function allowsAmbient(caller: Presenter, context: AgentContext): Promise<boolean> {
   for (const grant of context.grants.keys()) {
     if ((await ownPermissions(caller, grant, context)).length > 0) return true;
   }

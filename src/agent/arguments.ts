@@ -1,7 +1,8 @@
 import type { Ajv2020 } from "ajv/dist/2020.js";
-import { type Json, textsIn } from "../bytes/json.js";
+import { isJsonObject, isObject, type Json, type JsonObject, textsIn } from "../bytes/json.js";
 import { shown } from "../caveats/scalar.js";
 import { isHandle } from "../issuer/handle.js";
+import type { OperationInvocation, SkillInvocation } from "./clearance.js";
 import type { AgentDenial } from "./refusal.js";
 import type { Skill } from "./skill.js";
 
@@ -15,13 +16,15 @@ const MAX_PATH_LENGTH = 256;
 let judge: Ajv2020 | undefined;
 
 /**
- * Compiles the schemas of skills.
+ * Compiles the schemas of skills, or of what else takes arguments.
  *
+ * @param where - What errors call them.
  * @throws TypeError naming the schema that is wrong, such as `skills[2].input`.
  * @throws Error if `ajv` is not installed.
  */
 export async function compileArgumentChecks(
-  skills: readonly Skill[],
+  skills: readonly Pick<Skill, "id" | "input">[],
+  where = "skills",
 ): Promise<ReadonlyMap<string, ArgumentCheck>> {
   const { Ajv2020 } = await import("ajv/dist/2020.js");
   // Compiling what schemas are judged by takes far longer than compiling them: once a process.
@@ -53,19 +56,67 @@ export async function compileArgumentChecks(
             return {
               code: "arguments_invalid",
               rule: instancePath === "" ? "arguments" : `arguments${instancePath}`,
-              message: `${place} ${message ?? "fail the skill's schema"}${named}`,
+              message: `${place} ${message ?? "fail the schema"}${named}`,
             };
           });
       });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw new TypeError(`skills[${at}].input: is not a valid JSON Schema: ${why}`, {
+      throw new TypeError(`${where}[${at}].input: is not a valid JSON Schema: ${why}`, {
         cause: error,
       });
     }
   }
   return checks;
 }
+
+/** Arrays and objects within each other, in arguments: what is nested deeper may hold itself. */
+const MAX_NESTED = 256;
+
+/**
+ * An invocation as it was when it came, with a frozen copy of its arguments: it is judged over many turns,
+ * and what its caller does to its own objects meanwhile changes nothing.
+ *
+ * @throws TypeError if the arguments are not JSON.
+ */
+export function ownInvocation<Of extends SkillInvocation | OperationInvocation>(
+  invocation: Of,
+): Of {
+  const { arguments: given, capabilities } = invocation;
+  const own = copied(given, (copy) => Object.freeze(copy));
+  return { ...invocation, arguments: own, capabilities: [...capabilities] };
+}
+
+/** A copy of what was judged for a skill, which may change what it is given. */
+export function skillArguments(judged: JsonObject): JsonObject {
+  return copied(judged, (copy) => copy);
+}
+
+type Finish = <Of extends object>(copy: Of) => Of;
+
+function copied(given: JsonObject, finish: Finish): JsonObject {
+  if (!isObject(given)) throw new TypeError("arguments: must be an object");
+  return copyOf(given, finish, MAX_NESTED);
+}
+
+function copyOf(object: JsonObject, finish: Finish, room: number): JsonObject {
+  const members = Object.entries(object).filter(([, one]) => one !== undefined);
+  return finish(
+    Object.fromEntries(members.map(([name, one]) => [name, copyOfOne(one, finish, room)])),
+  );
+}
+
+function copyOfOne(value: Json, finish: Finish, room: number): Json {
+  if (typeof value === "object" && value !== null) {
+    if (room === 0) throw new TypeError(`arguments: are nested more than ${MAX_NESTED} deep`);
+    if (isJsonObject(value)) return copyOf(value, finish, room - 1);
+    return finish(Array.from(value, (one) => copyOfOne(one, finish, room - 1)));
+  }
+  if (value === null || SCALARS.includes(typeof value)) return value;
+  throw new TypeError(`arguments: must be JSON; they hold: ${typeof value}`);
+}
+
+const SCALARS: readonly string[] = ["string", "number", "boolean"];
 
 /** Every text in the arguments that is written like a handle, wherever it stands, each once. */
 export function handlesIn(value: Json): string[] {

@@ -1,5 +1,16 @@
+/**
+ * Who presents capabilities, as far as other means than these authenticate it: by a stream that
+ * authenticates neither end, not at all.
+ */
+export interface Presenter {
+  /** The user on whose behalf. */
+  readonly principal?: string | undefined;
+  /** The agent that makes the call. A capability that names invokers is refused where it is not known. */
+  readonly invoker?: string | undefined;
+}
+
 /** Who makes a request, as authenticated by other means than a capability. */
-export interface Caller {
+export interface Caller extends Presenter {
   /** The user on whose behalf. */
   readonly principal: string;
   /** The agent that makes the call: an OAuth client's id. */

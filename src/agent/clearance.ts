@@ -62,4 +62,4 @@ export interface Refusal {
 }
 
 /** A capability whose signatures hold, allowed or not. */
-export type Judged = Pick<VerifiedCapability, "id" | "grant" | "revocationIds">;
+export type Judged = Pick<VerifiedCapability, "id" | "grant" | "principal" | "revocationIds">;

@@ -3,7 +3,7 @@ import { meant } from "../caveats/known-members.js";
 import { ambientDenial } from "./admission.js";
 import type { AgentContext } from "./agent-options.js";
 import { handlesIn } from "./arguments.js";
-import type { Caller } from "./caller.js";
+import type { Caller, Presenter } from "./caller.js";
 import type {
   Clearance,
   Judged,
@@ -20,7 +20,7 @@ import type { Operation } from "./skill.js";
 
 /** A call of something that the agent knows. */
 interface Call<Of extends Operation> extends Omit<SkillInvocation, "skill"> {
-  readonly caller: Caller;
+  readonly caller: Presenter;
   readonly asked: Of;
   /** The handles in the arguments. */
   readonly named: readonly string[];
@@ -61,7 +61,7 @@ export async function clearCall(
  * for the arguments.
  */
 export async function clearOperation(
-  caller: Caller,
+  caller: Presenter,
   invocation: OperationInvocation,
   context: AgentContext,
 ): Promise<Clearance<Operation> | Refusal> {
@@ -161,7 +161,7 @@ async function clearWith<Of extends Operation>(
 /** The handles that a token leaves; none if it is limited to none. */
 function handlesLeft(
   token: AuthenticToken,
-  invoker: string,
+  invoker: string | undefined,
   { issuer, audience }: AgentContext,
 ): readonly string[] {
   const standing = issuer.standing(token, { invoker, audience });
@@ -176,6 +176,8 @@ async function clearAmbient<Of extends Operation>(
   const denial = ambientDenial(declared, context);
   if (denial !== undefined) return refusal([denial]);
   const { principal } = caller;
+  // Ambient authority is what the policy allows to the principal that calls.
+  if (principal === undefined) return refusal([missingCapability()]);
   const permissions: Permission[] = [];
   for (const grant of context.grants.values()) {
     if (!grant.operations.includes(asked.operation)) continue;

@@ -4,7 +4,8 @@ import type { HopInit } from "../caveats/hop.js";
 import type { Issuer } from "../issuer/issuer.js";
 import { type Admission, admit } from "./admission.js";
 import type { AgentContext } from "./agent-options.js";
-import type { Caller } from "./caller.js";
+import { ownInvocation, skillArguments } from "./arguments.js";
+import type { Caller, Presenter } from "./caller.js";
 import { readCapabilityRequest } from "./capability-request.js";
 import type {
   Clearance,
@@ -102,7 +103,7 @@ export class IssuingAgent {
    * @throws StorageError if the ledger cannot be read.
    */
   authenticate(
-    caller: Caller,
+    caller: Presenter,
     presented: readonly Presented[],
   ): Promise<readonly AuthenticatedCapability[]> {
     return authenticateAll(presented, caller, this.#context);
@@ -110,10 +111,14 @@ export class IssuingAgent {
 
   /**
    * Leave to run a skill once, or every reason why not. A refusal is recorded at once; leave is recorded
-   * when it is used, or given up: {@link IssuingAgent.run} or {@link IssuingAgent.forgo}.
+   * when it is used, or given up: {@link IssuingAgent.run} or {@link IssuingAgent.forgo}. Judged is a copy
+   * of the arguments, and that is what runs.
+   *
+   * @throws TypeError if the arguments are not JSON.
    */
   async clear(caller: Caller, invocation: SkillInvocation): Promise<Clearance | Refusal> {
-    return this.#cleared(caller, invocation, () => clearCall(caller, invocation, this.#context));
+    const own = ownInvocation(invocation);
+    return this.#cleared(caller, own, () => clearCall(caller, own, this.#context));
   }
 
   /**
@@ -121,22 +126,21 @@ export class IssuingAgent {
    * {@link IssuingAgent.begin} says that it may; or every reason why not.
    */
   async clearOperation(
-    caller: Caller,
+    caller: Presenter,
     invocation: OperationInvocation,
   ): Promise<Clearance<Operation> | Refusal> {
-    return this.#cleared(caller, invocation, () =>
-      clearOperation(caller, invocation, this.#context),
-    );
+    const own = ownInvocation(invocation);
+    return this.#cleared(caller, own, () => clearOperation(caller, own, this.#context));
   }
 
   async #cleared<Of extends Operation>(
-    caller: Caller,
+    caller: Presenter,
     invocation: SkillInvocation | OperationInvocation,
     clear: () => Promise<Clearance<Of> | Refusal>,
   ): Promise<Clearance<Of> | Refusal> {
     const elapsed = this.#recorder.start();
     const answer = await clear();
-    if (answer.allowed) this.#leaves.set(answer, elapsed());
+    if (answer.allowed) this.#leaves.set(Object.freeze(answer), elapsed());
     else this.#recorder.notInvoked(caller, invocation, answer, elapsed());
     return answer;
   }
@@ -147,7 +151,7 @@ export class IssuingAgent {
    * @throws TypeError if the leave is used up, or of another agent.
    * @throws LeaveLostError if the capability no longer stands.
    */
-  begin(clearance: Clearance<Operation>, caller: Caller): void {
+  begin(clearance: Clearance<Operation>, caller: Presenter): void {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined) throw new TypeError("a call needs leave for each time it runs");
     this.#leaves.delete(clearance);
@@ -166,7 +170,8 @@ export class IssuingAgent {
   async run(clearance: Clearance, caller: Caller, signal: AbortSignal): Promise<Json> {
     this.begin(clearance, caller);
     const { asked, resources, principal, arguments: given } = clearance;
-    return asked.run({ arguments: given, resources, caller, principal, signal });
+    const own = skillArguments(given);
+    return asked.run({ arguments: own, resources, caller, principal, signal });
   }
 
   /**
@@ -174,7 +179,7 @@ export class IssuingAgent {
    *
    * @param code - Why, as a refusal is called in the ledger: `timed_out`.
    */
-  forgo(clearance: Clearance<Operation>, caller: Caller, code: string): void {
+  forgo(clearance: Clearance<Operation>, caller: Presenter, code: string): void {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined) return;
     this.#leaves.delete(clearance);
@@ -221,11 +226,11 @@ export class IssuingAgent {
    *
    * @param declared - Whether the caller declares that it uses ambient authority.
    */
-  async admit(
-    caller: Caller,
+  async admit<By extends Presenter>(
+    caller: By,
     presented: readonly Presented[],
     declared = false,
-  ): Promise<Admission | Refusal> {
+  ): Promise<Admission<By> | Refusal> {
     const elapsed = this.#recorder.start();
     const answer = await admit(caller, presented, declared, this.#context);
     if (!answer.allowed) this.#recorder.refused("invocation", caller, answer.denials, elapsed());
@@ -278,7 +283,7 @@ export class IssuingAgent {
   }
 
   /** What a presented capability is good for now, for its holder. */
-  introspect(caller: Caller, presented: Presented): Promise<Introspection> {
+  introspect(caller: Presenter, presented: Presented): Promise<Introspection> {
     return introspect(caller, presented, this.#context);
   }
 }

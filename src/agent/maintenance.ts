@@ -5,7 +5,7 @@ import { tokenDenialCode } from "../capability/denial.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { TokenRevocation } from "../issuer/token-revocation.js";
 import type { AgentContext } from "./agent-options.js";
-import type { Caller } from "./caller.js";
+import type { Presenter } from "./caller.js";
 import {
   type AuthenticCapability,
   authenticateOne,
@@ -40,7 +40,7 @@ export type Introspection =
 
 /** @see IssuingAgent.attenuate */
 export async function attenuatePresented(
-  caller: Caller,
+  caller: Presenter,
   one: Presented,
   hop: HopInit,
   context: AgentContext,
@@ -62,7 +62,7 @@ export async function attenuatePresented(
 
 /** The entry that revokes a presented capability. */
 export async function revocationOfPresented(
-  caller: Caller,
+  caller: Presenter,
   presented: Presented,
   reason: string | undefined,
   context: AgentContext,
@@ -75,7 +75,7 @@ export async function revocationOfPresented(
 
 /** @see IssuingAgent.introspect */
 export async function introspect(
-  caller: Caller,
+  caller: Presenter,
   presented: Presented,
   context: AgentContext,
 ): Promise<Introspection> {

@@ -1,5 +1,5 @@
 import type { AgentContext } from "./agent-options.js";
-import type { Caller } from "./caller.js";
+import type { Presenter } from "./caller.js";
 import { forInvoker, type Permission } from "./policy.js";
 
 /**
@@ -20,11 +20,12 @@ export async function permissionsOf(
   return forInvoker(all, (await ledger.issued(capability))?.invoker);
 }
 
-/** What the policy allows at this moment under a grant to a caller that asks itself. */
+/** What the policy allows now, under a grant, to a caller that asks itself; nothing to an unknown principal. */
 export async function ownPermissions(
-  { principal, invoker }: Caller,
+  { principal, invoker }: Presenter,
   grant: string,
   { policy }: Pick<AgentContext, "policy">,
 ): Promise<readonly Permission[]> {
+  if (principal === undefined) return [];
   return forInvoker(await policy.permissions(principal, grant), invoker);
 }

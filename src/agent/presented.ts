@@ -1,7 +1,7 @@
 import type { Authentication, AuthenticToken } from "../capability/authenticate.js";
 import type { RefusedCapability, VerifiedCapability } from "../capability/authorize.js";
 import type { Issuer } from "../issuer/issuer.js";
-import type { Caller } from "./caller.js";
+import type { Presenter } from "./caller.js";
 import type { IssuedCapability, Ledger } from "./ledger.js";
 import type { AgentDenial, AgentDenials, Denied } from "./refusal.js";
 
@@ -50,7 +50,7 @@ export type Presented = PresentedCapability | AuthenticatedCapability;
  */
 export async function authenticateAll(
   presented: readonly Presented[],
-  caller: Caller,
+  caller: Presenter,
   context: PresentedContext,
 ): Promise<readonly AuthenticatedCapability[]> {
   const known = new Map<string, Authentication>();
@@ -70,7 +70,7 @@ export async function authenticateAll(
  */
 export async function authenticateOne(
   one: Presented,
-  caller: Caller,
+  caller: Presenter,
   { issuer, ledger }: PresentedContext,
   known: Map<string, Authentication> = new Map(),
 ): Promise<AuthenticatedCapability> {
@@ -93,7 +93,7 @@ function isAuthenticated(one: Presented): one is AuthenticatedCapability {
 
 async function authenticated(
   { id, token }: PresentedCapability,
-  caller: Caller,
+  caller: Presenter,
   { issuer, ledger }: Pick<PresentedContext, "issuer" | "ledger">,
   known: Map<string, Authentication>,
 ): Promise<AuthenticatedCapability> {
@@ -117,7 +117,7 @@ async function authenticated(
  */
 export function standingOf(
   one: AuthenticatedCapability,
-  { invoker }: Caller,
+  { invoker }: Presenter,
   { issuer, audience }: PresentedContext,
 ): Standing {
   if (!one.ok) return { allowed: false, denials: one.denials };
@@ -141,10 +141,11 @@ function tooMany(): Denied {
 
 /** Whether a capability was issued to the very party that calls. */
 export function isIssuedTo(
-  { principal, invoker }: Caller,
+  { principal, invoker }: Presenter,
   issued: IssuedCapability | undefined,
 ): issued is IssuedCapability {
-  return issued?.principal === principal && issued.invoker === invoker;
+  if (issued === undefined) return false;
+  return issued.principal === principal && issued.invoker === invoker;
 }
 
 /** The denial for an id that is not the caller's to use. */

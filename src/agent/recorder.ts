@@ -1,7 +1,7 @@
 import type { VerifiedCapability } from "../capability/authorize.js";
 import { TokenSearch } from "../capability/token-search.js";
 import type { AgentContext } from "./agent-options.js";
-import type { Caller } from "./caller.js";
+import type { Presenter } from "./caller.js";
 import type {
   Clearance,
   Judged,
@@ -30,7 +30,7 @@ export class Recorder {
 
   /** @throws StorageError if the ledger cannot record it: then nothing is issued. */
   async issued(
-    caller: Caller,
+    caller: Presenter,
     granted: readonly GrantedCapability[],
     kept: readonly IssuedCapability[],
     purpose: string | undefined,
@@ -47,7 +47,7 @@ export class Recorder {
     this.#options.observe({ kind: "issuance", decision: "allowed", seconds });
   }
 
-  notIssued(caller: Caller, code: string, purpose: string | undefined, seconds: number): void {
+  notIssued(caller: Presenter, code: string, purpose: string | undefined, seconds: number): void {
     this.#refused("issuance", caller, [code], seconds, inWords(purpose));
   }
 
@@ -57,7 +57,7 @@ export class Recorder {
    * @param forgone - Why it does not run after all: a refusal's code.
    */
   invoked(
-    caller: Caller,
+    caller: Presenter,
     clearance: Clearance<Operation | Skill>,
     seconds: number,
     forgone?: string,
@@ -79,7 +79,7 @@ export class Recorder {
   }
 
   notInvoked(
-    caller: Caller,
+    caller: Presenter,
     invocation: SkillInvocation | OperationInvocation,
     answer: Refusal,
     seconds: number,
@@ -94,13 +94,13 @@ export class Recorder {
   }
 
   /** A refusal of anything but a skill: of an admission, an attenuation or a revocation. */
-  refused(kind: LedgerEventKind, caller: Caller, denials: AgentDenials, seconds = 0): void {
+  refused(kind: LedgerEventKind, caller: Presenter, denials: AgentDenials, seconds = 0): void {
     this.#refused(kind, caller, codesOf(denials), seconds, {});
   }
 
   /** @throws StorageError if the ledger cannot record it. */
   async revoked(
-    caller: Caller,
+    caller: Presenter,
     capability: string,
     revocationId: string,
     purpose: string | undefined,
@@ -113,7 +113,7 @@ export class Recorder {
 
   #refused(
     kind: LedgerEventKind,
-    caller: Caller,
+    caller: Presenter,
     codes: readonly string[],
     seconds: number,
     more: Partial<LedgerEvent>,
@@ -127,11 +127,15 @@ export class Recorder {
   #event(
     kind: LedgerEventKind,
     decision: "allowed" | "refused",
-    { principal, invoker }: Caller,
+    { principal, invoker }: Presenter,
     more: Partial<LedgerEvent>,
   ): LedgerEvent {
     const at = new Date(this.#options.clock()).toISOString();
-    return { kind, at, decision, principal, invoker, ...more };
+    const who = {
+      ...(principal === undefined ? {} : { principal }),
+      ...(invoker === undefined ? {} : { invoker }),
+    };
+    return { kind, at, decision, ...more, ...who };
   }
 
   /** What was called, with the values that are recorded. */
@@ -150,13 +154,13 @@ export class Recorder {
   }
 
   /** What each hop says, without hops that hold a token of this issuer: the ledger keeps no token. */
-  #pathOf({ id, grant, hops }: VerifiedCapability): Partial<LedgerEvent> {
+  #pathOf({ id, grant, principal, hops }: VerifiedCapability): Partial<LedgerEvent> {
     const search = new TokenSearch((text) => this.#options.issuer.isAuthentic(text));
     const path = hops.map(({ revocationId, hop }) => {
       const shown = hop !== undefined && search.look(JSON.parse(JSON.stringify(hop))) === "none";
       return shown ? { revocationId, hop } : { revocationId };
     });
-    return { capability: id, grant, path };
+    return { ...onBehalfOf(principal), capability: id, grant, path };
   }
 }
 
@@ -164,8 +168,13 @@ function inWords(purpose: string | undefined): Pick<LedgerEvent, "purpose"> {
   return purpose === undefined ? {} : { purpose };
 }
 
-function refusedPathOf({ id, grant, revocationIds }: Judged): Partial<LedgerEvent> {
+/** The capability's principal, for calls by a presenter of which nothing else is authenticated. */
+function onBehalfOf(principal: string | undefined): Pick<LedgerEvent, "principal"> {
+  return principal === undefined ? {} : { principal };
+}
+
+function refusedPathOf({ id, grant, principal, revocationIds }: Judged): Partial<LedgerEvent> {
   // The first is the identifier's, which is no hop.
   const path = revocationIds.slice(1).map((revocationId) => ({ revocationId }));
-  return { capability: id, grant, path };
+  return { ...onBehalfOf(principal), capability: id, grant, path };
 }

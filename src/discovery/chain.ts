@@ -20,7 +20,7 @@ export interface ChainLink {
 /** Whether a chain of agents may be given the task. */
 export type ChainDiscovery = UsableChain | RefusedChain;
 
-export interface UsableChain {
+interface UsableChain {
   readonly ok: true;
   /** The agent to call: the first of the chain. */
   readonly agent: UsableAgent;
@@ -57,6 +57,22 @@ export interface ChainOptions {
  *
  * @param links - From the agent that is called to the last.
  * @throws TypeError if the requirements or the options are not valid, or there is no link.
+ * @example
+ * ```ts
+ * import { DISCOVERY_URI, readCard, validateChain } from "proviso/discovery";
+ *
+ * const url = "https://agent.example";
+ * const params = { delegates: [{ url: "https://other.example" }] };
+ * const card = readCard({
+ *   name: "agent",
+ *   supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+ *   capabilities: { context_reuse: true, extensions: [{ uri: DISCOVERY_URI, params }] },
+ * });
+ * validateChain([{ url, card }]).ok; // => true
+ * // What the other agent's card says is not known here.
+ * const chain = validateChain([{ url, card }], { endToEnd: ["context_reuse"] });
+ * chain.ok ? [] : chain.denials.map(({ code }) => code); // => ["chain_unknown"]
+ * ```
  */
 export function validateChain(
   links: readonly ChainLink[],
@@ -90,7 +106,7 @@ export function validateChain(
 }
 
 /** Where in a chain a link is judged. */
-export interface LinkPlace {
+interface LinkPlace {
   /** 0 for the agent that is called. */
   readonly index: number;
   readonly requirements: DiscoveryRequirements;

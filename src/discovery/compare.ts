@@ -38,12 +38,15 @@ export interface CardChange {
  * @param registry - By which a capability is deprecated.
  * @returns Breaking changes first; empty if the cards are the same.
  * @example
+ * ```ts
  * import { compareCards, readCard } from "proviso/discovery";
  *
- * const card = (pause: boolean) =>
- *   readCard({ name: "agent", capabilities: { pause_resume: pause } });
- * const [change] = compareCards(card(true), card(false));
- * console.log(change?.impact, change?.path); // breaking capabilities/pause_resume
+ * const before = readCard({ name: "agent", capabilities: { pause_resume: true } });
+ * const after = readCard({ name: "agent", capabilities: {} });
+ * const [change] = compareCards(before, after);
+ * change?.impact; // => "breaking"
+ * change?.path; // => "capabilities/pause_resume"
+ * ```
  */
 export function compareCards(
   before: CardReading,

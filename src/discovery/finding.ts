@@ -18,7 +18,7 @@ export interface CardFinding {
   readonly message: string;
 }
 
-export type CardFindingCode =
+type CardFindingCode =
   | "too_large"
   | "too_deep"
   | "not_json"

@@ -28,6 +28,21 @@ import {
  * `requireSignature` refuses every card: `safeDiscover` verifies first, and then judges the rest.
  *
  * @throws TypeError if the requirements are not valid.
+ * @example
+ * ```ts
+ * import { judgeCard, readCard } from "proviso/discovery";
+ *
+ * const url = "https://agent.example/a2a";
+ * const card = readCard({
+ *   name: "agent",
+ *   supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+ *   capabilities: { streaming: true },
+ * });
+ * judgeCard(card).ok; // => true
+ * const refused = judgeCard(card, { capabilities: ["streaming_message"] });
+ * const codes = refused.ok ? [] : refused.denials.map(({ code }) => code);
+ * codes; // => ["capability_undeclared"]
+ * ```
  */
 export function judgeCard(
   card: CardReading,

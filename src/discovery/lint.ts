@@ -15,7 +15,7 @@ import { schemaRemarks } from "./schema-remarks.js";
 import { DISCOVERY_URI } from "./uris.js";
 
 /** Characters of a card. */
-export const MAX_CARD_LENGTH: number = 1024 * 1024;
+const MAX_CARD_LENGTH = 1024 * 1024;
 /** Findings of one card; whoever mends those may ask again. */
 const MOST = 200;
 

@@ -13,7 +13,7 @@ import { CAPABILITIES_URI, DISCOVERY_URI } from "./uris.js";
 /** Arrays and objects within each other; no card is that deep. */
 export const MAX_CARD_DEPTH = 64;
 /** More extensions than any card needs. */
-export const MAX_EXTENSIONS = 128;
+const MAX_EXTENSIONS = 128;
 
 /**
  * Reads a card: leniently where A2A is lenient, strictly where the contract speaks. A field of the

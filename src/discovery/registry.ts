@@ -1,5 +1,5 @@
 /** What a card must say of a capability before it is relied on. */
-export type CapabilityTier =
+type CapabilityTier =
   /** Every agent has it; no card declares it. */
   | "implicit"
   /** An agent has it if its card declares it. */

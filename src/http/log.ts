@@ -15,7 +15,7 @@ export interface RequestLogOptions {
   readonly binding: string;
   /** The header of a response that has the codes of a refusal. */
   readonly denialHeader: string;
-  /** The method that a request calls, where its address does not say. */
+  /** What a request calls, as it may be logged: nothing that its caller chose freely. */
   readonly methodOf?: (req: Request) => unknown;
   readonly log: AgentLog;
   readonly metrics: AgentMetrics | undefined;
@@ -23,7 +23,7 @@ export interface RequestLogOptions {
 
 /**
  * Logs each request when it has been answered, and measures it: its binding, status, method, caller
- * and denial codes. Never a header, a body, or an argument.
+ * and denial codes. Never a header, a body, an argument, or an address: any may hold a secret by mistake.
  */
 export function requestLog(options: RequestLogOptions): RequestHandler {
   const { binding, denialHeader, methodOf, log, metrics } = options;
@@ -36,10 +36,7 @@ export function requestLog(options: RequestLogOptions): RequestHandler {
       const denials = res.getHeader(denialHeader);
       const fields = {
         binding,
-        method:
-          typeof called === "string"
-            ? called.slice(0, 64)
-            : `${req.method} ${req.path.slice(0, 128)}`,
+        method: typeof called === "string" ? called.slice(0, 64) : req.method,
         status: res.statusCode,
         ...knownCaller(req),
         milliseconds: Math.round(seconds * 1e6) / 1000,

@@ -41,6 +41,15 @@ describe("a token that needs a discharge", () => {
     expect(decision.allowed && decision.capability.hops[1]).not.toHaveProperty("hop");
   });
 
+  test("cannot be extended by the party that checks it, which holds its discharges", () => {
+    const authentic = issuer.authenticate(bindDischarges(token, [answer("q1")]));
+    if (!authentic.ok) throw new Error(authentic.denial.message);
+    const { token: known } = authentic;
+    expect(tokenError(() => issuer.extend(known, { purpose: "x" }))).toBe("has_discharges");
+    const bare = issuer.authenticate(mint(issuer));
+    expect(bare.ok && issuer.extend(bare.token, { purpose: "x" }).ok).toBe(true);
+  });
+
   test("is refused without it", () => {
     expect(denials(issuer.authorize(token, GET))).toEqual([
       {

@@ -33,8 +33,9 @@ describe("one registry", () => {
     [
       "removed at once",
       registry("2.0", { ...OLD, removed: "2.0" }),
-      ["versions_out_of_order", "removed_early"],
+      ["entry_malformed", "removed_early"],
     ],
+    ["a registry without a version", registry("two", PAUSE), ["entry_malformed"]],
     [
       "never deprecated, and removed",
       registry("2.0", { ...PAUSE, removed: "3.0" }),
@@ -59,7 +60,7 @@ describe("one registry", () => {
     [
       "a successor that is not there",
       registry("2.0", { ...OLD, supersededBy: "gone" }),
-      ["successor_missing"],
+      ["entry_malformed"],
     ],
     ["a name twice", registry("1.0", PAUSE, PAUSE), ["entry_malformed"]],
     [
@@ -77,21 +78,26 @@ describe("a registry and the next", () => {
   const one = registry("1.0", PAUSE);
   const two = registry("2.0", OLD);
   const more: RegisteredCapability = { ...PAUSE, name: "more", introduced: "1.1" };
-  test.each<[about: string, CapabilityRegistry, CapabilityRegistry, readonly string[]]>([
+  const implicit: RegisteredCapability = { ...PAUSE, tier: "implicit" };
+  test.each<
+    [
+      about: string,
+      previous: CapabilityRegistry,
+      next: CapabilityRegistry,
+      expected: readonly string[],
+    ]
+  >([
     ["deprecation by a major release", one, two, []],
-    ["removal by the next major release", two, registry("3.0", { ...OLD, removed: "3.0" }), []],
+    ["removal by the next one", two, registry("3.0", { ...OLD, removed: "3.0" }), []],
+    ["removal, announced", two, registry("2.1", { ...OLD, removed: "3.0" }), []],
+    ["removal within it", two, registry("2.4", { ...OLD, removed: "2.4" }), ["removed_early"]],
     ["an entry that is gone", two, registry("3.0"), ["entry_missing"]],
+    ["an entry that is gone at once", one, registry("1.1"), ["entry_missing"]],
     [
-      "removal within the major release",
-      two,
-      registry("2.4", { ...OLD, removed: "2.4" }),
-      ["removed_early"],
-    ],
-    [
-      "removal without deprecation",
-      one,
-      registry("2.0", { ...PAUSE, removed: "2.0" }),
-      ["removed_undeprecated"],
+      "removal that was before",
+      registry("3.1", OLD),
+      registry("3.2", { ...OLD, removed: "3.0" }),
+      ["history_changed"],
     ],
     ["a new capability", one, registry("1.1", PAUSE, more), []],
     [
@@ -114,13 +120,10 @@ describe("a registry and the next", () => {
     ],
     ["deprecation taken back", two, registry("2.1", PAUSE), ["history_changed"]],
     ["a need that is new", one, registry("1.1", { ...PAUSE, needs: "streaming" }), ["narrowed"]],
-    [
-      "a duty to declare what all had",
-      registry("1.0", { ...PAUSE, tier: "implicit" }),
-      registry("1.1", PAUSE),
-      ["narrowed"],
-    ],
-    ["a version that comes before", registry("1.1", PAUSE), one, ["history_changed"]],
+    ["a duty to declare", registry("1.0", implicit), registry("1.1", PAUSE), ["narrowed"]],
+    ["a duty to declare, later", registry("1.0", implicit), registry("2.0", PAUSE), []],
+    ["what all must have at once", one, registry("1.1", implicit), ["narrowed"]],
+    ["a version that comes before", two, one, ["entry_malformed"]],
   ])("%s", (_, previous, next, expected) => {
     expect(checkStability(previous, next).map(({ code }) => code)).toEqual(expected);
   });

@@ -27,7 +27,9 @@ export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[
   ["src/http/fetch.ts", ["createCapabilityMiddleware"]],
   ["src/http/node.ts", ["createCapabilityMiddleware"]],
   ["src/sources/index.ts", ["openFolder"]],
+  ["src/discovery/index.ts", ["checkRegistry", "compareCards", "judgeCard", "validateChain"]],
   ["src/protocols/a2a/index.ts", ["createAgentMetrics", "guard", "serveAgent"]],
+  ["src/protocols/a2e/index.ts", ["createSessionHost"]],
   ["src/protocols/a2a/client/index.ts", ["createCapabilityClient", "refusalOf", "withCapability"]],
 ];
 

@@ -32,12 +32,17 @@ export function faultWriter(binding: Binding): FaultWriter {
 export function plainId(answer: FaultWriter): RequestHandler {
   return (req, res, next) => {
     const id: unknown = req.body?.id;
-    const plain = typeof id !== "string" || (id.length <= LONGEST_ID && !CONTROLS.test(id));
-    if (plain) return next();
+    if (typeof id !== "string" || isPlainText(id)) return next();
     const message = `"id" must be a number, or at most ${LONGEST_ID} printable characters`;
     return answer(res, invalidRequest(message));
   };
 }
 
-const LONGEST_ID = 128;
+/** Whether an id may stand in a log. */
+export function isPlainText(id: string): boolean {
+  return id.length <= LONGEST_ID && !CONTROLS.test(id);
+}
+
+/** Characters of an id that a caller chooses. */
+export const LONGEST_ID = 128;
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;

@@ -39,6 +39,8 @@ export interface Call {
   readonly asked?: Json;
   /** The request as it was read when leave was asked for: what runs is this one. */
   request?: SendMessageRequest;
+  /** Tasks that the message refers to and its caller sees: what runs learns of no others. */
+  references?: readonly string[];
   /** The answer to a message that runs nothing. */
   reply?: Message | Task;
   /** Which tasks it may see, once it is let in. */

@@ -9,7 +9,8 @@ import { type Binding, type Fault, fault, faultOf, INTERNAL, malformed, refuse }
 import { CAPABILITY_HEADER, ERROR_CODES } from "./extension.js";
 import { answerOwnMethod, type OwnMethods } from "./extension-rpc.js";
 import type { GuardedHandler } from "./guarded-handler.js";
-import { membersOf, type Need, outlineOf } from "./places.js";
+import { isRoot, membersOf, type Need, outlineOf } from "./places.js";
+import { oddParameter } from "./plain-ids.js";
 import { readPresented } from "./presented.js";
 import { decoded, unreadIn } from "./unread.js";
 
@@ -42,6 +43,8 @@ export function entrance(
     // What a first pass has read and taken away, a second would miss: a call without a capability.
     if (passed.has(req)) return next(new TypeError("the guard stands twice before this handler"));
     passed.add(req);
+    // What is private to its caller; the SDK gives its streams a header of their own.
+    res.setHeader("Cache-Control", "no-store");
     const binding = bindingOf(req);
     const body = membersOf(req.body);
     const answer = (why: Fault): void => answerFault(res, binding, why, body["id"]);
@@ -52,13 +55,13 @@ export function entrance(
         if (!res.hasHeader("WWW-Authenticate")) res.setHeader("WWW-Authenticate", "Bearer");
         return answer(UNKNOWN_CALLER);
       }
-      const problem = unreadIn(req, outline, agent.issuer);
+      const problem = unreadIn(req, outline, agent.issuer) ?? oddParameter(req, outline);
       if (problem !== undefined) return answer(malformed(problem));
       const presented = readPresented(outline.params, req.headers, outline.places);
       const read = { call: { caller, binding, presented }, outline };
       withoutCapability(req);
       // Whatever else there is at the address, or below it, is not JSON-RPC.
-      const isRpc = binding === "jsonrpc" && req.method === "POST" && req.path === "/";
+      const isRpc = binding === "jsonrpc" && req.method === "POST" && isRoot(req.path);
       const asked = isRpc ? await answerOwnMethod(req, res, read, options) : read;
       if (asked === "answered") return;
       const { need, tenant } = asked.outline;

@@ -17,10 +17,14 @@ export type OwnMethods = ReadonlyMap<
 
 const sent = new WeakSet<Request>();
 
-/** The JSON-RPC method that a request has called, whatever it goes on as. */
-export function calledMethod(req: Request): unknown {
-  return sent.has(req) ? METHODS.send : req.body?.method;
+/** The JSON-RPC method that a request has called, whatever it goes on as; if it is like the name of one. */
+export function calledMethod(req: Request): string | undefined {
+  if (sent.has(req)) return METHODS.send;
+  const method: unknown = req.body?.method;
+  return typeof method === "string" && NAME.test(method) ? method : undefined;
 }
+
+const NAME = /^(?:a2a\/)?[A-Za-z]{1,40}(?:\/[A-Za-z]{1,40}){0,2}$/;
 
 /**
  * Answers the extension's own JSON-RPC methods, which the SDK's handler does not know. `a2a/task/send`
@@ -49,7 +53,6 @@ export async function answerOwnMethod(
   }
   const params = body["params"] ?? {};
   res.setHeader("A2A-Extensions", EXTENSION_URI);
-  res.setHeader("Cache-Control", "no-store");
   if (!isJsonObject(params)) return answer(malformed('"params" must be an object'));
   const { call, outline } = read;
   if (method === METHODS.send) {

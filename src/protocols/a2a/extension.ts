@@ -3,7 +3,10 @@
  */
 
 /** What agents and clients call the extension by, in the Agent Card and in `A2A-Extensions`. */
-export { CAPABILITIES_URI as EXTENSION_URI } from "../../discovery/uris.js";
+export const EXTENSION_URI: typeof CAPABILITIES_URI = CAPABILITIES_URI;
+
+import { CAPABILITIES_URI } from "../../discovery/uris.js";
+
 export { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
 
 /** The `domain` of every `google.rpc.ErrorInfo` that is about capabilities. */

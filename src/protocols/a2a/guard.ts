@@ -5,12 +5,14 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { assertMembers } from "../../caveats/known-members.js";
 import { BODY_LIMITS, type BodyLimits, jsonBody, wellFormedBody } from "../../http/body.js";
 import type { FaultWriter } from "../../http/fault.js";
-import { BODY_TYPES, faultWriter } from "./answer.js";
+import { BODY_TYPES, faultWriter, plainId } from "./answer.js";
 import { entrance } from "./entrance.js";
 import type { Binding } from "./errors.js";
 import { GuardedHandler } from "./guarded-handler.js";
 import { type NeedsOf, operationGate } from "./operation-gate.js";
-import { RememberedTasks, shownBy } from "./visibility.js";
+import { isRoot } from "./places.js";
+import { RememberedTasks } from "./remembered-tasks.js";
+import { shownBy } from "./visibility.js";
 
 export interface GuardOptions {
   /** Judges capabilities, and issues them: its operations are what messages may need. */
@@ -119,11 +121,15 @@ export function guard(options: GuardOptions): Guard {
   const gates = { agent, handler, messages, methods: new Map(), tenants: true };
   const body = { ...BODY_LIMITS, ...options.body };
   const answer: FaultWriter = (res, why) => faultWriter(bindingOf(res.req))(res, why);
+  const plain = plainId(answer);
+  const named: RequestHandler = (req, res, next) =>
+    bindingOf(req) === "jsonrpc" ? plain(req, res, next) : next();
   const middleware = express
     .Router()
     .use(
       ...jsonBody(BODY_TYPES.rest, body, answer),
       wellFormedBody(answer),
+      named,
       entrance({ ...gates, caller, onFailure }, bindingOf),
     );
   return { handler, middleware };
@@ -131,5 +137,5 @@ export function guard(options: GuardOptions): Guard {
 
 /** As the SDK's handlers route: JSON-RPC is at their own address, and nothing of HTTP+JSON is. */
 function bindingOf({ path }: Request): Binding {
-  return path === "/" ? "jsonrpc" : "rest";
+  return isRoot(path) ? "jsonrpc" : "rest";
 }

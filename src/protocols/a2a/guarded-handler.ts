@@ -163,22 +163,22 @@ export class GuardedHandler implements Operations {
 
   #listed(params: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
     const { visibility } = this.#options;
-    const list = (asked: ListTasksRequest): Promise<ListTasksResponse> =>
-      this.#inner.listTasks(asked, context);
-    return visibility === undefined ? list(params) : visibility.list(params, context, list);
+    if (visibility === undefined) return this.#inner.listTasks(params, context);
+    return visibility.list(params, context, this.#inner);
   }
 
   /** The message that leave was asked for, where its capability still stands: it runs now. */
   #begun(context: ServerCallContext) {
-    const { leave, request, caller } = callOf(context);
-    if (leave === undefined || request === undefined) throw notLetIn();
+    const { leave, request, caller, references = [] } = callOf(context);
+    if (leave === undefined || request?.message === undefined) throw notLetIn();
     // What runs a skill asks again itself, once the task is stored.
     if (leave.kind === "operation") {
       const use = useOf(leave.clearance);
       if (use !== undefined) recordUse(context, use);
       this.#options.agent.begin(leave.clearance, caller);
     }
-    return withoutCapabilities(request);
+    const message = { ...request.message, referenceTaskIds: [...references] };
+    return { ...withoutCapabilities(request), message };
   }
 
   #take(need: Need, context: ServerCallContext): void {

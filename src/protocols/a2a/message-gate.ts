@@ -1,5 +1,6 @@
-import type { SendMessageRequest } from "@a2a-js/sdk";
+import type { Message, SendMessageRequest } from "@a2a-js/sdk";
 import { ContentTypeNotSupportedError } from "@a2a-js/sdk/errors";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { ConcurrencyLimit } from "../../http/work.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
@@ -11,7 +12,13 @@ import { taskEntrance } from "./open-tasks.js";
 import { unsupportedPart } from "./parts.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
 import { repeatedTask, taskMessage } from "./repeats.js";
-import { assertReferences, missingIn, readTaskRequest, type TaskRequest } from "./task-request.js";
+import {
+  assertReferences,
+  missingIn,
+  readTaskRequest,
+  seenOf,
+  type TaskRequest,
+} from "./task-request.js";
 
 /** What messages are let through by. */
 export interface MessageGateContext {
@@ -27,6 +34,11 @@ export interface MessageGateContext {
  */
 export function messageGate({ agent, tasks, limit, push }: MessageGateContext): MessageWay {
   const goOn = taskEntrance(tasks);
+  const refer = async (message: Message | undefined, context: ServerCallContext): Promise<void> => {
+    const sees = async (id: string): Promise<boolean> =>
+      (await tasks.load(id, context)) !== undefined;
+    callOf(context).references = await seenOf(message?.referenceTaskIds ?? [], sees);
+  };
   return {
     async enter(request, context) {
       const { message } = request;
@@ -47,6 +59,7 @@ export function messageGate({ agent, tasks, limit, push }: MessageGateContext): 
         await goOn(message, context);
         if (asked.kind === "text") {
           call.leave = { kind: "text", admission, request: asked };
+          await refer(message, context);
           return undefined;
         }
       }
@@ -55,6 +68,7 @@ export function messageGate({ agent, tasks, limit, push }: MessageGateContext): 
       const clearing = agent.clear(call.caller, invocation);
       const clearance = await cleared(clearing, continues, agent, context);
       call.leave = { kind: "skill", clearance, invocation };
+      await refer(message, context);
       return undefined;
     },
   };

@@ -11,7 +11,7 @@ import { callOf } from "./calls.js";
 import type { MessageWay } from "./entering.js";
 import { malformed, refuse } from "./errors.js";
 import { narrowed } from "./task-call.js";
-import { assertReferences } from "./task-request.js";
+import { assertReferences, seenOf } from "./task-request.js";
 import type { Visibility } from "./visibility.js";
 
 /** What a message needs leave for. */
@@ -60,10 +60,7 @@ export function operationGate(
       const clearing = agent.clearOperation(call.caller, invocation);
       const clearance = await cleared(clearing, continues, agent, context);
       call.leave = { kind: "operation", clearance, agent };
-      // The SDK would hand all tasks that a message refers to to what runs, other callers' too.
-      const seen: string[] = [];
-      for (const id of referenceTaskIds) if (await visibility.sees(id, context)) seen.push(id);
-      message.referenceTaskIds = seen;
+      call.references = await seenOf(referenceTaskIds, (id) => visibility.sees(id, context));
       return undefined;
     },
   };

@@ -53,6 +53,23 @@ const METHODS_BY_PATH: readonly (readonly [path: RegExp, method: Method])[] = [
   [/^\/(?:([^/]+)\/)?tasks(?:\/.*)?$/i, { need: "task", places: HEADER }],
 ];
 
+/** Whether a path below a binding's own is that of the binding: the SDK's routes take further slashes. */
+export function isRoot(path: string): boolean {
+  return /^\/+$/.test(path);
+}
+
+const WORDS = /^(?:message:(?:send|stream)|tasks|pushNotificationConfigs|extendedAgentCard)?$/i;
+
+/** A path without what its caller chose, as it may be logged: an id may be a secret by mistake. */
+export function routeOf(path: string): string {
+  const parts = path.split("/").map((part) => {
+    if (WORDS.test(part)) return part;
+    const [done = ""] = /:(?:cancel|subscribe)$/.exec(part) ?? [];
+    return `…${done}`;
+  });
+  return parts.slice(0, 8).join("/");
+}
+
 /** A method's parameters, with where in them it reads capabilities. */
 interface Called {
   readonly method: string;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { User } from "@a2a-js/sdk/server";
 import { jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
 import type { ErrorRequestHandler, Request, RequestHandler } from "express";
@@ -33,6 +34,7 @@ import { calledMethod } from "./extension-rpc.js";
 import { GuardedHandler } from "./guarded-handler.js";
 import { KeptTasks } from "./kept-tasks.js";
 import { messageGate } from "./message-gate.js";
+import { routeOf } from "./places.js";
 import type { PushOptions } from "./push-target.js";
 import { invokeSkill } from "./skill-methods.js";
 import type { TaskRunner } from "./task-call.js";
@@ -193,6 +195,8 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   const card = agentCard(own, agent, authenticator, { jsonRpc: rpcUrl, rest: restUrl });
   const limit = new ConcurrencyLimit(mostRunning);
   const stopping = new AbortController();
+  // Each run listens, for as long as it takes.
+  setMaxListeners(0, stopping.signal);
   const limits = { timeout, onFailure, stopping: stopping.signal };
   const executor = new CapabilityExecutor({ agent, tasks, runTask, ...limits });
   const inner = new KeptTasks({ card, tasks, executor, push, onFailure });
@@ -210,7 +214,7 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
     return [
       ...front({
         ...{ binding, log, metrics, denialHeader: DENIAL_HEADER, isDraining, answer, onFailure },
-        ...(isRpc ? { methodOf: calledMethod } : {}),
+        methodOf: isRpc ? calledMethod : (req) => `${req.method} ${routeOf(req.path)}`,
         ...{ authenticator, limited, types: BODY_TYPES[binding] },
         body: { ...BODY_LIMITS, ...options.body },
       }),

@@ -57,11 +57,11 @@ export async function endingOf(
   { what, work, cancelled, release }: Run,
   { timeout, stopping, onFailure }: RunLimits,
 ): Promise<Ending> {
-  const signals = [stopping, AbortSignal.timeout(timeout)];
-  const signal = AbortSignal.any(cancelled === undefined ? signals : [cancelled, ...signals]);
+  const { signal, settle } = limited([stopping, ...(cancelled ? [cancelled] : [])], timeout);
   const working = work(signal);
   // Work that does not stop keeps its place until it does.
-  working.then(release, release);
+  const over = (): void => release?.();
+  working.then(over, over);
   try {
     const result = await within(signal, working);
     if (!(result instanceof TaskAnswer)) return { state: TaskState.TASK_STATE_COMPLETED, result };
@@ -79,7 +79,36 @@ export async function endingOf(
     if (signal.aborted) return { state, text: "it took too long", reason: "timed_out" };
     onFailure(error, what);
     return { state, text: "it failed; the agent's log says why", reason: "skill_failed" };
+  } finally {
+    settle();
   }
+}
+
+/**
+ * A signal that is aborted with others, or after a time. `AbortSignal.any` would do, but on Node 20 keeps
+ * something of each signal for as long as the longest lives.
+ *
+ * @returns `settle` lets go of the other signals. The time still runs: work that is left behind ends by it.
+ */
+function limited(
+  others: readonly AbortSignal[],
+  timeout: number,
+): { readonly signal: AbortSignal; readonly settle: () => void } {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const late = (): void => controller.abort(new DOMException("it took too long", "TimeoutError"));
+  const timer = setTimeout(late, timeout).unref();
+  const aborts = others.map((other) => {
+    const abort = (): void => controller.abort(other.reason);
+    if (other.aborted) abort();
+    else other.addEventListener("abort", abort, { once: true });
+    return [other, abort] as const;
+  });
+  signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+  const settle = (): void => {
+    for (const [other, abort] of aborts) other.removeEventListener("abort", abort);
+  };
+  return { signal, settle };
 }
 
 /** A task, as it is once it has come to an ending. */

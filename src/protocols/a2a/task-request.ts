@@ -71,6 +71,19 @@ function readMethod({ method, params = {}, ...others }: JsonObject): TaskRequest
 /** How many tasks a message may refer to. */
 const MOST_REFERENCES = 16;
 
+/**
+ * Of the tasks that a message refers to, each once, those that its caller sees: the SDK hands all of them
+ * to what runs, other callers' too, and writes those that it does not find to the console.
+ */
+export async function seenOf(
+  ids: readonly string[],
+  sees: (id: string) => Promise<boolean>,
+): Promise<readonly string[]> {
+  const seen: string[] = [];
+  for (const id of new Set(ids)) if (await sees(id)) seen.push(id);
+  return seen;
+}
+
 /** What a message lacks that A2A requires of it (sections 4.1.4 and 5.7). */
 export function missingIn(message: Message | undefined): string | undefined {
   if ((message?.messageId ?? "") === "") return "message.messageId is required";

@@ -1,0 +1,87 @@
+import type { ListTasksRequest, ListTasksResponse } from "@a2a-js/sdk";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
+import type { AuthorityUse } from "../../agent/coverage.js";
+import { type TaskAccess, taskAccessOf, usesOf } from "../../stores/tasks/task-access.js";
+import { FairShare } from "./fair-share.js";
+import { listedOf } from "./listing.js";
+import { maySee, type TaskReader, type Visibility } from "./visibility.js";
+
+interface Made {
+  readonly id: string;
+  readonly tenant: string;
+  readonly access: TaskAccess;
+  uses: readonly AuthorityUse[];
+}
+
+/** Tasks of all principals that are remembered; of more, the principal with the most loses its oldest. */
+const MOST_TASKS = 100_000;
+/** Tasks of one principal, in all tenants together: requests may name any. */
+const MOST_OF_ONE = 10_000;
+
+/** Remembers in memory who made which task. What is not known, as after a restart, is not seen. */
+export class RememberedTasks implements Visibility {
+  /** By principal, then by tenant and task. */
+  readonly #made = new FairShare<Made>(MOST_TASKS, MOST_OF_ONE);
+
+  note(id: string, context: ServerCallContext): void {
+    const { principal, invoker, paths } = taskAccessOf(context);
+    const made = this.#find(id, context) ?? {
+      ...{ id, tenant: context.tenant ?? "", uses: [] },
+      access: { principal, paths, ...(invoker === undefined ? {} : { invoker }) },
+    };
+    made.uses = merged([...made.uses, ...usesOf(context)]);
+    this.#made.set(principal, keyOf(id, context), made);
+  }
+
+  async sees(
+    id: string,
+    context: ServerCallContext,
+    ended?: () => Promise<boolean>,
+  ): Promise<boolean> {
+    const made = this.#find(id, context);
+    if (made === undefined) return false;
+    const access = taskAccessOf(context);
+    if (maySee(access, made.access)) return true;
+    const { invoker, covers, paths } = access;
+    const isParty = invoker === made.access.invoker && paths.length > 0 && made.uses.length > 0;
+    if (ended === undefined || covers === undefined || !isParty) return false;
+    for (const use of made.uses) if (!(await covers(use))) return false;
+    return ended();
+  }
+
+  /** Reads the tasks that are remembered of the caller, and no others: a handler may have many more. */
+  list(
+    params: ListTasksRequest,
+    context: ServerCallContext,
+    handler: TaskReader,
+  ): Promise<ListTasksResponse> {
+    const access = taskAccessOf(context);
+    const tenant = context.tenant ?? "";
+    const ids: string[] = [];
+    for (const made of this.#made.of(access.principal).values()) {
+      if (made.tenant === tenant && maySee(access, made.access)) ids.push(made.id);
+    }
+    return listedOf(ids, params, (id, historyLength) =>
+      handler.getTask({ tenant: params.tenant, id, historyLength }, context),
+    );
+  }
+
+  #find(id: string, context: ServerCallContext): Made | undefined {
+    return this.#made.of(taskAccessOf(context).principal).get(keyOf(id, context));
+  }
+}
+
+function keyOf(id: string, { tenant = "" }: ServerCallContext): string {
+  return JSON.stringify([tenant, id]);
+}
+
+/** One use for each grant and operation, with all of its resources: what covers it covers each alone. */
+function merged(uses: readonly AuthorityUse[]): readonly AuthorityUse[] {
+  const known = new Map<string, AuthorityUse>();
+  for (const use of uses) {
+    const key = JSON.stringify([use.grant, use.operation]);
+    const resources = new Set([...(known.get(key)?.resources ?? []), ...use.resources]);
+    known.set(key, { ...use, resources: [...resources] });
+  }
+  return [...known.values()];
+}

@@ -1,0 +1,152 @@
+import type { Caller, Presenter } from "../../agent/caller.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { Introspection } from "../../agent/maintenance.js";
+import type { AuthenticatedCapability } from "../../agent/presented.js";
+import type { AgentDenial, AgentDenials } from "../../agent/refusal.js";
+import { isPassing } from "./errors.js";
+import { grantOf } from "./names.js";
+import type { CapabilityName } from "./plugin.js";
+
+/** A token of a session, authenticated once, and what it was good for when it was last looked at. */
+interface Held {
+  readonly presented: AuthenticatedCapability;
+  /** Empty for a token whose signatures do not hold. */
+  readonly grant: string;
+  standing: Introspection;
+}
+
+/** Whether authority leaves a capability, or why not. */
+export type Verdict =
+  | { readonly enabled: true }
+  | { readonly enabled: false; readonly code: string; readonly reason: string };
+
+/** The answer to what a peer presents in its handshake. */
+export type Opening =
+  | { readonly ok: true; readonly authority: SessionAuthority }
+  | { readonly ok: false; readonly denials: AgentDenials };
+
+/** What a peer presents. */
+interface PresentedTokens {
+  readonly tokens: readonly string[];
+  /** Whether it declares that it uses ambient authority. */
+  readonly declared: boolean;
+}
+
+/** What a session may do: by tokens that were authenticated at its handshake, or by ambient authority. */
+export class SessionAuthority {
+  /** Who presents them, as far as the transport authenticates it; the host's party if ambient. */
+  readonly presenter: Presenter;
+  readonly declared: boolean;
+  readonly #agent: IssuingAgent;
+  /** Absent where authority is ambient. */
+  readonly #held: readonly Held[] | undefined;
+
+  private constructor(
+    agent: IssuingAgent,
+    presenter: Presenter,
+    declared: boolean,
+    held?: readonly Held[],
+  ) {
+    this.#agent = agent;
+    this.presenter = presenter;
+    this.declared = declared;
+    this.#held = held;
+  }
+
+  /**
+   * Takes what a peer presents: each token is verified here, and never again.
+   *
+   * @param ambient - The party that acts without tokens; `undefined` where none may.
+   * @returns Refused unless one token at least is good for something now, or ambient authority is.
+   * @throws StorageError if the ledger cannot be read.
+   */
+  static async open(
+    agent: IssuingAgent,
+    { tokens, declared }: PresentedTokens,
+    presenter: Presenter,
+    ambient: Caller | undefined,
+  ): Promise<Opening> {
+    if (tokens.length === 0) {
+      if (ambient === undefined) return { ok: false, denials: [tokenMissing()] };
+      const admission = await agent.admit(ambient, [], declared);
+      if (!admission.allowed) return { ok: false, denials: admission.denials };
+      return { ok: true, authority: new SessionAuthority(agent, ambient, declared) };
+    }
+    const distinct = [...new Set(tokens)].map((token) => ({ token }));
+    const authenticated = await agent.authenticate(presenter, distinct);
+    const held: Held[] = [];
+    for (const presented of authenticated) {
+      const grant = presented.ok ? presented.token.identifier.grant : "";
+      held.push({ presented, grant, standing: await agent.introspect(presenter, presented) });
+    }
+    if (!held.some(({ standing }) => standing.active)) {
+      // Refused by the agent, so that the ledger has it.
+      const admission = await agent.admit(presenter, authenticated);
+      const denials = admission.allowed ? ([tokenMissing()] as const) : admission.denials;
+      return { ok: false, denials };
+    }
+    return { ok: true, authority: new SessionAuthority(agent, presenter, false, held) };
+  }
+
+  /** Looks again at what each token is good for: nothing is verified a second time. */
+  async look(): Promise<void> {
+    for (const held of this.#held ?? []) {
+      // A token that has died stays dead.
+      if (!held.standing.active) continue;
+      const standing = await this.#agent.introspect(this.presenter, held.presented);
+      if (standing.active || !isPassing(standing.denials)) held.standing = standing;
+    }
+  }
+
+  /**
+   * Whether tokens leave a capability at all.
+   *
+   * @param operations - Those that plugins serve.
+   */
+  verdict(name: CapabilityName, operations: readonly string[]): Verdict {
+    if (this.#held === undefined) return { enabled: true };
+    const grant = grantOf(name);
+    const own = this.#held.filter((held) => held.grant === grant);
+    if (own.length === 0) {
+      return { enabled: false, code: "token_missing", reason: `no token is of the grant ${grant}` };
+    }
+    const standing = own.map((held) => held.standing);
+    const left = standing.some(
+      (one) =>
+        one.active &&
+        operations.some((operation) => one.authority.operations?.includes(operation) ?? true),
+    );
+    if (left) return { enabled: true };
+    const dead = standing.flatMap((one) => (one.active ? [] : [one.denials[0]]));
+    const [denial] = dead;
+    if (denial === undefined || dead.length < own.length) {
+      const reason = "the token's restrictions leave none of the operations that are served";
+      return { enabled: false, code: "operations_none", reason };
+    }
+    return { enabled: false, code: denial.code, reason: denial.message };
+  }
+
+  /** What a message of a capability is judged by; none where authority is ambient. */
+  presentedFor(name: CapabilityName): readonly AuthenticatedCapability[] {
+    const grant = grantOf(name);
+    const own = (this.#held ?? []).filter((held) => held.grant === grant && held.standing.active);
+    return own.map(({ presented }) => presented);
+  }
+
+  get isAmbient(): boolean {
+    return this.#held === undefined;
+  }
+
+  /** When the next token expires, in milliseconds since 1970; `undefined` if none does. */
+  get nextExpiry(): number | undefined {
+    const moments = (this.#held ?? []).flatMap(({ standing }) =>
+      standing.active ? [Date.parse(standing.expires)] : [],
+    );
+    return moments.length === 0 ? undefined : Math.min(...moments);
+  }
+}
+
+function tokenMissing(): AgentDenial {
+  const message = 'the handshake presents no token in "auth_token", and this host requires one';
+  return { code: "capability_missing", rule: "auth_token", message };
+}

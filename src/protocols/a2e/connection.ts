@@ -1,0 +1,195 @@
+import type { Duplex } from "node:stream";
+import { isDeeperThan, type JsonObject } from "../../bytes/json.js";
+import {
+  hasWholePairs,
+  LineCutter,
+  type LineLimits,
+  LineTooLargeError,
+  readLine,
+} from "./lines.js";
+import type { Timers } from "./timers.js";
+
+/** What one end of a stream bears of the other. */
+export interface ConnectionLimits extends LineLimits {
+  /** Bytes that may wait to be read by the peer, before it is cut off. */
+  readonly queue: number;
+  /** Milliseconds that a line has from its first byte to its last. */
+  readonly lineTime: number;
+  /** Milliseconds in which a peer must read what waits for it. */
+  readonly stall: number;
+}
+
+/** What is wrong with what came, by its code. */
+export type LineProblem = "line_malformed" | "line_too_large" | "line_timeout";
+
+/** What is done with what comes. */
+export interface Receiver {
+  message(message: JsonObject): void;
+  /** After `line_too_large` and `line_timeout`, nothing more is read. */
+  problem(code: LineProblem, text: string): void;
+}
+
+/** Milliseconds that the peer has to close its end, once this end is closed. */
+const LINGER = 1000;
+
+/** A message that cannot be sent, since the peer would refuse the line. */
+export type Unsendable = "too_large" | "malformed";
+
+/**
+ * Messages over a stream of bytes, one a line, with bounds on what the peer can make this end hold or wait
+ * for. Both ends of a session have one.
+ */
+export class Connection {
+  readonly #stream: Duplex;
+  readonly #limits: ConnectionLimits;
+  readonly #timers: Timers;
+  readonly #waiting = new Set<() => void>();
+  #stallOff: (() => void) | undefined;
+  #stopped = false;
+
+  constructor(stream: Duplex, limits: ConnectionLimits, timers: Timers) {
+    this.#stream = stream;
+    this.#limits = limits;
+    this.#timers = timers;
+    // What goes wrong shows in the end of the reading; unheard, it would end the process.
+    stream.on("error", () => {});
+    stream.on("drain", () => this.#drained());
+    stream.on("close", () => {
+      this.#stopped = true;
+      this.#drained();
+    });
+  }
+
+  /** Whether nothing can be sent any more. */
+  get isOver(): boolean {
+    return this.#stream.destroyed || this.#stream.writableEnded;
+  }
+
+  /** Hands over all that comes. Fulfilled when the peer sends no more, or the stream is closed. */
+  async read(receiver: Receiver): Promise<void> {
+    const cutter = new LineCutter(this.#limits.line);
+    let lineOff: (() => void) | undefined;
+    const lineDone = (): void => {
+      lineOff?.();
+      lineOff = undefined;
+    };
+    const stop = (code: LineProblem, text: string): void => {
+      if (this.#stopped) return;
+      this.#stopped = true;
+      receiver.problem(code, text);
+    };
+    const tooSlow = (): void => {
+      const seconds = this.#limits.lineTime / 1000;
+      stop("line_timeout", `a line took more than ${seconds} seconds to come`);
+    };
+    try {
+      for await (const chunk of this.#stream.iterator({ destroyOnReturn: false })) {
+        if (!(chunk instanceof Uint8Array))
+          throw new TypeError("a stream of bytes has no encoding");
+        // What still comes is let go of: a stream closed with bytes unread could take its last lines along.
+        if (this.#stopped) continue;
+        try {
+          for (const line of cutter.cut(chunk)) {
+            lineDone();
+            // A peer that does not read its answers is asked for no more.
+            await this.ready();
+            if (this.#stopped) break;
+            this.#take(line, receiver);
+          }
+        } catch (error) {
+          if (!(error instanceof LineTooLargeError)) throw error;
+          stop("line_too_large", `a line has more than ${this.#limits.line} bytes`);
+        }
+        if (this.#stopped || !cutter.isOpen) lineDone();
+        else lineOff ??= this.#timers.after(this.#limits.lineTime, tooSlow);
+      }
+      if (cutter.isOpen) stop("line_malformed", "the stream ends within a line");
+    } catch (error) {
+      if (!isOfStream(error)) throw error;
+    } finally {
+      lineDone();
+    }
+  }
+
+  #take(line: Uint8Array, receiver: Receiver): void {
+    const reading = readLine(line, this.#limits.depth);
+    if (reading.ok) receiver.message(reading.message);
+    else receiver.problem("line_malformed", reading.problem);
+  }
+
+  /**
+   * Sends a message; does nothing when the stream is closed. A peer that lets too much wait is cut off.
+   *
+   * @returns Why it was not sent: by the same limits that hold for what comes, the peer would refuse it.
+   */
+  send(message: object): Unsendable | undefined {
+    if (this.isOver) return undefined;
+    const text = lineOf(message, this.#limits);
+    if (text === "too_large" || text === "malformed") return text;
+    if (this.#stream.writableLength + text.length > this.#limits.queue) this.cut();
+    else if (!this.#stream.write(text)) {
+      this.#stallOff ??= this.#timers.after(this.#limits.stall, () => this.cut());
+    }
+    return undefined;
+  }
+
+  /** Fulfilled once the peer keeps up, or the stream is closed. */
+  ready(): Promise<void> {
+    if (this.isOver || !this.#stream.writableNeedDrain) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.add(resolve));
+  }
+
+  /** Reads no more, and closes the stream once all that was sent is on its way. */
+  async end(): Promise<void> {
+    this.#stopped = true;
+    if (this.#stream.destroyed) return;
+    const stallOff = this.#timers.after(this.#limits.stall, () => this.cut());
+    await new Promise<void>((resolve) => {
+      this.#stream.once("close", resolve);
+      this.#stream.end(resolve);
+    });
+    stallOff();
+    if (!this.#stream.readableEnded && !this.#stream.destroyed) {
+      const lingerOff = this.#timers.after(LINGER, () => this.cut());
+      await new Promise<void>((resolve) => {
+        this.#stream.once("end", resolve);
+        this.#stream.once("close", resolve);
+      });
+      lingerOff();
+    }
+    this.cut();
+  }
+
+  /** Closes the stream at once, whatever waits. */
+  cut(): void {
+    this.#stopped = true;
+    this.#stream.destroy();
+  }
+
+  #drained(): void {
+    this.#stallOff?.();
+    this.#stallOff = undefined;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const resume of waiting) resume();
+  }
+}
+
+/** Whether an error is the stream's own: the peer has vanished, or the stream was closed here. */
+function isOfStream(error: unknown): boolean {
+  return error instanceof Error && "code" in error;
+}
+
+/** A message as a line that the peer can read, under the limits of both ends. */
+function lineOf(message: object, { line, depth }: LineLimits): string | Unsendable {
+  let text: string;
+  try {
+    text = JSON.stringify(message);
+  } catch {
+    return "malformed";
+  }
+  if (Buffer.byteLength(text) > line) return "too_large";
+  if (isDeeperThan(message, depth)) return "malformed";
+  if (text.includes("\\ud") && !hasWholePairs(JSON.parse(text))) return "malformed";
+  return `${text}\n`;
+}

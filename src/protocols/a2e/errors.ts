@@ -1,0 +1,125 @@
+import { type AgentDenial, type AgentDenials, MOST_DENIALS } from "../../agent/refusal.js";
+import type { Json, JsonObject } from "../../bytes/json.js";
+
+/** The code of an error of the protocol itself. Stable; docs/a2e.md says what each means. */
+export type SessionErrorCode =
+  | "not_handshaken"
+  | "handshake_repeated"
+  | "handshake_timeout"
+  | "session_unknown"
+  | "line_malformed"
+  | "line_too_large"
+  | "line_timeout"
+  | "idle_timeout"
+  | "message_invalid"
+  | "version_mismatch"
+  | "type_unknown"
+  | "capability_missing"
+  | "capability_ended"
+  | "permission_denied"
+  | "name_unknown"
+  | "arguments_invalid"
+  | "too_many_parallel"
+  | "too_many_faults"
+  | "too_many_sessions"
+  | "rate_limited"
+  | "timed_out"
+  | "cancelled"
+  | "plugin_failed"
+  | "result_too_large"
+  | "server_error"
+  | "session_ended";
+
+interface ErrorKind {
+  /** Whether the same message may succeed later. */
+  readonly retryable: boolean;
+  /** Whether a peer that speaks the protocol never causes it: a session bears few of these. */
+  readonly counts?: true;
+}
+
+/** Every code of the protocol's own errors. The errors of plugins have codes of their own. */
+export const SESSION_ERRORS: { readonly [Code in SessionErrorCode]: ErrorKind } = {
+  not_handshaken: { retryable: true, counts: true },
+  handshake_repeated: { retryable: false, counts: true },
+  handshake_timeout: { retryable: true },
+  session_unknown: { retryable: false, counts: true },
+  line_malformed: { retryable: false, counts: true },
+  line_too_large: { retryable: false },
+  line_timeout: { retryable: true },
+  idle_timeout: { retryable: true },
+  message_invalid: { retryable: false, counts: true },
+  version_mismatch: { retryable: false, counts: true },
+  type_unknown: { retryable: false, counts: true },
+  capability_missing: { retryable: false },
+  capability_ended: { retryable: false },
+  permission_denied: { retryable: false },
+  name_unknown: { retryable: false },
+  arguments_invalid: { retryable: false },
+  too_many_parallel: { retryable: true },
+  too_many_faults: { retryable: false },
+  too_many_sessions: { retryable: true },
+  rate_limited: { retryable: true },
+  timed_out: { retryable: true },
+  cancelled: { retryable: true },
+  plugin_failed: { retryable: false },
+  result_too_large: { retryable: false },
+  server_error: { retryable: true },
+  session_ended: { retryable: true },
+};
+
+/** Why a handshake is refused. */
+export type HandshakeRefusal = "auth_failed" | "version_mismatch" | "no_caps" | "server_error";
+
+/** What is wrong with a message, or with a session. */
+export interface SessionFault {
+  /** One of {@link SessionErrorCode}, or a plugin's own. */
+  readonly code: string;
+  readonly message: string;
+  readonly detail?: JsonObject;
+  /** As {@link SESSION_ERRORS} says unless given. */
+  readonly retryable?: boolean;
+  /** The capability that it is about; none unless given. */
+  readonly capability?: string;
+}
+
+/** A fault of the protocol's own. */
+export function fault(
+  code: SessionErrorCode,
+  message: string,
+  more: Pick<SessionFault, "detail" | "capability" | "retryable"> = {},
+): SessionFault {
+  return { code, message, ...more };
+}
+
+/** Whether the same message may succeed later. */
+export function isRetryable({ code, retryable }: SessionFault): boolean {
+  if (retryable !== undefined) return retryable;
+  return isSessionErrorCode(code) && SESSION_ERRORS[code].retryable;
+}
+
+/** Whether a peer that speaks the protocol never causes a fault. */
+export function countsAgainst({ code }: SessionFault): boolean {
+  return isSessionErrorCode(code) && SESSION_ERRORS[code].counts === true;
+}
+
+function isSessionErrorCode(code: string): code is SessionErrorCode {
+  return Object.hasOwn(SESSION_ERRORS, code);
+}
+
+/** Denials as they are sent, the first ones of many. */
+export function writtenDenials(denials: readonly AgentDenial[]): Json {
+  return JSON.parse(JSON.stringify(denials.slice(0, MOST_DENIALS)));
+}
+
+/** Whether denials may pass by themselves: a revocation list that is too old may be refreshed. */
+export function isPassing(denials: AgentDenials): boolean {
+  return denials.every(({ code }) => code === "revocation_stale");
+}
+
+/** The fault of a message that authority does not allow; `detail.denials` has every reason. */
+export function denied(denials: AgentDenials, capability: string): SessionFault {
+  const [{ code, message }] = denials;
+  const retryable = isPassing(denials);
+  const detail = { denials: writtenDenials(denials) };
+  return fault("permission_denied", `${code}: ${message}`, { detail, capability, retryable });
+}

@@ -1,0 +1,234 @@
+import type { Duplex } from "node:stream";
+import type { Caller, Presenter } from "../../agent/caller.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import { assertMembers, meant } from "../../caveats/known-members.js";
+import { Connection } from "./connection.js";
+import { fault } from "./errors.js";
+import { type SessionLimits, sessionLimits } from "./limits.js";
+import { grantOf } from "./names.js";
+import { Outlet } from "./outlet.js";
+import { CAPABILITY_NAMES, type SessionPlugin } from "./plugin.js";
+import type { MessageRate } from "./rate.js";
+import { Registry } from "./registry.js";
+import { HostSession } from "./session.js";
+import type { SessionContext } from "./session-context.js";
+import { type Listening, listenAt, type SessionAddress } from "./socket.js";
+import { TIMERS, type Timers } from "./timers.js";
+
+export interface SessionHostOptions {
+  /**
+   * Judges every message. It has a grant `a2e:NAME` for each capability that plugins serve, with their
+   * operations; `pluginGrants` and `pluginOperations` say which.
+   */
+  readonly agent: IssuingAgent;
+  readonly plugins: readonly SessionPlugin[];
+  /**
+   * The party on whose behalf a peer without a token acts, as far as the policy allows it; the ledger marks
+   * what it does as ambient. Without it, a peer without a token is refused.
+   */
+  readonly ambient?: Caller;
+  /**
+   * Who is at the other end of a stream, where the transport authenticates it, as by a certificate; none is
+   * refused. Without it, tokens that name invokers are refused. Stands for itself, without `ambient`.
+   */
+  readonly caller?: (stream: Duplex) => Presenter | undefined | Promise<Presenter | undefined>;
+  /** Leaves capabilities that are not enabled out of `accepted_caps`, instead of saying why. */
+  readonly omitUnavailable?: boolean;
+  readonly limits?: Partial<SessionLimits>;
+  /** How often one session may send messages; as often as it reads the answers unless given. */
+  readonly rate?: MessageRate;
+  /** Milliseconds since 1970, by the agent's clock; `Date.now` unless given. */
+  readonly clock?: () => number;
+  readonly timers?: Timers;
+  /** Called with what fails within; a warning of the process unless given. */
+  readonly onFailure?: (error: unknown, what: string) => void;
+}
+
+/** Serves sessions of A2E. */
+export interface SessionHost {
+  /** How many sessions there are, those in their handshake included. */
+  readonly sessions: number;
+  /** Serves a stream of bytes until the session is over, and closes it. Never rejected. */
+  accept(stream: Duplex): Promise<void>;
+  /**
+   * Serves the streams of an address.
+   *
+   * @returns The address: `127.0.0.1:4711`, or the path.
+   * @throws Error if it is taken.
+   */
+  listen(address: SessionAddress): Promise<string>;
+  /** Takes no more sessions, lets calls end that are under way, and closes plugins. */
+  close(): Promise<void>;
+}
+
+const OPTIONS = [
+  ...["agent", "plugins", "ambient", "caller", "omitUnavailable", "limits", "rate"],
+  ...["clock", "timers", "onFailure"],
+];
+
+/**
+ * Serves sessions of A2E 1.0: what is enabled is what plugins serve, the peer asks for and its tokens leave;
+ * every message is judged before a plugin sees it.
+ *
+ * @throws TypeError naming the option that is wrong, such as `plugins[1].type`.
+ *
+ * @example
+ * ```ts
+ * import { Duplex } from "node:stream";
+ * import { connectSession, createSessionHost, pluginGrants, pluginOperations } from "proviso/a2e";
+ * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
+ * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+ * import { createStores, openLedger } from "proviso/stores";
+ *
+ * const clock = {
+ *   name: "clock",
+ *   type: "tools",
+ *   operations: { "tool/call": { run: async () => ({ year: 2026 }) } },
+ * };
+ * const revocations = createRevocationList();
+ * const issuer = createIssuer({
+ *   ...{ name: "clock-host", keys: createKeyring(), revocations },
+ *   grants: pluginGrants([clock]),
+ * });
+ * const database = await createStores(`${process.env.TMPDIR ?? "/tmp"}/a2e-${process.pid}.db`);
+ * const ledger = openLedger(database);
+ * const agent = await createIssuingAgent({
+ *   ...{ issuer, revocations, ledger, skills: [], operations: pluginOperations([clock]) },
+ *   policy: createPolicyTable({ rules: [{ principal: "alice", grant: "a2e:tools", operations: "*" }] }),
+ * });
+ * const host = await createSessionHost({ agent, plugins: [clock] });
+ * const address = await host.listen({ port: 0 });
+ *
+ * const { token } = issuer.mint({ grant: "a2e:tools", principal: "alice", expires: "1h" });
+ * const session = await connectSession({
+ *   to: { port: Number(address.split(":")[1]) },
+ *   ...{ agentId: "assistant", capabilities: ["tools"], tokens: [token] },
+ * });
+ * await session.call("tool/call", { name: "clock" }); // => { year: 2026 }
+ * await session.close();
+ * await host.close();
+ * await ledger.close();
+ * await database.close();
+ * ```
+ */
+export async function createSessionHost(options: SessionHostOptions): Promise<SessionHost> {
+  assertMembers(options, OPTIONS, "options");
+  const { agent, plugins, ambient, caller, rate, limits: given = {} } = options;
+  const { omitUnavailable = false, clock = Date.now, timers = TIMERS } = options;
+  const { onFailure = warn } = options;
+  if (ambient !== undefined && agent.mode === "require") {
+    throw new TypeError('ambient: the agent\'s mode "require" accepts no ambient authority');
+  }
+  if (ambient !== undefined && caller !== undefined) {
+    throw new TypeError("ambient: who calls is either authenticated or the same for all");
+  }
+  if (rate !== undefined && !(rate.messages >= 1 && rate.seconds > 0)) {
+    throw new TypeError("rate: must have at least 1 of messages, and seconds above 0");
+  }
+  const limits = sessionLimits(given);
+  const registry = await Registry.open(plugins);
+  assertGrants(registry, agent);
+  return new Host(
+    { agent, registry, ambient, omitUnavailable, limits, rate, clock, timers, onFailure },
+    async (stream) => (caller === undefined ? {} : await caller(stream)),
+  );
+}
+
+class Host implements SessionHost {
+  readonly #context: SessionContext;
+  readonly #caller: (stream: Duplex) => Promise<Presenter | undefined>;
+  readonly #sessions = new Set<HostSession>();
+  readonly #listening: Listening[] = [];
+  #lookOff: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(context: SessionContext, caller: (stream: Duplex) => Promise<Presenter | undefined>) {
+    this.#context = context;
+    this.#caller = caller;
+  }
+
+  get sessions(): number {
+    return this.#sessions.size;
+  }
+
+  async accept(stream: Duplex): Promise<void> {
+    const { limits } = this.#context;
+    if (this.#closing !== undefined) return this.#turnAway(stream, "the host is shutting down");
+    if (this.#sessions.size >= limits.sessions) {
+      return this.#turnAway(stream, `${limits.sessions} sessions are open, as many as may be`);
+    }
+    const session = new HostSession(stream, this.#context, () => this.#caller(stream));
+    this.#sessions.add(session);
+    this.#watch();
+    await session.serve();
+    this.#sessions.delete(session);
+  }
+
+  async listen(address: SessionAddress): Promise<string> {
+    if (this.#closing !== undefined) throw new TypeError("the host is closed");
+    const { onFailure } = this.#context;
+    const listening = await listenAt(address, (socket) => void this.accept(socket), onFailure);
+    this.#listening.push(listening);
+    return listening.address;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all(this.#listening.map((one) => one.close()));
+    await Promise.all([...this.#sessions].map((session) => session.drain()));
+    this.#lookOff?.();
+    const { registry, onFailure } = this.#context;
+    for (const plugin of registry.plugins) {
+      try {
+        await plugin.close?.();
+      } catch (error) {
+        onFailure(error, `${plugin.name}: close`);
+      }
+    }
+  }
+
+  /** Looks at all sessions every so often, while there are any. */
+  #watch(): void {
+    const { timers, limits } = this.#context;
+    this.#lookOff ??= timers.after(limits.look, () => {
+      this.#lookOff = undefined;
+      for (const session of this.#sessions) void session.look();
+      if (this.#sessions.size > 0) this.#watch();
+    });
+  }
+
+  /** Holds nothing for a peer that there is no room for. */
+  async #turnAway(stream: Duplex, text: string): Promise<void> {
+    const { limits, timers, clock } = this.#context;
+    const connection = new Connection(stream, limits, timers);
+    stream.resume();
+    const of = fault(this.#closing === undefined ? "too_many_sessions" : "session_ended", text);
+    new Outlet(connection, clock, "h").error("", of);
+    await connection.end();
+  }
+}
+
+/** @throws TypeError naming the grant or operation that the agent lacks. */
+function assertGrants(registry: Registry, agent: IssuingAgent): void {
+  for (const name of CAPABILITY_NAMES) {
+    if (registry.metadata(name) === undefined) continue;
+    const id = grantOf(name);
+    const grant = agent.grants.get(id);
+    if (grant === undefined) {
+      throw new TypeError(`agent: has no grant "${id}"${meant(id, [...agent.grants.keys()])}`);
+    }
+    const lacking = registry.operationsOf(name).find((one) => !grant.operations.includes(one));
+    if (lacking === undefined) continue;
+    const near = meant(lacking, grant.operations);
+    throw new TypeError(`agent: its grant "${id}" has no operation "${lacking}"${near}`);
+  }
+}
+
+function warn(error: unknown, what: string): void {
+  const name = error instanceof Error ? `${error.name}: ${error.message}` : "not an error";
+  process.emitWarning(`a session host failed in ${what}: ${name}`, "ProvisoWarning");
+}

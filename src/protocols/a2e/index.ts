@@ -1,0 +1,30 @@
+/**
+ * Sessions of A2E 1.0: a host enables what its plugins serve, a peer asks for and its tokens leave, and
+ * judges every message; and the peer's side.
+ *
+ * @packageDocumentation
+ */
+
+export type { Presenter } from "../../agent/caller.js";
+export { type ConnectOptions, connectSession, type Session, type SessionUpdate } from "./client.js";
+export type { SessionCallOptions } from "./client-calls.js";
+export type { ConnectionLimits } from "./connection.js";
+export { SESSION_ERRORS, type SessionErrorCode } from "./errors.js";
+export { createSessionHost, type SessionHost, type SessionHostOptions } from "./host.js";
+export type { SessionLimits } from "./limits.js";
+export { A2E_VERSION } from "./messages.js";
+export {
+  CAPABILITY_NAMES,
+  type CapabilityName,
+  type PluginCall,
+  PluginError,
+  type PluginOperation,
+  type SessionPlugin,
+  type SessionScope,
+} from "./plugin.js";
+export type { MessageRate } from "./rate.js";
+export type { AcceptedEntry } from "./received.js";
+export { type PluginMetadata, pluginGrants, pluginOperations } from "./registry.js";
+export { SessionError } from "./session-error.js";
+export type { SessionAddress } from "./socket.js";
+export type { Timers } from "./timers.js";

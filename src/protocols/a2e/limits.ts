@@ -1,0 +1,68 @@
+import { assertMembers } from "../../caveats/known-members.js";
+import type { ConnectionLimits } from "./connection.js";
+import { LINE_LIMITS } from "./lines.js";
+
+/** What a host bears of its peers. Milliseconds unless something else is said. */
+export interface SessionLimits extends ConnectionLimits {
+  /** Sessions at once, those in their handshake included; 256 unless given. */
+  readonly sessions: number;
+  /** Calls of one session under way at once, sent to the peer as `max_parallel`; 4 unless given. */
+  readonly parallel: number;
+  /** Messages of one session that are at fault before it ends; 64 unless given. */
+  readonly faults: number;
+  /** From the first byte that could come to the end of the handshake; 10,000 unless given. */
+  readonly handshake: number;
+  /** Without a message while no call is under way; 300,000 unless given. */
+  readonly idle: number;
+  /** That a call has if it does not say; 30,000 unless given. */
+  readonly call: number;
+  /** That a call has at most; 600,000 unless given. */
+  readonly longestCall: number;
+  /** That calls have to end when a session does; 10,000 unless given. */
+  readonly drain: number;
+  /** Between two looks at whether tokens still stand, at most 1,000, which is the default. */
+  readonly look: number;
+}
+
+/** What holds of a connection unless something else is given. */
+export const CONNECTION_LIMITS: ConnectionLimits = {
+  ...LINE_LIMITS,
+  ...{ queue: 2 * 1024 * 1024, lineTime: 10_000, stall: 10_000 },
+};
+
+const SESSION_LIMITS: SessionLimits = {
+  ...CONNECTION_LIMITS,
+  ...{ sessions: 256, parallel: 4, faults: 64 },
+  ...{ handshake: 10_000, idle: 300_000, call: 30_000, longestCall: 600_000 },
+  ...{ drain: 10_000, look: 1000 },
+};
+
+/** @throws TypeError naming the limit that is wrong. */
+export function sessionLimits(given: Partial<SessionLimits>): SessionLimits {
+  const limits = settled(given, SESSION_LIMITS);
+  if (limits.look > SESSION_LIMITS.look) {
+    throw new TypeError(`limits.look: must be at most ${SESSION_LIMITS.look} milliseconds`);
+  }
+  return limits;
+}
+
+/** @throws TypeError naming the limit that is wrong. */
+export function connectionLimits(given: Partial<ConnectionLimits>): ConnectionLimits {
+  return settled(given, CONNECTION_LIMITS);
+}
+
+function settled<Limits extends ConnectionLimits>(
+  given: Partial<Limits>,
+  defaults: Limits,
+): Limits {
+  assertMembers(given, Object.keys(defaults), "limits");
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 1) {
+      throw new TypeError(`limits.${name}: must be a whole number of at least 1`);
+    }
+  }
+  const limits = { ...defaults, ...given };
+  if (limits.queue <= limits.line)
+    throw new TypeError("limits.queue: must be more than limits.line");
+  return limits;
+}

@@ -1,0 +1,128 @@
+import {
+  duplicateKey,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  outlineJson,
+  quotedName,
+} from "../../bytes/json.js";
+import { decodeUtf8, isWellFormed } from "../../bytes/utf8.js";
+
+/** What each end takes of the other in one line. */
+export interface LineLimits {
+  /** Bytes, without the line feed; 262,144 unless given. */
+  readonly line: number;
+  /** Arrays and objects within each other; 32 unless given. */
+  readonly depth: number;
+}
+
+export const LINE_LIMITS: LineLimits = { line: 256 * 1024, depth: 32 };
+
+const LINE_FEED = 0x0a;
+const FIRST_ROOM = 1024;
+
+/** A line is longer than it may be. */
+export class LineTooLargeError extends Error {
+  override readonly name = "LineTooLargeError";
+}
+
+/** Cuts a stream of bytes into lines. It never holds more than one line's limit. */
+export class LineCutter {
+  readonly #limit: number;
+  /** The start of a line whose end has not come; grows by doubling, so that single bytes are cheap. */
+  #held: Uint8Array = new Uint8Array(0);
+  #size = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Whether the start of a line is here, and its end is not. */
+  get isOpen(): boolean {
+    return this.#size > 0;
+  }
+
+  /**
+   * The lines that end in these bytes, without their line feeds.
+   *
+   * @throws LineTooLargeError once the limit is passed, whether or not the line's end has come.
+   */
+  *cut(bytes: Uint8Array): Generator<Uint8Array, void, void> {
+    let start = 0;
+    for (;;) {
+      const end = bytes.indexOf(LINE_FEED, start);
+      const part = bytes.subarray(start, end === -1 ? undefined : end);
+      if (this.#size + part.length > this.#limit) throw new LineTooLargeError();
+      if (end === -1) {
+        this.#hold(part);
+        return;
+      }
+      start = end + 1;
+      if (this.#size === 0) yield part;
+      else {
+        this.#hold(part);
+        const line = this.#held.subarray(0, this.#size);
+        this.#held = new Uint8Array(0);
+        this.#size = 0;
+        yield line;
+      }
+    }
+  }
+
+  #hold(part: Uint8Array): void {
+    const size = this.#size + part.length;
+    if (size > this.#held.length) {
+      const room = Math.min(Math.max(size, this.#held.length * 2, FIRST_ROOM), this.#limit);
+      const grown = new Uint8Array(room);
+      grown.set(this.#held.subarray(0, this.#size));
+      this.#held = grown;
+    }
+    this.#held.set(part, this.#size);
+    this.#size = size;
+  }
+}
+
+/** A line as a message, or what is wrong with it. */
+export type LineReading =
+  | { readonly ok: true; readonly message: JsonObject }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * Reads a line: UTF-8, one JSON object, no name twice in an object, no half of a surrogate pair, since
+ * readers differ on what these mean.
+ */
+export function readLine(bytes: Uint8Array, depth: number): LineReading {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return problem("the line is not UTF-8");
+  if (outlineJson(text).depth > depth) return problem(`the line is nested more than ${depth} deep`);
+  let message: Json;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return problem("the line is not JSON");
+  }
+  if (!isJsonObject(message)) return problem("the line is not a JSON object");
+  const twice = duplicateKey(text);
+  if (twice !== undefined)
+    return problem(`an object has the member ${quotedName(twice.key)} twice`);
+  // Only an escape can write half of a pair, since the bytes are UTF-8.
+  if (text.includes("\\u") && !hasWholePairs(message)) {
+    return problem("a text in the line has half of a surrogate pair");
+  }
+  return { ok: true, message };
+}
+
+/** Whether no text in a value has half of a surrogate pair. */
+export function hasWholePairs(message: Json): boolean {
+  const open: Json[] = [message];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next === "string" && !isWellFormed(next)) return false;
+    if (typeof next !== "object" || next === null) continue;
+    for (const inner of Array.isArray(next) ? next : Object.entries(next).flat()) open.push(inner);
+  }
+  return true;
+}
+
+function problem(text: string): LineReading {
+  return { ok: false, problem: text };
+}

@@ -1,0 +1,166 @@
+import { MAX_PRESENTED } from "../../agent/presented.js";
+import { isJsonObject, type Json, type JsonObject, quotedName } from "../../bytes/json.js";
+import { meant } from "../../caveats/known-members.js";
+import { fault, isRetryable, type SessionFault } from "./errors.js";
+import { namingOf } from "./names.js";
+import type { CapabilityName } from "./plugin.js";
+
+/** The version of the protocol that is spoken. */
+export const A2E_VERSION = "1.0";
+
+/** What a peer asks for when it begins a session. */
+export interface Handshake {
+  readonly id: string;
+  /** A claim. */
+  readonly agentId: string;
+  /** Each once. */
+  readonly capabilities: readonly string[];
+  readonly tokens: readonly string[];
+  /** Whether the peer declares that it uses ambient authority. */
+  readonly declared: boolean;
+}
+
+/** A message that asks for an operation. */
+export interface CallMessage {
+  readonly id: string;
+  readonly operation: string;
+  readonly name?: string;
+  readonly server?: string;
+  readonly arguments: JsonObject;
+  /** What constraints judge: the arguments, and what the message itself names. */
+  readonly judged: JsonObject;
+  readonly streaming: boolean;
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly correlationId?: string;
+}
+
+type Read<Of> = { readonly ok: true; readonly value: Of } | Wrong;
+
+interface Wrong {
+  readonly ok: false;
+  readonly fault: SessionFault;
+}
+
+const MAX_ID = 128;
+const MAX_CAPABILITIES = 32;
+const ENVELOPE = ["a2e", "version", "type", "id", "ts"];
+const HANDSHAKE = [...ENVELOPE, "agent_id", "agent_caps", "auth_token", "authority"];
+const CALL = [
+  ...ENVELOPE,
+  ...["session_id", "arguments", "correlation_id", "streaming", "timeout"],
+  ...["tool_name", "name", "server"],
+];
+
+/** A message's own id, if it can be answered by it; else an empty text. */
+export function idOf({ id }: JsonObject): string {
+  return isText(id) ? id : "";
+}
+
+/** Reads a `handshake/req`, whose version has been looked at. */
+export function readHandshake(message: JsonObject): Read<Handshake> {
+  const misspelt = unknownMember(message, HANDSHAKE);
+  if (misspelt !== undefined) return misspelt;
+  const { agent_id: agentId = "", agent_caps: caps, auth_token: token = "" } = message;
+  const { authority } = message;
+  const id = idOf(message);
+  if (id === "") return wrong(`"id" must be a text of 1 to ${MAX_ID} characters`);
+  if (typeof agentId !== "string" || agentId.length > MAX_ID) {
+    return wrong(`"agent_id" must be a text of at most ${MAX_ID} characters`);
+  }
+  if (!Array.isArray(caps) || caps.length > MAX_CAPABILITIES || !caps.every(isText)) {
+    return wrong(`"agent_caps" must be an array of at most ${MAX_CAPABILITIES} names`);
+  }
+  if (typeof token !== "string") return wrong('"auth_token" must be a text');
+  const tokens = token === "" ? [] : token.split(",").map((one) => one.trim());
+  if (tokens.includes("")) return wrong('"auth_token" must hold tokens with "," between, no gaps');
+  if (tokens.length > MAX_PRESENTED) {
+    return wrong(`"auth_token" may hold at most ${MAX_PRESENTED} tokens`);
+  }
+  if (authority !== undefined && authority !== "ambient") {
+    return wrong('"authority" has one value, "ambient"');
+  }
+  const declared = authority !== undefined;
+  if (declared && tokens.length > 0) {
+    return wrong('"authority" declares ambient authority, and "auth_token" has tokens; drop one');
+  }
+  const capabilities = [...new Set(caps)];
+  return { ok: true, value: { id, agentId, capabilities, tokens, declared } };
+}
+
+/** Reads a message of a capability, whose session has been looked at. */
+export function readCall(
+  message: JsonObject,
+  operation: string,
+  capability: CapabilityName,
+): Read<CallMessage> {
+  const misspelt = unknownMember(message, CALL);
+  if (misspelt !== undefined) return misspelt;
+  const { arguments: given = {}, correlation_id: correlationId, streaming = false } = message;
+  const { timeout, server } = message;
+  const id = idOf(message);
+  if (id === "") return wrong(`"id" must be a text of 1 to ${MAX_ID} characters`);
+  if (!isJsonObject(given)) return wrong('"arguments" must be an object');
+  if (typeof streaming !== "boolean") return wrong('"streaming" must be true or false');
+  if (timeout !== undefined && (typeof timeout !== "number" || !(timeout > 0))) {
+    return wrong('"timeout" must be a number of seconds above 0');
+  }
+  if (correlationId !== undefined && !isText(correlationId)) {
+    return wrong(`"correlation_id" must be a text of 1 to ${MAX_ID} characters`);
+  }
+  const { called, server: hasServer } = namingOf(capability);
+  const other = called === "name" ? "tool_name" : "name";
+  // With both spellings, what a token limits and what a plugin reads could be two.
+  if (message[other] !== undefined) {
+    return wrong(`messages of ${capability} say "${called}", and not "${other}"`);
+  }
+  const name = message[called];
+  if (name !== undefined && !isText(name)) {
+    return wrong(`"${called}" must be a text of 1 to ${MAX_ID} characters`);
+  }
+  if (server !== undefined && !hasServer)
+    return wrong(`messages of ${capability} have no "server"`);
+  if (server !== undefined && !isText(server)) {
+    return wrong(`"server" must be a text of 1 to ${MAX_ID} characters`);
+  }
+  const own: JsonObject = {
+    ...(name === undefined ? {} : { [called]: name }),
+    ...(server === undefined ? {} : { server }),
+  };
+  const twice = Object.keys(own).find((member) => Object.hasOwn(given, member));
+  if (twice !== undefined) {
+    return wrong(`"${twice}" stands in the message and in its "arguments"; constraints judge one`);
+  }
+  return {
+    ok: true,
+    value: {
+      ...{ id, operation, arguments: given, judged: { ...given, ...own }, streaming },
+      ...(name === undefined ? {} : { name }),
+      ...(server === undefined ? {} : { server }),
+      ...(timeout === undefined ? {} : { timeout: timeout * 1000 }),
+      ...(correlationId === undefined ? {} : { correlationId }),
+    },
+  };
+}
+
+/** An error as it is sent. */
+export function errorMessage(reqId: string, of: SessionFault): JsonObject {
+  const { code, message, detail = {}, capability = "" } = of;
+  const about = { detail, retryable: isRetryable(of), capability_name: capability };
+  return { type: "error", req_id: reqId, code, message, ...about };
+}
+
+function isText(value: Json | undefined): value is string {
+  return typeof value === "string" && value !== "" && value.length <= MAX_ID;
+}
+
+/** A member that is not known, which would be passed over as if it did nothing. */
+function unknownMember(message: JsonObject, known: readonly string[]): Wrong | undefined {
+  const unknown = Object.keys(message).find((name) => !known.includes(name));
+  if (unknown === undefined) return undefined;
+  return wrong(`there is no member ${quotedName(unknown)} here${meant(unknown, known)}`);
+}
+
+function wrong(message: string): Wrong {
+  return { ok: false, fault: fault("message_invalid", message) };
+}

@@ -1,0 +1,65 @@
+import type { JsonObject } from "../../bytes/json.js";
+import { meant } from "../../caveats/known-members.js";
+import type { SessionAuthority } from "./authority.js";
+import { CAPABILITY_NAMES, type CapabilityName, isCapabilityName } from "./plugin.js";
+import type { PluginMetadata, Registry } from "./registry.js";
+
+/** One entry of `accepted_caps`. */
+export interface AcceptedCapability {
+  /** As the peer asked for it. */
+  readonly capability: string;
+  readonly enabled: boolean;
+  /** Of an enabled one, its first plugin's; else the reason why not, with a stable code. */
+  readonly metadata: PluginMetadata | { readonly code: string; readonly reason: string };
+}
+
+const MULTI_AGENT =
+  "multi_agent is reserved for agents that work together, and has no messages yet";
+const MAX_SHOWN = 64;
+
+/** What of the capabilities that a peer asks for plugins and authority leave, in the peer's order. */
+export function negotiate(
+  asked: readonly string[],
+  registry: Registry,
+  authority: SessionAuthority,
+): readonly AcceptedCapability[] {
+  return asked.map((name) => {
+    if (!isCapabilityName(name)) {
+      const reason = `A2E has no such capability${meant(name, CAPABILITY_NAMES)}`;
+      return refused(name.slice(0, MAX_SHOWN), "capability_unknown", reason);
+    }
+    if (name === "multi_agent") return refused(name, "reserved", MULTI_AGENT);
+    const metadata = registry.metadata(name);
+    if (metadata === undefined) return refused(name, "plugin_missing", "no plugin loaded");
+    const verdict = authority.verdict(name, registry.operationsOf(name));
+    if (!verdict.enabled) return refused(name, verdict.code, verdict.reason);
+    return { capability: name, enabled: true, metadata };
+  });
+}
+
+/** The names of those that are enabled. */
+export function enabledIn(accepted: readonly AcceptedCapability[]): ReadonlySet<CapabilityName> {
+  return new Set(
+    accepted.flatMap(({ capability, enabled }) =>
+      enabled && isCapabilityName(capability) ? [capability] : [],
+    ),
+  );
+}
+
+/** Entries as they are sent. @param omit - Leaves out those that are not enabled. */
+export function writtenCapabilities(
+  accepted: readonly AcceptedCapability[],
+  omit: boolean,
+): readonly JsonObject[] {
+  return accepted
+    .filter(({ enabled }) => enabled || !omit)
+    .map(({ capability, enabled, metadata }) => ({
+      capability,
+      enabled,
+      metadata: { ...metadata },
+    }));
+}
+
+function refused(capability: string, code: string, reason: string): AcceptedCapability {
+  return { capability, enabled: false, metadata: { code, reason } };
+}

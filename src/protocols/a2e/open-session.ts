@@ -1,0 +1,199 @@
+import { encodeBase64url } from "../../bytes/base64.js";
+import type { JsonObject } from "../../bytes/json.js";
+import { randomBytes } from "../../bytes/random.js";
+import type { SessionAuthority } from "./authority.js";
+import { Calls } from "./calls.js";
+import type { Connection } from "./connection.js";
+import { fault, type SessionFault } from "./errors.js";
+import { type Handshake, idOf, readCall } from "./messages.js";
+import { capabilityOf } from "./names.js";
+import { type AcceptedCapability, enabledIn, negotiate, writtenCapabilities } from "./negotiate.js";
+import type { Outlet } from "./outlet.js";
+import type { CapabilityName, SessionScope } from "./plugin.js";
+import type { SessionContext } from "./session-context.js";
+
+/** What an open session needs of the stream that it is on. */
+export interface SessionLine {
+  readonly connection: Connection;
+  readonly outlet: Outlet;
+  /** Ends the session. */
+  end(of?: SessionFault): void;
+}
+
+/** A session whose handshake is done: what it may do now, and the calls that it makes. */
+export class OpenSession {
+  readonly scope: SessionScope;
+  /** What came of the handshake. */
+  readonly accepted: readonly AcceptedCapability[];
+  readonly #context: SessionContext;
+  readonly #line: SessionLine;
+  readonly #authority: SessionAuthority;
+  readonly #asked: readonly string[];
+  readonly #calls: Calls;
+  #enabled: ReadonlySet<CapabilityName>;
+  #expiryOff: () => void = () => {};
+  #looking: Promise<void> | undefined;
+  #isOver = false;
+
+  constructor(
+    { agentId, capabilities }: Handshake,
+    authority: SessionAuthority,
+    context: SessionContext,
+    line: SessionLine,
+  ) {
+    this.#context = context;
+    this.#line = line;
+    this.#authority = authority;
+    this.#asked = capabilities;
+    this.scope = Object.freeze({ id: newSessionId(), agentId });
+    this.accepted = negotiate(capabilities, context.registry, authority);
+    this.#enabled = enabledIn(this.accepted);
+    const { agent, registry, limits, timers, onFailure } = context;
+    const { connection, outlet } = line;
+    this.#calls = new Calls({
+      ...{ agent, authority, registry, scope: this.scope, limits, timers, onFailure },
+      ...{ connection, send: (message) => outlet.send(message) },
+      suspect: () => void this.look(),
+    });
+    if (this.#enabled.size > 0) this.#watchExpiry();
+  }
+
+  /** Whether any capability is left. */
+  get isEmpty(): boolean {
+    return this.#enabled.size === 0;
+  }
+
+  /** Whether no call is under way. */
+  get isIdle(): boolean {
+    return this.#calls.size === 0;
+  }
+
+  /** Takes a message. @returns What is wrong with it. */
+  take(type: string, message: JsonObject): SessionFault | undefined {
+    const { session_id: session } = message;
+    if (session !== this.scope.id && !(type === "ping" && session === undefined)) {
+      return fault("session_unknown", '"session_id" is not that of this session');
+    }
+    if (type === "ping") {
+      this.#line.outlet.send({ type: "pong", req_id: idOf(message) });
+      return undefined;
+    }
+    if (type === "cancel") {
+      const { req_id: called } = message;
+      if (typeof called !== "string") {
+        return fault("message_invalid", '"req_id" must be the id of a call');
+      }
+      this.#calls.cancel(called);
+      return undefined;
+    }
+    const operation = type.endsWith("/req") ? type.slice(0, -"/req".length) : "";
+    const capability = capabilityOf(operation);
+    if (capability === undefined) {
+      return fault("type_unknown", "A2E has no messages of this type");
+    }
+    if (!this.#enabled.has(capability)) {
+      const text = `${capability} is not among the capabilities that this session has`;
+      return fault("capability_missing", text, { capability });
+    }
+    if (!this.#context.registry.operationsOf(capability).includes(operation)) {
+      return fault("type_unknown", `no plugin serves ${operation}/req`, { capability });
+    }
+    const reading = readCall(message, operation, capability);
+    return reading.ok ? this.#calls.begin(reading.value, capability) : reading.fault;
+  }
+
+  /** Looks whether its tokens still stand, and ends what has ended with them. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  /** Fulfilled once no call is under way, or their time is over. */
+  async drained(): Promise<void> {
+    const { limits, timers } = this.#context;
+    let off = (): void => {};
+    const overdue = new Promise<void>((resolve) => {
+      off = timers.after(limits.drain, resolve);
+    });
+    await Promise.race([this.#calls.settled(), overdue]);
+    off();
+  }
+
+  /** Ends its calls, and what plugins hold for it. */
+  async end(of: SessionFault): Promise<void> {
+    this.#isOver = true;
+    this.#expiryOff();
+    this.#calls.end(of);
+    await this.#looking;
+    await this.#endPlugins([...this.#enabled]);
+  }
+
+  async #look(): Promise<void> {
+    const { registry, omitUnavailable, onFailure } = this.#context;
+    try {
+      await this.#authority.look();
+    } catch (error) {
+      // Each message is judged anyway, and the next look may succeed.
+      onFailure(error, "look");
+    }
+    if (this.#isOver) return;
+    const accepted = negotiate(this.#asked, registry, this.#authority);
+    const before = this.#enabled;
+    this.#enabled = enabledIn(accepted);
+    const ended = [...before].filter((name) => !this.#enabled.has(name));
+    this.#calls.look(ended);
+    this.#watchExpiry();
+    if (ended.length === 0) return;
+    const reason = reasonOf(accepted, ended);
+    this.#line.outlet.send({
+      ...{ type: "session/update", session_id: this.scope.id, ended, reason },
+      accepted_caps: writtenCapabilities(accepted, omitUnavailable),
+    });
+    if (this.isEmpty) {
+      const text = "no capability is left to this session";
+      this.#line.end(fault("session_ended", text, { detail: { reason } }));
+    }
+    await this.#endPlugins(ended);
+  }
+
+  async #endPlugins(ended: readonly CapabilityName[]): Promise<void> {
+    const { registry, onFailure } = this.#context;
+    const plugins = ended.flatMap((name) => registry.pluginsOf(name));
+    await Promise.all(
+      plugins.map(async (plugin) => {
+        try {
+          await plugin.endSession?.(this.scope);
+        } catch (error) {
+          onFailure(error, `${plugin.name}: endSession`);
+        }
+      }),
+    );
+  }
+
+  #watchExpiry(): void {
+    const { clock, timers } = this.#context;
+    this.#expiryOff();
+    const { nextExpiry } = this.#authority;
+    if (nextExpiry === undefined || this.#isOver) return;
+    // Where the clocks of host and agent differ, it waits for the next look instead.
+    const wait = nextExpiry - clock();
+    if (wait > 0) this.#expiryOff = timers.after(wait, () => void this.look());
+  }
+}
+
+function newSessionId(): string {
+  return `ses_${encodeBase64url(randomBytes(16))}`;
+}
+
+/** Why capabilities have ended, by the code of the first. */
+function reasonOf(
+  accepted: readonly AcceptedCapability[],
+  ended: readonly CapabilityName[],
+): string {
+  for (const { capability, metadata } of accepted) {
+    if (ended.some((name) => name === capability) && "code" in metadata) return metadata.code;
+  }
+  return "";
+}

@@ -1,0 +1,88 @@
+// What a client reads of its host, which it trusts no more than a host trusts its peers.
+
+import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
+import { SessionError } from "./session-error.js";
+
+/** What came of one capability that was asked for. */
+export interface AcceptedEntry {
+  readonly enabled: boolean;
+  /** The plugin's name, type, priority and exclusive; or a code and the reason why not. */
+  readonly metadata: JsonObject;
+  /** Why it is not enabled, if the host says. */
+  readonly reason?: string;
+}
+
+/** The answer to a handshake. */
+type Greeting =
+  | {
+      readonly ok: true;
+      readonly id: string;
+      readonly maxParallel: number;
+      readonly capabilities: ReadonlyMap<string, AcceptedEntry>;
+    }
+  | { readonly ok: false; readonly error: SessionError };
+
+const MAX_CAPABILITIES = 64;
+const MAX_TEXT = 4096;
+
+/** Reads a `handshake/resp`. @param asked - The id of the request. */
+export function readGreeting(message: JsonObject, asked: string): Greeting {
+  const { req_id: answered, session_id: id, accepted_caps: entries, max_parallel: most } = message;
+  const { ok, reason, message: text, detail } = message;
+  if (answered !== asked || typeof ok !== "boolean") return malformed();
+  const capabilities = readAccepted(entries);
+  if (!ok) {
+    const code = textOf(reason) ?? "server_error";
+    const why = { ...objectOf(detail), accepted: reasonsOf(capabilities) };
+    const retryable = code === "server_error";
+    const words = textOf(text) ?? "the host refuses the handshake";
+    return { ok: false, error: new SessionError(code, words, { detail: why, retryable }) };
+  }
+  if (typeof id !== "string" || id === "" || id.length > 256) return malformed();
+  if (typeof most !== "number" || !Number.isSafeInteger(most) || most < 1) return malformed();
+  return { ok: true, id, maxParallel: most, capabilities };
+}
+
+/** Reads `accepted_caps`; an entry that cannot be read is not enabled. */
+export function readAccepted(entries: Json | undefined): ReadonlyMap<string, AcceptedEntry> {
+  const capabilities = new Map<string, AcceptedEntry>();
+  if (!Array.isArray(entries)) return capabilities;
+  for (const entry of entries.slice(0, MAX_CAPABILITIES)) {
+    if (!isJsonObject(entry)) continue;
+    const { capability, enabled, metadata: given } = entry;
+    if (typeof capability !== "string") continue;
+    const metadata = objectOf(given);
+    const reason = textOf(metadata["reason"]);
+    const why = reason === undefined ? {} : { reason };
+    capabilities.set(capability, { enabled: enabled === true, metadata, ...why });
+  }
+  return capabilities;
+}
+
+/** Reads an `error`. */
+export function readError(message: JsonObject): SessionError {
+  const { code, message: text, detail, retryable, capability_name: capability } = message;
+  return new SessionError(textOf(code) ?? "server_error", textOf(text) ?? "the host refuses", {
+    ...{ retryable: retryable === true, detail: objectOf(detail) },
+    capability: textOf(capability) ?? "",
+  });
+}
+
+function reasonsOf(capabilities: ReadonlyMap<string, AcceptedEntry>): Json {
+  return [...capabilities].map(([capability, { enabled, metadata }]) => ({
+    ...{ capability, enabled, metadata },
+  }));
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === "string" ? value.slice(0, MAX_TEXT) : undefined;
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return value !== undefined && isJsonObject(value) ? value : {};
+}
+
+function malformed(): Greeting {
+  const text = "the host's answer to the handshake cannot be read";
+  return { ok: false, error: new SessionError("message_invalid", text) };
+}

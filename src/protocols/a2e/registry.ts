@@ -1,0 +1,229 @@
+import { type ArgumentCheck, compileArgumentChecks } from "../../agent/arguments.js";
+import type { Operation } from "../../agent/skill.js";
+import { assertMembers, meant } from "../../caveats/known-members.js";
+import type { Grant } from "../../issuer/grant.js";
+import { capabilityOf, grantOf, isOperation, namingOf, OPERATION_FORM } from "./names.js";
+import {
+  CAPABILITY_NAMES,
+  type CapabilityName,
+  isCapabilityName,
+  type PluginOperation,
+  type SessionPlugin,
+} from "./plugin.js";
+
+/** What a peer reads of the plugin that serves a capability first. */
+export interface PluginMetadata {
+  readonly name: string;
+  readonly type: CapabilityName;
+  readonly priority: number;
+  readonly exclusive: boolean;
+}
+
+/** What serves an operation. */
+export interface Handler {
+  readonly plugin: SessionPlugin;
+  readonly operation: PluginOperation;
+  readonly check: ArgumentCheck;
+}
+
+/** A capability with its plugins. */
+interface Served {
+  readonly metadata: PluginMetadata;
+  /** In the order in which they are asked. */
+  readonly plugins: readonly SessionPlugin[];
+  readonly handlers: ReadonlyMap<string, readonly Handler[]>;
+}
+
+const MEMBERS = ["name", "type", "priority", "exclusive", "operations", "endSession", "close"];
+const OPERATION_MEMBERS = ["handles", "input", "run"];
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
+/** The plugins of a host, by what they serve. */
+export class Registry {
+  readonly plugins: readonly SessionPlugin[];
+  readonly #served: ReadonlyMap<CapabilityName, Served>;
+
+  private constructor(served: ReadonlyMap<CapabilityName, Served>) {
+    this.#served = served;
+    this.plugins = [...served.values()].flatMap(({ plugins }) => plugins);
+  }
+
+  /** @throws TypeError naming what is wrong, such as `plugins[1].type`. */
+  static async open(plugins: readonly SessionPlugin[]): Promise<Registry> {
+    checkPlugins(plugins);
+    const served = new Map<CapabilityName, Served>();
+    for (const type of CAPABILITY_NAMES) {
+      const own = plugins.filter((plugin) => plugin.type === type).sort(byOrder);
+      const [first] = own;
+      if (first === undefined) continue;
+      served.set(type, {
+        metadata: metadataOf(first),
+        plugins: own,
+        handlers: await handlersOf(own, plugins),
+      });
+    }
+    return new Registry(served);
+  }
+
+  /** The metadata of a capability; `undefined` for one without a plugin. */
+  metadata(name: CapabilityName): PluginMetadata | undefined {
+    return this.#served.get(name)?.metadata;
+  }
+
+  /** The plugins of a capability. */
+  pluginsOf(name: CapabilityName): readonly SessionPlugin[] {
+    return this.#served.get(name)?.plugins ?? [];
+  }
+
+  /** The operations of a capability, whichever plugin has them. */
+  operationsOf(name: CapabilityName): readonly string[] {
+    return [...(this.#served.get(name)?.handlers.keys() ?? [])];
+  }
+
+  /** What serves a message: the first plugin that handles its operation and its name. */
+  find(capability: CapabilityName, operation: string, name?: string): Handler | undefined {
+    const handlers = this.#served.get(capability)?.handlers.get(operation) ?? [];
+    return handlers.find(({ operation: { handles } }) => handles === undefined || handles(name));
+  }
+}
+
+/**
+ * The operations that plugins need leave for, as `createIssuingAgent` takes them.
+ *
+ * @throws TypeError naming what is wrong with a plugin.
+ */
+export function pluginOperations(plugins: readonly SessionPlugin[]): readonly Operation[] {
+  checkPlugins(plugins);
+  const names = new Set(plugins.flatMap(({ operations }) => Object.keys(operations)));
+  return [...names].sort().map((operation) => ({ operation, reach: "none" }));
+}
+
+/**
+ * A grant for each capability that plugins serve, with all of its operations, as `createIssuer` takes them.
+ *
+ * @throws TypeError naming what is wrong with a plugin.
+ */
+export function pluginGrants(plugins: readonly SessionPlugin[]): readonly Grant[] {
+  const all = pluginOperations(plugins).map(({ operation }) => operation);
+  const types = CAPABILITY_NAMES.filter((type) => plugins.some((plugin) => plugin.type === type));
+  return types.map((type) => ({
+    id: grantOf(type),
+    description: `Messages of the A2E capability ${type}`,
+    operations: all.filter((operation) => capabilityOf(operation) === type),
+  }));
+}
+
+function checkPlugins(plugins: readonly SessionPlugin[]): void {
+  if (!Array.isArray(plugins)) throw new TypeError("plugins: must be an array");
+  const names = new Set<string>();
+  const exclusive = new Map<string, string>();
+  for (const [at, plugin] of plugins.entries()) {
+    const where = `plugins[${at}]`;
+    checkPlugin(plugin, where);
+    const { name, type, operations } = plugin;
+    const key = `${type}/${name}`;
+    if (names.has(key)) throw new TypeError(`${where}.name: "${name}" is taken, of type ${type}`);
+    names.add(key);
+    if (plugin.exclusive !== true) continue;
+    for (const operation of Object.keys(operations)) {
+      const other = exclusive.get(operation);
+      if (other !== undefined) {
+        throw new TypeError(
+          `${where}.exclusive: "${other}" has "${operation}" for itself; of two, neither could`,
+        );
+      }
+      exclusive.set(operation, name);
+    }
+  }
+}
+
+function checkPlugin(plugin: SessionPlugin, where: string): void {
+  if (typeof plugin !== "object" || plugin === null) throw new TypeError(`${where}: not an object`);
+  assertMembers(plugin, MEMBERS, where);
+  const { name, type, priority = 0, exclusive = false, operations } = plugin;
+  if (typeof name !== "string" || !NAME.test(name)) {
+    throw new TypeError(`${where}.name: must be 1 to 64 letters, digits, "_", "." or "-"`);
+  }
+  if (!isCapabilityName(type)) {
+    throw new TypeError(
+      `${where}.type: no such capability${meant(String(type), CAPABILITY_NAMES)}`,
+    );
+  }
+  if (type === "multi_agent") {
+    throw new TypeError(`${where}.type: multi_agent is reserved, and has no messages yet`);
+  }
+  if (!Number.isFinite(priority)) throw new TypeError(`${where}.priority: must be a number`);
+  if (typeof exclusive !== "boolean") throw new TypeError(`${where}.exclusive: must be a boolean`);
+  if (typeof operations !== "object" || operations === null) {
+    throw new TypeError(`${where}.operations: must be an object`);
+  }
+  if (Object.keys(operations).length === 0) {
+    throw new TypeError(`${where}.operations: there must be at least one`);
+  }
+  for (const [operation, one] of Object.entries(operations)) {
+    checkOperation(operation, one, type, `${where}.operations["${operation}"]`);
+  }
+}
+
+function checkOperation(
+  operation: string,
+  one: PluginOperation,
+  type: CapabilityName,
+  where: string,
+): void {
+  if (!isOperation(operation)) throw new TypeError(`${where}: must be ${OPERATION_FORM}`);
+  if (capabilityOf(operation) !== type) {
+    const { namespace } = namingOf(type);
+    throw new TypeError(`${where}: operations of ${type} begin with "${namespace}/"`);
+  }
+  if (typeof one !== "object" || one === null) throw new TypeError(`${where}: not an object`);
+  assertMembers(one, OPERATION_MEMBERS, where);
+  if (typeof one.run !== "function") throw new TypeError(`${where}.run: must be a function`);
+  if (one.handles !== undefined && typeof one.handles !== "function") {
+    throw new TypeError(`${where}.handles: must be a function`);
+  }
+  if (one.input !== undefined && one.input["type"] !== "object") {
+    throw new TypeError(`${where}.input: must be a JSON Schema with "type": "object"`);
+  }
+}
+
+/** An exclusive plugin comes before others whatever their priority; the higher priority, then the name. */
+function byOrder(a: SessionPlugin, b: SessionPlugin): number {
+  const alone = Number(b.exclusive ?? false) - Number(a.exclusive ?? false);
+  if (alone !== 0) return alone;
+  const rank = (b.priority ?? 0) - (a.priority ?? 0);
+  if (rank !== 0) return rank;
+  return a.name < b.name ? -1 : 1;
+}
+
+function metadataOf({
+  name,
+  type,
+  priority = 0,
+  exclusive = false,
+}: SessionPlugin): PluginMetadata {
+  return { name, type, priority, exclusive };
+}
+
+/** By operation, what serves it: of an exclusive plugin's operations, that plugin alone. */
+async function handlersOf(
+  own: readonly SessionPlugin[],
+  all: readonly SessionPlugin[],
+): Promise<ReadonlyMap<string, readonly Handler[]>> {
+  const handlers = new Map<string, Handler[]>();
+  const taken = new Set<string>();
+  for (const plugin of own) {
+    const entries = Object.entries(plugin.operations);
+    const checks = await compileArgumentChecks(
+      entries.map(([id, { input = { type: "object" } }]) => ({ id, input })),
+      `plugins[${all.indexOf(plugin)}].operations`,
+    );
+    for (const [name, operation] of entries) {
+      if (taken.has(name)) continue;
+      const check = checks.get(name) ?? (() => []);
+      handlers.set(name, [...(handlers.get(name) ?? []), { plugin, operation, check }]);
+      if (plugin.exclusive === true) taken.add(name);
+    }
+  }
+  return handlers;
+}

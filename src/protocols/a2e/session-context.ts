@@ -1,0 +1,20 @@
+import type { Caller } from "../../agent/caller.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { SessionLimits } from "./limits.js";
+import type { MessageRate } from "./rate.js";
+import type { Registry } from "./registry.js";
+import type { Timers } from "./timers.js";
+
+/** What a host's sessions share. */
+export interface SessionContext {
+  readonly agent: IssuingAgent;
+  readonly registry: Registry;
+  /** The party that acts without tokens. */
+  readonly ambient: Caller | undefined;
+  readonly omitUnavailable: boolean;
+  readonly limits: SessionLimits;
+  readonly rate: MessageRate | undefined;
+  readonly clock: () => number;
+  readonly timers: Timers;
+  readonly onFailure: (error: unknown, what: string) => void;
+}

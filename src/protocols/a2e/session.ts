@@ -1,0 +1,239 @@
+import type { Duplex } from "node:stream";
+import type { Presenter } from "../../agent/caller.js";
+import type { Json, JsonObject } from "../../bytes/json.js";
+import { SessionAuthority } from "./authority.js";
+import { Connection, type LineProblem } from "./connection.js";
+import {
+  countsAgainst,
+  fault,
+  type HandshakeRefusal,
+  type SessionFault,
+  writtenDenials,
+} from "./errors.js";
+import { A2E_VERSION, type Handshake, idOf, readHandshake } from "./messages.js";
+import { type AcceptedCapability, writtenCapabilities } from "./negotiate.js";
+import { OpenSession } from "./open-session.js";
+import { Outlet } from "./outlet.js";
+import { RateWindow } from "./rate.js";
+import type { SessionContext } from "./session-context.js";
+
+/** One peer of a host, from its first byte to its last. */
+export class HostSession {
+  readonly #context: SessionContext;
+  readonly #connection: Connection;
+  readonly #outlet: Outlet;
+  readonly #rate: RateWindow | undefined;
+  readonly #presenter: () => Promise<Presenter | undefined>;
+  #state: "waiting" | "handshaking" | "open" | "draining" | "over" = "waiting";
+  #open: OpenSession | undefined;
+  #faults = 0;
+  #deadlineOff: () => void;
+  #ending: Promise<void> | undefined;
+
+  /** @param presenter - Who is at the other end; `undefined` refuses the handshake. */
+  constructor(
+    stream: Duplex,
+    context: SessionContext,
+    presenter: () => Promise<Presenter | undefined>,
+  ) {
+    const { limits, timers, clock, rate } = context;
+    this.#context = context;
+    this.#presenter = presenter;
+    this.#connection = new Connection(stream, limits, timers);
+    this.#outlet = new Outlet(this.#connection, clock, "h");
+    this.#rate = rate === undefined ? undefined : new RateWindow(rate, clock);
+    this.#deadlineOff = timers.after(limits.handshake, () => {
+      const text = `no handshake was made within ${limits.handshake / 1000} seconds`;
+      void this.end(fault("handshake_timeout", text));
+    });
+  }
+
+  /** Serves the peer. Fulfilled once the session is over; never rejected. */
+  async serve(): Promise<void> {
+    try {
+      await this.#connection.read({
+        message: (message) => this.#take(message),
+        problem: (code, text) => this.#misread(code, text),
+      });
+    } catch (error) {
+      this.#context.onFailure(error, "session");
+      this.#connection.cut();
+    }
+    // A peer that has only closed its own end waits for its answers.
+    if (!this.#connection.isOver) await this.#drained();
+    await this.end();
+  }
+
+  /** Takes no more calls, lets those under way end, and then ends the session. */
+  async drain(): Promise<void> {
+    await this.#drained();
+    await this.end(fault("session_ended", "the host is shutting down"));
+  }
+
+  /** Ends the session: answers what is under way, says why, and closes the stream. */
+  end(of?: SessionFault): Promise<void> {
+    this.#ending ??= this.#end(of);
+    return this.#ending;
+  }
+
+  /** Looks whether its tokens still stand, and ends what has ended with them. */
+  look(): Promise<void> {
+    return this.#open?.look() ?? Promise.resolve();
+  }
+
+  async #end(of: SessionFault | undefined): Promise<void> {
+    this.#state = "over";
+    this.#deadlineOff();
+    const closing = this.#open?.end(of ?? fault("session_ended", "the session has ended"));
+    if (of !== undefined) this.#outlet.error("", of);
+    await Promise.all([closing, this.#connection.end()]);
+  }
+
+  async #drained(): Promise<void> {
+    if (this.#open === undefined || this.#state === "over") return;
+    this.#state = "draining";
+    await this.#open.drained();
+  }
+
+  #take(message: JsonObject): void {
+    if (this.#state === "over") return;
+    const { type } = message;
+    // An error is never answered by an error, or two ends could do so for ever.
+    if (type === "error" || type === "pong") this.#count();
+    else this.#answer(idOf(message), this.#taken(type, message));
+  }
+
+  #taken(type: Json | undefined, message: JsonObject): SessionFault | undefined {
+    if (typeof type !== "string") return fault("message_invalid", '"type" must be a text');
+    if (this.#rate?.isOver() === true) {
+      return fault("rate_limited", "the session sends messages more often than it may");
+    }
+    if (type === "handshake/req") return this.#greet(message);
+    if (this.#state === "draining") {
+      return fault("session_ended", "the session takes no more calls");
+    }
+    if (this.#state !== "open" || this.#open === undefined) {
+      return fault("not_handshaken", "a session begins with handshake/req");
+    }
+    const { a2e = A2E_VERSION } = message;
+    if (a2e !== A2E_VERSION) return fault("version_mismatch", SPOKEN);
+    this.#watchIdle();
+    if (type !== "shutdown") return this.#open.take(type, message);
+    void this.#drained().then(() => this.end());
+    return undefined;
+  }
+
+  #greet(message: JsonObject): SessionFault | undefined {
+    if (this.#state !== "waiting") {
+      return fault("handshake_repeated", "this session has had its handshake");
+    }
+    if (message["a2e"] !== A2E_VERSION) {
+      this.#refuse(idOf(message), "version_mismatch", SPOKEN);
+      return undefined;
+    }
+    const reading = readHandshake(message);
+    if (!reading.ok) return reading.fault;
+    this.#state = "handshaking";
+    const { value } = reading;
+    this.#welcome(value).catch((error: unknown) => {
+      this.#context.onFailure(error, "handshake");
+      this.#refuse(value.id, "server_error", "the host cannot decide now");
+    });
+    return undefined;
+  }
+
+  async #welcome(handshake: Handshake): Promise<void> {
+    const { agent, ambient } = this.#context;
+    const { id } = handshake;
+    const presenter = await this.#presenter();
+    if (presenter === undefined) {
+      this.#refuse(id, "auth_failed", "the transport authenticates no caller");
+      return;
+    }
+    const opening = await SessionAuthority.open(agent, handshake, presenter, ambient);
+    // Its time may be over by now, or the host be shutting down.
+    if (this.#state !== "handshaking") return;
+    if (!opening.ok) {
+      const [{ code, message }] = opening.denials;
+      const denials = writtenDenials(opening.denials);
+      this.#refuse(id, "auth_failed", `${code}: ${message}`, { denials });
+      return;
+    }
+    const open = new OpenSession(handshake, opening.authority, this.#context, {
+      ...{ connection: this.#connection, outlet: this.#outlet },
+      end: (of) => void this.end(of),
+    });
+    if (open.isEmpty) {
+      const text = "no capability that was asked for can be enabled";
+      this.#refuse(id, "no_caps", text, {}, open.accepted);
+      return;
+    }
+    this.#open = open;
+    this.#state = "open";
+    const { scope, accepted } = open;
+    this.#respond(id, scope.id, accepted, { ok: true, reason: "" });
+    this.#watchIdle();
+  }
+
+  #refuse(
+    id: string,
+    reason: HandshakeRefusal,
+    message: string,
+    detail: JsonObject = {},
+    accepted: readonly AcceptedCapability[] = [],
+  ): void {
+    if (this.#state === "over") return;
+    this.#respond(id, "", accepted, { ok: false, reason, message, detail });
+    void this.end();
+  }
+
+  #respond(
+    id: string,
+    session: string,
+    accepted: readonly AcceptedCapability[],
+    outcome: JsonObject,
+  ): void {
+    const { limits, omitUnavailable } = this.#context;
+    this.#outlet.send({
+      ...{ type: "handshake/resp", req_id: id, session_id: session },
+      ...{ accepted_caps: writtenCapabilities(accepted, omitUnavailable) },
+      ...{ max_parallel: limits.parallel, ...outcome },
+    });
+  }
+
+  #watchIdle(): void {
+    const { limits, timers } = this.#context;
+    this.#deadlineOff();
+    this.#deadlineOff = timers.after(limits.idle, () => {
+      if (this.#state !== "open") return;
+      // A session that waits for a call is not idle.
+      if (this.#open?.isIdle === false) this.#watchIdle();
+      else {
+        const text = `no message has come for ${limits.idle / 1000} seconds`;
+        void this.end(fault("idle_timeout", text));
+      }
+    });
+  }
+
+  #misread(code: LineProblem, text: string): void {
+    if (this.#state === "over") return;
+    if (code === "line_malformed") this.#answer("", fault(code, text));
+    else void this.end(fault(code, text));
+  }
+
+  /** Answers what the peer got wrong, if anything. */
+  #answer(id: string, of: SessionFault | undefined): void {
+    if (of === undefined) return;
+    this.#outlet.error(id, of);
+    if (countsAgainst(of)) this.#count();
+  }
+
+  #count(): void {
+    this.#faults++;
+    const { faults } = this.#context.limits;
+    if (this.#faults < faults) return;
+    void this.end(fault("too_many_faults", `${faults} messages were at fault`));
+  }
+}
+
+const SPOKEN = `this host speaks A2E ${A2E_VERSION}`;

@@ -1,0 +1,132 @@
+import { chmodSync } from "node:fs";
+import { lstat, mkdtemp, rename, rm, unlink } from "node:fs/promises";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { dirname, join } from "node:path";
+
+/** Where a host listens, or a client connects: an address of TCP, or a socket in the file system. */
+export type SessionAddress =
+  | {
+      /** `127.0.0.1` unless given. */
+      readonly host?: string;
+      readonly port: number;
+    }
+  | { readonly path: string };
+
+/** A server that listens. */
+export interface Listening {
+  /** `127.0.0.1:4711`, or the path of the socket. */
+  readonly address: string;
+  /** Takes no more connections; those that there are stay. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens for streams. A socket in the file system is this user's alone, from the moment on at which it can
+ * be found; one that a dead process left is replaced.
+ *
+ * @throws Error if the address is taken, or the path is that of something else than a socket.
+ */
+export async function listenAt(
+  address: SessionAddress,
+  accept: (socket: Socket) => void,
+  onFailure: (error: unknown, what: string) => void,
+): Promise<Listening> {
+  // A peer that closes its own end may still wait for answers.
+  const server = createServer({ allowHalfOpen: true }, accept);
+  const listening = await ("path" in address
+    ? listenInFiles(server, address.path)
+    : listenAtPort(server, address));
+  // Such as having no more descriptors: the next connection may be taken again.
+  server.on("error", (error) => onFailure(error, "listening"));
+  return listening;
+}
+
+async function listenAtPort(
+  server: Server,
+  address: Exclude<SessionAddress, { path: string }>,
+): Promise<Listening> {
+  const { host = "127.0.0.1", port } = address;
+  await started(server, () => server.listen(port, host));
+  const taken = server.address();
+  const bound = typeof taken === "object" && taken !== null ? taken.port : port;
+  return {
+    address: `${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    close: async () => void server.close(),
+  };
+}
+
+/** Connects to where a host listens. @throws Error if nothing does. */
+export async function connectTo(address: SessionAddress, signal?: AbortSignal): Promise<Socket> {
+  signal?.throwIfAborted();
+  const socket =
+    "path" in address
+      ? connect({ path: address.path, allowHalfOpen: true })
+      : connect({ host: address.host ?? "127.0.0.1", port: address.port, allowHalfOpen: true });
+  await new Promise<void>((resolve, reject) => {
+    const abort = (): void => {
+      socket.destroy();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    socket.once("error", reject);
+    socket.once("connect", () => {
+      signal?.removeEventListener("abort", abort);
+      socket.off("error", reject);
+      resolve();
+    });
+  });
+  return socket;
+}
+
+async function listenInFiles(server: Server, path: string): Promise<Listening> {
+  await assertFree(path);
+  // Made where only this user can look, and moved once it is only this user's to open.
+  const folder = await mkdtemp(join(dirname(path), ".a2e-"));
+  const made = join(folder, "s");
+  try {
+    await started(server, () => server.listen(made));
+    chmodSync(made, 0o600);
+    await rename(made, path);
+  } catch (error) {
+    server.close();
+    throw error;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  const own = await lstat(path);
+  const close = async (): Promise<void> => {
+    server.close();
+    try {
+      const { ino, dev } = await lstat(path);
+      // Another host may have taken its place.
+      if (ino === own.ino && dev === own.dev) await unlink(path);
+    } catch {
+      // It is gone already.
+    }
+  };
+  return { address: path, close };
+}
+
+/** @throws Error if something else than a dead socket is there. */
+async function assertFree(path: string): Promise<void> {
+  const found = await lstat(path).catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (found === undefined) return;
+  if (!found.isSocket()) throw new Error(`${path}: there is a file there that is no socket`);
+  const socket = await connectTo({ path }).catch(() => undefined);
+  socket?.destroy();
+  if (socket !== undefined) throw new Error(`${path}: another process listens there`);
+}
+
+function started(server: Server, listen: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.once("listening", () => {
+      server.off("error", reject);
+      resolve();
+    });
+    listen();
+  });
+}

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { CAPABILITY_NAMES, SESSION_ERRORS } from "../../src/protocols/a2e/index.js";
+import { PACKAGE } from "./doc-comments.js";
+
+// docs/a2e.md: its tables have all that there is, and nothing else.
+
+const text = readFileSync(join(PACKAGE, "docs/a2e.md"), "utf8");
+
+function rows(heading: string): readonly (readonly string[])[] {
+  const section = text.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+  return section
+    .split("\n")
+    .filter((line) => line.startsWith("| `"))
+    .map((line) => line.slice(2, -2).split(" | "));
+}
+
+test("every error is in the table, with whether it is retryable and counts", () => {
+  const shown = rows("Errors").map(([code = "", retryable = "", when = ""]) => [
+    code.replaceAll("`", ""),
+    { retryable: retryable === "yes", ...(when.endsWith("¹") ? { counts: true } : {}) },
+  ]);
+  expect(Object.fromEntries(shown)).toEqual(SESSION_ERRORS);
+});
+
+test("every capability is in the table", () => {
+  const names = rows("How a token binds a message").map(([name = ""]) => name.replaceAll("`", ""));
+  expect([...names, "multi_agent"]).toEqual([...CAPABILITY_NAMES]);
+});

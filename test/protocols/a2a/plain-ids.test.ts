@@ -1,0 +1,201 @@
+import { beforeEach, expect, test } from "vitest";
+import { EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
+import { granted } from "../../agent/support.js";
+import { at, authorized, quietConsole, send, textAt } from "./callers.js";
+import { desk, startDesk } from "./guard/own-agent.js";
+import { agentFor, held, presenting, userMessage } from "./set-up.js";
+
+// What callers choose, where it comes near logs: ids, addresses and names of methods.
+
+let said: readonly string[] = [];
+
+beforeEach(() => {
+  said = quietConsole();
+});
+
+interface Reached {
+  readonly rpcUrl: string;
+  readonly restUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function agentItself(): Promise<Reached> {
+  const agent = await agentFor();
+  const { token } = await held(agent);
+  return { ...agent.server, headers: presenting(token) };
+}
+
+async function guarded(): Promise<Reached> {
+  const issuing = await desk();
+  const { url } = await startDesk(issuing);
+  const [capability] = await granted(issuing.agent, { grants: ["desk:use"] });
+  const headers = {
+    ...{ Authorization: "Bearer alice:assistant", "Content-Type": "application/json" },
+    ...{ "A2A-Version": "1.0", "A2A-Extensions": EXTENSION_URI },
+    "Proviso-Capability": capability?.token ?? "",
+  };
+  return { rpcUrl: `${url}/rpc`, restUrl: `${url}/rest`, headers };
+}
+
+const SIDES = [
+  ["an agent", agentItself],
+  ["a guarded agent", guarded],
+] as const;
+
+const FORGED = 'x\n{"level":50,"msg":"forged"}';
+const LONG = "y".repeat(129);
+
+test.each(SIDES)(
+  "ids that would be more than a word in a log are refused: %s",
+  async (_, start) => {
+    const { rpcUrl, restUrl, headers } = await start();
+    said = quietConsole();
+    const post = async (method: string, params: object, id: unknown = 1) =>
+      (
+        await send(rpcUrl, {
+          ...{ method: "POST", headers },
+          body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
+        })
+      ).body;
+    const message = userMessage([{ text: "say hi" }]);
+    for (const odd of [FORGED, LONG, "naïve", "\u202e"]) {
+      for (const [method, params, where] of [
+        ["GetTask", { id: odd }, "params.id"],
+        ["SubscribeToTask", { id: odd }, "params.id"],
+        ["CancelTask", { id: odd }, "params.id"],
+        ["ListTasks", { contextId: odd }, "params.contextId"],
+        ["ListTasks", { context_id: odd }, "params.context_id"],
+        ["ListTaskPushNotificationConfigs", { task_id: odd }, "params.task_id"],
+        ["SendMessage", { message: { ...message, taskId: odd } }, "message.taskId"],
+        ["SendStreamingMessage", { message: { ...message, context_id: odd } }, "message.contextId"],
+        [
+          "SendMessage",
+          { message: { ...message, referenceTaskIds: ["x", odd] } },
+          "message.referenceTaskIds[1]",
+        ],
+      ] as const) {
+        const error = at(await post(method, params), "error");
+        expect([at(error, "code"), at(error, "message")]).toEqual([
+          -32602,
+          `${where} must be at most 128 printable ASCII characters`,
+        ]);
+      }
+      const path = `${restUrl}/tasks/${encodeURIComponent(odd)}`;
+      for (const [method, url] of [
+        ["GET", path],
+        ["POST", `${path}:cancel`],
+        ["POST", `${path}:subscribe`],
+        ["GET", `${path}/pushNotificationConfigs`],
+        ["GET", `${restUrl}/tasks?contextId=${encodeURIComponent(odd)}`],
+      ] as const) {
+        const answer = await send(url, { method, headers });
+        expect(answer.status).toBe(400);
+        expect(textAt(answer.body, "error", "message")).toContain("128 printable ASCII characters");
+      }
+    }
+    for (const odd of [FORGED, LONG]) {
+      const sent = await post("SendMessage", { message: { ...message, messageId: odd } });
+      expect(textAt(sent, "error", "message")).toContain("message.messageId must be at most 128");
+      const streamed = await post("SubscribeToTask", { id: "none" }, odd);
+      expect(textAt(streamed, "error", "message")).toContain('"id" must be a number');
+    }
+    // One that has the shape of an id, and is of no task.
+    const referring = { ...message, referenceTaskIds: ["none", "none"] };
+    expect(at(await post("SendMessage", { message: referring }), "error")).toBeNull();
+    expect(said).toEqual([]);
+  },
+);
+
+test.each(SIDES)("parameters that have no form as a text are invalid: %s", async (_, start) => {
+  const { rpcUrl, headers } = await start();
+  const formless = { toString: null, valueOf: null };
+  for (const [method, params] of [
+    ["GetTask", { id: formless }],
+    ["GetTask", { id: 7 }],
+    ["GetTask", { id: "x", historyLength: formless }],
+    ["GetTask", { id: "x", history_length: [formless] }],
+    ["CancelTask", { id: ["x"] }],
+    ["ListTasks", { pageToken: formless }],
+    ["ListTasks", { page_token: 7 }],
+    ["ListTasks", { pageSize: formless }],
+    ["ListTasks", { contextId: formless }],
+    ["ListTasks", { statusTimestampAfter: formless }],
+    ["SubscribeToTask", { id: formless }],
+    ["GetTaskPushNotificationConfig", { taskId: formless, id: "x" }],
+    ["CreateTaskPushNotificationConfig", { taskId: "x", id: "x", url: formless }],
+    ["CreateTaskPushNotificationConfig", { taskId: "x", authentication: { scheme: formless } }],
+    ["SendMessage", { message: { messageId: formless, role: "ROLE_USER", parts: [] } }],
+  ] as const) {
+    const { body } = await send(rpcUrl, {
+      ...{ method: "POST", headers },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+    expect([method, params, at(body, "error", "code")]).toEqual([method, params, -32602]);
+  }
+  const absent = { jsonrpc: "2.0", id: 1, method: "ListTasks", params: { pageToken: null } };
+  const listed = await send(rpcUrl, { method: "POST", headers, body: JSON.stringify(absent) });
+  expect(at(listed.body, "result", "tasks")).toEqual([]);
+});
+
+test.each(SIDES)("further slashes behind the address change nothing: %s", async (_, start) => {
+  const { rpcUrl, headers } = await start();
+  const message = userMessage([{ text: "say hi" }]);
+  const call = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } };
+  for (const slashes of ["/", "//"]) {
+    const { body } = await send(`${rpcUrl}${slashes}`, {
+      ...{ method: "POST", headers },
+      body: JSON.stringify({ ...call, params: { message: { ...message, messageId: slashes } } }),
+    });
+    expect([at(body, "error"), at(body, "result") === null]).toEqual([null, false]);
+  }
+});
+
+test.each(SIDES)("answers that are a caller's own are not to be stored: %s", async (_, start) => {
+  const { rpcUrl, restUrl, headers } = await start();
+  const rpc = { jsonrpc: "2.0", id: 1, method: "ListTasks", params: {} };
+  for (const answer of [
+    await send(`${restUrl}/tasks`, { headers }),
+    await send(`${restUrl}/tasks/none`, { headers }),
+    await send(rpcUrl, { method: "POST", headers, body: JSON.stringify(rpc) }),
+    await send(rpcUrl, {
+      ...{ method: "POST", headers },
+      body: JSON.stringify({ ...rpc, method: "a2a/capabilities/introspect" }),
+    }),
+  ]) {
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+  }
+});
+
+test("the log has the route of a request, and nothing of its address or its method's name", async () => {
+  const agent = await agentFor();
+  const { token } = await held(agent);
+  const { rpcUrl, restUrl } = agent.server;
+  const headers = authorized("alice");
+  const secret = "s3cret-of-alice";
+  for (const [method, path] of [
+    ["GET", `/tasks/${secret}`],
+    ["GET", `/tasks/${token}`],
+    ["GET", `/${secret}/tasks/x`],
+    ["POST", `/tasks/${secret}:cancel`],
+    ["GET", `/tasks/${secret}/pushNotificationConfigs/x`],
+    ["GET", `/${token}`],
+  ] as const) {
+    await send(`${restUrl}${path}`, { method, headers });
+  }
+  for (const method of [token, secret, "tasks/get"]) {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: {} });
+    await send(rpcUrl, { method: "POST", headers, body });
+  }
+  const lines = agent
+    .logged()
+    .split("\n")
+    .filter((line) => line.includes('"request"'))
+    .map((line): unknown => JSON.parse(line).method)
+    .slice(-9);
+  expect(lines).toEqual([
+    ...["GET /tasks/…", "GET /tasks/…", "GET /…/tasks/…", "POST /tasks/…:cancel"],
+    ...["GET /tasks/…/pushNotificationConfigs/…", "GET /…", "POST", "POST", "tasks/get"],
+  ]);
+  expect(agent.logged()).not.toContain(token.slice(0, 24));
+  expect(agent.logged()).not.toContain(secret);
+});

@@ -1,0 +1,80 @@
+import { getEventListeners } from "node:events";
+import { TaskState } from "@a2a-js/sdk";
+import { expect, test, vi } from "vitest";
+import { endingOf, type RunLimits } from "../../../src/protocols/a2a/task-endings.js";
+
+// How long a run may take, and what is left of it afterwards.
+
+function limits(timeout = 60_000): RunLimits & { readonly stop: AbortController } {
+  const stop = new AbortController();
+  return { stop, stopping: stop.signal, timeout, onFailure: () => {} };
+}
+
+/** Work that ends only by its signal. */
+const waiting = (signal: AbortSignal): Promise<null> =>
+  new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+
+/** How much a signal holds on to: those who listen, and signals that depend on it. */
+function heldBy(signal: AbortSignal): number {
+  const sizes = Object.getOwnPropertySymbols(signal)
+    .map((name): unknown => Reflect.get(signal, name))
+    .map((value) => (typeof value === "object" && value !== null ? Reflect.get(value, "size") : 0))
+    .filter((size) => typeof size === "number");
+  // The names of events that were ever listened to are among them.
+  const events = getEventListeners(signal, "abort").length;
+  return events + Math.max(0, ...sizes);
+}
+
+test("runs that are over leave nothing with the signals that outlive them", async () => {
+  const { stop, ...limited } = limits();
+  const cancelling = new AbortController();
+  const { signal: cancelled } = cancelling;
+  const ran = async (): Promise<void> => {
+    await endingOf({ what: "one", work: async () => 1, cancelled }, limited);
+    await endingOf({ what: "one", work: async () => Promise.reject(new Error()) }, limited);
+  };
+  await ran();
+  const before = [heldBy(stop.signal), heldBy(cancelled)];
+  for (let at = 0; at < 50; at++) await ran();
+  expect([heldBy(stop.signal), heldBy(cancelled)]).toEqual(before);
+});
+
+test("a run ends when it is cancelled, when the agent stops, and when it takes too long", async () => {
+  vi.useFakeTimers();
+  const { stop, ...limited } = limits();
+  const cancelling = new AbortController();
+  const cancelled = endingOf({ what: "one", work: waiting, cancelled: cancelling.signal }, limited);
+  cancelling.abort();
+  expect(await cancelled).toMatchObject({ state: TaskState.TASK_STATE_CANCELED });
+  const reasons: unknown[] = [];
+  const late = endingOf(
+    {
+      what: "one",
+      work: (signal) => waiting(signal).catch((why: unknown) => reasons.push(why)),
+    },
+    limits(1000),
+  );
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(await late).toMatchObject({ reason: "timed_out" });
+  expect(reasons).toMatchObject([{ name: "TimeoutError" }]);
+  const stopped = endingOf({ what: "one", work: waiting }, limited);
+  stop.abort();
+  expect(await stopped).toMatchObject({ reason: "unavailable" });
+  vi.useRealTimers();
+});
+
+test("what a run leaves behind when it is over is still aborted after its time", async () => {
+  vi.useFakeTimers();
+  let left: AbortSignal | undefined;
+  const work = async (signal: AbortSignal): Promise<null> => {
+    left = signal;
+    return null;
+  };
+  await endingOf({ what: "one", work }, limits(1000));
+  expect(left?.aborted).toBe(false);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(left?.aborted).toBe(true);
+  vi.useRealTimers();
+});

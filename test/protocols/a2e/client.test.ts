@@ -1,0 +1,164 @@
+import { statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { Duplex, PassThrough } from "node:stream";
+import { expect, onTestFinished, test } from "vitest";
+import { connectSession } from "../../../src/protocols/a2e/index.js";
+import { codeOf, hosted, joined, newHeld, plugins, socketPath } from "./support.js";
+
+test("calls over TCP, a Unix socket and a pair of pipes", async () => {
+  const host = await hosted();
+  const token = host.token("tools");
+  const path = socketPath();
+  expect(await host.host.listen({ path })).toBe(path);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const [there, back] = [new PassThrough(), new PassThrough()];
+  const served = host.host.accept(Duplex.from({ readable: there, writable: back }));
+  const pipes = Duplex.from({ readable: back, writable: there });
+  for (const to of [{ port: host.port }, { path }, pipes]) {
+    const session = await connectSession({
+      ...{ to, agentId: "it", capabilities: ["tools", "memory"], tokens: [token] },
+    });
+    expect(session.capabilities.get("tools")).toMatchObject({
+      ...{ enabled: true, metadata: { name: "sums" } },
+    });
+    expect(await session.call("tool/call", { name: "add", arguments: { a: 1, b: 2 } })).toBe(3);
+    await session.ping();
+    expect(await codeOf(session.call("memory/get", { arguments: { key: "k" } }))).toBe(
+      "capability_missing",
+    );
+    await session.close();
+    expect(await session.over).toBeUndefined();
+  }
+  await served;
+  await host.host.close();
+  expect(() => statSync(path)).toThrow("ENOENT");
+});
+
+test("a socket that a dead host left is replaced; a living one and a file are not", async () => {
+  const host = await hosted();
+  const path = socketPath();
+  await host.host.listen({ path });
+  await expect(host.host.listen({ path })).rejects.toThrow("another process listens there");
+  const file = socketPath();
+  writeFileSync(file, "mine");
+  await expect(host.host.listen({ path: file })).rejects.toThrow("no socket");
+  const dead = socketPath();
+  const child = createServer().listen(dead);
+  await new Promise((resolve) => child.once("listening", resolve));
+  // As a process that is killed leaves it: closed, and not removed.
+  const { renameSync } = await import("node:fs");
+  renameSync(dead, `${dead}.kept`);
+  await new Promise((resolve) => child.close(resolve));
+  renameSync(`${dead}.kept`, dead);
+  await host.host.listen({ path: dead });
+  const session = await connectSession({
+    ...{
+      to: { path: dead },
+      agentId: "it",
+      capabilities: ["tools"],
+      tokens: [host.token("tools")],
+    },
+  });
+  await session.close();
+});
+
+test("a call is called off by a signal or by its time, at the host too", async () => {
+  const held = newHeld();
+  const host = await hosted({ plugins: plugins(held), limits: { parallel: 1 } });
+  const session = await joined(host, ["tools"], [host.token("tools")]);
+  const calling = new AbortController();
+  const call = session.call("tool/call", { name: "wait", signal: calling.signal });
+  await expect.poll(() => held.ran.length).toBe(1);
+  expect(await codeOf(session.call("tool/list"))).toBe("too_many_parallel");
+  calling.abort(new Error("no longer"));
+  await expect(call).rejects.toThrow("no longer");
+  expect(await session.call("tool/list")).toEqual(["add", "echo"]);
+  const late = codeOf(session.call("tool/call", { name: "wait", timeout: 3000 }));
+  await expect.poll(() => held.ran.length).toBe(2);
+  host.timers.turn(3000);
+  expect(await late).toBe("timed_out");
+});
+
+test("parts come as they are sent, more than a queue holds", async () => {
+  const host = await hosted();
+  const session = await joined(host, ["tools"], [host.token("tools")]);
+  const parts: unknown[] = [];
+  await session.call("tool/call", {
+    ...{ name: "parts", arguments: { parts: 2000 }, onChunk: (part) => void parts.push(part) },
+  });
+  expect(parts).toHaveLength(2000);
+  expect(parts.at(-1)).toEqual({ part: 1999 });
+});
+
+test("a refusal has the host's code, reasons and all", async () => {
+  const host = await hosted();
+  await expect(joined(host, ["tools"], [])).rejects.toMatchObject({
+    ...{ name: "SessionError", code: "auth_failed" },
+    detail: { denials: [{ code: "capability_missing" }] },
+  });
+  await expect(joined(host, ["memory"], [host.token("tools")])).rejects.toMatchObject({
+    ...{ code: "no_caps", detail: { accepted: [{ capability: "memory", enabled: false }] } },
+  });
+  const session = await joined(
+    host,
+    ["tools"],
+    [host.token("tools", { operations: ["tool/list"] })],
+  );
+  await expect(session.call("tool/call", { name: "add" })).rejects.toMatchObject({
+    ...{ code: "permission_denied", capability: "tools" },
+    detail: { denials: [{ code: "operation_denied" }] },
+  });
+});
+
+test("misuse is a TypeError, before anything is sent", async () => {
+  const host = await hosted();
+  const session = await joined(host, ["tools"], [host.token("tools")]);
+  await expect(session.call("tools/call")).rejects.toThrow(TypeError);
+  const misspelt: object = { nam: "add" };
+  await expect(session.call("tool/call", misspelt)).rejects.toThrow('did you mean "name"?');
+  const to = { port: host.port };
+  const base = { to, agentId: "it", capabilities: ["tools"] };
+  await expect(connectSession({ ...base, tokens: ["a,b"] })).rejects.toThrow("base64url");
+  await expect(connectSession({ ...base, tokens: ["a"], ambient: true })).rejects.toThrow(
+    "nothing is ambient",
+  );
+  await expect(connectSession({ ...base, limits: { line: 0 } })).rejects.toThrow("limits.line");
+});
+
+test.each([
+  ["garbage", "not json\n", "line_malformed"],
+  ["an endless line", "a".repeat(300_000), "line_too_large"],
+  ["another's answer", '{"type":"handshake/resp","req_id":"other","ok":true}\n', "message_invalid"],
+  [
+    "a session without an id",
+    '{"type":"handshake/resp","req_id":"c1","ok":true,"session_id":"","max_parallel":4}\n',
+    "message_invalid",
+  ],
+  ["the end of the stream", "", "session_ended"],
+])("a host that answers with %s is left", async (_, bytes, code) => {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.end(bytes);
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  expect(
+    await codeOf(connectSession({ to: { port }, agentId: "it", capabilities: ["tools"] })),
+  ).toBe(code);
+});
+
+test("a host that never answers is left in time", async () => {
+  const server = createServer((socket) => void socket.on("error", () => {})).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const base = { to: { port }, agentId: "it", capabilities: ["tools"] };
+  expect(await codeOf(connectSession({ ...base, timeout: 20 }))).toBe("handshake_timeout");
+  const calling = new AbortController();
+  const attempt = connectSession({ ...base, signal: calling.signal });
+  calling.abort(new Error("no longer"));
+  await expect(attempt).rejects.toThrow("no longer");
+});

@@ -1,0 +1,192 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { sized } from "../../support/size.js";
+import { type Hosted, hosted, joined, Peer, toolCall } from "./support.js";
+
+// Peers that mean harm, or are broken: each costs the host little, gets a coded reason where it can read
+// one, and leaves the other sessions as they are.
+
+async function withWitness(host: Hosted, act: () => Promise<void>): Promise<void> {
+  const witness = await joined(host, ["tools"], [host.token("tools")]);
+  await act();
+  expect(await witness.call("tool/call", { name: "add", arguments: { a: 1, b: 1 } })).toBe(2);
+}
+
+/** Bytes from a generator that always gives the same. */
+function noise(length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  let state = 7;
+  for (let at = 0; at < length; at++) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    bytes[at] = state >>> 24;
+  }
+  return bytes;
+}
+
+test("garbage, before and after the handshake, ends with too_many_faults", async () => {
+  const host = await hosted();
+  await withWitness(host, async () => {
+    for (const greets of [false, true]) {
+      const peer = await Peer.at(host.port);
+      if (greets) await peer.open(["tools"], [host.token("tools")]);
+      peer.socket.write(noise(100_000));
+      const codes = new Set<unknown>();
+      for (let one = await peer.next(); one !== undefined; one = await peer.next()) {
+        codes.add(one["code"]);
+      }
+      expect([...codes]).toEqual(["line_malformed", "too_many_faults"]);
+    }
+  });
+});
+
+test("a line that never ends is cut at its limit, in whatever pieces it comes", async () => {
+  const host = await hosted();
+  await withWitness(host, async () => {
+    const peer = await Peer.at(host.port);
+    peer.socket.write(Buffer.alloc(300_000, "a"));
+    expect(await peer.code()).toBe("line_too_large");
+    await peer.over;
+    const slow = await Peer.at(host.port);
+    for (let at = 0; at < 300; at++) slow.socket.write("a".repeat(1000));
+    expect(await slow.code()).toBe("line_too_large");
+    await slow.over;
+  });
+});
+
+test("a peer that dawdles over a line, or over its handshake, is cut", async () => {
+  const host = await hosted({ limits: { lineTime: 5000, handshake: 20_000 } });
+  await withWitness(host, async () => {
+    const dawdler = await Peer.at(host.port);
+    dawdler.socket.write('{"a2e"');
+    const silent = await Peer.at(host.port);
+    await expect.poll(() => host.host.sessions).toBe(3);
+    // Its bytes have to arrive before the time passes.
+    const settled = await Peer.at(host.port);
+    settled.send("{\n");
+    expect(await settled.code()).toBe("line_malformed");
+    host.timers.turn(5000);
+    expect(await dawdler.code()).toBe("line_timeout");
+    await dawdler.over;
+    host.timers.turn(15_000);
+    expect(await silent.code()).toBe("handshake_timeout");
+    await silent.over;
+  });
+});
+
+test("a peer that never reads is asked for no more, and cut", async () => {
+  const host = await hosted({ limits: { line: 64 * 1024, queue: 256 * 1024 } });
+  await withWitness(host, async () => {
+    const peer = await Peer.at(host.port);
+    const session = await peer.open(["tools"], [host.token("tools")]);
+    peer.socket.pause();
+    const call = toolCall(session, "large", { size: 60_000 });
+    let written = 0;
+    // What the kernel keeps for both ends is not the host's.
+    const pump = setInterval(() => {
+      while (peer.socket.writableLength < 64 * 1024 && written < 2000) {
+        peer.send({ ...call, id: `${written++}` });
+      }
+    }, 1);
+    try {
+      await expect
+        .poll(
+          () => {
+            host.timers.turn(10_000);
+            return host.host.sessions;
+          },
+          { timeout: 20_000 },
+        )
+        .toBe(1);
+    } finally {
+      clearInterval(pump);
+    }
+    expect(host.failures).toEqual([]);
+  });
+});
+
+test("a burst of lines is answered, one by one, within bounds", async () => {
+  const host = await hosted();
+  const lines = sized(10_000, 2000);
+  await withWitness(host, async () => {
+    const peer = await Peer.at(host.port);
+    const session = await peer.open(["tools"], [host.token("tools")]);
+    const call = toolCall(session, "add", { a: 1, b: 1 });
+    peer.send(
+      Array.from(
+        { length: lines },
+        (_, at) => `${JSON.stringify({ ...call, id: `${at}` })}\n`,
+      ).join(""),
+    );
+    const seen = new Map<unknown, number>();
+    for (let at = 0; at < lines; at++) {
+      const code = await peer.code();
+      seen.set(code, (seen.get(code) ?? 0) + 1);
+    }
+    const answered = seen.get("tool/call/resp") ?? 0;
+    expect(answered).toBeGreaterThan(0);
+    expect(answered + (seen.get("too_many_parallel") ?? 0)).toBe(lines);
+  });
+});
+
+test("wrong session ids end a session, and open no other", async () => {
+  const host = await hosted({ limits: { faults: 8 } });
+  await withWitness(host, async () => {
+    const victim = await Peer.at(host.port);
+    const theirs = await victim.open(["tools"], [host.token("tools")]);
+    const peer = await Peer.at(host.port);
+    await peer.open(["tools"], [host.token("tools")]);
+    for (let at = 0; at < 8; at++) {
+      peer.send(toolCall(theirs, "add", {}, `${at}`));
+      expect(await peer.code()).toBe("session_unknown");
+    }
+    expect(await peer.code()).toBe("too_many_faults");
+    await peer.over;
+    victim.send(toolCall(theirs, "add", { a: 1, b: 1 }));
+    expect(await victim.code()).toBe("tool/call/resp");
+  });
+});
+
+test("errors are not answered, and count", async () => {
+  const host = await hosted({ limits: { faults: 3 } });
+  const peer = await Peer.at(host.port);
+  await peer.open(["tools"], [host.token("tools")]);
+  for (let at = 0; at < 3; at++) peer.send({ type: "error", req_id: "x", code: "y" });
+  expect(await peer.code()).toBe("too_many_faults");
+});
+
+test("a peer that vanishes takes its calls along", async () => {
+  const host = await hosted();
+  await withWitness(host, async () => {
+    const peer = await Peer.at(host.port);
+    const session = await peer.open(["tools"], [host.token("tools")]);
+    peer.send(toolCall(session, "wait"));
+    await expect.poll(() => host.ledger.list().then((all) => all.length)).toBe(1);
+    peer.socket.resetAndDestroy();
+    await expect.poll(() => host.host.sessions).toBe(1);
+  });
+  expect(host.failures).toEqual([]);
+});
+
+test("there are so many sessions and no more, and a place that is given up is free", async () => {
+  const host = await hosted({ limits: { sessions: 2 } });
+  const first = await Peer.at(host.port);
+  await first.open(["tools"], [host.token("tools")]);
+  await (await Peer.at(host.port)).open(["tools"], [host.token("tools")]);
+  const third = await Peer.at(host.port);
+  expect(await third.code()).toBe("too_many_sessions");
+  await third.over;
+  first.socket.destroy();
+  await expect.poll(() => host.host.sessions).toBe(1);
+  await (await Peer.at(host.port)).open(["tools"], [host.token("tools")]);
+});
+
+test("a stream whose bytes are decoded already is closed, and nothing else", async () => {
+  const host = await hosted();
+  const { Duplex } = await import("node:stream");
+  const readable = new PassThrough();
+  const stream = Duplex.from({ readable, writable: new PassThrough().resume() });
+  stream.setEncoding("utf8");
+  readable.write("{}\n");
+  await host.host.accept(stream);
+  expect(host.failures).toEqual(["session: TypeError: a stream of bytes has no encoding"]);
+});

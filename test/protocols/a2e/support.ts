@@ -1,0 +1,298 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Json, JsonObject } from "../../../src/bytes/json.js";
+import type { HopInit } from "../../../src/caveats/hop.js";
+import {
+  type ConnectOptions,
+  connectSession,
+  createSessionHost,
+  PluginError,
+  pluginGrants,
+  pluginOperations,
+  type Session,
+  SessionError,
+  type SessionHost,
+  type SessionHostOptions,
+  type SessionPlugin,
+  type Timers,
+} from "../../../src/protocols/a2e/index.js";
+import { type World, type WorldOptions, world } from "../../agent/support.js";
+
+/** Timers that a test turns. */
+export class TurnedTimers implements Timers {
+  readonly #clock: { now: number };
+  readonly #waiting = new Set<{ at: number; run: () => void }>();
+
+  constructor(clock: { now: number }) {
+    this.#clock = clock;
+  }
+
+  after(milliseconds: number, run: () => void): () => void {
+    const one = { at: this.#clock.now + milliseconds, run };
+    this.#waiting.add(one);
+    return () => void this.#waiting.delete(one);
+  }
+
+  /** Lets time pass, and runs what is due. */
+  turn(milliseconds: number): void {
+    this.#clock.now += milliseconds;
+    for (const one of [...this.#waiting].sort((a, b) => a.at - b.at)) {
+      if (one.at <= this.#clock.now && this.#waiting.delete(one)) one.run();
+    }
+  }
+}
+
+/** A host on real parts, with what a test needs to turn. */
+export interface Hosted extends World {
+  readonly host: SessionHost;
+  readonly timers: TurnedTimers;
+  /** Where it listens, on loopback. */
+  readonly port: number;
+  /** What it could not do. */
+  readonly failures: string[];
+  /** Mints a token of `a2e:NAME` for Alice. */
+  token(name: string, hop?: HopInit): string;
+}
+
+export interface HostChoices extends Partial<Omit<SessionHostOptions, "agent">> {
+  readonly world?: WorldOptions;
+}
+
+/** What {@link plugins} hold, for a test to look at. */
+export interface Held {
+  /** The operations that have run. */
+  readonly ran: string[];
+  /** Sessions that have ended, with the plugin. */
+  readonly ended: string[];
+  /** Ends the calls of `wait`. */
+  release: () => void;
+}
+
+/** Plugins of real functions: tools that add, echo, wait, fail and send parts; a memory. */
+export function plugins(held: Held = newHeld()): readonly SessionPlugin[] {
+  const gate = new Promise<void>((resolve) => {
+    held.release = resolve;
+  });
+  const kept = new Map<string, Json>();
+  const tools: SessionPlugin = {
+    ...{ name: "sums", type: "tools" },
+    operations: {
+      "tool/list": { run: async () => ["add", "echo"] },
+      "tool/call": {
+        run: async ({ name, arguments: given, signal, send, ...call }) => {
+          held.ran.push(name ?? "");
+          if (name === "add") return Number(given["a"]) + Number(given["b"]);
+          if (name === "who") return { principal: call.principal, invoker: call.invoker ?? null };
+          if (name === "fail") throw new Error("the secret of the house");
+          if (name === "refuse") throw new PluginError("sum_too_large", "sums end at 9");
+          if (name === "large") return "x".repeat(Number(given["size"]));
+          if (name === "parts") {
+            for (let part = 0; part < Number(given["parts"]); part++) await send({ part });
+          }
+          if (name === "deaf") await gate;
+          if (name === "wait") {
+            await Promise.race([
+              gate,
+              new Promise((_, reject) => {
+                signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+              }),
+            ]);
+          }
+          return given;
+        },
+      },
+    },
+    endSession: async ({ id }) => void held.ended.push(`sums ${id}`),
+  };
+  const memory: SessionPlugin = {
+    ...{ name: "kept", type: "memory" },
+    operations: {
+      "memory/get": {
+        input: { type: "object", properties: { key: { type: "string" } }, required: ["key"] },
+        run: async ({ arguments: { key } }) => kept.get(String(key)) ?? null,
+      },
+      "memory/set": {
+        run: async ({ arguments: { key, value = null } }) => {
+          kept.set(String(key), value);
+          return true;
+        },
+      },
+    },
+    endSession: async ({ id }) => void held.ended.push(`kept ${id}`),
+  };
+  return [tools, memory];
+}
+
+export function newHeld(): Held {
+  return { ran: [], ended: [], release: () => {} };
+}
+
+/** Alice may do all that the plugins serve. */
+function rulesFor(served: readonly SessionPlugin[]): NonNullable<WorldOptions["rules"]> {
+  const rules = pluginGrants(served).map(({ id }) => ({
+    ...{ principal: "alice", grant: id, operations: "*" as const },
+  }));
+  return { rules };
+}
+
+export async function hosted(choices: HostChoices = {}): Promise<Hosted> {
+  const { world: worldOptions = {}, plugins: served = plugins(), ...options } = choices;
+  const parts = await world({
+    ...{ skills: [], operations: pluginOperations(served), grants: pluginGrants(served) },
+    ...{ rules: rulesFor(served), ...worldOptions },
+  });
+  const { agent, issuer, clock } = parts;
+  const timers = new TurnedTimers(clock);
+  const failures: string[] = [];
+  const host = await createSessionHost({
+    ...{ agent, plugins: served, timers, clock: () => clock.now },
+    onFailure: (error, what) => void failures.push(`${what}: ${String(error)}`),
+    ...options,
+  });
+  onTestFinished(() => host.close());
+  const address = await host.listen({ port: 0 });
+  return {
+    ...parts,
+    ...{ host, timers, failures, port: Number(address.split(":")[1]) },
+    token: (name, hop = {}) =>
+      issuer.mint({ grant: `a2e:${name}`, principal: "alice", expires: "1h", ...hop }).token,
+  };
+}
+
+/** A peer like `nc`: lines out, lines in, and nothing understood. */
+export class Peer {
+  readonly socket: Socket;
+  readonly over: Promise<void>;
+  readonly #lines: JsonObject[] = [];
+  readonly #wanting: ((message: JsonObject | undefined) => void)[] = [];
+  #isOver = false;
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    let text = "";
+    socket.setEncoding("utf8");
+    socket.on("error", () => {});
+    socket.on("data", (chunk: string) => {
+      const lines = `${text}${chunk}`.split("\n");
+      text = lines.pop() ?? "";
+      for (const line of lines) this.#take(JSON.parse(line));
+    });
+    this.over = new Promise((resolve) => {
+      socket.once("close", () => {
+        this.#isOver = true;
+        for (const want of this.#wanting.splice(0)) want(undefined);
+        resolve();
+      });
+    });
+  }
+
+  static async at(to: number | string): Promise<Peer> {
+    const socket = typeof to === "number" ? connect(to, "127.0.0.1") : connect(to);
+    const peer = new Peer(socket);
+    onTestFinished(() => void socket.destroy());
+    await new Promise<void>((resolve, reject) => {
+      socket.once("connect", resolve);
+      socket.once("error", reject);
+    });
+    return peer;
+  }
+
+  #take(message: JsonObject): void {
+    const want = this.#wanting.shift();
+    if (want === undefined) this.#lines.push(message);
+    else want(message);
+  }
+
+  send(message: JsonObject | string): void {
+    this.socket.write(typeof message === "string" ? message : `${JSON.stringify(message)}\n`);
+  }
+
+  /** The next message; `undefined` once the stream is closed. */
+  async next(): Promise<JsonObject | undefined> {
+    const line = this.#lines.shift();
+    if (line !== undefined || this.#isOver) return line;
+    return new Promise((resolve) => this.#wanting.push(resolve));
+  }
+
+  /** The next message's members of these names. */
+  async part(...names: readonly string[]): Promise<JsonObject> {
+    const message = (await this.next()) ?? {};
+    return Object.fromEntries(names.map((name) => [name, message[name] ?? null]));
+  }
+
+  /** The code of the next message, which is an error; its type if it is none. */
+  async code(): Promise<Json> {
+    const message = await this.next();
+    return message?.["code"] ?? message?.["type"] ?? "closed";
+  }
+
+  /** Makes the handshake. @returns The answer. */
+  async greet(
+    caps: readonly string[],
+    tokens: readonly string[],
+    more: JsonObject = {},
+  ): Promise<JsonObject> {
+    this.send({
+      ...{ a2e: "1.0", type: "handshake/req", id: "hs", agent_id: "nc", agent_caps: caps },
+      ...{ auth_token: tokens.join(","), ...more },
+    });
+    const answer = await this.next();
+    if (answer === undefined) throw new Error("the host has closed the stream");
+    return answer;
+  }
+
+  /** Makes the handshake. @returns The session's id. */
+  async open(caps: readonly string[], tokens: readonly string[]): Promise<string> {
+    const { ok, session_id: id } = await this.greet(caps, tokens);
+    if (ok !== true || typeof id !== "string") throw new Error("the handshake is refused");
+    return id;
+  }
+}
+
+/** A `tool/call` as it is written. */
+export function toolCall(
+  session: string,
+  name: string,
+  given: JsonObject = {},
+  id: string = name,
+): JsonObject {
+  return { type: "tool/call/req", id, session_id: session, tool_name: name, arguments: given };
+}
+
+export async function joined(
+  host: Hosted,
+  capabilities: readonly string[],
+  tokens: readonly string[],
+  more: Partial<ConnectOptions> = {},
+): Promise<Session> {
+  const session = await connectSession({
+    to: { port: host.port },
+    agentId: "it",
+    capabilities,
+    tokens,
+    ...more,
+  });
+  onTestFinished(() => session.close());
+  return session;
+}
+
+/** The code of the SessionError that a promise is rejected with. */
+export async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof SessionError) return error.code;
+    throw error;
+  }
+  return "done";
+}
+
+/** A path for a socket, short enough for one, which is gone after the test. */
+export function socketPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), "a2e-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "host.sock");
+}
