@@ -98,12 +98,16 @@ export function readFilters(texts: readonly string[]): ResourceFilter {
 /**
  * Reads the arguments of an invocation, `NAME=VALUE` each.
  *
+ * @param option - What they are given by, for messages.
  * @throws CliError saying what to write instead.
  */
-export function readArguments(texts: readonly string[]): { readonly [name: string]: Json } {
+export function readArguments(
+  texts: readonly string[],
+  option: string = ARGUMENT.option,
+): { readonly [name: string]: Json } {
   const values = new Map<string, Json>();
   for (const text of texts) {
-    const expression = splitExpression(ARGUMENT, text);
+    const expression = splitExpression({ ...ARGUMENT, option }, text);
     const { name, operator, refuse } = expression;
     if (operator !== "=") throw refuse("an argument has one value", ARGUMENT.forms);
     if (values.has(name)) throw refuse("this argument is given twice");

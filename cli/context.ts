@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import type { ExitCode } from "./exit.js";
 
 /** Where a command reads from: standard input, or bytes that a test has. */
@@ -26,6 +27,11 @@ export interface Surroundings {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
+  /**
+   * Standard input and output as streams, for commands that wait for several things at once. Once it has
+   * been called, `stdin` is no longer read, and what `stdout` writes goes the same way.
+   */
+  readonly stdio: () => Duplex;
   readonly env: { readonly [name: string]: string | undefined };
   /** The folder that relative paths start from, absolute. */
   readonly cwd: string;

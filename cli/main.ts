@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { homedir } from "node:os";
+import { Duplex } from "node:stream";
 import { run } from "./program.js";
 import { standardInput, standardOutput } from "./standard-streams.js";
 
@@ -11,6 +12,7 @@ process.exitCode = await run(process.argv.slice(2), {
   stdin: standardInput,
   stdout: standardOutput(1, () => process.stdout.columns),
   stderr: standardOutput(2, () => process.stderr.columns),
+  stdio: () => Duplex.from({ readable: process.stdin, writable: process.stdout }),
   env: process.env,
   cwd: process.cwd(),
   userFolder: homedir(),

@@ -1,15 +1,17 @@
 // cli/remote/: what `card`, `request` and `invoke` share: they ask an agent over HTTP, and say in words what it
 // answers.
 
-import type { Json } from "../../src/bytes/json.js";
+import { duplicateKey, type Json, quotedName } from "../../src/bytes/json.js";
 import { readAddress, readUrl } from "../../src/client/address.js";
 import { ClientError } from "../../src/client/client-error.js";
 import { AgentFault } from "../../src/client/fault.js";
 import { assertWithin, safeFetch } from "../../src/client/fetch.js";
+import { safeDiscover } from "../../src/discovery/safe-discover.js";
 import type { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";
 import { type RemoteCard, readCard } from "./card.js";
+import { refusedAgent } from "./discovery.js";
 import {
   type CardOptions,
   DEFAULT_TIMEOUT,
@@ -24,10 +26,12 @@ export interface AgentConnection {
 }
 
 type Binding = "jsonrpc" | "rest";
-const BINDINGS: ReadonlyMap<string, Binding> = new Map([
-  ["JSONRPC", "jsonrpc"],
-  ["HTTP+JSON", "rest"],
-]);
+type WireName = "JSONRPC" | "HTTP+JSON";
+const BINDINGS: ReadonlyMap<string, { readonly name: Binding; readonly wireName: WireName }> =
+  new Map([
+    ["JSONRPC", { name: "jsonrpc", wireName: "JSONRPC" }],
+    ["HTTP+JSON", { name: "rest", wireName: "HTTP+JSON" }],
+  ]);
 
 /**
  * Fetches an agent's card, without any token.
@@ -37,7 +41,10 @@ const BINDINGS: ReadonlyMap<string, Binding> = new Map([
 export async function fetchCard(text: string, options: CardOptions): Promise<RemoteCard> {
   const { text: answer, card } = await fetchCardText(text, options);
   const document: Json = JSON.parse(answer);
-  return readCard(document, card);
+  const twice = duplicateKey(answer);
+  if (twice === undefined) return readCard(document, card);
+  const problem = `the card at ${card.href} has the member ${quotedName(twice.key)} twice`;
+  throw new ClientError("answer_malformed", problem, card.origin);
 }
 
 /**
@@ -88,6 +95,9 @@ export async function connectAgent(
   }
   const binding = bindingOf(card, options.binding);
   assertWithin(new URL(binding.url), origins);
+  // Before any token is sent; which grants it needs, the agent itself says better.
+  const discovery = await safeDiscover(card.document, { binding: binding.wireName });
+  if (!discovery.ok) throw refusedAgent(card.name, discovery.denials);
   const timeout = options.timeout ?? DEFAULT_TIMEOUT;
   const fetchImpl = safeFetch({ origins, accessToken, timeout });
   const [{ AgentCard }, sdk, { CapabilityClient }, { withAmbientAuthority }] = await loadClient();
@@ -136,10 +146,10 @@ export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promi
 function bindingOf(
   { name, interfaces }: RemoteCard,
   wanted: Binding | undefined,
-): { readonly name: Binding; readonly url: string } {
+): { readonly name: Binding; readonly wireName: WireName; readonly url: string } {
   const known = interfaces.flatMap(({ binding, version, url }) => {
-    const name = /^1(\.|$)/.test(version) ? BINDINGS.get(binding.toUpperCase()) : undefined;
-    return name === undefined || !URL.canParse(url) ? [] : [{ name, url }];
+    const found = /^1(\.|$)/.test(version) ? BINDINGS.get(binding.toUpperCase()) : undefined;
+    return found === undefined || !URL.canParse(url) ? [] : [{ ...found, url }];
   });
   const chosen = known.find((one) => wanted === undefined || one.name === wanted);
   if (chosen !== undefined) return chosen;

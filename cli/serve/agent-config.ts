@@ -3,6 +3,7 @@ import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
 import type { Grant } from "../../src/issuer/grant.js";
+import type { Delegate } from "../../src/protocols/a2a/card.js";
 import type { Collection } from "../../src/sources/table-columns.js";
 
 /**
@@ -13,6 +14,7 @@ export interface AgentConfig {
   readonly name: string;
   readonly description: string;
   readonly version: string;
+  readonly delegates?: readonly Delegate[];
   readonly home?: string;
   readonly database?: string;
   readonly metrics?: string;

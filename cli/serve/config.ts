@@ -81,8 +81,7 @@ export function refuseConfig(file: string, problems: readonly ConfigProblem[]): 
 /** A file in which things are wrong. */
 export function invalidConfig(file: string, problems: readonly ConfigProblem[]): CliError {
   const count = problems.length === 1 ? "one thing is" : `${problems.length} things are`;
-  const hint =
-    "schemas/agent-config.schema.json, which editors understand, says what each field may be";
+  const hint = "the JSON Schemas in schemas/, which editors understand, say what each field may be";
   return new CliError({
     ...{ code: "config_invalid", message: `${file}: ${count} wrong`, hint },
     ...{ exitCode: EXIT.environment, details: { problems } },

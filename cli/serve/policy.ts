@@ -4,6 +4,7 @@ import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table
 import { stampOf } from "../../src/bytes/file-stamp.js";
 import { meant } from "../../src/caveats/known-members.js";
 import { CliError } from "../exit.js";
+import type { AgentConfig } from "./agent-config.js";
 import { fromConfig, problemAt, type ReadConfig, readPart, refuseConfig } from "./config.js";
 import type { ConfigProblem } from "./schema.js";
 
@@ -31,7 +32,13 @@ const SETTLED = 2000;
  *
  * @throws CliError `config_unreadable`, `config_malformed` or `config_invalid`.
  */
-export async function readPolicy({ config, file, folder }: ReadConfig): Promise<ReadPolicy> {
+export async function readPolicy({
+  config,
+  file,
+  folder,
+}: Omit<ReadConfig, "config"> & {
+  readonly config: Pick<AgentConfig, "policy">;
+}): Promise<ReadPolicy> {
   const { policy } = config;
   if (typeof policy === "string") {
     const path = resolve(folder, policy);

@@ -84,11 +84,14 @@ export async function serveProtocols(parts: AgentParts, address: Address): Promi
 }
 
 function a2aOptions({ config, tasks, runTask, ...parts }: AgentParts): A2AOptions {
-  const { name, description, version, push } = config;
+  const { name, description, version, delegates, push } = config;
   const { bodyBytes, bodyDepth, timeoutMs, requests, seconds } = config.limits;
   return {
     ...parts,
-    ...{ tasks, card: { name, description, version } },
+    ...{
+      tasks,
+      card: { name, description, version, ...(delegates === undefined ? {} : { delegates }) },
+    },
     ...(runTask === undefined ? {} : { runTask }),
     ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
     ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },

@@ -7,6 +7,7 @@ import { meant } from "../../src/caveats/known-members.js";
 import { nearest } from "../../src/caveats/nearest.js";
 import { quoted } from "../output.js";
 import { packageFile } from "../package-file.js";
+import type { SessionConfig } from "../session/session-config.js";
 import type { AgentConfig } from "./agent-config.js";
 
 /** Something wrong with a configuration. */
@@ -17,11 +18,12 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
-/** What the schema has a form for. */
+/** What the schemas have a form for. */
 export interface ConfigParts {
   readonly config: AgentConfig;
   readonly policy: PolicyDefinition;
   readonly developmentTokens: readonly FixedToken[];
+  readonly session: SessionConfig;
 }
 
 const ID = "urn:proviso:agent-config:1";
@@ -30,6 +32,7 @@ const FORMS: { readonly [Part in keyof ConfigParts]: object } = {
   config: { $ref: ID },
   policy: { $ref: `${ID}#/$defs/policy` },
   developmentTokens: { $ref: `${ID}#/$defs/developmentTokens` },
+  session: { $ref: "urn:proviso:session-config:1" },
 };
 
 type Form<T> =
@@ -39,7 +42,7 @@ type Form<T> =
 let compiled: Ajv2020 | undefined;
 
 /**
- * A value with the defaults of `schemas/agent-config.schema.json`, which is for editors too, or
+ * A value with the defaults of its schema in `schemas/`, which is for editors too, or
  * everything in which it fails that. Messages show names of members, and never a value.
  *
  * @param value - Takes the defaults itself.
@@ -73,8 +76,10 @@ async function compile(): Promise<Ajv2020> {
   // Known to editors, and the words used here where a pattern fails.
   ajv.addVocabulary(["patternErrorMessage"]);
   ajv.addFormat("url", (text: string) => URL.canParse(text));
-  const file = packageFile("schemas/agent-config.schema.json");
-  ajv.addSchema(JSON.parse(readFileSync(file, "utf8")));
+  for (const name of ["agent", "session"]) {
+    const file = packageFile(`schemas/${name}-config.schema.json`);
+    ajv.addSchema(JSON.parse(readFileSync(file, "utf8")));
+  }
   return ajv;
 }
 

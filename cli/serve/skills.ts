@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expandGrants, type KnownGrant } from "../../src/agent/grant.js";
@@ -7,11 +6,9 @@ import { isObject } from "../../src/bytes/json.js";
 import type { AgentModuleContext, AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { CliError, environmentError } from "../exit.js";
 import { problemFrom, type ReadConfig, refuseConfig } from "./config.js";
+import { placeAndReason } from "./module-fault.js";
 import { type PolicyTerms, type ReadPolicy, unknownTerms } from "./policy.js";
 import type { ConfigProblem } from "./schema.js";
-
-/** Milliseconds for a look at where a syntax error is. */
-const PATIENCE = 5000;
 
 /**
  * What the module of skills gives.
@@ -60,25 +57,6 @@ function pathOf({ config, folder }: ReadConfig): string {
 function failed(place: string, why: string): CliError {
   const hint = '"skills" names an ES module whose default export is an AgentModule of proviso/a2a';
   return environmentError("skills_failed", `the skills in ${place}: ${why}`, hint);
-}
-
-/** Where in the module's own code its author looks, and what went wrong there. */
-function placeAndReason(path: string, error: unknown): readonly [place: string, reason: string] {
-  if (!(error instanceof Error)) return [path, "something that is no error was thrown"];
-  const { name, message, stack = "" } = error;
-  const frame = stack.split("\n").find((line) => /^\s+at (?!.*\bnode:)/.test(line));
-  if (name !== "SyntaxError") return [path, frame ? `${message} (${frame.trim()})` : message];
-  const line = /^file:.*:(\d+)$/m.exec(stack)?.[1] ?? lineOfSyntaxError(path);
-  if (line !== undefined) return [`${path}:${line}`, message];
-  return [path, `${message}, in it or in a module that it imports`];
-}
-
-// Importing does not tell the line of a syntax error; checking the file alone does.
-function lineOfSyntaxError(path: string): string | undefined {
-  const options = { encoding: "utf8", timeout: PATIENCE } as const;
-  const { stderr } = spawnSync(process.execPath, ["--check", path], options);
-  const said = stderr.split("\n").find((line) => line.startsWith(`${path}:`));
-  return said?.slice(path.length + 1);
 }
 
 /**

@@ -1,8 +1,10 @@
-import { duplicateKey, type Json, outlineJson } from "../../src/bytes/json.js";
+import type { Json } from "../../src/bytes/json.js";
+import { ClientError } from "../../src/client/client-error.js";
 import type { CardReading } from "../../src/discovery/card.js";
+import { parseCard } from "../../src/discovery/card-text.js";
 import { validateChain } from "../../src/discovery/chain.js";
 import { judgeCard } from "../../src/discovery/judge.js";
-import { MAX_CARD_DEPTH, readCard } from "../../src/discovery/read-card.js";
+import { readCard } from "../../src/discovery/read-card.js";
 import type { CapabilityRegistry, RegisteredCapability } from "../../src/discovery/registry.js";
 import type { DiscoveryRequirements } from "../../src/discovery/requirements.js";
 import { checkRegistry, checkStability } from "../../src/discovery/stability.js";
@@ -43,6 +45,9 @@ interface AskedRegistry {
 
 /** A request about cards, chains or registries. */
 export type DiscoveryRequest = DiscoverRequest | ChainRequest | RegistryRequest;
+
+// Where a card comes from only shows in messages.
+const ANYWHERE = new URL("https://agent.example/");
 
 type Answered = { readonly [name: string]: unknown };
 
@@ -89,12 +94,11 @@ function readingOf({ card = null, cardText }: AskedCard): CardReading {
 }
 
 function parsed(text: string): Json {
-  if (outlineJson(text).depth > MAX_CARD_DEPTH) return null;
   try {
-    const document: Json = JSON.parse(text);
-    return duplicateKey(text) === undefined ? document : null;
-  } catch {
-    return null;
+    return parseCard(text, ANYWHERE);
+  } catch (error) {
+    if (error instanceof ClientError) return null;
+    throw error;
   }
 }
 

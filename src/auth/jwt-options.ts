@@ -55,7 +55,7 @@ export interface JwtAuthenticatorOptions extends KeySourceOptions {
 }
 
 /** Asymmetric, all of them: a key that is published must not be able to sign. */
-const ALGORITHMS = [
+export const ALGORITHMS: readonly string[] = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];

@@ -169,7 +169,7 @@ function reasonOf(error: unknown): string {
  *
  * @throws TypeError saying what is wrong, without showing a key.
  */
-function checkedJwkSet(value: unknown): JSONWebKeySet {
+export function checkedJwkSet(value: unknown): JSONWebKeySet {
   const given = isObject(value) ? value["keys"] : undefined;
   if (!Array.isArray(given)) {
     throw new TypeError('it is not a JWK Set, an object with an array "keys"');
@@ -190,7 +190,7 @@ function checkedJwkSet(value: unknown): JSONWebKeySet {
  *
  * @throws TypeError as {@link checkedJwkSet} does.
  */
-function readJwkSet(text: string): JSONWebKeySet {
+export function readJwkSet(text: string): JSONWebKeySet {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -65,6 +65,6 @@ export function readUrl(text: string, what: string, { insecure = false }: Addres
 }
 
 /** Whether a host is this machine, by its own name for itself. */
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return /^(localhost|.*\.localhost|\[::1\]|127(\.\d{1,3}){3})$/.test(hostname);
 }

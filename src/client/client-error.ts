@@ -4,19 +4,23 @@
  * - `address_invalid`: what is given as an address is none.
  * - `address_insecure`: the address would take tokens over the network in clear.
  * - `origin_foreign`: a request would go to an origin that was not named.
+ * - `address_refused`: a place that was not named is not of the public network.
  * - `unreachable`, `tls_failed`, `not_http`, `timed_out`: there is no answer.
  * - `redirected`: the answer leads elsewhere.
+ * - `not_found`: nothing is there, or it cannot be had.
  * - `not_json`, `answer_malformed`, `answer_too_large`: the answer is not an agent's.
  */
 export type ClientErrorCode =
   | "address_invalid"
   | "address_insecure"
   | "origin_foreign"
+  | "address_refused"
   | "unreachable"
   | "tls_failed"
   | "not_http"
   | "timed_out"
   | "redirected"
+  | "not_found"
   | "not_json"
   | "answer_malformed"
   | "answer_too_large";

@@ -64,7 +64,8 @@ function metadataIn(details: unknown, domain: string): JsonObject | undefined {
   return info === undefined ? undefined : objectIn(info["metadata"]);
 }
 
-function denialsFrom(value: Json | undefined): readonly ReceivedDenial[] {
+/** Denials as they came: what has no code or no message is left out. */
+export function denialsFrom(value: Json | undefined): readonly ReceivedDenial[] {
   return objectsIn(value).flatMap((denial): ReceivedDenial[] => {
     const { hop, discharge, capability, expected, actual, nearest } = denial;
     const [code, message] = [shortTextIn(denial["code"]), shortTextIn(denial["message"])];

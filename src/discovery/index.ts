@@ -5,6 +5,7 @@
  * @packageDocumentation
  */
 export type { CardDelegate, CardGrant, CardInterface, CardReading } from "./card.js";
+export { type CardCache, type CardCacheOptions, createCardCache } from "./card-cache.js";
 export {
   type ChainDiscovery,
   type ChainLink,
@@ -19,9 +20,11 @@ export type {
   DiscoveryWarning,
 } from "./denial.js";
 export type { Discovery } from "./discovery.js";
+export { type Behaviour, delegatedTo, undeclaredIn } from "./drift.js";
 export type { CardFinding } from "./finding.js";
 export { judgeCard } from "./judge.js";
 export { lintCard } from "./lint.js";
+export { discoverChain, type LiveChain } from "./live-chain.js";
 export { readCard } from "./read-card.js";
 export {
   CAPABILITY_REGISTRY,
@@ -29,5 +32,7 @@ export {
   type RegisteredCapability,
 } from "./registry.js";
 export type { DiscoveryRequirements, GrantRequirement } from "./requirements.js";
+export { type DiscoverOptions, safeDiscover } from "./safe-discover.js";
+export { type SignOptions, signCard } from "./signature.js";
 export { checkRegistry, checkStability, type StabilityProblem } from "./stability.js";
 export { DISCOVERY_URI } from "./uris.js";

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { type Database, type DatabaseOptions, openDatabase } from "../storage/database.js";
 import { makeTables, type RowsOf, type Schema } from "../storage/migrations.js";
 import { LEDGER_TABLES } from "./tables/ledger.js";
+import { MEMORY_TABLES } from "./tables/memory.js";
 import { RESOURCE_NUMBER_TABLES } from "./tables/resource-numbers.js";
 import { REVOCATION_TABLES } from "./tables/revocations.js";
 import { TASK_TABLES } from "./tables/tasks.js";
@@ -11,7 +12,8 @@ export interface StoreTables
   extends RowsOf<typeof REVOCATION_TABLES>,
     RowsOf<typeof LEDGER_TABLES>,
     RowsOf<typeof TASK_TABLES>,
-    RowsOf<typeof RESOURCE_NUMBER_TABLES> {}
+    RowsOf<typeof RESOURCE_NUMBER_TABLES>,
+    RowsOf<typeof MEMORY_TABLES> {}
 
 /** A database with the tables of every store. */
 export type StoreDatabase = Database<StoreTables>;
@@ -29,6 +31,7 @@ const SCHEMA: Schema = {
       await makeTables(step, RESOURCE_NUMBER_TABLES);
       await step.run(sql`INSERT INTO revocation_state VALUES (1, 0, 0)`);
     },
+    (step) => makeTables(step, MEMORY_TABLES),
   ],
 };
 

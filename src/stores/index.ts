@@ -1,6 +1,6 @@
 /**
- * What is kept: a database for revocations, the ledger, tasks and the numbers of resources; key files;
- * and the errors of keeping them.
+ * What is kept: a database for revocations, the ledger, tasks, memories and the numbers of resources;
+ * key files; and the errors of keeping them.
  *
  * @packageDocumentation
  */
@@ -23,6 +23,14 @@ export { type FollowOptions, followKeyringFile } from "./follow-keyring.js";
 export { createKeyringFile, readKeyringFile, replaceKeyringFile } from "./keyring-file.js";
 export { type LedgerOptions, type LedgerStore, openLedger } from "./ledger/ledger-store.js";
 export type { LedgerGap, LedgerProblem, NotesOptions } from "./ledger/notes.js";
+export { MemoryError, type MemoryErrorCode, type MemoryLimits } from "./memory/memory-limits.js";
+export {
+  type MemoryEntry,
+  type MemoryQuery,
+  type MemoryStore,
+  type MemoryStoreOptions,
+  openMemory,
+} from "./memory/memory-store.js";
 export { openResourceNumbers, type ResourceNumberStore } from "./resource-numbers.js";
 export { openRevocations, type RevocationStoreOptions } from "./revocations/open-revocations.js";
 export type { RevocationStore } from "./revocations/revocation-store.js";

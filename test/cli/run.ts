@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Duplex, PassThrough, Readable } from "node:stream";
 import { expect } from "vitest";
 import type { Input, Output } from "../../cli/context.js";
 import { run } from "../../cli/program.js";
@@ -26,9 +27,11 @@ export interface RunOptions {
 }
 
 /** What only a command in this process takes. */
-interface HereOptions extends RunOptions {
+export interface HereOptions extends RunOptions {
   /** Aborted to stop a command that goes on until a signal. */
   readonly stop?: AbortSignal;
+  /** Standard input and output as streams; `input` alone unless given. */
+  readonly stdio?: () => Duplex;
   /** Called with all that is written, when it is. */
   readonly onWrite?: (stream: "stdout" | "stderr", text: string) => void;
 }
@@ -67,7 +70,7 @@ export function runProgram(
  */
 export async function runHere(
   args: readonly string[],
-  { input = "", env = {}, cwd = tmpdir(), stop, onWrite }: HereOptions = {},
+  { input = "", env = {}, cwd = tmpdir(), stop, stdio, onWrite }: HereOptions = {},
 ): Promise<Run> {
   const bytes = Buffer.from(input);
   let read = 0;
@@ -85,6 +88,9 @@ export async function runHere(
   const { HOME = "/nonexistent", ...others } = env;
   const status = await run(args, {
     ...{ stdin, stdout, stderr, cwd, userFolder: HOME },
+    stdio:
+      stdio ??
+      (() => Duplex.from({ readable: Readable.from([bytes]), writable: new PassThrough() })),
     env: { PATH, TMPDIR, HOME, ...others },
     untilStopped: () => stop ?? new AbortController().signal,
   });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { onTestFinished } from "vitest";
-import { type RunOptions, runHere } from "./run.js";
+import { type HereOptions, runHere } from "./run.js";
 
 /** A command that goes on until it is stopped, with what it has said so far. */
 export abstract class Running {
@@ -33,14 +33,19 @@ export class RunningProgram extends Running {
   readonly ended: Promise<number | NodeJS.Signals | null>;
 
   /** Starts it; the test that starts it also ends it. */
-  constructor(args: readonly string[], env: { readonly [name: string]: string }, cwd: string) {
+  constructor(
+    args: readonly string[],
+    env: { readonly [name: string]: string },
+    cwd: string,
+    stdin: "ignore" | "pipe" = "ignore",
+  ) {
     super();
     const { PATH, TMPDIR } = process.env;
     const all = { PATH, TMPDIR, HOME: "/nonexistent", NO_COLOR: "1", ...env };
     this.child = spawn(process.execPath, args, {
       cwd,
       env: all,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [stdin, "pipe", "pipe"],
     });
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.stdout += text;
@@ -68,7 +73,7 @@ export class RunningHere extends Running {
   readonly #stop = new AbortController();
 
   /** Starts it; the test that starts it also ends it. */
-  constructor(args: readonly string[], options: RunOptions) {
+  constructor(args: readonly string[], options: HereOptions) {
     super();
     this.ended = runHere(args, {
       ...options,

@@ -12,7 +12,7 @@ function rows(heading: string): readonly (readonly string[])[] {
   const section = text.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
   return section
     .split("\n")
-    .filter((line) => line.startsWith("| `"))
+    .filter((line) => line.startsWith("| `") && !line.startsWith("| `code`"))
     .map((line) => line.slice(2, -2).split(" | "));
 }
 

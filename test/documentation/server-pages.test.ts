@@ -8,6 +8,7 @@ test.each([
   ["docs/resource-server.md", 3],
   ["docs/agent.md", 1],
   ["docs/a2e.md", 1],
+  ["docs/sessions.md", 1],
 ])("the programs of %s do what their comments say", (file, count) => {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
   const programs = [...text.matchAll(/^```js\n([\s\S]*?)^```$/gm)]

@@ -53,6 +53,8 @@ export interface TestAgentOptions
   readonly authenticator?: Authenticator;
   /** Where push notifications may go; nowhere, and not offered, unless given. */
   readonly pushOrigins?: readonly string[];
+  /** The agents that the card says it delegates to; it does not say unless given. */
+  readonly delegates?: NonNullable<AgentServerOptions["card"]["delegates"]>;
   /** The issuer's name; `documents-agent` unless given. */
   readonly name?: string;
   /** How tasks are kept; as usual unless given. */
@@ -115,7 +117,7 @@ export async function startBeside({ home }: TestAgent): Promise<void> {
 export async function startAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
   const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...more } = options;
   const { maxRevocations, keeping, ...others } = more;
-  const { pushOrigins: origins, undeclaredAmbient, ...serving } = others;
+  const { pushOrigins: origins, undeclaredAmbient, delegates, ...serving } = others;
   const home = temporaryFolder();
   let ahead = 0;
   const clock = (): number => Date.now() + ahead;
@@ -165,7 +167,10 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     ...{ agent, tasks, metrics, log: pino(buffer) },
     authenticator:
       authenticator ?? createFixedTokens(FIXED, { development: true, announce: () => {} }),
-    card: { name: "Documents", description: "Documents for tests", version: "1.0.0" },
+    card: {
+      ...{ name: "Documents", description: "Documents for tests", version: "1.0.0" },
+      ...(delegates === undefined ? {} : { delegates }),
+    },
     ...(origins === undefined ? {} : { push: { store: tasks.pushConfigs, origins } }),
     ...serving,
   });

@@ -45,7 +45,7 @@ export async function admit(agent: IssuingAgent, context: ServerCallContext): Pr
 }
 
 /** Notes which tasks a request may see: those of these tokens, or of ambient authority. */
-export function allowTasks(
+function allowTasks(
   agent: IssuingAgent,
   capabilities: readonly VerifiedCapability[],
   context: ServerCallContext,

@@ -4,6 +4,7 @@ import type { Mode } from "../../agent/clearance.js";
 import { LEGACY_NOTICE } from "../../agent/issuance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Json } from "../../bytes/json.js";
+import { DISCOVERY_URI } from "../../discovery/uris.js";
 import { CAPABILITY_HEADER, EXTENSION_URI, METHODS } from "./extension.js";
 import { INPUT_MODES } from "./parts.js";
 
@@ -15,6 +16,19 @@ export interface CardOptions {
   readonly version: string;
   readonly provider?: { readonly organization: string; readonly url: string };
   readonly documentationUrl?: string;
+  /**
+   * The agents that this one hands tasks on to; an empty list says that there are none. Unless given, the
+   * card does not say, and callers that need something of every agent in the chain refuse this one.
+   */
+  readonly delegates?: readonly Delegate[];
+}
+
+/** An agent that tasks are handed on to. */
+export interface Delegate {
+  /** Its address, or that of its card. */
+  readonly url: string;
+  /** What it is used for, by the names that cards declare; what its own card says decides. */
+  readonly capabilities?: readonly string[];
 }
 
 /** Where an agent's two bindings are. */
@@ -22,6 +36,8 @@ export interface Interfaces {
   readonly jsonRpc: string;
   readonly rest: string;
 }
+
+const VERSION = "1.0";
 
 const MODE_NOTICES: Readonly<Record<Mode, string>> = {
   advertise: "capabilities are offered; calls without one use the caller's ambient authority",
@@ -66,7 +82,7 @@ export function agentCard(
   authenticator: Authenticator,
   { jsonRpc, rest }: Interfaces,
 ): AgentCard {
-  const binding = { tenant: "", protocolVersion: "1.0" };
+  const binding = { tenant: "", protocolVersion: VERSION };
   return {
     name: options.name,
     description: options.description,
@@ -81,7 +97,7 @@ export function agentCard(
       streaming: true,
       pushNotifications: options.pushes,
       extendedAgentCard: false,
-      extensions: [capabilityExtension(agent)],
+      extensions: [capabilityExtension(agent), discoveryExtension(options)],
     },
     securitySchemes: { bearer: securityScheme(authenticator) },
     securityRequirements: [{ schemes: { bearer: { list: [] } } }],
@@ -120,6 +136,33 @@ export function capabilityExtension(agent: IssuingAgent): AgentExtension {
       metadataKey: EXTENSION_URI,
       header: CAPABILITY_HEADER,
       skills: skillOperations(agent),
+    },
+  };
+}
+
+/**
+ * The card contract (docs/spec.md, "Capability declaration and discovery"): what this server does of what a
+ * card has to declare. Each `false` is refused where a request asks for it.
+ */
+function discoveryExtension({
+  pushes,
+  delegates,
+}: CardOptions & { readonly pushes: boolean }): AgentExtension {
+  return {
+    uri: DISCOVERY_URI,
+    description: "What this agent declares of its capabilities, its versions and its delegates.",
+    required: false,
+    params: {
+      ...{ minProtocolVersion: VERSION, maxProtocolVersion: VERSION },
+      capabilities: {
+        pause_resume: false,
+        streaming_message: false,
+        push_notifications: pushes,
+        context_reuse: true,
+        multi_tenant: false,
+        message_history_injection: false,
+      },
+      ...(delegates === undefined ? {} : { delegates: delegates.map((one) => ({ ...one })) }),
     },
   };
 }

@@ -9,6 +9,7 @@ import { type Binding, type Fault, fault, faultOf, INTERNAL, malformed, refuse }
 import { CAPABILITY_HEADER, ERROR_CODES } from "./extension.js";
 import { answerOwnMethod, type OwnMethods } from "./extension-rpc.js";
 import type { GuardedHandler } from "./guarded-handler.js";
+import { historyIn } from "./injected-history.js";
 import { isRoot, membersOf, type Need, outlineOf } from "./places.js";
 import { oddParameter } from "./plain-ids.js";
 import { readPresented } from "./presented.js";
@@ -23,6 +24,8 @@ export interface EntranceOptions extends Gates {
   readonly caller: (req: Request) => Caller | null | undefined | Promise<Caller | null | undefined>;
   /** Whether requests may name a tenant: a card that offers none lets the SDK keep any name. */
   readonly tenants: boolean;
+  /** Whether requests may bring the history of a conversation: no card of ours declares that. */
+  readonly histories: boolean;
   /** Called with what fails within: its caller learns only that something did. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
@@ -57,6 +60,8 @@ export function entrance(
       }
       const problem = unreadIn(req, outline, agent.issuer) ?? oddParameter(req, outline);
       if (problem !== undefined) return answer(malformed(problem));
+      const history = options.histories ? undefined : historyIn(outline);
+      if (history !== undefined) return answer(malformed(history));
       const presented = readPresented(outline.params, req.headers, outline.places);
       const read = { call: { caller, binding, presented }, outline };
       withoutCapability(req);

@@ -118,7 +118,7 @@ export function guard(options: GuardOptions): Guard {
   const visibility = access === undefined ? new RememberedTasks() : shownBy(access);
   const handler = new GuardedHandler({ agent, inner, visibility });
   const messages = operationGate(agent, needs, visibility);
-  const gates = { agent, handler, messages, methods: new Map(), tenants: true };
+  const gates = { agent, handler, messages, methods: new Map(), tenants: true, histories: true };
   const body = { ...BODY_LIMITS, ...options.body };
   const answer: FaultWriter = (res, why) => faultWriter(bindingOf(res.req))(res, why);
   const plain = plainId(answer);

@@ -205,7 +205,7 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   const gates = { agent, handler, messages };
   const invoke = (call: Call, params: JsonObject): Promise<MethodOutcome> =>
     invokeSkill(call, params, { ...gates, ...limits, limit });
-  const entering = { ...gates, onFailure, caller: callerOf, tenants: false };
+  const entering = { ...gates, onFailure, caller: callerOf, tenants: false, histories: false };
   const methods = new Map([[METHODS.invoke, invoke]]);
   const limited = rateLimiter(options.rate ?? RATE_LIMIT);
   const before = (binding: Binding): readonly (RequestHandler | ErrorRequestHandler)[] => {

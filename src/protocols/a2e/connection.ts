@@ -124,10 +124,10 @@ export class Connection {
    */
   send(message: object): Unsendable | undefined {
     if (this.isOver) return undefined;
-    const text = lineOf(message, this.#limits);
-    if (text === "too_large" || text === "malformed") return text;
-    if (this.#stream.writableLength + text.length > this.#limits.queue) this.cut();
-    else if (!this.#stream.write(text)) {
+    const line = lineOf(message, this.#limits);
+    if (typeof line === "string") return line;
+    if (this.#stream.writableLength + line.length > this.#limits.queue) this.cut();
+    else if (!this.#stream.write(line)) {
       this.#stallOff ??= this.#timers.after(this.#limits.stall, () => this.cut());
     }
     return undefined;
@@ -181,15 +181,16 @@ function isOfStream(error: unknown): boolean {
 }
 
 /** A message as a line that the peer can read, under the limits of both ends. */
-function lineOf(message: object, { line, depth }: LineLimits): string | Unsendable {
+function lineOf(message: object, { line, depth }: LineLimits): Buffer | Unsendable {
   let text: string;
   try {
     text = JSON.stringify(message);
   } catch {
     return "malformed";
   }
-  if (Buffer.byteLength(text) > line) return "too_large";
+  const bytes = Buffer.from(`${text}\n`);
+  if (bytes.length - 1 > line) return "too_large";
   if (isDeeperThan(message, depth)) return "malformed";
   if (text.includes("\\ud") && !hasWholePairs(JSON.parse(text))) return "malformed";
-  return `${text}\n`;
+  return bytes;
 }

@@ -22,6 +22,19 @@ export {
   type SessionPlugin,
   type SessionScope,
 } from "./plugin.js";
+export {
+  createMcpPlugin,
+  type McpPluginOptions,
+  type McpServerConfig,
+} from "./plugins/mcp/mcp-plugin.js";
+export { createMemoryPlugin, type MemoryPluginOptions } from "./plugins/memory-plugin.js";
+export { createProcPlugin, type ProcPluginOptions } from "./plugins/proc/proc-plugin.js";
+export type { ProcProgram } from "./plugins/proc/program.js";
+export {
+  createToolsPlugin,
+  type SessionTool,
+  type ToolsPluginOptions,
+} from "./plugins/tools-plugin.js";
 export type { MessageRate } from "./rate.js";
 export type { AcceptedEntry } from "./received.js";
 export { type PluginMetadata, pluginGrants, pluginOperations } from "./registry.js";

@@ -25,7 +25,7 @@ export interface SessionLimits extends ConnectionLimits {
 }
 
 /** What holds of a connection unless something else is given. */
-export const CONNECTION_LIMITS: ConnectionLimits = {
+const CONNECTION_LIMITS: ConnectionLimits = {
   ...LINE_LIMITS,
   ...{ queue: 2 * 1024 * 1024, lineTime: 10_000, stall: 10_000 },
 };

@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from "node:fs";
+import { renameSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { Duplex, PassThrough } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
@@ -46,7 +46,6 @@ test("a socket that a dead host left is replaced; a living one and a file are no
   const child = createServer().listen(dead);
   await new Promise((resolve) => child.once("listening", resolve));
   // As a process that is killed leaves it: closed, and not removed.
-  const { renameSync } = await import("node:fs");
   renameSync(dead, `${dead}.kept`);
   await new Promise((resolve) => child.close(resolve));
   renameSync(`${dead}.kept`, dead);

@@ -1,5 +1,7 @@
-import { PassThrough } from "node:stream";
+import { Duplex, PassThrough } from "node:stream";
 import { expect, test } from "vitest";
+import type { JsonObject } from "../../../src/bytes/json.js";
+import type { SessionPlugin } from "../../../src/protocols/a2e/index.js";
 import { sized } from "../../support/size.js";
 import { type Hosted, hosted, joined, Peer, toolCall } from "./support.js";
 
@@ -104,6 +106,49 @@ test("a peer that never reads is asked for no more, and cut", async () => {
   });
 });
 
+test("a plugin that sends more than its peer reads cuts the stream off at the queue's limit", async () => {
+  let most = 0;
+  let stream: Duplex | undefined;
+  const flood: SessionPlugin = {
+    ...{ name: "flood", type: "tools" },
+    operations: {
+      "tool/call": {
+        run: async ({ send }) => {
+          for (let at = 0; at < 1000; at++) {
+            void send("x".repeat(10_000)).catch(() => {});
+            most = Math.max(most, stream?.writableLength ?? 0);
+          }
+          return null;
+        },
+      },
+    },
+  };
+  const limits = { line: 64 * 1024, queue: 256 * 1024 };
+  const host = await hosted({ plugins: [flood], limits });
+  const written: string[] = [];
+  // Takes the answer to the handshake, and nothing after it.
+  stream = new Duplex({
+    read() {},
+    write(chunk, _encoding, done) {
+      written.push(String(chunk));
+      if (written.length === 1) done();
+    },
+  });
+  const over = host.host.accept(stream);
+  const line = (message: JsonObject): void => void stream?.push(`${JSON.stringify(message)}\n`);
+  line({
+    ...{ a2e: "1.0", type: "handshake/req", id: "1", agent_caps: ["tools"] },
+    auth_token: host.token("tools"),
+  });
+  await expect.poll(() => written.length).toBe(1);
+  const { session_id: session } = JSON.parse(written[0] ?? "{}");
+  line({ ...toolCall(session, "x"), streaming: true });
+  await over;
+  expect(stream.destroyed).toBe(true);
+  expect(most).toBeGreaterThan(200 * 1024);
+  expect(most).toBeLessThanOrEqual(limits.queue);
+});
+
 test("a burst of lines is answered, one by one, within bounds", async () => {
   const host = await hosted();
   const lines = sized(10_000, 2000);
@@ -182,7 +227,6 @@ test("there are so many sessions and no more, and a place that is given up is fr
 
 test("a stream whose bytes are decoded already is closed, and nothing else", async () => {
   const host = await hosted();
-  const { Duplex } = await import("node:stream");
   const readable = new PassThrough();
   const stream = Duplex.from({ readable, writable: new PassThrough().resume() });
   stream.setEncoding("utf8");

@@ -107,9 +107,9 @@ test("a token that names invokers is refused where no invoker is authenticated",
   expect(await other.part("data")).toEqual({ data: { principal: "alice", invoker: "assistant" } });
   const events = await known.ledger.list();
   expect(events).toMatchObject([{ principal: "alice", invoker: "assistant" }]);
-  const nobody = await hosted({ caller: () => undefined });
-  const stranger = await Peer.at(nobody.port);
-  expect(await stranger.greet(["tools"], [nobody.token("tools")])).toMatchObject({
+  const closed = await hosted({ caller: () => undefined });
+  const stranger = await Peer.at(closed.port);
+  expect(await stranger.greet(["tools"], [closed.token("tools")])).toMatchObject({
     reason: "auth_failed",
   });
 });

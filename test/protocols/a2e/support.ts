@@ -22,7 +22,7 @@ import {
 import { type World, type WorldOptions, world } from "../../agent/support.js";
 
 /** Timers that a test turns. */
-export class TurnedTimers implements Timers {
+class TurnedTimers implements Timers {
   readonly #clock: { now: number };
   readonly #waiting = new Set<{ at: number; run: () => void }>();
 
@@ -223,7 +223,7 @@ export class Peer {
     return Object.fromEntries(names.map((name) => [name, message[name] ?? null]));
   }
 
-  /** The code of the next message, which is an error; its type if it is none. */
+  /** The code of the next message, which is an error; otherwise its type. */
   async code(): Promise<Json> {
     const message = await this.next();
     return message?.["code"] ?? message?.["type"] ?? "closed";

@@ -1,4 +1,4 @@
-import { Role, type Task, TaskState } from "@a2a-js/sdk";
+import { Role, type SendMessageResult, type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import type { GrantedCapability } from "../../../agent/issuance.js";
 import type { Introspection } from "../../../agent/maintenance.js";
@@ -9,7 +9,8 @@ import type { Requested } from "../../../caveats/hop-rules.js";
 import type { AuthorityMarks } from "../authority-marks.js";
 import { EXTENSION_URI, METHODS } from "../extension.js";
 import { dataPart, newMessage } from "../parts.js";
-import { withCapability } from "./interceptor.js";
+import { AgentCheck, type AgentCheckOptions } from "./agent-check.js";
+import { presenting } from "./interceptor.js";
 
 /** What to ask an issuing agent for. */
 export interface CapabilityQuery extends Requested {
@@ -37,10 +38,12 @@ export interface SkillAnswer {
 /** The extension's methods, as calls. Made by {@link createCapabilityClient}. */
 export class CapabilityClient {
   readonly #client: Client;
+  readonly #check: AgentCheck;
 
   /** @param client - The SDK's, which authenticates by itself. */
-  constructor(client: Client) {
+  constructor(client: Client, options: AgentCheckOptions = {}) {
     this.#client = client;
+    this.#check = new AgentCheck(client, options);
   }
 
   /** @throws A2AError if the agent refuses: `reason` is the code, and its metadata has `problem` as JSON. */
@@ -65,6 +68,8 @@ export class CapabilityClient {
    * @param token - One or several; absent to rely on ambient authority, where that is accepted: the
    *   client of `withAmbientAuthority` declares it.
    * @throws A2AError if the agent refuses.
+   * @throws AgentRefusedError if the agent's card fails; nothing is sent then.
+   * @throws UndeclaredBehaviourError if the agent does what its card does not declare.
    * @throws Error if the skill failed, or rejects what it was given.
    */
   async invoke(
@@ -72,11 +77,8 @@ export class CapabilityClient {
     given: JsonObject,
     token?: string | readonly string[],
   ): Promise<SkillAnswer> {
-    const client = token === undefined ? this.#client : await withCapability(this.#client, token);
-    const answer = await client.sendMessage(
-      messageWith({ skill, arguments: given }),
-      withExtension,
-    );
+    const client = token === undefined ? this.#client : await presenting(this.#client, token);
+    const answer = await this.#send(client, { skill, arguments: given });
     if ("messageId" in answer)
       throw new Error("the agent answered with a message, not with a task");
     const { id: taskId, artifacts, metadata } = answer;
@@ -88,17 +90,30 @@ export class CapabilityClient {
   }
 
   async #method(method: string, params: object): Promise<JsonObject> {
-    const answer = await this.#client.sendMessage(messageWith({ method, params }), withExtension);
+    const answer = await this.#send(this.#client, { method, params });
     const [part] = "messageId" in answer ? answer.parts : [];
     const data: Json = part?.content?.$case === "data" ? (part.content.value ?? null) : null;
     if (!isJsonObject(data)) throw new Error(`the agent's answer to ${method} is no object`);
     return data;
+  }
+
+  /** Nothing is sent to an agent whose card fails; what it answers is held against that card. */
+  async #send(client: Client, data: object): Promise<SendMessageResult> {
+    await this.#check.before();
+    const answer = await client.sendMessage(messageWith(data), withExtension);
+    await this.#check.after({ method: "sendMessage", value: answer });
+    return answer;
   }
 }
 
 /**
  * What a caller does with an issuing agent: ask for capabilities, use them, revoke them. Narrowing needs
  * no agent: `attenuate` of `proviso` does it. It works over every binding that the SDK's client speaks.
+ *
+ * The agent is judged by its card before each call: unless `options` says more, the card must be well
+ * formed, not contradict itself, and offer what the client speaks.
+ *
+ * @throws TypeError if an option is not valid.
  *
  * @example
  * ```ts
@@ -171,8 +186,11 @@ export class CapabilityClient {
  * await database.close();
  * ```
  */
-export function createCapabilityClient(client: Client): CapabilityClient {
-  return new CapabilityClient(client);
+export function createCapabilityClient(
+  client: Client,
+  options: AgentCheckOptions = {},
+): CapabilityClient {
+  return new CapabilityClient(client, options);
 }
 
 const withExtension = { serviceParameters: { "A2A-Extensions": EXTENSION_URI } };

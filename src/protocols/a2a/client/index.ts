@@ -5,6 +5,8 @@
  */
 export { CAPABILITY_HEADER } from "../../../http/headers.js";
 export { AMBIENT, AUTHORITY_HEADER, EXTENSION_URI } from "../extension.js";
+export type { AgentCheckOptions } from "./agent-check.js";
+export { AgentRefusedError, UndeclaredBehaviourError } from "./agent-refused.js";
 export {
   type CapabilityClient,
   type CapabilityQuery,

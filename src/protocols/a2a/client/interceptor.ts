@@ -1,5 +1,6 @@
 import { type AfterArgs, type BeforeArgs, type CallInterceptor, Client } from "@a2a-js/sdk/client";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "../extension.js";
+import { AgentCheck, type AgentCheckOptions } from "./agent-check.js";
 
 const EXTENSIONS_HEADER = "A2A-Extensions";
 
@@ -39,6 +40,23 @@ export class AmbientInterceptor implements CallInterceptor {
   async after(_args: AfterArgs): Promise<void> {}
 }
 
+/** Calls only an agent whose card has been judged, and judges what it answers by that card. */
+class CheckInterceptor implements CallInterceptor {
+  readonly #check: AgentCheck;
+
+  constructor(check: AgentCheck) {
+    this.#check = check;
+  }
+
+  async before(_args: BeforeArgs): Promise<void> {
+    await this.#check.before();
+  }
+
+  async after({ result }: AfterArgs): Promise<void> {
+    if (result !== undefined) await this.#check.after(result);
+  }
+}
+
 /** Says what a call rests on: in its metadata, or in a header if it has none. */
 function restOn(args: BeforeArgs, entry: object, header: Record<string, string>): void {
   const { input } = args;
@@ -57,10 +75,13 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
 }
 
 /**
- * A client that presents capabilities with every call; the given one stays as it is.
+ * A client that presents capabilities with every call; the given one stays as it is. Before each call the
+ * agent's card is judged: no token is sent to an agent that fails, and the call fails with an
+ * `AgentRefusedError`.
  *
  * @param token - One token, or several: the agent uses the one that allows a call.
- * @throws TypeError if there is no token, or one is not a text.
+ * @param options - What the agent's card must say.
+ * @throws TypeError if there is no token, one is not a text, or an option is not valid.
  *
  * @example
  * ```ts
@@ -138,9 +159,20 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
 export async function withCapability(
   client: Client,
   token: string | readonly string[],
+  options: AgentCheckOptions = {},
+): Promise<Client> {
+  const presenting = new CapabilityInterceptor(typeof token === "string" ? [token] : token);
+  const check = new CheckInterceptor(new AgentCheck(client, options));
+  return intercepted(client, [check], [presenting]);
+}
+
+/** As {@link withCapability}, for a caller that judges the agent itself. */
+export async function presenting(
+  client: Client,
+  token: string | readonly string[],
 ): Promise<Client> {
   const tokens = typeof token === "string" ? [token] : token;
-  return intercepted(client, new CapabilityInterceptor(tokens));
+  return intercepted(client, [], [new CapabilityInterceptor(tokens)]);
 }
 
 /**
@@ -148,11 +180,15 @@ export async function withCapability(
  * Only agents in the modes `advertise` and `prefer` accept that.
  */
 export async function withAmbientAuthority(client: Client): Promise<Client> {
-  return intercepted(client, new AmbientInterceptor());
+  return intercepted(client, [], [new AmbientInterceptor()]);
 }
 
-async function intercepted(client: Client, interceptor: CallInterceptor): Promise<Client> {
-  const interceptors = [...(client.config?.interceptors ?? []), interceptor];
+async function intercepted(
+  client: Client,
+  first: readonly CallInterceptor[],
+  last: readonly CallInterceptor[],
+): Promise<Client> {
+  const interceptors = [...first, ...(client.config?.interceptors ?? []), ...last];
   return new Client(client.transport, await client.getAgentCard(), {
     ...client.config,
     interceptors,

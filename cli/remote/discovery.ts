@@ -1,0 +1,75 @@
+import type {
+  DiscoveryCode,
+  DiscoveryDenial,
+  DiscoveryWarning,
+} from "../../src/discovery/denial.js";
+import { isUnreached } from "../../src/discovery/fetch-denial.js";
+import { CliError, EXIT, type ExitCode } from "../exit.js";
+import { type Paint, printable } from "../output.js";
+
+/** What to do about one reason against an agent, where the reason itself does not say all. */
+const ADVICE: { readonly [Code in DiscoveryCode]?: string } = {
+  version_incompatible: "--protocol names another version, if you speak it",
+  capability_undeclared: "proviso card shows what the agent declares",
+  capability_deprecated: "leave --no-deprecated out, or require what supersedes it",
+  grant_missing: "proviso card shows the agent's grants",
+  grant_operation_missing: "proviso card shows the grant's operations",
+  legacy_only: "--allow-legacy accepts that it promises less",
+  interface_unsupported: "proviso card shows what it speaks",
+  signature_invalid: "do not use it: someone has changed the card, or signed another one",
+  signature_missing: "leave --require-signature out, or ask its operator to sign the card",
+  signature_untrusted: "--trusted-key or --jwks names the keys that you trust",
+  card_unreachable: "check the address, and that the agent is running",
+  card_timeout: "try again, or wait longer: --timeout 1m",
+  address_refused: "if you trust that place, allow it: --allow-host HOST:PORT",
+};
+
+/** The refusal of an agent by its card, before anything is sent to it. */
+export function refusedAgent(name: string, denials: readonly DiscoveryDenial[]): CliError {
+  const [first] = denials;
+  const code = first?.code ?? "card_malformed";
+  return new CliError({
+    code,
+    message: `${name} is not called: its card does not hold what a call needs`,
+    exitCode: exitForDiscovery(denials),
+    hint: ADVICE[code],
+    details: { problems: denials },
+  });
+}
+
+/** How a discovery that refuses an agent ends: an agent that could not be asked is not refused. */
+export function exitForDiscovery(denials: readonly DiscoveryDenial[]): ExitCode {
+  return isUnreached(denials) ? EXIT.environment : EXIT.refused;
+}
+
+/** Reasons, each in a line, with what to do about it. */
+export function denialLines(denials: readonly DiscoveryDenial[], paint: Paint): string[] {
+  const advised = new Set<string>();
+  return denials.flatMap((denial) => {
+    const hint = ADVICE[denial.code];
+    const lines = [`  ${paint.bold(denial.code)}  ${sentence(denial)}`];
+    if (hint === undefined || advised.has(hint)) return lines;
+    advised.add(hint);
+    return [...lines, paint.dim(`    ${hint}`)];
+  });
+}
+
+/** What a caller should know, each in a line. */
+export function warningLines(warnings: readonly DiscoveryWarning[], paint: Paint): string[] {
+  return warnings.map((one) => `  ${paint.yellow(one.code)}  ${sentence(one)}`);
+}
+
+function sentence({ message, nearest, link }: DiscoveryWarning): string {
+  const near = nearest === undefined ? "" : ` (nearest: ${nearest})`;
+  const where = link === undefined ? "" : ` [link ${link.index}${linkUrl(link.url)}]`;
+  return printable(`${message}${near}${where}`);
+}
+
+function linkUrl(url: string | undefined): string {
+  return url === undefined ? "" : `, ${url}`;
+}
+
+/** The reasons as `--json` has them. */
+export function advised(denials: readonly DiscoveryDenial[]): readonly object[] {
+  return denials.map((denial) => ({ ...denial, hint: ADVICE[denial.code] }));
+}

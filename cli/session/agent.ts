@@ -1,0 +1,69 @@
+import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
+import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
+import type { Policy } from "../../src/agent/policy.js";
+import type { HomeConfig } from "../../src/home/home-config.js";
+import type { Home } from "../../src/home/open-home.js";
+import type { Grant } from "../../src/issuer/grant.js";
+import { createIssuer } from "../../src/issuer/issuer.js";
+import type { SessionPlugin } from "../../src/protocols/a2e/plugin.js";
+import { pluginGrants } from "../../src/protocols/a2e/registry.js";
+import { fromConfig, problemAt, refuseConfig } from "../serve/config.js";
+import type { ConfigProblem } from "../serve/schema.js";
+import type { ReadSessionConfig } from "./session-config.js";
+
+/** What a token allows is what its principal may do: for hosts without a policy. */
+const TOKENS_ALONE: Policy = {
+  permissions: () => [{ operations: "*", resources: { collections: "*" } }],
+};
+
+/**
+ * The agent that judges messages: with the grants that the home lists, or else one for each capability
+ * that is served.
+ *
+ * @param listed - The home's own configuration.
+ * @throws CliError `config_invalid` if the home lists grants, and lacks one that plugins need.
+ */
+export async function sessionAgent(
+  { config, file }: ReadSessionConfig,
+  home: Home,
+  listed: HomeConfig,
+  plugins: readonly SessionPlugin[],
+  policy: Policy = TOKENS_ALONE,
+): Promise<IssuingAgent> {
+  const needed = pluginGrants(plugins);
+  refuseConfig(file, missingGrants(listed, needed, home.files.config));
+  const grants = listed.grants?.map((grant) => described(grant, needed)) ?? needed;
+  const { keys, revocations, ledger, resourceNumbers } = home;
+  const { name, maxLifetime } = home.issuer;
+  const operations = new Set(grants.flatMap((grant) => grant.operations));
+  const { ambient, ledger: recorded } = config;
+  return fromConfig(file, () =>
+    createIssuingAgent({
+      issuer: createIssuer({ name, keys, revocations, maxLifetime, grants }),
+      ...{ revocations, ledger, resourceNumbers, policy, skills: [] },
+      operations: [...operations].map((operation) => ({ operation, reach: "none" })),
+      ...(ambient === undefined ? {} : { mode: "prefer", undeclaredAmbient: ambient.undeclared }),
+      recordValues: recorded.values,
+    }),
+  );
+}
+
+function described(grant: Grant, needed: readonly Grant[]): Grant {
+  const description = needed.find(({ id }) => id === grant.id)?.description ?? grant.id;
+  return { ...grant, description };
+}
+
+function missingGrants(
+  { grants: listed }: HomeConfig,
+  needed: readonly Grant[],
+  path: string,
+): readonly ConfigProblem[] {
+  if (listed === undefined) return [];
+  return needed.flatMap(({ id, operations }) => {
+    const there = listed.find((grant) => grant.id === id)?.operations ?? [];
+    if (operations.every((operation) => there.includes(operation))) return [];
+    const form = JSON.stringify({ id, operations });
+    const what = `needs the grant ${form}, and ${path} lists grants without it`;
+    return [problemAt(`plugins.${id.replace(/^a2e:/, "")}`, what)];
+  });
+}

@@ -1,0 +1,58 @@
+import { isErrno } from "../../src/bytes/error-code.js";
+import { denialsFrom, type ReceivedDenial } from "../../src/client/refusal.js";
+import { SessionError } from "../../src/protocols/a2e/session-error.js";
+import { CliError, EXIT, environmentError } from "../exit.js";
+import { adviceForDenial, exitForDenial } from "../refusal.js";
+
+/** What to do, by the code of a host's error; of others, the message says all. */
+const ADVICE: { readonly [code: string]: string } = {
+  auth_failed: "give a token of a grant a2e:NAME with --token @FILE; proviso mint makes one",
+  capability_missing: "ask for it with --caps, and present a token of its grant, such as a2e:tools",
+  no_caps: "ask for capabilities with --caps that the host serves",
+  name_unknown: "the list of the capability shows the names: tool/list, proc/list, mcp/list",
+  arguments_invalid: "the list of the capability shows the schemas: tool/list, proc/list, mcp/list",
+  too_many_sessions: "try again when another session has ended",
+  version_mismatch: "the host speaks another version of A2E",
+};
+
+/** Not the message's fault, and not a rule's: what may be over the next time. */
+const ENVIRONMENT = ["plugin_failed", "server_error", "session_ended", "line_malformed"];
+
+/** What a failure of a session means for its user; other errors stay what they are. */
+export function sessionFailure(error: unknown, address: string): unknown {
+  if (error instanceof SessionError) {
+    const denials = denialsOf(error);
+    const [first] = denials;
+    const code = first?.code ?? error.code;
+    const transient = error.retryable || ENVIRONMENT.includes(error.code);
+    const exitCode = transient ? EXIT.environment : EXIT.refused;
+    return new CliError({
+      code,
+      message: `the host refuses: ${first?.message ?? error.message}`,
+      exitCode: first === undefined ? exitCode : exitForDenial(code),
+      hint: first === undefined ? adviceOf(error.code) : adviceForDenial(first),
+      details: {
+        ...(denials.length === 0 ? {} : { denials }),
+        ...(error.capability === "" ? {} : { capability: error.capability }),
+        retryable: error.retryable,
+      },
+    });
+  }
+  if (isErrno(error) && error.code !== undefined && UNREACHABLE.includes(error.code)) {
+    const message = `nothing listens at ${address}: ${error.code}`;
+    const hint = "check the address; proviso session serve says where it listens";
+    return environmentError("unreachable", message, hint);
+  }
+  return error;
+}
+
+const UNREACHABLE = ["ECONNREFUSED", "ENOENT", "ENOTSOCK", "EACCES", "ENOTFOUND", "EAI_AGAIN"];
+
+/** The reasons for which authority does not allow a call; none if it is refused for something else. */
+export function denialsOf({ detail }: SessionError): readonly ReceivedDenial[] {
+  return denialsFrom(detail["denials"]);
+}
+
+function adviceOf(code: string): string | undefined {
+  return Object.hasOwn(ADVICE, code) ? ADVICE[code] : undefined;
+}

@@ -1,0 +1,223 @@
+import { dirname, resolve } from "node:path";
+import { openHome } from "../../src/home/open-home.js";
+import { withoutSecrets } from "../../src/http/log.js";
+import { createSessionHost, type SessionHost } from "../../src/protocols/a2e/host.js";
+import type { SessionPlugin } from "../../src/protocols/a2e/plugin.js";
+import { pluginGrants } from "../../src/protocols/a2e/registry.js";
+import type { SessionAddress } from "../../src/protocols/a2e/socket.js";
+import type { Context } from "../context.js";
+import { CliError, environmentError } from "../exit.js";
+import { databaseAt, findHome, type HomeChoice } from "../home.js";
+import { printable, say } from "../output.js";
+import { fromConfig, readPart, refuseConfig } from "../serve/config.js";
+import { listeningError } from "../serve/listen.js";
+import { followPolicy, type ReadPolicy, readPolicy, unknownTerms } from "../serve/policy.js";
+import { pruneHourly } from "../serve/prune.js";
+import { sessionAgent } from "./agent.js";
+import { memoryPlugin, openPlugins } from "./plugins.js";
+import type { ReadSessionConfig } from "./session-config.js";
+
+/** A host that serves. */
+export interface RunningHost {
+  /** Where it listens; `stdio` for standard input and output. */
+  readonly address: string;
+  /** What the operator should know of it, a line each. */
+  readonly notes: readonly string[];
+  /** Fulfilled when the one session over standard streams is over; never for a host that listens. */
+  readonly over: Promise<void>;
+  /** Lets calls under way end, and closes everything. @throws What closing throws, the first. */
+  close(): Promise<void>;
+}
+
+/** What goes before the configuration. */
+export interface HostOptions extends HomeChoice {
+  readonly at?: SessionAddress | "stdio" | undefined;
+}
+
+type Closing = () => unknown;
+
+/**
+ * Reads a configuration.
+ *
+ * @throws CliError `config_unreadable`, `config_malformed` or `config_invalid`.
+ */
+export async function readSessionConfig(
+  { cwd }: Context,
+  file: string,
+): Promise<ReadSessionConfig> {
+  const path = resolve(cwd, file);
+  const { value: config } = await readPart(path, "session", file);
+  return { config, file, folder: dirname(path) };
+}
+
+/**
+ * Starts the host of a configuration. If anything fails, everything that was opened is closed again.
+ *
+ * @throws CliError if the configuration, the home, the tools or the address do not do.
+ * @throws StorageError if a store cannot be opened.
+ */
+export async function runHost(
+  context: Context,
+  read: ReadSessionConfig,
+  options: HostOptions,
+): Promise<RunningHost> {
+  const opened: Closing[] = [];
+  try {
+    return await open(context, read, options, opened);
+  } catch (error) {
+    await closeAll(opened).catch(() => {});
+    throw error;
+  }
+}
+
+async function open(
+  context: Context,
+  read: ReadSessionConfig,
+  options: HostOptions,
+  opened: Closing[],
+): Promise<RunningHost> {
+  const { config, file } = read;
+  const policy = await policyOf(read);
+  const { files, config: listed } = homeOf(context, read, options);
+  const home = await openHome({
+    ...{ folder: files.folder, database: files.database },
+    ledger: {
+      retention: config.ledger.retention,
+      onProblem: ({ error }) => warn(context, `the ledger cannot be written: ${error.message}`),
+    },
+  });
+  opened.push(() => home.close());
+  const prunings = [() => home.revocations.prune(), () => home.ledger.prune()];
+  opened.push(pruneHourly(prunings, (message) => warn(context, message)));
+  const plugins = await openPlugins(read, (server, line) =>
+    say(context, printable(`${server}: ${line}`)),
+  );
+  plugins.push(...(await memoryPlugin(read, home.database)));
+  // The host closes them too; a second time does nothing.
+  opened.push(() => Promise.all(plugins.map((plugin) => plugin.close?.())));
+  const agent = await sessionAgent(read, home, listed, plugins, policy?.table);
+  if (policy !== undefined) opened.push(following(context, policy, plugins, file));
+  const host = await hostOf(context, read, { agent, plugins });
+  opened.push(() => host.close());
+  const { address, over } = await served(context, host, options.at ?? addressIn(read));
+  const notes = [
+    `issuer ${home.issuer.name}, home ${files.folder}`,
+    `capabilities ${[...new Set(plugins.map(({ type }) => type))].join(", ")}`,
+    ...(config.ambient === undefined
+      ? []
+      : [`peers without a token act for ${config.ambient.principal}, where the policy allows it`]),
+  ];
+  return { address, notes, over, close: () => closeAll(opened) };
+}
+
+async function policyOf({
+  config: { policy },
+  ...placed
+}: ReadSessionConfig): Promise<ReadPolicy | undefined> {
+  return policy === undefined ? undefined : readPolicy({ config: { policy }, ...placed });
+}
+
+function homeOf(context: Context, { config, folder }: ReadSessionConfig, options: HomeChoice) {
+  const named =
+    config.home === undefined ? context.env["PROVISO_HOME"] : resolve(folder, config.home);
+  const { database: place } = config;
+  return findHome(context, {
+    home: options.home ?? named,
+    database: options.database ?? (place === undefined ? undefined : databaseAt(place, folder)),
+  });
+}
+
+/** Keeps a policy in force that stands in a file of its own. @throws CliError `config_invalid` */
+function following(
+  context: Context,
+  policy: ReadPolicy,
+  plugins: readonly SessionPlugin[],
+  file: string,
+): Closing {
+  const { table, source, definition } = policy;
+  const needed = pluginGrants(plugins);
+  const terms = {
+    grants: needed.map(({ id }) => id),
+    operations: needed.flatMap(({ operations }) => operations),
+  };
+  const unknown = unknownTerms(definition, terms, source === undefined ? "policy." : "");
+  refuseConfig(source?.file ?? file, unknown);
+  if (source === undefined) return () => {};
+  return followPolicy(table, source, terms, (message, ok) => {
+    if (ok) say(context, printable(message));
+    else warn(context, message);
+  });
+}
+
+function hostOf(
+  context: Context,
+  { config, file }: ReadSessionConfig,
+  parts: Pick<Parameters<typeof createSessionHost>[0], "agent" | "plugins">,
+): Promise<SessionHost> {
+  const { ambient, omitUnavailable, limits, rate } = config;
+  return fromConfig(file, () =>
+    createSessionHost({
+      ...{ ...parts, omitUnavailable, limits },
+      ...(rate === undefined ? {} : { rate }),
+      ...(ambient === undefined
+        ? {}
+        : { ambient: { principal: ambient.principal, invoker: ambient.invoker } }),
+      onFailure(error, what) {
+        const words = error instanceof Error ? error.message : "something that is no error";
+        warn(context, `${what} failed: ${withoutSecrets(words.slice(0, MAX_WORDS))}`);
+      },
+    }),
+  );
+}
+
+const MAX_WORDS = 500;
+
+function addressIn({ config, folder }: ReadSessionConfig): SessionAddress {
+  const { path, host, port } = config.listen;
+  return path === undefined ? { host, port } : { path: resolve(folder, path) };
+}
+
+/** Serves an address, or the one session of standard input and output. */
+async function served(
+  context: Context,
+  host: SessionHost,
+  at: SessionAddress | "stdio",
+): Promise<{ readonly address: string; readonly over: Promise<void> }> {
+  if (at === "stdio") return { address: at, over: host.accept(context.stdio()) };
+  const over = new Promise<void>(() => {});
+  try {
+    return { address: await host.listen(at), over };
+  } catch (error) {
+    throw unlistenable(error, at);
+  }
+}
+
+function unlistenable(error: unknown, at: SessionAddress): unknown {
+  if ("port" in at) {
+    const failure = listeningError(error, { host: at.host ?? "127.0.0.1", port: at.port });
+    // The hints there are about flags of serve.
+    if (!(failure instanceof CliError)) return failure;
+    return environmentError(failure.code, failure.message, "name another with --listen HOST:PORT");
+  }
+  const why = error instanceof Error ? error.message : "it cannot be made";
+  const hint = "name another with --unix, in a folder that this user may write";
+  return environmentError("socket_unusable", printable(why), hint);
+}
+
+/** Tells the operator of something that must not be overlooked. */
+function warn(context: Context, message: string): void {
+  say(context, `WARNING: ${printable(message)}`);
+}
+
+/** Closes in the opposite order, each whatever became of the others. */
+async function closeAll(opened: Closing[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (let close = opened.pop(); close !== undefined; close = opened.pop()) {
+    try {
+      await close();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}

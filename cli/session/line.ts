@@ -1,0 +1,89 @@
+import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
+import { assertMembers } from "../../src/caveats/known-members.js";
+import type { SessionCallOptions } from "../../src/protocols/a2e/client-calls.js";
+import { readArguments } from "../argument-expression.js";
+import { asUsage, usageError } from "../exit.js";
+import { quoted } from "../output.js";
+
+/** One call, as it is written in a line or on the command line. */
+export interface SessionCall {
+  /** Such as `tool/call`. */
+  readonly operation: string;
+  readonly options: Pick<SessionCallOptions, "name" | "server" | "arguments" | "timeout">;
+}
+
+/** How a call is written, for help. */
+export const CALL_FORM = "OPERATION [NAME] [argument=value...], such as: tool/call add a=1 b=2";
+
+const MEMBERS = ["type", "tool_name", "name", "server", "arguments", "timeout"];
+
+/**
+ * Reads a call in its short form: an operation, the name of what it calls, and arguments. For `mcp`, the
+ * name is that of a server, or `SERVER/TOOL`.
+ *
+ * @throws CliError of usage.
+ */
+export function callFrom(operation: string, words: readonly string[]): SessionCall {
+  const [first = "=", ...rest] = words;
+  const named = !first.includes("=");
+  const given = readArguments(named ? rest : words, operation);
+  if (!named) return { operation, options: { arguments: given } };
+  if (!operation.startsWith("mcp/"))
+    return { operation, options: { name: first, arguments: given } };
+  const [server = "", ...tool] = first.split("/");
+  const name = tool.length === 0 ? {} : { name: tool.join("/") };
+  return { operation, options: { server, ...name, arguments: given } };
+}
+
+/**
+ * Reads a line: the short form, or a message of the protocol as a JSON object.
+ *
+ * @returns `undefined` for a line that is empty, or begins with `#`.
+ * @throws CliError of usage.
+ */
+export function lineFrom(text: string): SessionCall | undefined {
+  const line = text.trim();
+  if (line === "" || line.startsWith("#")) return undefined;
+  if (line.startsWith("{")) return messageFrom(line);
+  // Blanks within double quotes do not end a word.
+  const words = line.match(/(?:[^\s"]|"(?:\\.|[^"\\])*"|")+/g) ?? [];
+  const [operation = "", ...rest] = words;
+  return callFrom(operation, rest);
+}
+
+function messageFrom(line: string): SessionCall {
+  const message = jsonObject(line);
+  asUsage(() => assertMembers(message, MEMBERS, "message"));
+  const { type, tool_name: tool, name = tool, server, arguments: given = {}, timeout } = message;
+  if (typeof type !== "string") throw usageError('the message has no "type"', CALL_FORM);
+  if (!isJsonObject(given)) throw usageError('"arguments" must be an object', CALL_FORM);
+  if (timeout !== undefined && (typeof timeout !== "number" || timeout <= 0)) {
+    throw usageError('"timeout" must be a number of seconds above 0');
+  }
+  return {
+    operation: type.replace(/\/req$/, ""),
+    options: {
+      ...textMember("name", name),
+      ...textMember("server", server),
+      arguments: given,
+      ...(timeout === undefined ? {} : { timeout: timeout * 1000 }),
+    },
+  };
+}
+
+function textMember(member: "name" | "server", value: Json | undefined) {
+  if (value === undefined) return {};
+  if (typeof value === "string") return { [member]: value };
+  throw usageError(`"${member}" must be a text`, CALL_FORM);
+}
+
+function jsonObject(line: string): JsonObject {
+  let value: Json;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw usageError(`${quoted(line.slice(0, 40))} is not JSON`, CALL_FORM);
+  }
+  if (isJsonObject(value)) return value;
+  throw usageError("a message is a JSON object", CALL_FORM);
+}

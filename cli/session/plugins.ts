@@ -1,0 +1,94 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { SessionPlugin } from "../../src/protocols/a2e/plugin.js";
+import { createMcpPlugin } from "../../src/protocols/a2e/plugins/mcp/mcp-plugin.js";
+import { createMemoryPlugin } from "../../src/protocols/a2e/plugins/memory-plugin.js";
+import { createProcPlugin } from "../../src/protocols/a2e/plugins/proc/proc-plugin.js";
+import {
+  createToolsPlugin,
+  type SessionTool,
+} from "../../src/protocols/a2e/plugins/tools-plugin.js";
+import type { StoreDatabase } from "../../src/stores/database.js";
+import { openMemory } from "../../src/stores/memory/memory-store.js";
+import { CliError, environmentError } from "../exit.js";
+import { fromConfig } from "../serve/config.js";
+import { placeAndReason } from "../serve/module-fault.js";
+import type { ReadSessionConfig } from "./session-config.js";
+
+/**
+ * The plugins of a configuration, but for memory.
+ *
+ * @param onStderr - Called with what servers of MCP write to standard error.
+ * @throws CliError `config_invalid`, or `tools_failed` if the module of tools does not do.
+ */
+export async function openPlugins(
+  read: ReadSessionConfig,
+  onStderr: (server: string, line: string) => void,
+): Promise<SessionPlugin[]> {
+  const { config, file, folder } = read;
+  const { tools, proc, mcp } = config.plugins;
+  const plugins: SessionPlugin[] = [];
+  if (tools !== undefined) plugins.push(await toolsPlugin(resolve(folder, tools), folder));
+  if (proc !== undefined) {
+    const programs = inFolder(proc.programs, folder);
+    const { limits } = proc;
+    const make = () => createProcPlugin({ programs, limits });
+    plugins.push(await fromConfig(file, make, (words) => `plugins.proc.${words}`));
+  }
+  if (mcp !== undefined) {
+    const servers = inFolder(mcp.servers, folder);
+    const { limits } = mcp;
+    const make = () => createMcpPlugin({ servers, limits, onStderr });
+    plugins.push(await fromConfig(file, make, (words) => `plugins.mcp.${words}`));
+  }
+  return plugins;
+}
+
+/** The plugin for memory in the home's database, if the configuration asks for one. */
+export async function memoryPlugin(
+  { config, file }: ReadSessionConfig,
+  database: StoreDatabase,
+): Promise<SessionPlugin[]> {
+  const { memory: limits } = config.plugins;
+  if (limits === undefined) return [];
+  const make = () => createMemoryPlugin({ memory: openMemory(database, { limits }) });
+  return [await fromConfig(file, make, (words) => words.replace(/^limits\./, "plugins.memory."))];
+}
+
+/** Programs that start in the configuration's folder, where they do not say another. */
+function inFolder<Program extends { readonly cwd?: string | undefined }>(
+  programs: { readonly [name: string]: Program },
+  folder: string,
+): { readonly [name: string]: Program } {
+  return Object.fromEntries(
+    Object.entries(programs).map(([name, program]) => [
+      name,
+      { ...program, cwd: resolve(folder, program.cwd ?? ".") },
+    ]),
+  );
+}
+
+async function toolsPlugin(path: string, configFolder: string): Promise<SessionPlugin> {
+  try {
+    const module: { readonly default?: unknown } = await import(pathToFileURL(path).href);
+    if (typeof module.default !== "function") {
+      throw failed(path, "its default export is not a function");
+    }
+    const tools: readonly SessionTool[] = await module.default({ configFolder });
+    // Each tool is looked at member by member.
+    return await createToolsPlugin({ tools });
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    if (error instanceof TypeError && error.message.startsWith("tools")) {
+      throw failed(path, error.message);
+    }
+    throw failed(...placeAndReason(path, error));
+  }
+}
+
+function failed(place: string, why: string): CliError {
+  const hint =
+    '"plugins.tools" names an ES module whose default export gives an array of tools: ' +
+    "{name, description, input, run}";
+  return environmentError("tools_failed", `the tools in ${place}: ${why}`, hint);
+}

@@ -1,0 +1,51 @@
+// cli/session/: what `proviso session` does: `serve` reads a configuration, opens the plugins that it names
+// and wires a host; `connect` reads calls, a line each, and prints the answers.
+
+import type { PolicyDefinition } from "../../src/agent/policy-table.js";
+import type { McpPluginOptions } from "../../src/protocols/a2e/plugins/mcp/mcp-plugin.js";
+import type { ProcPluginOptions } from "../../src/protocols/a2e/plugins/proc/proc-plugin.js";
+import type { MemoryLimits } from "../../src/stores/memory/memory-limits.js";
+
+/**
+ * What `proviso session serve` is given, as it stands in the file and with the defaults of its schema,
+ * `schemas/session-config.schema.json`.
+ */
+export interface SessionConfig {
+  readonly home?: string;
+  readonly database?: string;
+  readonly listen: { readonly host: string; readonly port: number; readonly path?: string };
+  readonly policy?: PolicyDefinition | string;
+  readonly ambient?: {
+    readonly principal: string;
+    readonly invoker: string;
+    readonly undeclared: "accepted" | "refused";
+  };
+  readonly plugins: {
+    /** The path of a module. */
+    readonly tools?: string;
+    readonly memory?: Partial<MemoryLimits>;
+    readonly proc?: Pick<ProcPluginOptions, "programs" | "limits">;
+    readonly mcp?: Pick<McpPluginOptions, "servers" | "limits">;
+  };
+  readonly omitUnavailable: boolean;
+  readonly limits: {
+    readonly sessions?: number;
+    readonly parallel?: number;
+    readonly line?: number;
+    readonly handshake?: number;
+    readonly idle?: number;
+    readonly call?: number;
+    readonly longestCall?: number;
+  };
+  readonly rate?: { readonly messages: number; readonly seconds: number };
+  readonly ledger: { readonly values: readonly string[]; readonly retention: number };
+}
+
+/** A configuration that is well formed, and where it stands. */
+export interface ReadSessionConfig {
+  readonly config: SessionConfig;
+  /** The file, as it was named. */
+  readonly file: string;
+  /** The folder that its paths start from, absolute. */
+  readonly folder: string;
+}

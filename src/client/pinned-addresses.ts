@@ -1,0 +1,52 @@
+import { lookup } from "node:dns/promises";
+import { isIP, type LookupFunction } from "node:net";
+import { addressRefused, isNamed, type Reach, specialKind } from "./address-rules.js";
+
+/** An IP address, as the system's resolver gives it. */
+export interface Address {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** Looks a host's name up; throws the system's error where there is none. */
+export type Resolve = (hostname: string) => Promise<readonly Address[]>;
+
+const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true });
+
+/**
+ * The addresses that one request may go to. The name is looked up once, here: what is judged is what the
+ * request connects to, whatever the name would lead to a moment later.
+ *
+ * @throws ClientError `address_refused` if no address is of the public network and the place is not named.
+ * @throws The resolver's error.
+ */
+export async function pinnedAddresses(
+  url: URL,
+  reach: Reach,
+  resolve: Resolve = resolveBySystem,
+): Promise<readonly Address[]> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const family = isIP(host);
+  const found = family === 0 ? await resolve(host) : [{ address: host, family }];
+  const wellFormed = found.filter(({ address }) => isIP(address) !== 0);
+  if (isNamed(url, reach)) return wellFormed;
+  const allowed = wellFormed.filter(({ address }) => specialKind(address) === undefined);
+  const [first] = found;
+  if (allowed.length > 0 || first === undefined) return allowed;
+  throw addressRefused(url, specialKind(first.address) ?? "an unreadable");
+}
+
+/** What `node:net` asks in the place of the system's resolver: it knows these addresses alone. */
+export function pinnedLookup(addresses: readonly Address[]): LookupFunction {
+  return (hostname, options, callback) => {
+    const wanted = typeof options.family === "number" ? options.family : 0;
+    const fitting = addresses.filter(({ family }) => wanted === 0 || family === wanted);
+    const [first] = fitting;
+    if (first === undefined) {
+      const error: NodeJS.ErrnoException = new Error(`no address of ${hostname} may be asked`);
+      error.code = "ENOTFOUND";
+      callback(error, "", 0);
+    } else if (options.all === true) callback(null, [...fitting]);
+    else callback(null, first.address, first.family);
+  };
+}

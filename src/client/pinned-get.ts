@@ -1,0 +1,201 @@
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { isLoopback } from "./address.js";
+import type { Reach } from "./address-rules.js";
+import { ClientError } from "./client-error.js";
+import { networkError } from "./network-error.js";
+import { pinnedAddresses, pinnedLookup, type Resolve } from "./pinned-addresses.js";
+
+/** What a request for a document may do. */
+export interface GetAccess extends Reach {
+  /** Milliseconds for all of it: name, redirects and the whole body. */
+  readonly timeout: number;
+  /** Bytes of the body. */
+  readonly maxBytes: number;
+  /** Whether plain HTTP to other machines is allowed. */
+  readonly insecure?: boolean | undefined;
+  /** Sent beside `Accept`; nothing else is, and no credentials. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The system's resolver unless given. */
+  readonly resolve?: Resolve | undefined;
+  /** Certificates, as PEM, that are trusted in the place of the usual ones. */
+  readonly ca?: string | undefined;
+}
+
+/** A document, or that it has not changed. */
+export interface GetAnswer {
+  /** 200, or 304 to a condition. */
+  readonly status: 200 | 304;
+  /** Empty with 304. */
+  readonly text: string;
+  readonly header: (name: string) => string | undefined;
+}
+
+const MOST_REDIRECTS = 3;
+const JSON_TYPE = /^application\/([\w.-]+\+)?json$/i;
+
+/**
+ * Gets a JSON document from a place that somebody else may have chosen: to the public network or to places
+ * that the caller named, at the address that was judged, following redirects within one origin, within a
+ * time and a size. Not for secrets: it sends none.
+ *
+ * @throws ClientError
+ */
+export async function pinnedGet(url: URL, access: GetAccess): Promise<GetAnswer> {
+  assertScheme(url, access);
+  const signal = AbortSignal.timeout(access.timeout);
+  try {
+    const agent = await agentFor(url, access, signal);
+    try {
+      return await follow(url, agent, access, signal);
+    } finally {
+      agent.destroy();
+    }
+  } catch (error) {
+    if (error instanceof ClientError) throw error;
+    if (!signal.aborted) throw networkError(error, url);
+    const message = `${url.origin} did not answer in full within ${access.timeout / 1000} s`;
+    throw new ClientError("timed_out", message, url.origin);
+  }
+}
+
+function assertScheme(url: URL, { insecure = false }: GetAccess): void {
+  if (url.protocol === "https:") return;
+  if (url.protocol === "http:" && (insecure || isLoopback(url.hostname))) return;
+  const message = `${url.origin} is not asked: over ${url.protocol}// anybody on the way could answer`;
+  throw new ClientError("address_insecure", message, url.origin);
+}
+
+/** One connection pool for one request and its redirects, which stay within the origin. */
+async function agentFor(
+  url: URL,
+  access: GetAccess,
+  signal: AbortSignal,
+): Promise<HttpAgent | HttpsAgent> {
+  const addresses = await before(signal, pinnedAddresses(url, access, access.resolve));
+  const options = { lookup: pinnedLookup(addresses), keepAlive: false };
+  if (url.protocol === "http:") return new HttpAgent(options);
+  return new HttpsAgent({ ...options, ...(access.ca === undefined ? {} : { ca: access.ca }) });
+}
+
+/** The system's resolver cannot be stopped: what it finds too late is passed over. */
+function before<T>(signal: AbortSignal, found: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    found.then(resolve, reject);
+  });
+}
+
+async function follow(
+  start: URL,
+  agent: HttpAgent | HttpsAgent,
+  access: GetAccess,
+  signal: AbortSignal,
+): Promise<GetAnswer> {
+  const been = new Set<string>();
+  let url = start;
+  for (;;) {
+    been.add(url.href);
+    const response = await ask(url, agent, access, signal);
+    try {
+      const target = redirectIn(url, response);
+      if (target === undefined) {
+        const answer = await answerIn(url, response, access);
+        // A body without a length ends with its connection, also where the deadline has ended that.
+        signal.throwIfAborted();
+        return answer;
+      }
+      assertRedirect(url, target, been);
+      url = target;
+    } finally {
+      response.destroy();
+    }
+  }
+}
+
+function ask(
+  url: URL,
+  agent: HttpAgent | HttpsAgent,
+  { headers = {} }: GetAccess,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = url.protocol === "http:" ? requestHttp : requestHttps;
+    const sent = request(url, {
+      ...{ agent, signal },
+      headers: { Accept: "application/json", "Accept-Encoding": "identity", ...headers },
+    });
+    sent.on("response", resolve);
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+function redirectIn(url: URL, { statusCode = 0, headers }: IncomingMessage): URL | undefined {
+  if (statusCode < 300 || statusCode >= 400 || statusCode === 304) return undefined;
+  const { location = "" } = headers;
+  if (location !== "" && URL.canParse(location, url.href)) return new URL(location, url);
+  const message = `${url.origin}${url.pathname} answered HTTP ${statusCode} without a place to go to`;
+  throw new ClientError("redirected", message, url.origin);
+}
+
+function assertRedirect(from: URL, to: URL, been: ReadonlySet<string>): void {
+  const refuse = (why: string): ClientError =>
+    new ClientError("redirected", `${from.origin}${from.pathname} leads ${why}`, from.origin);
+  if (to.origin !== from.origin) {
+    throw refuse(`to another origin, ${to.origin}, and such redirects are not followed`);
+  }
+  if (to.username !== "" || to.password !== "") throw refuse("to an address with a user's name");
+  if (been.has(to.href)) throw refuse("in a ring");
+  if (been.size > MOST_REDIRECTS) throw refuse(`on more than ${MOST_REDIRECTS} times`);
+}
+
+async function answerIn(
+  url: URL,
+  response: IncomingMessage,
+  { maxBytes }: GetAccess,
+): Promise<GetAnswer> {
+  const { statusCode: status = 0, headers } = response;
+  const place = `${url.origin}${url.pathname}`;
+  const header = (name: string): string | undefined => {
+    const value = headers[name.toLowerCase()];
+    return Array.isArray(value) ? value.join(", ") : value;
+  };
+  if (status === 304) return { status, text: "", header };
+  if (status !== 200) {
+    throw new ClientError("not_found", `${place} answered HTTP ${status}`, url.origin);
+  }
+  const [type = ""] = (header("Content-Type") ?? "").split(";", 1);
+  if (!JSON_TYPE.test(type.trim())) {
+    const named = type === "" ? "no content type" : type.slice(0, 80);
+    throw new ClientError("not_json", `${place} answered with ${named}, not with JSON`, url.origin);
+  }
+  const encoding = header("Content-Encoding") ?? "identity";
+  if (encoding.toLowerCase() !== "identity") {
+    const message = `${place} answered with ${encoding.slice(0, 80)}, which was not asked for`;
+    throw new ClientError("not_json", message, url.origin);
+  }
+  return { status, text: await textOf(response, url, maxBytes), header };
+}
+
+async function textOf(response: IncomingMessage, url: URL, maxBytes: number): Promise<string> {
+  const tooLarge = (): ClientError => {
+    const message = `the answer of ${url.origin} has more than ${maxBytes} bytes`;
+    return new ClientError("answer_too_large", message, url.origin);
+  };
+  if (Number(response.headers["content-length"] ?? 0) > maxBytes) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response) {
+    if (!(chunk instanceof Uint8Array)) throw new TypeError("a response must give bytes");
+    length += chunk.length;
+    if (length > maxBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    const message = `the answer of ${url.origin} is not UTF-8`;
+    throw new ClientError("answer_malformed", message, url.origin);
+  }
+}

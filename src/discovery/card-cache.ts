@@ -1,0 +1,92 @@
+/** A card as it came, and how long it may be used without asking again. */
+export interface KeptCard {
+  readonly text: string;
+  readonly etag: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly freshUntil: number;
+}
+
+/** Cards by their address, within bounds. Made by {@link createCardCache}. */
+export interface CardCache {
+  get(address: string): KeptCard | undefined;
+  set(address: string, card: KeptCard): void;
+  delete(address: string): void;
+}
+
+/** How much is kept, and for how long. */
+export interface CardCacheOptions {
+  /** Cards; 256 unless given. */
+  readonly maxCards?: number;
+  /** Characters of all cards together; 16 Mi unless given. */
+  readonly maxCharacters?: number;
+}
+
+/**
+ * A cache for the cards of agents. What it keeps is judged anew for every use; it saves requests alone.
+ * Use one for requests with the same `allowHosts`: a card that is kept is not asked for again, wherever
+ * its agent is.
+ */
+export function createCardCache(options: CardCacheOptions = {}): CardCache {
+  const { maxCards = 256, maxCharacters = 16 * 1024 * 1024 } = options;
+  // Maps keep the order of insertion: the first is what was used longest ago.
+  const cards = new Map<string, KeptCard>();
+  let characters = 0;
+  const take = (address: string): KeptCard | undefined => {
+    const card = cards.get(address);
+    if (card !== undefined && cards.delete(address)) characters -= sizeOf(address, card);
+    return card;
+  };
+  const put = (address: string, card: KeptCard): void => {
+    cards.set(address, card);
+    characters += sizeOf(address, card);
+  };
+  return {
+    get: (address) => {
+      const card = take(address);
+      if (card !== undefined) put(address, card);
+      return card;
+    },
+    set: (address, card) => {
+      take(address);
+      if (sizeOf(address, card) > maxCharacters) return;
+      put(address, card);
+      for (const oldest of cards.keys()) {
+        if (cards.size <= maxCards && characters <= maxCharacters) break;
+        take(oldest);
+      }
+    },
+    delete: (address) => void take(address),
+  };
+}
+
+function sizeOf(address: string, { text, etag = "" }: KeptCard): number {
+  return text.length + address.length + etag.length;
+}
+
+/** Seconds for which a card is used at most without asking again, whatever its agent says. */
+const MAX_AGE = 3600;
+
+/**
+ * Until when a card may be used without asking again (RFC 9111, `max-age` less `Age`); `undefined` if it
+ * is not to be kept at all. A card that says nothing is asked for again each time.
+ *
+ * @param now - Milliseconds since 1970.
+ */
+export function freshUntil(
+  header: (name: string) => string | undefined,
+  now: number,
+): number | undefined {
+  const directives = (header("Cache-Control") ?? "").toLowerCase().split(",");
+  const all = new Map(
+    directives.map((one) => {
+      const [name = "", value = ""] = one.split("=", 2);
+      return [name.trim(), value.trim().replaceAll('"', "")] as const;
+    }),
+  );
+  if (all.has("no-store")) return undefined;
+  const given = all.get("max-age") ?? "";
+  if (all.has("no-cache") || !/^\d{1,10}$/.test(given)) return now;
+  const age = header("Age") ?? "";
+  const spent = /^\d{1,10}$/.test(age) ? Number(age) : 0;
+  return now + Math.min(Math.max(Number(given) - spent, 0), MAX_AGE) * 1000;
+}

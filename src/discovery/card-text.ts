@@ -1,0 +1,37 @@
+import {
+  duplicateKey,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  outlineJson,
+  quotedName,
+} from "../bytes/json.js";
+import { ClientError } from "../client/client-error.js";
+import { MAX_CARD_DEPTH } from "./read-card.js";
+
+/** Bytes of a card, before anything looks into it. */
+export const MAX_CARD_BYTES: number = 1024 * 1024;
+
+/**
+ * Parses a card within its caps: nothing is built from what is nested too deep, and a name twice in one
+ * object, which readers would take differently, is refused.
+ *
+ * @throws ClientError `answer_malformed` or `not_json`
+ */
+export function parseCard(text: string, { origin }: URL): JsonObject {
+  const refuse = (problem: string): ClientError =>
+    new ClientError("answer_malformed", `the card of ${origin} ${problem}`, origin);
+  if (outlineJson(text).depth > MAX_CARD_DEPTH) {
+    throw refuse(`is nested more than ${MAX_CARD_DEPTH} deep`);
+  }
+  let document: Json;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    throw new ClientError("not_json", `the card of ${origin} is not JSON`, origin);
+  }
+  if (!isJsonObject(document)) throw refuse("is not an object");
+  const twice = duplicateKey(text);
+  if (twice !== undefined) throw refuse(`has the member ${quotedName(twice.key)} twice`);
+  return document;
+}

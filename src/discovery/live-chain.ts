@@ -1,0 +1,170 @@
+import type { JsonObject } from "../bytes/json.js";
+import {
+  agentPlace,
+  type ChainLink,
+  endToEnd,
+  judgeLink,
+  linkRequirements,
+  MAX_CHAIN_LINKS,
+  type RefusedChain,
+} from "./chain.js";
+import type { DiscoveryCode, DiscoveryDenial, DiscoveryLink, DiscoveryWarning } from "./denial.js";
+import type { Discovery, UsableAgent } from "./discovery.js";
+import { FETCH_TIMEOUT } from "./fetch-card.js";
+import { type DiscoveryRequirements, settleRequirements } from "./requirements.js";
+import {
+  checkedOptions,
+  type DiscoverOptions,
+  discoverAt,
+  discoverFrom,
+  ownOrigins,
+} from "./safe-discover.js";
+
+/** Whether an agent and all that it says it delegates to may be given the task. */
+export type LiveChain = UsableLiveChain | RefusedChain;
+
+interface UsableLiveChain {
+  readonly ok: true;
+  /** The agent to call. */
+  readonly agent: UsableAgent;
+  /** Every agent that may come to work on the task, the one to call first, each once for each way to it. */
+  readonly links: readonly DiscoveryLink[];
+  readonly warnings: readonly DiscoveryWarning[];
+}
+
+/** Agents in one discovery, each counted for each way to it. */
+const MAX_CHAIN_AGENTS = 32;
+/** Milliseconds for a whole chain. */
+const CHAIN_TIMEOUT = 60_000;
+
+/**
+ * Discovers an agent as `safeDiscover` does, and every agent that its card says it delegates to, and so on:
+ * each by its own card, and by what the card before it claims of it.
+ *
+ * @param card - A card as JSON, or the address of an agent or of its card.
+ * @returns The agent to call, or every reason against the chain, each with the link that it concerns.
+ * @throws TypeError if the requirements or the options are not valid.
+ */
+export async function discoverChain(
+  card: JsonObject | string | URL,
+  requirements: DiscoveryRequirements,
+  options: DiscoverOptions = {},
+): Promise<LiveChain> {
+  const settled = settleRequirements(requirements);
+  const checked = checkedOptions(options);
+  const needsAll = endToEnd(settled).length > 0;
+  const walk = new ChainWalk(requirements, checked, ownOrigins(card), needsAll);
+  const url = typeof card === "string" || card instanceof URL ? String(card) : undefined;
+  const agent = await discoverFrom(card, requirements, checked);
+  await walk.enter(agent, url === undefined ? { index: 0 } : { index: 0, url }, undefined, []);
+  const { denials, links, warnings } = walk;
+  if (agent.ok && denials.length === 0) return { ok: true, agent, links, warnings };
+  const [link = { index: 0 }] = denials
+    .flatMap((denial) => denial.link ?? [])
+    .sort((a, b) => a.index - b.index);
+  return { ok: false, denials, link, warnings };
+}
+
+/** One walk along every way from an agent to those behind it. */
+class ChainWalk {
+  readonly denials: DiscoveryDenial[] = [];
+  readonly warnings: DiscoveryWarning[] = [];
+  readonly links: DiscoveryLink[] = [];
+  readonly #requirements: DiscoveryRequirements;
+  readonly #options: DiscoverOptions;
+  readonly #named: readonly string[];
+  readonly #needsAll: boolean;
+  readonly #until: number = performance.now() + CHAIN_TIMEOUT;
+  /** By place: several ways may lead to one agent. */
+  readonly #discovered = new Map<string, Promise<Discovery>>();
+  #counted = 0;
+
+  constructor(
+    requirements: DiscoveryRequirements,
+    options: DiscoverOptions,
+    named: readonly string[],
+    needsAll: boolean,
+  ) {
+    this.#requirements = requirements;
+    this.#options = options;
+    this.#named = named;
+    this.#needsAll = needsAll;
+  }
+
+  /**
+   * Notes an agent, and goes on to its delegates.
+   *
+   * @param before - The places on the way to it.
+   */
+  async enter(
+    discovery: Discovery,
+    place: DiscoveryLink,
+    previous: ChainLink | undefined,
+    before: readonly string[],
+  ): Promise<void> {
+    this.links.push(place);
+    this.warnings.push(...discovery.warnings.map((warning) => ({ ...warning, link: place })));
+    if (!discovery.ok) {
+      this.denials.push(...discovery.denials.map((denial) => ({ ...denial, link: place })));
+      return;
+    }
+    const { url = discovery.interface.url, index } = place;
+    const link: ChainLink = { url, card: discovery.card };
+    if (previous !== undefined) {
+      const requirements = this.#requirements;
+      this.denials.push(...judgeLink(link, { index, requirements, previous }).denials);
+    }
+    const { delegates } = discovery.card;
+    if (delegates === undefined) return this.#unknown(place);
+    const way = [...before, agentPlace(url)];
+    for (const delegate of delegates) {
+      const next = { index: index + 1, url: delegate.url };
+      if (!this.#mayEnter(next, way)) continue;
+      await this.enter(await this.#discover(delegate.url), next, link, way);
+    }
+  }
+
+  #unknown(link: DiscoveryLink): void {
+    const message = "the card does not say to whom the agent delegates";
+    const reason = { code: "chain_unknown", rule: "delegates", message, link } as const;
+    (this.#needsAll ? this.denials : this.warnings).push(reason);
+  }
+
+  #mayEnter(link: DiscoveryLink & { readonly url: string }, way: readonly string[]): boolean {
+    const refuse = (code: DiscoveryCode, rule: string, message: string): false => {
+      this.denials.push({ code, rule, message, link });
+      return false;
+    };
+    if (way.includes(agentPlace(link.url))) {
+      return refuse("chain_cycle", "delegates", "the agent is in the chain before itself");
+    }
+    if (link.index >= MAX_CHAIN_LINKS) {
+      return refuse("chain_too_deep", "depth", `a chain has at most ${MAX_CHAIN_LINKS} agents`);
+    }
+    this.#counted++;
+    if (this.#counted < MAX_CHAIN_AGENTS) return true;
+    // Said once: a card may name any number.
+    if (this.#counted > MAX_CHAIN_AGENTS) return false;
+    const message = `more than ${MAX_CHAIN_AGENTS} agents may come to work on the task`;
+    return refuse("chain_too_deep", "agents", message);
+  }
+
+  #discover(url: string): Promise<Discovery> {
+    const place = agentPlace(url);
+    const known = this.#discovered.get(place) ?? this.#discoverNow(url);
+    this.#discovered.set(place, known);
+    return known;
+  }
+
+  async #discoverNow(url: string): Promise<Discovery> {
+    const left = Math.max(Math.ceil(this.#until - performance.now()), 1);
+    const { timeout = FETCH_TIMEOUT } = this.#options;
+    const options = { ...this.#options, timeout: Math.min(timeout, left) };
+    const { requireSignature } = this.#requirements;
+    const requirements = {
+      ...linkRequirements(this.#requirements),
+      ...(requireSignature === undefined ? {} : { requireSignature }),
+    };
+    return discoverAt(url, requirements, options, this.#named);
+  }
+}

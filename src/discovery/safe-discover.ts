@@ -1,0 +1,214 @@
+import { isDeeperThan, isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
+import { assertMembers } from "../caveats/known-members.js";
+import { readAddress, readUrl } from "../client/address.js";
+import { readHostAndPort } from "../client/address-rules.js";
+import { ClientError } from "../client/client-error.js";
+import { pinnedAddresses } from "../client/pinned-addresses.js";
+import type { DiscoveryDenial, DiscoveryWarning } from "./denial.js";
+import type { Discovery, RefusedAgent, UsableAgent } from "./discovery.js";
+import { type FetchedCard, type FetchOptions, fetchCard } from "./fetch-card.js";
+import { fetchDenial } from "./fetch-denial.js";
+import { judgeCard } from "./judge.js";
+import { MAX_CARD_DEPTH, readCard } from "./read-card.js";
+import { type DiscoveryRequirements, settleRequirements } from "./requirements.js";
+import { loadJose, readSignatures, type SignatureReading } from "./signature.js";
+import { type TrustOptions, trustedKeys } from "./trusted-keys.js";
+
+/** How an agent is discovered. */
+export interface DiscoverOptions extends FetchOptions, TrustOptions {}
+
+const OPTIONS = [
+  ...["allowHosts", "insecure", "timeout", "cache", "clock", "resolve", "ca"],
+  ...["trustedKeys", "jwksUrl"],
+];
+
+/**
+ * Judges whether an agent may be given a task, before anything is sent to it but the request for its card:
+ * fetches the card, checks its signatures, and holds it against the requirements.
+ *
+ * @param card - A card as JSON, or the address of an agent or of its card. That address may be private or
+ *   loopback, since the caller wrote it.
+ * @returns How to reach the agent, or every reason against it, also where its card cannot be had.
+ * @throws TypeError if the requirements or the options are not valid.
+ *
+ * @example
+ * ```ts
+ * import { safeDiscover } from "proviso/discovery";
+ *
+ * const card = {
+ *   name: "Clock",
+ *   description: "Tells the time",
+ *   version: "1.0.0",
+ *   supportedInterfaces: [
+ *     { url: "https://clock.example/a2a", protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+ *   ],
+ *   capabilities: { streaming: true },
+ *   defaultInputModes: ["text/plain"],
+ *   defaultOutputModes: ["text/plain"],
+ *   skills: [],
+ * };
+ * (await safeDiscover(card, {})).ok; // => true
+ *
+ * const refused = await safeDiscover(card, { capabilities: ["streaming_message"] });
+ * refused.denials[0].code; // => "capability_undeclared"
+ * ```
+ */
+export async function safeDiscover(
+  card: JsonObject | string | URL,
+  requirements: DiscoveryRequirements,
+  options: DiscoverOptions = {},
+): Promise<Discovery> {
+  settleRequirements(requirements);
+  return discoverFrom(card, requirements, checkedOptions(options));
+}
+
+/** As {@link safeDiscover}, with requirements and options that have been checked. */
+export async function discoverFrom(
+  card: JsonObject | string | URL,
+  requirements: DiscoveryRequirements,
+  options: DiscoverOptions,
+): Promise<Discovery> {
+  if (typeof card === "string" || card instanceof URL) {
+    return discoverAt(String(card), requirements, options, ownOrigins(card));
+  }
+  if (typeof card !== "object" || card === null) {
+    throw new TypeError("card: must be a card as JSON, or an address");
+  }
+  return discoverDocument(card, requirements, options, undefined);
+}
+
+/**
+ * Discovers the agent at an address as {@link safeDiscover} does.
+ *
+ * @param named - Origins that the caller wrote itself: the address may be someone else's.
+ */
+export async function discoverAt(
+  address: string,
+  requirements: DiscoveryRequirements,
+  options: DiscoverOptions,
+  named: readonly string[],
+): Promise<Discovery> {
+  let fetched: FetchedCard;
+  try {
+    fetched = await fetchCard(address, named, options);
+  } catch (error) {
+    if (error instanceof ClientError) return refused([fetchDenial(error)]);
+    throw error;
+  }
+  return discoverDocument(fetched.document, requirements, options, { url: fetched.url, named });
+}
+
+/** Where a card came from. */
+interface Source {
+  readonly url: URL;
+  readonly named: readonly string[];
+}
+
+async function discoverDocument(
+  card: Json,
+  requirements: DiscoveryRequirements,
+  options: DiscoverOptions,
+  source: Source | undefined,
+): Promise<Discovery> {
+  if (!isJsonObject(card)) return refused([malformed("what is given as a card is not an object")]);
+  if (isDeeperThan(card, MAX_CARD_DEPTH)) {
+    return refused([malformed(`the card is nested more than ${MAX_CARD_DEPTH} deep`)]);
+  }
+  const { named = [] } = source ?? {};
+  const signatures = await signaturesOf(card, options, named);
+  // What the card says is not looked at where its signature does not hold.
+  if (signatures.denials.length > 0) return refused(signatures.denials);
+  const { requireSignature = false, ...others } = requirements;
+  const judged = judgeCard(readCard(signatures.document), others);
+  const warnings = [...signatures.warnings, ...judged.warnings];
+  const denials = [
+    ...(requireSignature ? unsigned(signatures) : []),
+    ...(judged.ok ? await placeDenials(judged, options, source) : judged.denials),
+  ];
+  if (judged.ok && denials.length === 0) return { ...judged, warnings };
+  return { ok: false, denials, warnings };
+}
+
+async function signaturesOf(
+  card: JsonObject,
+  options: DiscoverOptions,
+  named: readonly string[],
+): Promise<SignatureReading> {
+  const { signatures } = card;
+  const isUnsigned = !Array.isArray(signatures) || signatures.length === 0;
+  const isPlain = signatures === undefined || signatures === null || isUnsigned;
+  if (isPlain && (options.trustedKeys ?? []).length === 0 && options.jwksUrl === undefined) {
+    return { document: card, denials: [], warnings: [] };
+  }
+  const jose = await loadJose();
+  return readSignatures(jose, card, await trustedKeys(jose, options, named, options));
+}
+
+function unsigned({ signedBy, warnings }: SignatureReading): readonly DiscoveryDenial[] {
+  if (signedBy !== undefined) return [];
+  if (warnings.length === 0) {
+    const message = "the card has no signature, and one is required";
+    return [{ code: "signature_missing", rule: "requireSignature", message, path: "/signatures" }];
+  }
+  return warnings.map(({ path, message }) => ({
+    ...{ code: "signature_untrusted", rule: "requireSignature", message },
+    ...(path === undefined ? {} : { path }),
+  }));
+}
+
+/** A card may lead its callers, with their tokens, to places that it could not reach itself. */
+async function placeDenials(
+  { interface: chosen }: UsableAgent,
+  { allowHosts, insecure, resolve }: DiscoverOptions,
+  source: Source | undefined,
+): Promise<readonly DiscoveryDenial[]> {
+  // Where a card that is given by itself came from, its caller knows.
+  if (source === undefined) return [];
+  try {
+    const url = readUrl(chosen.url, "the address of the chosen interface", {
+      insecure: insecure === true,
+    });
+    await pinnedAddresses(url, { named: source.named, allowHosts }, resolve);
+    return [];
+  } catch (error) {
+    if (error instanceof ClientError) return [{ ...fetchDenial(error), rule: "interface" }];
+    const message = `the host of the chosen interface, ${new URL(chosen.url).host}, is not found`;
+    return [{ code: "card_unreachable", rule: "interface", message }];
+  }
+}
+
+/** @throws TypeError if an option is not valid. */
+export function checkedOptions(options: DiscoverOptions): DiscoverOptions {
+  assertMembers(options, OPTIONS, "options");
+  const { timeout, allowHosts = [] } = options;
+  if (timeout !== undefined && !(Number.isFinite(timeout) && timeout > 0)) {
+    throw new TypeError("options.timeout: must be a number of milliseconds above 0");
+  }
+  try {
+    return { ...options, allowHosts: allowHosts.map(readHostAndPort) };
+  } catch (cause) {
+    if (!(cause instanceof ClientError)) throw cause;
+    throw new TypeError(`options.allowHosts: ${cause.message}`, { cause });
+  }
+}
+
+/** The origin of an address that the caller wrote; an address that cannot be read is refused later. */
+export function ownOrigins(address: unknown): readonly string[] {
+  if (typeof address !== "string" && !(address instanceof URL)) return [];
+  try {
+    return readAddress(String(address), { insecure: true }).origins;
+  } catch {
+    return [];
+  }
+}
+
+function malformed(message: string): DiscoveryDenial {
+  return { code: "card_malformed", rule: "card", message };
+}
+
+function refused(
+  denials: readonly DiscoveryDenial[],
+  warnings: readonly DiscoveryWarning[] = [],
+): RefusedAgent {
+  return { ok: false, denials, warnings };
+}

@@ -1,0 +1,202 @@
+import type { JWK, JWSHeaderParameters } from "jose";
+import { ALGORITHMS } from "../auth/jwt-options.js";
+import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/json.js";
+import { assertMembers } from "../caveats/known-members.js";
+import type { DiscoveryDenial, DiscoveryWarning } from "./denial.js";
+import { type SignedForm, signedForms } from "./signed-forms.js";
+import type { FindKeys, SigningKey } from "./trusted-keys.js";
+
+type Jose = typeof import("jose");
+
+/** What the signatures of a card are worth. */
+export interface SignatureReading {
+  /** The card to judge: where it is signed by a trusted key, what the signature covers and no more. */
+  readonly document: JsonObject;
+  /** The `kid` of a trusted key that made one; absent if there is none. */
+  readonly signedBy?: string;
+  /** `signature_invalid`: whatever else the card says, it is refused. */
+  readonly denials: readonly DiscoveryDenial[];
+  /** `signature_untrusted` */
+  readonly warnings: readonly DiscoveryWarning[];
+}
+
+const MOST_SIGNATURES = 8;
+const RULE = "signatures";
+
+/**
+ * Judges the signatures of a card (A2A 1.0, section 8.4): each is a JWS over the canonical JSON of the card
+ * without its signatures. One by a trusted key that does not hold is `signature_invalid`, whatever others
+ * there are; one by another key is as if it were not there, with a warning.
+ *
+ * @param card - Within the caps of a card.
+ */
+export async function readSignatures(
+  jose: Jose,
+  card: JsonObject,
+  find: FindKeys,
+): Promise<SignatureReading> {
+  const { signatures } = card;
+  if (signatures === undefined || signatures === null) return reading(card);
+  if (!Array.isArray(signatures)) return refused(card, "it is not an array", "/signatures");
+  const entries: readonly Json[] = signatures;
+  if (entries.length > MOST_SIGNATURES) {
+    return refused(card, `a card has at most ${MOST_SIGNATURES}`, "/signatures");
+  }
+  if (entries.length === 0) return reading(card);
+  const forms = formsOf(card);
+  if (forms === undefined) return refused(card, "the card has no canonical form", "");
+  const warnings: DiscoveryWarning[] = [];
+  let signed: { readonly by: string; readonly document: JsonObject } | undefined;
+  for (const [at, entry] of entries.entries()) {
+    const path = `/signatures/${at}`;
+    const found = await judgeEntry(jose, entry, forms, find);
+    if ("invalid" in found) return refused(card, found.invalid, path);
+    if ("untrusted" in found) warnings.push(untrusted(found.untrusted, path));
+    else signed ??= { by: found.by, document: found.form.document };
+  }
+  // What another key says does not matter where one that is trusted has signed.
+  if (signed === undefined) return reading(card, warnings);
+  return { ...reading(signed.document), signedBy: signed.by };
+}
+
+type Judgement =
+  | { readonly by: string; readonly form: SignedForm }
+  | { readonly invalid: string }
+  | { readonly untrusted: string };
+
+async function judgeEntry(
+  jose: Jose,
+  entry: Json,
+  forms: readonly SignedForm[],
+  find: FindKeys,
+): Promise<Judgement> {
+  const members = isJsonObject(entry) ? entry : {};
+  const { protected: head, signature } = members;
+  if (typeof head !== "string" || typeof signature !== "string") {
+    return { invalid: 'it is not an object with the strings "protected" and "signature"' };
+  }
+  const header = headerIn(jose, head);
+  if (header === undefined) return { invalid: "its protected header is not base64url of JSON" };
+  const { alg, kid, jku } = header;
+  if (typeof kid !== "string") return { untrusted: "its protected header names no key (kid)" };
+  const found = await find(kid, typeof jku === "string" ? jku : undefined);
+  if ("missing" in found) return { untrusted: `by the key ${quotedName(kid)}: ${found.missing}` };
+  if (typeof alg !== "string" || !ALGORITHMS.includes(alg)) {
+    const named = typeof alg === "string" ? quotedName(alg) : "none";
+    return { invalid: `its algorithm, ${named}, is not a signature with a public key` };
+  }
+  for (const key of found.keys) {
+    for (const form of forms) {
+      if (await verifies(jose, { head, signature, alg, key }, form)) return { by: kid, form };
+    }
+  }
+  return {
+    invalid: `the key ${quotedName(kid)}, which is trusted, has not made it over this card`,
+  };
+}
+
+function headerIn(jose: Jose, head: string): JWSHeaderParameters | undefined {
+  try {
+    return jose.decodeProtectedHeader({ protected: head });
+  } catch {
+    return undefined;
+  }
+}
+
+interface Signed {
+  readonly head: string;
+  readonly signature: string;
+  readonly alg: string;
+  readonly key: JWK;
+}
+
+// The unprotected header is left out: nothing in it is signed, and nothing in it is used.
+async function verifies(
+  jose: Jose,
+  { head, signature, alg, key }: Signed,
+  { payload }: SignedForm,
+): Promise<boolean> {
+  if (key.alg !== undefined && key.alg !== alg) return false;
+  if (key.use !== undefined && key.use !== "sig") return false;
+  try {
+    const jws = { protected: head, signature, payload: jose.base64url.encode(payload) };
+    await jose.flattenedVerify(jws, await jose.importJWK(key, alg), { algorithms: [alg] });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function formsOf(card: JsonObject): readonly SignedForm[] | undefined {
+  try {
+    return signedForms(card);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+function reading(
+  document: JsonObject,
+  warnings: readonly DiscoveryWarning[] = [],
+): SignatureReading {
+  return { document, denials: [], warnings };
+}
+
+function refused(document: JsonObject, why: string, path: string): SignatureReading {
+  const message = `the card's signature does not hold: ${why}`;
+  const denial: DiscoveryDenial = { code: "signature_invalid", rule: RULE, message, path };
+  return { document, denials: [denial], warnings: [] };
+}
+
+function untrusted(why: string, path: string): DiscoveryWarning {
+  const message = `the card counts as unsigned: its signature is not one that is trusted, ${why}`;
+  return { code: "signature_untrusted", rule: RULE, message, path };
+}
+
+/** How a card is signed. */
+export interface SignOptions {
+  /** The private key. */
+  readonly key: SigningKey;
+  /** Such as `ES256` or `EdDSA`. */
+  readonly alg: string;
+  /** What verifiers know the public key by. */
+  readonly kid: string;
+  /** Where the public key is published, as a JWK Set; taken only within the card's own origin. */
+  readonly jku?: string;
+}
+
+/**
+ * Signs a card (A2A 1.0, section 8.4), beside the signatures that it has: over the card as it is, and, where
+ * it has members at their default, also without them, which is what the official SDKs verify.
+ *
+ * @throws TypeError if an option is not valid, or the card has no canonical form.
+ * @throws Error if the package `jose` is not installed.
+ */
+export async function signCard(card: JsonObject, options: SignOptions): Promise<JsonObject> {
+  assertMembers(options, ["key", "alg", "kid", "jku"], "options");
+  const { key, alg, kid, jku } = options;
+  if (!ALGORITHMS.includes(alg)) {
+    throw new TypeError(`options.alg: must be one of ${ALGORITHMS.join(", ")}`);
+  }
+  if (typeof kid !== "string" || kid === "") throw new TypeError("options.kid: must be a text");
+  const jose = await loadJose();
+  const header = { alg, kid, typ: "JOSE", ...(jku === undefined ? {} : { jku }) };
+  const made: Json[] = [];
+  for (const { payload } of signedForms(card)) {
+    const signing = new jose.FlattenedSign(payload).setProtectedHeader(header);
+    const { protected: head, signature } = await signing.sign(key);
+    made.push({ protected: head ?? "", signature });
+  }
+  const { signatures } = card;
+  const before: readonly Json[] = Array.isArray(signatures) ? signatures : [];
+  return { ...card, signatures: [...before, ...made] };
+}
+
+/** Loaded by what meets a signature only. @throws Error if it is not installed. */
+export function loadJose(): Promise<Jose> {
+  return import("jose").catch((cause: unknown) => {
+    const message = "signatures of cards need the package jose: npm install jose";
+    throw new Error(message, { cause });
+  });
+}

@@ -1,0 +1,136 @@
+import type { CryptoKey, JWK, KeyObject } from "jose";
+import { checkedJwkSet, readJwkSet } from "../auth/key-source.js";
+import { readUrl } from "../client/address.js";
+import { ClientError } from "../client/client-error.js";
+import { type FetchOptions, getJson } from "./fetch-card.js";
+
+type Jose = typeof import("jose");
+
+/** Whose signatures a caller trusts. */
+export interface TrustOptions {
+  /** Public keys, as JWKs: each known by its `kid`, or by its thumbprint (RFC 7638) if it has none. */
+  readonly trustedKeys?: readonly JWK[] | undefined;
+  /** The address of a JWK Set that is trusted as a whole. */
+  readonly jwksUrl?: string | undefined;
+}
+
+/** The keys of a name, or why there is none. */
+type FoundKeys = { readonly keys: readonly JWK[] } | { readonly missing: string };
+
+/** Finds keys by the `kid` and the `jku` of a signature. */
+export type FindKeys = (kid: string, jku: string | undefined) => Promise<FoundKeys>;
+
+const MAX_SET_BYTES = 64 * 1024;
+const MOST_KEYS = 64;
+
+/**
+ * Finds the keys that a caller trusts: those it gave, those of the set it named, and those of a `jku` within
+ * the origin it named. A key within a card is never one.
+ *
+ * @param named - Origins that the caller wrote itself.
+ * @throws TypeError if the caller's own keys are not public keys, or its address is not one.
+ */
+export async function trustedKeys(
+  jose: Jose,
+  { trustedKeys = [], jwksUrl }: TrustOptions,
+  named: readonly string[],
+  options: FetchOptions,
+): Promise<FindKeys> {
+  const own = await byName(jose, checkedKeys(trustedKeys));
+  const fetched = new Map<string, Promise<FoundSet>>();
+  const setAt = (url: URL, origins: readonly string[]): Promise<FoundSet> => {
+    const found = fetched.get(url.href) ?? fetchSet(jose, url, origins, options);
+    fetched.set(url.href, found);
+    return found;
+  };
+  const set = jwksUrl === undefined ? undefined : ownUrl(jwksUrl, options);
+  return async (kid, jku) => {
+    const problems: string[] = [];
+    const given = own.get(kid);
+    if (given !== undefined) return { keys: given };
+    const places = [
+      ...(set === undefined ? [] : [{ url: set, origins: [...named, set.origin] }]),
+      ...placesOf(jku, named),
+    ];
+    for (const { url, origins } of places) {
+      const found = await setAt(url, origins);
+      const keys = "keys" in found ? found.keys.get(kid) : undefined;
+      if (keys !== undefined) return { keys };
+      if ("problem" in found) problems.push(found.problem);
+    }
+    const [problem = "no key of that name is trusted"] = problems;
+    return { missing: problem };
+  };
+}
+
+type FoundSet =
+  | { readonly keys: ReadonlyMap<string, readonly JWK[]> }
+  | { readonly problem: string };
+
+function placesOf(jku: string | undefined, named: readonly string[]) {
+  if (jku === undefined || !URL.canParse(jku)) return [];
+  const url = new URL(jku);
+  return named.includes(url.origin) && url.username === "" ? [{ url, origins: named }] : [];
+}
+
+async function fetchSet(
+  jose: Jose,
+  url: URL,
+  named: readonly string[],
+  options: FetchOptions,
+): Promise<FoundSet> {
+  try {
+    const { text } = await getJson(url, named, options, MAX_SET_BYTES);
+    const { keys } = readJwkSet(text);
+    if (keys.length > MOST_KEYS) return { problem: `the JWK Set has more than ${MOST_KEYS} keys` };
+    return { keys: await byName(jose, keys) };
+  } catch (error) {
+    if (error instanceof ClientError) return { problem: error.message };
+    if (error instanceof TypeError) return { problem: `the JWK Set is not one: ${error.message}` };
+    throw error;
+  }
+}
+
+async function byName(
+  jose: Jose,
+  keys: readonly JWK[],
+): Promise<ReadonlyMap<string, readonly JWK[]>> {
+  const found = new Map<string, JWK[]>();
+  for (const key of keys) {
+    const name = typeof key.kid === "string" ? key.kid : await thumbprintOf(jose, key);
+    if (name === undefined) continue;
+    found.set(name, [...(found.get(name) ?? []), key]);
+  }
+  return found;
+}
+
+async function thumbprintOf(jose: Jose, key: JWK): Promise<string | undefined> {
+  try {
+    return await jose.calculateJwkThumbprint(key);
+  } catch {
+    // Of a kind that is not known, so it can verify nothing.
+    return undefined;
+  }
+}
+
+function checkedKeys(keys: readonly JWK[]): readonly JWK[] {
+  if (!Array.isArray(keys)) throw new TypeError("options.trustedKeys: expected an array of JWKs");
+  if (keys.length === 0) return [];
+  try {
+    return checkedJwkSet({ keys }).keys;
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new TypeError(`options.trustedKeys: ${cause.message.replace(/^keys/, "")}`, { cause });
+  }
+}
+
+function ownUrl(text: string, { insecure }: FetchOptions): URL {
+  try {
+    return readUrl(text, "options.jwksUrl", { insecure: insecure === true });
+  } catch (cause) {
+    throw cause instanceof ClientError ? new TypeError(cause.message, { cause }) : cause;
+  }
+}
+
+/** A key that signs: what `jose` takes. */
+export type SigningKey = CryptoKey | KeyObject | JWK;

@@ -1,0 +1,147 @@
+import { AgentCard } from "@a2a-js/sdk";
+import type { AfterArgs, Client } from "@a2a-js/sdk/client";
+import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
+import { assertMembers } from "../../../caveats/known-members.js";
+import { objectIn } from "../../../client/received.js";
+import type { CardReading } from "../../../discovery/card.js";
+import { createCardCache } from "../../../discovery/card-cache.js";
+import { endToEnd } from "../../../discovery/chain.js";
+import type { DiscoveryDenial } from "../../../discovery/denial.js";
+import type { Discovery, UsableAgent } from "../../../discovery/discovery.js";
+import { undeclaredIn } from "../../../discovery/drift.js";
+import { discoverChain } from "../../../discovery/live-chain.js";
+import {
+  BINDINGS,
+  type DiscoveryRequirements,
+  settleRequirements,
+} from "../../../discovery/requirements.js";
+import { type DiscoverOptions, safeDiscover } from "../../../discovery/safe-discover.js";
+import { AgentRefusedError, UndeclaredBehaviourError } from "./agent-refused.js";
+import { observedIn } from "./observed.js";
+
+/** What an agent must be before it is called, and what becomes of what it does beside its card. */
+export interface AgentCheckOptions {
+  /**
+   * What its card must say; unless given, that it is one, and speaks the client's protocol version over the
+   * client's binding.
+   */
+  readonly requirements?: DiscoveryRequirements;
+  /**
+   * Where the card is: the address of the agent, or of its card. The card is fetched there, and fetched and
+   * judged again before a call once it may have changed. Unless given, the card is the SDK client's own,
+   * which stays as it was when that client was made, and has A2A's own members alone: what a card says of
+   * the contract at its top, and not in the extension's params, is not in it.
+   */
+  readonly card?: string | URL;
+  /** How the card is fetched, and whose signatures are trusted. */
+  readonly discovery?: DiscoverOptions;
+  /**
+   * Called when the agent does what its card does not declare. Unless given, the call fails with an
+   * `UndeclaredBehaviourError`.
+   */
+  readonly onDrift?: (denial: DiscoveryDenial) => void;
+}
+
+const OPTIONS = ["requirements", "card", "discovery", "onDrift"];
+
+/** Judges an agent by its card before each call, and what it answers by the same card. */
+export class AgentCheck {
+  readonly #client: Client;
+  readonly #options: AgentCheckOptions;
+  readonly #discovery: DiscoverOptions;
+  #known: UsableAgent | undefined;
+
+  /** @throws TypeError if an option is not valid. */
+  constructor(client: Client, options: AgentCheckOptions) {
+    assertMembers(options, OPTIONS, "options");
+    settleRequirements(options.requirements ?? {});
+    this.#client = client;
+    this.#options = options;
+    this.#discovery = { cache: createCardCache(), ...options.discovery };
+  }
+
+  /**
+   * Before a call: nothing is sent to an agent that fails.
+   *
+   * @throws AgentRefusedError
+   */
+  async before(): Promise<CardReading> {
+    const discovery = await this.#discover();
+    const denials = discovery.ok
+      ? this.#elsewhere(discovery, await this.#own())
+      : discovery.denials;
+    const [first, ...others] = denials;
+    if (first !== undefined) throw new AgentRefusedError([first, ...others]);
+    if (!discovery.ok) throw new TypeError("an agent is refused for some reason");
+    return discovery.card;
+  }
+
+  /** After a call. @throws UndeclaredBehaviourError unless the caller takes it otherwise. */
+  async after(result: NonNullable<AfterArgs["result"]>): Promise<void> {
+    const behaviours = observedIn(result);
+    if (behaviours.length === 0) return;
+    const card = this.#known?.card ?? (await this.before());
+    for (const denial of undeclaredIn(card, behaviours)) {
+      const { onDrift } = this.#options;
+      if (onDrift === undefined) throw new UndeclaredBehaviourError(denial);
+      onDrift(denial);
+    }
+  }
+
+  async #discover(): Promise<Discovery> {
+    const { card } = this.#options;
+    if (card === undefined && this.#known !== undefined) return this.#known;
+    const place = card ?? (await this.#own());
+    const requirements = this.#requirements();
+    // What has to hold at every agent is not known from the first one's card.
+    if (endToEnd(settleRequirements(requirements)).length === 0) {
+      return this.#noted(await safeDiscover(place, requirements, this.#discovery));
+    }
+    const chain = await discoverChain(place, requirements, this.#discovery);
+    return this.#noted(chain.ok ? chain.agent : chain);
+  }
+
+  #noted(discovery: Discovery): Discovery {
+    this.#known = discovery.ok ? discovery : undefined;
+    return discovery;
+  }
+
+  /** The card that the SDK's client goes by. */
+  async #own(): Promise<JsonObject> {
+    const card = AgentCard.toJSON(await this.#client.getAgentCard());
+    const written: Json = JSON.parse(JSON.stringify(card));
+    return isJsonObject(written) ? written : {};
+  }
+
+  #requirements(): DiscoveryRequirements {
+    const { requirements = {} } = this.#options;
+    const { protocolName, protocolVersion } = this.#client.transport;
+    const binding = BINDINGS.find((one) => one === protocolName);
+    return {
+      protocolVersion,
+      ...(binding === undefined ? {} : { binding }),
+      ...requirements,
+    };
+  }
+
+  /** A client made from another card would go to another place than the one that was judged. */
+  #elsewhere({ card }: UsableAgent, own: JsonObject): readonly DiscoveryDenial[] {
+    if (this.#options.card === undefined) return [];
+    const { protocolName } = this.#client.transport;
+    const places = urlsIn(own, protocolName);
+    const judged = card.interfaces.filter(({ binding }) => binding === protocolName);
+    const foreign = places.find((place) => judged.every(({ url }) => url !== place));
+    if (foreign === undefined) return [];
+    const message = `the client may go to ${foreign}, which the agent's card does not name`;
+    return [{ code: "interface_unsupported", rule: "client", message }];
+  }
+}
+
+function urlsIn(card: JsonObject, binding: string): readonly string[] {
+  const { supportedInterfaces } = card;
+  const all: readonly Json[] = Array.isArray(supportedInterfaces) ? supportedInterfaces : [];
+  return all.flatMap((one) => {
+    const { url, protocolBinding } = objectIn(one);
+    return protocolBinding === binding && typeof url === "string" ? [url] : [];
+  });
+}

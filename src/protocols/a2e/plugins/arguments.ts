@@ -1,0 +1,50 @@
+import type { ArgumentCheck } from "../../../agent/arguments.js";
+import type { Json, JsonObject } from "../../../bytes/json.js";
+import { writtenDenials } from "../errors.js";
+import { PluginError } from "../plugin.js";
+
+/**
+ * Holds arguments against their schema.
+ *
+ * @throws PluginError `arguments_invalid`, with every way in which they fail in `detail.denials`.
+ */
+export function assertArguments(check: ArgumentCheck | undefined, given: JsonObject): void {
+  const [first, ...others] = check?.(given) ?? [];
+  if (first === undefined) return;
+  const denials = writtenDenials([first, ...others]);
+  const more = others.length === 0 ? "" : `, and ${others.length} more`;
+  throw new PluginError("arguments_invalid", `${first.message}${more}`, { detail: { denials } });
+}
+
+/** An argument that is a text. @throws PluginError `arguments_invalid` if it is none. */
+export function textArgument(given: JsonObject, name: string): string {
+  const text = optionalText(given, name);
+  if (text !== undefined) return text;
+  throw new PluginError("arguments_invalid", `argument ${name} is missing`);
+}
+
+/** An argument that is a text, or absent. @throws PluginError `arguments_invalid` */
+export function optionalText(given: JsonObject, name: string): string | undefined {
+  const value = memberOf(given, name);
+  if (value === undefined || typeof value === "string") return value;
+  throw new PluginError("arguments_invalid", `argument ${name} must be a text`);
+}
+
+/** An argument that is a whole number within bounds, or absent. @throws PluginError `arguments_invalid` */
+export function optionalWhole(
+  given: JsonObject,
+  name: string,
+  [least, most]: readonly [least: number, most: number],
+): number | undefined {
+  const value = memberOf(given, name);
+  if (value === undefined) return undefined;
+  const whole = typeof value === "number" && Number.isSafeInteger(value);
+  if (whole && value >= least && value <= most) return value;
+  const message = `argument ${name} must be a whole number from ${least} to ${most}`;
+  throw new PluginError("arguments_invalid", message);
+}
+
+/** A member of its own, whatever its value. */
+export function memberOf(given: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(given, name) ? given[name] : undefined;
+}

@@ -1,0 +1,29 @@
+import { texts } from "../../../issuer/grant.js";
+
+/** The environment of a program that a plugin starts. */
+export interface Environment {
+  /** Variables with their values. */
+  readonly env?: { readonly [name: string]: string } | undefined;
+  /** Names of variables that it gets with the values that they have in this process. */
+  readonly inherit?: readonly string[] | undefined;
+}
+
+/**
+ * The variables that are named, and no other.
+ *
+ * @throws TypeError naming the field that is wrong.
+ */
+export function environmentOf(
+  { env = {}, inherit = [] }: Environment,
+  where: string,
+): { readonly [name: string]: string } {
+  const own = texts(inherit, `${where}.inherit`).flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  for (const [name, value] of Object.entries(env)) {
+    if (typeof value === "string" && !/[=\0]/.test(name) && !value.includes("\0")) continue;
+    throw new TypeError(`${where}.env.${name}: must be a text`);
+  }
+  return { ...Object.fromEntries(own), ...env };
+}

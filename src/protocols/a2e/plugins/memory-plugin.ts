@@ -1,0 +1,109 @@
+import type { Json } from "../../../bytes/json.js";
+import { assertMembers } from "../../../caveats/known-members.js";
+import { MemoryError } from "../../../stores/memory/memory-limits.js";
+import type { MemoryEntry, MemoryStore } from "../../../stores/memory/memory-store.js";
+import { type PluginCall, PluginError, type SessionPlugin } from "../plugin.js";
+import { memberOf, optionalText, optionalWhole, textArgument } from "./arguments.js";
+import { objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } from "./place.js";
+
+export interface MemoryPluginOptions extends PluginPlace {
+  /** Where entries are kept, within its limits: {@link openMemory} of `proviso/stores`. */
+  readonly memory: MemoryStore;
+}
+
+const PAGE = 100;
+const MAX_PAGE = 1000;
+const TEXT = { type: "string" };
+
+/**
+ * A plugin for the capability `memory`: JSON values by key, kept in a database, for each principal apart.
+ *
+ * - `memory/set {key, value}` answers `{key, bytes, updated, made}`.
+ * - `memory/get {key}` answers `{key, found: true, value, bytes, updated}`, or `{key, found: false}`.
+ * - `memory/delete {key}` answers `{key, deleted}`.
+ * - `memory/list {prefix?, after?, limit?}` answers `{entries: [{key, bytes, updated}], next?}`: a page of
+ *   100 unless `limit` says otherwise, 1,000 at most; `next` is the `after` of the next page.
+ *
+ * Refusals have the codes `key_invalid`, `value_too_large` and `quota_exceeded`.
+ *
+ * @throws TypeError naming the option that is wrong.
+ */
+export function createMemoryPlugin(options: MemoryPluginOptions): SessionPlugin {
+  assertMembers(options, ["memory", ...PLACE_MEMBERS], "options");
+  const { memory } = options;
+  if (typeof memory !== "object" || memory === null)
+    throw new TypeError("options.memory: is missing");
+  const key = objectSchema({ key: TEXT }, ["key"]);
+  return {
+    ...placeOf("memory", options),
+    operations: {
+      "memory/get": { input: key, run: (call) => refusing(() => get(memory, call)) },
+      "memory/set": {
+        input: objectSchema({ key: TEXT, value: {} }, ["key", "value"]),
+        run: (call) => refusing(() => set(memory, call)),
+      },
+      "memory/delete": { input: key, run: (call) => refusing(() => remove(memory, call)) },
+      "memory/list": {
+        input: objectSchema({
+          ...{ prefix: TEXT, after: TEXT },
+          limit: { type: "integer", minimum: 1, maximum: MAX_PAGE },
+        }),
+        run: (call) => refusing(() => list(memory, call)),
+      },
+    },
+  };
+}
+
+async function get(
+  memory: MemoryStore,
+  { principal, arguments: given }: PluginCall,
+): Promise<Json> {
+  const key = textArgument(given, "key");
+  const entry = await memory.get(principal, key);
+  if (entry === undefined) return { key, found: false };
+  return { ...written(entry), found: true, value: entry.value };
+}
+
+async function set(
+  memory: MemoryStore,
+  { principal, arguments: given }: PluginCall,
+): Promise<Json> {
+  const key = textArgument(given, "key");
+  const value = memberOf(given, "value");
+  if (value === undefined) throw new PluginError("arguments_invalid", "argument value is missing");
+  const entry = await memory.set(principal, key, value);
+  return { ...written(entry), made: entry.made };
+}
+
+async function remove(memory: MemoryStore, call: PluginCall): Promise<Json> {
+  const key = textArgument(call.arguments, "key");
+  return { key, deleted: await memory.delete(call.principal, key) };
+}
+
+async function list(
+  memory: MemoryStore,
+  { principal, arguments: given }: PluginCall,
+): Promise<Json> {
+  const { entries, more } = await memory.list(principal, {
+    prefix: optionalText(given, "prefix"),
+    after: optionalText(given, "after"),
+    limit: optionalWhole(given, "limit", [1, MAX_PAGE]) ?? PAGE,
+  });
+  const last = entries.at(-1);
+  const next = more && last !== undefined ? { next: last.key } : {};
+  return { entries: entries.map(written), ...next };
+}
+
+function written({ key, bytes, updated }: MemoryEntry): { readonly [name: string]: Json } {
+  return { key, bytes, updated: new Date(updated).toISOString() };
+}
+
+/** A limit of the memory is the caller's to know; what is wrong with the database is not. */
+async function refusing(action: () => Promise<Json>): Promise<Json> {
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof MemoryError) throw new PluginError(error.code, error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+/** What a reader gets of a program's output. */
+export interface OutputPart {
+  readonly text: string;
+  /** Where it begins, in bytes since the program started; later than asked for where output is lost. */
+  readonly offset: number;
+  /** Where to read on. */
+  readonly next: number;
+  /** Bytes between what was asked for and `offset`: newer output has taken their place. */
+  readonly lost: number;
+}
+
+/**
+ * The latest output of a program: a ring of fixed size. Offsets are bytes since the program started, and
+ * grow for good.
+ */
+export class Output {
+  readonly #ring: Uint8Array;
+  /** Bytes that have been written, ever. */
+  #end = 0;
+
+  constructor(bytes: number) {
+    this.#ring = new Uint8Array(bytes);
+  }
+
+  /** Where it ends, in bytes since the program started. */
+  get end(): number {
+    return this.#end;
+  }
+
+  write(bytes: Uint8Array): void {
+    const size = this.#ring.length;
+    const kept = bytes.subarray(Math.max(0, bytes.length - size));
+    const at = (this.#end + bytes.length - kept.length) % size;
+    const first = kept.subarray(0, size - at);
+    this.#ring.set(first, at);
+    this.#ring.set(kept.subarray(first.length), 0);
+    this.#end += bytes.length;
+  }
+
+  /**
+   * Output as text. A character is not cut: one that is not whole yet comes with the next part.
+   *
+   * @param most - Bytes, 4 at least.
+   * @param over - Whether nothing more is to come.
+   */
+  read(from: number, most: number, over: boolean): OutputPart {
+    const size = this.#ring.length;
+    const asked = Math.min(from, this.#end);
+    let offset = Math.max(asked, this.#end - size);
+    const bytes = this.#slice(offset, Math.min(this.#end, offset + most));
+    const skipped = offset > asked ? continuations(bytes) : 0;
+    offset += skipped;
+    const whole = bytes.subarray(skipped);
+    const last = over && offset + whole.length === this.#end;
+    const cut = last ? whole : whole.subarray(0, whole.length - unfinished(whole));
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(cut);
+    return { text, offset, next: offset + cut.length, lost: offset - asked };
+  }
+
+  #slice(from: number, to: number): Uint8Array {
+    const size = this.#ring.length;
+    const bytes = new Uint8Array(to - from);
+    const at = from % size;
+    const first = this.#ring.subarray(at, Math.min(size, at + bytes.length));
+    bytes.set(first);
+    bytes.set(this.#ring.subarray(0, bytes.length - first.length), first.length);
+    return bytes;
+  }
+}
+
+/** How many bytes at the beginning belong to a character that began before. */
+function continuations(bytes: Uint8Array): number {
+  const at = bytes.subarray(0, 3).findIndex((byte) => (byte & 0xc0) !== 0x80);
+  return at === -1 ? Math.min(3, bytes.length) : at;
+}
+
+/** How many bytes at the end begin a character of UTF-8 that is not whole. */
+function unfinished(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    const length = byte >= 0xf0 && byte < 0xf8 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return byte < 0xf8 && length > back ? back : 0;
+  }
+  return 0;
+}

@@ -1,0 +1,152 @@
+import { compileArgumentChecks } from "../../../../agent/arguments.js";
+import type { Json } from "../../../../bytes/json.js";
+import { assertMembers, meant } from "../../../../caveats/known-members.js";
+import { shown } from "../../../../caveats/scalar.js";
+import { type PluginCall, PluginError, type SessionPlugin } from "../../plugin.js";
+import { assertArguments, optionalWhole, textArgument } from "../arguments.js";
+import { limitOf, objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } from "../place.js";
+import { Processes } from "./processes.js";
+import { argumentsFor, type ProcProgram, readyProgram } from "./program.js";
+
+export interface ProcPluginOptions extends PluginPlace {
+  /** The programs that peers may start, by name; at least one. */
+  readonly programs: { readonly [name: string]: ProcProgram };
+  readonly limits?: ProcLimits | undefined;
+}
+
+/** What processes may take. */
+export interface ProcLimits {
+  /** Processes that run in one session; 4 unless given. */
+  readonly perSession?: number | undefined;
+  /** Processes that run for one principal, in all of its sessions; 8 unless given. */
+  readonly perPrincipal?: number | undefined;
+  /** Processes that run in all; 32 unless given. */
+  readonly total?: number | undefined;
+  /** Bytes of a process's latest output that are kept; 64 KiB unless given. */
+  readonly outputBytes?: number | undefined;
+  /** Seconds after which a process is stopped; an hour unless given. */
+  readonly lifetime?: number | undefined;
+  /** Milliseconds between SIGTERM and SIGKILL; 2,000 unless given. */
+  readonly grace?: number | undefined;
+}
+
+const LIMITS = ["perSession", "perPrincipal", "total", "outputBytes", "lifetime", "grace"];
+const PART = 16 * 1024;
+const MAX_PART = 64 * 1024;
+/** Of one character: a smaller part might never have a whole one. */
+const MIN_PART = 4;
+const MAX_WAIT = 20_000;
+/** `setTimeout` knows no longer time. */
+const MAX_LIFETIME = 2_147_483;
+
+/**
+ * A plugin for the capability `proc`: programs of a list that run for longer than one call. A peer chooses
+ * among the programs, and says of them what their parameters allow; there is no shell. A process belongs to
+ * the session that started it, and ends with that session, with its capability, after its life time, and
+ * with the host: its whole process group gets SIGTERM, then SIGKILL.
+ *
+ * - `proc/start`, with the program as the message's `name` and its parameters as arguments, answers how the
+ *   process stands: `{process, program, started, state, written}`; `written` is bytes of output so far.
+ * - `proc/read {process, offset?, limit?, wait?}` answers that with
+ *   `{text, offset, next, lost}`: output from `offset` (0 unless given) on, at most `limit` bytes of it
+ *   (16 KiB unless given, 64 KiB at most); where there is none yet, after `wait` milliseconds (20,000 at
+ *   most). `next` is the offset to read on at, `lost` the bytes that newer output has replaced.
+ * - `proc/stop {process}` answers how it ended: `{exitCode, signal, reason}` besides the others.
+ * - `proc/list` answers `{programs: [{name, description, input}], processes: […]}`.
+ *
+ * @throws TypeError naming the option that is wrong, such as `programs.ticker.command`.
+ * @throws Error if `ajv` is not installed.
+ */
+export async function createProcPlugin(options: ProcPluginOptions): Promise<SessionPlugin> {
+  assertMembers(options, ["programs", "limits", ...PLACE_MEMBERS], "options");
+  const { programs: given, limits = {} } = options;
+  if (typeof given !== "object" || given === null || Object.keys(given).length === 0) {
+    throw new TypeError("programs: there must be at least one");
+  }
+  const ready = Object.entries(given).map(([name, program]) => readyProgram(name, program));
+  const programs = new Map(ready.map((program) => [program.name, program]));
+  const checks = await compileArgumentChecks(
+    ready.map(({ name, input }) => ({ id: name, input })),
+    "programs",
+  );
+  const offered = ready.map(({ name, description, input }) => ({ name, description, input }));
+  const processes = openProcesses(limits);
+  return {
+    ...placeOf("proc", options),
+    operations: {
+      "proc/start": {
+        handles: (name) => name !== undefined && programs.has(name),
+        async run({ name = "", arguments: parameters, session, principal, signal }) {
+          const program = programs.get(name);
+          if (program === undefined) {
+            const message = `there is no program ${shown(name)}${meant(name, [...programs.keys()])}`;
+            throw new PluginError("name_unknown", message);
+          }
+          assertArguments(checks.get(name), parameters);
+          signal.throwIfAborted();
+          const args = argumentsFor(program, parameters);
+          return (await processes.start(session, principal, program, args)).state();
+        },
+      },
+      "proc/read": {
+        input: objectSchema(
+          {
+            process: { type: "string" },
+            offset: { type: "integer", minimum: 0 },
+            limit: { type: "integer", minimum: MIN_PART, maximum: MAX_PART },
+            wait: { type: "integer", minimum: 0, maximum: MAX_WAIT },
+          },
+          ["process"],
+        ),
+        run: (call) => read(processes, call),
+      },
+      "proc/stop": {
+        input: objectSchema({ process: { type: "string" } }, ["process"]),
+        async run({ session, arguments: which }) {
+          const found = processes.find(session, textArgument(which, "process"));
+          await found.stop("stopped");
+          return found.state();
+        },
+      },
+      "proc/list": {
+        input: objectSchema({}),
+        run: async ({ session }) => ({
+          programs: offered,
+          processes: processes.list(session).map((process) => process.state()),
+        }),
+      },
+    },
+    endSession: (session) => processes.endSession(session),
+    close: () => processes.close(),
+  };
+}
+
+function openProcesses(limits: ProcLimits): Processes {
+  assertMembers(limits, LIMITS, "limits");
+  const lifetime = limitOf(limits.lifetime, 60 * 60, "limits.lifetime");
+  if (lifetime > MAX_LIFETIME)
+    throw new TypeError(`limits.lifetime: must be ${MAX_LIFETIME} at most`);
+  return new Processes(
+    {
+      perSession: limitOf(limits.perSession, 4, "limits.perSession"),
+      perPrincipal: limitOf(limits.perPrincipal, 8, "limits.perPrincipal"),
+      total: limitOf(limits.total, 32, "limits.total"),
+    },
+    {
+      outputBytes: limitOf(limits.outputBytes, MAX_PART, "limits.outputBytes"),
+      lifetime: lifetime * 1000,
+      grace: limitOf(limits.grace, 2000, "limits.grace"),
+    },
+  );
+}
+
+async function read(processes: Processes, call: PluginCall): Promise<Json> {
+  const { arguments: given, session, signal } = call;
+  const process = processes.find(session, textArgument(given, "process"));
+  const offset = optionalWhole(given, "offset", [0, Number.MAX_SAFE_INTEGER]) ?? 0;
+  const limit = optionalWhole(given, "limit", [MIN_PART, MAX_PART]) ?? PART;
+  const wait = optionalWhole(given, "wait", [0, MAX_WAIT]) ?? 0;
+  await process.outputAfter(offset, wait, signal);
+  signal.throwIfAborted();
+  return { ...process.state(), ...process.output.read(offset, limit, process.isOver) };
+}

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { JsonObject } from "../../../../bytes/json.js";
+import { PluginError } from "../../plugin.js";
+import { Output } from "./output.js";
+import type { ReadyProgram } from "./program.js";
+
+/** How long a process may live, and what is kept of it. */
+export interface ProcessLimits {
+  /** Bytes of its latest output that are kept. */
+  readonly outputBytes: number;
+  /** Milliseconds after which it is stopped. */
+  readonly lifetime: number;
+  /** Milliseconds between SIGTERM and SIGKILL. */
+  readonly grace: number;
+}
+
+/** Why a process was stopped, where it did not end by itself. */
+export type StopReason = "stopped" | "lifetime_over" | "session_ended";
+
+const WINDOWS = process.platform === "win32";
+
+/**
+ * A program that runs in a process group of its own. What it starts ends with it, unless that leaves the
+ * group.
+ */
+export class RunningProcess {
+  readonly id: string;
+  readonly program: string;
+  readonly started: Date = new Date();
+  readonly output: Output;
+  readonly #child: ChildProcess;
+  readonly #grace: number;
+  readonly #exit: Promise<unknown>;
+  readonly #timer: NodeJS.Timeout;
+  #waiting = new Set<() => void>();
+  #reason: StopReason | undefined;
+  #over = false;
+
+  constructor(id: string, program: ReadyProgram, args: readonly string[], limits: ProcessLimits) {
+    this.id = id;
+    this.program = program.name;
+    this.output = new Output(limits.outputBytes);
+    this.#grace = limits.grace;
+    const { cwd, env } = program;
+    this.#child = spawn(program.command, args, {
+      ...{ cwd, env: { ...env }, shell: false, windowsHide: true },
+      ...{ detached: !WINDOWS, stdio: ["ignore", "pipe", "pipe"] },
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.on("data", (bytes: Uint8Array) => {
+        this.output.write(bytes);
+        this.#changed();
+      });
+    }
+    this.#child.once("error", () => this.#ended());
+    this.#child.once("exit", () => {
+      this.#signal("SIGKILL");
+      clearTimeout(this.#timer);
+      // What left its group may hold its output open for ever.
+      setTimeout(() => this.#abandon(), limits.grace).unref();
+    });
+    // Its output is whole then.
+    this.#child.once("close", () => this.#ended());
+    this.#exit = new Promise((resolve) => {
+      this.#child.once("exit", resolve).once("error", resolve);
+    });
+    this.#timer = setTimeout(() => void this.stop("lifetime_over"), limits.lifetime);
+    this.#timer.unref();
+  }
+
+  /** Whether it has ended, and its output is whole. */
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  /** @throws PluginError `program_failed` if it does not start. */
+  async ready(): Promise<void> {
+    if (this.#child.pid !== undefined) return;
+    const [error] = await once(this.#child, "error");
+    const why = error instanceof Error && "code" in error ? `: ${error.code}` : "";
+    throw new PluginError("program_failed", `${this.program} could not be started${why}`);
+  }
+
+  /** How it stands, as peers read it. */
+  state(): JsonObject {
+    const { exitCode, signalCode } = this.#child;
+    const reason = this.#reason === undefined ? {} : { reason: this.#reason };
+    const how = this.#over ? { exitCode, signal: signalCode, ...reason } : {};
+    return {
+      ...{ process: this.id, program: this.program, started: this.started.toISOString() },
+      ...{ state: this.#over ? "ended" : "running", written: this.output.end, ...how },
+    };
+  }
+
+  /**
+   * Waits until there is output after `offset`, it has ended, or the time is over.
+   *
+   * @param milliseconds - 0 not to wait.
+   */
+  async outputAfter(offset: number, milliseconds: number, signal: AbortSignal): Promise<void> {
+    if (milliseconds === 0) return;
+    const until = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
+    while (!this.#over && this.output.end <= offset && !until.aborted) {
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          this.#waiting.delete(wake);
+          until.removeEventListener("abort", wake);
+          resolve();
+        };
+        this.#waiting.add(wake);
+        until.addEventListener("abort", wake);
+      });
+    }
+  }
+
+  /** Ends it and its group: SIGTERM, and SIGKILL after a while. Fulfilled when it has ended. */
+  async stop(reason: StopReason): Promise<void> {
+    if (this.#over || this.#child.pid === undefined) return;
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      this.#reason ??= reason;
+      this.#signal("SIGTERM");
+      const kill = setTimeout(() => this.#signal("SIGKILL"), this.#grace);
+      await this.#exit;
+      clearTimeout(kill);
+    }
+    this.#abandon();
+  }
+
+  #abandon(): void {
+    this.#child.stdout?.destroy();
+    this.#child.stderr?.destroy();
+    this.#ended();
+  }
+
+  #signal(signal: "SIGTERM" | "SIGKILL"): void {
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    try {
+      if (WINDOWS) this.#child.kill(signal);
+      else process.kill(-pid, signal);
+    } catch {
+      // There is no such group any more.
+    }
+  }
+
+  #ended(): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const wake of [...this.#waiting]) wake();
+  }
+}

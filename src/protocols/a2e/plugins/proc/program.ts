@@ -1,0 +1,166 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import type { Json, JsonObject } from "../../../../bytes/json.js";
+import { assertMembers, meant } from "../../../../caveats/known-members.js";
+import { texts } from "../../../../issuer/grant.js";
+import { PluginError } from "../../plugin.js";
+import { memberOf } from "../arguments.js";
+import { type Environment, environmentOf } from "../environment.js";
+import { assertName, objectSchema } from "../place.js";
+
+/** A program that peers may start, and what they may say about it. No shell is involved. */
+export interface ProcProgram extends Environment {
+  /** A path, or a name that is looked up in this process's PATH when the plugin is made. */
+  readonly command: string;
+  /**
+   * Its arguments. `{NAME}` in one stands for the parameter of that name; an argument with a parameter
+   * that is not given is left out.
+   */
+  readonly args?: readonly string[] | undefined;
+  /**
+   * JSON Schemas of the parameters by name: each a number, a boolean, or a string with a `pattern` (which
+   * must match the whole of it), an `enum` or a `const`. None unless given.
+   */
+  readonly parameters?: { readonly [name: string]: JsonObject } | undefined;
+  /** The parameters that must be given. */
+  readonly required?: readonly string[] | undefined;
+  /** For those who choose among programs. */
+  readonly description?: string | undefined;
+  /** Its working folder; this process's unless given. */
+  readonly cwd?: string | undefined;
+}
+
+/** A program that is ready to be started. */
+export interface ReadyProgram {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the parameters, an object. */
+  readonly input: JsonObject;
+  /** An absolute path. */
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string | undefined;
+  readonly env: { readonly [name: string]: string };
+}
+
+const MEMBERS = [
+  "command",
+  "args",
+  "parameters",
+  "required",
+  "description",
+  "cwd",
+  "env",
+  "inherit",
+];
+const PLACE = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** @throws TypeError naming the field that is wrong, such as `programs.ticker.args[1]`. */
+export function readyProgram(name: string, program: ProcProgram): ReadyProgram {
+  const where = `programs.${name}`;
+  assertName(name, "programs");
+  assertMembers(program, MEMBERS, where);
+  const { parameters = {}, description = "", cwd } = program;
+  const args = allTexts(program.args ?? [], `${where}.args`);
+  const properties: { [parameter: string]: JsonObject } = {};
+  for (const [parameter, schema] of Object.entries(parameters)) {
+    const place = `${where}.parameters.${parameter}`;
+    // It is the message's own, beside which no argument may have it.
+    if (parameter === "name") throw new TypeError(`${place}: a parameter cannot be called "name"`);
+    properties[parameter] = boundedSchema(schema, place);
+    if (args.some((arg) => arg.includes(`{${parameter}}`))) continue;
+    throw new TypeError(`${place}: no argument has {${parameter}} in it`);
+  }
+  for (const [at, arg] of args.entries()) {
+    for (const [, parameter = ""] of arg.matchAll(PLACE)) {
+      if (Object.hasOwn(parameters, parameter)) continue;
+      const what = `there is no parameter "${parameter}"${meant(parameter, Object.keys(parameters))}`;
+      throw new TypeError(`${where}.args[${at}]: ${what}`);
+    }
+  }
+  const required = texts(program.required ?? [], `${where}.required`);
+  const stray = required.find((parameter) => !Object.hasOwn(parameters, parameter));
+  if (stray !== undefined) {
+    throw new TypeError(`${where}.required: there is no parameter "${stray}"`);
+  }
+  return {
+    ...{ name, description, args, cwd },
+    input: objectSchema(properties, required),
+    command: commandOf(program, where),
+    env: environmentOf(program, where),
+  };
+}
+
+/**
+ * The schema of a parameter. A text is put into a command line: its pattern must match the whole of it, and
+ * a schema that lets any text through is a mistake.
+ */
+function boundedSchema(schema: JsonObject, where: string): JsonObject {
+  const { type, pattern, ...others } = schema;
+  if (type === "number" || type === "integer" || type === "boolean") return schema;
+  if (type !== "string") {
+    throw new TypeError(`${where}.type: must be "string", "number", "integer" or "boolean"`);
+  }
+  if (typeof pattern === "string") return { type, pattern: `^(?:${pattern})$`, ...others };
+  if (Array.isArray(schema["enum"]) || typeof schema["const"] === "string") return schema;
+  throw new TypeError(`${where}: a string needs "pattern", "enum" or "const"`);
+}
+
+/**
+ * The arguments of a program with the parameters of a call in their places.
+ *
+ * @throws PluginError `arguments_invalid` for a value that would be read as an option, or cannot be an
+ *   argument at all.
+ */
+export function argumentsFor({ args }: ReadyProgram, given: JsonObject): readonly string[] {
+  const filled: string[] = [];
+  for (const arg of args) {
+    const names = [...arg.matchAll(PLACE)].map(([, name = ""]) => name);
+    if (names.some((name) => memberOf(given, name) === undefined)) continue;
+    const text = arg.replace(PLACE, (_, name: string) => textOf(memberOf(given, name), name));
+    if (text.startsWith("-") && !arg.startsWith("-")) {
+      const message = `argument ${names[0]} begins with "-", which the program would take for an option`;
+      throw new PluginError("arguments_invalid", message);
+    }
+    filled.push(text);
+  }
+  return filled;
+}
+
+function textOf(value: Json | undefined, name: string): string {
+  const plain =
+    typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  if (plain && !String(value).includes("\0")) return String(value);
+  throw new PluginError("arguments_invalid", `argument ${name} cannot be an argument of a program`);
+}
+
+function commandOf({ command, cwd = "." }: ProcProgram, where: string): string {
+  if (typeof command !== "string" || command === "") {
+    throw new TypeError(`${where}.command: must name a program`);
+  }
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute);
+  const paths = /[/\\]/.test(command)
+    ? [resolve(cwd, command)]
+    : folders.map((folder) => join(folder, command));
+  const found = paths.find(isProgram);
+  if (found !== undefined) return found;
+  throw new TypeError(`${where}.command: there is no program "${command}"`);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function allTexts(value: readonly string[], where: string): readonly string[] {
+  if (!Array.isArray(value)) throw new TypeError(`${where}: must be an array of texts`);
+  for (const [at, item] of value.entries()) {
+    if (typeof item === "string" && !item.includes("\0")) continue;
+    throw new TypeError(`${where}[${at}]: must be a text`);
+  }
+  return value;
+}

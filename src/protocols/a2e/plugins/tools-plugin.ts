@@ -1,0 +1,115 @@
+import { compileArgumentChecks } from "../../../agent/arguments.js";
+import type { Json, JsonObject } from "../../../bytes/json.js";
+import { assertMembers, meant } from "../../../caveats/known-members.js";
+import { shown } from "../../../caveats/scalar.js";
+import { type PluginCall, PluginError, type SessionPlugin } from "../plugin.js";
+import { assertArguments } from "./arguments.js";
+import { assertName, objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } from "./place.js";
+
+/** A function that peers of a session can call. */
+export interface SessionTool {
+  /** As calls name it in `tool_name`: 1 to 64 letters, digits, `_`, `.` or `-`. */
+  readonly name: string;
+  /** What it does, for those who choose among tools. */
+  readonly description: string;
+  /** JSON Schema (2020-12) of its arguments, an object. */
+  readonly input: JsonObject;
+  /**
+   * Runs it, with arguments that its schema allows. The peer gets what it returns; of what it throws, only
+   * the code and message of a {@link PluginError}.
+   */
+  run(call: PluginCall): Promise<Json> | Json;
+}
+
+export interface ToolsPluginOptions extends PluginPlace {
+  /** At least one. */
+  readonly tools: readonly SessionTool[];
+}
+
+/**
+ * A plugin for the capability `tools`: functions of this process. `tool/list` answers
+ * `{tools: [{name, description, input}]}`; `tool/call` runs the one that `tool_name` names, with arguments
+ * that satisfy its schema, and answers what it returns.
+ *
+ * @throws TypeError naming what is wrong, such as `tools[1].input`.
+ * @throws Error if `ajv` is not installed.
+ *
+ * @example
+ * ```ts
+ * import { createToolsPlugin } from "proviso/a2e";
+ *
+ * const plugin = await createToolsPlugin({
+ *   tools: [
+ *     {
+ *       name: "add",
+ *       description: "Adds two numbers",
+ *       input: {
+ *         type: "object",
+ *         properties: { a: { type: "number" }, b: { type: "number" } },
+ *         required: ["a", "b"],
+ *         additionalProperties: false,
+ *       },
+ *       run: ({ arguments: { a, b } }) => ({ sum: Number(a) + Number(b) }),
+ *     },
+ *   ],
+ * });
+ * Object.keys(plugin.operations); // => ["tool/list", "tool/call"]
+ * ```
+ */
+export async function createToolsPlugin(options: ToolsPluginOptions): Promise<SessionPlugin> {
+  assertMembers(options, ["tools", ...PLACE_MEMBERS], "options");
+  const tools = checkTools(options.tools);
+  const checks = await compileArgumentChecks(
+    [...tools.values()].map(({ name, input }) => ({ id: name, input })),
+    "tools",
+  );
+  const list = [...tools.values()].map(({ name, description, input }) => ({
+    ...{ name, description, input },
+  }));
+  return {
+    ...placeOf("tools", options),
+    operations: {
+      "tool/list": { input: objectSchema({}), run: async () => ({ tools: list }) },
+      "tool/call": {
+        handles: (name) => name !== undefined && tools.has(name),
+        async run(call) {
+          const tool = tools.get(call.name ?? "");
+          if (tool === undefined) throw unknownTool(call.name, [...tools.keys()]);
+          assertArguments(checks.get(tool.name), call.arguments);
+          return tool.run(call);
+        },
+      },
+    },
+  };
+}
+
+function unknownTool(name: string | undefined, known: readonly string[]): PluginError {
+  const what =
+    name === undefined
+      ? "tool_name is missing"
+      : `there is no tool ${shown(name)}${meant(name, known)}`;
+  return new PluginError("name_unknown", what);
+}
+
+function checkTools(tools: readonly SessionTool[]): ReadonlyMap<string, SessionTool> {
+  if (!Array.isArray(tools) || tools.length === 0) {
+    throw new TypeError("tools: there must be at least one");
+  }
+  const known = new Map<string, SessionTool>();
+  const all: readonly SessionTool[] = tools;
+  for (const [at, tool] of all.entries()) {
+    const where = `tools[${at}]`;
+    assertMembers(tool, ["name", "description", "input", "run"], where);
+    assertName(tool.name, `${where}.name`);
+    if (known.has(tool.name)) throw new TypeError(`${where}.name: "${tool.name}" is taken`);
+    if (typeof tool.description !== "string" || tool.description === "") {
+      throw new TypeError(`${where}.description: must be a text`);
+    }
+    if (typeof tool.input !== "object" || tool.input === null || tool.input["type"] !== "object") {
+      throw new TypeError(`${where}.input: must be a JSON Schema with "type": "object"`);
+    }
+    if (typeof tool.run !== "function") throw new TypeError(`${where}.run: must be a function`);
+    known.set(tool.name, tool);
+  }
+  return known;
+}

@@ -1,0 +1,79 @@
+import { assertMembers } from "../../caveats/known-members.js";
+
+/** What is kept for one principal at most. */
+export interface MemoryLimits {
+  /** Bytes of a key in UTF-8; 256 unless given, 1,024 at most. */
+  readonly keyBytes: number;
+  /** Bytes of a value as JSON; 64 KiB unless given, 1 MiB at most. */
+  readonly valueBytes: number;
+  /** Entries of one principal; 1,000 unless given. */
+  readonly entries: number;
+  /** Bytes of all keys and values of one principal; 4 MiB unless given. */
+  readonly bytes: number;
+}
+
+const USUAL: MemoryLimits = {
+  keyBytes: 256,
+  valueBytes: 64 * 1024,
+  entries: 1000,
+  bytes: 4 * 1024 * 1024,
+};
+/** PostgreSQL indexes no text of more than 2,700 bytes, and a key stands beside its principal. */
+const MOST = { keyBytes: 1024, valueBytes: 1024 * 1024 };
+
+/** @throws TypeError naming the limit that is wrong. */
+export function settledLimits(limits: Partial<MemoryLimits>): MemoryLimits {
+  assertMembers(limits, Object.keys(USUAL), "limits");
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+  const settled: MemoryLimits = { ...USUAL, ...Object.fromEntries(given) };
+  for (const [name, value] of Object.entries(settled)) {
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new TypeError(`limits.${name}: must be a whole number, 1 or more`);
+    }
+  }
+  for (const [name, most] of Object.entries(MOST)) {
+    if (Reflect.get(settled, name) <= most) continue;
+    throw new TypeError(`limits.${name}: must be ${most} at most`);
+  }
+  return settled;
+}
+
+/**
+ * Why an entry cannot be kept. Stable.
+ *
+ * - `key_invalid`: empty, too long, or with a control character, a lone surrogate or U+10FFFF.
+ * - `value_too_large`: more bytes than a value may have.
+ * - `quota_exceeded`: the principal has as many entries or bytes as are kept for it.
+ */
+export type MemoryErrorCode = "key_invalid" | "value_too_large" | "quota_exceeded";
+
+/** An entry that cannot be kept. The message is for the caller. */
+export class MemoryError extends Error {
+  override readonly name = "MemoryError";
+  readonly code: MemoryErrorCode;
+
+  constructor(code: MemoryErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+// The last character of all marks the end of a range of keys.
+const UNFIT = /[\p{Cc}\p{Cs}\u{10ffff}]/u;
+
+/** @throws MemoryError `key_invalid` */
+export function assertKey(key: string, { keyBytes }: MemoryLimits): void {
+  if (key === "") throw new MemoryError("key_invalid", "the key is empty");
+  assertKeyText(key, keyBytes, "the key");
+}
+
+/** The beginning of keys: may be empty. @throws MemoryError `key_invalid` */
+export function assertKeyText(text: string, most: number, what: string): void {
+  if (Buffer.byteLength(text) > most) {
+    throw new MemoryError("key_invalid", `${what} has more than ${most} bytes`);
+  }
+  if (UNFIT.test(text)) {
+    const message = `${what} has a character that no key has: a control, a lone surrogate or U+10FFFF`;
+    throw new MemoryError("key_invalid", message);
+  }
+}

@@ -1,0 +1,242 @@
+import type { Kysely } from "kysely";
+import type { Json } from "../../bytes/json.js";
+import { assertMembers } from "../../caveats/known-members.js";
+import type { StoreDatabase, StoreTables } from "../database.js";
+import { sound, whole } from "../sound.js";
+import {
+  assertKey,
+  assertKeyText,
+  MemoryError,
+  type MemoryLimits,
+  settledLimits,
+} from "./memory-limits.js";
+
+/** How memories are kept. */
+export interface MemoryStoreOptions {
+  /** What is kept for one principal at most. */
+  readonly limits?: Partial<MemoryLimits> | undefined;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** A key, and what stands at it. */
+export interface MemoryEntry {
+  readonly key: string;
+  /** Of key and value as JSON, in UTF-8. */
+  readonly bytes: number;
+  /** Milliseconds since 1970 of the last time that it was set. */
+  readonly updated: number;
+}
+
+/** Which keys to list. */
+export interface MemoryQuery {
+  /** What they begin with; anything unless given. */
+  readonly prefix?: string | undefined;
+  /** The last key of the page before. */
+  readonly after?: string | undefined;
+  /** 1 to 1,000. */
+  readonly limit: number;
+}
+
+const MAX_PAGE = 1000;
+/** After every key that begins with what stands before it. */
+const END = "\u{10ffff}";
+
+/**
+ * JSON values by key, for each principal apart, in a database of the stores. Keys are the bytes that they
+ * are: nothing is folded or normalized. Made by {@link openMemory}.
+ */
+export class MemoryStore {
+  readonly limits: MemoryLimits;
+  readonly #database: StoreDatabase;
+  readonly #clock: () => number;
+
+  /** @internal Use {@link openMemory}. */
+  constructor(database: StoreDatabase, options: MemoryStoreOptions = {}) {
+    assertMembers(options, ["limits", "clock"], "options");
+    this.limits = settledLimits(options.limits ?? {});
+    this.#database = database;
+    this.#clock = options.clock ?? Date.now;
+  }
+
+  /**
+   * What stands at a key.
+   *
+   * @throws MemoryError `key_invalid`
+   * @throws StorageError
+   */
+  async get(principal: string, key: string): Promise<(MemoryEntry & { value: Json }) | undefined> {
+    assertKey(key, this.limits);
+    const row = await this.#database.read((db) =>
+      db
+        .selectFrom("memory_entry")
+        .selectAll()
+        .where("principal", "=", JSON.stringify(principal))
+        .where("key", "=", key)
+        .executeTakeFirst(),
+    );
+    if (row === undefined) return undefined;
+    return sound(this.#database.name, "an entry of a memory", () => ({
+      ...entryOf(row),
+      value: JSON.parse(row.value),
+    }));
+  }
+
+  /**
+   * Puts a value at a key, in place of what stands there. Fulfilled once it is on the disk.
+   *
+   * @returns What it comes to, and whether nothing stood there.
+   * @throws MemoryError `key_invalid`, `value_too_large` or `quota_exceeded`; then nothing is changed.
+   * @throws StorageError
+   */
+  async set(principal: string, key: string, value: Json): Promise<MemoryEntry & { made: boolean }> {
+    assertKey(key, this.limits);
+    const text = JSON.stringify(value);
+    const size = Buffer.byteLength(text);
+    if (size > this.limits.valueBytes) {
+      const message = `the value has ${size} bytes as JSON; ${this.limits.valueBytes} are kept at most`;
+      throw new MemoryError("value_too_large", message);
+    }
+    const entry = { key, bytes: Buffer.byteLength(key) + size, updated: this.#clock() };
+    const owner = JSON.stringify(principal);
+    const made = await this.#database.write(async (db) => {
+      const use = await lockedUse(db, owner);
+      const before = await bytesAt(db, owner, key);
+      const entries = use.entries + (before === undefined ? 1 : 0);
+      const bytes = use.bytes + entry.bytes - (before ?? 0);
+      this.#assertRoom(use, { entries, bytes });
+      await db
+        .insertInto("memory_entry")
+        .values({ principal: owner, ...entry, value: text })
+        .onConflict((conflict) =>
+          conflict
+            .columns(["principal", "key"])
+            .doUpdateSet({ value: text, bytes: entry.bytes, updated: entry.updated }),
+        )
+        .execute();
+      await setUse(db, owner, { entries, bytes });
+      return before === undefined;
+    });
+    return { ...entry, made };
+  }
+
+  /**
+   * Removes what stands at a key.
+   *
+   * @returns Whether something stood there.
+   * @throws MemoryError `key_invalid`
+   * @throws StorageError
+   */
+  async delete(principal: string, key: string): Promise<boolean> {
+    assertKey(key, this.limits);
+    const owner = JSON.stringify(principal);
+    // It makes room.
+    return this.#database.write(
+      async (db) => {
+        const { entries, bytes } = await lockedUse(db, owner);
+        const before = await bytesAt(db, owner, key);
+        if (before === undefined) return false;
+        await db
+          .deleteFrom("memory_entry")
+          .where("principal", "=", owner)
+          .where("key", "=", key)
+          .execute();
+        await setUse(db, owner, { entries: entries - 1, bytes: bytes - before });
+        return true;
+      },
+      { urgent: true },
+    );
+  }
+
+  /**
+   * Keys in the order of their bytes, a page at a time.
+   *
+   * @throws TypeError if the limit is not 1 to 1,000.
+   * @throws MemoryError `key_invalid` for a prefix or a last key that no key can be.
+   * @throws StorageError
+   */
+  async list(
+    principal: string,
+    { prefix = "", after = "", limit }: MemoryQuery,
+  ): Promise<{ readonly entries: readonly MemoryEntry[]; readonly more: boolean }> {
+    if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_PAGE) {
+      throw new TypeError(`limit: must be 1 to ${MAX_PAGE}`);
+    }
+    assertKeyText(prefix, this.limits.keyBytes, "the prefix");
+    assertKeyText(after, this.limits.keyBytes, "the key to go on after");
+    const rows = await this.#database.read((db) =>
+      db
+        .selectFrom("memory_entry")
+        .select(["key", "bytes", "updated"])
+        .where("principal", "=", JSON.stringify(principal))
+        .where("key", ">=", prefix)
+        .where("key", "<", `${prefix}${END}`)
+        .where("key", ">", after)
+        .orderBy("key")
+        // One more, to know whether there are more.
+        .limit(limit + 1)
+        .execute(),
+    );
+    const entries = sound(this.#database.name, "an entry of a memory", () => rows.map(entryOf));
+    return { entries: entries.slice(0, limit), more: entries.length > limit };
+  }
+
+  // What makes a memory smaller is never refused: limits may have been lowered.
+  #assertRoom(use: Use, { entries, bytes }: Use): void {
+    const most = this.limits;
+    if (entries > most.entries && entries > use.entries) {
+      const message = `${most.entries} entries are kept for a principal, and there are as many; delete some`;
+      throw new MemoryError("quota_exceeded", message);
+    }
+    if (bytes > most.bytes && bytes > use.bytes) {
+      const message = `${most.bytes} bytes are kept for a principal, and with this there would be ${bytes}`;
+      throw new MemoryError("quota_exceeded", message);
+    }
+  }
+}
+
+interface Use {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+/** What a principal's entries come to. Until the transaction ends, no other process changes it. */
+async function lockedUse(db: Kysely<StoreTables>, principal: string): Promise<Use> {
+  return db
+    .insertInto("memory_use")
+    .values({ principal, entries: 0, bytes: 0 })
+    .onConflict((conflict) => conflict.column("principal").doUpdateSet({ principal }))
+    .returning(["entries", "bytes"])
+    .executeTakeFirstOrThrow();
+}
+
+async function setUse(db: Kysely<StoreTables>, principal: string, use: Use): Promise<void> {
+  await db.updateTable("memory_use").set(use).where("principal", "=", principal).execute();
+}
+
+async function bytesAt(
+  db: Kysely<StoreTables>,
+  principal: string,
+  key: string,
+): Promise<number | undefined> {
+  const row = await db
+    .selectFrom("memory_entry")
+    .select("bytes")
+    .where("principal", "=", principal)
+    .where("key", "=", key)
+    .executeTakeFirst();
+  return row?.bytes;
+}
+
+function entryOf({ key, bytes, updated }: MemoryEntry): MemoryEntry {
+  return { key, bytes: whole(bytes), updated: whole(updated) };
+}
+
+/**
+ * Memories in a database of the stores, which the caller closes.
+ *
+ * @throws TypeError naming the option that is wrong.
+ */
+export function openMemory(database: StoreDatabase, options?: MemoryStoreOptions): MemoryStore {
+  return new MemoryStore(database, options);
+}

@@ -1,0 +1,157 @@
+import * as jose from "jose";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/bytes/json.js";
+import { signCard } from "../../src/discovery/index.js";
+import { card } from "../discovery/cards.js";
+import { oddServer, type RunningAgent, sendJson, startAgent } from "./agent.js";
+import { Bench } from "./run.js";
+
+const bench = new Bench();
+let agent: RunningAgent;
+beforeAll(async () => {
+  agent = await startAgent();
+  return () => agent.stop();
+});
+
+function discover(...args: readonly string[]) {
+  return bench.json("discover", agent.url, ...args);
+}
+
+test("an agent that will do is usable, with the interface to use", async () => {
+  const args = ["--grant", "documents:read:retrieve", "--attenuable", "--binding", "HTTP+JSON"];
+  expect(await discover(...args)).toEqual({
+    ...{ usable: true, name: "documents-agent", version: "1.0", warnings: [], exitCode: 0 },
+    interface: { url: agent.restUrl, binding: "HTTP+JSON" },
+    status: 0,
+  });
+  expect(await bench.output("discover", agent.url)).toBe(
+    `usable\n  agent      documents-agent\n  interface  JSONRPC ${agent.rpcUrl}\n  version    1.0`,
+  );
+});
+
+describe("an agent that will not do is refused, with every reason", () => {
+  test.each<[args: readonly string[], codes: readonly string[]]>([
+    [["--require", "streaming_message"], ["capability_undeclared"]],
+    [["--require", "context_reuse", "--require", "pause_resume"], ["capability_undeclared"]],
+    [
+      ["--protocol", "2.0"],
+      ["version_incompatible", "version_incompatible"],
+    ],
+    [["--binding", "GRPC"], ["interface_unsupported"]],
+    [["--grant", "documents:admin:*"], ["legacy_only"]],
+    [["--grant", "documents:read:delete"], ["grant_operation_missing"]],
+    [["--grant", "documents:write:delete", "--attenuable"], ["grant_not_attenuable"]],
+    [["--grant", "documents:archive:retrieve"], ["legacy_only"]],
+    [["--require-signature"], ["signature_missing"]],
+    [["--end-to-end", "context_reuse"], ["chain_unknown"]],
+  ])("%j", async (args, codes) => {
+    const { denials, status, usable, exitCode } = await discover(...args);
+    const found = denials.map(({ code }: { code: string }) => code);
+    expect({ found, status, usable, exitCode }).toEqual({
+      ...{ found: codes, status: 1, usable: false, exitCode: 1 },
+    });
+  });
+
+  test("in words", async () => {
+    const { status, stdout } = await bench.run([
+      ...["discover", agent.url, "--require", "pause_resume", "--grant", "documents:read:retreive"],
+    ]);
+    expect([status, stdout]).toEqual([
+      1,
+      "refused, for 2 reasons\n" +
+        '  capability_undeclared  the agent says that it has no "pause_resume"\n' +
+        "    proviso card shows what the agent declares\n" +
+        '  grant_operation_missing  the grant documents:read has no operation "retreive" (nearest: retrieve)\n' +
+        "    proviso card shows the grant's operations\n",
+    ]);
+  });
+});
+
+test("a legacy grant is accepted where that is said, with a warning", async () => {
+  const { status, warnings } = await discover("--grant", "documents:archive:x", "--allow-legacy");
+  expect([status, warnings[0].code]).toEqual([0, "legacy_grant"]);
+});
+
+test("an agent whose card could not be had is not refused: its exit code is the environment's", async () => {
+  for (const [url, code] of [
+    ["http://127.0.0.1:9", "card_unreachable"],
+    [`${agent.url}/none`, "card_unreachable"],
+  ]) {
+    const { status, denials } = await bench.json("discover", url ?? "");
+    expect([status, denials[0].code]).toEqual([6, code]);
+  }
+});
+
+test("a signed card is trusted by a key from a file", async () => {
+  const { privateKey, publicKey } = await jose.generateKeyPair("EdDSA", { extractable: true });
+  const signed: JsonObject = await signCard(card(), { key: privateKey, alg: "EdDSA", kid: "k" });
+  const server = await oddServer((_request, response) => sendJson(response, signed));
+  const jwk = { ...(await jose.exportJWK(publicKey)), kid: "k" };
+  bench.write("key.jwk", JSON.stringify(jwk));
+  bench.write("keys.json", JSON.stringify({ keys: [jwk] }));
+  bench.write("private.jwk", JSON.stringify(await jose.exportJWK(privateKey)));
+  // Its interface is at a name that there is not, which comes after.
+  const codes = async (...args: readonly string[]): Promise<string> => {
+    const { denials } = await bench.json("discover", server.url, "--require-signature", ...args);
+    return denials.map(({ code, rule }: Record<string, string>) => `${code}/${rule}`).join(" ");
+  };
+  expect(await codes()).toMatch(/^signature_untrusted\/requireSignature/);
+  expect(await codes("--trusted-key", "key.jwk")).toBe("card_unreachable/interface");
+  expect(await codes("--trusted-key", "keys.json")).toBe("card_unreachable/interface");
+  const { status, stderr } = await bench.run([
+    ...["discover", server.url, "--trusted-key", "private.jwk"],
+  ]);
+  expect([status, stderr]).toEqual([2, expect.stringMatching(/not a public key/)]);
+});
+
+describe("a chain", () => {
+  const agents = async (last: JsonObject) => {
+    const server = await oddServer((request, response) => {
+      const [, name = ""] = (request.url ?? "").split("/");
+      const next = { a: "b", b: "c" }[name];
+      const delegates = next === undefined ? [] : [{ url: `${server.url}/${next}` }];
+      const capabilities = name === "c" ? last : { context_reuse: true };
+      const url = `${server.url}/${name}/a2a`;
+      const interfaces = [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
+      sendJson(response, card({ name, interfaces, params: { capabilities, delegates } }));
+    });
+    return server.url;
+  };
+
+  test("of agents that all will do is usable, with its links", async () => {
+    const url = await agents({ context_reuse: true });
+    const args = ["discover", `${url}/a`, "--end-to-end", "context_reuse"];
+    const { chain, status } = await bench.json(...args);
+    expect(status).toBe(0);
+    expect(chain).toEqual(["a", "b", "c"].map((name, index) => ({ index, url: `${url}/${name}` })));
+    expect(await bench.output(...args)).toMatch(
+      /\n {2}link 1 {5}http.*\/b\n {2}link 2 {5}http.*\/c$/,
+    );
+  });
+
+  test("is refused by the link that fails, which is named", async () => {
+    const url = await agents({});
+    const args = ["discover", `${url}/a`, "--chain", "--end-to-end", "context_reuse"];
+    const { denials, link, status } = await bench.json(...args);
+    expect([status, link]).toEqual([1, { index: 2, url: `${url}/c` }]);
+    expect(denials).toMatchObject([{ code: "capability_undeclared", link }]);
+    const { stdout } = await bench.run(args);
+    expect(stdout).toContain(`[link 2, ${url}/c]`);
+  });
+});
+
+describe("misuse", () => {
+  test.each<[args: readonly string[], message: RegExp]>([
+    [["--grant", "retrieve"], /--grant retrieve names no operation of a grant/],
+    [["--grant", "documents:read"], /--grant documents:read names no operation of a grant/],
+    [["--grant", "documents:read:"], /names no operation of a grant/],
+    [["--require", "streaming_mesage"], /did you mean "streaming_message"/],
+    [["--protocol", "one"], /protocolVersion: expected a version/],
+    [["--allow-host", "localhost"], /HOST:PORT/],
+    [["--jwks", "keys.json"], /jwksUrl does not begin with https/],
+    [["--binding", "SOAP"], /Allowed choices are JSONRPC, HTTP\+JSON, GRPC/],
+  ])("%j", async (args, message) => {
+    const { status, stderr } = await bench.run(["discover", agent.url, ...args]);
+    expect([status, stderr]).toEqual([2, expect.stringMatching(message)]);
+  });
+});

@@ -1,0 +1,216 @@
+import { describe, expect, test } from "vitest";
+import type { Json, JsonObject } from "../../src/bytes/json.js";
+import {
+  DISCOVERY_URI,
+  type DiscoverOptions,
+  type DiscoveryRequirements,
+  delegatedTo,
+  discoverChain,
+  undeclaredIn,
+} from "../../src/discovery/index.js";
+import { card, read } from "./cards.js";
+import { httpServer, sendText } from "./servers.js";
+
+const CONTEXT = { capabilities: { context_reuse: true } };
+const END_TO_END: DiscoveryRequirements = { endToEnd: ["context_reuse"] };
+
+/** Cards below one origin, by name; `params` of each may refer to others by `{NAME}`. */
+async function agents(all: Readonly<Record<string, JsonObject>>) {
+  const server = await httpServer((request, response) => {
+    const [, name = ""] = (request.url ?? "").split("/");
+    const params = all[name];
+    if (params === undefined) return void response.writeHead(404).end();
+    const text = JSON.stringify(params).replace(/\{(\w+)\}/g, `${server.url}/$1`);
+    const url = `${server.url}/${name}/a2a`;
+    const interfaces = [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
+    return sendText(response, JSON.stringify(card({ name, interfaces, params: JSON.parse(text) })));
+  });
+  const at = (text: string): string => text.replaceAll(server.url, "");
+  return {
+    server,
+    at,
+    chain: async (
+      name: string,
+      requirements: DiscoveryRequirements = END_TO_END,
+      options: DiscoverOptions = {},
+    ): Promise<string> => {
+      const found = await discoverChain(`${server.url}/${name}`, requirements, options);
+      if (found.ok) return found.links.map(({ index, url = "" }) => `${index}${at(url)}`).join(" ");
+      const { link } = found;
+      const codes = found.denials.map(
+        (one) => `${one.code}@${one.link?.index}${at(one.link?.url ?? "")}`,
+      );
+      return `refused at ${link.index}${at(link.url ?? "")}: ${codes.join(" ")}`;
+    },
+  };
+}
+
+function to(...names: readonly string[]): { readonly delegates: Json } {
+  return { delegates: names.map((name) => ({ url: `{${name}}` })) };
+}
+
+test("every agent on every way is discovered by its own card, each asked for once", async () => {
+  const { chain, server } = await agents({
+    a: { ...CONTEXT, ...to("b", "c") },
+    b: { ...CONTEXT, ...to("c") },
+    c: { ...CONTEXT, ...to() },
+  });
+  expect(await chain("a")).toBe("0/a 1/b 2/c 1/c");
+  expect(server.requests.map(({ url }) => url?.split("/")[1])).toEqual(["a", "b", "c"]);
+});
+
+describe("the link that fails is named", () => {
+  test.each<[what: string, all: Record<string, JsonObject>, expected: string]>([
+    [
+      "a last agent that lacks what has to hold everywhere",
+      { a: { ...CONTEXT, ...to("b") }, b: { ...CONTEXT, ...to("c") }, c: to() },
+      "refused at 2/c: capability_undeclared@2/c",
+    ],
+    [
+      "one in the middle that denies it",
+      {
+        a: { ...CONTEXT, ...to("b") },
+        b: { capabilities: { context_reuse: false }, ...to() },
+      },
+      "refused at 1/b: capability_undeclared@1/b",
+    ],
+    [
+      "one that does not say to whom it delegates",
+      { a: { ...CONTEXT, ...to("b") }, b: CONTEXT },
+      "refused at 1/b: chain_unknown@1/b",
+    ],
+    [
+      "one that is not there",
+      { a: { ...CONTEXT, ...to("b") } },
+      "refused at 1/b: card_unreachable@1/b",
+    ],
+    [
+      "one that speaks another version",
+      {
+        a: { ...CONTEXT, ...to("b") },
+        b: { ...CONTEXT, ...to(), minProtocolVersion: "0.3", maxProtocolVersion: "0.9" },
+      },
+      "refused at 1/b: card_malformed@1/b version_incompatible@1/b",
+    ],
+    [
+      "a claim that the agent itself does not make",
+      {
+        a: { ...CONTEXT, delegates: [{ url: "{b}", capabilities: ["pause_resume"] }] },
+        b: { ...CONTEXT, ...to() },
+      },
+      "refused at 1/b: capability_undeclared@1/b",
+    ],
+    [
+      "a ring",
+      {
+        a: { ...CONTEXT, ...to("b") },
+        b: { ...CONTEXT, ...to("c") },
+        c: { ...CONTEXT, ...to("a") },
+      },
+      "refused at 3/a: chain_cycle@3/a",
+    ],
+    [
+      "an agent that delegates to itself",
+      { a: { ...CONTEXT, ...to("a") } },
+      "refused at 1/a: chain_cycle@1/a",
+    ],
+    [
+      "two agents that delegate to each other, behind a third",
+      {
+        a: { ...CONTEXT, ...to("b", "c") },
+        b: { ...CONTEXT, ...to("c") },
+        c: { ...CONTEXT, ...to("b") },
+      },
+      "refused at 3/b: chain_cycle@3/b chain_cycle@3/c",
+    ],
+    [
+      "several",
+      { a: { ...CONTEXT, ...to("b", "c") }, b: to(), c: {} },
+      "refused at 1/b: capability_undeclared@1/b capability_undeclared@1/c",
+    ],
+  ])("%s", async (_what, all, expected) => {
+    expect(await (await agents(all)).chain("a")).toBe(expected);
+  });
+});
+
+test("without anything that has to hold everywhere, an agent may be silent about its delegates", async () => {
+  const { chain, server } = await agents({ a: to("b"), b: {} });
+  expect(await chain("a", {})).toBe("0/a 1/b");
+  const found = await discoverChain(`${server.url}/a`, {});
+  expect(found.warnings.map(({ code, link }) => `${code}@${link?.index}`)).toEqual([
+    "chain_unknown@1",
+  ]);
+});
+
+test("what was asked of the first is not asked of those behind it", async () => {
+  const { chain } = await agents({
+    a: { capabilities: { pause_resume: true }, ...to("b") },
+    b: to(),
+  });
+  expect(await chain("a", { capabilities: ["pause_resume"] })).toBe("0/a 1/b");
+});
+
+describe("bounds", () => {
+  test("of depth: eight agents, and not nine", async () => {
+    const line = (count: number) =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, at) => [
+          `n${at}`,
+          { ...CONTEXT, ...(at === count - 1 ? to() : to(`n${at + 1}`)) },
+        ]),
+      );
+    expect(await (await agents(line(8))).chain("n0")).toMatch(/^0\/n0 .* 7\/n7$/);
+    expect(await (await agents(line(9))).chain("n0")).toBe("refused at 8/n8: chain_too_deep@8/n8");
+  });
+
+  test("of number, along all ways together: a tree that grows without end is left", async () => {
+    const names = Array.from({ length: 60 }, (_, at) => `n${at}`);
+    const all = Object.fromEntries(names.map((name) => [name, { ...CONTEXT, ...to(...names) }]));
+    const { chain, server } = await agents(all);
+    expect(await chain("n0")).toMatch(/chain_too_deep@\d/);
+    expect(server.requests.length).toBeLessThanOrEqual(32);
+  });
+});
+
+test("a delegate in the inner network is not asked, unless its place is named", async () => {
+  const inner = await agents({ b: { ...CONTEXT, ...to() } });
+  const delegates = [{ url: `${inner.server.url}/b` }];
+  const outer = await agents({ a: { ...CONTEXT, delegates } });
+  expect(await outer.chain("a")).toMatch(/^refused at 1.*: address_refused@1/);
+  expect(inner.server.requests).toEqual([]);
+  const allowHosts = [`127.0.0.1:${inner.server.port}`];
+  expect(await outer.chain("a", END_TO_END, { allowHosts })).toMatch(/^0\/a 1http/);
+});
+
+describe("what a response says of delegates", () => {
+  const declared = read({ params: { delegates: [{ url: "https://b.example/agent/" }] } });
+  const silent = read();
+  const response = (to: Json): JsonObject => ({ [DISCOVERY_URI]: { delegatedTo: to } });
+
+  test.each<[what: string, metadata: Json | undefined, codes: readonly string[]]>([
+    ["nothing", undefined, []],
+    ["nothing of it", { x: 1 }, []],
+    ["a declared one", response("https://b.example/agent"), []],
+    ["its card", response("https://b.example/agent/.well-known/agent-card.json"), []],
+    [
+      "two, one of them declared",
+      response(["https://b.example/agent", "https://c.example"]),
+      ["delegate_undeclared"],
+    ],
+    ["another path", response("https://b.example/other"), ["delegate_undeclared"]],
+    ["something that is not an address", response([{}]), ["delegate_undeclared"]],
+    [
+      "in snake_case",
+      { [DISCOVERY_URI]: { delegated_to: "https://c.example" } },
+      ["delegate_undeclared"],
+    ],
+  ])("%s", (_what, metadata, codes) => {
+    const found = undeclaredIn(declared, delegatedTo(metadata));
+    expect(found.map(({ code }) => code)).toEqual(codes);
+  });
+
+  test("a card that does not say to whom it delegates names no agent", () => {
+    const found = undeclaredIn(silent, delegatedTo(response("https://b.example")));
+    expect(found.map(({ code }) => code)).toEqual(["delegate_undeclared"]);
+  });
+});

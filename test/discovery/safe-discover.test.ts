@@ -1,0 +1,255 @@
+import { describe, expect, test } from "vitest";
+import {
+  createCardCache,
+  type DiscoverOptions,
+  type DiscoveryRequirements,
+  safeDiscover,
+} from "../../src/discovery/index.js";
+import { card } from "./cards.js";
+import { httpServer, type LoopbackServer, rawServer, sendText } from "./servers.js";
+
+const PATH = "/.well-known/agent-card.json";
+
+/** `usable`, or the codes and finer causes of all reasons. */
+async function found(
+  place: Parameters<typeof safeDiscover>[0],
+  requirements: DiscoveryRequirements = {},
+  options: DiscoverOptions = {},
+): Promise<string> {
+  const discovery = await safeDiscover(place, requirements, { timeout: 5000, ...options });
+  if (discovery.ok) return "usable";
+  return discovery.denials.map(({ code, rule }) => `${code}/${rule}`).join(" ");
+}
+
+/** A server of one card, which is reached at the server's own address. */
+async function agentServer(text?: string): Promise<LoopbackServer> {
+  const server = await httpServer((request, response) => {
+    if (request.url !== PATH) return void response.writeHead(404).end();
+    const url = `${server.url}/a2a`;
+    const interfaces = [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
+    return sendText(response, text ?? JSON.stringify(card({ interfaces })));
+  });
+  return server;
+}
+
+test("an agent is discovered at its address, with one request that says nothing of its caller", async () => {
+  const server = await agentServer();
+  const discovery = await safeDiscover(server.url, { binding: "JSONRPC" });
+  expect(discovery).toMatchObject({
+    ...{ ok: true, version: "1.0" },
+    interface: { url: `${server.url}/a2a`, binding: "JSONRPC" },
+  });
+  expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([`GET ${PATH}`]);
+  expect(Object.keys(server.requests[0]?.headers ?? {}).sort()).toEqual([
+    ...["a2a-version", "accept", "accept-encoding", "connection", "host"],
+  ]);
+});
+
+test("every reason is there at once", async () => {
+  const requirements: DiscoveryRequirements = {
+    capabilities: ["pause_resume", "streaming_message"],
+    grants: [{ grant: "documents:read" }],
+    protocolVersion: "1.1",
+  };
+  expect(await found((await agentServer()).url, requirements)).toBe(
+    "version_incompatible/interfaces capability_undeclared/capabilities " +
+      "capability_undeclared/capabilities grant_missing/grants",
+  );
+});
+
+describe("cards that are no cards", () => {
+  const deep = `{"a":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
+  const extensions = Array.from({ length: 1000 }, (_, at) => ({ uri: `urn:x:${at}` }));
+  test.each<[what: string, text: string, expected: string]>([
+    ["10 MB", JSON.stringify({ ...card(), x: "a".repeat(1e7) }), "card_too_large/answer_too_large"],
+    ["a depth of 10,000", deep, "card_malformed/answer_malformed"],
+    ["10,000 brackets that are open", "[".repeat(10_000), "card_malformed/answer_malformed"],
+    ["a name twice", `{"name":"a","name":"b"}`, "card_malformed/answer_malformed"],
+    ["a name twice, escaped", `{"name":"a","n\\u0061me":"b"}`, "card_malformed/answer_malformed"],
+    ["a thousand extensions", JSON.stringify(card({ extensions })), "card_malformed/too_many"],
+    ["an array", "[]", "card_malformed/answer_malformed"],
+    ["text", "hello", "card_not_json/not_json"],
+    ["nothing", "", "card_not_json/not_json"],
+  ])("%s", async (_what, text, expected) => {
+    expect(await found((await agentServer(text)).url)).toBe(expected);
+  });
+
+  test("those that are given as they are, too", async () => {
+    let nested: object = {};
+    for (let at = 0; at < 10_000; at++) nested = { nested };
+    expect(await found({ ...card(), x: JSON.parse("{}"), ...nested })).toBe("card_malformed/card");
+    expect(await found(JSON.parse("[]"))).toBe("card_malformed/card");
+  });
+});
+
+describe("servers that give no card", () => {
+  test.each<[what: string, said: string | undefined, expected: string]>([
+    ["nothing at all", undefined, "card_timeout/timed_out"],
+    [
+      "half of a card",
+      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{",
+      "card_timeout/timed_out",
+    ],
+  ])("%s", async (_what, said, expected) => {
+    const server = await rawServer((socket) => void (said === undefined || socket.write(said)));
+    expect(await found(server.url, {}, { timeout: 50 })).toBe(expected);
+  });
+
+  test.each<[what: string, status: number, headers: Record<string, string>, expected: string]>([
+    ["another page", 200, { "Content-Type": "text/html" }, "card_not_json/not_json"],
+    ["no such page", 404, {}, "card_unreachable/not_found"],
+    ["a ring", 302, { Location: PATH }, "redirect_refused/redirected"],
+    [
+      "another origin",
+      302,
+      { Location: `http://localhost:1${PATH}` },
+      "redirect_refused/redirected",
+    ],
+    ["no change, unasked", 304, {}, "card_not_json/not_json"],
+  ])("%s", async (_what, status, headers, expected) => {
+    const server = await httpServer((_request, response) =>
+      response.writeHead(status, headers).end(),
+    );
+    expect(await found(server.url)).toBe(expected);
+  });
+
+  test.each([
+    ["http://127.0.0.1:9", "card_unreachable/unreachable"],
+    ["http://agent.example", "address_refused/address_insecure"],
+    ["agent.example", "address_invalid/address_invalid"],
+    ["ftp://agent.example", "address_invalid/address_invalid"],
+    ["https://user:secret@agent.example", "address_invalid/address_invalid"],
+    ["", "address_invalid/address_invalid"],
+  ])("%j", async (address, expected) => {
+    expect(await found(address)).toBe(expected);
+  });
+});
+
+describe("where a card leads", () => {
+  const leading = async (url: string): Promise<string> => {
+    const interfaces = [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
+    return (await agentServer(JSON.stringify(card({ interfaces })))).url;
+  };
+
+  test.each(["http://127.0.0.1:1/a2a", "https://169.254.169.254/latest", "https://[fd00::1]/a2a"])(
+    "%s is refused: nobody named it",
+    async (url) => {
+      expect(await found(await leading(url))).toBe("address_refused/interface");
+    },
+  );
+
+  test("a name that leads inward is refused, and is taken where it is allowed", async () => {
+    const place = await leading("https://inner.example/a2a");
+    const resolve = async () => [{ address: "10.0.0.1", family: 4 }];
+    expect(await found(place, {}, { resolve })).toBe("address_refused/interface");
+    const allowHosts = ["inner.example:443"];
+    expect(await found(place, {}, { resolve, allowHosts })).toBe("usable");
+  });
+
+  test("plain http to another machine is refused", async () => {
+    const place = await leading("http://agent.example/a2a");
+    expect(await found(place)).toBe("address_refused/interface");
+  });
+
+  test("a host that there is not is refused", async () => {
+    const place = await leading("https://absent.example/a2a");
+    const resolve = async () => {
+      throw Object.assign(new Error("no"), { code: "ENOTFOUND" });
+    };
+    expect(await found(place, {}, { resolve })).toBe("card_unreachable/interface");
+  });
+});
+
+describe("a card that is kept", () => {
+  const keeping = async (headers: Record<string, string>) => {
+    let current = card();
+    const server = await httpServer((request, response) => {
+      const etag = `"${JSON.stringify(current).length}"`;
+      if (request.headers["if-none-match"] === etag) {
+        return void response.writeHead(304, { ...headers, ETag: etag }).end();
+      }
+      return sendText(response, JSON.stringify(current), { ...headers, ETag: etag });
+    });
+    let now = 1_000_000;
+    const options = { cache: createCardCache(), clock: () => now };
+    return {
+      server,
+      discover: (requirements: DiscoveryRequirements = {}) =>
+        found(server.url, requirements, { ...options, resolve: async () => PUBLIC }),
+      later: (seconds: number) => {
+        now += seconds * 1000;
+      },
+      change: (next: typeof current) => {
+        current = next;
+      },
+    };
+  };
+  const PUBLIC = [{ address: "203.0.112.1", family: 4 }];
+
+  test("is not asked for again before its age, then by its tag, and is judged anew", async () => {
+    const { server, discover, later, change } = await keeping({ "Cache-Control": "max-age=60" });
+    expect(await discover()).toBe("usable");
+    later(59);
+    expect(await discover({ capabilities: ["pause_resume"] })).toMatch(/^capability_undeclared/);
+    expect(server.requests.length).toBe(1);
+    later(2);
+    expect(await discover()).toBe("usable");
+    expect(server.requests[1]?.headers["if-none-match"]).toBeDefined();
+    change(card({ capabilities: { pause_resume: true } }));
+    expect(await discover({ capabilities: ["pause_resume"] })).toMatch(/^capability_undeclared/);
+    later(61);
+    expect(await discover({ capabilities: ["pause_resume"] })).toBe("usable");
+    expect(server.requests.length).toBe(3);
+  });
+
+  test.each([
+    ["Cache-Control says nothing", {}, 1, 2],
+    ["it must not be", { "Cache-Control": "no-store, max-age=60" }, 1, 2],
+    ["it must be asked for", { "Cache-Control": "no-cache, max-age=60" }, 1, 2],
+    ["it is old already", { "Cache-Control": "max-age=60", Age: "60" }, 1, 2],
+    ["it says a year", { "Cache-Control": 'max-age="31536000"' }, 3599, 1],
+    ["it says a year, and an hour is over", { "Cache-Control": "max-age=31536000" }, 3601, 2],
+  ])("%s", async (_what, headers, seconds, requests) => {
+    const { server, discover, later } = await keeping(headers);
+    await discover();
+    later(seconds);
+    await discover();
+    expect(server.requests.length).toBe(requests);
+  });
+
+  test("is dropped where others take its place", () => {
+    const cache = createCardCache({ maxCards: 2, maxCharacters: 100 });
+    const kept = (text: string) => ({ text, etag: undefined, freshUntil: 0 });
+    cache.set("a", kept("1"));
+    cache.set("b", kept("2"));
+    cache.get("a");
+    cache.set("c", kept("3"));
+    expect(["a", "b", "c"].filter((name) => cache.get(name) !== undefined)).toEqual(["a", "c"]);
+    cache.set("d", kept("4".repeat(98)));
+    expect(["a", "c", "d"].filter((name) => cache.get(name) !== undefined)).toEqual(["d"]);
+    cache.set("d", kept("5".repeat(101)));
+    expect(cache.get("d")).toBeUndefined();
+  });
+});
+
+describe("misuse", () => {
+  test.each<[what: string, call: () => Promise<unknown>, message: RegExp]>([
+    ["an option", () => safeDiscover({}, {}, JSON.parse('{"timeot":1}')), /did you mean "timeout"/],
+    ["a requirement", () => safeDiscover({}, JSON.parse('{"grant":[]}')), /did you mean "grants"/],
+    ["a time", () => safeDiscover({}, {}, { timeout: 0 }), /options.timeout/],
+    [
+      "a host",
+      () => safeDiscover({}, {}, { allowHosts: ["localhost"] }),
+      /options.allowHosts: .*HOST:PORT/,
+    ],
+    ["a card", () => safeDiscover(JSON.parse("1"), {}), /card: must be/],
+    [
+      "a key",
+      () => safeDiscover({}, {}, { trustedKeys: JSON.parse("[1]") }),
+      /options.trustedKeys/,
+    ],
+  ])("%s", async (_what, call, message) => {
+    await expect(call()).rejects.toThrow(TypeError);
+    await expect(call()).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,307 @@
+import { AgentCard, generateAgentCardSignature, verifyAgentCardSignature } from "@a2a-js/sdk";
+import * as jose from "jose";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { canonicalBytes, type JsonObject } from "../../src/bytes/json.js";
+import {
+  type DiscoverOptions,
+  type DiscoveryRequirements,
+  safeDiscover,
+  signCard,
+} from "../../src/discovery/index.js";
+import { card } from "./cards.js";
+import { httpServer, sendText } from "./servers.js";
+
+interface Pair {
+  readonly alg: string;
+  readonly kid: string;
+  readonly privateKey: jose.CryptoKey;
+  readonly publicKey: jose.CryptoKey;
+  readonly jwk: jose.JWK;
+}
+
+const ALGORITHMS = ["ES256", "EdDSA", "PS256"];
+const pairs = new Map<string, Pair>();
+
+async function pairOf(alg: string, kid: string): Promise<Pair> {
+  const { privateKey, publicKey } = await jose.generateKeyPair(alg, { extractable: true });
+  return { alg, kid, privateKey, publicKey, jwk: { ...(await jose.exportJWK(publicKey)), kid } };
+}
+
+function pair(alg = "ES256"): Pair {
+  const found = pairs.get(alg);
+  if (found === undefined) throw new TypeError(`there is no ${alg}`);
+  return found;
+}
+
+let other: Pair;
+beforeAll(async () => {
+  for (const alg of ALGORITHMS) pairs.set(alg, await pairOf(alg, `key-${alg}`));
+  other = await pairOf("ES256", "other");
+});
+
+function signed(document: JsonObject, { privateKey: key, alg, kid }: Pair): Promise<JsonObject> {
+  return signCard(document, { key, alg, kid });
+}
+
+async function found(
+  place: Parameters<typeof safeDiscover>[0],
+  options: DiscoverOptions = {},
+  requirements: DiscoveryRequirements = {},
+): Promise<string> {
+  const discovery = await safeDiscover(place, requirements, options);
+  const reasons = discovery.ok ? discovery.warnings : discovery.denials;
+  const codes = new Set(reasons.map(({ code }) => code));
+  return [discovery.ok ? "usable" : "refused", ...codes].join(" ");
+}
+
+/** With one signature of one's own making. */
+function withHeader(document: JsonObject, header: object, signature = ""): JsonObject {
+  const head = jose.base64url.encode(JSON.stringify(header));
+  return { ...document, signatures: [{ protected: head, signature }] };
+}
+
+const REQUIRED = { requireSignature: true };
+
+describe.each(ALGORITHMS)("a card signed with %s", (alg) => {
+  test("is usable where its key is trusted, by name or by thumbprint", async () => {
+    const { jwk, ...one } = pair(alg);
+    expect(
+      await found(await signed(card(), { ...one, jwk }), { trustedKeys: [jwk] }, REQUIRED),
+    ).toBe("usable");
+    const { kid: _, ...unnamed } = jwk;
+    const kid = await jose.calculateJwkThumbprint(unnamed);
+    const byThumbprint = await signed(card(), { ...one, jwk, kid });
+    expect(await found(byThumbprint, { trustedKeys: [unnamed] }, REQUIRED)).toBe("usable");
+  });
+
+  test("counts as unsigned where its key is not", async () => {
+    const document = await signed(card(), pair(alg));
+    const trustedKeys = [other.jwk];
+    expect(await found(document, { trustedKeys })).toBe("usable signature_untrusted");
+    expect(await found(document, {})).toBe("usable signature_untrusted");
+    expect(await found(document, { trustedKeys }, REQUIRED)).toBe("refused signature_untrusted");
+  });
+
+  test.each<[what: string, change: (document: JsonObject) => JsonObject]>([
+    ["a text", (document) => ({ ...document, description: "does worse things" })],
+    [
+      "a member more",
+      (document) => ({ ...document, capabilityGrants: [], iconUrl: "https://x.example" }),
+    ],
+    ["a member less", ({ skills: _, ...document }) => document],
+  ])("is refused with %s changed", async (_what, change) => {
+    const document = change(await signed(card(), pair(alg)));
+    const options = { trustedKeys: [pair(alg).jwk] };
+    expect(await found(document, options)).toBe("refused signature_invalid");
+  });
+});
+
+describe("a signature that names a trusted key is refused", () => {
+  const trust = (): DiscoverOptions => ({ trustedKeys: [pair().jwk] });
+
+  test.each<[what: string, header: object]>([
+    ["with no algorithm", { alg: "none", kid: "key-ES256" }],
+    ["with a secret's algorithm", { alg: "HS256", kid: "key-ES256" }],
+    ["with another key's algorithm", { alg: "EdDSA", kid: "key-ES256" }],
+    ["without an algorithm", { kid: "key-ES256" }],
+    [
+      "with an extension that must be understood",
+      { alg: "ES256", kid: "key-ES256", crit: ["x"], x: 1 },
+    ],
+  ])("%s", async (_what, header) => {
+    expect(await found(withHeader(card(), header), trust())).toBe("refused signature_invalid");
+  });
+
+  test("made with the public key as a secret", async () => {
+    const secret = new TextEncoder().encode(await jose.exportSPKI(pair().publicKey));
+    const sign = new jose.FlattenedSign(canonicalBytes(card()));
+    const jws = await sign.setProtectedHeader({ alg: "HS256", kid: "key-ES256" }).sign(secret);
+    const document = {
+      ...card(),
+      signatures: [{ protected: jws.protected ?? "", signature: jws.signature }],
+    };
+    expect(await found(document, trust())).toBe("refused signature_invalid");
+  });
+
+  test("and so is the card where another one is good", async () => {
+    const good = await signed(card(), pair());
+    const bad = withHeader(card(), { alg: "EdDSA", kid: "key-EdDSA" }, "AAAA");
+    const both = { ...card(), signatures: [good["signatures"], bad["signatures"]].flat() };
+    const trustedKeys = [pair().jwk, pair("EdDSA").jwk];
+    expect(await found(JSON.parse(JSON.stringify(both)), { trustedKeys })).toBe(
+      "refused signature_invalid",
+    );
+  });
+
+  test.each<[what: string, signatures: unknown]>([
+    ["not an array", {}],
+    ["not objects", ["x"]],
+    ["without a header", [{ signature: "AAAA" }]],
+    ["with a header that is not JSON", [{ protected: "AAAA", signature: "AAAA" }]],
+    ["nine of them", Array.from({ length: 9 }, () => ({ protected: "e30", signature: "" }))],
+  ])("signatures that are %s", async (_what, signatures) => {
+    const document: JsonObject = JSON.parse(JSON.stringify({ ...card(), signatures }));
+    expect(await found(document, trust())).toBe("refused signature_invalid");
+  });
+});
+
+describe("without a signature", () => {
+  test.each([undefined, null, []])("signatures: %j", async (signatures) => {
+    const document: JsonObject = JSON.parse(JSON.stringify({ ...card(), signatures }));
+    const options = { trustedKeys: [pair().jwk] };
+    expect(await found(document, options)).toBe("usable");
+    expect(await found(document, options, REQUIRED)).toBe("refused signature_missing");
+  });
+
+  test("a signature that names no key counts as none", async () => {
+    const document = withHeader(card(), { alg: "ES256" }, "AAAA");
+    expect(await found(document, { trustedKeys: [pair().jwk] })).toBe("usable signature_untrusted");
+  });
+
+  test("a card with a signature by a trusted key and one by another is signed", async () => {
+    const document = await signed(await signed(card(), other), pair());
+    expect(await found(document, { trustedKeys: [pair().jwk] }, REQUIRED)).toBe("usable");
+  });
+});
+
+describe("what is signed is what is judged", () => {
+  const params = {
+    delegates: [{ url: "https://b.example" }],
+    capabilities: { pause_resume: true },
+  };
+
+  test("members at their default that were added are not in the reading", async () => {
+    const whole = await signed(card({ params }), pair());
+    const added: JsonObject = JSON.parse(JSON.stringify(whole));
+    const capabilities: { extensions: { params: { capabilities: object } }[] } = JSON.parse(
+      JSON.stringify(added["capabilities"]),
+    );
+    const document = JSON.parse(JSON.stringify({ ...added, capabilities, iconUrl: "" }));
+    const discovery = await safeDiscover(document, {}, { trustedKeys: [pair().jwk] });
+    expect(discovery.ok && "iconUrl" in discovery.card.document).toBe(false);
+    expect(discovery.ok && discovery.card.delegates?.length).toBe(1);
+  });
+
+  test("an empty list of delegates that was added does not count as signed", async () => {
+    const bare = await signed(card({ params: { capabilities: { pause_resume: true } } }), pair());
+    const text = JSON.stringify(bare).replace(
+      '"pause_resume":true}',
+      '"pause_resume":true},"delegates":[]',
+    );
+    const discovery = await safeDiscover(JSON.parse(text), {}, { trustedKeys: [pair().jwk] });
+    expect(discovery.ok && discovery.card.delegates).toBeUndefined();
+  });
+
+  test("one that was signed does", async () => {
+    const document = await signed(card({ params: { delegates: [] } }), pair());
+    const discovery = await safeDiscover(document, {}, { trustedKeys: [pair().jwk] });
+    expect(discovery.ok && discovery.card.delegates).toEqual([]);
+  });
+});
+
+describe("the official SDK", () => {
+  const published = { ...card(), capabilities: { streaming: true, pushNotifications: false } };
+
+  test("verifies what is signed here", async () => {
+    // It tells of each signature that is not over its own form.
+    const debug = vi.spyOn(console, "debug").mockImplementation(() => {});
+    for (const document of [published, card({ params: { delegates: [] } })]) {
+      const written = AgentCard.fromJSON(await signed(document, pair()));
+      const verify = verifyAgentCardSignature(async () => pair().publicKey);
+      await expect(verify(written)).resolves.toBeUndefined();
+    }
+    debug.mockRestore();
+  });
+
+  test("signs what is verified here", async () => {
+    const { privateKey, alg, kid, jwk } = pair("EdDSA");
+    const sign = generateAgentCardSignature(privateKey, { alg, kid, typ: "JOSE" });
+    for (const document of [
+      published,
+      card({ params: { delegates: [] } }),
+      card({ extensions: [{ uri: "urn:x:1", required: false }] }),
+    ]) {
+      const made = AgentCard.toJSON(await sign(AgentCard.fromJSON(document)));
+      const signatures = Object.entries(made ?? {}).find(([name]) => name === "signatures")?.[1];
+      // As its own server writes it, and as another would, with members at their default.
+      const served: JsonObject[] = [JSON.parse(JSON.stringify(made)), { ...document, signatures }];
+      for (const one of served)
+        expect(await found(one, { trustedKeys: [jwk] }, REQUIRED)).toBe("usable");
+    }
+  });
+});
+
+describe("keys that are fetched", () => {
+  /** An agent with a signed card and a JWK Set. */
+  const serving = async (sign: (url: string) => Promise<JsonObject>, keys = [pair().jwk]) => {
+    const server = await httpServer(async (request, response) => {
+      if (request.url === "/jwks.json") return sendText(response, JSON.stringify({ keys }));
+      return sendText(response, JSON.stringify(await sign(server.url)));
+    });
+    return server;
+  };
+  const cardAt = (url: string): JsonObject =>
+    card({
+      interfaces: [{ url: `${url}/a2a`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+    });
+  const withJku = (url: string, jku: string): Promise<JsonObject> => {
+    const { privateKey: key, alg, kid } = pair();
+    return signCard(cardAt(url), { key, alg, kid, jku });
+  };
+
+  test("from the set that the caller names", async () => {
+    const keys = await serving((url) => signed(cardAt(url), pair()));
+    const agent = await serving((url) => signed(cardAt(url), pair()));
+    const options = { jwksUrl: `${keys.url}/jwks.json` };
+    expect(await found(agent.url, options, REQUIRED)).toBe("usable");
+    expect(keys.requests.map(({ url }) => url)).toEqual(["/jwks.json"]);
+  });
+
+  test("from the agent's own origin, which the caller named", async () => {
+    const agent = await serving((url) => withJku(url, `${url}/jwks.json`));
+    expect(await found(agent.url, {}, REQUIRED)).toBe("usable");
+  });
+
+  test("and from no other place", async () => {
+    const elsewhere = await serving((url) => signed(cardAt(url), pair()));
+    const agent = await serving((url) => withJku(url, `${elsewhere.url}/jwks.json`));
+    expect(await found(agent.url, {}, REQUIRED)).toBe("refused signature_untrusted");
+    expect(elsewhere.requests).toEqual([]);
+    const document = await withJku(agent.url, `${agent.url}/jwks.json`);
+    expect(await found(document, {}, REQUIRED)).toBe("refused signature_untrusted");
+  });
+
+  test("a tampered card is refused by a key of its own origin", async () => {
+    const agent = await serving(async (url) => ({
+      ...(await withJku(url, `${url}/jwks.json`)),
+      description: "other",
+    }));
+    expect(await found(agent.url)).toBe("refused signature_invalid");
+  });
+
+  test("a set that cannot be had, or is none, makes the card unsigned", async () => {
+    const agent = await serving((url) => signed(cardAt(url), pair()));
+    for (const jwksUrl of ["http://127.0.0.1:9/jwks.json", `${agent.url}/card`]) {
+      expect(await found(agent.url, { jwksUrl })).toBe("usable signature_untrusted");
+      expect(await found(agent.url, { jwksUrl }, REQUIRED)).toBe("refused signature_untrusted");
+    }
+  });
+});
+
+describe("misuse", () => {
+  test("private keys are not trusted keys, and are not shown", async () => {
+    const jwk = await jose.exportJWK(pair().privateKey);
+    const call = safeDiscover(await signed(card(), pair()), {}, { trustedKeys: [jwk] });
+    await expect(call).rejects.toThrow(/^options.trustedKeys: \[0\] is not a public key/);
+    await expect(call).rejects.not.toThrow(String(jwk.d));
+  });
+
+  test.each<[options: object, message: RegExp]>([
+    [{ alg: "HS256" }, /options.alg: must be one of/],
+    [{ kid: "" }, /options.kid/],
+    [{ key_id: "x" }, /options.key_id: unknown member/],
+  ])("signing with %j", async (options, message) => {
+    const { privateKey: key, alg, kid } = pair();
+    await expect(signCard(card(), { key, alg, kid, ...options })).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,39 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { MAIN } from "../support/built.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// docs/sessions.md: its walk-through works as it is written, with the example that it is about.
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const page = readFileSync(join(root, "docs/sessions.md"), "utf8");
+
+test("the walk-through works as it is written", () => {
+  const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => code);
+  expect(blocks).toHaveLength(4);
+  const folder = join(temporaryFolder(), "session");
+  cpSync(join(root, "examples/session"), folder, { recursive: true });
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "proviso"), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  chmodSync(join(bin, "proviso"), 0o755);
+  // Whatever fails, the host ends.
+  const script = `trap 'kill $host 2>/dev/null || true' EXIT\n${blocks.join("echo '---'\n")}`;
+  const run = spawnSync("sh", ["-eu", "-c", script], {
+    ...{ cwd: folder, encoding: "utf8" },
+    env: { PATH: `${bin}:${process.env["PATH"]}`, HOME: folder, TMPDIR: process.env["TMPDIR"] },
+  });
+  const [started = "", called = "", narrowed = "", revoked = ""] = run.stdout.split("---\n");
+  expect(run.status, run.stderr).toBe(0);
+  expect(started).toMatch(/^Made a home at .*^Serving sessions at .*a2e\.sock$/ms);
+  expect(called).toMatch(/^sum: 3\n/);
+  expect(called).toContain('"value":"dark green"');
+  expect(called).toContain('"program":"countdown"');
+  expect(narrowed).toBe("sum: 12\nexit code 1\n");
+  expect(revoked).toMatch(/^exit code 5\n/m);
+  expect(revoked).toContain("tool/call");
+  expect(run.stderr).toContain("constraint_violated");
+});

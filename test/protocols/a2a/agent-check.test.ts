@@ -1,0 +1,352 @@
+import { connect, createServer } from "node:net";
+import { AgentCard } from "@a2a-js/sdk";
+import { type Client, ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isJsonObject, type Json, type JsonObject } from "../../../src/bytes/json.js";
+import {
+  DISCOVERY_URI,
+  type DiscoveryDenial,
+  discoverChain,
+  lintCard,
+} from "../../../src/discovery/index.js";
+import {
+  AgentRefusedError,
+  createCapabilityClient,
+  UndeclaredBehaviourError,
+  withCapability,
+} from "../../../src/protocols/a2a/client/index.js";
+import { card } from "../../discovery/cards.js";
+import { httpServer, sendText } from "../../discovery/servers.js";
+import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
+import { callOf, clientOf, LISTING, request } from "./callers.js";
+
+const TOKEN = "a-capability-that-must-not-leave";
+
+/** An agent of one's own making behind a proxy that keeps every byte that is sent to it. */
+async function agentOf(parts: JsonObject = {}, headers: Readonly<Record<string, string>> = {}) {
+  const answers: { card: JsonObject; result: Json; stream: readonly Json[] } = {
+    ...{ card: {}, stream: [] },
+    result: { message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "done" }] } },
+  };
+  const inner = await httpServer((incoming, response) => {
+    if (incoming.method === "GET") {
+      const etag = `"${JSON.stringify(answers.card).length}"`;
+      if (incoming.headers["if-none-match"] === etag) return void response.writeHead(304).end();
+      return sendText(response, JSON.stringify(answers.card), { ...headers, ETag: etag });
+    }
+    incoming.setEncoding("utf8");
+    let body = "";
+    incoming.on("data", (chunk: string) => {
+      body += chunk;
+    });
+    return void incoming.on("end", () => {
+      const asked: Json = JSON.parse(body);
+      const { id = null, method } = isJsonObject(asked) ? asked : {};
+      const answer = (result: Json): string => JSON.stringify({ jsonrpc: "2.0", id, result });
+      if (method !== "SendStreamingMessage") return sendText(response, answer(answers.result));
+      response.writeHead(200, { "Content-Type": "text/event-stream" });
+      return response.end(answers.stream.map((one) => `data: ${answer(one)}\n\n`).join(""));
+    });
+  });
+  let bytes = "";
+  const proxy = createServer((socket) => {
+    const onward = connect(inner.port, "127.0.0.1");
+    socket.on("data", (chunk) => {
+      bytes += chunk.toString("latin1");
+    });
+    socket.pipe(onward).pipe(socket);
+    for (const end of [socket, onward]) end.on("error", () => {});
+    socket.on("close", () => onward.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  afterAll(() => void proxy.close());
+  const address = proxy.address();
+  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  const url = `http://127.0.0.1:${port}`;
+  const make = (more: JsonObject): JsonObject => {
+    const interfaces = [{ url: `${url}/rpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
+    return card({ interfaces, ...more });
+  };
+  answers.card = make(parts);
+  return {
+    ...{ url, answers, make },
+    sent: () => bytes,
+    client: () => sdkClientFor(answers.card),
+  };
+}
+
+async function sdkClientFor(document: JsonObject): Promise<Client> {
+  const transports = [new JsonRpcTransportFactory()];
+  const written = AgentCard.fromJSON(document);
+  const cardResolver = { resolve: () => Promise.resolve(written) };
+  return new ClientFactory({ transports, cardResolver }).createFromAgentCard(written);
+}
+
+async function codeOf(call: Promise<unknown>): Promise<string> {
+  const error: unknown = await call.then(() => undefined).catch((thrown: unknown) => thrown);
+  if (error instanceof AgentRefusedError) return `refused ${error.code}`;
+  if (error instanceof UndeclaredBehaviourError) return `undeclared ${error.code}`;
+  return error === undefined ? "done" : String(error);
+}
+
+describe("no byte of a token is sent to an agent whose card fails", () => {
+  const CONTRADICTION = { params: { minProtocolVersion: "2.0", maxProtocolVersion: "1.0" } };
+
+  test.each<
+    [what: string, parts: JsonObject, options: Parameters<typeof withCapability>[2], code: string]
+  >([
+    ["a card that contradicts itself", CONTRADICTION, {}, "card_malformed"],
+    [
+      "a capability that is not declared",
+      {},
+      { requirements: { capabilities: ["streaming_message"] } },
+      "capability_undeclared",
+    ],
+    [
+      "a grant that is not there",
+      {},
+      { requirements: { grants: [{ grant: "a:b" }] } },
+      "grant_missing",
+    ],
+    [
+      "a card that is not signed",
+      {},
+      { requirements: { requireSignature: true } },
+      "signature_missing",
+    ],
+    [
+      "a chain that is not known",
+      {},
+      { requirements: { endToEnd: ["context_reuse"] } },
+      "capability_undeclared",
+    ],
+  ])("%s", async (_what, parts, options, code) => {
+    const agent = await agentOf(parts);
+    const client = await agent.client();
+    for (const more of [options, { ...options, card: agent.url }]) {
+      const holder = await withCapability(client, TOKEN, more);
+      expect(await codeOf(holder.sendMessage(callOf("s", {})))).toBe(`refused ${code}`);
+      expect(await codeOf(holder.getTask({ tenant: "", id: "t" }))).toBe(`refused ${code}`);
+      const caller = createCapabilityClient(client, more);
+      expect(await codeOf(caller.invoke("s", {}, TOKEN))).toBe(`refused ${code}`);
+      expect(await codeOf(caller.request({ grants: ["a:b"] }))).toBe(`refused ${code}`);
+    }
+    expect(agent.sent()).not.toContain(TOKEN);
+    expect(agent.sent()).not.toContain("POST");
+  });
+
+  test("but to one that holds it is", async () => {
+    const agent = await agentOf();
+    for (const options of [{}, { card: agent.url }]) {
+      const holder = await withCapability(await agent.client(), TOKEN, options);
+      expect(await codeOf(holder.sendMessage(callOf("s", {})))).toBe("done");
+    }
+    expect(agent.sent().split(TOKEN).length).toBe(3);
+  });
+
+  test("nor where the client goes to another place than the card names", async () => {
+    const agent = await agentOf();
+    const other = await agentOf();
+    const holder = await withCapability(await other.client(), TOKEN, { card: agent.url });
+    expect(await codeOf(holder.sendMessage(callOf("s", {})))).toBe("refused interface_unsupported");
+    expect(other.sent()).toBe("");
+  });
+});
+
+describe("a card that changes", () => {
+  test("is judged again before the next token is sent, once it may have changed", async () => {
+    const agent = await agentOf(
+      { capabilities: { pause_resume: true } },
+      { "Cache-Control": "max-age=60" },
+    );
+    let now = 1_000_000;
+    const holder = await withCapability(await agent.client(), TOKEN, {
+      ...{ card: agent.url, requirements: { capabilities: ["pause_resume"] } },
+      discovery: { clock: () => now },
+    });
+    const send = (): Promise<string> => codeOf(holder.sendMessage(callOf("s", {})));
+    expect(await send()).toBe("done");
+    agent.answers.card = agent.make({});
+    expect(await send()).toBe("done");
+    now += 61_000;
+    expect(await send()).toBe("refused capability_undeclared");
+    expect(agent.sent().split(TOKEN).length).toBe(3);
+    agent.answers.card = agent.make({ capabilities: { pause_resume: true } });
+    now += 61_000;
+    expect(await send()).toBe("done");
+  });
+});
+
+describe("what an agent does beside its card", () => {
+  const message = (more: JsonObject): JsonObject => ({
+    message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "x" }], ...more },
+  });
+  const delegated = (url: string): JsonObject => ({ [DISCOVERY_URI]: { delegatedTo: url } });
+  const task = (more: JsonObject): JsonObject => ({
+    task: { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" }, ...more },
+  });
+
+  test.each<[what: string, result: JsonObject, expected: string]>([
+    ["nothing", message({}), "done"],
+    ["hands on to a declared agent", message({ metadata: delegated("https://b.example") }), "done"],
+    [
+      "hands on to another",
+      message({ metadata: delegated("https://c.example") }),
+      "undeclared delegate_undeclared",
+    ],
+    [
+      "the same in a task",
+      task({ metadata: delegated("https://c.example") }),
+      "undeclared delegate_undeclared",
+    ],
+    [
+      "the same in an artifact",
+      task({
+        artifacts: [
+          { artifactId: "a", parts: [{ text: "x" }], metadata: delegated("https://c.example") },
+        ],
+      }),
+      "undeclared delegate_undeclared",
+    ],
+    ["uses a listed extension", message({ extensions: ["urn:x:listed"] }), "done"],
+    ["uses another", message({ extensions: ["urn:x:other"] }), "undeclared capability_undeclared"],
+  ])("%s", async (_what, result, expected) => {
+    const params = { delegates: [{ url: "https://b.example" }] };
+    const agent = await agentOf({ params, extensions: [{ uri: "urn:x:listed" }] });
+    agent.answers.result = result;
+    const holder = await withCapability(await agent.client(), TOKEN);
+    expect(await codeOf(holder.sendMessage(callOf("s", {})))).toBe(expected);
+  });
+
+  test.each([
+    [{ params: { capabilities: { streaming_message: true } } }, "done"],
+    [{}, "undeclared capability_undeclared"],
+  ])("messages in pieces, with %j", async (parts, expected) => {
+    const agent = await agentOf(parts);
+    agent.answers.stream = [message({ metadata: { partial: true } })];
+    const holder = await withCapability(await agent.client(), TOKEN);
+    const read = async (): Promise<void> => {
+      for await (const _event of holder.sendMessageStream(callOf("s", {})));
+    };
+    expect(await codeOf(read())).toBe(expected);
+  });
+
+  test("goes to a callback where there is one, and the answer to the caller", async () => {
+    const agent = await agentOf();
+    agent.answers.result = message({ metadata: delegated("https://c.example") });
+    const drifted: DiscoveryDenial[] = [];
+    const holder = await withCapability(await agent.client(), TOKEN, {
+      onDrift: (denial) => drifted.push(denial),
+    });
+    expect(await codeOf(holder.sendMessage(callOf("s", {})))).toBe("done");
+    expect(drifted).toMatchObject([{ code: "delegate_undeclared", actual: "https://c.example" }]);
+  });
+});
+
+test.each<[options: object, message: RegExp]>([
+  [{ require: {} }, /options.require: unknown member; there are requirements/],
+  [{ requirements: { capability: [] } }, /requirements.capability: unknown member/],
+])("misuse: %j", async (options, message) => {
+  const client = await (await agentOf()).client();
+  expect(() => createCapabilityClient(client, options)).toThrow(message);
+});
+
+describe("agents that are served here", () => {
+  const pushOrigins = ["https://caller.example"];
+  let last: TestAgent;
+  let middle: TestAgent;
+  let first: TestAgent;
+  beforeAll(async () => {
+    last = await startAgent({ pushOrigins, delegates: [] });
+    middle = await startAgent({ pushOrigins, delegates: [{ url: last.server.url }] });
+    first = await startAgent({ pushOrigins, delegates: [{ url: middle.server.url }] });
+    return () => Promise.all([first, middle, last].map((one) => one.remove()));
+  });
+  const hostOf = ({ server }: TestAgent): string => new URL(server.url).host;
+  const END_TO_END = { endToEnd: ["push_notifications", "context_reuse"] };
+
+  test("say of themselves what a chain needs", async () => {
+    const allowHosts = [middle, last].map(hostOf);
+    const found = await discoverChain(first.server.url, END_TO_END, { allowHosts });
+    expect(found).toMatchObject({ ok: true, warnings: [] });
+    expect(found.ok && found.links.map(({ url }) => url)).toEqual(
+      [first, middle, last].map(({ server }) => server.url),
+    );
+  });
+
+  test("have cards without a fault", async () => {
+    for (const { server } of [first, last]) {
+      const text = await (await fetch(server.cardUrl)).text();
+      expect(await lintCard(text)).toEqual([]);
+    }
+  });
+
+  test("are refused where the last one has dropped it, before a token is sent", async () => {
+    const dropped = await startAgent({ delegates: [] });
+    const before = await startAgent({ pushOrigins, delegates: [{ url: dropped.server.url }] });
+    const url = before.server.url;
+    const allowHosts = [hostOf(dropped)];
+    const found = await discoverChain(url, END_TO_END, { allowHosts });
+    expect(found).toMatchObject({
+      ok: false,
+      link: { index: 1, url: dropped.server.url },
+      denials: [{ code: "capability_undeclared", expected: "push_notifications" }],
+    });
+    const client = await clientOf(before, "JSON-RPC", "alice");
+    const options = { card: url, requirements: END_TO_END, discovery: { allowHosts } };
+    const holder = createCapabilityClient(client, options);
+    const ran = before.ran.length;
+    expect(await codeOf(holder.invoke("list_documents", {}, TOKEN))).toBe(
+      "refused capability_undeclared",
+    );
+    expect(before.ran.length).toBe(ran);
+    await Promise.all([dropped.remove(), before.remove()]);
+  });
+
+  test("keep a context across calls, as their cards say", async () => {
+    const client = await clientOf(first, "JSON-RPC", "alice");
+    const { token } = await request(client, {
+      grants: ["documents:read"],
+      resourceQuery: { collection: "reports" },
+    });
+    const holder = await withCapability(client, token);
+    const ids: string[] = [];
+    const contextId = "a-context-of-alice";
+    for (const query of ["flat", "well"]) {
+      const asked = callOf("search_documents", { query });
+      if (asked.message !== undefined) asked.message.contextId = contextId;
+      const answer = await holder.sendMessage(asked);
+      if ("artifacts" in answer) ids.push(answer.id);
+    }
+    const { tasks } = await holder.listTasks({ ...LISTING, contextId });
+    expect(tasks.map(({ id }) => id).sort()).toEqual(ids.sort());
+    expect(ids.length).toBe(2);
+  });
+
+  test.each([
+    ["params.history", { history: [] }, {}],
+    ["params.message.messages", {}, { messages: [{ role: "ROLE_AGENT" }] }],
+    ["params.message.message_history", {}, { message_history: {} }],
+  ])("refuse %s, which their cards do not declare", async (where, params, message) => {
+    const asked = JSON.parse(JSON.stringify(callOf("list_documents", {})));
+    const whole = { messageId: "m", role: "ROLE_USER", parts: [{ text: "x" }], ...message };
+    const response = await fetch(first.server.rpcUrl, {
+      method: "POST",
+      headers: {
+        ...{ "Content-Type": "application/json", "A2A-Version": "1.0" },
+        Authorization: "Bearer development-token-of-alice",
+      },
+      body: JSON.stringify({
+        ...{ jsonrpc: "2.0", id: 1, method: "SendMessage" },
+        params: { ...asked, message: whole, ...params },
+      }),
+    });
+    const { error }: { error: { code: number; message: string } } = JSON.parse(
+      await response.text(),
+    );
+    expect([error.code, error.message]).toEqual([
+      -32602,
+      expect.stringContaining(`leave ${where} out`),
+    ]);
+  });
+});

@@ -1,0 +1,159 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isJsonObject, type JsonObject } from "../../../../src/bytes/json.js";
+import type { SessionPlugin } from "../../../../src/protocols/a2e/plugin.js";
+import {
+  createMcpPlugin,
+  type McpLimits,
+} from "../../../../src/protocols/a2e/plugins/mcp/mcp-plugin.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
+import { call, closed, refusal } from "./calls.js";
+
+/** A server of MCP that others publish. */
+const MEMORY = createRequire(import.meta.url).resolve(
+  "@modelcontextprotocol/server-memory/dist/index.js",
+);
+/** A server of few lines, for what no good server does. */
+const ODD = new URL("./odd-mcp-server.mjs", import.meta.url).pathname;
+
+function plugin(limits: McpLimits = {}): SessionPlugin {
+  return closed(
+    createMcpPlugin({
+      servers: {
+        graph: {
+          command: process.execPath,
+          args: [MEMORY],
+          env: { MEMORY_FILE_PATH: join(temporaryFolder(), "graph.jsonl") },
+        },
+        odd: { command: process.execPath, args: [ODD] },
+        broken: { command: process.execPath, args: ["-e", "process.exit(1)"] },
+        missing: { command: join(temporaryFolder(), "nothing") },
+      },
+      limits: { startTimeout: 30_000, ...limits },
+    }),
+  );
+}
+
+const odd = (mcp: SessionPlugin, name: string, given: JsonObject = {}, more = {}) =>
+  call(mcp, "mcp/call", given, { server: "odd", name, ...more });
+
+/** What the odd server answers: a number that it counts up, and its process. */
+async function counted(mcp: SessionPlugin, more = {}): Promise<{ count: number; pid: number }> {
+  const { structuredContent } = await odd(mcp, "count", {}, more);
+  if (structuredContent === undefined || !isJsonObject(structuredContent))
+    throw new Error("no count");
+  return { count: Number(structuredContent["count"]), pid: Number(structuredContent["pid"]) };
+}
+
+test("the tools of a published server are listed and called, and its failures are answers", async () => {
+  const mcp = plugin();
+  expect(await call(mcp, "mcp/list")).toEqual({ servers: ["graph", "odd", "broken", "missing"] });
+  const { tools } = await call(mcp, "mcp/list", {}, { server: "graph" });
+  expect(tools).toContainEqual({
+    name: "create_entities",
+    description: expect.stringContaining("entities"),
+    input: expect.objectContaining({ type: "object", required: ["entities"] }),
+  });
+  const entity = { name: "tea", entityType: "drink", observations: ["is hot"] };
+  const make = { server: "graph", name: "create_entities" };
+  expect(await call(mcp, "mcp/call", { entities: [entity] }, make)).toMatchObject({
+    structuredContent: { entities: [entity] },
+  });
+  const found = await call(
+    mcp,
+    "mcp/call",
+    { query: "hot" },
+    { server: "graph", name: "search_nodes" },
+  );
+  expect(found).toMatchObject({ structuredContent: { entities: [entity] } });
+  expect(await call(mcp, "mcp/call", {}, make)).toMatchObject({ isError: true });
+});
+
+test("a server is one principal's, and ends with the last session that used it", async () => {
+  const mcp = plugin();
+  const first = await counted(mcp);
+  expect(await counted(mcp, { session: "s2" })).toEqual({ count: 2, pid: first.pid });
+  const other = await counted(mcp, { principal: "bob" });
+  expect(other.count).toBe(1);
+  expect(other.pid).not.toBe(first.pid);
+  await mcp.endSession?.({ id: "s1", agentId: "" });
+  expect(await counted(mcp, { session: "s2" })).toEqual({ count: 3, pid: first.pid });
+  await mcp.endSession?.({ id: "s2", agentId: "" });
+  expect(() => process.kill(first.pid, 0)).toThrow("ESRCH");
+  expect((await counted(mcp)).count).toBe(1);
+});
+
+test("what goes wrong with a server has a code, and the next call starts it again", async () => {
+  const mcp = plugin({ resultBytes: 2000, servers: 2 });
+  await counted(mcp);
+  const code = async (action: Promise<unknown>): Promise<string> => (await refusal(action)).code;
+  expect(await code(odd(mcp, "crash"))).toBe("server_ended");
+  expect((await counted(mcp)).count).toBe(1);
+  expect(await code(odd(mcp, "large", { bytes: 3000 }))).toBe("result_too_large");
+  expect((await counted(mcp)).count).toBe(2);
+  // More than the client reads of one message: it lets go of the server.
+  expect(await code(odd(mcp, "large", { bytes: 50_000 }))).toBe("server_ended");
+  expect((await counted(mcp)).count).toBe(1);
+  expect(await odd(mcp, "ask")).toMatchObject({
+    content: [{ text: expect.stringContaining("refused") }],
+  });
+  expect(await code(odd(mcp, "no such tool"))).toBe("server_refused");
+  expect(await code(odd(plugin({ timeout: 100 }), "hang"))).toBe("server_timeout");
+  const nowhere = { server: "broken", name: "x" };
+  expect(await code(call(mcp, "mcp/call", {}, nowhere))).toBe("server_unavailable");
+  expect(await code(call(mcp, "mcp/call", {}, { ...nowhere, server: "missing" }))).toBe(
+    "server_unavailable",
+  );
+  expect(await code(call(mcp, "mcp/call", {}, { server: "grahp", name: "x" }))).toBe(
+    "server_unknown",
+  );
+  expect(await code(call(mcp, "mcp/call", {}, { name: "x" }))).toBe("server_unknown");
+  await counted(mcp, { principal: "bob" });
+  expect(await code(counted(mcp, { principal: "carol" }))).toBe("too_many_servers");
+});
+
+test("a call that is cancelled ends at once, and its server goes on", async () => {
+  const mcp = plugin();
+  await counted(mcp);
+  const cancel = new AbortController();
+  const parts: unknown[] = [];
+  const hanging = odd(mcp, "hang", {}, { signal: cancel.signal, parts });
+  const ended = expect(hanging).rejects.toThrow("cancelled by the peer");
+  await expect.poll(() => parts).toEqual([{ progress: { progress: 1, total: 2 } }]);
+  cancel.abort(new Error("cancelled by the peer"));
+  await ended;
+  expect((await counted(mcp)).count).toBe(2);
+});
+
+test("what a server writes to standard error is handed on by line, where it is asked for", async () => {
+  const said: string[] = [];
+  const env = { MEMORY_FILE_PATH: join(temporaryFolder(), "graph.jsonl") };
+  const mcp = closed(
+    createMcpPlugin({
+      servers: { graph: { command: process.execPath, args: [MEMORY], env } },
+      onStderr: (server, line) => said.push(`${server}: ${line}`),
+    }),
+  );
+  await call(mcp, "mcp/list", {}, { server: "graph" });
+  await expect.poll(() => said).toEqual(["graph: Knowledge Graph MCP Server running on stdio"]);
+});
+
+test("wrong servers are misuse, named by their place", () => {
+  const wrong: [unknown, string][] = [
+    [{ servers: {} }, "servers: there must be at least one"],
+    [
+      { servers: { a: { comand: "x" } } },
+      'servers.a.comand: unknown member; did you mean "command"?',
+    ],
+    [{ servers: { a: { command: "" } } }, "servers.a.command: must name a program"],
+    [{ servers: { a: { command: "x", args: [1] } } }, "servers.a.args: must be an array of texts"],
+    [
+      { servers: { a: { command: "x" } }, limits: { timeout: 0 } },
+      "limits.timeout: must be a whole number",
+    ],
+  ];
+  for (const [options, message] of wrong) {
+    expect(() => Reflect.apply(createMcpPlugin, undefined, [options])).toThrow(message);
+  }
+});

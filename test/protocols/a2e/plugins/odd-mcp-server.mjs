@@ -1,0 +1,45 @@
+// A server of MCP (2025-11-25) over stdio, for what no good server does: it crashes, hangs, answers too much,
+// and asks its client for things that it was not offered.
+import { createInterface } from "node:readline";
+
+const send = (message) =>
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+let count = 0;
+let asked;
+
+const TOOLS = {
+  count: () => ({ content: [], structuredContent: { count: ++count, pid: process.pid } }),
+  large: ({ bytes }) => ({ content: [{ type: "text", text: "x".repeat(bytes) }] }),
+  crash: () => process.exit(7),
+  hang: (_, { _meta }) => {
+    const { progressToken } = _meta ?? {};
+    const params = { progressToken, progress: 1, total: 2 };
+    if (progressToken !== undefined) send({ method: "notifications/progress", params });
+  },
+  ask: (_, __, id) => {
+    asked = id;
+    send({ id: "q1", method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } });
+  },
+};
+
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params = {}, error } = JSON.parse(line);
+  if (id === "q1") {
+    const text = error === undefined ? "answered" : `refused: ${error.code}`;
+    return send({ id: asked, result: { content: [{ type: "text", text }] } });
+  }
+  if (method === "initialize") {
+    const serverInfo = { name: "odd", version: "1" };
+    return send({
+      id,
+      result: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo },
+    });
+  }
+  if (method === "tools/call") {
+    const tool = TOOLS[params.name];
+    if (tool === undefined)
+      return send({ id, error: { code: -32602, message: "there is no such tool" } });
+    const result = tool(params.arguments, params, id);
+    if (result !== undefined) send({ id, result });
+  } else if (id !== undefined) send({ id, error: { code: -32601, message: "unknown method" } });
+});

@@ -1,0 +1,55 @@
+import { chmodSync, readdirSync, readFileSync } from "node:fs";
+import Database from "libsql";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { openStores } from "../../src/stores/database.js";
+import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
+import { openMemory } from "../../src/stores/memory/memory-store.js";
+import { ResourceNumberStore } from "../../src/stores/resource-numbers.js";
+import { onBothDatabases } from "../support/databases.js";
+import { invocation } from "./ledger/support.js";
+
+/** "prve", as every format of the stores has it. */
+const APPLICATION = 0x70727665;
+const FOLDER = new URL("formats/", import.meta.url);
+const FORMATS = readdirSync(FOLDER).flatMap((name) => /^(\d+)-sqlite\.sql$/.exec(name)?.[1] ?? []);
+
+async function make(where: string, dialect: string, format: string): Promise<void> {
+  const statements = readFileSync(new URL(`${format}-${dialect}.sql`, FOLDER), "utf8");
+  if (dialect === "sqlite") {
+    const database = new Database(where);
+    database.exec(statements);
+    database.exec(`PRAGMA application_id = ${APPLICATION}; PRAGMA user_version = ${format}`);
+    database.close();
+    chmodSync(where, 0o600);
+    return;
+  }
+  const client = new pg.Client({ connectionString: where });
+  await client.connect();
+  await client.query(statements);
+  await client.query(`CREATE TABLE proviso_format
+    (one integer PRIMARY KEY CHECK (one = 1), application bigint NOT NULL, format integer NOT NULL);
+    INSERT INTO proviso_format VALUES (1, ${APPLICATION}, ${format})`);
+  await client.end();
+}
+
+onBothDatabases((place, dialect) => {
+  test.each(FORMATS)(
+    "a database of format %s is brought up to date, with what is in it",
+    async (format) => {
+      const where = await place();
+      await make(where, dialect, format);
+      const [stores, beside] = await Promise.all([openStores(where), openStores(where)]);
+      onTestFinished(async () => {
+        await Promise.all([stores.close(), beside.close()]);
+      });
+      const ledger = new LedgerStore(stores);
+      await ledger.commit(invocation({ principal: "alice" }));
+      expect(await new LedgerStore(beside).list({ principal: "alice" })).toHaveLength(1);
+      expect((await new ResourceNumberStore(stores).numbersOf(["a"])).size).toBe(1);
+      await openMemory(stores).set("alice", "colour", "green");
+      expect(await openMemory(beside).get("alice", "colour")).toMatchObject({ value: "green" });
+      await ledger.close();
+    },
+  );
+});
