@@ -41,7 +41,7 @@ export interface RefusedChain {
 /** Agents in one chain, unless the caller allows fewer or more. */
 export const MAX_CHAIN_LINKS = 8;
 
-export interface ChainOptions {
+interface ChainOptions {
   /** How many agents a chain may have; 8 unless given. */
   readonly maxLinks?: number;
 }
