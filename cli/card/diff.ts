@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { type Json, outlineJson } from "../../src/bytes/json.js";
 import type { CardReading } from "../../src/discovery/card.js";
-import { type CardChange, type ChangeImpact, compareCards } from "../../src/discovery/compare.js";
+import type { CardChange, ChangeImpact } from "../../src/discovery/change.js";
+import { compareCards } from "../../src/discovery/compare.js";
 import { readCard } from "../../src/discovery/read-card.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";

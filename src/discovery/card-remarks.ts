@@ -2,7 +2,7 @@ import { type JsonObject, quotedName } from "../bytes/json.js";
 import { nearest } from "../caveats/nearest.js";
 import { objectIn, textIn, textsIn } from "../client/received.js";
 import type { CardReading } from "./card.js";
-import { pointer } from "./faults.js";
+import { pointer, shownPath } from "./faults.js";
 import type { Remark } from "./finding.js";
 import { hasCapability } from "./judge.js";
 import { listIn } from "./places.js";
@@ -65,13 +65,13 @@ function interfaceRemarks({ interfaces }: CardReading): readonly Remark[] {
     const remarks: Remark[] = [];
     const key = `${binding} ${url}`;
     if (seen.has(key)) {
-      const message = `${path}: the same binding and URL as another interface`;
+      const message = `${shownPath(path)}: the same binding and URL as another interface`;
       remarks.push({ severity: "error", code: "reference", path, message });
     }
     seen.add(key);
     if (/^http:\/\//i.test(url) && !isLoopback(url)) {
       const at = pointer(path, "url");
-      const message = `${at}: plain http; tokens would travel in clear`;
+      const message = `${shownPath(at)}: plain http; tokens would travel in clear`;
       remarks.push({ severity: "warning", code: "address_insecure", path: at, message });
     }
     return remarks;
@@ -95,7 +95,7 @@ function grantRemarks({ grants = [] }: CardReading): readonly Remark[] {
               severity: "error",
               code: "contract",
               path,
-              message: `${path}: a grant without operations`,
+              message: `${shownPath(path)}: a grant without operations`,
             },
           ];
     const absent = requires.filter((one) => !known.has(one));
@@ -115,7 +115,7 @@ function skillRemarks(card: JsonObject): readonly Remark[] {
       return [];
     }
     const path = pointer("/skills", at, "id");
-    const message = `${path}: another skill has the id ${quotedName(id)}`;
+    const message = `${shownPath(path)}: another skill has the id ${quotedName(id)}`;
     return [{ severity: "error", code: "reference", path, message }];
   });
 }
@@ -144,7 +144,7 @@ function securityRemarks(card: JsonObject): readonly Remark[] {
 function unknownName(path: string, what: string, name: string, known: readonly string[]): Remark {
   const near = nearest(name, known);
   const hint = near === undefined ? "" : `; did you mean ${quotedName(near)}?`;
-  const message = `${path}: the card has no ${what} ${quotedName(name)}${hint}`;
+  const message = `${shownPath(path)}: the card has no ${what} ${quotedName(name)}${hint}`;
   return { severity: "error", code: "reference", path, message };
 }
 
@@ -161,7 +161,7 @@ function mediaRemarks(card: JsonObject): readonly Remark[] {
     textsIn(list).flatMap((type, at): Remark[] => {
       if (type.length < 300 && MEDIA_TYPE.test(type)) return [];
       const path = pointer(base, at);
-      const message = `${path}: ${quotedName(type)} is not a media type`;
+      const message = `${shownPath(path)}: ${quotedName(type)} is not a media type`;
       return [{ severity: "error", code: "media_type", path, message }];
     }),
   );

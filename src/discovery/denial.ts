@@ -68,3 +68,9 @@ export interface DiscoveryDenial {
 export interface DiscoveryWarning extends Omit<DiscoveryDenial, "code"> {
   readonly code: DiscoveryCode | "capability_unknown" | "legacy_grant";
 }
+
+/** What judging a card by one kind of requirement came to. */
+export interface Judgement {
+  readonly denials: readonly DiscoveryDenial[];
+  readonly warnings: readonly DiscoveryWarning[];
+}

@@ -27,9 +27,15 @@ export function createFaults(): Faults {
     add(rule, path, message, { nearest, ...more } = {}) {
       if (list.length >= MOST) return;
       const near = nearest === undefined ? {} : { nearest };
-      const where = path === "" ? "the card" : path;
-      const text = `${where}: ${message}`;
-      list.push({ code: "card_malformed", rule, path, message: text, ...more, ...near });
+      const text = `${shownPath(path)}: ${message}`;
+      list.push({
+        code: "card_malformed",
+        rule,
+        path: bounded(path),
+        message: text,
+        ...more,
+        ...near,
+      });
     },
   };
 }
@@ -40,6 +46,21 @@ export function pointer(base: string, ...steps: readonly (string | number)[]): s
     (path, step) => `${path}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`,
     base,
   );
+}
+
+const MAX_POINTER = 2048;
+const MAX_SHOWN = 200;
+
+/** The pointer; that to the whole card where a name in it is longer than any that a card needs. */
+export function bounded(path: string): string {
+  return path.length > MAX_POINTER ? "" : path;
+}
+
+/** A pointer for messages: shortened, controls replaced. */
+export function shownPath(path: string): string {
+  if (path === "") return "the card";
+  const start = path.length > MAX_SHOWN ? `${path.slice(0, MAX_SHOWN)}...` : path;
+  return start.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 
 /** What a JSON value is, for messages: a short text or number as it is, anything else by its kind. */

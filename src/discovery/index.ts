@@ -7,7 +7,8 @@
 export type { CardDelegate, CardGrant, CardInterface, CardReading } from "./card.js";
 export { type CardCache, type CardCacheOptions, createCardCache } from "./card-cache.js";
 export { type ChainDiscovery, type ChainLink, validateChain } from "./chain.js";
-export { type CardChange, type ChangeImpact, compareCards } from "./compare.js";
+export type { CardChange, ChangeImpact } from "./change.js";
+export { compareCards } from "./compare.js";
 export type {
   DiscoveryCode,
   DiscoveryDenial,

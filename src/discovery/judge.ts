@@ -1,15 +1,15 @@
 import { quotedName } from "../bytes/json.js";
 import { suggestions } from "../caveats/nearest.js";
 import { objectIn } from "../client/received.js";
-import type { CardGrant, CardInterface, CardReading } from "./card.js";
-import type { DiscoveryDenial, DiscoveryWarning } from "./denial.js";
+import type { CardInterface, CardReading } from "./card.js";
+import type { DiscoveryDenial, DiscoveryWarning, Judgement } from "./denial.js";
 import type { ChosenInterface, Discovery } from "./discovery.js";
+import { judgeGrants } from "./judge-grants.js";
 import { CAPABILITY_REGISTRY, type CapabilityRegistry, registeredCapability } from "./registry.js";
 import {
   BINDINGS,
   type Binding,
   type DiscoveryRequirements,
-  type GrantRequirement,
   type SettledRequirements,
   settleRequirements,
 } from "./requirements.js";
@@ -78,12 +78,6 @@ function unverified({ signatures }: CardReading): DiscoveryDenial {
       };
 }
 
-/** What judging one kind of requirement came to. */
-export interface Judgement {
-  readonly denials: readonly DiscoveryDenial[];
-  readonly warnings: readonly DiscoveryWarning[];
-}
-
 /** The first interface, in the card's order, of a binding that will do and with the wanted version. */
 function chooseInterface(
   card: CardReading,
@@ -100,7 +94,7 @@ function chooseInterface(
   }
   const bound = interfaces.filter((one) => wanted.includes(one.binding));
   if (bound.length === 0) {
-    const offered = [...new Set(interfaces.map((one) => one.binding))].slice(0, 8);
+    const offered = [...new Set(interfaces.map((one) => one.binding.slice(0, 64)))].slice(0, 8);
     const names = offered.map(quotedName).join(", ");
     const said = offered.length === 0 ? "the card names no interface" : `it offers ${names}`;
     const message = `no interface with binding ${wanted.join(" or ")}: ${said}`;
@@ -211,78 +205,6 @@ function undeclared(
       : `does not declare ${quotedName(name)}`;
   const actual = said === undefined ? {} : { actual: said };
   return { ...reason, rule: "capabilities", message: `the agent ${how}`, ...actual, ...nearest };
-}
-
-function judgeGrants(card: CardReading, requirements: SettledRequirements): Judgement {
-  const all = requirements.grants.map((grant) => judgeGrant(card, grant, requirements));
-  return {
-    denials: all.flatMap(({ denials }) => denials),
-    warnings: all.flatMap(({ warnings }) => warnings),
-  };
-}
-
-function judgeGrant(
-  card: CardReading,
-  requirement: Required<GrantRequirement>,
-  { allowLegacy }: SettledRequirements,
-): Judgement {
-  const { grant: id, operations, attenuable } = requirement;
-  const grants = card.grants ?? [];
-  const found = grants.find((grant) => grant.id === id) ?? grants.find(isWholeLegacy);
-  if (found === undefined) return { denials: [missing(card, id)], warnings: [] };
-  const denials: DiscoveryDenial[] = [];
-  const warnings: DiscoveryWarning[] = [];
-  const { path } = found;
-  if (found.legacy !== undefined) {
-    const whose = found.id === id ? id : `${id} is only covered by ${quotedName(found.id)}, which`;
-    const message = `${whose} is a legacy grant: it promises less than a capability`;
-    const reason = { rule: "grants", message, path, expected: id, actual: found.id };
-    if (allowLegacy) warnings.push({ code: "legacy_grant", ...reason });
-    else denials.push({ code: "legacy_only", ...reason });
-  }
-  const near = suggestions();
-  for (const operation of operations) {
-    if (found.operations.includes(operation) || found.operations.includes("*")) continue;
-    const nearest = near(operation, found.operations);
-    const message = `the grant ${id} has no operation ${quotedName(operation)}`;
-    const hint = nearest === undefined ? {} : { nearest };
-    denials.push({
-      code: "grant_operation_missing",
-      rule: "grants",
-      message,
-      path,
-      expected: operation,
-      ...hint,
-    });
-  }
-  if (attenuable && !found.attenuable) {
-    const message = `the grant ${quotedName(found.id)} cannot be narrowed or passed on`;
-    denials.push({
-      code: "grant_not_attenuable",
-      rule: "grants",
-      message,
-      path,
-      expected: true,
-      actual: false,
-    });
-  }
-  return { denials, warnings };
-}
-
-/** A legacy grant over every operation: it covers whatever is asked for, with what it lacks. */
-function isWholeLegacy({ legacy, operations }: CardGrant): boolean {
-  return legacy !== undefined && operations.includes("*");
-}
-
-function missing({ grants }: CardReading, id: string): DiscoveryDenial {
-  const ids = (grants ?? []).map((grant) => grant.id);
-  const nearest = suggestions()(id, ids);
-  const message =
-    grants === undefined
-      ? `the agent offers no grants, so not ${quotedName(id)}`
-      : `the agent does not offer the grant ${quotedName(id)}`;
-  const hint = nearest === undefined ? {} : { nearest };
-  return { code: "grant_missing", rule: "grants", message, expected: id, ...hint };
 }
 
 function isFrom(text: string, { version }: Pick<SettledRequirements, "version">): boolean {

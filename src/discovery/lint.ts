@@ -1,7 +1,7 @@
 import { outlineJson } from "../bytes/json.js";
 import { objectIn } from "../client/received.js";
 import { cardRemarks } from "./card-remarks.js";
-import { pointer } from "./faults.js";
+import { bounded, pointer, shownPath } from "./faults.js";
 import {
   type CardFinding,
   createLocator,
@@ -48,7 +48,7 @@ export async function lintCard(text: string): Promise<readonly CardFinding[]> {
   const twins = repeatedNames(root)
     .slice(0, MOST)
     .map(({ path, offset }) => {
-      const message = `${path}: the name is there twice`;
+      const message = `${shownPath(path)}: the name is there twice`;
       return locator.at(offset, { severity: "error", code: "name_repeated", path, message });
     });
   const card = readCard(value);
@@ -60,7 +60,8 @@ export async function lintCard(text: string): Promise<readonly CardFinding[]> {
   const located = unsaid(remarks).slice(0, MOST).map(locator.locate);
   return [...twins, ...located]
     .toSorted((a, b) => a.line - b.line || a.column - b.column)
-    .slice(0, MOST);
+    .slice(0, MOST)
+    .map((one) => ({ ...one, path: bounded(one.path) }));
 }
 
 async function paramsRemarks(card: unknown): Promise<readonly Remark[]> {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../bytes/json.js";
 import { objectIn } from "../client/received.js";
-import { type Faults, pointer, shown } from "./faults.js";
+import { type Faults, pointer, shown, shownPath } from "./faults.js";
 
 /** One thing that a card says, and where. */
 export interface Place<Value = Json> {
@@ -40,7 +40,7 @@ export function agreed<Value>(
   if (first === undefined) return undefined;
   for (const { path, value } of others) {
     if (same(first.value, value)) continue;
-    const message = `says ${words(value)}, and ${first.path} says ${words(first.value)}`;
+    const message = `says ${words(value)}, and ${shownPath(first.path)} says ${words(first.value)}`;
     faults.add("contradiction", path, message);
   }
   return first;

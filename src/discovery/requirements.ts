@@ -1,3 +1,4 @@
+import { isObject } from "../bytes/json.js";
 import { assertMembers, meant } from "../caveats/known-members.js";
 import { CAPABILITY_REGISTRY, isVendorCapability } from "./registry.js";
 import { type ProtocolVersion, parseVersion } from "./versions.js";
@@ -135,7 +136,5 @@ function flag(value: unknown, otherwise: boolean, where: string): boolean {
 }
 
 function assertObject(value: unknown, where: string): asserts value is object {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new TypeError(`${where}: expected an object`);
-  }
+  if (!isObject(value)) throw new TypeError(`${where}: expected an object`);
 }

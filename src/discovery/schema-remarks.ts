@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/j
 import { nearest } from "../caveats/nearest.js";
 import { objectIn } from "../client/received.js";
 import { AGENT_CARD_SCHEMA } from "./card-schema.js";
-import { pointer } from "./faults.js";
+import { pointer, shownPath } from "./faults.js";
 import type { Remark } from "./finding.js";
 import { DISCOVERY_PARAMS_SCHEMA } from "./params-schema.js";
 import { snakeCase } from "./places.js";
@@ -65,12 +65,11 @@ function remarkFrom(error: ErrorObject, base: string): Remark {
   const here = `${base}${error.instancePath}`;
   const member = memberOf(error);
   const path = member === undefined || error.keyword === "required" ? here : pointer(here, member);
-  const where = path === "" ? "the card" : path;
   return {
     severity: "error",
     code: "schema",
     path,
-    message: `${where}: ${words(error, here, base === "")}`,
+    message: `${shownPath(path)}: ${words(error, here, base === "")}`,
   };
 }
 
@@ -139,8 +138,5 @@ function unknownMember(name: string, here: string, schema: unknown, isCard: bool
 }
 
 function propertiesOf(schema: unknown): object {
-  if (typeof schema !== "object" || schema === null || !("properties" in schema)) return {};
-  return typeof schema.properties === "object" && schema.properties !== null
-    ? schema.properties
-    : {};
+  return objectIn(objectIn(schema)["properties"]);
 }

@@ -205,3 +205,11 @@ describe("a hostile text is bounded", () => {
     expect(found.length).toBeLessThanOrEqual(200);
   });
 });
+
+test("a name of a card is shortened where it is shown, and its controls are not", async () => {
+  const name = `\u001b[31m${"x".repeat(100_000)}`;
+  const [first] = await lintCard(JSON.stringify({ [name]: { a: 1 } }));
+  expect(first).toMatchObject({ code: "schema", path: "" });
+  expect(first?.message.length).toBeLessThan(400);
+  expect(first?.message).not.toMatch(/\p{Cc}/u);
+});

@@ -93,7 +93,7 @@ describe("what is not a database of ours is refused, and left as it is", () => {
       "a database of a newer version",
       async (path) => {
         await (await createStores(path)).close();
-        execute(path, "PRAGMA user_version = 2");
+        execute(path, "PRAGMA user_version = 1000");
       },
       "store_version",
       "newer version",

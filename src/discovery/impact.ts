@@ -1,0 +1,184 @@
+import { isJsonObject, type Json } from "../bytes/json.js";
+import { textsIn } from "../client/received.js";
+import { type CardChange, type ChangeImpact, change } from "./change.js";
+import type { Difference } from "./differences.js";
+import { type CapabilityRegistry, registeredCapability } from "./registry.js";
+import { CAPABILITIES_URI } from "./uris.js";
+import { compareVersions, parseVersion } from "./versions.js";
+
+// What each difference between the meanings of two cards does, area by area. What is not known to be
+// harmless breaks something.
+
+/** What a difference does; two if it gives and takes. */
+export function changesOf(
+  difference: Difference,
+  registry: CapabilityRegistry,
+): readonly CardChange[] {
+  const [area = "", name = "", member = ""] = difference.path;
+  switch (area) {
+    case "capabilities":
+      return [capability(difference, name, registry)];
+    case "range":
+      return [range(difference, name)];
+    case "interfaces":
+      return member === "versions" ? members(difference) : [gained(difference)];
+    case "grants":
+      return grant(difference, member);
+    case "delegates":
+      return delegates(difference);
+    case "extensions":
+      return [extension(difference)];
+    case "security":
+      return security(difference);
+    case "skills":
+      return skill(difference, member);
+    case "signed":
+      return [change(difference, difference.after === true ? "safe" : "breaking")];
+    case "signatures":
+    case "preference":
+      return [change(difference, "safe")];
+    case "features":
+      return [flag(difference)];
+    default:
+      return top(difference, name);
+  }
+}
+
+function capability(
+  difference: Difference,
+  name: string,
+  registry: CapabilityRegistry,
+): CardChange {
+  if (difference.after !== true) {
+    return change(difference, difference.before === true ? "breaking" : "safe");
+  }
+  const isDeprecated = registeredCapability(name, registry)?.tier === "deprecated";
+  const supersedes = registry.capabilities.some(({ supersededBy }) => supersededBy === name);
+  return change(difference, isDeprecated || supersedes ? "deprecating" : "safe");
+}
+
+/** A bound that is further out, or gone, is safe. */
+function range(difference: Difference, name: string): CardChange {
+  const [before, after] = [versionIn(difference.before), versionIn(difference.after)];
+  if (after === undefined) return change(difference, "safe");
+  if (before === undefined) return change(difference, "breaking");
+  const later = compareVersions(after, before);
+  return change(difference, (name === "min" ? later < 0 : later > 0) ? "safe" : "breaking");
+}
+
+function grant(difference: Difference, member: string): readonly CardChange[] {
+  const { path, after } = difference;
+  if (path.length < 3) return [gained(difference)];
+  if (member === "operations") return members(difference);
+  // More grants that it requires: more that a caller has to have.
+  if (member === "requires") return members(difference, "breaking");
+  if (member === "attenuable") return [change(difference, after === true ? "safe" : "breaking")];
+  if (member === "legacy") return [change(difference, after === true ? "breaking" : "safe")];
+  if (member === "more") return [gained(difference)];
+  return [change(difference, "safe")];
+}
+
+function delegates(difference: Difference): readonly CardChange[] {
+  const { path, before, after } = difference;
+  // The first time that a card says so; or, if it no longer does, nothing is known of its chain.
+  if (path.length < 2) return [change(difference, before === null ? "safe" : "breaking")];
+  if (before !== undefined && after !== undefined) return members(difference);
+  return [change(difference, after === undefined ? "safe" : "breaking")];
+}
+
+const PARAMS_FOR_PEOPLE = ["notice", "description"];
+
+function extension(difference: Difference): CardChange {
+  const { path, before, after } = difference;
+  const [, uri, member, param = ""] = path;
+  if (path.length === 2) {
+    if (before !== undefined) return change(difference, "breaking");
+    const isRequired = isJsonObject(after ?? null) && requiredIn(after);
+    return change(difference, isRequired ? "breaking" : "safe");
+  }
+  if (member === "required") return change(difference, after === true ? "breaking" : "safe");
+  if (member === "description") return change(difference, "safe");
+  if (uri === CAPABILITIES_URI && path.length === 4) {
+    if (PARAMS_FOR_PEOPLE.includes(param)) return change(difference, "safe");
+    if (isRelaxed(param, before, after)) return change(difference, "safe");
+  }
+  return gained(difference);
+}
+
+function requiredIn(value: Json | undefined): boolean {
+  return value !== undefined && isJsonObject(value) && value["required"] === true;
+}
+
+/** What the capability extension's params allow more of than before. */
+function isRelaxed(param: string, before: Json | undefined, after: Json | undefined): boolean {
+  if (param === "ambientAuthority" || param === "undeclaredAmbient") return after === "accepted";
+  if (param === "capabilitiesRequired") return after === false;
+  if (param === "mode") return before === "require";
+  if (param === "methods") {
+    const now = textsIn(after);
+    return textsIn(before).every((one) => now.includes(one));
+  }
+  if (param !== "maxLifetimeSeconds") return false;
+  return typeof before === "number" && typeof after === "number" && after > before;
+}
+
+/** Requirements are alternatives: one more is another way in, unless there was none before. */
+function security(difference: Difference): readonly CardChange[] {
+  const wasOpen = textsIn(difference.before).length === 0;
+  const isOpen = textsIn(difference.after).length === 0;
+  if (wasOpen !== isOpen) return [change(difference, isOpen ? "safe" : "breaking")];
+  return members(difference);
+}
+
+const SKILL_WORDS = ["name", "description", "tags", "examples"];
+
+function skill(difference: Difference, member: string): readonly CardChange[] {
+  if (difference.path.length < 3) return [gained(difference)];
+  if (SKILL_WORDS.includes(member)) return [change(difference, "safe")];
+  if (member === "security") return security(difference);
+  if (member === "inputModes" || member === "outputModes") return members(difference);
+  return [gained(difference)];
+}
+
+const WORDS = ["name", "description", "version", "provider", "documentationUrl", "iconUrl"];
+
+function top(difference: Difference, name: string): readonly CardChange[] {
+  if (WORDS.includes(name)) return [change(difference, "safe")];
+  if (name === "defaultInputModes" || name === "defaultOutputModes") return members(difference);
+  const isForPeople = name === "securitySchemes" && difference.path.at(-1) === "description";
+  return [isForPeople ? change(difference, "safe") : gained(difference)];
+}
+
+function flag(difference: Difference): CardChange {
+  const { before, after } = difference;
+  const isBoolean = [before, after].every((one) => one === undefined || typeof one === "boolean");
+  if (!isBoolean) return gained(difference);
+  return change(difference, before === true ? "breaking" : "safe");
+}
+
+/** What is new is safe; what is gone or not the same is not. */
+function gained(difference: Difference): CardChange {
+  return change(difference, difference.before === undefined ? "safe" : "breaking");
+}
+
+/** Texts that are gone, and texts that are new, each a change of its own. */
+function members(
+  difference: Difference,
+  impactOfMore: ChangeImpact = "safe",
+): readonly CardChange[] {
+  const [before, after] = [textsIn(difference.before), textsIn(difference.after)];
+  const [was, is] = [new Set(before), new Set(after)];
+  // A grant of every operation has each of them.
+  const lost = is.has("*") ? [] : [...was].filter((one) => !is.has(one));
+  const more = [...is].filter((one) => !was.has(one));
+  const impactOfLess = impactOfMore === "safe" ? "breaking" : "safe";
+  const changes = [
+    ...lost.map((one) => change({ path: difference.path, before: one }, impactOfLess)),
+    ...more.map((one) => change({ path: difference.path, after: one }, impactOfMore)),
+  ];
+  return changes.length > 0 ? changes : [gained(difference)];
+}
+
+function versionIn(value: Json | undefined): ReturnType<typeof parseVersion> {
+  return typeof value === "string" ? parseVersion(value) : undefined;
+}
