@@ -1,10 +1,13 @@
-import { duplicateKey, type Json, outlineJson } from "../../src/bytes/json.js";
+import type { Json } from "../../src/bytes/json.js";
+import { ClientError } from "../../src/client/client-error.js";
 import type { CardReading } from "../../src/discovery/card.js";
+import { parseCard } from "../../src/discovery/card-text.js";
 import { validateChain } from "../../src/discovery/chain.js";
 import { judgeCard } from "../../src/discovery/judge.js";
-import { MAX_CARD_DEPTH, readCard } from "../../src/discovery/read-card.js";
+import { readCard } from "../../src/discovery/read-card.js";
 import type { CapabilityRegistry, RegisteredCapability } from "../../src/discovery/registry.js";
 import type { DiscoveryRequirements } from "../../src/discovery/requirements.js";
+import { checkRegistry, checkStability } from "../../src/discovery/stability.js";
 import { compareVersions, parseVersion } from "../../src/discovery/versions.js";
 
 /** A card as the protocol has it. */
@@ -43,6 +46,9 @@ interface AskedRegistry {
 /** A request about cards, chains or registries. */
 export type DiscoveryRequest = DiscoverRequest | ChainRequest | RegistryRequest;
 
+// Where a card comes from only shows in messages.
+const ANYWHERE = new URL("https://agent.example/");
+
 type Answered = { readonly [name: string]: unknown };
 
 /** This package's own answer to a request about cards, chains or registries. */
@@ -65,16 +71,21 @@ function discover({ requirements, registry: asked, ...card }: DiscoverRequest): 
   return { result: "usable", interface: result.interface, version: result.version, warnings };
 }
 
-function chain({ links, requirements }: ChainRequest): Answered {
+function chain({ links, requirements, maxLength }: ChainRequest): Answered {
   const cards = links.map(({ url, ...card }) => ({ url, card: readingOf(card) }));
-  const result = validateChain(cards, requirements);
+  const options = maxLength === undefined ? {} : { maxLinks: maxLength };
+  const result = validateChain(cards, requirements, options);
   if (result.ok) return { result: "valid" };
   const denials = result.denials.map(({ code, link }) => ({ code, link: link?.index }));
   return { result: "refused", denials };
 }
 
-function registry(_request: RegistryRequest): Answered {
-  return { unsupported: "registries" };
+function registry({ registry: asked, previous }: RegistryRequest): Answered {
+  const next = registryFrom(asked);
+  const problems =
+    previous === undefined ? checkRegistry(next) : checkStability(registryFrom(previous), next);
+  if (problems.length === 0) return { result: "valid" };
+  return { result: "invalid", rules: problems.map(({ rule }) => rule) };
 }
 
 /** What is not the JSON of a card is read as none. */
@@ -83,18 +94,20 @@ function readingOf({ card = null, cardText }: AskedCard): CardReading {
 }
 
 function parsed(text: string): Json {
-  if (outlineJson(text).depth > MAX_CARD_DEPTH) return null;
   try {
-    const document: Json = JSON.parse(text);
-    return duplicateKey(text) === undefined ? document : null;
-  } catch {
-    return null;
+    return parseCard(text, ANYWHERE);
+  } catch (error) {
+    if (error instanceof ClientError) return null;
+    throw error;
   }
 }
 
 function registryFrom({ version, capabilities }: AskedRegistry): CapabilityRegistry {
   const entries = capabilities.map((entry) => {
-    const isDeprecated = entry.deprecated !== undefined && isReached(entry.deprecated, version);
+    const isDeprecated =
+      entry.tier === "declared" &&
+      entry.deprecated !== undefined &&
+      isReached(entry.deprecated, version);
     const tier = isDeprecated ? "deprecated" : entry.tier;
     return { ...entry, tier, description: entry.name } as const;
   });

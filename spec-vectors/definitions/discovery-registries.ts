@@ -126,6 +126,12 @@ export const registries: DiscoverySubject = {
       ),
     }),
     breaks(
+      "its version can not be read, and a capability is deprecated in a minor release",
+      ["Stability", "AllReported"],
+      { registry: registry("one", entry("pause", { deprecated: "1.2" })) },
+      ...([1, 2] as const),
+    ),
+    breaks(
       "every rule at once",
       ["Stability", "AllReported"],
       {

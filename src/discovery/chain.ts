@@ -1,3 +1,4 @@
+import { assertMembers } from "../caveats/known-members.js";
 import type { CardDelegate, CardReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryLink, DiscoveryWarning } from "./denial.js";
 import type { UsableAgent } from "./discovery.js";
@@ -37,8 +38,13 @@ export interface RefusedChain {
   readonly warnings: readonly DiscoveryWarning[];
 }
 
-/** Agents in one chain, unless fewer are allowed. */
+/** Agents in one chain, unless the caller allows fewer or more. */
 export const MAX_CHAIN_LINKS = 8;
+
+interface ChainOptions {
+  /** How many agents a chain may have; 8 unless given. */
+  readonly maxLinks?: number;
+}
 
 /**
  * Judges a chain of agents, each of which delegates to the next: the first against all requirements, every
@@ -46,10 +52,11 @@ export const MAX_CHAIN_LINKS = 8;
  *
  * - A capability of `endToEnd`, and a required one that propagates (`context_reuse`), is checked at
  *   every link; a card that does not say to whom its agent delegates then fails the chain.
- * - Each card that names its delegates must name the next agent.
+ * - What a card relies on in the next agent is checked there, and from there on if it propagates.
+ * - Each card must name the next agent among its delegates.
  *
  * @param links - From the agent that is called to the last.
- * @throws TypeError if the requirements are not valid, or there is no link.
+ * @throws TypeError if the requirements or the options are not valid, or there is no link.
  * @example
  * ```ts
  * import { DISCOVERY_URI, readCard, validateChain } from "proviso/discovery";
@@ -70,22 +77,26 @@ export const MAX_CHAIN_LINKS = 8;
 export function validateChain(
   links: readonly ChainLink[],
   requirements: DiscoveryRequirements = {},
+  options: ChainOptions = {},
 ): ChainDiscovery {
   const [first] = links;
   if (first === undefined) throw new TypeError("links: expected at least one agent");
-  const settled = settleRequirements(requirements);
-  const checked = links.slice(0, MAX_CHAIN_LINKS);
-  const judged = checked.map((link, index) =>
-    judgeLink(link, { index, requirements, previous: checked[index - 1] }),
-  );
+  const most = linksAllowed(options);
+  const checked = links.slice(0, most);
+  let everywhere = endToEnd(settleRequirements(requirements));
+  const judged = checked.map((link, index) => {
+    const previous = checked[index - 1];
+    const claimed = previous === undefined ? [] : claimsOf(previous.card, link);
+    everywhere = [...new Set([...everywhere, ...claimed.filter(propagates)])];
+    const all = { ...requirements, endToEnd: everywhere };
+    const { denials, warnings } = judgeLink(link, { index, requirements: all, previous });
+    const unknown = everywhere.length === 0 ? [] : unfollowed(link, index, checked[index + 1]);
+    return { denials: [...denials, ...unknown], warnings };
+  });
   const denials = judged.flatMap((one) => one.denials);
   const warnings = judged.flatMap((one) => one.warnings);
-  if (links.length > MAX_CHAIN_LINKS) {
-    denials.push(tooDeep(linkAt(links[MAX_CHAIN_LINKS], MAX_CHAIN_LINKS)));
-  }
+  if (links.length > most) denials.push(tooDeep(linkAt(links[most], most), most));
   denials.push(...cycles(checked));
-  const everywhere = endToEnd(settled);
-  if (everywhere.length > 0) denials.push(...unfollowed(checked));
   const agent = judgeCard(first.card, requirements);
   const [failed] = denials.flatMap(({ link }) => link ?? []).sort((a, b) => a.index - b.index);
   if (!agent.ok || failed !== undefined) {
@@ -109,15 +120,14 @@ export function judgeLink(
   { index, requirements, previous }: LinkPlace,
 ): { readonly denials: DiscoveryDenial[]; readonly warnings: DiscoveryWarning[] } {
   const settled = settleRequirements(requirements);
-  const delegate = previous === undefined ? undefined : delegateFor(previous.card, link);
-  const claimed = delegate === undefined || delegate === "unsaid" ? [] : delegate.capabilities;
+  const claimed = previous === undefined ? [] : claimsOf(previous.card, link);
   const discovery = judgeCard(
     link.card,
     index === 0 ? requirements : linkRequirements(requirements),
   );
   const denials = discovery.ok ? [] : [...discovery.denials];
   const warnings = [...discovery.warnings];
-  if (previous !== undefined && delegate === undefined) {
+  if (previous !== undefined && delegatesFor(previous.card, link).length === 0) {
     const rule = "delegates";
     const message = "the agent before it does not name this one among its delegates";
     denials.push({ code: "delegate_undeclared", rule, message });
@@ -163,14 +173,15 @@ export function endToEnd(
   return [...new Set([...named, ...capabilities.filter(propagates)])];
 }
 
-/**
- * The entry by which a card names the next agent; `undefined` if it names others only, `"unsaid"` if it
- * does not say to whom its agent delegates.
- */
-function delegateFor(card: CardReading, next: ChainLink): CardDelegate | "unsaid" | undefined {
-  if (card.delegates === undefined) return "unsaid";
+/** The entries by which a card names the next agent. */
+function delegatesFor({ delegates = [] }: CardReading, next: ChainLink): readonly CardDelegate[] {
   const places = new Set(placesOf(next));
-  return card.delegates.find(({ url }) => places.has(agentPlace(url)));
+  return delegates.filter(({ url }) => places.has(agentPlace(url)));
+}
+
+/** What a card relies on in the next agent. */
+function claimsOf(card: CardReading, next: ChainLink): readonly string[] {
+  return [...new Set(delegatesFor(card, next).flatMap(({ capabilities }) => capabilities))];
 }
 
 /** An agent's address as it is compared: without the card's well-known path, query and fragment. */
@@ -180,32 +191,32 @@ export function agentPlace(url: string): string {
   return `${origin}${pathname.replace(/\/\.well-known\/agent-card\.json$/, "").replace(/\/+$/, "")}`;
 }
 
+/** Where an agent is. What its card says of that counts only if nothing else is known. */
 function placesOf({ url, card }: ChainLink): readonly string[] {
-  return [...(url === undefined ? [] : [url]), ...card.interfaces.map((one) => one.url)].map(
-    agentPlace,
-  );
+  return (url === undefined ? card.interfaces.map((one) => one.url) : [url]).map(agentPlace);
 }
 
 function propagates(name: string): boolean {
   return registeredCapability(name, CAPABILITY_REGISTRY)?.propagates === true;
 }
 
-/** Links whose delegates are not all in the chain, so that nothing is known of those that are not. */
-function unfollowed(links: readonly ChainLink[]): readonly DiscoveryDenial[] {
-  return links.flatMap((link, index): DiscoveryDenial[] => {
-    const { delegates } = link.card;
-    const next = links[index + 1];
-    const reason = { code: "chain_unknown", rule: "delegates", link: linkAt(link, index) } as const;
-    if (delegates === undefined) {
-      const message = "the card does not say to whom the agent delegates";
-      return [{ ...reason, message }];
-    }
-    const followed = new Set(next === undefined ? [] : placesOf(next));
-    const others = delegates.filter(({ url }) => !followed.has(agentPlace(url)));
-    return others.slice(0, 1).map(({ path }) => {
-      const message = `the agent may delegate to ${others.length} more than this chain has`;
-      return { ...reason, message, path };
-    });
+/** Whether all delegates of a link are in the chain: nothing is known of one that is not. */
+function unfollowed(
+  link: ChainLink,
+  index: number,
+  next: ChainLink | undefined,
+): readonly DiscoveryDenial[] {
+  const { delegates } = link.card;
+  const reason = { code: "chain_unknown", rule: "delegates", link: linkAt(link, index) } as const;
+  if (delegates === undefined) {
+    const message = "the card does not say to whom the agent delegates";
+    return [{ ...reason, message }];
+  }
+  const followed = new Set(next === undefined ? [] : placesOf(next));
+  const others = delegates.filter(({ url }) => !followed.has(agentPlace(url)));
+  return others.slice(0, 1).map(({ path }) => {
+    const message = `the agent may delegate to ${others.length} more than this chain has`;
+    return { ...reason, message, path };
   });
 }
 
@@ -221,9 +232,16 @@ function cycles(links: readonly ChainLink[]): readonly DiscoveryDenial[] {
   });
 }
 
-function tooDeep(link: DiscoveryLink): DiscoveryDenial {
-  const message = `a chain has at most ${MAX_CHAIN_LINKS} agents`;
-  return { code: "chain_too_deep", rule: "delegates", message, expected: MAX_CHAIN_LINKS, link };
+function tooDeep(link: DiscoveryLink, most: number): DiscoveryDenial {
+  const message = `a chain has at most ${most} agents`;
+  return { code: "chain_too_deep", rule: "delegates", message, expected: most, link };
+}
+
+function linksAllowed(options: ChainOptions): number {
+  assertMembers(options, ["maxLinks"], "options");
+  const { maxLinks = MAX_CHAIN_LINKS } = options;
+  if (Number.isSafeInteger(maxLinks) && maxLinks > 0) return maxLinks;
+  throw new TypeError("options.maxLinks: expected a number of agents, 1 or more");
 }
 
 /** What the first agent declares, less what propagates and a later agent lacks. */

@@ -157,9 +157,9 @@ export function judgeCapabilities(
       denials.push(undeclared(card, name, near(name, declared), registry));
       continue;
     }
-    if (entry?.tier !== "deprecated") continue;
+    if (entry?.deprecated === undefined || !isFrom(entry.deprecated, requirements)) continue;
     const instead = entry.supersededBy === undefined ? "" : `; use ${entry.supersededBy}`;
-    const message = `${name} is deprecated since protocol ${entry.deprecated ?? "?"}${instead}`;
+    const message = `${name} is deprecated since protocol ${entry.deprecated}${instead}`;
     const successor = entry.supersededBy === undefined ? {} : { nearest: entry.supersededBy };
     const reason = { code: "capability_deprecated", rule, message, ...successor } as const;
     (requirements.allowDeprecated ? warnings : denials).push(reason);

@@ -11,7 +11,7 @@ import {
   placesOf,
   snakeCase,
 } from "./places.js";
-import { CAPABILITY_REGISTRY } from "./registry.js";
+import { CAPABILITY_REGISTRY, isVendorCapability } from "./registry.js";
 
 /** What A2A 1.0 itself has under `capabilities`, and is no capability of the registry. */
 const OWN_MEMBERS = ["streaming", "extensions", "extendedAgentCard"];
@@ -67,8 +67,8 @@ function readOthers(
       if (KNOWN_SPELLINGS.has(name) || flag === null) return [];
       const place = { path: pointer(path, name), value: flag };
       // At the top stand A2A's own members too, some of which may be newer than this reader.
-      const [read] =
-        path === top.path && !isFlag(flag) ? [] : ofKind([place], isFlag, "true or false", faults);
+      const isOwn = path === top.path && !isVendorCapability(name) && !isFlag(flag);
+      const [read] = isOwn ? [] : ofKind([place], isFlag, "true or false", faults);
       return read === undefined ? [] : [{ ...read, name }];
     }),
   );

@@ -19,13 +19,26 @@ export interface StabilityProblem {
     | "narrowed"
     /** The date of something published is another one now. */
     | "history_changed";
-  /** Its name. */
+  /** The rule's number in docs/spec.md, section 14.2. */
+  readonly rule: 1 | 2 | 3 | 4 | 5 | 6 | 7;
+  /** Its name; empty if the registry as a whole is concerned. */
   readonly capability: string;
   /** A sentence for people. */
   readonly message: string;
 }
 
-type Report = (code: StabilityProblem["code"], message: string) => void;
+type Report = (
+  rule: StabilityProblem["rule"],
+  code: StabilityProblem["code"],
+  message: string,
+) => void;
+
+function reporter(problems: StabilityProblem[], capability: string): Report {
+  const where = capability === "" ? "" : `${capability}: `;
+  return (rule, code, message) => {
+    problems.push({ code, rule, capability, message: `${where}${message}` });
+  };
+}
 
 /**
  * Checks one registry: a capability is marked as deprecated by the first version of a major release, and
@@ -42,11 +55,13 @@ type Report = (code: StabilityProblem["code"], message: string) => void;
 export function checkRegistry(registry: CapabilityRegistry): readonly StabilityProblem[] {
   const problems: StabilityProblem[] = [];
   const seen = new Set<string>();
+  if (parseVersion(registry.version) === undefined) {
+    const message = `${JSON.stringify(registry.version)} is not a version`;
+    reporter(problems, "")(1, "entry_malformed", message);
+  }
   for (const entry of registry.capabilities) {
-    const report: Report = (code, message) => {
-      problems.push({ code, capability: entry.name, message: `${entry.name}: ${message}` });
-    };
-    if (seen.has(entry.name)) report("entry_malformed", "it is there twice");
+    const report = reporter(problems, entry.name);
+    if (seen.has(entry.name)) report(1, "entry_malformed", "it is there twice");
     seen.add(entry.name);
     checkEntry(entry, registry, report);
   }
@@ -68,28 +83,25 @@ export function checkStability(
   const to = parseVersion(next.version);
   if (from === undefined || to === undefined || compareVersions(to, from) < 0) {
     const message = `version ${next.version} does not follow ${previous.version}`;
-    return [...problems, { code: "entry_malformed", capability: "", message }];
+    reporter(problems, "")(5, "entry_malformed", message);
+    return problems;
   }
   for (const before of previous.capabilities) {
-    const report: Report = (code, message) => {
-      problems.push({ code, capability: before.name, message: `${before.name}: ${message}` });
-    };
+    const report = reporter(problems, before.name);
     const after = registeredCapability(before.name, next);
-    if (after === undefined) report("entry_missing", "it is not there any more");
+    if (after === undefined) report(5, "entry_missing", "it is not there any more");
     else checkChange(before, after, { from, to }, report);
   }
   for (const { name, tier, introduced } of next.capabilities) {
     if (registeredCapability(name, previous) !== undefined) continue;
     const since = parseVersion(introduced);
     const isOld = since === undefined || compareVersions(since, from) <= 0;
-    const report = (code: StabilityProblem["code"], message: string): void => {
-      problems.push({ code, capability: name, message: `${name}: ${message}` });
-    };
+    const report = reporter(problems, name);
     if (isOld) {
-      report("history_changed", `it is new, and says that ${introduced} introduced it`);
+      report(5, "history_changed", `it is new, and says that ${introduced} introduced it`);
     }
     if (tier === "implicit" && to.major === from.major) {
-      report("narrowed", "agents of this major release do not all have it");
+      report(7, "narrowed", "agents of this major release do not all have it");
     }
   }
   return problems;
@@ -101,22 +113,26 @@ function checkEntry(
   report: Report,
 ): void {
   if (!/^[a-z]+(_[a-z]+)*$/.test(entry.name)) {
-    report("entry_malformed", "a name is of lower-case words, joined by underscores");
+    report(1, "entry_malformed", "a name is of lower-case words, joined by underscores");
   }
   const dates = ["introduced", "deprecated", "removed"] as const;
   for (const date of dates) {
     const text = entry[date];
     if (text === undefined || parseVersion(text) !== undefined) continue;
-    report("entry_malformed", `${date}: ${JSON.stringify(text)} is not a version`);
+    report(1, "entry_malformed", `${date}: ${JSON.stringify(text)} is not a version`);
   }
   checkDates(entry, registry, report);
   const { supersededBy } = entry;
   if (supersededBy === undefined) return;
   const successor = registeredCapability(supersededBy, registry);
   if (successor === undefined) {
-    report("entry_malformed", `superseded by ${JSON.stringify(supersededBy)}, which is not there`);
+    report(
+      4,
+      "entry_malformed",
+      `superseded by ${JSON.stringify(supersededBy)}, which is not there`,
+    );
   } else if (hasCome(parseVersion(successor.removed ?? ""), registry)) {
-    report("entry_malformed", `superseded by ${successor.name}, which is removed`);
+    report(4, "entry_malformed", `superseded by ${successor.name}, which is removed`);
   }
 }
 
@@ -128,26 +144,41 @@ function checkDates(
   const introduced = parseVersion(entry.introduced);
   const deprecated = parseVersion(entry.deprecated ?? "");
   const removed = parseVersion(entry.removed ?? "");
-  if (introduced !== undefined && !hasCome(introduced, registry)) {
-    report("entry_malformed", `introduced in ${entry.introduced}, after ${registry.version}`);
+  const isDated = parseVersion(registry.version) !== undefined;
+  if (isDated && introduced !== undefined && !hasCome(introduced, registry)) {
+    report(1, "entry_malformed", `introduced in ${entry.introduced}, after ${registry.version}`);
   }
-  if (hasCome(deprecated, registry) !== (entry.tier === "deprecated")) {
-    report("entry_malformed", `the tier ${entry.tier} does not fit when it is deprecated`);
+  if (
+    isDated &&
+    entry.tier !== "implicit" &&
+    hasCome(deprecated, registry) !== (entry.tier === "deprecated")
+  ) {
+    report(1, "entry_malformed", `the tier ${entry.tier} does not fit when it is deprecated`);
   }
   if (deprecated !== undefined && deprecated.minor !== 0) {
-    report("deprecated_in_minor", `${entry.deprecated} is no major release`);
+    report(2, "deprecated_in_minor", `${entry.deprecated} is no major release`);
   }
   if (introduced && deprecated && compareVersions(deprecated, introduced) < 0) {
     const dated = `introduced in ${entry.introduced}, deprecated in ${entry.deprecated}`;
-    report("entry_malformed", dated);
+    report(1, "entry_malformed", dated);
   }
   if (removed === undefined) return;
+  if (deprecated && compareVersions(removed, deprecated) <= 0) {
+    const dated = `deprecated in ${entry.deprecated}, removed in ${entry.removed}`;
+    report(1, "entry_malformed", dated);
+  }
   if (deprecated === undefined) {
-    report("removed_undeprecated", `removed in ${entry.removed}, and never deprecated`);
+    report(3, "removed_undeprecated", `removed in ${entry.removed}, and never deprecated`);
   } else if (removed.major <= deprecated.major) {
     const from = deprecated.major + 1;
-    report("removed_early", `removed in ${entry.removed}; that is possible from ${from}.0 on`);
+    report(3, "removed_early", `removed in ${entry.removed}; that is possible from ${from}.0 on`);
   }
+}
+
+/** Whether two versions, or two names, are the same; a patch part does not count. */
+function isSame(was: string, is: string | undefined): boolean {
+  const [a, b] = [parseVersion(was), parseVersion(is ?? "")];
+  return was === is || (a !== undefined && b !== undefined && compareVersions(a, b) === 0);
 }
 
 /** Whether a version is that of the registry, or an earlier one. */
@@ -164,26 +195,26 @@ function checkChange(
 ): void {
   for (const member of ["introduced", "deprecated", "removed", "supersededBy"] as const) {
     const [was, is] = [before[member], after[member]];
-    if (was !== undefined && was !== is) {
-      report("history_changed", `${member}: ${was} is now ${is ?? "absent"}`);
-    }
+    if (was === undefined || isSame(was, is)) continue;
+    const rule = member === "introduced" ? 5 : 6;
+    report(rule, "history_changed", `${member}: ${was} is now ${is ?? "absent"}`);
   }
   for (const date of ["deprecated", "removed"] as const) {
     const set = before[date] === undefined ? parseVersion(after[date] ?? "") : undefined;
     if (set === undefined || compareVersions(set, from) > 0) continue;
-    report("history_changed", `${date}: set for ${after[date]}, which has been without it`);
+    report(6, "history_changed", `${date}: set for ${after[date]}, which has been without it`);
   }
   if (before.tier === "implicit" && after.tier !== "implicit" && to.major === from.major) {
-    report("narrowed", "every agent had it, and now it has to be declared");
+    report(7, "narrowed", "every agent had it, and now it has to be declared");
   }
   if (before.tier !== "implicit" && after.tier === "implicit" && to.major === from.major) {
-    report("narrowed", "agents of this major release do not all have it");
+    report(7, "narrowed", "agents of this major release do not all have it");
   }
   if (to.major !== from.major) return;
   if (before.needs !== after.needs && after.needs !== undefined) {
-    report("narrowed", `it needs ${after.needs} now`);
+    report(7, "narrowed", `it needs ${after.needs} now`);
   }
   if (after.propagates === true && before.propagates !== true) {
-    report("narrowed", "it depends on delegates now");
+    report(7, "narrowed", "it depends on delegates now");
   }
 }

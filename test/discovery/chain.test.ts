@@ -130,3 +130,19 @@ test("what propagates and a later one lacks does not stand", () => {
 test("a chain of none is a mistake", () => {
   expect(() => validateChain([])).toThrow(/links: expected at least one agent/);
 });
+
+describe("the caller's limit", () => {
+  test("fewer agents than usual", () => {
+    const chain = validateChain(whole(), {}, { maxLinks: 2 });
+    expect(said(chain)).toEqual([`chain_too_deep 2 ${C}`]);
+    expect(validateChain(whole(), {}, { maxLinks: 3 }).ok).toBe(true);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN])("%s is not a number of agents", (maxLinks) => {
+    expect(() => validateChain(whole(), {}, { maxLinks })).toThrow(/^options\.maxLinks: expected/);
+  });
+});
+
+test("a card that names no delegates does not name the next agent", () => {
+  expect(said(validateChain([link(A), link(B)]))).toEqual([`delegate_undeclared 1 ${B}`]);
+});

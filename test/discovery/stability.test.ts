@@ -30,7 +30,12 @@ describe("one registry", () => {
     ],
     ["removed in 3.2", registry("2.0", { ...OLD, removed: "3.2" }), []],
     ["removed in 2.1", registry("2.0", { ...OLD, removed: "2.1" }), ["removed_early"]],
-    ["removed at once", registry("2.0", { ...OLD, removed: "2.0" }), ["removed_early"]],
+    [
+      "removed at once",
+      registry("2.0", { ...OLD, removed: "2.0" }),
+      ["entry_malformed", "removed_early"],
+    ],
+    ["a registry without a version", registry("two", PAUSE), ["entry_malformed"]],
     [
       "never deprecated, and removed",
       registry("2.0", { ...PAUSE, removed: "3.0" }),
