@@ -65,12 +65,9 @@ export const chains: DiscoverySubject = {
       { links: [agent(A, [B]), agent(B, []), agent(C, [])] },
       "delegate_undeclared@2",
     ),
-    refusedChain(
-      "an agent that says nothing of delegates",
-      "Chain",
-      { links: [agent(A, null), agent(B, [])] },
-      "delegate_undeclared@1",
-    ),
+    validChain("an agent that says nothing of delegates, and delegates", "Chain", {
+      links: [agent(A, null), agent(B, [])],
+    }),
     refusedChain(
       "a delegate at another port",
       ["Chain", "SetMembership"],
@@ -104,8 +101,14 @@ export const chains: DiscoverySubject = {
     refusedChain(
       "delegates at the top of the card",
       ["Chain", "Places"],
-      { links: [{ url: A, ...card({ top: { delegates: [{ url: B }] } }) }, agent(B, [])] },
-      "delegate_undeclared@1",
+      {
+        requirements: PAUSES,
+        links: [
+          { url: A, ...card({ ...PAUSING, top: { delegates: [{ url: B }] } }) },
+          agent(B, [], PAUSING),
+        ],
+      },
+      "chain_unknown@0",
     ),
     refusedChain(
       "an agent delegates to itself",

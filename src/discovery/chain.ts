@@ -53,7 +53,7 @@ interface ChainOptions {
  * - A capability of `endToEnd`, and a required one that propagates (`context_reuse`), is checked at
  *   every link; a card that does not say to whom its agent delegates then fails the chain.
  * - What a card relies on in the next agent is checked there, and from there on if it propagates.
- * - Each card must name the next agent among its delegates.
+ * - Each card that has delegates must name the next agent among them.
  *
  * @param links - From the agent that is called to the last.
  * @throws TypeError if the requirements or the options are not valid, or there is no link.
@@ -86,8 +86,7 @@ export function validateChain(
   let everywhere = endToEnd(settleRequirements(requirements));
   const judged = checked.map((link, index) => {
     const previous = checked[index - 1];
-    const claimed = previous === undefined ? [] : claimsOf(previous.card, link);
-    everywhere = [...new Set([...everywhere, ...claimed.filter(propagates)])];
+    everywhere = everywhereFrom(link, everywhere, previous);
     const all = { ...requirements, endToEnd: everywhere };
     const { denials, warnings } = judgeLink(link, { index, requirements: all, previous });
     const unknown = everywhere.length === 0 ? [] : unfollowed(link, index, checked[index + 1]);
@@ -127,7 +126,10 @@ export function judgeLink(
   );
   const denials = discovery.ok ? [] : [...discovery.denials];
   const warnings = [...discovery.warnings];
-  if (previous !== undefined && delegatesFor(previous.card, link).length === 0) {
+  // A card that does not say to whom its agent delegates denies nothing; `chain_unknown` is about it.
+  const named =
+    previous?.card.delegates === undefined || delegatesFor(previous.card, link).length > 0;
+  if (!named) {
     const rule = "delegates";
     const message = "the agent before it does not name this one among its delegates";
     denials.push({ code: "delegate_undeclared", rule, message });
@@ -171,6 +173,16 @@ export function endToEnd(
 ): readonly string[] {
   const { capabilities, endToEnd: named } = requirements;
   return [...new Set([...named, ...capabilities.filter(propagates)])];
+}
+
+/** What holds end to end from a link on: what does so before it, and what the card before it relies on so. */
+export function everywhereFrom(
+  link: ChainLink,
+  before: readonly string[],
+  previous: ChainLink | undefined,
+): readonly string[] {
+  const claimed = previous === undefined ? [] : claimsOf(previous.card, link);
+  return [...new Set([...before, ...claimed.filter(propagates)])];
 }
 
 /** The entries by which a card names the next agent. */

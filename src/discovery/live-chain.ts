@@ -3,6 +3,7 @@ import {
   agentPlace,
   type ChainLink,
   endToEnd,
+  everywhereFrom,
   judgeLink,
   linkRequirements,
   MAX_CHAIN_LINKS,
@@ -52,17 +53,25 @@ export async function discoverChain(
 ): Promise<LiveChain> {
   const settled = settleRequirements(requirements);
   const checked = checkedOptions(options);
-  const needsAll = endToEnd(settled).length > 0;
-  const walk = new ChainWalk(requirements, checked, ownOrigins(card), needsAll);
+  const walk = new ChainWalk(requirements, checked, ownOrigins(card));
   const url = typeof card === "string" || card instanceof URL ? String(card) : undefined;
   const agent = await discoverFrom(card, requirements, checked);
-  await walk.enter(agent, url === undefined ? { index: 0 } : { index: 0, url }, undefined, []);
+  const first = url === undefined ? { index: 0 } : { index: 0, url };
+  await walk.enter(agent, first, undefined, { before: [], everywhere: endToEnd(settled) });
   const { denials, links, warnings } = walk;
   if (agent.ok && denials.length === 0) return { ok: true, agent, links, warnings };
   const [link = { index: 0 }] = denials
     .flatMap((denial) => denial.link ?? [])
     .sort((a, b) => a.index - b.index);
   return { ok: false, denials, link, warnings };
+}
+
+/** How an agent is come to. */
+interface Way {
+  /** The places of the agents on the way. */
+  readonly before: readonly string[];
+  /** What they need of every agent from there on. */
+  readonly everywhere: readonly string[];
 }
 
 /** One walk along every way from an agent to those behind it. */
@@ -73,7 +82,6 @@ class ChainWalk {
   readonly #requirements: DiscoveryRequirements;
   readonly #options: DiscoverOptions;
   readonly #named: readonly string[];
-  readonly #needsAll: boolean;
   readonly #until: number = performance.now() + CHAIN_TIMEOUT;
   /** By place: several ways may lead to one agent. */
   readonly #discovered = new Map<string, Promise<Discovery>>();
@@ -83,24 +91,18 @@ class ChainWalk {
     requirements: DiscoveryRequirements,
     options: DiscoverOptions,
     named: readonly string[],
-    needsAll: boolean,
   ) {
     this.#requirements = requirements;
     this.#options = options;
     this.#named = named;
-    this.#needsAll = needsAll;
   }
 
-  /**
-   * Notes an agent, and goes on to its delegates.
-   *
-   * @param before - The places on the way to it.
-   */
+  /** Notes an agent, and goes on to its delegates. */
   async enter(
     discovery: Discovery,
     place: DiscoveryLink,
     previous: ChainLink | undefined,
-    before: readonly string[],
+    way: Way,
   ): Promise<void> {
     this.links.push(place);
     this.warnings.push(...discovery.warnings.map((warning) => ({ ...warning, link: place })));
@@ -110,32 +112,33 @@ class ChainWalk {
     }
     const { url = discovery.interface.url, index } = place;
     const link: ChainLink = { url, card: discovery.card };
+    const everywhere = everywhereFrom(link, way.everywhere, previous);
     if (previous !== undefined) {
-      const requirements = this.#requirements;
+      const requirements = { ...this.#requirements, endToEnd: everywhere };
       this.denials.push(...judgeLink(link, { index, requirements, previous }).denials);
     }
     const { delegates } = discovery.card;
-    if (delegates === undefined) return this.#unknown(place);
-    const way = [...before, agentPlace(url)];
+    if (delegates === undefined) return this.#unknown(place, everywhere.length > 0);
+    const before = [...way.before, agentPlace(url)];
     for (const delegate of delegates) {
       const next = { index: index + 1, url: delegate.url };
-      if (!this.#mayEnter(next, way)) continue;
-      await this.enter(await this.#discover(delegate.url), next, link, way);
+      if (!this.#mayEnter(next, before)) continue;
+      await this.enter(await this.#discover(delegate.url), next, link, { before, everywhere });
     }
   }
 
-  #unknown(link: DiscoveryLink): void {
+  #unknown(link: DiscoveryLink, needed: boolean): void {
     const message = "the card does not say to whom the agent delegates";
     const reason = { code: "chain_unknown", rule: "delegates", message, link } as const;
-    (this.#needsAll ? this.denials : this.warnings).push(reason);
+    (needed ? this.denials : this.warnings).push(reason);
   }
 
-  #mayEnter(link: DiscoveryLink & { readonly url: string }, way: readonly string[]): boolean {
+  #mayEnter(link: DiscoveryLink & { readonly url: string }, before: readonly string[]): boolean {
     const refuse = (code: DiscoveryCode, rule: string, message: string): false => {
       this.denials.push({ code, rule, message, link });
       return false;
     };
-    if (way.includes(agentPlace(link.url))) {
+    if (before.includes(agentPlace(link.url))) {
       return refuse("chain_cycle", "delegates", "the agent is in the chain before itself");
     }
     if (link.index >= MAX_CHAIN_LINKS) {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
 import { ServerCallContext } from "@a2a-js/sdk/server";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { DISCOVERY_URI } from "../../src/discovery/index.js";
 import { attenuate } from "../../src/index.js";
 import { openTaskStore } from "../../src/protocols/a2a/index.js";
 import { openLedger, openStores } from "../../src/stores/index.js";
@@ -50,6 +51,7 @@ describe("what it says", () => {
       capabilities: {
         extensions: [
           { params: { capabilityGrants: [{ id: "notes:read" }, { id: "notes:wait" }] } },
+          { uri: DISCOVERY_URI },
         ],
       },
     });

@@ -59,6 +59,20 @@ test("every agent on every way is discovered by its own card, each asked for onc
   expect(server.requests.map(({ url }) => url?.split("/")[1])).toEqual(["a", "b", "c"]);
 });
 
+test("what a card relies on its delegate for holds from there on, if it propagates", async () => {
+  const relies = { delegates: [{ url: "{b}", capabilities: ["context_reuse"] }] };
+  const { chain } = await agents({
+    a: relies,
+    b: { ...CONTEXT, ...to("c") },
+    c: to(),
+    whole: { delegates: [{ url: "{d}", capabilities: ["context_reuse"] }] },
+    d: { ...CONTEXT, ...to("e") },
+    e: { ...CONTEXT, ...to() },
+  });
+  expect(await chain("a", {})).toBe("refused at 2/c: capability_undeclared@2/c");
+  expect(await chain("whole", {})).toBe("0/whole 1/d 2/e");
+});
+
 describe("the link that fails is named", () => {
   test.each<[what: string, all: Record<string, JsonObject>, expected: string]>([
     [

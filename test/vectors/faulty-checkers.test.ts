@@ -116,7 +116,12 @@ const FAULTS: readonly (readonly [fault: string, file: string, from: string, to:
     "return card.delegates is not None and all(",
     "return card.delegates is None or all(",
   ],
-  ["follows delegates that are not named", "agent_chain", "if not named:", "if False:"],
+  [
+    "follows delegates that are not named",
+    "agent_chain",
+    "if before.delegates is not None and not named:",
+    "if False:",
+  ],
   [
     "lets no capability propagate",
     "registry",

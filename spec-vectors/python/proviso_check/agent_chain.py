@@ -48,7 +48,7 @@ def validate_chain(
         relied: FrozenSet[str] = frozenset()
         if before is not None:
             named = _named(before, agent)
-            if not named:
+            if before.delegates is not None and not named:
                 denials.add(("delegate_undeclared", at))
             relied = frozenset(name for delegate in named for name in delegate.capabilities)
         end_to_end |= relied & PROPAGATING

@@ -37,6 +37,7 @@ test.each(MODES)("the card says what holds: %s", async (mode) => {
         notice: expect.stringMatching(/ambient/),
       }),
     }),
+    expect.objectContaining({ uri: DISCOVERY_URI }),
   ]);
   expect(at(body, "capabilities", "extensions", 0, "required") === true).toBe(required);
   const grants = at(body, "capabilities", "extensions", 0, "params", "capabilityGrants");
