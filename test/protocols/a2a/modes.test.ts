@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { DISCOVERY_URI } from "../../../src/discovery/index.js";
 import { EXTENSION_URI, withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { ambientHandle } from "../../support/handles.js";
 import {
