@@ -5,7 +5,13 @@ import { ClientCalls, type SessionCallOptions } from "./client-calls.js";
 import { Connection, type ConnectionLimits } from "./connection.js";
 import { capabilityOf } from "./names.js";
 import { Outlet } from "./outlet.js";
-import { type AcceptedEntry, readAccepted, readError, readGreeting } from "./received.js";
+import {
+  type AcceptedEntry,
+  type Greeting,
+  readAccepted,
+  readError,
+  readGreeting,
+} from "./received.js";
 import { SessionError } from "./session-error.js";
 import type { Timers } from "./timers.js";
 
@@ -93,23 +99,30 @@ export class ClientSession implements Session {
     if (signal.aborted) abort();
     signal.addEventListener("abort", abort, { once: true });
     const id = this.#outlet.nextId();
-    const response = new Promise<JsonObject | undefined>((resolve) => {
-      this.#greeted = resolve;
+    const response = new Promise<Greeting | undefined>((resolve) => {
+      this.#greeted = (message) => resolve(this.#greet(message, id));
       void this.over.then(() => resolve(undefined));
     });
     this.#outlet.send({ type: "handshake/req", id, ...request });
-    const message = await response;
+    const greeting = await response;
     signal.removeEventListener("abort", abort);
     signal.throwIfAborted();
-    if (message === undefined) throw this.#why ?? vanished();
+    if (greeting === undefined) throw this.#why ?? vanished();
+    if (greeting.ok) return;
+    this.#connection.cut();
+    throw greeting.error;
+  }
+
+  /** Takes the answer before the next line is read, which may say what has ended since. */
+  #greet(message: JsonObject, id: string): Greeting {
+    this.#greeted = undefined;
     const greeting = readGreeting(message, id, this.#parts.asked);
-    if (!greeting.ok) {
-      this.#connection.cut();
-      throw greeting.error;
+    if (greeting.ok) {
+      this.#id = greeting.id;
+      this.#maxParallel = greeting.maxParallel;
+      this.#capabilities = greeting.capabilities;
     }
-    this.#id = greeting.id;
-    this.#maxParallel = greeting.maxParallel;
-    this.#capabilities = greeting.capabilities;
+    return greeting;
   }
 
   async call(operation: string, options: SessionCallOptions = {}): Promise<Json> {

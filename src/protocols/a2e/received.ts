@@ -13,7 +13,7 @@ export interface AcceptedEntry {
 }
 
 /** The answer to a handshake. */
-type Greeting =
+export type Greeting =
   | {
       readonly ok: true;
       readonly id: string;
