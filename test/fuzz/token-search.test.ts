@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import type { Json } from "../../src/bytes/json.js";
+import { TokenSearch } from "../../src/capability/token-search.js";
+
+// Texts that cost a search the most for their length: CPU time of the second look, in milliseconds.
+
+const repeated = (text: string): string => text.repeat(Math.ceil(256_000 / text.length));
+const bytes = (...values: number[]): string =>
+  Buffer.from(Array.from({ length: 190_000 }, (_, at) => values[at % values.length] ?? 0)).toString(
+    "base64url",
+  );
+test.each<[string, Json]>([
+  ["open braces", repeated('{"i":')],
+  ["open strings", repeated('{"i":"')],
+  ["objects that hold the name of a signature", repeated('{"s":"')],
+  ["backslashes", repeated("\\")],
+  ["escaped quotes", repeated('{\\"s\\":')],
+  ["beginnings of v2", repeated("AgIC")],
+  ["beginnings of v2 with a location", bytes(2, 1, 0x80, 0x20, 2, 0x63, 0x7b)],
+  ["identifiers that end", bytes(2, 2, 0x63, 0x7b, 0, 0)],
+  ["packets of v1", Buffer.from(repeated("0011location x\n")).toString("base64")],
+  ["runs that are one character too short", `${repeated(`${"a".repeat(183)} `)}\\\\\\\\n`],
+  ["many short texts", Array.from({ length: 100_000 }, () => "ab")],
+  ["deep lists", JSON.parse(`${"[".repeat(5000)}${"]".repeat(5000)}`)],
+])("a search for tokens is bounded in time, with %s", (_, value) => {
+  new TokenSearch(() => false).look(value);
+  const began = process.cpuUsage();
+  new TokenSearch(() => false).look(value);
+  const { user, system } = process.cpuUsage(began);
+  expect((user + system) / 1000).toBeLessThan(400);
+});
