@@ -1,7 +1,8 @@
 import { createInterface } from "node:readline";
 import type { Json } from "../../src/bytes/json.js";
 import { inspect } from "../../src/capability/inspect.js";
-import { connectSession, type Session } from "../../src/protocols/a2e/client.js";
+import { connectSession } from "../../src/protocols/a2e/client.js";
+import type { Session } from "../../src/protocols/a2e/client-session.js";
 import { CAPABILITY_NAMES } from "../../src/protocols/a2e/plugin.js";
 import { SessionError } from "../../src/protocols/a2e/session-error.js";
 import type { Context } from "../context.js";

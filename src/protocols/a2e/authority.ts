@@ -133,6 +133,15 @@ export class SessionAuthority {
     return own.map(({ presented }) => presented);
   }
 
+  /** On whose behalf it may act, each once. */
+  get principals(): readonly string[] {
+    const all =
+      this.#held === undefined
+        ? [this.presenter.principal]
+        : this.#held.map(({ standing }) => (standing.active ? standing.principal : undefined));
+    return [...new Set(all)].filter((one) => one !== undefined);
+  }
+
   get isAmbient(): boolean {
     return this.#held === undefined;
   }

@@ -191,13 +191,20 @@ export class Calls {
     const { name, server } = message;
     const { invoker } = authority.presenter;
     let seq = 0;
-    const send = async (chunk: Json): Promise<void> => {
+    const sent = async (chunk: Json): Promise<void> => {
+      if (!message.streaming) return;
       aborting.signal.throwIfAborted();
-      if (!message.streaming || running.answered) return;
+      if (running.answered) return;
       const type = `${message.operation}/event`;
       const why = this.#context.send({ type, req_id: message.id, seq: seq++, data: chunk });
       if (why !== undefined) throw new PluginError("result_too_large", unsendable(why));
       await connection.ready();
+    };
+    const send = (chunk: Json): Promise<void> => {
+      const sending = sent(chunk);
+      // Of a plugin that does not await it: unheard, a rejection would end the process.
+      sending.catch(() => {});
+      return sending;
     };
     return handler.operation.run({
       ...{ arguments: message.arguments, principal: clearance.principal, session: scope },
@@ -241,7 +248,7 @@ export class Calls {
       this.#context.onFailure(error, message.operation);
       return fault("server_error", "the host cannot decide on the call now");
     }
-    if (isPluginError(error) && CODE.test(error.code)) {
+    if (isPluginError(error) && typeof error.code === "string" && CODE.test(error.code)) {
       const { code, message: text, detail, retryable } = error;
       return { code, message: text, detail, retryable };
     }

@@ -1,12 +1,9 @@
 import type { Duplex } from "node:stream";
-import type { Json, JsonObject } from "../../bytes/json.js";
-import { assertMembers, meant } from "../../caveats/known-members.js";
-import { ClientCalls, type SessionCallOptions } from "./client-calls.js";
-import { Connection, type ConnectionLimits } from "./connection.js";
+import type { JsonObject } from "../../bytes/json.js";
+import { assertMembers } from "../../caveats/known-members.js";
+import { ClientSession, type Session, type SessionUpdate } from "./client-session.js";
+import type { ConnectionLimits } from "./connection.js";
 import { connectionLimits } from "./limits.js";
-import { capabilityOf } from "./names.js";
-import { Outlet } from "./outlet.js";
-import { type AcceptedEntry, readAccepted, readError, readGreeting } from "./received.js";
 import { SessionError } from "./session-error.js";
 import { connectTo, type SessionAddress } from "./socket.js";
 import { TIMERS, type Timers } from "./timers.js";
@@ -22,49 +19,25 @@ export interface ConnectOptions {
   readonly tokens?: readonly string[];
   /** Declares that ambient authority is used: without tokens, some hosts require that. */
   readonly ambient?: boolean;
-  /** Milliseconds for connection and handshake; 10,000 unless given. */
+  /** Milliseconds for connection and handshake together; 10,000 unless given. */
   readonly timeout?: number;
+  /** Milliseconds that `close` gives the host to answer calls under way; 15,000 unless given. */
+  readonly closeTimeout?: number;
   readonly limits?: Partial<ConnectionLimits>;
   /** Ends the attempt, not the session. */
   readonly signal?: AbortSignal;
-  /** Called when capabilities have ended in mid-session. */
+  /** Called when capabilities have ended in mid-session; what it throws ends the session. */
   readonly onUpdate?: (update: SessionUpdate) => void;
   readonly timers?: Timers;
 }
 
-/** What has ended in mid-session. */
-export interface SessionUpdate {
-  readonly ended: readonly string[];
-  /** Why, by a code such as `revoked` or `expired`. */
-  readonly reason: string;
-}
-
-/** A session, as the agent that asked for it has it. */
-export interface Session {
-  readonly id: string;
-  /** By name, what came of each capability that was asked for; as it is now. */
-  readonly capabilities: ReadonlyMap<string, AcceptedEntry>;
-  readonly maxParallel: number;
-  /** Fulfilled when the session is over, with the reason if it ended otherwise than by `close`. */
-  readonly over: Promise<SessionError | undefined>;
-  /**
-   * Calls an operation, such as `tool/call`.
-   *
-   * @throws SessionError if it is refused, here or by the host, or fails.
-   * @throws The signal's reason.
-   */
-  call(operation: string, options?: SessionCallOptions): Promise<Json>;
-  /** Fulfilled when the host answers. @throws SessionError if it does not. */
-  ping(): Promise<void>;
-  /** Ends the session, once calls under way are answered. */
-  close(): Promise<void>;
-}
-
 const OPTIONS = [
   ...["to", "agentId", "capabilities", "tokens", "ambient", "timeout", "limits", "signal"],
-  ...["onUpdate", "timers"],
+  ...["onUpdate", "timers", "closeTimeout"],
 ];
 const TIMEOUT = 10_000;
+/** More than a host gives the calls of a session that ends. */
+const CLOSE_TIMEOUT = 15_000;
 
 /**
  * Begins a session with a host.
@@ -77,176 +50,37 @@ const TIMEOUT = 10_000;
 export async function connectSession(options: ConnectOptions): Promise<Session> {
   assertMembers(options, OPTIONS, "options");
   const { to, agentId, capabilities, tokens = [], ambient = false, limits = {} } = options;
-  const { timeout = TIMEOUT, signal, onUpdate = () => {}, timers = TIMERS } = options;
+  const { timeout = TIMEOUT, closeTimeout = CLOSE_TIMEOUT, signal } = options;
+  const { onUpdate = () => {}, timers = TIMERS } = options;
   if (ambient && tokens.length > 0) throw new TypeError("ambient: with tokens, nothing is ambient");
   if (tokens.some((token) => typeof token !== "string" || /[,\s]/.test(token) || token === "")) {
     throw new TypeError("tokens: each must be a token in base64url");
   }
   const settled = connectionLimits(limits);
-  const stream = isStream(to) ? to : await connectTo(to, signal);
-  const session = new ClientSession(stream, settled, timers, onUpdate);
-  const request: JsonObject = {
-    ...{ agent_id: agentId, agent_caps: capabilities, auth_token: tokens.join(",") },
-    ...(ambient ? { authority: "ambient" } : {}),
-  };
-  await session.open(request, timeout, signal);
-  return session;
+  const attempt = new AbortController();
+  const abort = (): void => attempt.abort(signal?.reason);
+  if (signal?.aborted === true) abort();
+  signal?.addEventListener("abort", abort, { once: true });
+  const late = new SessionError("handshake_timeout", "the host did not answer in time");
+  const off = timers.after(timeout, () => attempt.abort(late));
+  try {
+    const stream = isStream(to) ? to : await connectTo(to, attempt.signal);
+    const asked = new Set(capabilities);
+    const session = new ClientSession({
+      ...{ stream, limits: settled, timers, onUpdate, closeTimeout, asked },
+    });
+    const request: JsonObject = {
+      ...{ agent_id: agentId, agent_caps: capabilities, auth_token: tokens.join(",") },
+      ...(ambient ? { authority: "ambient" } : {}),
+    };
+    await session.open(request, attempt.signal);
+    return session;
+  } finally {
+    off();
+    signal?.removeEventListener("abort", abort);
+  }
 }
 
 function isStream(to: SessionAddress | Duplex): to is Duplex {
   return "pipe" in to;
-}
-
-class ClientSession implements Session {
-  readonly over: Promise<SessionError | undefined>;
-  readonly #connection: Connection;
-  readonly #outlet: Outlet;
-  readonly #calls: ClientCalls;
-  readonly #timers: Timers;
-  readonly #onUpdate: (update: SessionUpdate) => void;
-  readonly #pings = new Map<string, () => void>();
-  #over: (why: SessionError | undefined) => void = () => {};
-  #greeted: ((message: JsonObject) => void) | undefined;
-  #capabilities: ReadonlyMap<string, AcceptedEntry> = new Map();
-  #maxParallel = 0;
-  #id = "";
-  #why: SessionError | undefined;
-  #isClosing = false;
-
-  constructor(
-    stream: Duplex,
-    limits: ConnectionLimits,
-    timers: Timers,
-    onUpdate: (update: SessionUpdate) => void,
-  ) {
-    this.#timers = timers;
-    this.#onUpdate = onUpdate;
-    this.#connection = new Connection(stream, limits, timers);
-    this.#outlet = new Outlet(this.#connection, Date.now, "c");
-    this.#calls = new ClientCalls(this.#outlet, timers);
-    this.over = new Promise((resolve) => {
-      this.#over = resolve;
-    });
-    void this.#read();
-  }
-
-  get id(): string {
-    return this.#id;
-  }
-
-  get capabilities(): ReadonlyMap<string, AcceptedEntry> {
-    return this.#capabilities;
-  }
-
-  get maxParallel(): number {
-    return this.#maxParallel;
-  }
-
-  async open(request: JsonObject, timeout: number, signal: AbortSignal | undefined): Promise<void> {
-    const end = (why: SessionError): void => {
-      this.#why ??= why;
-      this.#connection.cut();
-    };
-    const off = this.#timers.after(timeout, () =>
-      end(new SessionError("handshake_timeout", "the host did not answer in time")),
-    );
-    const abort = (): void => end(new SessionError("cancelled", "the handshake is called off"));
-    signal?.addEventListener("abort", abort, { once: true });
-    const id = this.#outlet.nextId();
-    const response = new Promise<JsonObject | undefined>((resolve) => {
-      this.#greeted = resolve;
-      void this.over.then(() => resolve(undefined));
-    });
-    this.#outlet.send({ type: "handshake/req", id, ...request });
-    const message = await response;
-    off();
-    signal?.removeEventListener("abort", abort);
-    signal?.throwIfAborted();
-    if (message === undefined) throw this.#why ?? vanished();
-    const greeting = readGreeting(message, id);
-    if (!greeting.ok) {
-      this.#connection.cut();
-      throw greeting.error;
-    }
-    this.#id = greeting.id;
-    this.#maxParallel = greeting.maxParallel;
-    this.#capabilities = greeting.capabilities;
-  }
-
-  async call(operation: string, options: SessionCallOptions = {}): Promise<Json> {
-    const capability = capabilityOf(operation);
-    if (capability === undefined) {
-      throw new TypeError(`operation: A2E has no "${operation.slice(0, 64)}"`);
-    }
-    if (this.#connection.isOver || this.#isClosing) throw this.#why ?? vanished();
-    const accepted = this.#capabilities.get(capability);
-    if (accepted?.enabled !== true) {
-      const names = [...this.#capabilities.keys()];
-      const reason =
-        accepted === undefined
-          ? `was not asked for, or the host left it out${meant(capability, names)}`
-          : `is not enabled: ${accepted.reason ?? ""}`;
-      throw new SessionError("capability_missing", `${capability} ${reason}`, { capability });
-    }
-    if (this.#calls.size >= this.#maxParallel) {
-      const text = `${this.#maxParallel} calls are under way, as many as the host takes at once`;
-      throw new SessionError("too_many_parallel", text, { capability, retryable: true });
-    }
-    return this.#calls.call(operation, capability, this.#id, options);
-  }
-
-  async ping(): Promise<void> {
-    const id = this.#outlet.nextId();
-    const answered = new Promise<void>((resolve) => this.#pings.set(id, resolve));
-    this.#outlet.send({ type: "ping", id, session_id: this.#id });
-    const over = await Promise.race([answered.then(() => false), this.over.then(() => true)]);
-    this.#pings.delete(id);
-    if (over) throw this.#why ?? vanished();
-  }
-
-  async close(): Promise<void> {
-    if (!this.#isClosing && !this.#connection.isOver) {
-      this.#isClosing = true;
-      this.#outlet.send({ type: "shutdown", session_id: this.#id });
-    }
-    await this.over;
-    await this.#connection.end();
-  }
-
-  async #read(): Promise<void> {
-    await this.#connection.read({
-      message: (message) => this.#take(message),
-      problem: (code, text) => {
-        this.#why ??= new SessionError(code, `what the host sends cannot be read: ${text}`);
-        this.#connection.cut();
-      },
-    });
-    const why = this.#why ?? (this.#isClosing ? undefined : vanished());
-    this.#calls.end(why ?? vanished());
-    this.#over(why);
-    await this.#connection.end();
-  }
-
-  #take(message: JsonObject): void {
-    const { type, req_id: answered } = message;
-    if (type === "handshake/resp") this.#greeted?.(message);
-    else if (type === "session/update") this.#update(message);
-    else if (type === "pong" && typeof answered === "string") this.#pings.get(answered)?.();
-    else if (type === "error" && answered === "") this.#why ??= readError(message);
-    else this.#calls.take(message);
-  }
-
-  #update({ accepted_caps: entries, ended, reason }: JsonObject): void {
-    const names = Array.isArray(ended) ? ended.filter((name) => typeof name === "string") : [];
-    const now = readAccepted(entries);
-    // What the host leaves out has ended as well.
-    const before = [...this.#capabilities].filter(([name]) => !now.has(name));
-    const gone = before.map(([name, entry]) => [name, { ...entry, enabled: false }] as const);
-    this.#capabilities = new Map([...gone, ...now]);
-    this.#onUpdate({ ended: names, reason: typeof reason === "string" ? reason : "" });
-  }
-}
-
-function vanished(): SessionError {
-  return new SessionError("session_ended", "the session is over", { retryable: true });
 }

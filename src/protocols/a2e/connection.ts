@@ -83,7 +83,7 @@ export class Connection {
       stop("line_timeout", `a line took more than ${seconds} seconds to come`);
     };
     try {
-      for await (const chunk of this.#stream.iterator({ destroyOnReturn: false })) {
+      for await (const chunk of this.#chunks()) {
         if (!(chunk instanceof Uint8Array))
           throw new TypeError("a stream of bytes has no encoding");
         // What still comes is let go of: a stream closed with bytes unread could take its last lines along.
@@ -104,10 +104,17 @@ export class Connection {
         else lineOff ??= this.#timers.after(this.#limits.lineTime, tooSlow);
       }
       if (cutter.isOpen) stop("line_malformed", "the stream ends within a line");
-    } catch (error) {
-      if (!isOfStream(error)) throw error;
     } finally {
       lineDone();
+    }
+  }
+
+  /** What comes, until the stream ends or breaks; what its reader throws is not the stream's. */
+  async *#chunks(): AsyncGenerator<unknown, void> {
+    try {
+      yield* this.#stream.iterator({ destroyOnReturn: false });
+    } catch (error) {
+      if (!isOfStream(error)) throw error;
     }
   }
 

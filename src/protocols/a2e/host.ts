@@ -7,6 +7,7 @@ import { fault } from "./errors.js";
 import { type SessionLimits, sessionLimits } from "./limits.js";
 import { grantOf } from "./names.js";
 import { Outlet } from "./outlet.js";
+import { Places } from "./places.js";
 import { CAPABILITY_NAMES, type SessionPlugin } from "./plugin.js";
 import type { MessageRate } from "./rate.js";
 import { Registry } from "./registry.js";
@@ -46,7 +47,10 @@ export interface SessionHostOptions {
 
 /** Serves sessions of A2E. */
 export interface SessionHost {
-  /** How many sessions there are, those in their handshake included. */
+  /**
+   * How many sessions there are: those in their handshake included, and those that are over and whose calls
+   * still run.
+   */
   readonly sessions: number;
   /** Serves a stream of bytes until the session is over, and closes it. Never rejected. */
   accept(stream: Duplex): Promise<void>;
@@ -129,7 +133,10 @@ export async function createSessionHost(options: SessionHostOptions): Promise<Se
   const registry = await Registry.open(plugins);
   assertGrants(registry, agent);
   return new Host(
-    { agent, registry, ambient, omitUnavailable, limits, rate, clock, timers, onFailure },
+    {
+      ...{ agent, registry, ambient, omitUnavailable, limits, rate, clock, timers, onFailure },
+      places: new Places(limits),
+    },
     async (stream) => (caller === undefined ? {} : await caller(stream)),
   );
 }
@@ -152,16 +159,19 @@ class Host implements SessionHost {
   }
 
   async accept(stream: Duplex): Promise<void> {
-    const { limits } = this.#context;
+    const { places } = this.#context;
     if (this.#closing !== undefined) return this.#turnAway(stream, "the host is shutting down");
-    if (this.#sessions.size >= limits.sessions) {
-      return this.#turnAway(stream, `${limits.sessions} sessions are open, as many as may be`);
-    }
+    const full = places.makeRoom();
+    if (full !== undefined) return this.#turnAway(stream, full);
     const session = new HostSession(stream, this.#context, () => this.#caller(stream));
     this.#sessions.add(session);
     this.#watch();
     await session.serve();
-    this.#sessions.delete(session);
+    // Else a peer could have as many calls running as it makes sessions.
+    void session.settled().then(() => {
+      this.#sessions.delete(session);
+      places.free(session);
+    });
   }
 
   async listen(address: SessionAddress): Promise<string> {

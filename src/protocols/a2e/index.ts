@@ -6,8 +6,9 @@
  */
 
 export type { Presenter } from "../../agent/caller.js";
-export { type ConnectOptions, connectSession, type Session, type SessionUpdate } from "./client.js";
+export { type ConnectOptions, connectSession } from "./client.js";
 export type { SessionCallOptions } from "./client-calls.js";
+export type { Session, SessionUpdate } from "./client-session.js";
 export type { ConnectionLimits } from "./connection.js";
 export { SESSION_ERRORS, type SessionErrorCode } from "./errors.js";
 export { createSessionHost, type SessionHost, type SessionHostOptions } from "./host.js";

@@ -4,8 +4,12 @@ import { LINE_LIMITS } from "./lines.js";
 
 /** What a host bears of its peers. Milliseconds unless something else is said. */
 export interface SessionLimits extends ConnectionLimits {
-  /** Sessions at once, those in their handshake included; 256 unless given. */
+  /** Sessions at once, those that are over and whose calls still run included; 256 unless given. */
   readonly sessions: number;
+  /** Sessions at once that have a token of one principal; 128 unless given. */
+  readonly perPrincipal: number;
+  /** Peers at once whose handshake is not done; 64 unless given. */
+  readonly handshakes: number;
   /** Calls of one session under way at once, sent to the peer as `max_parallel`; 4 unless given. */
   readonly parallel: number;
   /** Messages of one session that are at fault before it ends; 64 unless given. */
@@ -18,7 +22,7 @@ export interface SessionLimits extends ConnectionLimits {
   readonly call: number;
   /** That a call has at most; 600,000 unless given. */
   readonly longestCall: number;
-  /** That calls have to end when a session does; 10,000 unless given. */
+  /** That calls have to end when a session does, and plugins after them; 10,000 unless given. */
   readonly drain: number;
   /** Between two looks at whether tokens still stand, at most 1,000, which is the default. */
   readonly look: number;
@@ -32,7 +36,7 @@ const CONNECTION_LIMITS: ConnectionLimits = {
 
 const SESSION_LIMITS: SessionLimits = {
   ...CONNECTION_LIMITS,
-  ...{ sessions: 256, parallel: 4, faults: 64 },
+  ...{ sessions: 256, perPrincipal: 128, handshakes: 64, parallel: 4, faults: 64 },
   ...{ handshake: 10_000, idle: 300_000, call: 30_000, longestCall: 600_000 },
   ...{ drain: 10_000, look: 1000 },
 };

@@ -44,13 +44,22 @@ interface Wrong {
 
 const MAX_ID = 128;
 const MAX_CAPABILITIES = 32;
-const ENVELOPE = ["a2e", "version", "type", "id", "ts"];
+const ENVELOPE = ["a2e", "type", "id", "ts"];
 const HANDSHAKE = [...ENVELOPE, "agent_id", "agent_caps", "auth_token", "authority"];
 const CALL = [
   ...ENVELOPE,
   ...["session_id", "arguments", "correlation_id", "streaming", "timeout"],
   ...["tool_name", "name", "server"],
 ];
+/** A message of the session itself. */
+export type ControlType = "ping" | "cancel" | "shutdown";
+
+/** The members of each. */
+const CONTROL: { readonly [Type in ControlType]: readonly string[] } = {
+  ping: [...ENVELOPE, "session_id"],
+  cancel: [...ENVELOPE, "session_id", "req_id"],
+  shutdown: [...ENVELOPE, "session_id"],
+};
 
 /** A message's own id, if it can be answered by it; else an empty text. */
 export function idOf({ id }: JsonObject): string {
@@ -88,6 +97,15 @@ export function readHandshake(message: JsonObject): Read<Handshake> {
   return { ok: true, value: { id, agentId, capabilities, tokens, declared } };
 }
 
+export function isControl(type: string): type is ControlType {
+  return Object.hasOwn(CONTROL, type);
+}
+
+/** What is wrong with a message of the session itself. */
+export function controlFault(message: JsonObject, type: ControlType): SessionFault | undefined {
+  return unknownMember(message, CONTROL[type])?.fault;
+}
+
 /** Reads a message of a capability, whose session has been looked at. */
 export function readCall(
   message: JsonObject,
@@ -123,14 +141,16 @@ export function readCall(
   if (server !== undefined && !isText(server)) {
     return wrong(`"server" must be a text of 1 to ${MAX_ID} characters`);
   }
+  // Constraints on these judge what is called: an argument must not stand in for it, present or left out.
+  const members = hasServer ? [called, "server"] : [called];
+  const posing = members.find((member) => Object.hasOwn(given, member));
+  if (posing !== undefined) {
+    return wrong(`"${posing}" is a member of the message itself; "arguments" cannot have one`);
+  }
   const own: JsonObject = {
     ...(name === undefined ? {} : { [called]: name }),
     ...(server === undefined ? {} : { server }),
   };
-  const twice = Object.keys(own).find((member) => Object.hasOwn(given, member));
-  if (twice !== undefined) {
-    return wrong(`"${twice}" stands in the message and in its "arguments"; constraints judge one`);
-  }
   return {
     ok: true,
     value: {

@@ -5,7 +5,14 @@ import type { SessionAuthority } from "./authority.js";
 import { Calls } from "./calls.js";
 import type { Connection } from "./connection.js";
 import { fault, type SessionFault } from "./errors.js";
-import { type Handshake, idOf, readCall } from "./messages.js";
+import {
+  type ControlType,
+  controlFault,
+  type Handshake,
+  idOf,
+  isControl,
+  readCall,
+} from "./messages.js";
 import { capabilityOf } from "./names.js";
 import { type AcceptedCapability, enabledIn, negotiate, writtenCapabilities } from "./negotiate.js";
 import type { Outlet } from "./outlet.js";
@@ -16,6 +23,8 @@ import type { SessionContext } from "./session-context.js";
 export interface SessionLine {
   readonly connection: Connection;
   readonly outlet: Outlet;
+  /** Ends the session once its calls are answered. */
+  shutdown(): void;
   /** Ends the session. */
   end(of?: SessionFault): void;
 }
@@ -33,6 +42,8 @@ export class OpenSession {
   #enabled: ReadonlySet<CapabilityName>;
   #expiryOff: () => void = () => {};
   #looking: Promise<void> | undefined;
+  /** Capabilities whose plugins still end what they hold. */
+  readonly #endings = new Set<Promise<void>>();
   #isOver = false;
 
   constructor(
@@ -71,21 +82,11 @@ export class OpenSession {
   /** Takes a message. @returns What is wrong with it. */
   take(type: string, message: JsonObject): SessionFault | undefined {
     const { session_id: session } = message;
-    if (session !== this.scope.id && !(type === "ping" && session === undefined)) {
+    const omits = session === undefined && (type === "ping" || type === "shutdown");
+    if (session !== this.scope.id && !omits) {
       return fault("session_unknown", '"session_id" is not that of this session');
     }
-    if (type === "ping") {
-      this.#line.outlet.send({ type: "pong", req_id: idOf(message) });
-      return undefined;
-    }
-    if (type === "cancel") {
-      const { req_id: called } = message;
-      if (typeof called !== "string") {
-        return fault("message_invalid", '"req_id" must be the id of a call');
-      }
-      this.#calls.cancel(called);
-      return undefined;
-    }
+    if (isControl(type)) return this.#control(type, message);
     const operation = type.endsWith("/req") ? type.slice(0, -"/req".length) : "";
     const capability = capabilityOf(operation);
     if (capability === undefined) {
@@ -102,8 +103,24 @@ export class OpenSession {
     return reading.ok ? this.#calls.begin(reading.value, capability) : reading.fault;
   }
 
+  #control(type: ControlType, message: JsonObject): SessionFault | undefined {
+    const wrong = controlFault(message, type);
+    if (wrong !== undefined) return wrong;
+    if (type === "ping") this.#line.outlet.send({ type: "pong", req_id: idOf(message) });
+    else if (type === "shutdown") this.#line.shutdown();
+    else {
+      const { req_id: called } = message;
+      if (typeof called !== "string") {
+        return fault("message_invalid", '"req_id" must be the id of a call');
+      }
+      this.#calls.cancel(called);
+    }
+    return undefined;
+  }
+
   /** Looks whether its tokens still stand, and ends what has ended with them. */
   look(): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
     });
@@ -112,22 +129,36 @@ export class OpenSession {
 
   /** Fulfilled once no call is under way, or their time is over. */
   async drained(): Promise<void> {
-    const { limits, timers } = this.#context;
-    let off = (): void => {};
-    const overdue = new Promise<void>((resolve) => {
-      off = timers.after(limits.drain, resolve);
-    });
-    await Promise.race([this.#calls.settled(), overdue]);
-    off();
+    await this.#inTime(this.#calls.settled());
   }
 
-  /** Ends its calls, and what plugins hold for it. */
+  /** Fulfilled once no call is under way, those that have been answered and still run included. */
+  settled(): Promise<void> {
+    return this.#calls.settled();
+  }
+
+  /** Ends its calls, and what plugins hold for it, as far as they do so in time. */
   async end(of: SessionFault): Promise<void> {
     this.#isOver = true;
     this.#expiryOff();
     this.#calls.end(of);
-    await this.#looking;
-    await this.#endPlugins([...this.#enabled]);
+    this.#endPlugins([...this.#enabled]);
+    const { limits, onFailure } = this.#context;
+    if (await this.#inTime(Promise.all([this.#looking, ...this.#endings]))) return;
+    const late = new Error(`not done within ${limits.drain / 1000} seconds`);
+    onFailure(late, "the end of a session");
+  }
+
+  /** Whether work is done within the time that a session has to end. */
+  async #inTime(work: Promise<unknown>): Promise<boolean> {
+    const { limits, timers } = this.#context;
+    let off = (): void => {};
+    const overdue = new Promise<false>((resolve) => {
+      off = timers.after(limits.drain, () => resolve(false));
+    });
+    const inTime = await Promise.race([work.then(() => true), overdue]);
+    off();
+    return inTime;
   }
 
   async #look(): Promise<void> {
@@ -155,21 +186,18 @@ export class OpenSession {
       const text = "no capability is left to this session";
       this.#line.end(fault("session_ended", text, { detail: { reason } }));
     }
-    await this.#endPlugins(ended);
+    // Not awaited: a plugin that is slow to end must not hold up the looks that follow.
+    this.#endPlugins(ended);
   }
 
-  async #endPlugins(ended: readonly CapabilityName[]): Promise<void> {
+  #endPlugins(ended: readonly CapabilityName[]): void {
     const { registry, onFailure } = this.#context;
-    const plugins = ended.flatMap((name) => registry.pluginsOf(name));
-    await Promise.all(
-      plugins.map(async (plugin) => {
-        try {
-          await plugin.endSession?.(this.scope);
-        } catch (error) {
-          onFailure(error, `${plugin.name}: endSession`);
-        }
-      }),
-    );
+    for (const plugin of ended.flatMap((name) => registry.pluginsOf(name))) {
+      const ending = (async () => plugin.endSession?.(this.scope))()
+        .catch((error: unknown) => onFailure(error, `${plugin.name}: endSession`))
+        .finally(() => this.#endings.delete(ending));
+      this.#endings.add(ending);
+    }
   }
 
   #watchExpiry(): void {

@@ -25,12 +25,21 @@ type Greeting =
 const MAX_CAPABILITIES = 64;
 const MAX_TEXT = 4096;
 
-/** Reads a `handshake/resp`. @param asked - The id of the request. */
-export function readGreeting(message: JsonObject, asked: string): Greeting {
+/**
+ * Reads a `handshake/resp`.
+ *
+ * @param asked - The id of the request.
+ * @param names - The capabilities that were asked for.
+ */
+export function readGreeting(
+  message: JsonObject,
+  asked: string,
+  names: ReadonlySet<string>,
+): Greeting {
   const { req_id: answered, session_id: id, accepted_caps: entries, max_parallel: most } = message;
   const { ok, reason, message: text, detail } = message;
   if (answered !== asked || typeof ok !== "boolean") return malformed();
-  const capabilities = readAccepted(entries);
+  const capabilities = readAccepted(entries, names);
   if (!ok) {
     const code = textOf(reason) ?? "server_error";
     const why = { ...objectOf(detail), accepted: reasonsOf(capabilities) };
@@ -43,14 +52,18 @@ export function readGreeting(message: JsonObject, asked: string): Greeting {
   return { ok: true, id, maxParallel: most, capabilities };
 }
 
-/** Reads `accepted_caps`; an entry that cannot be read is not enabled. */
-export function readAccepted(entries: Json | undefined): ReadonlyMap<string, AcceptedEntry> {
+/** Reads `accepted_caps` of the names that were asked for; an entry that cannot be read is not enabled. */
+export function readAccepted(
+  entries: Json | undefined,
+  names: ReadonlySet<string>,
+): ReadonlyMap<string, AcceptedEntry> {
   const capabilities = new Map<string, AcceptedEntry>();
   if (!Array.isArray(entries)) return capabilities;
   for (const entry of entries.slice(0, MAX_CAPABILITIES)) {
     if (!isJsonObject(entry)) continue;
     const { capability, enabled, metadata: given } = entry;
-    if (typeof capability !== "string") continue;
+    // A host that made up names could have them kept without end.
+    if (typeof capability !== "string" || !names.has(capability)) continue;
     const metadata = objectOf(given);
     const reason = textOf(metadata["reason"]);
     const why = reason === undefined ? {} : { reason };

@@ -1,6 +1,7 @@
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { SessionLimits } from "./limits.js";
+import type { Places } from "./places.js";
 import type { MessageRate } from "./rate.js";
 import type { Registry } from "./registry.js";
 import type { Timers } from "./timers.js";
@@ -9,6 +10,7 @@ import type { Timers } from "./timers.js";
 export interface SessionContext {
   readonly agent: IssuingAgent;
   readonly registry: Registry;
+  readonly places: Places;
   /** The party that acts without tokens. */
   readonly ambient: Caller | undefined;
   readonly omitUnavailable: boolean;

@@ -14,11 +14,12 @@ import { A2E_VERSION, type Handshake, idOf, readHandshake } from "./messages.js"
 import { type AcceptedCapability, writtenCapabilities } from "./negotiate.js";
 import { OpenSession } from "./open-session.js";
 import { Outlet } from "./outlet.js";
+import type { Guest } from "./places.js";
 import { RateWindow } from "./rate.js";
 import type { SessionContext } from "./session-context.js";
 
 /** One peer of a host, from its first byte to its last. */
-export class HostSession {
+export class HostSession implements Guest {
   readonly #context: SessionContext;
   readonly #connection: Connection;
   readonly #outlet: Outlet;
@@ -46,6 +47,11 @@ export class HostSession {
       const text = `no handshake was made within ${limits.handshake / 1000} seconds`;
       void this.end(fault("handshake_timeout", text));
     });
+    context.places.greet(this);
+  }
+
+  get isSilent(): boolean {
+    return this.#state === "waiting";
   }
 
   /** Serves the peer. Fulfilled once the session is over; never rejected. */
@@ -81,9 +87,15 @@ export class HostSession {
     return this.#open?.look() ?? Promise.resolve();
   }
 
+  /** Fulfilled once no call of it runs: plugins that are deaf to an abort outlast the session. */
+  settled(): Promise<void> {
+    return this.#open?.settled() ?? Promise.resolve();
+  }
+
   async #end(of: SessionFault | undefined): Promise<void> {
     this.#state = "over";
     this.#deadlineOff();
+    this.#context.places.giveUp(this);
     const closing = this.#open?.end(of ?? fault("session_ended", "the session has ended"));
     if (of !== undefined) this.#outlet.error("", of);
     await Promise.all([closing, this.#connection.end()]);
@@ -118,9 +130,7 @@ export class HostSession {
     const { a2e = A2E_VERSION } = message;
     if (a2e !== A2E_VERSION) return fault("version_mismatch", SPOKEN);
     this.#watchIdle();
-    if (type !== "shutdown") return this.#open.take(type, message);
-    void this.#drained().then(() => this.end());
-    return undefined;
+    return this.#open.take(type, message);
   }
 
   #greet(message: JsonObject): SessionFault | undefined {
@@ -159,8 +169,14 @@ export class HostSession {
       this.#refuse(id, "auth_failed", `${code}: ${message}`, { denials });
       return;
     }
+    const full = this.#context.places.open(this, opening.authority.principals);
+    if (full !== undefined) {
+      void this.end(fault("too_many_sessions", full));
+      return;
+    }
     const open = new OpenSession(handshake, opening.authority, this.#context, {
       ...{ connection: this.#connection, outlet: this.#outlet },
+      shutdown: () => void this.#drained().then(() => this.end()),
       end: (of) => void this.end(of),
     });
     if (open.isEmpty) {

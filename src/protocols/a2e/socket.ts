@@ -67,11 +67,15 @@ export async function connectTo(address: SessionAddress, signal?: AbortSignal): 
       socket.destroy();
       reject(signal?.reason);
     };
+    const fail = (error: Error): void => {
+      signal?.removeEventListener("abort", abort);
+      reject(error);
+    };
     signal?.addEventListener("abort", abort, { once: true });
-    socket.once("error", reject);
+    socket.once("error", fail);
     socket.once("connect", () => {
       signal?.removeEventListener("abort", abort);
-      socket.off("error", reject);
+      socket.off("error", fail);
       resolve();
     });
   });
@@ -107,17 +111,26 @@ async function listenInFiles(server: Server, path: string): Promise<Listening> {
   return { address: path, close };
 }
 
-/** @throws Error if something else than a dead socket is there. */
+/** @throws Error if something else than a dead socket is there, or whether it is dead cannot be seen. */
 async function assertFree(path: string): Promise<void> {
   const found = await lstat(path).catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   });
   if (found === undefined) return;
   if (!found.isSocket()) throw new Error(`${path}: there is a file there that is no socket`);
-  const socket = await connectTo({ path }).catch(() => undefined);
+  const socket = await connectTo({ path }).catch((error: unknown) => {
+    const code = codeOf(error);
+    // All else, such as a process that is too busy to take one more, is a living one.
+    if (code === "ECONNREFUSED" || code === "ENOENT") return undefined;
+    throw new Error(`${path}: another process may listen there: ${code}`, { cause: error });
+  });
   socket?.destroy();
   if (socket !== undefined) throw new Error(`${path}: another process listens there`);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "no connection";
 }
 
 function started(server: Server, listen: () => void): Promise<void> {

@@ -1,0 +1,210 @@
+import type { Duplex } from "node:stream";
+import type { Json, JsonObject } from "../../bytes/json.js";
+import { meant } from "../../caveats/known-members.js";
+import { ClientCalls, type SessionCallOptions } from "./client-calls.js";
+import { Connection, type ConnectionLimits } from "./connection.js";
+import { capabilityOf } from "./names.js";
+import { Outlet } from "./outlet.js";
+import { type AcceptedEntry, readAccepted, readError, readGreeting } from "./received.js";
+import { SessionError } from "./session-error.js";
+import type { Timers } from "./timers.js";
+
+/** What has ended in mid-session. */
+export interface SessionUpdate {
+  readonly ended: readonly string[];
+  /** Why, by a code such as `revoked` or `expired`. */
+  readonly reason: string;
+}
+
+/** A session, as the agent that asked for it has it. */
+export interface Session {
+  readonly id: string;
+  /** By name, what came of each capability that was asked for; as it is now. */
+  readonly capabilities: ReadonlyMap<string, AcceptedEntry>;
+  readonly maxParallel: number;
+  /** Fulfilled when the session is over, with the reason if it ended otherwise than by `close`. */
+  readonly over: Promise<SessionError | undefined>;
+  /**
+   * Calls an operation, such as `tool/call`.
+   *
+   * @throws SessionError if it is refused, here or by the host, or fails.
+   * @throws The signal's reason.
+   */
+  call(operation: string, options?: SessionCallOptions): Promise<Json>;
+  /** Fulfilled when the host answers. @throws SessionError if it does not. */
+  ping(): Promise<void>;
+  /** Ends the session, once calls under way are answered or their time is over. */
+  close(): Promise<void>;
+}
+
+/** What a session is made of. */
+export interface ClientParts {
+  readonly stream: Duplex;
+  readonly limits: ConnectionLimits;
+  readonly timers: Timers;
+  readonly onUpdate: (update: SessionUpdate) => void;
+  readonly closeTimeout: number;
+  /** The names of the capabilities that were asked for. */
+  readonly asked: ReadonlySet<string>;
+}
+
+/** A session at the end of the agent. */
+export class ClientSession implements Session {
+  readonly over: Promise<SessionError | undefined>;
+  readonly #connection: Connection;
+  readonly #outlet: Outlet;
+  readonly #calls: ClientCalls;
+  readonly #parts: ClientParts;
+  readonly #pings = new Map<string, () => void>();
+  #over: (why: SessionError | undefined) => void = () => {};
+  #greeted: ((message: JsonObject) => void) | undefined;
+  #capabilities: ReadonlyMap<string, AcceptedEntry> = new Map();
+  #maxParallel = 0;
+  #id = "";
+  #why: SessionError | undefined;
+  #isClosing = false;
+
+  constructor(parts: ClientParts) {
+    const { stream, limits, timers } = parts;
+    this.#parts = parts;
+    this.#connection = new Connection(stream, limits, timers);
+    this.#outlet = new Outlet(this.#connection, Date.now, "c");
+    this.#calls = new ClientCalls(this.#outlet, timers);
+    this.over = new Promise((resolve) => {
+      this.#over = resolve;
+    });
+    void this.#read();
+  }
+
+  get id(): string {
+    return this.#id;
+  }
+
+  get capabilities(): ReadonlyMap<string, AcceptedEntry> {
+    return this.#capabilities;
+  }
+
+  get maxParallel(): number {
+    return this.#maxParallel;
+  }
+
+  async open(request: JsonObject, signal: AbortSignal): Promise<void> {
+    const abort = (): void => this.#connection.cut();
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    const id = this.#outlet.nextId();
+    const response = new Promise<JsonObject | undefined>((resolve) => {
+      this.#greeted = resolve;
+      void this.over.then(() => resolve(undefined));
+    });
+    this.#outlet.send({ type: "handshake/req", id, ...request });
+    const message = await response;
+    signal.removeEventListener("abort", abort);
+    signal.throwIfAborted();
+    if (message === undefined) throw this.#why ?? vanished();
+    const greeting = readGreeting(message, id, this.#parts.asked);
+    if (!greeting.ok) {
+      this.#connection.cut();
+      throw greeting.error;
+    }
+    this.#id = greeting.id;
+    this.#maxParallel = greeting.maxParallel;
+    this.#capabilities = greeting.capabilities;
+  }
+
+  async call(operation: string, options: SessionCallOptions = {}): Promise<Json> {
+    const capability = capabilityOf(operation);
+    if (capability === undefined) {
+      throw new TypeError(`operation: A2E has no "${operation.slice(0, 64)}"`);
+    }
+    if (this.#connection.isOver || this.#isClosing) throw this.#why ?? vanished();
+    const accepted = this.#capabilities.get(capability);
+    if (accepted?.enabled !== true) {
+      const names = [...this.#capabilities.keys()];
+      const reason =
+        accepted === undefined
+          ? `was not asked for, or the host left it out${meant(capability, names)}`
+          : `is not enabled: ${accepted.reason ?? ""}`;
+      throw new SessionError("capability_missing", `${capability} ${reason}`, { capability });
+    }
+    if (this.#calls.size >= this.#maxParallel) {
+      const text = `${this.#maxParallel} calls are under way, as many as the host takes at once`;
+      throw new SessionError("too_many_parallel", text, { capability, retryable: true });
+    }
+    return this.#calls.call(operation, capability, this.#id, options);
+  }
+
+  async ping(): Promise<void> {
+    const id = this.#outlet.nextId();
+    const answered = new Promise<void>((resolve) => this.#pings.set(id, resolve));
+    this.#outlet.send({ type: "ping", id, session_id: this.#id });
+    const over = await Promise.race([answered.then(() => false), this.over.then(() => true)]);
+    this.#pings.delete(id);
+    if (over) throw this.#why ?? vanished();
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isClosing && !this.#connection.isOver) {
+      this.#isClosing = true;
+      this.#outlet.send({ type: "shutdown", session_id: this.#id });
+    }
+    const { timers, closeTimeout } = this.#parts;
+    const off = timers.after(closeTimeout, () => this.#connection.cut());
+    await this.over;
+    off();
+    await this.#connection.end();
+  }
+
+  async #read(): Promise<void> {
+    try {
+      await this.#connection.read({
+        message: (message) => this.#take(message),
+        problem: (code, text) => {
+          this.#why ??= new SessionError(code, `what the host sends cannot be read: ${text}`);
+          this.#connection.cut();
+        },
+      });
+    } catch (error) {
+      this.#fail("the stream cannot be read", error);
+    }
+    const why = this.#why ?? (this.#isClosing ? undefined : vanished());
+    this.#calls.end(why ?? vanished());
+    this.#over(why);
+    await this.#connection.end();
+  }
+
+  #take(message: JsonObject): void {
+    const { type, req_id: answered } = message;
+    if (type === "handshake/resp") this.#greeted?.(message);
+    else if (type === "session/update") this.#update(message);
+    else if (type === "pong" && typeof answered === "string") this.#pings.get(answered)?.();
+    else if (type === "error" && answered === "") this.#why ??= readError(message);
+    else this.#calls.take(message);
+  }
+
+  #update({ accepted_caps: entries, ended, reason }: JsonObject): void {
+    const names = Array.isArray(ended) ? ended.filter((name) => typeof name === "string") : [];
+    const { asked, onUpdate } = this.#parts;
+    const now = readAccepted(entries, asked);
+    // What the host leaves out has ended as well.
+    const before = [...this.#capabilities].filter(([name]) => !now.has(name));
+    const gone = before.map(([name, entry]) => [name, { ...entry, enabled: false }] as const);
+    this.#capabilities = new Map([...gone, ...now]);
+    try {
+      onUpdate({ ended: names, reason: typeof reason === "string" ? reason : "" });
+    } catch (error) {
+      this.#fail("onUpdate threw", error);
+    }
+  }
+
+  /** Ends the session by what has failed at this end. */
+  #fail(what: string, error: unknown): void {
+    const text = error instanceof Error ? error.message : String(error);
+    this.#why ??= new SessionError("session_ended", `${what}: ${text}`);
+    this.#connection.cut();
+  }
+}
+
+function vanished(): SessionError {
+  return new SessionError("session_ended", "the session is over", { retryable: true });
+}

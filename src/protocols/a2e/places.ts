@@ -1,0 +1,81 @@
+import { fault, type SessionFault } from "./errors.js";
+import type { SessionLimits } from "./limits.js";
+
+/** A peer, as far as its place is concerned. */
+export interface Guest {
+  /** Whether its handshake has not come yet. */
+  readonly isSilent: boolean;
+  end(of: SessionFault): Promise<void>;
+}
+
+/**
+ * The places of a host. Peers in their handshake, who have shown no authority, have places of their own: all
+ * of them together take none of a session's, and one that is silent gives way to the next that comes.
+ */
+export class Places {
+  readonly #limits: Pick<SessionLimits, "sessions" | "handshakes" | "perPrincipal">;
+  readonly #greeting = new Set<Guest>();
+  /** Of each session, the principals that it counts for. */
+  readonly #sessions = new Map<Guest, readonly string[]>();
+  readonly #byPrincipal = new Map<string, number>();
+
+  constructor(limits: Pick<SessionLimits, "sessions" | "handshakes" | "perPrincipal">) {
+    this.#limits = limits;
+  }
+
+  /** Makes room for one more peer. @returns Why there is none. */
+  makeRoom(): string | undefined {
+    const { sessions, handshakes } = this.#limits;
+    if (this.#sessions.size >= sessions) return `${sessions} sessions are open, as many as may be`;
+    if (this.#greeting.size < handshakes) return undefined;
+    for (const guest of this.#greeting) {
+      if (!guest.isSilent) continue;
+      this.#greeting.delete(guest);
+      const text = "no handshake has come, and other peers wait for the place";
+      void guest.end(fault("too_many_sessions", text));
+      return undefined;
+    }
+    return `${handshakes} handshakes are under way, as many as may be`;
+  }
+
+  /** Gives a peer the place of a handshake. */
+  greet(guest: Guest): void {
+    this.#greeting.add(guest);
+  }
+
+  /**
+   * Gives a peer the place of a session instead.
+   *
+   * @param principals - Those of its tokens, each once.
+   * @returns Why it gets none.
+   */
+  open(guest: Guest, principals: readonly string[]): string | undefined {
+    const { sessions, perPrincipal } = this.#limits;
+    if (this.#sessions.size >= sessions) return `${sessions} sessions are open, as many as may be`;
+    if (principals.some((one) => (this.#byPrincipal.get(one) ?? 0) >= perPrincipal)) {
+      return `${perPrincipal} sessions are open for this principal, as many as it may have`;
+    }
+    this.#greeting.delete(guest);
+    this.#sessions.set(guest, principals);
+    for (const one of principals) {
+      this.#byPrincipal.set(one, (this.#byPrincipal.get(one) ?? 0) + 1);
+    }
+    return undefined;
+  }
+
+  /** Takes back the place of a handshake, if the peer has one. */
+  giveUp(guest: Guest): void {
+    this.#greeting.delete(guest);
+  }
+
+  /** Takes back the place of a session, if the peer has one. */
+  free(guest: Guest): void {
+    const principals = this.#sessions.get(guest) ?? [];
+    this.#sessions.delete(guest);
+    for (const one of principals) {
+      const left = (this.#byPrincipal.get(one) ?? 0) - 1;
+      if (left > 0) this.#byPrincipal.set(one, left);
+      else this.#byPrincipal.delete(one);
+    }
+  }
+}

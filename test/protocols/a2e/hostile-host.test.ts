@@ -1,0 +1,145 @@
+import { connect, createServer, type Socket } from "node:net";
+import { Duplex } from "node:stream";
+import { Worker } from "node:worker_threads";
+import { expect, onTestFinished, test } from "vitest";
+import type { JsonObject } from "../../../src/bytes/json.js";
+import {
+  type ConnectOptions,
+  connectSession,
+  type Session,
+} from "../../../src/protocols/a2e/index.js";
+import { codeOf, hosted, socketPath } from "./support.js";
+
+// Hosts that mean harm, are broken or do not answer, as an agent meets them.
+
+const GREETING = {
+  ...{ type: "handshake/resp", req_id: "c1", ok: true, session_id: "ses_x", max_parallel: 4 },
+  accepted_caps: [{ capability: "tools", enabled: true, metadata: {} }],
+};
+
+/** A session with a host that sends these lines, and reads without answering. */
+async function withHost(
+  lines: readonly JsonObject[],
+  more: Partial<ConnectOptions> = {},
+): Promise<Session> {
+  const server = createServer((socket) => {
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => {}).resume();
+    socket.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return connectSession({
+    ...{ to: { port }, agentId: "it", capabilities: ["tools"], ...more },
+  });
+}
+
+test("close() leaves a host that does not answer", async () => {
+  const session = await withHost([GREETING], { closeTimeout: 20 });
+  const calling = codeOf(session.call("tool/call"));
+  await session.close();
+  expect(await calling).toBe("session_ended");
+  expect(await session.over).toBeUndefined();
+});
+
+test("names that were not asked for are not kept", async () => {
+  const update = (name: string): JsonObject => ({
+    ...{ type: "session/update", ended: [], reason: "" },
+    accepted_caps: [{ capability: name, enabled: true, metadata: {} }],
+  });
+  let updates = 0;
+  const arrived = new Promise<void>((resolve) => {
+    const onUpdate = (): void => {
+      updates++;
+      if (updates === 100) resolve();
+    };
+    const made = Array.from({ length: 100 }, (_, at) => update(`c${at}`));
+    void withHost([GREETING, ...made], { onUpdate }).then((session) => {
+      onTestFinished(() => session.close());
+      kept = session;
+    });
+  });
+  let kept: Session | undefined;
+  await arrived;
+  await expect.poll(() => [...(kept?.capabilities.keys() ?? [])]).toEqual(["tools"]);
+}, 20_000);
+
+test("an onUpdate that throws ends the session, and nothing else", async () => {
+  const update = { type: "session/update", ended: ["tools"], reason: "revoked", accepted_caps: [] };
+  const stream: { host?: Socket } = {};
+  const server = createServer((socket) => {
+    stream.host = socket.on("error", () => {}).resume();
+    socket.write(`${JSON.stringify(GREETING)}\n`);
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const session = await connectSession({
+    ...{ to: { port }, agentId: "it", capabilities: ["tools"] },
+    onUpdate: () => {
+      throw new Error("it has no room");
+    },
+  });
+  const calling = codeOf(session.call("tool/call"));
+  stream.host?.write(`${JSON.stringify(update)}\n`);
+  expect(await session.over).toMatchObject({
+    ...{ code: "session_ended", message: "onUpdate threw: it has no room" },
+  });
+  expect(await calling).toBe("session_ended");
+});
+
+test("a stream whose bytes are decoded already is an error, and does not end the process", async () => {
+  const stream = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
+  stream.setEncoding("utf8");
+  stream.push("{}\n");
+  const attempt = connectSession({ to: stream, agentId: "it", capabilities: ["tools"] });
+  await expect(attempt).rejects.toThrow("a stream of bytes has no encoding");
+});
+
+/** A process's thread that listens and takes nobody in, with its queue of two full. */
+async function busyAt(at: JsonObject): Promise<number> {
+  const code = `
+    const { parentPort, workerData: { at, held } } = require("node:worker_threads");
+    const server = require("node:net").createServer().listen({ ...at, backlog: 1 }, () => {
+      const address = server.address();
+      parentPort.postMessage(typeof address === "string" ? 0 : address.port);
+      setImmediate(() => Atomics.wait(new Int32Array(held), 0, 0));
+    });`;
+  const held = new SharedArrayBuffer(4);
+  const worker = new Worker(code, { eval: true, workerData: { at, held } });
+  const sockets: Socket[] = [];
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    Atomics.store(new Int32Array(held), 0, 1);
+    Atomics.notify(new Int32Array(held), 0);
+    await worker.terminate();
+  });
+  const port = await new Promise<number>((resolve) => worker.once("message", resolve));
+  const to = at["path"] === undefined ? { port, host: "127.0.0.1" } : { path: String(at["path"]) };
+  const full = new Promise<void>((resolve) => {
+    for (let count = 0; count < 8; count++) {
+      sockets.push(connect(to).on("error", () => resolve()));
+    }
+    if (at["path"] === undefined) resolve();
+  });
+  await full;
+  return port;
+}
+
+test("the time of an attempt is that of its connection too", async () => {
+  const port = await busyAt({ port: 0, host: "127.0.0.1" });
+  const attempt = connectSession({
+    ...{ to: { port }, agentId: "it", capabilities: ["tools"], timeout: 100 },
+  });
+  expect(await codeOf(attempt)).toBe("handshake_timeout");
+});
+
+test("a socket whose host is too busy to answer is not replaced", async () => {
+  const path = socketPath();
+  await busyAt({ path });
+  const host = await hosted();
+  await expect(host.host.listen({ path })).rejects.toThrow("another process may listen there");
+});

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { hosted, joined, Peer } from "./support.js";
+
+// Places of a host: those of handshakes, of sessions, and of one principal's sessions.
+
+test("silent peers take no session's place, and give way to the next that comes", async () => {
+  const host = await hosted({ limits: { sessions: 2, handshakes: 2 } });
+  const silent: Peer[] = [];
+  for (let at = 0; at < 4; at++) {
+    silent.push(await Peer.at(host.port));
+    // A line makes sure that the host has seen it.
+    silent[at]?.send("{}\n");
+    expect(await silent[at]?.code()).toBe("message_invalid");
+  }
+  expect(await silent[0]?.code()).toBe("too_many_sessions");
+  expect(await silent[1]?.code()).toBe("too_many_sessions");
+  for (let at = 0; at < 2; at++) await joined(host, ["tools"], [host.token("tools")]);
+  expect(await (await Peer.at(host.port)).code()).toBe("too_many_sessions");
+});
+
+test("handshakes under way are not cut off for the next peer", async () => {
+  let go = (): void => {};
+  let asked = false;
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const host = await hosted({
+    limits: { handshakes: 1 },
+    caller: async () => {
+      asked = true;
+      await gate;
+      return {};
+    },
+  });
+  const first = await Peer.at(host.port);
+  const greeting = first.greet(["tools"], [host.token("tools")]);
+  await expect.poll(() => asked).toBe(true);
+  const second = await Peer.at(host.port);
+  expect(await second.code()).toBe("too_many_sessions");
+  go();
+  expect(await greeting).toMatchObject({ ok: true });
+});
+
+test("of two in their handshake, one gets the last place", async () => {
+  const host = await hosted({ limits: { sessions: 1 } });
+  const peers = [await Peer.at(host.port), await Peer.at(host.port)];
+  for (const peer of peers) {
+    peer.send("{}\n");
+    expect(await peer.code()).toBe("message_invalid");
+  }
+  await peers[0]?.open(["tools"], [host.token("tools")]);
+  const answer = await peers[1]?.greet(["tools"], [host.token("tools")]);
+  expect(answer).toMatchObject({ type: "error", req_id: "", code: "too_many_sessions" });
+});
+
+test("one principal has so many sessions, and leaves the rest to others", async () => {
+  const grants = { grant: "a2e:tools", operations: "*" as const };
+  const rules = ["alice", "bob"].map((principal) => ({ principal, ...grants }));
+  const host = await hosted({ limits: { perPrincipal: 1 }, world: { rules: { rules } } });
+  const own = await joined(host, ["tools"], [host.token("tools")]);
+  await expect(joined(host, ["tools"], [host.token("tools")])).rejects.toMatchObject({
+    code: "too_many_sessions",
+  });
+  const bobs = host.issuer.mint({ grant: "a2e:tools", principal: "bob", expires: "1h" });
+  await joined(host, ["tools"], [bobs.token]);
+  await own.close();
+  await expect.poll(() => host.host.sessions).toBe(1);
+  await joined(host, ["tools"], [host.token("tools")]);
+});
