@@ -6,7 +6,8 @@ import { standardInput, standardOutput } from "./standard-streams.js";
 
 /** Milliseconds that whatever still runs may go on after the command is done. */
 const LINGER = 1000;
-const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+/** The last comes when the terminal is closed. */
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 process.exitCode = await run(process.argv.slice(2), {
   stdin: standardInput,

@@ -19,7 +19,12 @@ import {
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
 import { attenuate, createNonce, diff } from "proviso";
-import { createCapabilityClient, refusalOf, withCapability } from "proviso/a2a/client";
+import {
+  createAgentFetch,
+  createCapabilityClient,
+  refusalOf,
+  withCapability,
+} from "proviso/a2a/client";
 import { parseMacaroon, writeMacaroons } from "proviso/macaroon";
 import { fillLibrary } from "./documents-agent/library.mjs";
 
@@ -119,12 +124,7 @@ async function startAgent() {
  */
 function connect(url, invoker, binding = "JSON-RPC") {
   const token = callers.find((caller) => caller.invoker === invoker)?.token;
-  /** @type {typeof fetch} */
-  const fetchImpl = (input, init) => {
-    const headers = new Headers(init?.headers);
-    headers.set("Authorization", `Bearer ${token}`);
-    return fetch(input, { ...init, headers });
-  };
+  const fetchImpl = createAgentFetch({ accessToken: token ?? "" });
   const Transport = binding === "JSON-RPC" ? JsonRpcTransportFactory : RestTransportFactory;
   return new ClientFactory({
     transports: [new Transport({ fetchImpl })],

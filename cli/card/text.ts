@@ -3,13 +3,14 @@
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { isErrno } from "../../src/bytes/error-code.js";
+import { MAX_CARD_BYTES } from "../../src/discovery/card-text.js";
 import type { Context } from "../context.js";
 import { environmentError, usageError } from "../exit.js";
 import { fetchCardText } from "../remote/client.js";
 import type { CardOptions } from "../remote/options.js";
 
-/** Bytes; far more than the check takes, which then says so itself. */
-const MAX_BYTES = 16 * 1024 * 1024;
+/** Bytes: as much as is taken from the network. */
+const MAX_BYTES = MAX_CARD_BYTES;
 
 /** How a card is explained in the help of every verb that takes one from a file too. */
 export const CARD_HELP = "a file, or the address of an agent or of its card";

@@ -3,10 +3,12 @@
 
 import { duplicateKey, type Json, quotedName } from "../../src/bytes/json.js";
 import { readAddress, readUrl } from "../../src/client/address.js";
+import { hostAndPort } from "../../src/client/address-rules.js";
 import { ClientError } from "../../src/client/client-error.js";
 import { AgentFault } from "../../src/client/fault.js";
 import { assertWithin, safeFetch } from "../../src/client/fetch.js";
 import { safeDiscover } from "../../src/discovery/safe-discover.js";
+import { AgentRefusedError } from "../../src/protocols/a2a/client/agent-refused.js";
 import type { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";
@@ -111,7 +113,10 @@ export async function connectAgent(
   });
   const plain = await factory.createFromAgentCard(written);
   const client = options.ambient === true ? await withAmbientAuthority(plain) : plain;
-  return { card, client: new CapabilityClient(client) };
+  // Where it goes has been judged by the origins above, which may be private.
+  const { insecure = false } = options;
+  const reach = { allowHosts: [hostAndPort(new URL(binding.url))], insecure };
+  return { card, client: new CapabilityClient(client, { discovery: reach }) };
 }
 
 /**
@@ -126,6 +131,7 @@ export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promi
   } catch (error) {
     const isKnown = [AgentFault, ClientError, CliError].some((known) => error instanceof known);
     if (isKnown) throw error;
+    if (error instanceof AgentRefusedError) throw refusedAgent(card.name, error.denials);
     const said = (error instanceof Error ? error.message : String(error)).slice(0, 300);
     const message = `${card.name}: ${said}`;
     if (said.startsWith("the skill failed")) {

@@ -6,7 +6,7 @@ import type { Session } from "../../src/protocols/a2e/client-session.js";
 import { CAPABILITY_NAMES } from "../../src/protocols/a2e/plugin.js";
 import { SessionError } from "../../src/protocols/a2e/session-error.js";
 import type { Context } from "../context.js";
-import { asUsage, CliError, EXIT, type ExitCode } from "../exit.js";
+import { asUsage, CliError, EXIT, type ExitCode, environmentError } from "../exit.js";
 import { printAnswer, printable, printJson, printLine, say, stderrPaint } from "../output.js";
 import { adviceForDenial, refusalLines } from "../refusal.js";
 import { resultLines } from "../remote/result.js";
@@ -123,7 +123,7 @@ async function makeCalls(
         return;
       }
       if (next.done === true) return;
-      await makeLine(context, session, connecting, next.value);
+      await makeLine(context, session, connecting, next.value, stop);
     }
   } finally {
     lines.close();
@@ -136,16 +136,22 @@ async function makeLine(
   session: Session,
   connecting: Connecting,
   line: string,
+  stop: AbortSignal,
 ): Promise<void> {
   try {
     const call = lineFrom(line);
     if (call === undefined) return;
-    const result = await ask(context, session, connecting, call);
+    const result = await ask(context, session, connecting, call, stop);
     if (connecting.json) printJson(context, { operation: call.operation, result });
     else printLine(context, resultLines(result).join("\n"));
   } catch (error) {
-    fail(context, connecting, error);
+    fail(context, connecting, stop.aborted && error === stop.reason ? calledOff() : error);
   }
+}
+
+function calledOff(): CliError {
+  const message = "stopped before the host answered; the call is called off";
+  return environmentError("cancelled", message, "what the call has done by then stays done");
 }
 
 async function ask(
@@ -153,13 +159,18 @@ async function ask(
   session: Session,
   { json, stream }: Connecting,
   { operation, options }: SessionCall,
+  signal?: AbortSignal,
 ): Promise<Json> {
   const onChunk = (chunk: Json): void => {
     if (json) printJson(context, { operation, chunk });
     else printLine(context, resultLines(chunk).join("\n"));
   };
   const call = (): Promise<Json> =>
-    session.call(operation, { ...options, ...(stream ? { onChunk } : {}) });
+    session.call(operation, {
+      ...options,
+      ...(stream ? { onChunk } : {}),
+      ...(signal === undefined ? {} : { signal }),
+    });
   try {
     return await call();
   } catch (error) {

@@ -3,7 +3,7 @@ import { ClientError } from "../../src/client/client-error.js";
 import type { CardReading } from "../../src/discovery/card.js";
 import { parseCard } from "../../src/discovery/card-text.js";
 import { validateChain } from "../../src/discovery/chain.js";
-import { judgeCard } from "../../src/discovery/judge.js";
+import { judgeItself } from "../../src/discovery/judge.js";
 import { readCard } from "../../src/discovery/read-card.js";
 import type { CapabilityRegistry, RegisteredCapability } from "../../src/discovery/registry.js";
 import type { DiscoveryRequirements } from "../../src/discovery/requirements.js";
@@ -65,7 +65,7 @@ export function answerDiscovery(request: DiscoveryRequest): Answered {
 
 function discover({ requirements, registry: asked, ...card }: DiscoverRequest): Answered {
   const known = asked === undefined ? undefined : registryFrom(asked);
-  const result = judgeCard(readingOf(card), requirements, known);
+  const result = judgeItself(readingOf(card), requirements, known);
   if (!result.ok) return { result: "refused", denials: result.denials };
   const warnings = result.warnings.map(({ code }) => code);
   return { result: "usable", interface: result.interface, version: result.version, warnings };

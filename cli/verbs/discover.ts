@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { readJwkSet } from "../../src/auth/key-source.js";
+import { endToEnd } from "../../src/discovery/chain.js";
 import type { DiscoveryDenial, DiscoveryLink } from "../../src/discovery/denial.js";
 import type { Discovery, UsableAgent } from "../../src/discovery/discovery.js";
 import { discoverChain, type LiveChain } from "../../src/discovery/live-chain.js";
@@ -10,6 +11,7 @@ import {
   type Binding,
   type DiscoveryRequirements,
   type GrantRequirement,
+  settleRequirements,
 } from "../../src/discovery/requirements.js";
 import { type DiscoverOptions, safeDiscover } from "../../src/discovery/safe-discover.js";
 import type { Context } from "../context.js";
@@ -55,7 +57,12 @@ export function define(program: Command, context: Context): void {
         "card could not be had.",
     )
     .argument("<url>", URL_HELP)
-    .option("--require <capability>", "a capability that the card must declare; repeat", collect)
+    .option(
+      "--require <capability>",
+      "a capability that the card must declare; repeat. One that holds only as far as every delegate " +
+        "has it, context_reuse, implies --chain",
+      collect,
+    )
     .option(
       "--end-to-end <capability>",
       "one that every agent in the chain must declare; repeat. Goes with --chain, and implies it",
@@ -95,8 +102,7 @@ export function define(program: Command, context: Context): void {
 async function run(context: Context, options: Options, url: string): Promise<void> {
   const requirements = requirementsFrom(options);
   const access = accessFrom(context, options);
-  const followed = options.chain === true || options.endToEnd !== undefined;
-  const found = await discovered(url, requirements, access, followed);
+  const found = await discovered(url, requirements, access, options.chain === true);
   const exitCode = found.ok ? EXIT.done : exitForDiscovery(found.denials);
   context.exitCode = exitCode;
   const paint = stdoutPaint(context);
@@ -125,9 +131,10 @@ async function discovered(
   url: string,
   requirements: DiscoveryRequirements,
   access: DiscoverOptions,
-  followed: boolean,
+  asked: boolean,
 ): Promise<Discovery | LiveChain> {
   try {
+    const followed = asked || endToEnd(settleRequirements(requirements)).length > 0;
     if (followed) return await discoverChain(url, requirements, access);
     return await safeDiscover(url, requirements, access);
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { JsonValue } from "./check-test.js";
-import { card, cardText } from "./discovery-parts.js";
+import { card, cardText, ONE, speaking } from "./discovery-parts.js";
 import { type Card, type DiscoverySubject, malformed, usable } from "./discovery-test.js";
 
 const START =
@@ -81,6 +81,10 @@ export const cards: DiscoverySubject = {
   ],
 };
 
+function interfaceAt(url: string): Card {
+  return card({ interfaces: [speaking(ONE, "JSONRPC", url)] });
+}
+
 const MISFORMED: readonly (readonly [comment: string, card: Card])[] = [
   ["a flag is text", card({ flags: { pause_resume: "true" } })],
   ["a flag is a number", card({ flags: { multi_tenant: 1 } })],
@@ -91,6 +95,12 @@ const MISFORMED: readonly (readonly [comment: string, card: Card])[] = [
   ["params is text", card({ params: "minProtocolVersion" })],
   ["extensions is an object", card({ top: { capabilities: { extensions: {} } } })],
   ["the interfaces are an object", card({ top: { supportedInterfaces: {} } })],
+  ...[
+    "javascript:alert(1)",
+    "file:///a2a",
+    "agent.example",
+    "https://good.example@evil.example/",
+  ].map((url) => [`an interface's URL is ${url}`, interfaceAt(url)] as const),
   ["interfaces of params is an object", card({ params: { interfaces: {} } })],
   ["a bound is an array", card({ params: { maxProtocolVersion: ["1.0"] } })],
   ["the delegates are an object", delegating({ url: "https://b.example/" })],

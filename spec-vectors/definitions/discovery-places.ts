@@ -173,6 +173,16 @@ export const contradictions: DiscoverySubject = {
       card({ flags: { "com.acme.v": false }, params: { capabilities: { "com.acme.v": true } } }),
     ),
     malformed(
+      "a vendor's flag that the other spelling denies",
+      "Contradiction",
+      card({ flags: { "com.acme.voiceChat": true, "com.acme.voice_chat": false } }),
+    ),
+    usable(
+      "URIs in what would be two spellings are two flags",
+      "Normal",
+      card({ flags: { "https://acme.example/aB": true, "https://acme.example/a_b": false } }),
+    ),
+    malformed(
       "two earliest versions in two places",
       "Contradiction",
       card({ top: { minProtocolVersion: "0.9" }, params: { minProtocolVersion: "1.0" } }),

@@ -8,6 +8,9 @@ const MAX_CANDIDATES = 64;
 // costs little more than an allowance, however many values it names.
 const MAX_ANSWER_WORK = 8192;
 
+/** Gives the candidate that a text is most likely a misspelling of. */
+export type Suggest = (text: unknown, candidates: readonly string[]) => string | undefined;
+
 /** The candidate that `text` is most likely a misspelling of. */
 export function nearest(text: unknown, candidates: readonly string[]): string | undefined {
   return suggestions(Number.POSITIVE_INFINITY)(text, candidates);
@@ -17,9 +20,7 @@ export function nearest(text: unknown, candidates: readonly string[]): string | 
  * {@link nearest} for the many values of one answer, whose work together is bounded: once it is
  * spent, nothing more is suggested.
  */
-export function suggestions(
-  work: number = MAX_ANSWER_WORK,
-): (text: unknown, candidates: readonly string[]) => string | undefined {
+export function suggestions(work: number = MAX_ANSWER_WORK): Suggest {
   let left = work;
   return (text, candidates) => {
     if (typeof text !== "string" || text.length > MAX_LENGTH || left <= 0) return undefined;

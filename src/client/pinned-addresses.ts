@@ -13,6 +13,16 @@ export type Resolve = (hostname: string) => Promise<readonly Address[]>;
 
 const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true });
 
+/** Every address of a URL's host, that host itself if it is one. @throws The resolver's error. */
+export async function hostAddresses(
+  { hostname }: URL,
+  resolve: Resolve = resolveBySystem,
+): Promise<readonly Address[]> {
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const family = isIP(host);
+  return family === 0 ? resolve(host) : [{ address: host, family }];
+}
+
 /**
  * The addresses that one request may go to. The name is looked up once, here: what is judged is what the
  * request connects to, whatever the name would lead to a moment later.
@@ -23,11 +33,9 @@ const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true });
 export async function pinnedAddresses(
   url: URL,
   reach: Reach,
-  resolve: Resolve = resolveBySystem,
+  resolve?: Resolve,
 ): Promise<readonly Address[]> {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const family = isIP(host);
-  const found = family === 0 ? await resolve(host) : [{ address: host, family }];
+  const found = await hostAddresses(url, resolve);
   const wellFormed = found.filter(({ address }) => isIP(address) !== 0);
   if (isNamed(url, reach)) return wellFormed;
   const allowed = wellFormed.filter(({ address }) => specialKind(address) === undefined);

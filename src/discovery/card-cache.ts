@@ -6,11 +6,11 @@ export interface KeptCard {
   readonly freshUntil: number;
 }
 
-/** Cards by their address, within bounds. Made by {@link createCardCache}. */
+/** Cards by where they are and what they were asked for with, within bounds. Made by {@link createCardCache}. */
 export interface CardCache {
-  get(address: string): KeptCard | undefined;
-  set(address: string, card: KeptCard): void;
-  delete(address: string): void;
+  get(key: string): KeptCard | undefined;
+  set(key: string, card: KeptCard): void;
+  delete(key: string): void;
 }
 
 /** How much is kept, and for how long. */
@@ -23,8 +23,8 @@ export interface CardCacheOptions {
 
 /**
  * A cache for the cards of agents. What it keeps is judged anew for every use; it saves requests alone.
- * Use one for requests with the same `allowHosts`: a card that is kept is not asked for again, wherever
- * its agent is.
+ * One may be shared: a card is kept apart for callers that named its place and for others, with plain HTTP
+ * allowed or not, and for each `ca`.
  */
 export function createCardCache(options: CardCacheOptions = {}): CardCache {
   const { maxCards = 256, maxCharacters = 16 * 1024 * 1024 } = options;

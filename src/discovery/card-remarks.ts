@@ -1,5 +1,5 @@
 import { type JsonObject, quotedName } from "../bytes/json.js";
-import { nearest } from "../caveats/nearest.js";
+import type { Suggest } from "../caveats/nearest.js";
 import { objectIn, textIn, textsIn } from "../client/received.js";
 import type { CardReading } from "./card.js";
 import { pointer, shownPath } from "./faults.js";
@@ -13,22 +13,22 @@ const MEDIA_TYPE =
   /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/(?:\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})(?:\s*;.*)?$/i;
 
 /** What the schema cannot say: the contract's own faults, and names that stand for nothing. */
-export function cardRemarks(card: CardReading): readonly Remark[] {
+export function cardRemarks(card: CardReading, suggest: Suggest): readonly Remark[] {
   const faults = card.faults.map(
     ({ path = "", message }): Remark => ({ severity: "error", code: "contract", path, message }),
   );
   return [
     ...faults,
-    ...capabilityRemarks(card),
+    ...capabilityRemarks(card, suggest),
     ...interfaceRemarks(card),
-    ...grantRemarks(card),
+    ...grantRemarks(card, suggest),
     ...skillRemarks(card.document),
-    ...securityRemarks(card.document),
+    ...securityRemarks(card.document, suggest),
     ...mediaRemarks(card.document),
   ];
 }
 
-function capabilityRemarks(card: CardReading): readonly Remark[] {
+function capabilityRemarks(card: CardReading, suggest: Suggest): readonly Remark[] {
   const known = CAPABILITY_REGISTRY.capabilities.map(({ name }) => name);
   const path = "/capabilities";
   const remarks: Remark[] = [];
@@ -39,7 +39,7 @@ function capabilityRemarks(card: CardReading): readonly Remark[] {
   for (const [name, has] of card.capabilities) {
     const entry = registeredCapability(name);
     if (entry === undefined && !isVendorCapability(name)) {
-      const near = nearest(name, known);
+      const near = suggest(name, known);
       const hint =
         near === undefined ? "a vendor's is a URI or has a dot" : `did you mean "${near}"?`;
       const message = `no capability is called ${quotedName(name)}; ${hint}`;
@@ -83,7 +83,7 @@ function isLoopback(url: string): boolean {
   return /^(localhost|.*\.localhost|\[::1\]|127(\.\d{1,3}){3})$/.test(new URL(url).hostname);
 }
 
-function grantRemarks({ grants = [] }: CardReading): readonly Remark[] {
+function grantRemarks({ grants = [] }: CardReading, suggest: Suggest): readonly Remark[] {
   const ids = grants.map(({ id }) => id);
   const known = new Set(ids);
   return grants.flatMap(({ requires, operations, path }): Remark[] => {
@@ -101,7 +101,10 @@ function grantRemarks({ grants = [] }: CardReading): readonly Remark[] {
     const absent = requires.filter((one) => !known.has(one));
     return [
       ...empty,
-      ...absent.map((one) => unknownName(pointer(path, "requires"), "grant", one, ids)),
+      ...absent.map((one) => {
+        const near = suggest(one, ids);
+        return unknownName(pointer(path, "requires"), "grant", one, near);
+      }),
     ];
   });
 }
@@ -120,7 +123,7 @@ function skillRemarks(card: JsonObject): readonly Remark[] {
   });
 }
 
-function securityRemarks(card: JsonObject): readonly Remark[] {
+function securityRemarks(card: JsonObject, suggest: Suggest): readonly Remark[] {
   const known = Object.keys(objectIn(card["securitySchemes"]));
   const names = new Set(known);
   const holders: readonly (readonly [string, unknown])[] = [
@@ -135,14 +138,18 @@ function securityRemarks(card: JsonObject): readonly Remark[] {
       Object.keys(objectIn(one["schemes"]))
         .filter((name) => !names.has(name))
         .map((name) =>
-          unknownName(pointer(base, at, "schemes", name), "security scheme", name, known),
+          unknownName(
+            pointer(base, at, "schemes", name),
+            "security scheme",
+            name,
+            suggest(name, known),
+          ),
         ),
     ),
   );
 }
 
-function unknownName(path: string, what: string, name: string, known: readonly string[]): Remark {
-  const near = nearest(name, known);
+function unknownName(path: string, what: string, name: string, near: string | undefined): Remark {
   const hint = near === undefined ? "" : `; did you mean ${quotedName(near)}?`;
   const message = `${shownPath(path)}: the card has no ${what} ${quotedName(name)}${hint}`;
   return { severity: "error", code: "reference", path, message };

@@ -2,8 +2,8 @@ import { assertMembers } from "../caveats/known-members.js";
 import type { CardDelegate, CardReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryLink, DiscoveryWarning } from "./denial.js";
 import type { UsableAgent } from "./discovery.js";
-import { judgeCapabilities, judgeCard } from "./judge.js";
-import { CAPABILITY_REGISTRY, registeredCapability } from "./registry.js";
+import { judgeCapabilities, judgeItself } from "./judge.js";
+import { propagates } from "./registry.js";
 import {
   type DiscoveryRequirements,
   type SettledRequirements,
@@ -38,6 +38,8 @@ export interface RefusedChain {
   readonly warnings: readonly DiscoveryWarning[];
 }
 
+/** Reasons, and warnings, of one chain. */
+export const MAX_CHAIN_REASONS = 100;
 /** Agents in one chain, unless the caller allows fewer or more. */
 export const MAX_CHAIN_LINKS = 8;
 
@@ -93,13 +95,18 @@ export function validateChain(
     return { denials: [...denials, ...unknown], warnings };
   });
   const denials = judged.flatMap((one) => one.denials);
-  const warnings = judged.flatMap((one) => one.warnings);
+  const warnings = judged.flatMap((one) => one.warnings).slice(0, MAX_CHAIN_REASONS);
   if (links.length > most) denials.push(tooDeep(linkAt(links[most], most), most));
   denials.push(...cycles(checked));
-  const agent = judgeCard(first.card, requirements);
+  const agent = judgeItself(first.card, requirements);
   const [failed] = denials.flatMap(({ link }) => link ?? []).sort((a, b) => a.index - b.index);
   if (!agent.ok || failed !== undefined) {
-    return { ok: false, denials, link: failed ?? linkAt(first, 0), warnings };
+    return {
+      ok: false,
+      denials: denials.slice(0, MAX_CHAIN_REASONS),
+      link: failed ?? linkAt(first, 0),
+      warnings,
+    };
   }
   return { ok: true, agent, capabilities: leftStanding(checked), warnings };
 }
@@ -120,7 +127,7 @@ export function judgeLink(
 ): { readonly denials: DiscoveryDenial[]; readonly warnings: DiscoveryWarning[] } {
   const settled = settleRequirements(requirements);
   const claimed = previous === undefined ? [] : claimsOf(previous.card, link);
-  const discovery = judgeCard(
+  const discovery = judgeItself(
     link.card,
     index === 0 ? requirements : linkRequirements(requirements),
   );
@@ -206,10 +213,6 @@ export function agentPlace(url: string): string {
 /** Where an agent is. What its card says of that counts only if nothing else is known. */
 function placesOf({ url, card }: ChainLink): readonly string[] {
   return (url === undefined ? card.interfaces.map((one) => one.url) : [url]).map(agentPlace);
-}
-
-function propagates(name: string): boolean {
-  return registeredCapability(name, CAPABILITY_REGISTRY)?.propagates === true;
 }
 
 /** Whether all delegates of a link are in the chain: nothing is known of one that is not. */

@@ -2,16 +2,20 @@ import type { CardReading } from "./card.js";
 import type { CardChange, ChangeImpact } from "./change.js";
 import { differences } from "./differences.js";
 import { changesOf } from "./impact.js";
-import { meaningOf } from "./meaning.js";
+import { meaningsOf } from "./meaning.js";
 import { isSameJson } from "./places.js";
 import { CAPABILITY_REGISTRY, type CapabilityRegistry } from "./registry.js";
+
+/** Changes of one card. */
+const MOST = 1000;
 
 /**
  * Everything in which two cards of one agent differ, and what it does to those who rely on the first. What
  * is only written in another way, or in another order, is one safe change.
  *
  * @param registry - By which a capability is deprecated.
- * @returns Breaking changes first; empty if the cards are the same.
+ * @returns Breaking changes first; empty if the cards are the same. Beyond 1,000 there is one more, which is
+ *   breaking, in the place of all others.
  * @example
  * ```ts
  * import { compareCards, readCard } from "proviso/discovery";
@@ -28,8 +32,15 @@ export function compareCards(
   after: CardReading,
   registry: CapabilityRegistry = CAPABILITY_REGISTRY,
 ): readonly CardChange[] {
-  const found = differences(meaningOf(before), meaningOf(after));
-  const changes = found.flatMap((one) => changesOf(one, registry));
+  const changes: CardChange[] = [];
+  for (const one of differences(...meaningsOf(before, after))) {
+    changes.push(...changesOf(one, registry).slice(0, MOST + 1 - changes.length));
+    if (changes.length > MOST) break;
+  }
+  if (changes.length > MOST) {
+    const message = `the cards differ in more than ${MOST} things; what the others are is not said`;
+    changes[MOST] = { impact: "breaking", path: "", message };
+  }
   changes.push(...newFaults(before, after));
   const isDeep = [before, after].some(({ faults }) =>
     faults.some((one) => one.rule === "too_deep"),

@@ -11,22 +11,31 @@ export interface Difference {
 }
 
 /**
- * Everything in which two JSON values differ: members of objects each by itself, arrays whole.
+ * Everything in which two JSON values differ: members of objects each by itself, arrays whole. One after
+ * the other, so that no more are looked for than are wanted.
  * Recursive: only for what is known to be shallow.
  */
-export function differences(
+export function* differences(
   before: Json | undefined,
   after: Json | undefined,
   path: readonly string[] = [],
-): readonly Difference[] {
-  if (isSameJson(before, after)) return [];
-  if (before === undefined) return after === undefined ? [] : [{ path, after }];
-  if (after === undefined) return [{ path, before }];
-  if (!isJsonObject(before) || !isJsonObject(after)) return [{ path, before, after }];
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return names.flatMap((name) => {
+): Generator<Difference> {
+  if (before === after) return;
+  if (before === undefined || after === undefined) {
+    yield {
+      path,
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
+    };
+    return;
+  }
+  if (!isJsonObject(before) || !isJsonObject(after)) {
+    if (!isSameJson(before, after)) yield { path, before, after };
+    return;
+  }
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const was = Object.hasOwn(before, name) ? before[name] : undefined;
     const is = Object.hasOwn(after, name) ? after[name] : undefined;
-    return differences(was, is, [...path, name]);
-  });
+    yield* differences(was, is, [...path, name]);
+  }
 }

@@ -3,6 +3,7 @@ import type { CardReading } from "./card.js";
 import { agentPlace } from "./chain.js";
 import type { DiscoveryDenial } from "./denial.js";
 import { hasCapability } from "./judge.js";
+import { placesOf } from "./places.js";
 import { DISCOVERY_URI } from "./uris.js";
 
 /** Something that an agent was seen to do. */
@@ -22,10 +23,11 @@ export function undeclaredIn(
   behaviours: readonly Behaviour[],
 ): readonly DiscoveryDenial[] {
   const found = new Map<string, DiscoveryDenial>();
+  const named = new Set((card.delegates ?? []).map(({ url }) => agentPlace(url)));
   for (const behaviour of behaviours) {
     const denial =
       behaviour.kind === "delegate"
-        ? delegateDenial(card, behaviour.url)
+        ? delegateDenial(named, behaviour.url)
         : capabilityDenial(card, behaviour.name);
     if (denial !== undefined) found.set(denial.message, denial);
   }
@@ -41,20 +43,20 @@ function capabilityDenial(card: CardReading, name: string): DiscoveryDenial | un
   return { code: "capability_undeclared", rule: RULE, message, expected: name.slice(0, 128) };
 }
 
-function delegateDenial({ delegates }: CardReading, url: string): DiscoveryDenial | undefined {
-  const place = agentPlace(url);
-  if (delegates?.some((one) => agentPlace(one.url) === place)) return undefined;
+function delegateDenial(named: ReadonlySet<string>, url: string): DiscoveryDenial | undefined {
+  if (named.has(agentPlace(url))) return undefined;
   const actual = url.slice(0, 256);
   const message = `the agent has handed the task on to ${JSON.stringify(actual)}, which its card does not name`;
   return { code: "delegate_undeclared", rule: RULE, message, actual };
 }
 
-/** Addresses in one response. */
-const MOST = 32;
+/** Addresses that are read in one response; a card names fewer. */
+const MOST = 256;
 
 /**
  * The agents that a response's metadata says the task was handed on to: `delegatedTo` under the contract's
- * URI, one address or several. What is there and cannot be read is given as it is written.
+ * URI in either spelling, one address or several, each once. What is there and cannot be read is given as it
+ * is written; of more than 256, how many there are is given as one more, which no card names.
  *
  * @param metadata - Of a message, a task, an artifact or an event.
  */
@@ -62,10 +64,12 @@ export function delegatedTo(metadata: Json | undefined): readonly Behaviour[] {
   if (metadata === undefined || !isJsonObject(metadata)) return [];
   const entry = metadata[DISCOVERY_URI];
   if (entry === undefined || !isJsonObject(entry)) return [];
-  const named = entry["delegatedTo"] ?? entry["delegated_to"] ?? [];
-  const list: readonly Json[] = Array.isArray(named) ? named : [named];
+  const list = placesOf([{ path: "", value: entry }], "delegatedTo").flatMap(
+    ({ value }): readonly Json[] => (Array.isArray(value) ? value : [value]),
+  );
   const shown = list
     .slice(0, MOST)
     .map((one) => (typeof one === "string" ? one : JSON.stringify(one)));
-  return shown.map((url) => ({ kind: "delegate", url }));
+  if (list.length > MOST) shown.push(`${list.length} addresses`);
+  return [...new Set(shown)].map((url) => ({ kind: "delegate", url }));
 }

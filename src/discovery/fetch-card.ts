@@ -1,5 +1,8 @@
+import { createHash } from "node:crypto";
 import type { JsonObject } from "../bytes/json.js";
 import { readAddress } from "../client/address.js";
+import { isNamed } from "../client/address-rules.js";
+import { ClientError } from "../client/client-error.js";
 import type { Resolve } from "../client/pinned-addresses.js";
 import { type GetAnswer, pinnedGet } from "../client/pinned-get.js";
 import { type CardCache, freshUntil, type KeptCard } from "./card-cache.js";
@@ -14,7 +17,10 @@ export interface FetchOptions {
   readonly allowHosts?: readonly string[] | undefined;
   /** Whether plain HTTP to other machines is allowed: anybody on the way can change such a card. */
   readonly insecure?: boolean | undefined;
-  /** Milliseconds for one card with all redirects; 10,000 unless given. */
+  /**
+   * Milliseconds for one card: redirects, the keys of its signatures, and the look-up of its interface's
+   * host; 10,000 unless given.
+   */
   readonly timeout?: number | undefined;
   /** Cards are fetched each time unless given. */
   readonly cache?: CardCache | undefined;
@@ -26,12 +32,36 @@ export interface FetchOptions {
   readonly ca?: string | undefined;
 }
 
+/** The end of one discovery. */
+interface Deadline {
+  /** Milliseconds until then, above 0. @throws ClientError `timed_out` if there are none */
+  left(url: URL): number;
+}
+
+/** Options with the moment at which all requests made with them end. */
+export function withDeadline<Options extends FetchOptions>(
+  options: Options,
+): Options & { readonly deadline: Deadline } {
+  const { timeout = FETCH_TIMEOUT } = options;
+  const until = performance.now() + timeout;
+  const left = ({ origin }: URL): number => {
+    const rest = Math.ceil(until - performance.now());
+    if (rest > 0) return rest;
+    const message = `${origin} is not asked: the ${timeout / 1000} s for one card are over`;
+    throw new ClientError("timed_out", message, origin);
+  };
+  return { ...options, deadline: { left } };
+}
+
 /** A card as its agent serves it; nothing in it is judged. */
 export interface FetchedCard {
   readonly document: JsonObject;
   /** Where it was asked for. */
   readonly url: URL;
 }
+
+/** Options of one discovery. */
+export type BoundedFetch = FetchOptions & { readonly deadline: Deadline };
 
 /** Milliseconds for one card, unless given. */
 export const FETCH_TIMEOUT = 10_000;
@@ -46,30 +76,39 @@ export const FETCH_TIMEOUT = 10_000;
 export async function fetchCard(
   address: string,
   named: readonly string[],
-  options: FetchOptions,
+  options: BoundedFetch,
 ): Promise<FetchedCard> {
   const { cache, clock = Date.now, insecure } = options;
   const url = readAddress(address, { insecure: insecure === true }).card;
-  const kept = cache?.get(url.href);
+  const key = keyOf(url, named, options);
+  const kept = cache?.get(key);
   if (kept !== undefined && clock() < kept.freshUntil) return fetched(kept.text, url);
   const answer = await getJson(url, named, options, MAX_CARD_BYTES, conditionOf(kept));
   const { text, etag } = answer.status === 304 ? known(kept) : textIn(answer);
   const card = fetched(text, url);
   const until = freshUntil(answer.header, clock());
-  if (until === undefined) cache?.delete(url.href);
-  else cache?.set(url.href, { text, etag, freshUntil: until });
+  if (until === undefined) cache?.delete(key);
+  else cache?.set(key, { text, etag, freshUntil: until });
   return card;
 }
 
+/** A card that one caller may be led to is not for one who may not: what it was asked for with counts too. */
+function keyOf(url: URL, named: readonly string[], options: FetchOptions): string {
+  const { allowHosts, insecure = false, ca } = options;
+  const trust = ca === undefined ? "" : createHash("sha256").update(ca).digest("base64url");
+  return JSON.stringify([url.href, isNamed(url, { named, allowHosts }), insecure, trust]);
+}
+
 /** Fetches a JSON document as cards are fetched. @throws ClientError */
-export function getJson(
+export async function getJson(
   url: URL,
   named: readonly string[],
-  options: FetchOptions,
+  options: BoundedFetch,
   maxBytes: number,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<GetAnswer> {
-  const { allowHosts, insecure, timeout = FETCH_TIMEOUT, resolve, ca } = options;
+  const { allowHosts, insecure, deadline, resolve, ca } = options;
+  const timeout = deadline.left(url);
   return pinnedGet(url, { named, allowHosts, insecure, timeout, maxBytes, headers, resolve, ca });
 }
 

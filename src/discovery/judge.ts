@@ -5,7 +5,12 @@ import type { CardInterface, CardReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryWarning, Judgement } from "./denial.js";
 import type { ChosenInterface, Discovery } from "./discovery.js";
 import { judgeGrants } from "./judge-grants.js";
-import { CAPABILITY_REGISTRY, type CapabilityRegistry, registeredCapability } from "./registry.js";
+import {
+  CAPABILITY_REGISTRY,
+  type CapabilityRegistry,
+  propagates,
+  registeredCapability,
+} from "./registry.js";
 import {
   BINDINGS,
   type Binding,
@@ -25,7 +30,9 @@ import {
 /**
  * Judges whether an agent may be given a task, from its card alone: every requirement against everything
  * the card says. What the card says is a claim. Nothing here verifies signatures, so that
- * `requireSignature` refuses every card: `safeDiscover` verifies first, and then judges the rest.
+ * `requireSignature` refuses every card: `safeDiscover` verifies first, and then judges the rest. Nor is
+ * anything known of the agents behind this one: with `endToEnd`, a card is usable only if it says that
+ * its agent delegates to no other.
  *
  * @throws TypeError if the requirements are not valid.
  * @example
@@ -45,6 +52,36 @@ import {
  * ```
  */
 export function judgeCard(
+  card: CardReading,
+  requirements: DiscoveryRequirements = {},
+  registry: CapabilityRegistry = CAPABILITY_REGISTRY,
+): Discovery {
+  const own = judgeItself(card, requirements, registry);
+  const unknown = unknownBehind(card, settleRequirements(requirements));
+  const warnings = [...own.warnings, ...unknown.warnings];
+  const denials = [...(own.ok ? [] : own.denials), ...unknown.denials];
+  return own.ok && denials.length === 0 ? { ...own, warnings } : { ok: false, denials, warnings };
+}
+
+/** What a card leaves open of the agents behind its own, where a requirement is about them too. */
+function unknownBehind(
+  { delegates }: CardReading,
+  { endToEnd, capabilities }: SettledRequirements,
+): Judgement {
+  const isNeeded = endToEnd.length > 0;
+  const isOpen = delegates === undefined || delegates.length > 0;
+  if (!isOpen || !(isNeeded || capabilities.some(propagates))) return { denials: [], warnings: [] };
+  const said =
+    delegates === undefined
+      ? "the card does not say to whom the agent delegates"
+      : "the agents that the card delegates to are not judged";
+  const message = `${said}; discoverChain judges them too`;
+  const reason = { code: "chain_unknown", rule: "delegates", message } as const;
+  return isNeeded ? { denials: [reason], warnings: [] } : { denials: [], warnings: [reason] };
+}
+
+/** As {@link judgeCard}, for one link of a chain: what is behind it is judged apart. */
+export function judgeItself(
   card: CardReading,
   requirements: DiscoveryRequirements = {},
   registry: CapabilityRegistry = CAPABILITY_REGISTRY,

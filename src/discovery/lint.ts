@@ -1,4 +1,5 @@
 import { outlineJson } from "../bytes/json.js";
+import { type Suggest, suggestions } from "../caveats/nearest.js";
 import { objectIn } from "../client/received.js";
 import { cardRemarks } from "./card-remarks.js";
 import { bounded, pointer, shownPath } from "./faults.js";
@@ -16,8 +17,10 @@ import { DISCOVERY_URI } from "./uris.js";
 
 /** Characters of a card. */
 const MAX_CARD_LENGTH = 1024 * 1024;
-/** Findings of one card; whoever mends those may ask again. */
+/** Findings of one card; when those are mended, it may be checked again. */
 const MOST = 200;
+/** Of all suggestions for one card, in products of lengths: some milliseconds. */
+const SUGGESTION_WORK = 2 ** 20;
 
 /**
  * Checks the text of one card: that it is JSON without a name twice, A2A 1.0's own schema, the schema of
@@ -52,10 +55,11 @@ export async function lintCard(text: string): Promise<readonly CardFinding[]> {
       return locator.at(offset, { severity: "error", code: "name_repeated", path, message });
     });
   const card = readCard(value);
+  const near = suggestions(SUGGESTION_WORK);
   const remarks = [
-    ...(await schemaRemarks("card", value)),
-    ...(await paramsRemarks(value)),
-    ...cardRemarks(card),
+    ...(await schemaRemarks("card", value, near)),
+    ...(await paramsRemarks(value, near)),
+    ...cardRemarks(card, near),
   ];
   const located = unsaid(remarks).slice(0, MOST).map(locator.locate);
   return [...twins, ...located]
@@ -64,12 +68,13 @@ export async function lintCard(text: string): Promise<readonly CardFinding[]> {
     .map((one) => ({ ...one, path: bounded(one.path) }));
 }
 
-async function paramsRemarks(card: unknown): Promise<readonly Remark[]> {
+async function paramsRemarks(card: unknown, near: Suggest): Promise<readonly Remark[]> {
   const extensions = listIn(objectIn(objectIn(card)["capabilities"])["extensions"]);
   const own = extensions.findIndex(({ uri }) => uri === DISCOVERY_URI);
   const params = extensions[own]?.["params"];
   if (params === undefined) return [];
-  return schemaRemarks("params", params, pointer("/capabilities/extensions", own, "params"));
+  const base = pointer("/capabilities/extensions", own, "params");
+  return schemaRemarks("params", params, near, base);
 }
 
 /** What the schema says already is not said again, nor anything twice. */

@@ -7,6 +7,7 @@ import {
   judgeLink,
   linkRequirements,
   MAX_CHAIN_LINKS,
+  MAX_CHAIN_REASONS,
   type RefusedChain,
 } from "./chain.js";
 import type { DiscoveryCode, DiscoveryDenial, DiscoveryLink, DiscoveryWarning } from "./denial.js";
@@ -105,9 +106,9 @@ class ChainWalk {
     way: Way,
   ): Promise<void> {
     this.links.push(place);
-    this.warnings.push(...discovery.warnings.map((warning) => ({ ...warning, link: place })));
+    this.#warn(discovery.warnings.map((warning) => ({ ...warning, link: place })));
     if (!discovery.ok) {
-      this.denials.push(...discovery.denials.map((denial) => ({ ...denial, link: place })));
+      this.#refuse(discovery.denials.map((denial) => ({ ...denial, link: place })));
       return;
     }
     const { url = discovery.interface.url, index } = place;
@@ -115,7 +116,7 @@ class ChainWalk {
     const everywhere = everywhereFrom(link, way.everywhere, previous);
     if (previous !== undefined) {
       const requirements = { ...this.#requirements, endToEnd: everywhere };
-      this.denials.push(...judgeLink(link, { index, requirements, previous }).denials);
+      this.#refuse(judgeLink(link, { index, requirements, previous }).denials);
     }
     const { delegates } = discovery.card;
     if (delegates === undefined) return this.#unknown(place, everywhere.length > 0);
@@ -130,12 +131,21 @@ class ChainWalk {
   #unknown(link: DiscoveryLink, needed: boolean): void {
     const message = "the card does not say to whom the agent delegates";
     const reason = { code: "chain_unknown", rule: "delegates", message, link } as const;
-    (needed ? this.denials : this.warnings).push(reason);
+    if (needed) this.#refuse([reason]);
+    else this.#warn([reason]);
+  }
+
+  #refuse(denials: readonly DiscoveryDenial[]): void {
+    this.denials.push(...denials.slice(0, MAX_CHAIN_REASONS - this.denials.length));
+  }
+
+  #warn(warnings: readonly DiscoveryWarning[]): void {
+    this.warnings.push(...warnings.slice(0, MAX_CHAIN_REASONS - this.warnings.length));
   }
 
   #mayEnter(link: DiscoveryLink & { readonly url: string }, before: readonly string[]): boolean {
     const refuse = (code: DiscoveryCode, rule: string, message: string): false => {
-      this.denials.push({ code, rule, message, link });
+      this.#refuse([{ code, rule, message, link }]);
       return false;
     };
     if (before.includes(agentPlace(link.url))) {

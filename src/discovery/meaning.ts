@@ -20,17 +20,41 @@ const INTERFACES = both(["supportedInterfaces", "interfaces"]);
 const OLDER = ["url", "protocolVersion", "additionalInterfaces", "preferredTransport"];
 const KNOWN_FLAGS = both(CAPABILITY_REGISTRY.capabilities.map(({ name }) => camelCase(name)));
 
-/** The card's meaning; of a card that could not be read whole, what could be read. */
-export function meaningOf(card: CardReading): JsonObject {
+/** Modes that are filled in, in all skills of a card together. */
+const MOST_FILLED = 1_000_000;
+/** In the place of a card's modes where there are more: no skill's own are the same. */
+const NOT_FILLED = ["those of the card"];
+
+/** The meanings of two cards; of a card that could not be read whole, what could be read. */
+export function meaningsOf(
+  before: CardReading,
+  after: CardReading,
+): readonly [before: JsonObject, after: JsonObject] {
+  const own = new Set([before, after].flatMap(({ document }) => ownModes(document)));
+  return [meaningOf(before, own), meaningOf(after, own)];
+}
+
+/** The modes that skills have of their own; where no skill of a name has, the card's alone are compared. */
+function ownModes(document: JsonObject): readonly string[] {
+  return objectsIn(document["skills"]).flatMap((skill) =>
+    MODES.filter((name) => Object.hasOwn(skill, name)).map((name) => modeKey(skill, name)),
+  );
+}
+
+function modeKey({ id }: JsonObject, name: string): string {
+  return `${name} ${textIn(id) ?? ""}`;
+}
+
+function meaningOf(card: CardReading, own: ReadonlySet<string>): JsonObject {
   const isDeep = card.faults.some(({ rule }) => rule === "too_deep");
   const document = isDeep ? {} : card.document;
   const hasInterfaces = INTERFACES.some((name) => Array.isArray(document[name]));
-  const own = [...LIFTED_TOP, ...INTERFACES, ...(hasInterfaces ? [] : OLDER)];
+  const lifted = [...LIFTED_TOP, ...INTERFACES, ...(hasInterfaces ? [] : OLDER)];
   const modes = {
     inputModes: document["defaultInputModes"] ?? [],
     outputModes: document["defaultOutputModes"] ?? [],
   };
-  const { skills, capabilities, securityRequirements, ...others } = without(document, own);
+  const { skills, capabilities, securityRequirements, ...others } = without(document, lifted);
   return {
     card: without(others, ["signatures"]),
     signed: card.signatures > 0,
@@ -47,14 +71,16 @@ export function meaningOf(card: CardReading): JsonObject {
     delegates: delegates(card),
     extensions: extensions(objectIn(capabilities)),
     security: requirements(securityRequirements),
-    skills: skillsIn(skills, modes),
+    skills: skillsIn(skills, modes, own),
   };
 }
 
 /** A2A's own flags, and what else stands under `capabilities`. */
 function features(capabilities: JsonObject, card: CardReading): JsonObject {
-  const flags = Object.keys(capabilities).filter((name) => card.capabilities.has(name));
-  return without(capabilities, [...KNOWN_FLAGS, ...flags, "extensions"]);
+  const others = without(capabilities, [...KNOWN_FLAGS, "extensions"]);
+  return Object.fromEntries(
+    Object.entries(others).filter(([name]) => !card.capabilities.has(name)),
+  );
 }
 
 function interfaces(card: CardReading): JsonObject {
@@ -81,6 +107,7 @@ function grants({ grants: read, document }: CardReading): Json {
     ...objectsIn(document["capabilityGrants"]),
     ...objectsIn(document["capability_grants"]),
   ];
+  const byId = new Map(raw.toReversed().map((one) => [one["id"], one]));
   const known = ["id", "description", "operations", "attenuable", "requires", "legacy", "notice"];
   return byName(
     read.map(({ id, description, operations, attenuable, requires, legacy }) => [
@@ -89,7 +116,7 @@ function grants({ grants: read, document }: CardReading): Json {
         ...{ description, attenuable, legacy: legacy !== undefined, notice: legacy ?? "" },
         operations: [...new Set(operations)].sort(),
         requires: [...new Set(requires)].sort(),
-        more: without(objectIn(raw.find((one) => one["id"] === id)), known),
+        more: without(objectIn(byId.get(id)), known),
       },
     ]),
   );
@@ -117,14 +144,35 @@ function extensions(capabilities: JsonObject): JsonObject {
   );
 }
 
-function skillsIn(value: unknown, modes: { inputModes: Json; outputModes: Json }): JsonObject {
+const MODES = ["inputModes", "outputModes"] as const;
+
+/** @param own - Modes that a skill of this name has of its own, in this card or in the other. */
+function skillsIn(
+  value: unknown,
+  modes: Readonly<Record<(typeof MODES)[number], Json>>,
+  own: ReadonlySet<string>,
+): JsonObject {
+  let left = MOST_FILLED;
+  const size = {
+    inputModes: textsIn(modes.inputModes).length,
+    outputModes: textsIn(modes.outputModes).length,
+  };
+  const filled = (skill: JsonObject): JsonObject => {
+    const missing = MODES.filter((name) => own.has(modeKey(skill, name)));
+    return Object.fromEntries(
+      missing.map((name) => {
+        left -= size[name];
+        return [name, left < 0 ? NOT_FILLED : modes[name]];
+      }),
+    );
+  };
   return byName(
     objectsIn(value).map((skill) => {
       const { id, securityRequirements, tags, examples, ...more } = skill;
       return [
         textIn(id) ?? "",
         {
-          ...modes,
+          ...filled(skill),
           ...more,
           ...{ tags: tags ?? [], examples: examples ?? [] },
           security: requirements(securityRequirements),

@@ -95,6 +95,9 @@ export function isSameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (a === undefined || b === undefined || Array.isArray(a) !== Array.isArray(b)) return false;
+  if (isList(a) && isList(b)) {
+    return a.length === b.length && a.every((item, at) => isSameJson(item, b[at]));
+  }
   const [left, right] = [Object.entries(a), Object.entries(b)];
   const other = new Map<string, Json>(right);
   return (

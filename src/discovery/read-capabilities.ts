@@ -82,5 +82,20 @@ function readOthers(
     const place = agreed(ones, (a, b) => a === b, faults, String);
     if (place !== undefined) found.set(name, place.value);
   }
+  contradictSpellings(places, faults);
   return found;
+}
+
+/** A name in both spellings is one flag; URIs are compared as they are. */
+function contradictSpellings(
+  places: ReadonlyMap<string, readonly Place<boolean>[]>,
+  faults: Faults,
+): void {
+  const spelled = new Map<string, Place<boolean>>();
+  for (const [name, [place]] of places) {
+    if (place === undefined || name.includes(":")) continue;
+    const other = spelled.get(snakeCase(name));
+    spelled.set(snakeCase(name), other ?? place);
+    if (other !== undefined) agreed([other, place], (a, b) => a === b, faults, String);
+  }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../bytes/json.js";
+import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
 import { objectIn, textIn } from "../client/received.js";
 import type { CardInterface } from "./card.js";
 import { type Faults, pointer, shown } from "./faults.js";
@@ -35,7 +35,11 @@ export function readInterfaces(
   const lists = ["supportedInterfaces", "interfaces"].flatMap((name) =>
     ofKind(placesOf([top], name), isList, "an array", faults),
   );
-  if (lists.length === 0) return olderInterfaces(top, faults);
+  if (lists.length === 0) {
+    const older = olderInterfaces(top, faults);
+    foreignClaims(readClaims(contract, faults), older, faults);
+    return older;
+  }
   if (lists.length > 1) {
     const [first, second] = lists;
     const message = `the interfaces are there twice; the others are at ${first?.path}`;
@@ -45,16 +49,25 @@ export function readInterfaces(
   if (list === undefined) return [];
   if (list.value.length > MOST) faults.add("too_many", list.path, `more than ${MOST} interfaces`);
   const claims = readClaims(contract, faults);
+  const sets = versionSets(faults);
   const read = list.value.slice(0, MOST).map((item, at): CardInterface => {
     const holder = { path: pointer(list.path, at), value: objectIn(item) };
-    return readInterface(holder, claims, range, faults);
+    return readInterface(holder, { claims, range, sets }, faults);
   });
+  foreignClaims(claims, read, faults);
+  return read;
+}
+
+function foreignClaims(
+  claims: readonly Claim[],
+  read: readonly CardInterface[],
+  faults: Faults,
+): void {
   for (const { url, binding, path } of claims) {
     if (read.some((one) => one.url === url && (binding === undefined || one.binding === binding)))
       continue;
     faults.add("contradiction", path, `names ${shown(url)}, which is no interface of the card`);
   }
-  return read;
 }
 
 /** Versions that the contract's params claim for an interface. */
@@ -82,17 +95,13 @@ function readClaims(contract: readonly Holder[], faults: Faults): readonly Claim
 
 function readInterface(
   holder: Holder,
-  claims: readonly Claim[],
-  range: VersionRange,
+  { claims, ...about }: { readonly claims: readonly Claim[] } & VersionsContext,
   faults: Faults,
 ): CardInterface {
   const { path } = holder;
   const url = textAt(holder, "url", faults);
   const binding = textAt(holder, "protocolBinding", faults) ?? "";
-  if (url === undefined || !isUsable(url, binding)) {
-    const message = `expected an absolute http or https URL, not ${shown(url ?? null)}`;
-    faults.add("url", pointer(path, "url"), message);
-  }
+  assertUsable(url, binding, pointer(path, "url"), faults);
   const own = claims.filter(
     (claim) => claim.url === url && (claim.binding === undefined || claim.binding === binding),
   );
@@ -104,31 +113,58 @@ function readInterface(
     ...versionsOf(
       holder,
       own.map((claim) => claim.holder),
-      range,
+      about,
       faults,
     ),
     path,
   };
 }
 
+/** The versions that an array holds. */
+interface VersionSet {
+  readonly path: string;
+  readonly value: readonly Place<ProtocolVersion>[];
+  /** As texts. */
+  readonly texts: ReadonlySet<string>;
+}
+
+interface VersionsContext {
+  readonly range: VersionRange;
+  readonly sets: (place: Place<readonly Json[]>) => VersionSet;
+}
+
+/** Reads each array of versions once: a claim may be about many interfaces. */
+function versionSets(faults: Faults): (place: Place<readonly Json[]>) => VersionSet {
+  const known = new Map<string, VersionSet>();
+  return ({ path, value }) => {
+    const found = known.get(path) ?? readSet(path, value, faults);
+    known.set(path, found);
+    return found;
+  };
+}
+
+function readSet(path: string, list: readonly Json[], faults: Faults): VersionSet {
+  if (list.length > MOST_VERSIONS) {
+    faults.add("too_many", path, `more than ${MOST_VERSIONS} versions`);
+  }
+  const items = list
+    .slice(0, MOST_VERSIONS)
+    .map((item, at) => ({ path: pointer(path, at), value: item }));
+  const value = readVersions(items, faults);
+  return { path, value, texts: new Set(value.map((one) => versionText(one.value))) };
+}
+
 function versionsOf(
   holder: Holder,
   claims: readonly Holder[],
-  range: VersionRange,
+  { range, sets: readAll }: VersionsContext,
   faults: Faults,
 ): Pick<CardInterface, "versions" | "versionText"> {
   const single = placesOf([holder, ...claims], "protocolVersion");
   const ones = readVersions(single, faults);
   const sets = ofKind(placesOf([holder, ...claims], "protocolVersions"), isList, "an array", faults)
     .filter(({ value }) => value.length > 0)
-    .map(({ path, value }) => {
-      if (value.length > MOST_VERSIONS)
-        faults.add("too_many", path, `more than ${MOST_VERSIONS} versions`);
-      const items = value
-        .slice(0, MOST_VERSIONS)
-        .map((item, at) => ({ path: pointer(path, at), value: item }));
-      return { path, value: readVersions(items, faults) };
-    });
+    .map(readAll);
   const [one, ...twins] = ones;
   const [set, ...others] = sets;
   for (const twin of twins)
@@ -136,10 +172,10 @@ function versionsOf(
   for (const other of others) {
     const same =
       other.value.length === set?.value.length &&
-      other.value.every(({ value }) => includes(set.value, value));
+      [...other.texts].every((text) => set.texts.has(text));
     if (!same) faults.add("contradiction", other.path, `other versions than at ${set?.path}`);
   }
-  if (one !== undefined && set !== undefined && !includes(set.value, one.value)) {
+  if (one !== undefined && set !== undefined && !set.texts.has(versionText(one.value))) {
     const message = `does not hold ${versionText(one.value)}, which ${one.path} says`;
     faults.add("contradiction", set.path, message);
   }
@@ -169,9 +205,12 @@ function olderInterfaces(top: Holder, faults: Faults): readonly CardInterface[] 
   const others = (more?.value ?? []).slice(0, MOST).flatMap((item, at): CardInterface[] => {
     if (!isJsonObject(item)) return [];
     const own = { url: textIn(item["url"]) ?? "", binding: textIn(item["transport"]) ?? "" };
-    return [{ ...own, versions, versionText: version, path: pointer("/additionalInterfaces", at) }];
+    const path = pointer("/additionalInterfaces", at);
+    assertUsable(own.url, own.binding, pointer(path, "url"), faults);
+    return [{ ...own, versions, versionText: version, path }];
   });
   const binding = textIn(top.value["preferredTransport"]) ?? "JSONRPC";
+  assertUsable(url, binding, "/url", faults);
   const first: CardInterface = { url, binding, versions, versionText: version, path: "/url" };
   return [first, ...others.filter((one) => one.url !== url || one.binding !== binding)];
 }
@@ -182,17 +221,26 @@ function textAt(holder: Holder, name: string, faults: Faults): string | undefine
 
 /** GRPC addresses are often a name and a port without a scheme. */
 function isUsable(url: string, binding: string): boolean {
-  if (binding === "GRPC") return url !== "";
-  return /^https?:\/\//i.test(url) && URL.canParse(url);
+  if (binding === "GRPC") return url !== "" && !url.includes("@");
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return false;
+  const { username, password } = new URL(url);
+  return username === "" && password === "";
+}
+
+function assertUsable(
+  url: string | undefined,
+  binding: string,
+  path: string,
+  faults: Faults,
+): void {
+  if (url !== undefined && isUsable(url, binding)) return;
+  const message = `expected an absolute http or https URL without a user's name, not ${shown(url ?? null)}`;
+  faults.add("url", path, message);
 }
 
 function contradict(b: Place<ProtocolVersion>, a: Place<ProtocolVersion>, faults: Faults): void {
   const message = `says ${versionText(b.value)}, and ${a.path} says ${versionText(a.value)}`;
   faults.add("contradiction", b.path, message);
-}
-
-function includes(set: readonly Place<ProtocolVersion>[], version: ProtocolVersion): boolean {
-  return set.some(({ value }) => isSame(value, version));
 }
 
 function isSame(a: ProtocolVersion, b: ProtocolVersion): boolean {

@@ -129,3 +129,8 @@ export function registeredCapability(
 ): RegisteredCapability | undefined {
   return capabilities.find((one) => one.name === name);
 }
+
+/** Whether an agent has a capability only if every agent that it delegates to has it too. */
+export function propagates(name: string): boolean {
+  return registeredCapability(name, CAPABILITY_REGISTRY)?.propagates === true;
+}

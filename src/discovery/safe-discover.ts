@@ -3,12 +3,13 @@ import { assertMembers } from "../caveats/known-members.js";
 import { readAddress, readUrl } from "../client/address.js";
 import { readHostAndPort } from "../client/address-rules.js";
 import { ClientError } from "../client/client-error.js";
-import { pinnedAddresses } from "../client/pinned-addresses.js";
+import { assertReachable } from "../client/reachable.js";
+import type { CardReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryWarning } from "./denial.js";
 import type { Discovery, RefusedAgent, UsableAgent } from "./discovery.js";
-import { type FetchedCard, type FetchOptions, fetchCard } from "./fetch-card.js";
+import { type FetchedCard, type FetchOptions, fetchCard, withDeadline } from "./fetch-card.js";
 import { fetchDenial } from "./fetch-denial.js";
-import { judgeCard } from "./judge.js";
+import { judgeCard, judgeItself } from "./judge.js";
 import { MAX_CARD_DEPTH, readCard } from "./read-card.js";
 import { type DiscoveryRequirements, settleRequirements } from "./requirements.js";
 import { loadJose, readSignatures, type SignatureReading } from "./signature.js";
@@ -59,22 +60,30 @@ export async function safeDiscover(
   options: DiscoverOptions = {},
 ): Promise<Discovery> {
   settleRequirements(requirements);
-  return discoverFrom(card, requirements, checkedOptions(options));
+  return discoverFrom(card, requirements, checkedOptions(options), judgeCard);
 }
 
-/** As {@link safeDiscover}, with requirements and options that have been checked. */
+/** How a card is held against requirements, when its signatures have been. */
+type Judge = (card: CardReading, requirements: DiscoveryRequirements) => Discovery;
+
+/**
+ * As {@link safeDiscover}, with requirements and options that have been checked; unless `judge` is given,
+ * what is behind the agent is left to the caller.
+ */
 export async function discoverFrom(
   card: JsonObject | string | URL,
   requirements: DiscoveryRequirements,
   options: DiscoverOptions,
+  judge: Judge = judgeItself,
 ): Promise<Discovery> {
   if (typeof card === "string" || card instanceof URL) {
-    return discoverAt(String(card), requirements, options, ownOrigins(card));
+    return discoverAt(String(card), requirements, options, ownOrigins(card), judge);
   }
   if (typeof card !== "object" || card === null) {
     throw new TypeError("card: must be a card as JSON, or an address");
   }
-  return discoverDocument(card, requirements, options, undefined);
+  const bounded = withDeadline(options);
+  return discoverDocument(card, requirements, bounded, { judge, source: undefined });
 }
 
 /**
@@ -87,16 +96,22 @@ export async function discoverAt(
   requirements: DiscoveryRequirements,
   options: DiscoverOptions,
   named: readonly string[],
+  judge: Judge = judgeItself,
 ): Promise<Discovery> {
+  const bounded = withDeadline(options);
   let fetched: FetchedCard;
   try {
-    fetched = await fetchCard(address, named, options);
+    fetched = await fetchCard(address, named, bounded);
   } catch (error) {
     if (error instanceof ClientError) return refused([fetchDenial(error)]);
     throw error;
   }
-  return discoverDocument(fetched.document, requirements, options, { url: fetched.url, named });
+  const source = { url: fetched.url, named };
+  return discoverDocument(fetched.document, requirements, bounded, { judge, source });
 }
+
+/** Options of one discovery, with the time that is left for it. */
+type BoundedOptions = ReturnType<typeof withDeadline<DiscoverOptions>>;
 
 /** Where a card came from. */
 interface Source {
@@ -107,8 +122,8 @@ interface Source {
 async function discoverDocument(
   card: Json,
   requirements: DiscoveryRequirements,
-  options: DiscoverOptions,
-  source: Source | undefined,
+  options: BoundedOptions,
+  { judge, source }: { readonly judge: Judge; readonly source: Source | undefined },
 ): Promise<Discovery> {
   if (!isJsonObject(card)) return refused([malformed("what is given as a card is not an object")]);
   if (isDeeperThan(card, MAX_CARD_DEPTH)) {
@@ -119,7 +134,7 @@ async function discoverDocument(
   // What the card says is not looked at where its signature does not hold.
   if (signatures.denials.length > 0) return refused(signatures.denials);
   const { requireSignature = false, ...others } = requirements;
-  const judged = judgeCard(readCard(signatures.document), others);
+  const judged = judge(readCard(signatures.document), others);
   const warnings = [...signatures.warnings, ...judged.warnings];
   const denials = [
     ...(requireSignature ? unsigned(signatures) : []),
@@ -131,7 +146,7 @@ async function discoverDocument(
 
 async function signaturesOf(
   card: JsonObject,
-  options: DiscoverOptions,
+  options: BoundedOptions,
   named: readonly string[],
 ): Promise<SignatureReading> {
   const { signatures } = card;
@@ -159,7 +174,7 @@ function unsigned({ signedBy, warnings }: SignatureReading): readonly DiscoveryD
 /** A card may lead its callers, with their tokens, to places that it could not reach itself. */
 async function placeDenials(
   { interface: chosen }: UsableAgent,
-  { allowHosts, insecure, resolve }: DiscoverOptions,
+  { allowHosts, insecure, resolve, deadline }: BoundedOptions,
   source: Source | undefined,
 ): Promise<readonly DiscoveryDenial[]> {
   // Where a card that is given by itself came from, its caller knows.
@@ -168,12 +183,12 @@ async function placeDenials(
     const url = readUrl(chosen.url, "the address of the chosen interface", {
       insecure: insecure === true,
     });
-    await pinnedAddresses(url, { named: source.named, allowHosts }, resolve);
+    const reach = { named: source.named, allowHosts };
+    await assertReachable(url, reach, deadline.left(url), resolve);
     return [];
   } catch (error) {
-    if (error instanceof ClientError) return [{ ...fetchDenial(error), rule: "interface" }];
-    const message = `the host of the chosen interface, ${new URL(chosen.url).host}, is not found`;
-    return [{ code: "card_unreachable", rule: "interface", message }];
+    if (!(error instanceof ClientError)) throw error;
+    return [{ ...fetchDenial(error), rule: "interface" }];
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/json.js";
-import { nearest } from "../caveats/nearest.js";
+import type { Suggest } from "../caveats/nearest.js";
 import { objectIn } from "../client/received.js";
 import { AGENT_CARD_SCHEMA } from "./card-schema.js";
 import { pointer, shownPath } from "./faults.js";
@@ -23,12 +23,13 @@ let compiled: Promise<Validators> | undefined;
 export async function schemaRemarks(
   part: keyof Validators,
   value: unknown,
+  near: Suggest,
   base = "",
 ): Promise<readonly Remark[]> {
   compiled ??= compile();
   const validate = (await compiled)[part];
   if (validate(value)) return [];
-  return (validate.errors ?? []).slice(0, MOST).map((error) => remarkFrom(error, base));
+  return (validate.errors ?? []).slice(0, MOST).map((error) => remarkFrom(error, base, near));
 }
 
 async function compile(): Promise<Validators> {
@@ -61,7 +62,7 @@ function inlined(schema: JsonObject, definitions: Json | undefined): JsonObject 
   return Object.fromEntries(members.map(([name, value]) => [name, inner(value)]));
 }
 
-function remarkFrom(error: ErrorObject, base: string): Remark {
+function remarkFrom(error: ErrorObject, base: string, near: Suggest): Remark {
   const here = `${base}${error.instancePath}`;
   const member = memberOf(error);
   const path = member === undefined || error.keyword === "required" ? here : pointer(here, member);
@@ -69,7 +70,7 @@ function remarkFrom(error: ErrorObject, base: string): Remark {
     severity: "error",
     code: "schema",
     path,
-    message: `${shownPath(path)}: ${words(error, here, base === "")}`,
+    message: `${shownPath(path)}: ${words(error, here, base === "", near)}`,
   };
 }
 
@@ -79,14 +80,14 @@ function memberOf({ keyword, params }: ErrorObject): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
-function words(error: ErrorObject, here: string, isCard: boolean): string {
+function words(error: ErrorObject, here: string, isCard: boolean, suggest: Suggest): string {
   const { keyword, params, parentSchema } = error;
   const member = memberOf(error) ?? "";
   switch (keyword) {
     case "required":
       return `${quotedName(member)} is missing`;
     case "additionalProperties":
-      return unknownMember(member, here, parentSchema, isCard);
+      return unknownMember(member, here, parentSchema, isCard, suggest);
     case "type":
       return `expected ${params["type"] === "object" || params["type"] === "array" ? "an" : "a"} ${params["type"]}`;
     case "minLength":
@@ -122,7 +123,13 @@ const CONTRACT = [
   "capabilityGrants",
 ];
 
-function unknownMember(name: string, here: string, schema: unknown, isCard: boolean): string {
+function unknownMember(
+  name: string,
+  here: string,
+  schema: unknown,
+  isCard: boolean,
+  suggest: Suggest,
+): string {
   const known = Object.keys(propertiesOf(schema));
   const isContract = isCard && CONTRACT.some((one) => one === name || snakeCase(one) === name);
   if (
@@ -132,7 +139,7 @@ function unknownMember(name: string, here: string, schema: unknown, isCard: bool
     return `not a member of A2A 1.0; its place is in the params of ${DISCOVERY_URI}`;
   }
   const camel = known.find((one) => snakeCase(one) === name);
-  const near = camel ?? nearest(name, known);
+  const near = camel ?? suggest(name, known);
   const hint = near === undefined ? "" : `; did you mean "${near}"?`;
   return `unknown member${hint}`;
 }

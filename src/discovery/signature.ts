@@ -1,8 +1,9 @@
-import type { JWK, JWSHeaderParameters } from "jose";
+import type { FlattenedJWSInput, JWK, JWSHeaderParameters } from "jose";
 import { ALGORITHMS } from "../auth/jwt-options.js";
 import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/json.js";
 import { assertMembers } from "../caveats/known-members.js";
 import type { DiscoveryDenial, DiscoveryWarning } from "./denial.js";
+import { isSameJson } from "./places.js";
 import { type SignedForm, signedForms } from "./signed-forms.js";
 import type { FindKeys, SigningKey } from "./trusted-keys.js";
 
@@ -21,12 +22,15 @@ export interface SignatureReading {
 }
 
 const MOST_SIGNATURES = 8;
+/** Checks of a signature against one key and one form: 8 signatures, 2 keys of a name, 2 forms. */
+const MOST_CHECKS = 32;
 const RULE = "signatures";
 
 /**
  * Judges the signatures of a card (A2A 1.0, section 8.4): each is a JWS over the canonical JSON of the card
- * without its signatures. One by a trusted key that does not hold is `signature_invalid`, whatever others
- * there are; one by another key is as if it were not there, with a warning.
+ * without its signatures. One by a trusted key that does not hold is `signature_invalid`, unless the same
+ * key has made another one that does: signers sign a card in more than one form. One by another key is as
+ * if it were not there, with a warning.
  *
  * @param card - Within the caps of a card.
  */
@@ -45,29 +49,48 @@ export async function readSignatures(
   if (entries.length === 0) return reading(card);
   const forms = formsOf(card);
   if (forms === undefined) return refused(card, "the card has no canonical form", "");
+  const twice = repeatedEntry(entries);
+  if (twice !== undefined) return refused(card, "it is there twice", `/signatures/${twice}`);
   const warnings: DiscoveryWarning[] = [];
+  const checks = new SignatureChecks(jose, forms);
+  const failed: { readonly by: Failed; readonly path: string }[] = [];
+  const held: JWK[] = [];
   let signed: { readonly by: string; readonly document: JsonObject } | undefined;
   for (const [at, entry] of entries.entries()) {
     const path = `/signatures/${at}`;
-    const found = await judgeEntry(jose, entry, forms, find);
+    const found = await judgeEntry(jose, entry, checks, find);
+    if (checks.isSpent) return refused(card, `it takes more than ${MOST_CHECKS} checks`, path);
     if ("invalid" in found) return refused(card, found.invalid, path);
-    if ("untrusted" in found) warnings.push(untrusted(found.untrusted, path));
-    else signed ??= { by: found.by, document: found.form.document };
+    if ("failed" in found) failed.push({ by: found, path });
+    else if ("untrusted" in found) warnings.push(untrusted(found.untrusted, path));
+    else {
+      held.push(found.key);
+      signed ??= { by: found.by, document: found.form.document };
+    }
   }
+  const forged = failed.find(({ by }) => !by.keys.some((key) => held.includes(key)));
+  if (forged !== undefined) return refused(card, forged.by.failed, forged.path);
   // What another key says does not matter where one that is trusted has signed.
   if (signed === undefined) return reading(card, warnings);
   return { ...reading(signed.document), signedBy: signed.by };
 }
 
+/** A signature that its key has not made over this card. */
+interface Failed {
+  readonly failed: string;
+  readonly keys: readonly JWK[];
+}
+
 type Judgement =
-  | { readonly by: string; readonly form: SignedForm }
+  | { readonly by: string; readonly form: SignedForm; readonly key: JWK }
+  | Failed
   | { readonly invalid: string }
   | { readonly untrusted: string };
 
 async function judgeEntry(
   jose: Jose,
   entry: Json,
-  forms: readonly SignedForm[],
+  checks: SignatureChecks,
   find: FindKeys,
 ): Promise<Judgement> {
   const members = isJsonObject(entry) ? entry : {};
@@ -86,13 +109,23 @@ async function judgeEntry(
     return { invalid: `its algorithm, ${named}, is not a signature with a public key` };
   }
   for (const key of found.keys) {
-    for (const form of forms) {
-      if (await verifies(jose, { head, signature, alg, key }, form)) return { by: kid, form };
-    }
+    const form = await checks.formOf({ head, signature, alg, key });
+    if (form !== undefined) return { by: kid, form, key };
   }
-  return {
-    invalid: `the key ${quotedName(kid)}, which is trusted, has not made it over this card`,
-  };
+  const why = `the key ${quotedName(kid)}, which is trusted, has not made it over this card`;
+  return { failed: why, keys: found.keys };
+}
+
+/** The place of the first entry that is there before; undefined if there is none. */
+function repeatedEntry(entries: readonly Json[]): number | undefined {
+  const seen = new Set<string>();
+  const at = entries.findIndex((entry) => {
+    const { protected: head, signature } = isJsonObject(entry) ? entry : {};
+    if (typeof head !== "string" || typeof signature !== "string") return false;
+    const size = seen.size;
+    return seen.add(`${head}.${signature}`).size === size;
+  });
+  return at === -1 ? undefined : at;
 }
 
 function headerIn(jose: Jose, head: string): JWSHeaderParameters | undefined {
@@ -110,20 +143,44 @@ interface Signed {
   readonly key: JWK;
 }
 
-// The unprotected header is left out: nothing in it is signed, and nothing in it is used.
-async function verifies(
-  jose: Jose,
-  { head, signature, alg, key }: Signed,
-  { payload }: SignedForm,
-): Promise<boolean> {
-  if (key.alg !== undefined && key.alg !== alg) return false;
-  if (key.use !== undefined && key.use !== "sig") return false;
-  try {
-    const jws = { protected: head, signature, payload: jose.base64url.encode(payload) };
-    await jose.flattenedVerify(jws, await jose.importJWK(key, alg), { algorithms: [alg] });
-    return true;
-  } catch {
-    return false;
+/** The checks of one card's signatures, which are counted: each may hash a megabyte. */
+class SignatureChecks {
+  readonly #jose: Jose;
+  readonly #forms: readonly { readonly form: SignedForm; readonly payload: string }[];
+  #left = MOST_CHECKS;
+
+  constructor(jose: Jose, forms: readonly SignedForm[]) {
+    this.#jose = jose;
+    this.#forms = forms.map((form) => ({ form, payload: jose.base64url.encode(form.payload) }));
+  }
+
+  /** Whether a check was not made since there were too many. */
+  get isSpent(): boolean {
+    return this.#left < 0;
+  }
+
+  /** The form of the card that a key has signed; undefined if there is none. */
+  async formOf({ head, signature, alg, key }: Signed): Promise<SignedForm | undefined> {
+    if (key.alg !== undefined && key.alg !== alg) return undefined;
+    if (key.use !== undefined && key.use !== "sig") return undefined;
+    for (const { form, payload } of this.#forms) {
+      this.#left--;
+      if (this.isSpent) return undefined;
+      // The unprotected header is left out: nothing in it is signed, and nothing in it is used.
+      const jws = { protected: head, signature, payload };
+      if (await this.#verifies(jws, alg, key)) return form;
+    }
+    return undefined;
+  }
+
+  async #verifies(jws: FlattenedJWSInput, alg: string, key: JWK): Promise<boolean> {
+    try {
+      const trusted = await this.#jose.importJWK(key, alg);
+      await this.#jose.flattenedVerify(jws, trusted, { algorithms: [alg] });
+      return true;
+    } catch {
+      return false;
+    }
   }
 }
 
@@ -190,7 +247,9 @@ export async function signCard(card: JsonObject, options: SignOptions): Promise<
   }
   const { signatures } = card;
   const before: readonly Json[] = Array.isArray(signatures) ? signatures : [];
-  return { ...card, signatures: [...before, ...made] };
+  // A deterministic algorithm gives the same again.
+  const fresh = made.filter((one) => !before.some((other) => isSameJson(one, other)));
+  return { ...card, signatures: [...before, ...fresh] };
 }
 
 /** Loaded by what meets a signature only. @throws Error if it is not installed. */

@@ -2,7 +2,7 @@ import type { CryptoKey, JWK, KeyObject } from "jose";
 import { checkedJwkSet, readJwkSet } from "../auth/key-source.js";
 import { readUrl } from "../client/address.js";
 import { ClientError } from "../client/client-error.js";
-import { type FetchOptions, getJson } from "./fetch-card.js";
+import { type BoundedFetch, type FetchOptions, getJson } from "./fetch-card.js";
 
 type Jose = typeof import("jose");
 
@@ -22,6 +22,8 @@ export type FindKeys = (kid: string, jku: string | undefined) => Promise<FoundKe
 
 const MAX_SET_BYTES = 64 * 1024;
 const MOST_KEYS = 64;
+/** Of one name: the one that signs, and the one that comes after it. */
+const MOST_OF_A_NAME = 2;
 
 /**
  * Finds the keys that a caller trusts: those it gave, those of the set it named, and those of a `jku` within
@@ -34,7 +36,7 @@ export async function trustedKeys(
   jose: Jose,
   { trustedKeys = [], jwksUrl }: TrustOptions,
   named: readonly string[],
-  options: FetchOptions,
+  options: BoundedFetch,
 ): Promise<FindKeys> {
   const own = await byName(jose, checkedKeys(trustedKeys));
   const fetched = new Map<string, Promise<FoundSet>>();
@@ -76,14 +78,18 @@ function placesOf(jku: string | undefined, named: readonly string[]) {
 async function fetchSet(
   jose: Jose,
   url: URL,
-  named: readonly string[],
-  options: FetchOptions,
+  origins: readonly string[],
+  options: BoundedFetch,
 ): Promise<FoundSet> {
   try {
-    const { text } = await getJson(url, named, options, MAX_SET_BYTES);
+    const { text } = await getJson(url, origins, options, MAX_SET_BYTES);
     const { keys } = readJwkSet(text);
     if (keys.length > MOST_KEYS) return { problem: `the JWK Set has more than ${MOST_KEYS} keys` };
-    return { keys: await byName(jose, keys) };
+    const named = await byName(jose, keys);
+    const isCrowded = [...named.values()].some((ones) => ones.length > MOST_OF_A_NAME);
+    if (isCrowded)
+      return { problem: `the JWK Set has more than ${MOST_OF_A_NAME} keys of one name` };
+    return { keys: named };
   } catch (error) {
     if (error instanceof ClientError) return { problem: error.message };
     if (error instanceof TypeError) return { problem: `the JWK Set is not one: ${error.message}` };

@@ -39,6 +39,14 @@ describe("lint", () => {
     expect(excerpt).toBe('  "tags": "t"');
   });
 
+  test.each(["lint", "diff"])("a file of more than 1 MiB is not read: %s", async (verb) => {
+    bench.write("large.json", `{"name":"${"x".repeat(1024 * 1024)}"}`);
+    const more = verb === "diff" ? ["card.json"] : [];
+    const { status, stderr } = await bench.run(["card", verb, "large.json", ...more]);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain("large.json: it is larger than 1048576 bytes");
+  });
+
   test("warnings alone are no failure", async () => {
     write("warned.json", changed(CARD, PAUSE.replace("pause_resume", "artifact_streaming"), true));
     const { status, stdout } = await bench.run(["card", "lint", "warned.json"]);

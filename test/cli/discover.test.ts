@@ -44,6 +44,7 @@ describe("an agent that will not do is refused, with every reason", () => {
     [["--grant", "documents:archive:retrieve"], ["legacy_only"]],
     [["--require-signature"], ["signature_missing"]],
     [["--end-to-end", "context_reuse"], ["chain_unknown"]],
+    [["--require", "context_reuse"], ["chain_unknown"]],
   ])("%j", async (args, codes) => {
     const { denials, status, usable, exitCode } = await discover(...args);
     const found = denials.map(({ code }: { code: string }) => code);

@@ -189,3 +189,52 @@ test("whatever is changed anywhere, something is listed", () => {
     { numRuns: 500 },
   );
 });
+
+describe("modes", () => {
+  const skills = (...own: readonly (readonly string[] | undefined)[]): Json =>
+    own.map((inputModes, at) => ({
+      ...{ id: `s${at}`, name: "S", description: "d", tags: ["t"] },
+      ...(inputModes === undefined ? {} : { inputModes }),
+    }));
+  const between = (before: Json, after: Json) =>
+    compareCards(readCard(before), readCard(after)).map(({ impact, path }) => `${impact} ${path}`);
+  const of = (modes: readonly string[], ...own: readonly (readonly string[] | undefined)[]) =>
+    card({ top: { defaultInputModes: modes, skills: skills(...own) } });
+
+  test("of the card are compared once, not for every skill that has them", () => {
+    const none = Array.from({ length: 20 }, () => undefined);
+    expect(between(of(["a", "b"], ...none), of(["a", "c"], ...none))).toEqual([
+      "breaking card/defaultInputModes",
+      "safe card/defaultInputModes",
+    ]);
+  });
+
+  test("of a skill are compared with the card's where only one card's skill has its own", () => {
+    const [own, shared] = [of(["a", "b"], ["a"]), of(["a", "b"], undefined)];
+    expect(between(own, shared)).toEqual(["safe skills/s0/inputModes"]);
+    expect(between(shared, own)).toEqual(["breaking skills/s0/inputModes"]);
+    expect(between(shared, of(["a", "b"], ["a", "b"]))).toEqual(["safe "]);
+  });
+
+  test("that are a great many are not filled in, and count as other ones", () => {
+    const modes = Array.from({ length: 1001 }, (_, at) => `m${at}`);
+    const empty = Array.from({ length: 1001 }, () => modes.slice(0, 1));
+    const none = empty.map(() => undefined);
+    const found = between(of(modes, ...none), of(modes, ...empty));
+    expect(found.length).toBe(1001);
+    expect(found.every((one) => one.startsWith("breaking"))).toBe(true);
+  });
+});
+
+test("changes beyond a thousand are one, which is breaking", () => {
+  const many = (to: string) =>
+    readCard(
+      card({
+        top: { x: Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`${to}${at}`, 1])) },
+      }),
+    );
+  const changes = compareCards(readCard(card({ top: { x: {} } })), many("a"));
+  expect(changes.length).toBe(1001);
+  expect(changes[0]).toMatchObject({ impact: "breaking", path: "" });
+  expect(changes.slice(1).every(({ impact }) => impact === "safe")).toBe(true);
+});

@@ -33,7 +33,9 @@ test("says how to reach an agent that will do", () => {
     grants: [{ grant: "documents:read", operations: ["search"], attenuable: true }],
   });
   expect(discovery).toMatchObject({
-    ...{ ok: true, version: "1.0", warnings: [] },
+    ...{ ok: true, version: "1.0" },
+    // Nothing is known of the agents behind it, and context_reuse is theirs too.
+    warnings: [{ code: "chain_unknown" }],
     interface: { url: URL_OF_AGENT, binding: "JSONRPC" },
   });
 });

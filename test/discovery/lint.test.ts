@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { isJsonObject, type Json } from "../../src/bytes/json.js";
-import { DISCOVERY_URI, lintCard } from "../../src/discovery/index.js";
+import { suggestions } from "../../src/caveats/nearest.js";
+import { cardRemarks } from "../../src/discovery/card-remarks.js";
+import { DISCOVERY_URI, lintCard, readCard } from "../../src/discovery/index.js";
 import { CAPABILITIES_URI } from "../../src/discovery/uris.js";
 import { startDocumentsAgent } from "../support/documents-agent.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -212,4 +214,24 @@ test("a name of a card is shortened where it is shown, and its controls are not"
   expect(first).toMatchObject({ code: "schema", path: "" });
   expect(first?.message.length).toBeLessThan(400);
   expect(first?.message).not.toMatch(/\p{Cc}/u);
+});
+
+test("suggestions for one card are bounded, however many names it has wrong", async () => {
+  const name = (at: number): string => `q${at}`.padEnd(60, "abcdefghij"[at % 10]);
+  const known = Array.from({ length: 64 }, (_, at) => [`k${at}`.padEnd(60, "z"), {}]);
+  const wrong = Array.from({ length: 2000 }, (_, at) => [name(at), {}]);
+  const first = ["k0".padEnd(59, "z"), {}];
+  const document = {
+    ...Object(clean),
+    securitySchemes: Object.fromEntries(known),
+    securityRequirements: [{ schemes: Object.fromEntries([first, ...wrong, first]) }],
+    skills: [{ securityRequirements: [{ schemes: Object.fromEntries([first]) }] }],
+  };
+  const messages = cardRemarks(readCard(document), suggestions(2 ** 19))
+    .map(({ message }) => message)
+    .filter((message) => message.includes("no security scheme"));
+  expect(messages.length).toBe(2002);
+  expect(messages[0]).toContain("did you mean");
+  expect(messages.at(-1)).not.toContain("did you mean");
+  expect((await lintCard(JSON.stringify(document))).length).toBe(200);
 });

@@ -181,7 +181,9 @@ describe("bounds", () => {
     const names = Array.from({ length: 60 }, (_, at) => `n${at}`);
     const all = Object.fromEntries(names.map((name) => [name, { ...CONTEXT, ...to(...names) }]));
     const { chain, server } = await agents(all);
-    expect(await chain("n0")).toMatch(/chain_too_deep@\d/);
+    const refused = await chain("n0");
+    expect(refused).toMatch(/chain_too_deep@\d/);
+    expect(refused.split("@").length - 1).toBe(100);
     expect(server.requests.length).toBeLessThanOrEqual(32);
   });
 });
@@ -213,6 +215,22 @@ describe("what a response says of delegates", () => {
     ],
     ["another path", response("https://b.example/other"), ["delegate_undeclared"]],
     ["something that is not an address", response([{}]), ["delegate_undeclared"]],
+    [
+      "behind others",
+      response([...Array<string>(40).fill("https://b.example/agent"), "https://c.example"]),
+      ["delegate_undeclared"],
+    ],
+    ["one, many times", response(Array<string>(200).fill("https://b.example/agent")), []],
+    [
+      "more than is read",
+      response(Array<string>(257).fill("https://b.example/agent")),
+      ["delegate_undeclared"],
+    ],
+    [
+      "in both spellings",
+      { [DISCOVERY_URI]: { delegatedTo: [], delegated_to: "https://c.example" } },
+      ["delegate_undeclared"],
+    ],
     [
       "in snake_case",
       { [DISCOVERY_URI]: { delegated_to: "https://c.example" } },

@@ -195,3 +195,63 @@ test("what is absent, empty or null is absent", () => {
   const { grants, delegates, signatures } = readCard(card());
   expect({ grants, delegates, signatures }).toEqual({ signatures: 0 });
 });
+
+describe("addresses of interfaces", () => {
+  const BAD = [
+    "javascript:alert(1)",
+    "file:///etc/passwd",
+    "agent.example",
+    "https://good.example@evil.example/",
+    "https://:password@evil.example/",
+  ];
+  test.each(BAD)("%s is none", (url) => {
+    expect(faults({ interfaces: [{ ...ONE, url, protocolVersion: "1.0" }] })).toEqual([
+      "url /supportedInterfaces/0/url",
+    ]);
+    const older = { name: "x", url, protocolVersion: "1.0" };
+    expect(readCard(older).faults.map(({ path }) => path)).toEqual(["/url"]);
+    const additionalInterfaces = [{ url, transport: "HTTP+JSON" }];
+    const second = readCard({ ...older, url: URL_OF_AGENT, additionalInterfaces });
+    expect(second.faults.map(({ path }) => path)).toEqual(["/additionalInterfaces/0/url"]);
+  });
+
+  test("the params of an older card may name its own interfaces, and no others", () => {
+    const about = (url: string): Json => ({
+      ...{ name: "x", url: URL_OF_AGENT, protocolVersion: "1.0" },
+      capabilities: {
+        extensions: [
+          {
+            uri: "urn:proviso:a2a:discovery:1",
+            params: { interfaces: [{ url, protocolVersions: ["1.0"] }] },
+          },
+        ],
+      },
+    });
+    expect(readCard(about(URL_OF_AGENT)).faults).toEqual([]);
+    expect(readCard(about("https://other.example")).faults).toMatchObject([
+      { code: "card_malformed", rule: "contradiction", path: `${PARAMS}/interfaces/0` },
+    ]);
+  });
+});
+
+test("versions that are claimed for several interfaces are read once", () => {
+  const interfaces = Array.from({ length: 3 }, () => ({ ...ONE, protocolVersion: "1.0" }));
+  const claim = { url: URL_OF_AGENT, protocolVersions: ["1.0", "one"] };
+  expect(faults({ interfaces, params: { interfaces: [claim] } })).toEqual([
+    `version_unreadable ${PARAMS}/interfaces/0/protocolVersions/1`,
+  ]);
+});
+
+describe("a vendor's flag in both spellings", () => {
+  test.each([
+    ["com.acme.voiceChat", "com.acme.voice_chat", 1],
+    ["https://acme.example/aB", "https://acme.example/a_b", 0],
+  ])("%s and %s", (camel, snake, count) => {
+    expect(faults({ capabilities: { [camel]: true, [snake]: true } })).toEqual([]);
+    expect(faults({ capabilities: { [camel]: true, [snake]: false } }).length).toBe(count);
+    expect(
+      faults({ capabilities: { [camel]: true }, params: { capabilities: { [snake]: false } } })
+        .length,
+    ).toBe(count);
+  });
+});

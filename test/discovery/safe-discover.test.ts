@@ -3,6 +3,9 @@ import {
   createCardCache,
   type DiscoverOptions,
   type DiscoveryRequirements,
+  discoverChain,
+  judgeCard,
+  readCard,
   safeDiscover,
 } from "../../src/discovery/index.js";
 import { card } from "./cards.js";
@@ -251,5 +254,102 @@ describe("misuse", () => {
   ])("%s", async (_what, call, message) => {
     await expect(call()).rejects.toThrow(TypeError);
     await expect(call()).rejects.toThrow(message);
+  });
+});
+
+describe("one time for the card, its keys and its interface's host", () => {
+  const at = (url: string, more = {}): string =>
+    JSON.stringify({
+      ...card({ interfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }] }),
+      ...more,
+    });
+
+  test("a look-up that does not end", async () => {
+    const server = await agentServer(at("https://slow.example/a2a"));
+    const resolve = (): Promise<never> => new Promise(() => {});
+    expect(await found(server.url, {}, { timeout: 200, resolve })).toBe("card_timeout/interface");
+  });
+
+  test("keys that do not come", async () => {
+    const server = await httpServer((request, response) => {
+      if (request.url !== PATH) return;
+      const head = { alg: "ES256", kid: "k", jku: `${server.url}/keys` };
+      const signature = {
+        protected: Buffer.from(JSON.stringify(head)).toString("base64url"),
+        signature: "AAAA",
+      };
+      sendText(response, at(`${server.url}/a2a`, { signatures: [signature] }));
+    });
+    expect(await found(server.url, {}, { timeout: 200 })).toBe("card_timeout/interface");
+  });
+
+  test.each([
+    ["in both networks", ["8.8.8.8", "127.0.0.1"], "address_refused/interface"],
+    ["nowhere", [], "card_unreachable/interface"],
+    ["in the public one", ["8.8.8.8", "2606:4700::1111"], "usable"],
+  ])("an interface's host that is %s", async (_what, addresses, expected) => {
+    const server = await agentServer(at("https://mixed.example/a2a"));
+    const resolve = () =>
+      Promise.resolve(
+        addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+      );
+    expect(await found(server.url, {}, { resolve })).toBe(expected);
+  });
+});
+
+test("a cache that is shared does not lead to a place that another caller has named", async () => {
+  const cache = createCardCache();
+  const params = { delegates: [] };
+  const inner = await httpServer((_request, response) => {
+    const url = "https://8.8.8.8/a2a";
+    const interfaces = [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
+    sendText(response, JSON.stringify(card({ interfaces, params })), {
+      "Cache-Control": "max-age=600",
+    });
+  });
+  expect(await found(inner.url, {}, { cache })).toBe("usable");
+  expect(await found(inner.url, {}, { cache })).toBe("usable");
+  expect(inner.requests.length).toBe(1);
+  const delegates = [{ url: inner.url }];
+  const outer = await httpServer((_request, response) => {
+    const interfaces = [
+      { url: `${outer.url}/a2a`, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+    ];
+    sendText(response, JSON.stringify(card({ interfaces, params: { delegates } })));
+  });
+  const chain = await discoverChain(outer.url, {}, { cache });
+  expect(chain.ok ? [] : chain.denials.map(({ code }) => code)).toEqual(["address_refused"]);
+  expect(await found(inner.url, {}, { cache, insecure: true })).toBe("usable");
+  expect(inner.requests.length).toBe(2);
+});
+
+describe("what the agents behind it must have", () => {
+  const reusing = (delegates?: readonly { readonly url: string }[]) =>
+    card({
+      params: {
+        capabilities: { context_reuse: true, pause_resume: true },
+        ...(delegates === undefined ? {} : { delegates }),
+      },
+    });
+  const DELEGATES = [{ url: "https://b.example" }];
+
+  test.each<[what: string, delegates: typeof DELEGATES | undefined, alone: boolean]>([
+    ["it does not say", undefined, false],
+    ["there are some", DELEGATES, false],
+    ["there are none", [], true],
+  ])("%s", async (_what, delegates, alone) => {
+    const document = reusing(delegates);
+    for (const name of ["context_reuse", "pause_resume"]) {
+      expect(await found(document, { endToEnd: [name] })).toBe(
+        alone ? "usable" : "chain_unknown/delegates",
+      );
+      expect(judgeCard(readCard(document), { endToEnd: [name] }).ok).toBe(alone);
+      const { ok, warnings } = await safeDiscover(document, { capabilities: [name] });
+      const isOpen = name === "context_reuse" && !alone;
+      expect([ok, warnings.map(({ code }) => code)]).toEqual([
+        true,
+        isOpen ? ["chain_unknown"] : [],
+      ]);
+    }
   });
 });

@@ -305,3 +305,50 @@ describe("misuse", () => {
     await expect(signCard(card(), { key, alg, kid, ...options })).rejects.toThrow(message);
   });
 });
+
+describe("what a hostile card makes of its signatures", () => {
+  test("one in another form by the same key is harmless: a reader drops what is empty", async () => {
+    const document = await signed({ ...card(), documentationUrl: "" }, pair());
+    const { documentationUrl: _, ...dropped } = document;
+    const trustedKeys = [pair().jwk, other.jwk];
+    expect(await found(dropped, { trustedKeys }, REQUIRED)).toBe("usable");
+    const tampered = { ...dropped, description: "other" };
+    expect(await found(tampered, { trustedKeys }, REQUIRED)).toBe("refused signature_invalid");
+    // Another key's does not make up for it.
+    const resigned = await signed(tampered, other);
+    expect(await found(resigned, { trustedKeys }, REQUIRED)).toBe("refused signature_invalid");
+  });
+
+  test("an entry that is there twice is refused, and signing again adds none", async () => {
+    const once = await signed(card(), pair("EdDSA"));
+    expect((await signed(once, pair("EdDSA")))["signatures"]).toEqual(once["signatures"]);
+    const [entry] = Array.isArray(once["signatures"]) ? once["signatures"] : [];
+    const twice = { ...once, signatures: [entry, entry] };
+    const options = { trustedKeys: [pair("EdDSA").jwk] };
+    expect(await found(twice, options)).toBe("refused signature_invalid");
+  });
+
+  test("the checks of one card are counted", async () => {
+    const decoys = await Promise.all(Array.from({ length: 40 }, () => pairOf("EdDSA", "k")));
+    const last = decoys.at(-1) ?? other;
+    const document = await signed(card(), last);
+    const refused = await safeDiscover(document, {}, { trustedKeys: decoys.map(({ jwk }) => jwk) });
+    expect(refused.ok ? [] : refused.denials).toMatchObject([
+      { code: "signature_invalid", message: expect.stringContaining("more than 32 checks") },
+    ]);
+  });
+
+  test("a set with three keys of one name is not taken", async () => {
+    const three = await Promise.all(["k", "k", "k"].map((kid) => pairOf("EdDSA", kid)));
+    const [one = other, two = other] = three;
+    const keysOf = (pairs: readonly Pair[]) => ({ keys: pairs.map(({ jwk }) => jwk) });
+    const server = await httpServer((request, response) =>
+      sendText(response, JSON.stringify(keysOf(request.url === "/3" ? three : [one, two]))),
+    );
+    const document = await signed(card(), two);
+    expect(await found(document, { jwksUrl: `${server.url}/2` }, REQUIRED)).toBe("usable");
+    expect(await found(document, { jwksUrl: `${server.url}/3` }, REQUIRED)).toBe(
+      "refused signature_untrusted",
+    );
+  });
+});

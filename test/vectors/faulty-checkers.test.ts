@@ -82,7 +82,7 @@ const FAULTS: readonly (readonly [fault: string, file: string, from: string, to:
     "any(value != values[0] for value in values)",
     "False",
   ],
-  ["merges flags of two places", "card", "found.setdefault(name, flag) != flag", "False"],
+  ["merges flags of two places", "card", "spelled.setdefault(either, flag) != flag", "False"],
   [
     "reads a flag that is text",
     "card",

@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Tuple
 
-from .card_places import DISCOVERY, GRANTS, Faults, camel, extensions_of, is_too_deep
+from .card_places import DISCOVERY, GRANTS, Faults, camel, extensions_of, is_too_deep, snake
 from .card_versions import Range, Version, read_version
 
+# Without a user's name, which would stand before an "@".
+_URL = re.compile(r"https?://[^/?#@\s]+([/?#]\S*)?", re.IGNORECASE)
 _VENDOR = re.compile(r"(https?|urn):\S+|[A-Za-z0-9-]+(\.[A-Za-z0-9_-]+)+")
 
 
@@ -115,13 +117,17 @@ def _flags(
 ) -> Dict[str, bool]:
     names = {spelling: name for name in tiers for spelling in (name, camel(name))}
     found: Dict[str, bool] = {}
+    spelled: Dict[str, bool] = {}
     for place in places:
         for spelling, value in place.items():
             name = spelling if is_vendors(spelling) else names.get(spelling)
             flag = None if name is None else _flag(value, spelling, faults)
             if name is None or flag is None:
                 continue
-            if found.setdefault(name, flag) != flag:
+            # A URI has one spelling.
+            either = name if ":" in name else snake(name)
+            found.setdefault(name, flag)
+            if spelled.setdefault(either, flag) != flag:
                 faults.add(f"the card says two things of {name}")
     return found
 
@@ -141,6 +147,8 @@ def _interfaces(
             faults.add("an interface is not an object")
             continue
         url, binding = str(one.get("url")), str(one.get("protocolBinding"))
+        if binding != "GRPC" and _URL.fullmatch(url) is None:
+            faults.add("the url of an interface is not one")
         single = versions.one(one.get("protocolVersion"))
         said = [one, *(entry for entry in entries if _is_about(entry, url, binding))]
         several = faults.agreed("protocolVersions", said, versions.several)

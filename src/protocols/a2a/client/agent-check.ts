@@ -1,8 +1,6 @@
-import { AgentCard } from "@a2a-js/sdk";
+import type { AgentCard } from "@a2a-js/sdk";
 import type { AfterArgs, Client } from "@a2a-js/sdk/client";
-import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import { assertMembers } from "../../../caveats/known-members.js";
-import { objectIn } from "../../../client/received.js";
 import type { CardReading } from "../../../discovery/card.js";
 import { createCardCache } from "../../../discovery/card-cache.js";
 import { endToEnd } from "../../../discovery/chain.js";
@@ -15,8 +13,13 @@ import {
   type DiscoveryRequirements,
   settleRequirements,
 } from "../../../discovery/requirements.js";
-import { type DiscoverOptions, safeDiscover } from "../../../discovery/safe-discover.js";
+import {
+  type DiscoverOptions,
+  ownOrigins,
+  safeDiscover,
+} from "../../../discovery/safe-discover.js";
 import { AgentRefusedError, UndeclaredBehaviourError } from "./agent-refused.js";
+import { cardOf, destinationDenials, destinationOf, writtenCard } from "./destination.js";
 import { observedIn } from "./observed.js";
 
 /** What an agent must be before it is called, and what becomes of what it does beside its card. */
@@ -30,10 +33,14 @@ export interface AgentCheckOptions {
    * Where the card is: the address of the agent, or of its card. The card is fetched there, and fetched and
    * judged again before a call once it may have changed. Unless given, the card is the SDK client's own,
    * which stays as it was when that client was made, and has A2A's own members alone: what a card says of
-   * the contract at its top, and not in the extension's params, is not in it.
+   * the contract at its top, and not in the extension's params, is not in it. An extended card is not asked
+   * for: that request would take the access token to an agent that is not judged yet.
    */
   readonly card?: string | URL;
-  /** How the card is fetched, and whose signatures are trusted. */
+  /**
+   * How the card is fetched, whose signatures are trusted, and where calls may go beside public addresses
+   * (`allowHosts`). Without `card` they may go to loopback too.
+   */
   readonly discovery?: DiscoverOptions;
   /**
    * Called when the agent does what its card does not declare. Unless given, the call fails with an
@@ -47,15 +54,18 @@ const OPTIONS = ["requirements", "card", "discovery", "onDrift"];
 /** Judges an agent by its card before each call, and what it answers by the same card. */
 export class AgentCheck {
   readonly #client: Client;
+  /** The card that the client is made from. */
+  readonly #own: AgentCard;
   readonly #options: AgentCheckOptions;
   readonly #discovery: DiscoverOptions;
   #known: UsableAgent | undefined;
 
-  /** @throws TypeError if an option is not valid. */
+  /** @throws TypeError if an option is not valid, or the client is not the SDK's. */
   constructor(client: Client, options: AgentCheckOptions) {
     assertMembers(options, OPTIONS, "options");
     settleRequirements(options.requirements ?? {});
     this.#client = client;
+    this.#own = cardOf(client);
     this.#options = options;
     this.#discovery = { cache: createCardCache(), ...options.discovery };
   }
@@ -66,11 +76,12 @@ export class AgentCheck {
    * @throws AgentRefusedError
    */
   async before(): Promise<CardReading> {
+    // The client's own card stays as it is.
+    if (this.#options.card === undefined && this.#known !== undefined) return this.#known.card;
     const discovery = await this.#discover();
-    const denials = discovery.ok
-      ? this.#elsewhere(discovery, await this.#own())
-      : discovery.denials;
+    const denials = discovery.ok ? await this.#elsewhere(discovery) : discovery.denials;
     const [first, ...others] = denials;
+    this.#known = discovery.ok && first === undefined ? discovery : undefined;
     if (first !== undefined) throw new AgentRefusedError([first, ...others]);
     if (!discovery.ok) throw new TypeError("an agent is refused for some reason");
     return discovery.card;
@@ -89,28 +100,14 @@ export class AgentCheck {
   }
 
   async #discover(): Promise<Discovery> {
-    const { card } = this.#options;
-    if (card === undefined && this.#known !== undefined) return this.#known;
-    const place = card ?? (await this.#own());
+    const place = this.#options.card ?? writtenCard(this.#own);
     const requirements = this.#requirements();
     // What has to hold at every agent is not known from the first one's card.
     if (endToEnd(settleRequirements(requirements)).length === 0) {
-      return this.#noted(await safeDiscover(place, requirements, this.#discovery));
+      return safeDiscover(place, requirements, this.#discovery);
     }
     const chain = await discoverChain(place, requirements, this.#discovery);
-    return this.#noted(chain.ok ? chain.agent : chain);
-  }
-
-  #noted(discovery: Discovery): Discovery {
-    this.#known = discovery.ok ? discovery : undefined;
-    return discovery;
-  }
-
-  /** The card that the SDK's client goes by. */
-  async #own(): Promise<JsonObject> {
-    const card = AgentCard.toJSON(await this.#client.getAgentCard());
-    const written: Json = JSON.parse(JSON.stringify(card));
-    return isJsonObject(written) ? written : {};
+    return chain.ok ? chain.agent : chain;
   }
 
   #requirements(): DiscoveryRequirements {
@@ -125,23 +122,14 @@ export class AgentCheck {
   }
 
   /** A client made from another card would go to another place than the one that was judged. */
-  #elsewhere({ card }: UsableAgent, own: JsonObject): readonly DiscoveryDenial[] {
-    if (this.#options.card === undefined) return [];
-    const { protocolName } = this.#client.transport;
-    const places = urlsIn(own, protocolName);
-    const judged = card.interfaces.filter(({ binding }) => binding === protocolName);
-    const foreign = places.find((place) => judged.every(({ url }) => url !== place));
-    if (foreign === undefined) return [];
-    const message = `the client may go to ${foreign}, which the agent's card does not name`;
-    return [{ code: "interface_unsupported", rule: "client", message }];
+  #elsewhere({ card }: UsableAgent): Promise<readonly DiscoveryDenial[]> {
+    const address = this.#options.card;
+    return destinationDenials(destinationOf(this.#client, this.#own), {
+      card,
+      binding: this.#client.transport.protocolName,
+      requirements: this.#requirements(),
+      discovery: this.#discovery,
+      named: address === undefined ? undefined : ownOrigins(address),
+    });
   }
-}
-
-function urlsIn(card: JsonObject, binding: string): readonly string[] {
-  const { supportedInterfaces } = card;
-  const all: readonly Json[] = Array.isArray(supportedInterfaces) ? supportedInterfaces : [];
-  return all.flatMap((one) => {
-    const { url, protocolBinding } = objectIn(one);
-    return protocolBinding === binding && typeof url === "string" ? [url] : [];
-  });
 }

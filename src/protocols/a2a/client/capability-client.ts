@@ -77,7 +77,7 @@ export class CapabilityClient {
     given: JsonObject,
     token?: string | readonly string[],
   ): Promise<SkillAnswer> {
-    const client = token === undefined ? this.#client : await presenting(this.#client, token);
+    const client = token === undefined ? this.#client : presenting(this.#client, token);
     const answer = await this.#send(client, { skill, arguments: given });
     if ("messageId" in answer)
       throw new Error("the agent answered with a message, not with a task");
@@ -122,7 +122,7 @@ export class CapabilityClient {
  * import { join } from "node:path";
  * import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
  * import { openTaskStore, serveAgent } from "proviso/a2a";
- * import { createCapabilityClient } from "proviso/a2a/client";
+ * import { createAgentFetch, createCapabilityClient } from "proviso/a2a/client";
  * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
  * import { createFixedTokens } from "proviso/auth";
  * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
@@ -165,11 +165,7 @@ export class CapabilityClient {
  * const log = { info() {}, warn() {}, error() {} };
  * const card = { name: "Clock", description: "Tells the time", version: "1.0.0" };
  * const server = await serveAgent({ agent, authenticator, card, tasks, log });
- * const fetchImpl = (url, init) => {
- *   const headers = new Headers(init?.headers);
- *   headers.set("Authorization", `Bearer ${token}`);
- *   return fetch(url, { ...init, headers });
- * };
+ * const fetchImpl = createAgentFetch({ accessToken: token });
  * const transports = [new JsonRpcTransportFactory({ fetchImpl })];
  * const client = await new ClientFactory({ transports }).createFromUrl(server.url);
  *

@@ -14,5 +14,6 @@ export {
   type GrantedCapabilities,
   type SkillAnswer,
 } from "./capability-client.js";
+export { type AgentFetchOptions, createAgentFetch } from "./fetch.js";
 export { withAmbientAuthority, withCapability } from "./interceptor.js";
 export { type ClientRefusal, refusalOf } from "./refusal.js";

@@ -1,6 +1,7 @@
 import { type AfterArgs, type BeforeArgs, type CallInterceptor, Client } from "@a2a-js/sdk/client";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "../extension.js";
 import { AgentCheck, type AgentCheckOptions } from "./agent-check.js";
+import { cardOf } from "./destination.js";
 
 const EXTENSIONS_HEADER = "A2A-Extensions";
 
@@ -90,7 +91,7 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
  * import { join } from "node:path";
  * import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
  * import { openTaskStore, serveAgent } from "proviso/a2a";
- * import { createCapabilityClient, withCapability } from "proviso/a2a/client";
+ * import { createAgentFetch, createCapabilityClient, withCapability } from "proviso/a2a/client";
  * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
  * import { createFixedTokens } from "proviso/auth";
  * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
@@ -133,11 +134,7 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
  * const log = { info() {}, warn() {}, error() {} };
  * const card = { name: "Clock", description: "Tells the time", version: "1.0.0" };
  * const server = await serveAgent({ agent, authenticator, card, tasks, log });
- * const fetchImpl = (url, init) => {
- *   const headers = new Headers(init?.headers);
- *   headers.set("Authorization", `Bearer ${token}`);
- *   return fetch(url, { ...init, headers });
- * };
+ * const fetchImpl = createAgentFetch({ accessToken: token });
  * const transports = [new JsonRpcTransportFactory({ fetchImpl })];
  * const client = await new ClientFactory({ transports }).createFromUrl(server.url);
  *
@@ -167,10 +164,7 @@ export async function withCapability(
 }
 
 /** As {@link withCapability}, for a caller that judges the agent itself. */
-export async function presenting(
-  client: Client,
-  token: string | readonly string[],
-): Promise<Client> {
+export function presenting(client: Client, token: string | readonly string[]): Client {
   const tokens = typeof token === "string" ? [token] : token;
   return intercepted(client, [], [new CapabilityInterceptor(tokens)]);
 }
@@ -183,14 +177,11 @@ export async function withAmbientAuthority(client: Client): Promise<Client> {
   return intercepted(client, [], [new AmbientInterceptor()]);
 }
 
-async function intercepted(
+function intercepted(
   client: Client,
   first: readonly CallInterceptor[],
   last: readonly CallInterceptor[],
-): Promise<Client> {
+): Client {
   const interceptors = [...first, ...(client.config?.interceptors ?? []), ...last];
-  return new Client(client.transport, await client.getAgentCard(), {
-    ...client.config,
-    interceptors,
-  });
+  return new Client(client.transport, cardOf(client), { ...client.config, interceptors });
 }

@@ -25,7 +25,7 @@ export interface ClientRefusal {
  * import { join } from "node:path";
  * import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
  * import { openTaskStore, serveAgent } from "proviso/a2a";
- * import { createCapabilityClient, refusalOf } from "proviso/a2a/client";
+ * import { createAgentFetch, createCapabilityClient, refusalOf } from "proviso/a2a/client";
  * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
  * import { createFixedTokens } from "proviso/auth";
  * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
@@ -68,11 +68,7 @@ export interface ClientRefusal {
  * const log = { info() {}, warn() {}, error() {} };
  * const card = { name: "Clock", description: "Tells the time", version: "1.0.0" };
  * const server = await serveAgent({ agent, authenticator, card, tasks, log });
- * const fetchImpl = (url, init) => {
- *   const headers = new Headers(init?.headers);
- *   headers.set("Authorization", `Bearer ${token}`);
- *   return fetch(url, { ...init, headers });
- * };
+ * const fetchImpl = createAgentFetch({ accessToken: token });
  * const transports = [new JsonRpcTransportFactory({ fetchImpl })];
  * const client = await new ClientFactory({ transports }).createFromUrl(server.url);
  *

@@ -13,6 +13,8 @@ export interface MemoryPluginOptions extends PluginPlace {
 
 const PAGE = 100;
 const MAX_PAGE = 1000;
+/** Bytes of a page's entries as JSON, so that it fits into a line. */
+const PAGE_BYTES = 128 * 1024;
 const TEXT = { type: "string" };
 
 /**
@@ -22,7 +24,7 @@ const TEXT = { type: "string" };
  * - `memory/get {key}` answers `{key, found: true, value, bytes, updated}`, or `{key, found: false}`.
  * - `memory/delete {key}` answers `{key, deleted}`.
  * - `memory/list {prefix?, after?, limit?}` answers `{entries: [{key, bytes, updated}], next?}`: a page of
- *   100 unless `limit` says otherwise, 1,000 at most; `next` is the `after` of the next page.
+ *   100 unless `limit` says otherwise, 1,000 and 128 KiB at most; `next` is the `after` of the next page.
  *
  * Refusals have the codes `key_invalid`, `value_too_large` and `quota_exceeded`.
  *
@@ -89,9 +91,21 @@ async function list(
     after: optionalText(given, "after"),
     limit: optionalWhole(given, "limit", [1, MAX_PAGE]) ?? PAGE,
   });
-  const last = entries.at(-1);
-  const next = more && last !== undefined ? { next: last.key } : {};
-  return { entries: entries.map(written), ...next };
+  const page = fitting(entries.map(written));
+  const last = entries[page.length - 1];
+  const goesOn = more || page.length < entries.length;
+  const next = goesOn && last !== undefined ? { next: last.key } : {};
+  return { entries: page, ...next };
+}
+
+/** As many as a page has room for, one at least. */
+function fitting(entries: readonly Json[]): readonly Json[] {
+  let bytes = 0;
+  const end = entries.findIndex((entry, at) => {
+    bytes += Buffer.byteLength(JSON.stringify(entry)) + 1;
+    return at > 0 && bytes > PAGE_BYTES;
+  });
+  return end === -1 ? entries : entries.slice(0, end);
 }
 
 function written({ key, bytes, updated }: MemoryEntry): { readonly [name: string]: Json } {

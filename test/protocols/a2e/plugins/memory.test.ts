@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { Json, JsonObject } from "../../../../src/bytes/json.js";
 import type { SessionPlugin } from "../../../../src/protocols/a2e/plugin.js";
 import { createMemoryPlugin } from "../../../../src/protocols/a2e/plugins/memory-plugin.js";
 import { openStores } from "../../../../src/stores/database.js";
@@ -46,6 +47,24 @@ test("values are set, found, listed by page and deleted", async () => {
     key: "work",
     deleted: false,
   });
+});
+
+test("a page of long keys ends where it would not fit into a line, and goes on after", async () => {
+  const memory = await plugin({ keyBytes: 1024 });
+  // Each takes two bytes a character as JSON.
+  const keys = Array.from({ length: 100 }, (_, at) => `${at + 100}${'"'.repeat(1000)}`);
+  for (const key of keys) await call(memory, "memory/set", { key, value: 1 });
+  const found: unknown[] = [];
+  let pages = 0;
+  for (let after: Json | undefined = ""; after !== undefined; pages++) {
+    const page: JsonObject = await call(memory, "memory/list", { limit: 1000, after });
+    expect(JSON.stringify(page).length).toBeLessThan(140_000);
+    const { entries, next } = page;
+    if (Array.isArray(entries)) found.push(...entries);
+    after = next;
+  }
+  expect(pages).toBe(2);
+  expect(found).toMatchObject(keys.map((key) => ({ key })));
 });
 
 test("what one principal keeps is nothing to another, in whatever session", async () => {

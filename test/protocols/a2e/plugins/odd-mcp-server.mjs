@@ -11,6 +11,11 @@ const TOOLS = {
   count: () => ({ content: [], structuredContent: { count: ++count, pid: process.pid } }),
   large: ({ bytes }) => ({ content: [{ type: "text", text: "x".repeat(bytes) }] }),
   crash: () => process.exit(7),
+  // It lives on without reading.
+  deafen: () => {
+    setInterval(() => {}, 1000);
+    process.stdin.destroy();
+  },
   hang: (_, { _meta }) => {
     const { progressToken } = _meta ?? {};
     const params = { progressToken, progress: 1, total: 2 };

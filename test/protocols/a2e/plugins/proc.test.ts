@@ -234,6 +234,41 @@ describe("bounds", () => {
     await started(proc, "sleeper", { session: "1" });
   });
 
+  test("count what ignores SIGTERM until it has ended, whatever has become of its session", async () => {
+    const proc = await plugin(PROGRAMS, { perSession: 2, total: 2, grace: 300 });
+    const made = { session: "1" };
+    for (const id of [await started(proc, "stubborn", made), await started(proc, "stubborn", made)])
+      await up(proc, id, made);
+    const ending = proc.endSession?.({ id: "1", agentId: "" });
+    const start = (session: string) => call(proc, "proc/start", {}, { name: "sleeper", session });
+    expect(await refusal(start("2"))).toMatchObject({
+      code: "too_many_processes",
+      message: expect.stringContaining("host"),
+    });
+    await ending;
+    await start("2");
+  });
+
+  test("other principals of a session neither see nor stop a process, nor does a call that names another program", async () => {
+    const proc = await plugin();
+    const id = await started(proc, "sleeper");
+    const strangers: Made[] = [{ principal: "bob" }, { name: "echo" }];
+    for (const made of strangers) {
+      expect((await call(proc, "proc/list", {}, made))["processes"]).toEqual([]);
+      for (const operation of ["proc/read", "proc/stop"]) {
+        expect((await refusal(call(proc, operation, { process: id }, made))).code).toBe(
+          "process_unknown",
+        );
+      }
+    }
+    const { programs, processes } = await call(proc, "proc/list", {}, { name: "sleeper" });
+    expect([programs, processes]).toMatchObject([[{ name: "sleeper" }], [{ process: id }]]);
+    expect(proc.operations["proc/read"]?.handles?.("slepeer")).toBe(false);
+    expect(await call(proc, "proc/stop", { process: id }, { name: "sleeper" })).toMatchObject({
+      state: "ended",
+    });
+  });
+
   test("other sessions neither see nor stop a process, even of the same principal", async () => {
     const proc = await plugin();
     const id = await started(proc, "sleeper");
@@ -323,6 +358,10 @@ test("wrong programs are misuse, named by their place", async () => {
       { a: { command: NODE, parameters: { name: { type: "integer" } } } },
       'programs.a.parameters.name: a parameter cannot be called "name"',
     ],
+    [
+      { a: { command: NODE, args: ["--x", "v{x}"], parameters: { x: { type: "integer" } } } },
+      'programs.a.args[1]: without "x", "--x" would be left without its value; write "--x=v{x}"',
+    ],
     [{ a: { command: NODE, required: ["x"] } }, 'programs.a.required: there is no parameter "x"'],
     [{ a: { command: NODE, env: { A: 1 } } }, "programs.a.env.A: must be a text"],
   ];
@@ -334,6 +373,20 @@ test("wrong programs are misuse, named by their place", async () => {
   await expect(createProcPlugin({ programs: PROGRAMS, limits: { total: 0 } })).rejects.toThrow(
     "limits.total",
   );
+  const fine = { x: { type: "integer" } };
+  await plugin({
+    needed: node("", { args: ["-x", "{x}"], parameters: fine, required: ["x"] }),
+    joined: node("", { args: ["-v", "-x{x}"], parameters: fine }),
+    after: node("", { args: ["-v", "--", "{x}"], parameters: fine }),
+    whole: node("", { args: ["--every=1", "{x}"], parameters: fine }),
+  });
+  const long = await plugin({
+    long: node("", { args: ["--x={x}"], parameters: { x: { type: "string", pattern: "a*" } } }),
+  });
+  const given = { x: "a".repeat(4_000_000) };
+  expect(await refusal(call(long, "proc/start", given, { name: "long" }))).toMatchObject({
+    ...{ code: "program_failed", message: "long could not be started: E2BIG" },
+  });
   const gone = join(temporaryFolder(), "gone");
   const proc = await plugin({ nowhere: node("", { cwd: gone }) });
   expect(existsSync(gone)).toBe(false);

@@ -1,22 +1,24 @@
 import { PluginError, type SessionScope } from "../../plugin.js";
 import { type ConnectionLimits, McpConnection, type ReadyServer } from "./mcp-connection.js";
 
+/** A server: from before it is started until it has ended. */
 interface Held {
   readonly opening: Promise<McpConnection>;
-  /** The sessions that have used it. */
-  readonly users: Set<string>;
-  connection?: McpConnection;
+  /** Once it is being ended: fulfilled when it has. */
+  ending?: Promise<void>;
 }
 
 /**
  * Running servers: one of each kind for each principal, so that what a server keeps in memory is that
- * principal's. It ends with the last session that has used it.
+ * principal's. It ends with the last session that has used it, and is not started again before it has.
  */
 export class McpConnections {
   readonly #limits: ConnectionLimits;
   readonly #most: number;
-  /** By principal and server. */
+  /** By principal and server; what is being ended counts. */
   readonly #held = new Map<string, Held>();
+  /** Under the same keys, the sessions that have used a server. */
+  readonly #users = new Map<string, Set<string>>();
   #closed = false;
 
   constructor(most: number, limits: ConnectionLimits) {
@@ -36,64 +38,73 @@ export class McpConnections {
     signal: AbortSignal,
   ): Promise<McpConnection> {
     const key = JSON.stringify([principal, server.name]);
-    let held = this.#held.get(key);
-    if (held === undefined || held.connection?.isOpen === false) {
-      const users = held?.users ?? new Set<string>();
-      if (held === undefined) this.#assertRoom();
-      held = this.#open(key, server, users);
+    const users = this.#users.get(key) ?? new Set();
+    this.#users.set(key, users.add(session.id));
+    for (;;) {
+      // The session may have ended while another call, or a server, did.
+      signal.throwIfAborted();
+      const before = this.#held.get(key);
+      const held = before ?? this.#open(key, server);
+      const connection = await held.opening;
+      await connection.checked();
+      const isUsable = connection.isOpen && held.ending === undefined;
+      if (isUsable || before === undefined) {
+        signal.throwIfAborted();
+        return connection;
+      }
+      await this.#end(key, held);
     }
-    held.users.add(session.id);
-    const connection = await held.opening;
-    // The session may have ended while it started.
-    signal.throwIfAborted();
-    return connection;
   }
 
-  #open(key: string, server: ReadyServer, users: Set<string>): Held {
-    const held: Held = { opening: McpConnection.open(server, this.#limits), users };
+  #open(key: string, server: ReadyServer): Held {
+    this.#assertRoom();
+    const held: Held = { opening: McpConnection.open(server, this.#limits) };
     this.#held.set(key, held);
-    held.opening.then(
-      (connection) => {
-        held.connection = connection;
-      },
-      () => {
-        if (this.#held.get(key) === held) this.#held.delete(key);
-      },
-    );
+    held.opening.catch(() => this.#forget(key, held));
     return held;
+  }
+
+  #end(key: string, held: Held): Promise<void> {
+    held.ending ??= (async () => {
+      const connection = await held.opening.catch(() => undefined);
+      await connection?.close().catch(() => {});
+      this.#forget(key, held);
+    })();
+    return held.ending;
+  }
+
+  #forget(key: string, held: Held): void {
+    if (this.#held.get(key) === held) this.#held.delete(key);
   }
 
   /** Ends the servers that no other session has used. */
   async endSession(session: SessionScope): Promise<void> {
-    const unused: Held[] = [];
-    for (const [key, held] of this.#held) {
-      if (!held.users.delete(session.id) || held.users.size > 0) continue;
-      this.#held.delete(key);
-      unused.push(held);
-    }
-    await endAll(unused);
+    const unused = [...this.#users].filter(([, users]) => {
+      return users.delete(session.id) && users.size === 0;
+    });
+    for (const [key] of unused) this.#users.delete(key);
+    await this.#endAll(unused.map(([key]) => key));
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    const all = [...this.#held.values()];
-    this.#held.clear();
-    await endAll(all);
+    this.#users.clear();
+    await this.#endAll([...this.#held.keys()]);
+  }
+
+  async #endAll(keys: readonly string[]): Promise<void> {
+    await Promise.all(
+      keys.map(async (key) => {
+        const held = this.#held.get(key);
+        if (held !== undefined) await this.#end(key, held);
+      }),
+    );
   }
 
   #assertRoom(): void {
     if (this.#closed) throw new PluginError("server_unavailable", "the host is closing");
     if (this.#held.size < this.#most) return;
-    const message = `${this.#most} servers run, which is as many as may; try again when a session has ended`;
+    const message = `${this.#most} servers run, which is as many as may; try again when one has ended`;
     throw new PluginError("too_many_servers", message, { retryable: true });
   }
-}
-
-async function endAll(all: readonly Held[]): Promise<void> {
-  await Promise.all(
-    all.map(async ({ opening }) => {
-      const connection = await opening.catch(() => undefined);
-      await connection?.close();
-    }),
-  );
 }

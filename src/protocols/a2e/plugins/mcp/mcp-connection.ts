@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, RequestOptions } from "@modelcontextprotocol/client";
 import type { Json, JsonObject } from "../../../../bytes/json.js";
 import { withoutSecrets } from "../../../../http/log.js";
 import { PluginError } from "../../plugin.js";
+import { atExit } from "../at-exit.js";
 
 /** A server of MCP that is started when it is needed. */
 export interface ReadyServer {
@@ -28,6 +30,13 @@ export interface ConnectionLimits {
 const ROOM = 4;
 const MAX_PAGES = 16;
 const MAX_MESSAGE = 500;
+/** Milliseconds, at most, that a server has to show that it still answers. */
+const CHECK = 5000;
+/** The client's codes for a server that does not answer. */
+const SILENT: readonly unknown[] = ["REQUEST_TIMEOUT", "CONNECTION_CLOSED", "NOT_CONNECTED"];
+/** Milliseconds between looks whether a server that was closed has ended, and how many. */
+const LOOK = 20;
+const LOOKS = 500;
 
 /** A call that runs. */
 export interface Sending {
@@ -40,15 +49,33 @@ export class McpConnection {
   readonly #client: Client;
   readonly #limits: ConnectionLimits;
   readonly #server: string;
+  readonly #pid: number | null;
+  readonly #gone: () => void;
   #open = true;
+  #isGone = false;
+  #checking: Promise<void> | undefined;
 
-  private constructor(client: Client, server: string, limits: ConnectionLimits) {
+  private constructor(
+    client: Client,
+    server: string,
+    pid: number | null,
+    limits: ConnectionLimits,
+  ) {
     this.#client = client;
     this.#server = server;
+    this.#pid = pid;
     this.#limits = limits;
-    client.onclose = () => {
+    const off = atExit(() => {
+      if (pid !== null) process.kill(pid, "SIGKILL");
+    });
+    this.#gone = () => {
       this.#open = false;
+      this.#isGone = true;
+      off();
     };
+    client.onclose = this.#gone;
+    // It may have ended before.
+    if (pid === null) this.#gone();
   }
 
   /** @throws PluginError `server_unavailable` if it does not start, or does not speak MCP. */
@@ -80,7 +107,7 @@ export class McpConnection {
       const message = `the server "${server.name}" does not start: ${wordsOf(error)}`;
       throw new PluginError("server_unavailable", message, { retryable: true });
     }
-    return new McpConnection(client, server.name, limits);
+    return new McpConnection(client, server.name, transport.pid, limits);
   }
 
   get isOpen(): boolean {
@@ -109,10 +136,47 @@ export class McpConnection {
     return this.#bounded({ content, structuredContent, isError });
   }
 
-  /** Ends the server: its input ends, then SIGTERM, then SIGKILL. */
+  /** Fulfilled once it is known whether it still answers, if that was in doubt. */
+  checked(): Promise<void> {
+    return this.#checking ?? Promise.resolve();
+  }
+
+  /** Ends the server: its input ends, then SIGTERM, then SIGKILL. Fulfilled when it has ended. */
   async close(): Promise<void> {
     this.#open = false;
     await this.#client.close();
+    // The client may have begun to end it before, and does not wait for the last signal.
+    for (let look = 0; look < LOOKS && this.#isAlive(); look++) await sleep(LOOK);
+    this.#gone();
+  }
+
+  #isAlive(): boolean {
+    if (this.#isGone || this.#pid === null) return false;
+    try {
+      return process.kill(this.#pid, 0);
+    } catch {
+      return false;
+    }
+  }
+
+  /** Looks whether it still answers: one that has stopped reading would never do so again. */
+  #check(): void {
+    if (!this.#open) return;
+    this.#checking ??= this.#probe().finally(() => {
+      this.#checking = undefined;
+    });
+  }
+
+  async #probe(): Promise<void> {
+    const options = { timeout: Math.min(CHECK, this.#limits.timeout) };
+    try {
+      // Later versions of MCP have no ping.
+      if (this.#client.getProtocolEra() === "modern") await this.#client.discover(options);
+      else await this.#client.ping(options);
+    } catch (error) {
+      // An error that the server sends is an answer.
+      if (SILENT.includes(codeOf(error))) this.#open = false;
+    }
   }
 
   async #asking<T>(
@@ -126,6 +190,7 @@ export class McpConnection {
         ...(onProgress === undefined ? {} : { onprogress: (one) => onProgress(jsonOf(one)) }),
       });
     } catch (error) {
+      if (signal.aborted || codeOf(error) === "REQUEST_TIMEOUT") this.#check();
       signal.throwIfAborted();
       throw this.#failure(error);
     }
@@ -133,7 +198,7 @@ export class McpConnection {
 
   #failure(error: unknown): PluginError {
     const server = `the server "${this.#server}"`;
-    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = codeOf(error);
     if (code === "REQUEST_TIMEOUT") {
       const message = `${server} has not answered within ${this.#limits.timeout} ms`;
       return new PluginError("server_timeout", message, { retryable: true });
@@ -183,6 +248,10 @@ function linesTo(take: (line: string) => void): (bytes: Uint8Array) => void {
       held = next.slice(0, MAX_MESSAGE);
     }
   };
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
 function jsonOf(value: unknown): JsonObject {

@@ -42,8 +42,8 @@ const MAX_LIFETIME = 2_147_483;
 /**
  * A plugin for the capability `proc`: programs of a list that run for longer than one call. A peer chooses
  * among the programs, and says of them what their parameters allow; there is no shell. A process belongs to
- * the session that started it, and ends with that session, with its capability, after its life time, and
- * with the host: its whole process group gets SIGTERM, then SIGKILL.
+ * the principal that started it, in the session in which it did, and ends with that session, with its
+ * capability, after its life time, and with the host: its whole process group gets SIGTERM, then SIGKILL.
  *
  * - `proc/start`, with the program as the message's `name` and its parameters as arguments, answers how the
  *   process stands: `{process, program, started, state, written}`; `written` is bytes of output so far.
@@ -53,6 +53,9 @@ const MAX_LIFETIME = 2_147_483;
  *   most). `next` is the offset to read on at, `lost` the bytes that newer output has replaced.
  * - `proc/stop {process}` answers how it ended: `{exitCode, signal, reason}` besides the others.
  * - `proc/list` answers `{programs: [{name, description, input}], processes: […]}`.
+ *
+ * Where a message other than `proc/start` has a `name`, it is about processes of that program alone, so that
+ * a token for one program is for nothing of another.
  *
  * @throws TypeError naming the option that is wrong, such as `programs.ticker.command`.
  * @throws Error if `ajv` is not installed.
@@ -71,6 +74,7 @@ export async function createProcPlugin(options: ProcPluginOptions): Promise<Sess
   );
   const offered = ready.map(({ name, description, input }) => ({ name, description, input }));
   const processes = openProcesses(limits);
+  const isOffered = (name: string | undefined): boolean => name === undefined || programs.has(name);
   return {
     ...placeOf("proc", options),
     operations: {
@@ -89,6 +93,7 @@ export async function createProcPlugin(options: ProcPluginOptions): Promise<Sess
         },
       },
       "proc/read": {
+        handles: isOffered,
         input: objectSchema(
           {
             process: { type: "string" },
@@ -101,18 +106,20 @@ export async function createProcPlugin(options: ProcPluginOptions): Promise<Sess
         run: (call) => read(processes, call),
       },
       "proc/stop": {
+        handles: isOffered,
         input: objectSchema({ process: { type: "string" } }, ["process"]),
-        async run({ session, arguments: which }) {
-          const found = processes.find(session, textArgument(which, "process"));
+        async run(call) {
+          const found = processes.find(call, textArgument(call.arguments, "process"));
           await found.stop("stopped");
           return found.state();
         },
       },
       "proc/list": {
+        handles: isOffered,
         input: objectSchema({}),
-        run: async ({ session }) => ({
-          programs: offered,
-          processes: processes.list(session).map((process) => process.state()),
+        run: async (call) => ({
+          programs: offered.filter(({ name }) => call.name === undefined || name === call.name),
+          processes: processes.list(call).map((process) => process.state()),
         }),
       },
     },
@@ -141,8 +148,8 @@ function openProcesses(limits: ProcLimits): Processes {
 }
 
 async function read(processes: Processes, call: PluginCall): Promise<Json> {
-  const { arguments: given, session, signal } = call;
-  const process = processes.find(session, textArgument(given, "process"));
+  const { arguments: given, signal } = call;
+  const process = processes.find(call, textArgument(given, "process"));
   const offset = optionalWhole(given, "offset", [0, Number.MAX_SAFE_INTEGER]) ?? 0;
   const limit = optionalWhole(given, "limit", [MIN_PART, MAX_PART]) ?? PART;
   const wait = optionalWhole(given, "wait", [0, MAX_WAIT]) ?? 0;

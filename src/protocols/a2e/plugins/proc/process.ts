@@ -32,20 +32,32 @@ export class RunningProcess {
   readonly #child: ChildProcess;
   readonly #grace: number;
   readonly #exit: Promise<unknown>;
+  /** Fulfilled when it has ended, or could not be started. */
+  readonly over: Promise<void>;
+  #settle: () => void = () => {};
   readonly #timer: NodeJS.Timeout;
   #waiting = new Set<() => void>();
   #reason: StopReason | undefined;
   #over = false;
 
+  /** @throws PluginError `program_failed` if the system refuses to start it at once. */
   constructor(id: string, program: ReadyProgram, args: readonly string[], limits: ProcessLimits) {
     this.id = id;
     this.program = program.name;
     this.output = new Output(limits.outputBytes);
     this.#grace = limits.grace;
     const { cwd, env } = program;
-    this.#child = spawn(program.command, args, {
-      ...{ cwd, env: { ...env }, shell: false, windowsHide: true },
-      ...{ detached: !WINDOWS, stdio: ["ignore", "pipe", "pipe"] },
+    try {
+      this.#child = spawn(program.command, args, {
+        ...{ cwd, env: { ...env }, shell: false, windowsHide: true },
+        ...{ detached: !WINDOWS, stdio: ["ignore", "pipe", "pipe"] },
+      });
+    } catch (error) {
+      // Such as E2BIG; what can only be seen later comes as an event.
+      throw startFailure(program.name, error);
+    }
+    this.over = new Promise((resolve) => {
+      this.#settle = resolve;
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on("data", (bytes: Uint8Array) => {
@@ -78,8 +90,7 @@ export class RunningProcess {
   async ready(): Promise<void> {
     if (this.#child.pid !== undefined) return;
     const [error] = await once(this.#child, "error");
-    const why = error instanceof Error && "code" in error ? `: ${error.code}` : "";
-    throw new PluginError("program_failed", `${this.program} could not be started${why}`);
+    throw startFailure(this.program, error);
   }
 
   /** How it stands, as peers read it. */
@@ -127,6 +138,11 @@ export class RunningProcess {
     this.#abandon();
   }
 
+  /** Ends it and its group at once, without waiting. */
+  kill(): void {
+    if (!this.#over) this.#signal("SIGKILL");
+  }
+
   #abandon(): void {
     this.#child.stdout?.destroy();
     this.#child.stderr?.destroy();
@@ -147,10 +163,16 @@ export class RunningProcess {
   #ended(): void {
     this.#over = true;
     clearTimeout(this.#timer);
+    this.#settle();
     this.#changed();
   }
 
   #changed(): void {
     for (const wake of [...this.#waiting]) wake();
   }
+}
+
+function startFailure(program: string, error: unknown): PluginError {
+  const why = error instanceof Error && "code" in error ? `: ${error.code}` : "";
+  return new PluginError("program_failed", `${program} could not be started${why}`);
 }

@@ -1,7 +1,8 @@
 import { encodeBase64url } from "../../../../bytes/base64.js";
 import { randomBytes } from "../../../../bytes/random.js";
-import { PluginError, type SessionScope } from "../../plugin.js";
-import { type ProcessLimits, RunningProcess, type StopReason } from "./process.js";
+import { type PluginCall, PluginError, type SessionScope } from "../../plugin.js";
+import { atExit } from "../at-exit.js";
+import { type ProcessLimits, RunningProcess } from "./process.js";
 import type { ReadyProgram } from "./program.js";
 
 /** How many processes there may be at once. */
@@ -14,17 +15,24 @@ export interface ProcCounts {
 /** Ended processes that a session still can read, for each that it may have running. */
 const KEPT = 4;
 
+/** For whom a call is, and about which program if it says. */
+type Asking = Pick<PluginCall, "session" | "principal" | "name">;
+
 interface Held {
   readonly process: RunningProcess;
   readonly principal: string;
+  /** The session's id. */
+  readonly session: string;
 }
 
-/** The processes of all sessions. Each session knows its own alone. */
+/** The processes of all sessions. A process is known to the principal and in the session that started it. */
 export class Processes {
   readonly #counts: ProcCounts;
   readonly #limits: ProcessLimits;
   /** By session, then by id, the oldest first. */
   readonly #sessions = new Map<string, Map<string, Held>>();
+  /** What counts: until it has ended, even if its session has ended long before. */
+  readonly #alive = new Set<Held>();
   #closed = false;
 
   constructor(counts: ProcCounts, limits: ProcessLimits) {
@@ -44,7 +52,9 @@ export class Processes {
     const process = new RunningProcess(id, program, args, this.#limits);
     const own = this.#sessions.get(session.id) ?? new Map<string, Held>();
     this.#sessions.set(session.id, own);
-    own.set(process.id, { process, principal });
+    const held = { process, principal, session: session.id };
+    own.set(process.id, held);
+    this.#count(held);
     this.#forgetOld(own);
     try {
       await process.ready();
@@ -55,43 +65,43 @@ export class Processes {
     return process;
   }
 
-  /** A process of the session. @throws PluginError `process_unknown` */
-  find(session: SessionScope, id: string): RunningProcess {
-    const held = this.#sessions.get(session.id)?.get(id);
-    if (held !== undefined) return held.process;
-    throw new PluginError("process_unknown", "this session has no such process");
+  /**
+   * A process that the caller's principal has started in its session; of the program that the call names,
+   * since its token may be for that one alone.
+   *
+   * @throws PluginError `process_unknown`
+   */
+  find(asking: Asking, id: string): RunningProcess {
+    const held = this.#sessions.get(asking.session.id)?.get(id);
+    if (held !== undefined && isFor(asking, held)) return held.process;
+    const of = asking.name === undefined ? "" : ` of ${asking.name}`;
+    throw new PluginError("process_unknown", `you have no such process${of} in this session`);
   }
 
-  /** The processes of a session, the oldest first. */
-  list(session: SessionScope): readonly RunningProcess[] {
-    return [...(this.#sessions.get(session.id)?.values() ?? [])].map(({ process }) => process);
+  /** Those that {@link find} finds, the oldest first. */
+  list(asking: Asking): readonly RunningProcess[] {
+    const own = [...(this.#sessions.get(asking.session.id)?.values() ?? [])];
+    return own.filter((held) => isFor(asking, held)).map(({ process }) => process);
   }
 
   /** Stops all processes of a session, and forgets them. */
   async endSession(session: SessionScope): Promise<void> {
-    const own = this.list(session);
     this.#sessions.delete(session.id);
-    await stopAll(own, "session_ended");
+    await stopAll([...this.#alive].filter((held) => held.session === session.id));
   }
 
   /** Stops all processes, and starts no more. */
   async close(): Promise<void> {
     this.#closed = true;
-    const all = [...this.#sessions.values()].flatMap((own) => [...own.values()]);
     this.#sessions.clear();
-    await stopAll(
-      all.map(({ process }) => process),
-      "session_ended",
-    );
+    await stopAll([...this.#alive]);
   }
 
   #assertRoom(session: SessionScope, principal: string): void {
     if (this.#closed) throw new PluginError("program_failed", "the host is closing");
-    const running = [...this.#sessions].flatMap(([id, own]) =>
-      [...own.values()].filter(({ process }) => !process.isOver).map((held) => ({ id, ...held })),
-    );
+    const running = [...this.#alive];
     const { perSession, perPrincipal, total } = this.#counts;
-    const mine = running.filter(({ id }) => id === session.id).length;
+    const mine = running.filter((held) => held.session === session.id).length;
     const theirs = running.filter((held) => held.principal === principal).length;
     const over =
       mine >= perSession
@@ -106,6 +116,16 @@ export class Processes {
     throw new PluginError("too_many_processes", message, { retryable: true });
   }
 
+  #count(held: Held): void {
+    const { process } = held;
+    this.#alive.add(held);
+    const off = atExit(() => process.kill());
+    void process.over.then(() => {
+      off();
+      this.#alive.delete(held);
+    });
+  }
+
   #forgetOld(own: Map<string, Held>): void {
     const ended = [...own.values()].filter(({ process }) => process.isOver);
     const surplus = ended.length - KEPT * this.#counts.perSession;
@@ -113,6 +133,10 @@ export class Processes {
   }
 }
 
-async function stopAll(processes: readonly RunningProcess[], reason: StopReason): Promise<void> {
-  await Promise.all(processes.map((process) => process.stop(reason)));
+function isFor({ principal, name }: Asking, held: Held): boolean {
+  return held.principal === principal && (name === undefined || held.process.program === name);
+}
+
+async function stopAll(all: readonly Held[]): Promise<void> {
+  await Promise.all(all.map(({ process }) => process.stop("session_ended")));
 }

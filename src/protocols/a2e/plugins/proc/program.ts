@@ -14,7 +14,8 @@ export interface ProcProgram extends Environment {
   readonly command: string;
   /**
    * Its arguments. `{NAME}` in one stands for the parameter of that name; an argument with a parameter
-   * that is not given is left out.
+   * that is not given is left out. An option and its optional value must be one argument,
+   * `--topic={topic}`, or the option would be left there alone.
    */
   readonly args?: readonly string[] | undefined;
   /**
@@ -83,12 +84,33 @@ export function readyProgram(name: string, program: ProcProgram): ReadyProgram {
   if (stray !== undefined) {
     throw new TypeError(`${where}.required: there is no parameter "${stray}"`);
   }
+  assertNoBareOption(args, required, `${where}.args`);
   return {
     ...{ name, description, args, cwd },
     input: objectSchema(properties, required),
     command: commandOf(program, where),
     env: environmentOf(program, where),
   };
+}
+
+/** @throws TypeError for an option whose value is an argument of its own that may be left out. */
+function assertNoBareOption(
+  args: readonly string[],
+  required: readonly string[],
+  where: string,
+): void {
+  for (const [at, arg] of args.entries()) {
+    const before = args[at - 1] ?? "";
+    if (!/^-[^={]+$/.test(before) || before === "--" || arg.startsWith("-")) continue;
+    const names = [...arg.matchAll(PLACE)].map(([, parameter = ""]) => parameter);
+    const optional = names.find((parameter) => !required.includes(parameter));
+    if (optional === undefined) continue;
+    const joined = before.startsWith("--") ? `${before}=${arg}` : `${before}${arg}`;
+    throw new TypeError(
+      `${where}[${at}]: without "${optional}", "${before}" would be left without its value; write ` +
+        `"${joined}" as one argument, require "${optional}", or put "--" between if it is no value`,
+    );
+  }
 }
 
 /**

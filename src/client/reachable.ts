@@ -1,0 +1,43 @@
+import { addressRefused, isNamed, type Reach, specialKind } from "./address-rules.js";
+import { ClientError } from "./client-error.js";
+import { type Address, hostAddresses, type Resolve } from "./pinned-addresses.js";
+
+/**
+ * Checks a place that another client is going to ask, which looks its name up again and may take any of its
+ * addresses: there must be one, and unless the caller named the place, all are of the public network.
+ *
+ * @param timeout - Milliseconds for the look-up.
+ * @throws ClientError `address_refused`, `unreachable` or `timed_out`
+ */
+export async function assertReachable(
+  url: URL,
+  reach: Reach,
+  timeout: number,
+  resolve?: Resolve,
+): Promise<void> {
+  const found = await within(timeout, url, hostAddresses(url, resolve));
+  if (found.length === 0) throw notFound(url);
+  if (isNamed(url, reach)) return;
+  const [kind] = found.flatMap(({ address }) => specialKind(address) ?? []);
+  if (kind !== undefined) throw addressRefused(url, kind);
+}
+
+/** The system's resolver cannot be stopped: what it finds too late is passed over. */
+function within(
+  timeout: number,
+  url: URL,
+  found: Promise<readonly Address[]>,
+): Promise<readonly Address[]> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => {
+      const message = `the host of ${url.origin} was not found in time`;
+      reject(new ClientError("timed_out", message, url.origin));
+    };
+    const timer = setTimeout(late, timeout);
+    found.then(resolve, () => reject(notFound(url))).finally(() => clearTimeout(timer));
+  });
+}
+
+function notFound({ origin }: URL): ClientError {
+  return new ClientError("unreachable", `the host of ${origin} is not found`, origin);
+}

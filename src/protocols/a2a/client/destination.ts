@@ -1,0 +1,136 @@
+import { AgentCard } from "@a2a-js/sdk";
+import type { Client, Transport } from "@a2a-js/sdk/client";
+import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
+import { isLoopback, readUrl } from "../../../client/address.js";
+import { ClientError } from "../../../client/client-error.js";
+import { pinnedAddresses } from "../../../client/pinned-addresses.js";
+import type { CardReading } from "../../../discovery/card.js";
+import type { DiscoveryDenial } from "../../../discovery/denial.js";
+import { fetchDenial } from "../../../discovery/fetch-denial.js";
+import { judgeCard } from "../../../discovery/judge.js";
+import type { DiscoveryRequirements } from "../../../discovery/requirements.js";
+import { checkedOptions, type DiscoverOptions } from "../../../discovery/safe-discover.js";
+
+/**
+ * The card that a client of the SDK has, without a request: the SDK's `getAgentCard` sends one, with the
+ * caller's access token, to an agent whose card is not judged yet, and takes the card that it answers.
+ *
+ * @throws TypeError if it is no client of the SDK.
+ */
+export function cardOf(client: Client): AgentCard {
+  const card: unknown = Reflect.get(client, "agentCard");
+  if (isCard(card)) return card;
+  throw new TypeError("client: has no Agent Card; expected a Client of @a2a-js/sdk 1.x");
+}
+
+function isCard(value: unknown): value is AgentCard {
+  return typeof value === "object" && value !== null && "supportedInterfaces" in value;
+}
+
+/** A client's card as JSON. */
+export function writtenCard(card: AgentCard): JsonObject {
+  const written: Json = JSON.parse(JSON.stringify(AgentCard.toJSON(card)));
+  return isJsonObject(written) ? written : {};
+}
+
+/**
+ * Where a client's calls go: what its transport says; for one that says nothing, the interface that the
+ * SDK takes from the card. `undefined` if that is not known.
+ */
+export function destinationOf({ transport }: Client, card: AgentCard): string | undefined {
+  return endpointOf(transport) ?? chosenBySdk(card, transport.protocolName);
+}
+
+function endpointOf(transport: Transport): string | undefined {
+  // The SDK wraps the transport of an interface with a tenant.
+  const inner: unknown = Reflect.get(transport, "base") ?? transport;
+  const found: unknown =
+    typeof inner === "object" && inner !== null ? Reflect.get(inner, "endpoint") : undefined;
+  return typeof found === "string" ? found : undefined;
+}
+
+/** Of the interfaces with a binding, the SDK takes the last that says 1.0, or else the first. */
+function chosenBySdk({ supportedInterfaces }: AgentCard, binding: string): string | undefined {
+  const bound = (supportedInterfaces ?? []).filter((one) => isSame(one.protocolBinding, binding));
+  return (bound.findLast(({ protocolVersion }) => protocolVersion === "1.0") ?? bound[0])?.url;
+}
+
+/** What a client's destination is held against. */
+export interface Judged {
+  readonly card: CardReading;
+  readonly binding: string;
+  readonly requirements: DiscoveryRequirements;
+  readonly discovery: DiscoverOptions;
+  /** Origins that the caller wrote; `undefined` if its own client is all that it gave. */
+  readonly named: readonly string[] | undefined;
+}
+
+/** Why a client's calls must not go where they go, by the card that was judged. */
+export async function destinationDenials(
+  place: string | undefined,
+  { card, binding, requirements, discovery, named }: Judged,
+): Promise<readonly DiscoveryDenial[]> {
+  if (place === undefined) {
+    return [elsewhere(`the client's own card names no interface with its binding, ${binding}`)];
+  }
+  const interfaces = card.interfaces.filter(
+    (one) => isSame(one.binding, binding) && withoutSlash(one.url) === withoutSlash(place),
+  );
+  if (interfaces.length === 0) {
+    return [elsewhere(`the client goes to ${shown(place)}, which the agent's card does not name`)];
+  }
+  const { protocolVersion, binding: wanted } = requirements;
+  const judged = judgeCard(
+    { ...card, interfaces },
+    {
+      ...(protocolVersion === undefined ? {} : { protocolVersion }),
+      ...(wanted === undefined ? {} : { binding: wanted }),
+    },
+  );
+  return judged.ok ? addressDenials(place, binding, discovery, named) : judged.denials;
+}
+
+async function addressDenials(
+  place: string,
+  binding: string,
+  discovery: DiscoverOptions,
+  named: readonly string[] | undefined,
+): Promise<readonly DiscoveryDenial[]> {
+  const { insecure = false, allowHosts, resolve } = checkedOptions(discovery);
+  // Addresses of gRPC are often a name and a port alone.
+  const isBare = isSame(binding, "GRPC") && !place.includes("://");
+  const text = isBare ? `https://${place}` : place;
+  try {
+    const url = readUrl(text, "the address that the client goes to", { insecure });
+    const own = isLoopback(url.hostname) ? [url.origin] : [];
+    await pinnedAddresses(url, { named: named ?? own, allowHosts }, resolve);
+    return [];
+  } catch (error) {
+    if (error instanceof ClientError) return [{ ...fetchDenial(error), rule: "client" }];
+    const message = `the host that the client goes to, ${shown(place)}, is not found`;
+    return [{ code: "card_unreachable", rule: "client", message }];
+  }
+}
+
+function elsewhere(message: string): DiscoveryDenial {
+  return { code: "interface_unsupported", rule: "client", message };
+}
+
+/** The SDK takes a binding in any case. */
+function isSame(a: string, b: string): boolean {
+  return a.toUpperCase() === b.toUpperCase();
+}
+
+// The SDK's transport for HTTP+JSON leaves them out.
+function withoutSlash(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === "/") end -= 1;
+  return url.slice(0, end);
+}
+
+/** Without what may be a secret: user information, a query. */
+function shown(place: string): string {
+  if (!URL.canParse(place)) return "a place that is no URL";
+  const { protocol, host, pathname } = new URL(place);
+  return JSON.stringify(`${protocol}//${host}${pathname}`.slice(0, 256));
+}

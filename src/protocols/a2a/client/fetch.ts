@@ -1,0 +1,51 @@
+import { assertMembers } from "../../../caveats/known-members.js";
+import { ClientError } from "../../../client/client-error.js";
+
+/** How requests to an agent are made. */
+export interface AgentFetchOptions {
+  /** Sent with each request, as `Authorization: Bearer`. Unless given, `fetch` authenticates by itself. */
+  readonly accessToken?: string;
+  /** What makes the requests; the platform's unless given. */
+  readonly fetch?: typeof fetch;
+}
+
+/**
+ * A `fetch` for the SDK's transports that follows no redirect. The SDK's own follows them, and takes
+ * capabilities along to a place that is judged by nothing: of all headers, the platform leaves out
+ * `Authorization` alone, and of a body nothing.
+ *
+ * What it returns rejects with an error whose `code` is `redirected` where an agent answers with a redirect.
+ *
+ * @throws TypeError if an option is not valid.
+ * @example
+ * ```ts
+ * import { JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+ * import { createAgentFetch } from "proviso/a2a/client";
+ *
+ * const fetchImpl = createAgentFetch({ accessToken: "a-development-token" });
+ * const transport = new JsonRpcTransportFactory({ fetchImpl });
+ * transport.protocolName; // => "JSONRPC"
+ * ```
+ */
+export function createAgentFetch(options: AgentFetchOptions = {}): typeof fetch {
+  assertMembers(options, ["accessToken", "fetch"], "options");
+  const { accessToken, fetch: send = fetch } = options;
+  if (accessToken !== undefined && (typeof accessToken !== "string" || accessToken === "")) {
+    throw new TypeError("options.accessToken: must be a text that is not empty");
+  }
+  if (typeof send !== "function") throw new TypeError("options.fetch: must be a function");
+  return async (input, init) => {
+    const given = init?.headers ?? (input instanceof Request ? input.headers : undefined);
+    const headers = new Headers(given);
+    if (accessToken !== undefined) headers.set("Authorization", `Bearer ${accessToken}`);
+    const response = await send(input, { ...init, headers, redirect: "manual" });
+    const { status, type } = response;
+    if (type !== "opaqueredirect" && !(status >= 300 && status < 400 && status !== 304)) {
+      return response;
+    }
+    await response.body?.cancel();
+    const { origin, pathname } = new URL(input instanceof Request ? input.url : input);
+    const message = `${origin}${pathname} leads elsewhere, and redirects are not followed`;
+    throw new ClientError("redirected", message, origin);
+  };
+}
