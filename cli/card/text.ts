@@ -1,6 +1,6 @@
 // cli/card/: what is done with a card beside showing it: checking one, and comparing two.
 
-import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { isErrno } from "../../src/bytes/error-code.js";
 import { MAX_CARD_BYTES } from "../../src/discovery/card-text.js";
@@ -47,10 +47,15 @@ function fileText(path: string, name: string): string {
   let fd: number | undefined;
   try {
     fd = openSync(path, "r");
-    const stat = fstatSync(fd);
-    if (stat.isDirectory()) throw unreadable("it is a folder");
-    if (stat.size > MAX_BYTES) throw unreadable(`it is larger than ${MAX_BYTES} bytes`);
-    return readFileSync(fd, "utf8");
+    if (fstatSync(fd).isDirectory()) throw unreadable("it is a folder");
+    // What is no file, such as a pipe, has no size until it has been read.
+    const bytes = Buffer.alloc(MAX_BYTES + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+      read = readSync(fd, bytes, length, bytes.length - length, null);
+    }
+    if (length > MAX_BYTES) throw unreadable(`it is larger than ${MAX_BYTES} bytes`);
+    return bytes.toString("utf8", 0, length);
   } catch (error) {
     if (!isErrno(error) || error.name === "CliError") throw error;
     throw unreadable(error.code === "ENOENT" ? "there is no such file" : error.message);

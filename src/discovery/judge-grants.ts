@@ -27,8 +27,12 @@ function judgeGrant(
   const { path } = found;
   if (found.legacy !== undefined) {
     const whose = found.id === id ? id : `${id} is only covered by ${quotedName(found.id)}, which`;
-    const message = `${whose} is a legacy grant: it promises less than a capability`;
-    const reason = { rule: "grants", message, path, expected: id, actual: found.id.slice(0, 64) };
+    const meant = found.id === id ? undefined : suggestions()(id, idsOf(card));
+    const hint = meant === undefined ? "" : `; did you mean ${quotedName(meant)}?`;
+    const message = `${whose} is a legacy grant: it promises less than a capability${hint}`;
+    const near = meant === undefined ? {} : { nearest: meant };
+    const place = { rule: "grants", message, path, ...near };
+    const reason = { ...place, expected: id, actual: found.id.slice(0, 64) };
     if (allowLegacy) warnings.push({ code: "legacy_grant", ...reason });
     else denials.push({ code: "legacy_only", ...reason });
   }
@@ -67,12 +71,15 @@ function isWholeLegacy({ legacy, operations }: CardGrant): boolean {
 }
 
 function missing({ grants }: CardReading, id: string): DiscoveryDenial {
-  const ids = (grants ?? []).map((grant) => grant.id);
-  const nearest = suggestions()(id, ids);
+  const nearest = suggestions()(id, idsOf({ grants }));
   const message =
     grants === undefined
       ? `the agent offers no grants, so not ${quotedName(id)}`
       : `the agent does not offer the grant ${quotedName(id)}`;
   const hint = nearest === undefined ? {} : { nearest };
   return { code: "grant_missing", rule: "grants", message, expected: id, ...hint };
+}
+
+function idsOf({ grants }: Pick<CardReading, "grants">): readonly string[] {
+  return (grants ?? []).map((grant) => grant.id);
 }

@@ -165,7 +165,7 @@ describe("by the client's own card alone", () => {
     ["http://169.254.169.254/latest", "address_refused"],
     ["https://169.254.169.254/latest", "address_refused"],
     ["https://[fd00::1]/rpc", "address_refused"],
-    ["https://user:secret@8.8.8.8/rpc", "address_invalid"],
+    ["https://user:secret@8.8.8.8/rpc", "card_malformed"],
     ["https://8.8.8.8/rpc", "called"],
     ["http://localhost:9/rpc", "called"],
   ])("%s: %s", async (place, expected) => {
