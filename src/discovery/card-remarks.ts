@@ -2,6 +2,7 @@ import { type JsonObject, quotedName } from "../bytes/json.js";
 import type { Suggest } from "../caveats/nearest.js";
 import { objectIn, textIn, textsIn } from "../client/received.js";
 import type { CardReading } from "./card.js";
+import { extensionRemarks } from "./extension-remarks.js";
 import { pointer, shownPath } from "./faults.js";
 import type { Remark } from "./finding.js";
 import { hasCapability } from "./judge.js";
@@ -25,6 +26,7 @@ export function cardRemarks(card: CardReading, suggest: Suggest): readonly Remar
     ...skillRemarks(card.document),
     ...securityRemarks(card.document, suggest),
     ...mediaRemarks(card.document),
+    ...extensionRemarks(card, suggest),
   ];
 }
 
