@@ -41,7 +41,7 @@ export async function readCardText(
 
 function fileText(path: string, name: string): string {
   const unreadable = (why: string): Error => {
-    const hint = "name a card's file, or an address that begins with https://";
+    const hint = "name a card's file, or an address that begins with https:// or http://";
     return environmentError("card_unreadable", `${name}: ${why}`, hint);
   };
   let fd: number | undefined;

@@ -21,8 +21,16 @@ const ADVICE: { readonly [Code in DiscoveryCode]?: string } = {
   signature_untrusted: "--trusted-key or --jwks names the keys that you trust",
   card_unreachable: "check the address, and that the agent is running",
   card_timeout: "try again, or wait longer: --timeout 1m",
+  address_invalid:
+    "write it whole: https://agent.example, or http://127.0.0.1:8080 on this machine",
   address_refused: "if you trust that place, allow it: --allow-host HOST:PORT",
 };
+
+/** What to do about one reason; nothing where the reason names what was probably meant. */
+function adviceOn({ code, rule, nearest }: DiscoveryDenial): string | undefined {
+  if (rule === "address_insecure") return "--insecure allows plain http to other machines";
+  return code === "legacy_only" && nearest !== undefined ? undefined : ADVICE[code];
+}
 
 /** The refusal of an agent by its card, before anything is sent to it. */
 export function refusedAgent(name: string, denials: readonly DiscoveryDenial[]): CliError {
@@ -32,7 +40,7 @@ export function refusedAgent(name: string, denials: readonly DiscoveryDenial[]):
     code,
     message: `${name} is not called: its card does not hold what a call needs`,
     exitCode: exitForDiscovery(denials),
-    hint: ADVICE[code],
+    hint: first === undefined ? undefined : adviceOn(first),
     details: { problems: denials },
   });
 }
@@ -46,7 +54,7 @@ export function exitForDiscovery(denials: readonly DiscoveryDenial[]): ExitCode 
 export function denialLines(denials: readonly DiscoveryDenial[], paint: Paint): string[] {
   const advised = new Set<string>();
   return denials.flatMap((denial) => {
-    const hint = ADVICE[denial.code];
+    const hint = adviceOn(denial);
     const lines = [`  ${paint.bold(denial.code)}  ${sentence(denial)}`];
     if (hint === undefined || advised.has(hint)) return lines;
     advised.add(hint);
