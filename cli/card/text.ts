@@ -24,7 +24,7 @@ export interface CardText {
 /**
  * Reads a card: from the network if the argument begins with `https://` or `http://`, else from a file.
  *
- * @throws CliError if there is none.
+ * @throws CliError if it cannot be read, or is too large.
  */
 export async function readCardText(
   { cwd }: Context,

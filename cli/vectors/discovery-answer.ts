@@ -3,7 +3,7 @@ import type { ExpectedDenial } from "./file.js";
 
 type Value = { readonly [name: string]: unknown };
 
-/** An answer about cards, chains or registries as one line; `undefined` if it is none. */
+/** An answer about cards, chains or registries as one line; `undefined` if it has another form. */
 export function discoveryLine(
   op: "discover" | "chain" | "registry",
   value: Value,

@@ -59,9 +59,9 @@ export const registries: DiscoverySubject = {
       registry: registry("1.0.1", entry("pause", { introduced: "1.0.2" })),
     }),
     breaks("a name twice", "Stability", { registry: registry("1.0", PAUSE, PAUSE) }, 1),
-    breaks("its version can not be read", "Stability", { registry: registry("1.x", PAUSE) }, 1),
+    breaks("its version cannot be read", "Stability", { registry: registry("1.x", PAUSE) }, 1),
     breaks(
-      "a capability's version can not be read",
+      "a capability's version cannot be read",
       "Stability",
       holding({ introduced: "one" }),
       1,
@@ -126,7 +126,7 @@ export const registries: DiscoverySubject = {
       ),
     }),
     breaks(
-      "its version can not be read, and a capability is deprecated in a minor release",
+      "its version cannot be read, and a capability is deprecated in a minor release",
       ["Stability", "AllReported"],
       { registry: registry("one", entry("pause", { deprecated: "1.2" })) },
       ...([1, 2] as const),

@@ -109,12 +109,12 @@ export const versions: DiscoverySubject = {
       card({ top: { minProtocolVersion: 1 } }),
     ),
     malformed(
-      "an interface's version can not be read",
+      "an interface's version cannot be read",
       "MalformedVersion",
       card({ interfaces: [speaking(ONE), speaking({ protocolVersion: "latest" })] }),
     ),
     malformed(
-      "one of an interface's versions can not be read",
+      "one of an interface's versions cannot be read",
       "MalformedVersion",
       card({ interfaces: [speaking({ protocolVersions: ["1.0", "1.x"] })] }),
     ),

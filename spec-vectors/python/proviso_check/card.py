@@ -88,7 +88,7 @@ def _params(extensions: Mapping[str, Any], uri: str, faults: Faults) -> Dict[str
 
 
 class _Versions:
-    """Readers of versions, for which what can not be read is a fault."""
+    """Readers of versions, for which what cannot be read is a fault."""
 
     def __init__(self, faults: Faults) -> None:
         self.faults = faults
@@ -98,7 +98,7 @@ class _Versions:
             return None
         version = read_version(value)
         if version is None:
-            self.faults.add("a version that can not be read")
+            self.faults.add("a version that cannot be read")
         return version
 
     def several(self, value: Any) -> Optional[FrozenSet[Version]]:

@@ -15,7 +15,7 @@ _PREFIX = b"proviso-revocation-v1"
 
 
 class MalformedList(Exception):
-    """A revocation list that can not be read; nothing may be allowed by it."""
+    """A revocation list that cannot be read; nothing may be allowed by it."""
 
 
 def revocation_id(tag: bytes) -> str:
