@@ -7,8 +7,10 @@ import {
   duplicateKey,
   isDeeperThan,
   isJsonObject,
+  isTexts,
   type Json,
   outlineJson,
+  textsIn,
 } from "../../src/bytes/json.js";
 import { sized } from "../support/size.js";
 
@@ -242,4 +244,23 @@ describe("isDeeperThan", () => {
   ])("%j within %i: %j", (value, depth, deeper) => {
     expect(isDeeperThan(value, depth)).toBe(deeper);
   });
+});
+
+test.each<[unknown, boolean]>([
+  [[], true],
+  [["a", ""], true],
+  [["a", 1], false],
+  [[null], false],
+  ["a", false],
+  [{ length: 0 }, false],
+  [undefined, false],
+])("%j is an array of strings: %j", (value, expected) => {
+  expect(isTexts(value)).toBe(expected);
+});
+
+test("textsIn finds every text at any depth, names of members included", () => {
+  const value = { a: "1", b: ["2", { c: "3", d: [[], ["4"]] }], e: null, f: 5 };
+  expect([...textsIn(value)].sort()).toEqual(["1", "2", "3", "4", "a", "b", "c", "d", "e", "f"]);
+  expect([...textsIn("alone")]).toEqual(["alone"]);
+  expect([...textsIn(null)]).toEqual([]);
 });
