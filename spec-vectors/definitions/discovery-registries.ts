@@ -60,12 +60,7 @@ export const registries: DiscoverySubject = {
     }),
     breaks("a name twice", "Stability", { registry: registry("1.0", PAUSE, PAUSE) }, 1),
     breaks("its version cannot be read", "Stability", { registry: registry("1.x", PAUSE) }, 1),
-    breaks(
-      "a capability's version cannot be read",
-      "Stability",
-      holding({ introduced: "one" }),
-      1,
-    ),
+    breaks("a capability's version cannot be read", "Stability", holding({ introduced: "one" }), 1),
     breaks("introduced later than the registry", "Stability", holding({ introduced: "3.1" }), 1),
     breaks(
       "introduced later than the registry, in numbers",
