@@ -3,10 +3,13 @@ import { resolve } from "node:path";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
 import { stampOf } from "../../src/bytes/file-stamp.js";
 import { meant } from "../../src/caveats/known-members.js";
+import type { Context } from "../context.js";
 import { CliError } from "../exit.js";
+import { printable, say } from "../output.js";
 import type { AgentConfig } from "./agent-config.js";
 import { fromConfig, problemAt, type ReadConfig, readPart, refuseConfig } from "./config.js";
 import type { ConfigProblem } from "./schema.js";
+import { warn } from "./warn.js";
 
 /** What a policy can speak of. */
 export interface PolicyTerms {
@@ -92,6 +95,23 @@ export function unknownTerms(
 }
 
 /**
+ * Keeps a policy in force that stands in a file of its own, and says on standard error what becomes of it.
+ *
+ * @returns Ends it.
+ */
+export function keepInForce(
+  context: Context,
+  { table, source }: ReadPolicy,
+  terms: PolicyTerms,
+): () => void {
+  if (source === undefined) return () => {};
+  return followPolicy(table, source, terms, (message, ok) => {
+    if (ok) say(context, printable(message));
+    else warn(context, message);
+  });
+}
+
+/**
  * Puts a policy file in force whenever it changes: within {@link INTERVAL} and the time it takes to read.
  * A file that is not right leaves the policy as it was.
  *
@@ -99,7 +119,7 @@ export function unknownTerms(
  *   old policy stays.
  * @returns Ends it.
  */
-export function followPolicy(
+function followPolicy(
   table: PolicyTable,
   { file, text: first }: NonNullable<ReadPolicy["source"]>,
   terms: PolicyTerms,
@@ -125,7 +145,7 @@ export function followPolicy(
     } catch (error) {
       const message = messageOf(error, file);
       const problem = `${stamp} ${message}`;
-      // An editor may be in the middle of writing: only what lasts is told, and once.
+      // An editor may be in the middle of writing: only what lasts is reported, and once.
       if (problem === complaint && problem !== told) {
         tell(`${message}; the policy stays as it was`, false);
         told = problem;

@@ -12,8 +12,9 @@ import { printable, say } from "../output.js";
 import { openCallers } from "./callers.js";
 import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "./config.js";
 import { listeningError } from "./listen.js";
-import { consoleToLog, newLog, warn, warnOfLedger } from "./log.js";
-import { followPolicy, type PolicyTerms, type ReadPolicy, readPolicy } from "./policy.js";
+import { consoleToLog, newLog } from "./log.js";
+import { type Closing, closeAll, openAll } from "./opened.js";
+import { keepInForce, readPolicy } from "./policy.js";
 import { type ServedAgent, serveProtocols } from "./protocols.js";
 import { pruneHourly } from "./prune.js";
 import { openResources } from "./resources.js";
@@ -25,6 +26,7 @@ import {
   type RunOptions,
 } from "./settings.js";
 import { checkTogether, loadSkills, skillsFault } from "./skills.js";
+import { warn, warnOfLedger } from "./warn.js";
 
 /** An agent that serves. */
 export interface RunningAgent {
@@ -38,8 +40,6 @@ export interface RunningAgent {
 
 const DAY = 24 * 60 * 60 * 1000;
 
-type Closing = () => void | Promise<void>;
-
 /**
  * Starts the agent of a configuration. If anything fails, everything that was opened is closed again.
  *
@@ -51,13 +51,7 @@ export async function runAgent(
   read: ReadConfig,
   options: RunOptions,
 ): Promise<RunningAgent> {
-  const opened: Closing[] = [];
-  try {
-    return await open(context, read, options, opened);
-  } catch (error) {
-    await closeAll(opened).catch(() => {});
-    throw error;
-  }
+  return openAll((opened) => open(context, read, options, opened));
 }
 
 async function open(
@@ -139,7 +133,7 @@ async function open(
   );
   opened.push(() => server.close());
   const metricsUrl = await openMetrics(metrics, metricsAt, opened);
-  opened.push(follow(context, policy, terms));
+  opened.push(keepInForce(context, policy, terms));
 
   const rules = policy.definition.rules.length;
   const source =
@@ -169,25 +163,4 @@ async function openMetrics(
   } catch (error) {
     throw listeningError(error, address);
   }
-}
-
-/** Closes in the opposite order, each whatever became of the others. */
-async function closeAll(opened: Closing[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (let close = opened.pop(); close !== undefined; close = opened.pop()) {
-    try {
-      await close();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
-}
-
-function follow(context: Context, { table, source }: ReadPolicy, terms: PolicyTerms): Closing {
-  if (source === undefined) return () => {};
-  return followPolicy(table, source, terms, (message, ok) => {
-    if (ok) say(context, printable(message));
-    else warn(context, message);
-  });
 }

@@ -11,8 +11,10 @@ import { databaseAt, findHome, type HomeChoice } from "../home.js";
 import { printable, say } from "../output.js";
 import { fromConfig, readPart, refuseConfig } from "../serve/config.js";
 import { listeningError } from "../serve/listen.js";
-import { followPolicy, type ReadPolicy, readPolicy, unknownTerms } from "../serve/policy.js";
+import { type Closing, closeAll, openAll } from "../serve/opened.js";
+import { keepInForce, type ReadPolicy, readPolicy, unknownTerms } from "../serve/policy.js";
 import { pruneHourly } from "../serve/prune.js";
+import { warn, warnOfLedger } from "../serve/warn.js";
 import { sessionAgent } from "./agent.js";
 import { memoryPlugin, openPlugins } from "./plugins.js";
 import type { ReadSessionConfig } from "./session-config.js";
@@ -33,8 +35,6 @@ export interface RunningHost {
 export interface HostOptions extends HomeChoice {
   readonly at?: SessionAddress | "stdio" | undefined;
 }
-
-type Closing = () => unknown;
 
 /**
  * Reads a configuration.
@@ -61,13 +61,7 @@ export async function runHost(
   read: ReadSessionConfig,
   options: HostOptions,
 ): Promise<RunningHost> {
-  const opened: Closing[] = [];
-  try {
-    return await open(context, read, options, opened);
-  } catch (error) {
-    await closeAll(opened).catch(() => {});
-    throw error;
-  }
+  return openAll((opened) => open(context, read, options, opened));
 }
 
 async function open(
@@ -83,7 +77,7 @@ async function open(
     ...{ folder: files.folder, database: files.database },
     ledger: {
       retention: config.ledger.retention,
-      onProblem: ({ error }) => warn(context, `the ledger cannot be written: ${error.message}`),
+      onProblem: (problem) => warnOfLedger(context, problem),
     },
   });
   opened.push(() => home.close());
@@ -134,7 +128,7 @@ function following(
   plugins: readonly SessionPlugin[],
   file: string,
 ): Closing {
-  const { table, source, definition } = policy;
+  const { source, definition } = policy;
   const needed = pluginGrants(plugins);
   const terms = {
     grants: needed.map(({ id }) => id),
@@ -142,11 +136,7 @@ function following(
   };
   const unknown = unknownTerms(definition, terms, source === undefined ? "policy." : "");
   refuseConfig(source?.file ?? file, unknown);
-  if (source === undefined) return () => {};
-  return followPolicy(table, source, terms, (message, ok) => {
-    if (ok) say(context, printable(message));
-    else warn(context, message);
-  });
+  return keepInForce(context, policy, terms);
 }
 
 function hostOf(
@@ -202,22 +192,4 @@ function unlistenable(error: unknown, at: SessionAddress): unknown {
   const why = error instanceof Error ? error.message : "it cannot be made";
   const hint = "name another with --unix, in a folder that this user may write";
   return environmentError("socket_unusable", printable(why), hint);
-}
-
-/** Tells the operator of something that must not be overlooked. */
-function warn(context: Context, message: string): void {
-  say(context, `WARNING: ${printable(message)}`);
-}
-
-/** Closes in the opposite order, each whatever became of the others. */
-async function closeAll(opened: Closing[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (let close = opened.pop(); close !== undefined; close = opened.pop()) {
-    try {
-      await close();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { readJwkSet } from "../../src/auth/key-source.js";
+import { isErrno } from "../../src/bytes/error-code.js";
 import { endToEnd } from "../../src/discovery/chain.js";
 import type { DiscoveryDenial, DiscoveryLink } from "../../src/discovery/denial.js";
 import type { Discovery, UsableAgent } from "../../src/discovery/discovery.js";
@@ -15,7 +16,7 @@ import {
 } from "../../src/discovery/requirements.js";
 import { type DiscoverOptions, safeDiscover } from "../../src/discovery/safe-discover.js";
 import type { Context } from "../context.js";
-import { asUsage, EXIT, usageError } from "../exit.js";
+import { asUsage, EXIT, environmentError, usageError } from "../exit.js";
 import {
   type Paint,
   printAnswer,
@@ -184,9 +185,20 @@ function accessFrom(context: Context, options: Options): DiscoverOptions {
 
 /** The public keys of a file: one JWK, or a set of them. */
 function keysIn(path: string): NonNullable<DiscoverOptions["trustedKeys"]> {
-  const text = readFileSync(path, "utf8");
+  const text = keyText(path);
   const isSet = /"keys"\s*:/.test(text);
   return asUsage(() => readJwkSet(isSet ? text : `{"keys":[${text}]}`).keys, `check ${path}`);
+}
+
+function keyText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+    const why = error.code === "ENOENT" ? "there is no such file" : error.message;
+    const hint = "--trusted-key names a file with a public key, as JWK or JWK Set";
+    throw environmentError("key_unreadable", `${path}: ${why}`, hint);
+  }
 }
 
 function refusedLines(denials: readonly DiscoveryDenial[], paint: Paint): string[] {

@@ -168,7 +168,7 @@ function inWords(purpose: string | undefined): Pick<LedgerEvent, "purpose"> {
   return purpose === undefined ? {} : { purpose };
 }
 
-/** The capability's principal, for calls by a presenter of which nothing else is authenticated. */
+/** The capability's principal, for calls that authenticate nothing but the capability. */
 function onBehalfOf(principal: string | undefined): Pick<LedgerEvent, "principal"> {
   return principal === undefined ? {} : { principal };
 }

@@ -4,7 +4,8 @@ import { nearest } from "./nearest.js";
  * Refuses what is not an object, and an object with a member that is not known: misspelt, it would pass for an absent one.
  *
  * @param where - What the object is, such as `options` or `policy.rules[2]`; empty for the whole.
- * @throws TypeError for what is none, or naming the first such member, and the known one that was probably meant.
+ * @throws TypeError if the value is not an object; else naming the first such member, and the known one that was
+ *   probably meant.
  */
 export function assertMembers(
   value: unknown,

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import { ClientError } from "./client-error.js";
 
-/** Whom a request may reach whose address came from somebody else, such as from an agent's card. */
+/** Where a request may go whose address another party wrote, such as in an agent's card. */
 export interface Reach {
   /** Origins that the caller wrote itself: these may be anywhere. */
   readonly named: readonly string[];
@@ -95,7 +95,7 @@ export function readHostAndPort(text: string): string {
   throw new ClientError("address_invalid", message);
 }
 
-/** The refusal of a place that nobody named and that is not of the public network. */
+/** The refusal of a place outside the public network that the caller did not name. */
 export function addressRefused(url: URL, kind: string): ClientError {
   const message = `${url.origin} is at ${kind} address, which only its name allows: ${hostAndPort(url)}`;
   return new ClientError("address_refused", message, url.origin);

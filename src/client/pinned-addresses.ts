@@ -8,7 +8,7 @@ export interface Address {
   readonly family: number;
 }
 
-/** Looks a host's name up; throws the system's error where there is none. */
+/** Looks a host's name up; throws the system's error if the name has no address. */
 export type Resolve = (hostname: string) => Promise<readonly Address[]>;
 
 const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true });

@@ -35,7 +35,7 @@ const MOST_REDIRECTS = 3;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json$/i;
 
 /**
- * Gets a JSON document from a place that somebody else may have chosen: to the public network or to places
+ * Gets a JSON document from a place that another party may have chosen: to the public network or to places
  * that the caller named, at the address that was judged, following redirects within one origin, within a
  * time and a size. Not for secrets: it sends none.
  *
@@ -62,7 +62,7 @@ export async function pinnedGet(url: URL, access: GetAccess): Promise<GetAnswer>
 function assertScheme(url: URL, { insecure = false }: GetAccess): void {
   if (url.protocol === "https:") return;
   if (url.protocol === "http:" && (insecure || isLoopback(url.hostname))) return;
-  const message = `${url.origin} is not asked: over ${url.protocol}// anybody on the way could answer`;
+  const message = `${url.origin} is not asked: over ${url.protocol}// any machine on the way could answer`;
   throw new ClientError("address_insecure", message, url.origin);
 }
 

@@ -15,7 +15,7 @@ export interface FetchOptions {
    * a caller gives is one without being listed.
    */
   readonly allowHosts?: readonly string[] | undefined;
-  /** Whether plain HTTP to other machines is allowed: anybody on the way can change such a card. */
+  /** Whether plain HTTP to other machines is allowed: any machine on the way can change such a card. */
   readonly insecure?: boolean | undefined;
   /**
    * Milliseconds for one card: redirects, the keys of its signatures, and the look-up of its interface's

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ALICE, oddServer, type RunningAgent, sendJson, startAgent } from "./agent.js";
+import { httpServer } from "../support/loopback-servers.js";
+import { ALICE, type RunningAgent, sendJson, startAgent } from "./agent.js";
 import { Bench, document, type Run } from "./run.js";
 
 const bench = new Bench();
@@ -70,7 +71,7 @@ describe("where tokens go", () => {
 
   test("only to the origin that was named", async () => {
     const card: unknown = await (await fetch(agent.cardUrl)).json();
-    const elsewhere = await oddServer((_, response) => sendJson(response, card));
+    const elsewhere = await httpServer((_, response) => sendJson(response, card));
     const args = ["request", elsewhere.url, ...read];
     const refused = await bench.run(args, { env: headers });
     expect(refused.status).toBe(2);
@@ -84,11 +85,11 @@ describe("where tokens go", () => {
   });
 
   test("not along a redirect", async () => {
-    const trap = await oddServer((_, response) => sendJson(response, {}));
+    const trap = await httpServer((_, response) => sendJson(response, {}));
     const card: { supportedInterfaces: object[] } = JSON.parse(
       await (await fetch(agent.cardUrl)).text(),
     );
-    const odd = await oddServer((req, response) => {
+    const odd = await httpServer((req, response) => {
       if (req.method === "GET") {
         const url = `http://${req.headers.host}/rpc`;
         const own = [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];

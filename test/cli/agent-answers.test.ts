@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inspect } from "../../src/index.js";
-import {
-  ALICE,
-  NASTY,
-  oddServer,
-  type RunningAgent,
-  sendJson,
-  startAgent,
-  UNSAFE,
-} from "./agent.js";
+import { httpServer } from "../support/loopback-servers.js";
+import { ALICE, NASTY, type RunningAgent, sendJson, startAgent, UNSAFE } from "./agent.js";
 import { Bench, document } from "./run.js";
 
 const bench = new Bench();
@@ -29,7 +22,7 @@ describe("answers that are no grant", () => {
     sent: Record<string, string> = {},
   ): Promise<string> {
     const card: object = JSON.parse(await (await fetch(agent.cardUrl)).text());
-    const { url } = await oddServer((req, response) => {
+    const { url } = await httpServer((req, response) => {
       if (req.method === "GET") {
         const at = `http://${req.headers.host}/rpc`;
         const own = [{ url: at, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
@@ -204,8 +197,8 @@ test("an agent that offers no capabilities, or speaks another binding", async ()
   const card: { supportedInterfaces: { protocolBinding: string }[] } = JSON.parse(
     await (await fetch(agent.cardUrl)).text(),
   );
-  const plain = await oddServer((_, response) => sendJson(response, { name: "plain" }));
-  const rest = await oddServer((_, response) =>
+  const plain = await httpServer((_, response) => sendJson(response, { name: "plain" }));
+  const rest = await httpServer((_, response) =>
     sendJson(response, {
       ...card,
       supportedInterfaces: card.supportedInterfaces.filter(
@@ -213,7 +206,7 @@ test("an agent that offers no capabilities, or speaks another binding", async ()
       ),
     }),
   );
-  const none = await oddServer((_, response) =>
+  const none = await httpServer((_, response) =>
     sendJson(response, { ...card, supportedInterfaces: [] }),
   );
   const [first, second, third] = await Promise.all([

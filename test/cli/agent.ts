@@ -1,7 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import { createIssuingAgent, createPolicyTable, type Skill } from "../../src/agent/index.js";
@@ -204,31 +203,6 @@ function skillsOver(folder: ResourceFolder): Skill[] {
       },
     },
   ];
-}
-
-/** A server that answers as a test says, and what it was asked. */
-export interface OddServer {
-  readonly url: string;
-  readonly requests: readonly IncomingMessage[];
-}
-
-/** Starts a server that is no agent, until the test file is done. */
-export async function oddServer(
-  answer: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<OddServer> {
-  const requests: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
-    requests.push(request);
-    answer(request, response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : 0;
-  return { url: `http://127.0.0.1:${port}`, requests };
 }
 
 /** Answers with a JSON document. */

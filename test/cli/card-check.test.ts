@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../src/bytes/json.js";
 import { card } from "../discovery/cards.js";
 import { changed } from "../discovery/changed.js";
-import { oddServer, type RunningAgent, startAgent } from "./agent.js";
+import { httpServer } from "../support/loopback-servers.js";
+import { type RunningAgent, startAgent } from "./agent.js";
 import { Bench, document } from "./run.js";
 
 // `card lint` and `card diff`, on files and on an agent that runs.
@@ -68,7 +69,7 @@ describe("lint", () => {
   });
 
   test("what a card has in it does not reach the terminal raw", async () => {
-    const odd = await oddServer((_, response) => {
+    const odd = await httpServer((_, response) => {
       response.setHeader("Content-Type", "application/json");
       response.end(JSON.stringify({ "\u001b[31m\u202ex": "\u001b[31m" }));
     });

@@ -2,15 +2,8 @@ import { spawnSync } from "node:child_process";
 import { createServer as createTlsServer } from "node:https";
 import { createServer as createSocketServer, type Server } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ALICE,
-  NASTY,
-  oddServer,
-  type RunningAgent,
-  sendJson,
-  startAgent,
-  UNSAFE,
-} from "./agent.js";
+import { httpServer } from "../support/loopback-servers.js";
+import { ALICE, NASTY, type RunningAgent, sendJson, startAgent, UNSAFE } from "./agent.js";
 import { Bench, document } from "./run.js";
 
 const bench = new Bench();
@@ -64,7 +57,7 @@ test("whether ambient authority is accepted is always said", async () => {
   } finally {
     await strict.stop();
   }
-  const silent = await oddServer((_, response) =>
+  const silent = await httpServer((_, response) =>
     sendJson(response, { ...PLAIN, capabilityGrants: [{ id: "g", legacy: true }] }),
   );
   const text = await bench.output("card", silent.url);
@@ -80,7 +73,7 @@ test("--json is the card as it is served", async () => {
 });
 
 test("an agent that knows nothing of capabilities", async () => {
-  const plain = await oddServer((_, response) => sendJson(response, PLAIN));
+  const plain = await httpServer((_, response) => sendJson(response, PLAIN));
   const { status, stdout } = await bench.run(["card", plain.url]);
   expect(status).toBe(0);
   expect(stdout).toContain("No capabilities: this agent's card does not name the extension\n");
@@ -89,7 +82,7 @@ test("an agent that knows nothing of capabilities", async () => {
 });
 
 test("the address of the card, or that below which it is; and no token goes there", async () => {
-  const plain = await oddServer((_, response) => sendJson(response, PLAIN));
+  const plain = await httpServer((_, response) => sendJson(response, PLAIN));
   const env = { PROVISO_ACCESS_TOKEN: ALICE };
   for (const path of ["", "/", "/agents/one", "/agents/one/?x=1#y", "/cards/one.json?x=1"]) {
     expect((await bench.run(["card", `${plain.url}${path}`], { env })).status).toBe(0);
@@ -102,7 +95,7 @@ test("the address of the card, or that below which it is; and no token goes ther
 });
 
 test("nothing in a card makes a terminal act", async () => {
-  const nasty = await oddServer((_, response) =>
+  const nasty = await httpServer((_, response) =>
     sendJson(response, {
       ...{ name: NASTY, version: NASTY, description: NASTY },
       supportedInterfaces: [{ url: NASTY, protocolBinding: NASTY, protocolVersion: NASTY }],
@@ -155,7 +148,7 @@ describe("no card", () => {
     expect(stderr).toContain("could not reach http://agent.invalid: ");
   });
 
-  test.each<[string, Parameters<typeof oddServer>[0], string, RegExp]>([
+  test.each<[string, Parameters<typeof httpServer>[0], string, RegExp]>([
     ["missing", (_, response) => sendJson(response, {}, 404), "card_missing", /HTTP 404/],
     [
       "a page",
@@ -195,7 +188,7 @@ describe("no card", () => {
       /more than 16777216 bytes/,
     ],
   ])("%s", async (what, answer, code, message) => {
-    const { url } = await oddServer(answer);
+    const { url } = await httpServer(answer);
     const args = ["card", url, "--timeout", what === "late" ? "1s" : "20s", "--json"];
     // This process cannot serve without end and read it, too.
     const { status, stdout, stderr } = await (what === "endless"
@@ -208,8 +201,8 @@ describe("no card", () => {
   });
 
   test("redirects are told, not followed", async () => {
-    const target = await oddServer((_, response) => sendJson(response, PLAIN));
-    const { url } = await oddServer((_, response) =>
+    const target = await httpServer((_, response) => sendJson(response, PLAIN));
+    const { url } = await httpServer((_, response) =>
       response.writeHead(302, { Location: `${target.url}/x?secret=1` }).end(),
     );
     const { status, stderr } = await bench.run(["card", url]);

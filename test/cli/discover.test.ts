@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/bytes/json.js";
 import { signCard } from "../../src/discovery/index.js";
 import { card } from "../discovery/cards.js";
-import { oddServer, type RunningAgent, sendJson, startAgent } from "./agent.js";
+import { httpServer } from "../support/loopback-servers.js";
+import { type RunningAgent, sendJson, startAgent } from "./agent.js";
 import { Bench } from "./run.js";
 
 const bench = new Bench();
@@ -86,7 +87,7 @@ test("an agent whose card could not be had is not refused: its exit code is the 
 test("a signed card is trusted by a key from a file", async () => {
   const { privateKey, publicKey } = await jose.generateKeyPair("EdDSA", { extractable: true });
   const signed: JsonObject = await signCard(card(), { key: privateKey, alg: "EdDSA", kid: "k" });
-  const server = await oddServer((_request, response) => sendJson(response, signed));
+  const server = await httpServer((_request, response) => sendJson(response, signed));
   const jwk = { ...(await jose.exportJWK(publicKey)), kid: "k" };
   bench.write("key.jwk", JSON.stringify(jwk));
   bench.write("keys.json", JSON.stringify({ keys: [jwk] }));
@@ -107,7 +108,7 @@ test("a signed card is trusted by a key from a file", async () => {
 
 describe("a chain", () => {
   const agents = async (last: JsonObject) => {
-    const server = await oddServer((request, response) => {
+    const server = await httpServer((request, response) => {
       const [, name = ""] = (request.url ?? "").split("/");
       const next = { a: "b", b: "c" }[name];
       const delegates = next === undefined ? [] : [{ url: `${server.url}/${next}` }];

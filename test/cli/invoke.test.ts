@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attenuate, inspect } from "../../src/index.js";
-import {
-  ALICE,
-  NASTY,
-  oddServer,
-  type RunningAgent,
-  sendJson,
-  startAgent,
-  UNSAFE,
-} from "./agent.js";
+import { httpServer } from "../support/loopback-servers.js";
+import { ALICE, NASTY, type RunningAgent, sendJson, startAgent, UNSAFE } from "./agent.js";
 import { Bench, document, type Run, signatureForms } from "./run.js";
 import { eventually } from "./serving.js";
 
@@ -260,7 +253,7 @@ describe("what is no token stays here", () => {
     ["both from standard input", ["-", "--access-token", "-"], "x", 2, /can not both come from/],
     ["arguments", ["@token", "--arg", "n<=5"], "", 2, /write it like amount=500/],
   ])("%s", async (_what, args, input, expected, message) => {
-    const { url, requests } = await oddServer((_, response) => sendJson(response, {}));
+    const { url, requests } = await httpServer((_, response) => sendJson(response, {}));
     const run = await bench.run(["invoke", url, "list_documents", ...args], { env, input });
     expect(run.stderr).toMatch(message);
     expect({ status: run.status, stdout: run.stdout }).toEqual({ status: expected, stdout: "" });
@@ -275,7 +268,7 @@ test("nothing in an answer makes a terminal act", async () => {
   const status = { state: "TASK_STATE_COMPLETED" };
   const artifacts = [{ artifactId: "a", parts: [{ data }] }];
   const task = { id: NASTY, contextId: NASTY, status, artifacts, metadata };
-  const { url } = await oddServer((req, response) => {
+  const { url } = await httpServer((req, response) => {
     const at = `http://${req.headers.host}/rest`;
     const own = [{ url: at, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" }];
     sendJson(response, req.method === "GET" ? { ...card, supportedInterfaces: own } : { task });

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { ClientError, type ClientErrorCode } from "../../src/client/client-error.js";
 import type { Address } from "../../src/client/pinned-addresses.js";
 import { type GetAccess, pinnedGet } from "../../src/client/pinned-get.js";
-import { httpServer, rawServer, sendText } from "../discovery/servers.js";
+import { httpServer, rawServer, sendText } from "../support/loopback-servers.js";
 import { CERTIFICATE, PRIVATE_KEY } from "./certificate.js";
 
 const LIMITS = { timeout: 5000, maxBytes: 1000 };
@@ -166,7 +166,7 @@ describe("redirects", () => {
   });
 });
 
-describe("places that nobody named", () => {
+describe("places that the caller did not name", () => {
   test.each(["http://127.0.0.1:PORT", "http://localhost:PORT", "http://[::1]:PORT"])(
     "%s is not asked",
     async (place) => {

@@ -8,8 +8,8 @@ import {
   discoverChain,
   undeclaredIn,
 } from "../../src/discovery/index.js";
+import { httpServer, sendText } from "../support/loopback-servers.js";
 import { card, read } from "./cards.js";
-import { httpServer, sendText } from "./servers.js";
 
 const CONTEXT = { capabilities: { context_reuse: true } };
 const END_TO_END: DiscoveryRequirements = { endToEnd: ["context_reuse"] };

@@ -8,8 +8,13 @@ import {
   readCard,
   safeDiscover,
 } from "../../src/discovery/index.js";
+import {
+  httpServer,
+  type LoopbackServer,
+  rawServer,
+  sendText,
+} from "../support/loopback-servers.js";
 import { card } from "./cards.js";
-import { httpServer, type LoopbackServer, rawServer, sendText } from "./servers.js";
 
 const PATH = "/.well-known/agent-card.json";
 
@@ -135,7 +140,7 @@ describe("where a card leads", () => {
   };
 
   test.each(["http://127.0.0.1:1/a2a", "https://169.254.169.254/latest", "https://[fd00::1]/a2a"])(
-    "%s is refused: nobody named it",
+    "%s is refused: the caller did not name it",
     async (url) => {
       expect(await found(await leading(url))).toBe("address_refused/interface");
     },

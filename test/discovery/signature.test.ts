@@ -8,8 +8,8 @@ import {
   safeDiscover,
   signCard,
 } from "../../src/discovery/index.js";
+import { httpServer, sendText } from "../support/loopback-servers.js";
 import { card } from "./cards.js";
-import { httpServer, sendText } from "./servers.js";
 
 interface Pair {
   readonly alg: string;

@@ -16,8 +16,8 @@ import {
   withCapability,
 } from "../../../src/protocols/a2a/client/index.js";
 import { card } from "../../discovery/cards.js";
-import { httpServer, sendText } from "../../discovery/servers.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
+import { httpServer, sendText } from "../../support/loopback-servers.js";
 import { callOf, clientOf, LISTING, request } from "./callers.js";
 
 const TOKEN = "a-capability-that-must-not-leave";

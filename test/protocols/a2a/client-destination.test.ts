@@ -12,7 +12,7 @@ import {
   withCapability,
 } from "../../../src/protocols/a2a/client/index.js";
 import { card } from "../../discovery/cards.js";
-import { httpServer, sendText } from "../../discovery/servers.js";
+import { httpServer, sendText } from "../../support/loopback-servers.js";
 
 const TOKEN = "a-capability-that-must-not-leave";
 const ACCESS = "an-access-token-that-must-not-leave";
@@ -188,6 +188,19 @@ describe("by the client's own card alone", () => {
     expect(await codeOf(client)).toBe("address_refused");
     expect(await codeOf(client, { discovery: { allowHosts: ["10.0.0.1:443"] } })).toContain("sent");
   });
+});
+
+test.each<[about: string, addresses: readonly string[], expected: string]>([
+  ["a public address alone", ["8.8.8.8"], "sent"],
+  // The SDK looks the name up again, and may take either.
+  ["a public address and a loopback one", ["8.8.8.8", "127.0.0.1"], "address_refused"],
+  ["no address", [], "card_unreachable"],
+])("a name that has %s", async (_, addresses, expected) => {
+  const client = await clientFor(cardAt(["https://agent.example/rpc"]), async () => {
+    throw new Error("sent");
+  });
+  const resolve = async () => addresses.map((address) => ({ address, family: 4 }));
+  expect(await codeOf(client, { discovery: { resolve } })).toContain(expected);
 });
 
 describe("createAgentFetch", () => {

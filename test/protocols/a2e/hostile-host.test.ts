@@ -93,7 +93,7 @@ test("a stream whose bytes are decoded already is an error, and does not end the
   await expect(attempt).rejects.toThrow("a stream of bytes has no encoding");
 });
 
-/** A process's thread that listens and takes nobody in, with its queue of two full. */
+/** A process's thread that listens and accepts no connection, with its queue of two full. */
 async function busyAt(at: JsonObject): Promise<number> {
   const code = `
     const { parentPort, workerData: { at, held } } = require("node:worker_threads");

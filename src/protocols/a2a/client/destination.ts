@@ -3,9 +3,10 @@ import type { Client, Transport } from "@a2a-js/sdk/client";
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import { isLoopback, readUrl } from "../../../client/address.js";
 import { ClientError } from "../../../client/client-error.js";
-import { pinnedAddresses } from "../../../client/pinned-addresses.js";
+import { assertReachable } from "../../../client/reachable.js";
 import type { CardReading } from "../../../discovery/card.js";
 import type { DiscoveryDenial } from "../../../discovery/denial.js";
+import { FETCH_TIMEOUT } from "../../../discovery/fetch-card.js";
 import { fetchDenial } from "../../../discovery/fetch-denial.js";
 import { judgeCard } from "../../../discovery/judge.js";
 import type { DiscoveryRequirements } from "../../../discovery/requirements.js";
@@ -96,19 +97,19 @@ async function addressDenials(
   discovery: DiscoverOptions,
   named: readonly string[] | undefined,
 ): Promise<readonly DiscoveryDenial[]> {
-  const { insecure = false, allowHosts, resolve } = checkedOptions(discovery);
+  const { insecure = false, allowHosts, resolve, timeout } = checkedOptions(discovery);
   // Addresses of gRPC are often a name and a port alone.
   const isBare = isSame(binding, "GRPC") && !place.includes("://");
   const text = isBare ? `https://${place}` : place;
   try {
     const url = readUrl(text, "the address that the client goes to", { insecure });
     const own = isLoopback(url.hostname) ? [url.origin] : [];
-    await pinnedAddresses(url, { named: named ?? own, allowHosts }, resolve);
+    const reach = { named: named ?? own, allowHosts };
+    await assertReachable(url, reach, timeout ?? FETCH_TIMEOUT, resolve);
     return [];
   } catch (error) {
-    if (error instanceof ClientError) return [{ ...fetchDenial(error), rule: "client" }];
-    const message = `the host that the client goes to, ${shown(place)}, is not found`;
-    return [{ code: "card_unreachable", rule: "client", message }];
+    if (!(error instanceof ClientError)) throw error;
+    return [{ ...fetchDenial(error), rule: "client" }];
   }
 }
 
