@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { revocableKeyIds } from "../../src/capability/key-id.js";
 import type { MintedCapability, MintRequest } from "../../src/capability/mint.js";
 import { emptyRules, meet } from "../../src/caveats/meet.js";
 import { parseTime, readDuration } from "../../src/caveats/time.js";
@@ -55,7 +56,7 @@ async function run(context: Context, options: Options): Promise<void> {
   if (options.json !== true && context.stderr.isTerminal) say(context, summaryLine(token));
 }
 
-function mint(request: MintRequest, { issuer, keys, revocations, files }: Home): MintedCapability {
+function mint(request: MintRequest, { issuer, revocations, files }: Home): MintedCapability {
   const { expires, operations, anyOperation } = request;
   if (operations !== undefined && anyOperation === true) {
     throw usageError("--op and --any-op exclude each other", "give one of them");
@@ -87,7 +88,7 @@ function mint(request: MintRequest, { issuer, keys, revocations, files }: Home):
   const [entry] = revocations.find({
     links: [],
     capability: minted.id,
-    key: keys().minting.kid,
+    keys: revocableKeyIds(minted.keyId),
     issued: parseTime(minted.issued) ?? 0,
     ...(request.principal === undefined ? {} : { principal: request.principal }),
   });
