@@ -24,6 +24,8 @@ export const EXIT = {
   deprecating: 7,
   /** Two cards differ: something that callers rely on is gone. */
   breaking: 8,
+  /** People have to approve it first, and have not decided yet. */
+  pending: 9,
   /** A fault in this program. */
   fault: 70,
 } as const;

@@ -13,6 +13,7 @@ Exit codes:
   5  revoked, or the revocation list is too old
   6  the environment: no home, an unreadable file, a locked store, a full disk
   7  card diff: something is announced to end; 8: something is gone
+  9  people have to approve it first, and have not decided yet
 
 Environment:
   PROVISO_HOME  the issuer's home folder; --home goes first. Without either it is

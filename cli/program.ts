@@ -31,6 +31,7 @@ const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
   invoke: () => import("./verbs/invoke.js"),
   session: () => import("./verbs/session.js"),
   audit: () => import("./verbs/audit.js"),
+  grants: () => import("./verbs/grants.js"),
   tasks: () => import("./verbs/tasks.js"),
   vectors: () => import("./verbs/vectors.js"),
   completion: () => import("./verbs/completion.js"),

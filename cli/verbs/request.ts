@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
-import type { Json } from "../../src/bytes/json.js";
+import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import type { HopInit } from "../../src/caveats/hop.js";
 import { REQUESTED_KEYS, type Requested } from "../../src/caveats/hop-rules.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
@@ -12,13 +13,16 @@ import { printAnswer, printable, say, stderrPaint } from "../output.js";
 import type { RemoteCard } from "../remote/card.js";
 import { type AgentConnection, asking, connectAgent } from "../remote/client.js";
 import { type ReceivedCapabilities, readReceived, receivedLines } from "../remote/granted.js";
+import { pendingLines, readPending, sayHowToCollect } from "../remote/pending.js";
 import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/options.js";
 import { refusedDetails, refusedLine, requestRefusal } from "../remote/refusal.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { act, addExamples, collect, toText } from "../verb.js";
 
 interface Options extends RemoteOptions {
-  readonly grant: readonly string[];
+  readonly grant?: readonly string[];
+  readonly collect?: string;
+  readonly wait?: boolean;
   readonly collection?: string;
   readonly filter?: readonly string[];
 }
@@ -30,14 +34,15 @@ export function define(program: Command, context: Context): void {
     .description(
       "Asks an agent for capabilities, and prints their tokens, one on a line. What they are good " +
         "for, and the handles of the resources, goes to standard error. Ask for no more than the " +
-        "task needs: what is not restricted here is as wide as the agent's policy.",
+        "task needs: what is not restricted here is as wide as the agent's policy. Where people have " +
+        "to approve it first, who, where and until when goes to standard error; it is then waited for " +
+        "(on a terminal, or with --wait), or collected later, with --collect.",
     )
     .argument("<url>", URL_HELP)
-    .requiredOption(
-      "--grant <grant>",
-      "a grant, as proviso card shows them; repeat for more",
-      collect,
-    )
+    .option("--grant <grant>", "a grant, as proviso card shows them; repeat for more", collect)
+    .option("--collect <approval>", "collect what an earlier request waits for, by its id", toText)
+    .option("--wait", "wait until people have decided; so does a terminal")
+    .option("--no-wait", "do not wait: end with exit code 9 while people have not decided")
     .option("--collection <name>", "the collection of resources that the task is about", toText)
     .option(
       "--filter <expr>",
@@ -53,36 +58,94 @@ export function define(program: Command, context: Context): void {
   addExamples(command, [
     "proviso request http://127.0.0.1:8080 --access-token @access --grant documents:read --collection reports --filter year=2025 --purpose 'sum up the year' > token",
     "proviso request http://127.0.0.1:8080 --access-token @access --grant documents:read --collection reports --filter 'date>=2025-04-01' --op retrieve --expires 5m --json",
+    "proviso request http://127.0.0.1:8080 --access-token @access --grant payments:transfer --wait > token",
+    "proviso request http://127.0.0.1:8080 --access-token @access --collect approval_5bWq0Yx3mNfQk2Zt8cVh1A > token",
   ]);
 }
 
 async function run(context: Context, options: Options, url: string): Promise<void> {
   const query = await queryFrom(options);
-  const { card, client } = await connectAgent(context, url, options);
-  const answer = await ask({ card, client }, query);
+  const connection = await connectAgent(context, url, options);
+  const first = await ask(connection, ({ client }) =>
+    typeof query === "string" ? client.collect(query) : client.request(query),
+  );
+  const answer = await decided(context, connection, first, options);
+  const { card } = connection;
   const received = readReceived(card, answer);
-  if (received.capabilities.length === 0) throw nothing(card, received);
+  const pending = readPending(card, answer);
+  if (received.capabilities.length === 0 && pending === undefined) throw nothing(card, received);
   if (options.json !== true) tell(context, card, received);
+  if (pending !== undefined) {
+    context.exitCode = EXIT.pending;
+    if (options.json !== true) sayHowToCollect(context, pending, url);
+  }
   const tokens = received.capabilities.map(({ token }) => token);
-  printAnswer(context, options, answer, tokens);
+  if (options.json === true || tokens.length > 0) printAnswer(context, options, answer, tokens);
 }
 
-async function queryFrom(options: Options): Promise<CapabilityQuery> {
-  const { grant, collection, filter } = options;
+/** The answer, once people have decided about what waits; as it is where that is not waited for. */
+async function decided(
+  context: Context,
+  { card, client }: AgentConnection,
+  answer: Json,
+  { wait = context.stderr.isTerminal, json }: Options,
+): Promise<Json> {
+  const pending = readPending(card, answer);
+  if (pending === undefined) return answer;
+  if (json !== true || wait) for (const line of pendingLines(context, card, pending)) say(context, line);
+  if (!wait) return answer;
+  const signal = context.untilStopped();
+  try {
+    const collected = await ask({ card, client }, () => client.waitFor(pending, { signal }));
+    return together(answer, collected);
+  } catch (error) {
+    if (signal.aborted) return answer;
+    throw error;
+  }
+}
+
+/** What was granted at once, and what was granted by people. */
+function together(first: Json, then: Json): Json {
+  if (!isJsonObject(first) || !isJsonObject(then)) return then;
+  const { pending: _, ...granted } = first;
+  return { ...granted, ...then, capabilities: listsOf("capabilities", first, then) };
+}
+
+function listsOf(name: string, ...answers: readonly JsonObject[]): Json {
+  return answers.flatMap(({ [name]: list = [] }) => (Array.isArray(list) ? list : []));
+}
+
+async function queryFrom(options: Options): Promise<CapabilityQuery | string> {
+  const { grant, collection, filter, collect: approval } = options;
+  const restrictions: HopInit = await restrictionsFrom(options, { moments: true });
+  if (approval !== undefined) {
+    const given = Object.keys(restrictions).length > 0 || collection !== undefined;
+    if (!given && grant === undefined && filter === undefined) return approval;
+    throw usageError("--collect stands alone", "what was asked for is what is collected");
+  }
+  if (grant === undefined) {
+    const hint = "proviso card shows the agent's grants; --collect takes the id of an approval";
+    throw usageError("required option '--grant <grant>' not specified", hint);
+  }
   if (collection === undefined && filter !== undefined) {
     throw usageError("--filter needs --collection", "name the collection that it is about");
   }
-  const restrictions: HopInit = await restrictionsFrom(options, { moments: true });
   const hop: Requested =
     Object.keys(restrictions).length === 0 ? {} : asUsage(() => normalizeHop(restrictions));
-  if (collection === undefined) return { grants: grant, ...hop };
+  // The same request, sent again by the network's fault, opens no second approval.
+  const query = { grants: grant, requestId: randomUUID(), ...hop };
+  if (collection === undefined) return query;
   const only = filter === undefined ? {} : { filter: readFilters(filter) };
-  return { grants: grant, ...hop, resourceQuery: { collection, ...only } };
+  return { ...query, resourceQuery: { collection, ...only } };
 }
 
-async function ask({ card, client }: AgentConnection, query: CapabilityQuery): Promise<Json> {
+async function ask(
+  connection: AgentConnection,
+  call: (connection: AgentConnection) => Promise<unknown>,
+): Promise<Json> {
+  const { card } = connection;
   try {
-    const answer = await asking(card, () => client.request(query));
+    const answer = await asking(card, () => call(connection));
     // Whatever came: it is only known to be JSON.
     return JSON.parse(JSON.stringify(answer));
   } catch (error) {
@@ -107,17 +170,18 @@ function tell(
   card: RemoteCard,
   { capabilities, refused }: ReceivedCapabilities,
 ): void {
+  const count = capabilities.length;
+  if (count === 0 && refused.length === 0) return;
   const paint = stderrPaint(context);
   const now = Date.now();
-  const count = capabilities.length;
   const what = count === 1 ? "a capability" : `${count} capabilities`;
   const lines = [
-    `${printable(card.name)} granted ${what}`,
+    ...(count === 0 ? [] : [`${printable(card.name)} granted ${what}`]),
     ...capabilities.flatMap((one) => receivedLines(one, paint, now)),
     ...refused.map((one) => `${paint.yellow("not granted")}: ${printable(refusedLine(one))}`),
   ];
   for (const line of lines) say(context, line);
-  if (count === 1) return;
+  if (count <= 1) return;
   const order = "one on a line in this order; proviso invoke takes them together";
   say(context, `note: ${count} tokens, ${order}`);
 }

@@ -54,6 +54,8 @@ export interface Call {
   earlier?: Earlier;
   /** What was thrown when the task could not be begun: nothing has run then. */
   failure?: { readonly error: unknown };
+  /** Calls back once the caller listens no more. */
+  whenClosed?: (then: () => void) => void;
   /** What is answered in the place of whatever fails from now on. */
   instead?: Fault;
 }

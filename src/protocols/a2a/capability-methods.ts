@@ -1,16 +1,26 @@
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AttenuationOutcome } from "../../agent/maintenance.js";
+import type { RequestOutcome } from "../../agent/outcomes.js";
 import type { PresentedCapability } from "../../agent/presented.js";
 import { isJsonObject, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
 import { meant } from "../../caveats/known-members.js";
+import { isPlainText, LONGEST_ID } from "./answer.js";
 import { denialFault, type Fault, fault, malformed, problemFault } from "./errors.js";
 import { METHODS } from "./extension.js";
+import { type PendingAnswer, pendingAnswer } from "./pending.js";
 import { readNamed } from "./presented.js";
 
 /** The answer to a method: a result, as it is written in JSON, or the reason for its absence. */
-export type MethodOutcome = { readonly ok: true; readonly result: object } | MethodRefusal;
+export type MethodOutcome =
+  | {
+      readonly ok: true;
+      readonly result: object;
+      /** The part of the result that waits for an approval. */
+      readonly pending?: PendingAnswer;
+    }
+  | MethodRefusal;
 
 /** Why a method has no result. */
 export interface MethodRefusal {
@@ -18,11 +28,20 @@ export interface MethodRefusal {
   readonly fault: Fault;
 }
 
-/** A method that needs no task: the same over JSON-RPC and in a message's data part. */
+/** What a method goes by besides its parameters. */
+export interface MethodSetting {
+  /** What tells the request from others of its party, unless its parameters say it: its message's id. */
+  readonly requestId?: string;
+  /** Where people decide about what is asked for. */
+  readonly verificationUri?: string | undefined;
+}
+
+/** A method that needs no capability: the same over JSON-RPC and in a message's data part. */
 export type CapabilityMethod = (
   agent: IssuingAgent,
   caller: Caller,
   params: JsonObject,
+  setting: MethodSetting,
 ) => Promise<MethodOutcome>;
 
 /** Parameters that a method cannot work with. */
@@ -53,16 +72,42 @@ function aboutOne(method: MethodAboutOne): CapabilityMethod {
   };
 }
 
-const request: CapabilityMethod = async (agent, caller, params) => {
-  const outcome = await agent.request(caller, params);
+const request: CapabilityMethod = async (agent, caller, params, setting) => {
+  const { requestId = setting.requestId, ...query } = params;
+  if (requestId !== undefined && (typeof requestId !== "string" || !isRequestId(requestId))) {
+    return invalidParams(`"requestId" must be a text of 1 to ${LONGEST_ID} printable characters`);
+  }
+  const own = requestId === undefined ? {} : { requestId };
+  return granted(await agent.request(caller, query, own), setting);
+};
+
+const collect: CapabilityMethod = async (agent, caller, params, setting) => {
+  const unknown = unknownIn(params, ["approvalId"]);
+  if (unknown !== undefined) return unknown;
+  const { approvalId } = params;
+  if (typeof approvalId !== "string") {
+    return invalidParams('"approvalId" must be the id of an approval, as "pending" has it');
+  }
+  return granted(await agent.collect(caller, approvalId), setting);
+};
+
+/** What was granted, and what waits. */
+function granted(outcome: RequestOutcome, { verificationUri }: MethodSetting): MethodOutcome {
   if (!outcome.ok) return { ok: false, fault: problemFault(outcome.denial) };
   const { capabilities, refused, reason } = outcome;
-  return done({
+  const result = {
     capabilities,
     ...(refused.length === 0 ? {} : { refused }),
     ...(reason === undefined ? {} : { reason }),
-  });
-};
+  };
+  if (outcome.pending === undefined) return done(result);
+  const pending = pendingAnswer(outcome.pending, verificationUri);
+  return { ok: true, result: { ...result, pending }, pending };
+}
+
+function isRequestId(text: string): boolean {
+  return text !== "" && isPlainText(text);
+}
 
 const attenuate: MethodAboutOne = async (agent, caller, presented, params) => {
   const { constraints } = params;
@@ -121,6 +166,7 @@ export const CAPABILITY_METHODS: ReadonlyMap<string, CapabilityMethod> = new Map
   CapabilityMethod
 >([
   [METHODS.request, request],
+  [METHODS.collect, collect],
   [METHODS.attenuate, aboutOne(attenuate)],
   [METHODS.revoke, aboutOne(revoke)],
   [METHODS.introspect, aboutOne(introspect)],

@@ -1,12 +1,14 @@
 import { type Message, Role, SendMessageRequest, type Task } from "@a2a-js/sdk";
+import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { admit } from "./admission.js";
+import type { ApprovalTasks } from "./approval-tasks.js";
 import { type Call, contextFor, giveUp } from "./calls.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
 import { malformed, refuse } from "./errors.js";
-import { EXTENSION_URI } from "./extension.js";
+import { EXTENSION_URI, METHODS } from "./extension.js";
 import { dataPart, newMessage } from "./parts.js";
 import type { Need, Outline } from "./places.js";
 import { oddIdIn } from "./plain-ids.js";
@@ -26,6 +28,10 @@ export interface MessageWay {
 export interface Gates {
   readonly agent: IssuingAgent;
   readonly messages: MessageWay;
+  /** The tasks that wait for approvals; absent where none are kept. */
+  readonly approvals?: ApprovalTasks | undefined;
+  /** Where people decide about what is asked for. */
+  readonly verificationUri?: string | undefined;
 }
 
 /** A request that has been let in. */
@@ -46,19 +52,21 @@ export interface Read {
 /** Asks for leave. @throws Refused, or the A2AError to answer, if there is none. */
 export async function enter(
   need: Need,
-  { call, outline: { params, inMessage } }: Read,
+  { call, outline: { params, inMessage, task } }: Read,
   tenant: string,
-  { agent, messages }: Gates,
+  gates: Gates,
 ): Promise<Entered> {
+  const { agent, messages } = gates;
   const context = contextFor(call, tenant);
   try {
-    if (need === "task") await admit(agent, context);
+    if (need === "task") await enterTask(task, call, context, gates);
     if (need === "message") {
       call.request = messageIn(params);
+      assertNotWaiting(call.request, gates);
       const reply =
         inMessage === undefined
           ? await messages.enter(call.request, context)
-          : await answerInMessage(call.request, context, call, agent);
+          : await answerInMessage(call.request, context, call, gates);
       if (reply !== undefined) call.reply = reply;
     }
   } catch (error) {
@@ -66,6 +74,29 @@ export async function enter(
     throw error;
   }
   return { need, context, taken: false };
+}
+
+/** @throws UnsupportedOperationError for a message in a task that goes on by itself. */
+function assertNotWaiting({ message }: SendMessageRequest, { approvals }: Gates): void {
+  const { taskId = "" } = message ?? {};
+  if (approvals?.has(taskId) !== true) return;
+  throw new UnsupportedOperationError(
+    `Task ${taskId} waits for an approval, goes on by itself, and takes no message`,
+  );
+}
+
+/** A task that waits for an approval is its asker's, who may have no capability yet. */
+async function enterTask(
+  task: string | undefined,
+  { presented }: Call,
+  context: ServerCallContext,
+  { agent, approvals }: Gates,
+): Promise<void> {
+  const isAsked = task !== undefined && approvals?.has(task) === true;
+  // What is presented must be sound, also where nothing rests on it.
+  const presents = !presented.ok || presented.presented.length > 0 || presented.declared;
+  if (!isAsked || presents) await admit(agent, context);
+  if (isAsked) approvals.admit(context);
 }
 
 function messageIn(params: JsonObject): SendMessageRequest {
@@ -82,13 +113,14 @@ function readMessage(params: JsonObject): SendMessageRequest {
   }
 }
 
-/** Answers a message that calls a method about capabilities. */
+/** Answers a message that calls a method about capabilities: with a task, where what it asks for waits. */
 async function answerInMessage(
-  { message }: SendMessageRequest,
+  sent: SendMessageRequest,
   context: ServerCallContext,
   { caller }: Call,
-  agent: IssuingAgent,
-): Promise<Message> {
+  { agent, approvals, verificationUri }: Gates,
+): Promise<Message | Task> {
+  const { message } = sent;
   const reading = readTaskRequest(message);
   if (!reading.ok) return refuse(malformed(reading.message));
   const missing = missingIn(message);
@@ -98,12 +130,20 @@ async function answerInMessage(
   if (request.kind !== "method" || method === undefined || (message?.taskId ?? "") !== "") {
     return refuse(malformed("a method about capabilities stands alone, and belongs to no task"));
   }
-  const outcome = await method(agent, caller, request.params);
+  const isRequest = request.method === METHODS.request;
+  const earlier = isRequest ? await approvals?.earlier(sent, context) : undefined;
+  if (earlier !== undefined) return earlier;
+  const requestId = message?.messageId ?? "";
+  const outcome = await method(agent, caller, request.params, { requestId, verificationUri });
   if (!outcome.ok) return refuse(outcome.fault);
   context.addActivatedExtension(EXTENSION_URI);
+  const { result, pending } = outcome;
+  if (pending !== undefined && isRequest && approvals !== undefined) {
+    return approvals.begin(sent, context, { ...result, pending });
+  }
   return newMessage({
     role: Role.ROLE_AGENT,
-    parts: [dataPart(outcome.result)],
+    parts: [dataPart(result)],
     contextId: message?.contextId ?? "",
     extensions: [EXTENSION_URI],
   });

@@ -63,7 +63,11 @@ export function entrance(
       const history = options.histories ? undefined : historyIn(outline);
       if (history !== undefined) return answer(malformed(history));
       const presented = readPresented(outline.params, req.headers, outline.places);
-      const read = { call: { caller, binding, presented }, outline };
+      const whenClosed = (then: () => void): void => {
+        if (res.closed) then();
+        else res.once("close", then);
+      };
+      const read = { call: { caller, binding, presented, whenClosed }, outline };
       withoutCapability(req);
       // Whatever else there is at the address, or below it, is not JSON-RPC.
       const isRpc = binding === "jsonrpc" && req.method === "POST" && isRoot(req.path);

@@ -1,10 +1,9 @@
 import type { Request, Response } from "express";
-import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { answerFault } from "./answer.js";
 import type { Call } from "./calls.js";
 import { CAPABILITY_METHODS, type MethodOutcome } from "./capability-methods.js";
-import type { Read } from "./entering.js";
+import type { Gates, Read } from "./entering.js";
 import { type Fault, fault, malformed } from "./errors.js";
 import { EXTENSION_URI, METHODS } from "./extension.js";
 import { sentTask } from "./sent-task.js";
@@ -36,7 +35,11 @@ export async function answerOwnMethod(
   req: Request,
   res: Response,
   read: Read,
-  { agent, methods }: { readonly agent: IssuingAgent; readonly methods: OwnMethods },
+  {
+    agent,
+    methods,
+    verificationUri,
+  }: Pick<Gates, "agent" | "verificationUri"> & { readonly methods: OwnMethods },
 ): Promise<Read | "answered"> {
   const body: Json = req.body ?? null;
   const method = isJsonObject(body) ? body["method"] : undefined;
@@ -69,7 +72,7 @@ export async function answerOwnMethod(
   const run =
     known === undefined
       ? methods.get(method)
-      : (_: Call, given: JsonObject) => known(agent, call.caller, given);
+      : (_: Call, given: JsonObject) => known(agent, call.caller, given, { verificationUri });
   const outcome = await run?.(call, params);
   if (outcome === undefined) {
     return answer(fault(-32601, "there is no such method", "method_not_found"));

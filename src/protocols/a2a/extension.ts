@@ -24,6 +24,7 @@ export const AMBIENT = { authority: "ambient" } as const;
 /** The JSON-RPC methods of the extension (docs/a2a.md, section 6). */
 export const METHODS = {
   request: "a2a/capabilities/request",
+  collect: "a2a/capabilities/collect",
   attenuate: "a2a/capabilities/attenuate",
   revoke: "a2a/capabilities/revoke",
   introspect: "a2a/capabilities/introspect",

@@ -1,10 +1,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { ListTasksRequest, ListTasksResponse, StreamResponse, Task } from "@a2a-js/sdk";
+import type {
+  ListTasksRequest,
+  ListTasksResponse,
+  Message,
+  StreamResponse,
+  Task,
+} from "@a2a-js/sdk";
 import { A2AError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler as Operations, ServerCallContext } from "@a2a-js/sdk/server";
 import { useOf } from "../../agent/coverage.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { recordUse } from "../../stores/tasks/task-access.js";
+import type { ApprovalTasks } from "./approval-tasks.js";
 import { adopt, callOf, giveUp } from "./calls.js";
 import type { Entered } from "./entering.js";
 import { faultOf, INTERNAL, sdkError } from "./errors.js";
@@ -21,6 +28,8 @@ export interface GuardedHandlerOptions {
   readonly inner: Operations;
   /** Which tasks a request may see; unless given, what keeps the tasks of `inner` says that. */
   readonly visibility?: Visibility | undefined;
+  /** The tasks that wait for approvals; absent where none are kept. */
+  readonly approvals?: ApprovalTasks | undefined;
   /**
    * Called with what fails within: its caller learns only that something did. Unless given, the SDK shows
    * callers the message of whatever is thrown.
@@ -82,7 +91,7 @@ export class GuardedHandler implements Operations {
     this.#take("message", context);
     try {
       const { reply } = callOf(context);
-      if (reply !== undefined) return yield* follow(reply, this.#inner, context);
+      if (reply !== undefined) return yield* this.#replied(reply, context);
       const request = { ...this.#begun(context), tenant };
       for await (const event of this.#inner.sendMessageStream(request, context)) {
         const id = taskIdOf(event);
@@ -92,6 +101,15 @@ export class GuardedHandler implements Operations {
     } catch (error) {
       throw this.#shown("message", context, error);
     }
+  }
+
+  #replied(
+    reply: Message | Task,
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const { approvals } = this.#options;
+    const waits = "artifacts" in reply && approvals?.has(reply.id) === true;
+    return waits ? approvals.stream(reply, context) : follow(reply, this.#inner, context);
   }
 
   readonly getTask: Operations["getTask"] = (params, context) => {

@@ -4,6 +4,7 @@ import {
   type Message,
   type SendMessageRequest,
   type StreamResponse,
+  type SubscribeToTaskRequest,
   type Task,
   type TaskPushNotificationConfig,
   TaskState,
@@ -15,8 +16,9 @@ import {
   type ServerCallContext,
 } from "@a2a-js/sdk/server";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
+import type { ApprovalTasks } from "./approval-tasks.js";
 import { callOf } from "./calls.js";
-import { PushSender } from "./push-sender.js";
+import type { PushSender } from "./push-sender.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
 import { follow, repeatedTask } from "./repeats.js";
 
@@ -26,7 +28,8 @@ export interface KeptTasksOptions {
   readonly tasks: TaskStore;
   readonly executor: AgentExecutor;
   readonly push: PushOptions | undefined;
-  readonly onFailure: (error: unknown, what: string) => void;
+  readonly sender: PushSender | undefined;
+  readonly approvals: ApprovalTasks | undefined;
 }
 
 /** The SDK's handler over tasks that are kept, so that a message which is sent again runs nothing. */
@@ -34,8 +37,7 @@ export class KeptTasks extends DefaultRequestHandler {
   readonly #options: KeptTasksOptions;
 
   constructor(options: KeptTasksOptions) {
-    const { card, tasks, executor, push, onFailure } = options;
-    const sender = push === undefined ? undefined : new PushSender(push.store, onFailure);
+    const { card, tasks, executor, push, sender } = options;
     super(
       card,
       // The executor stores what becomes of a task before anyone hears of it. What is left is the
@@ -83,13 +85,26 @@ export class KeptTasks extends DefaultRequestHandler {
   }
 
   override async cancelTask(params: CancelTaskRequest, context: ServerCallContext): Promise<Task> {
+    const { approvals } = this.#options;
     try {
+      if (approvals?.has(params.id) === true) return await approvals.cancel(params.id, context);
       return await super.cancelTask(params, context);
     } catch (error) {
       // A2A 1.0, section 5.4: 409, where the SDK has 400.
       if (!(error instanceof TaskNotCancelableError)) throw error;
       throw new RestTaskNotCancelableError({ statusCode: 409, message: error.message });
     }
+  }
+
+  override async *resubscribe(
+    params: SubscribeToTaskRequest,
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const { approvals } = this.#options;
+    const waits = approvals?.has(params.id) === true;
+    yield* waits
+      ? approvals.resubscribe(params.id, context)
+      : super.resubscribe(params, context);
   }
 
   override async createTaskPushNotificationConfig(

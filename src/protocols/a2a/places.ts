@@ -35,6 +35,7 @@ const METHODS_BY_NAME: ReadonlyMap<Json | undefined, Method> = new Map<Json | un
   ["DeleteTaskPushNotificationConfig", { need: "task", places: HEADER }],
   ["GetExtendedAgentCard", { need: "card", places: HEADER }],
   [METHODS.request, { places: OWN }],
+  [METHODS.collect, { places: OWN }],
   [METHODS.attenuate, { places: { ...OWN, params: ONE } }],
   [METHODS.revoke, { places: { ...OWN, params: ONE } }],
   [METHODS.introspect, { places: { ...OWN, params: ONE } }],
@@ -88,6 +89,8 @@ export interface Outline extends Omit<Called, "method"> {
   readonly envelope: JsonObject;
   /** The method about capabilities that the request's message calls. */
   readonly inMessage?: Called;
+  /** The id of the task that it is about, if it is about one. */
+  readonly task?: string;
 }
 
 /**
@@ -103,10 +106,19 @@ export function outlineOf(binding: Binding, path: string, body: JsonObject): Out
   const [matched, byPath] = isRpc ? [] : methodByPath(path);
   const { need, places } = (isRpc ? METHODS_BY_NAME.get(method) : byPath) ?? { places: HEADER };
   const tenant = (isRpc ? params["tenant"] : matched?.[1]) ?? "";
-  const common = { envelope, params, method, need, tenant };
+  const task = need === "task" ? taskIn(isRpc, path, params) : undefined;
+  const about = task === undefined ? {} : { task };
+  const common = { envelope, params, method, need, tenant, ...about };
   const inMessage = places.message === true ? methodIn(params["message"]) : undefined;
   if (inMessage === undefined) return { ...common, places };
   return { ...common, places: METHOD_IN_MESSAGE, inMessage };
+}
+
+function taskIn(isRpc: boolean, path: string, params: JsonObject): string | undefined {
+  if (!isRpc) return /^\/(?:[^/]+\/)?tasks\/([\w-]+)(?:[:/]|$)/i.exec(path)?.[1];
+  // Of push configurations, "id" is their own.
+  const { taskId = params["id"] } = params;
+  return typeof taskId === "string" ? taskId : undefined;
 }
 
 function methodByPath(path: string): readonly [match?: RegExpExecArray, method?: Method] {

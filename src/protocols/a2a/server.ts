@@ -21,6 +21,7 @@ import {
 } from "../../http/serve.js";
 import { ConcurrencyLimit } from "../../http/work.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
+import { ApprovalTasks } from "./approval-tasks.js";
 import { BODY_TYPES, faultWriter, plainId } from "./answer.js";
 import type { Call } from "./calls.js";
 import type { MethodOutcome } from "./capability-methods.js";
@@ -35,6 +36,7 @@ import { GuardedHandler } from "./guarded-handler.js";
 import { KeptTasks } from "./kept-tasks.js";
 import { messageGate } from "./message-gate.js";
 import { routeOf } from "./places.js";
+import { PushSender } from "./push-sender.js";
 import type { PushOptions } from "./push-target.js";
 import { invokeSkill } from "./skill-methods.js";
 import type { TaskRunner } from "./task-call.js";
@@ -50,6 +52,8 @@ export interface A2AOptions {
   readonly tasks: TaskStore;
   /** Lets callers subscribe a receiver to a task's progress; not offered unless given. */
   readonly push?: PushOptions;
+  /** Where people decide about what callers ask for: the address of the approvals console. */
+  readonly verificationUri?: string | undefined;
   /** Makes sense of messages in words; without it, only calls of skills are understood. */
   readonly runTask?: TaskRunner;
   readonly log: AgentLog;
@@ -168,7 +172,7 @@ export async function serveAgent(
 
 const REQUIRED = ["agent", "authenticator", "card", "tasks", "log"] as const;
 const OPTIONAL = [
-  ...["push", "runTask", "metrics", "body", "rate", "timeout", "mostRunning"],
+  ...["push", "verificationUri", "runTask", "metrics", "body", "rate", "timeout", "mostRunning"],
   ...["publicUrl", "grace", "health"],
 ];
 
@@ -198,11 +202,15 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   // Each run listens, for as long as it takes.
   setMaxListeners(0, stopping.signal);
   const limits = { timeout, onFailure, stopping: stopping.signal };
+  const sender = push === undefined ? undefined : new PushSender(push.store, onFailure);
   const executor = new CapabilityExecutor({ agent, tasks, runTask, ...limits });
-  const inner = new KeptTasks({ card, tasks, executor, push, onFailure });
-  const handler = new GuardedHandler({ agent, inner, onFailure });
+  const approvals =
+    agent.approvals &&
+    new ApprovalTasks({ approvals: agent.approvals, tasks, push, sender, ...limits });
+  const inner = new KeptTasks({ card, tasks, executor, push, sender, approvals });
+  const handler = new GuardedHandler({ agent, inner, approvals, onFailure });
   const messages = messageGate({ agent, tasks, limit, push });
-  const gates = { agent, handler, messages };
+  const gates = { agent, handler, messages, approvals, verificationUri: options.verificationUri };
   const invoke = (call: Call, params: JsonObject): Promise<MethodOutcome> =>
     invokeSkill(call, params, { ...gates, ...limits, limit });
   const entering = { ...gates, onFailure, caller: callerOf, tenants: false, histories: false };
@@ -237,7 +245,7 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
       log.warn({ running: limit.running }, "shutting down: ended what was still under way");
     }
     stopping.abort();
-    await executor.settled();
+    await Promise.all([executor.settled(), approvals?.settled()]);
   };
   return { cardUrl: `${url}${CARD_PATH}`, rpcUrl, restUrl, stop };
 }

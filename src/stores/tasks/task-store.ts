@@ -1,10 +1,12 @@
-import type { ListTasksRequest, ListTasksResponse, Task } from "@a2a-js/sdk";
+import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { TaskStore as SdkTaskStore, ServerCallContext } from "@a2a-js/sdk/server";
-import type { Kysely } from "kysely";
+import type { Kysely, Selectable } from "kysely";
+import type { Caller } from "../../agent/caller.js";
 import { assertMembers } from "../../caveats/known-members.js";
 import type { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
+import { textOf } from "../sound.js";
 import { partyOf, putAccess, type Viewer, viewerOf } from "./accesses.js";
 import { Lease } from "./lease.js";
 import { type Earlier, earlierOf, keepMessage, type TaskMessage } from "./messages.js";
@@ -87,7 +89,7 @@ export class TaskStore implements SdkTaskStore {
     return this.#tasks.write(async (db) => {
       const earlier = await keepMessage(db, message, task.id, this.#tasks);
       if (earlier !== undefined) return { begun: false, ...earlier };
-      const state = await this.#put(db, task, viewer, isWaiting);
+      const state = await this.#put(db, task, viewer, { may: isWaiting });
       if (state === undefined || isWaiting(state)) return { begun: true };
       throw new UnsupportedOperationError(
         `Task ${task.id} ${isRunning(state) ? "is under way" : "has ended"} and takes no further message`,
@@ -114,7 +116,7 @@ export class TaskStore implements SdkTaskStore {
     const viewer = viewerOf(context);
     return this.#tasks.write(async (db) => {
       if ((await rowOf(db, task.id)) === undefined) return false;
-      const state = await this.#put(db, task, viewer, goesOn);
+      const state = await this.#put(db, task, viewer, { may: goesOn, isEnd: true });
       return state !== undefined && goesOn(state);
     });
   }
@@ -168,6 +170,26 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
+   * The tasks that wait for something outside, made with a path that has this id; with the party that made
+   * each.
+   *
+   * @throws A2AError if they could not be read; its cause is a StorageError.
+   */
+  async waitingUnder(id: string): Promise<readonly WaitingTask[]> {
+    return this.#tasks.read(async (db) => {
+      const rows = await db
+        .selectFrom("task")
+        .select(["id", "party"])
+        .where("access", "in", (of) =>
+          of.selectFrom("link").select("access").where("link.id", "=", JSON.stringify(id)),
+        )
+        .where("state", "=", TaskState.TASK_STATE_AUTH_REQUIRED)
+        .execute();
+      return this.#tasks.sound(() => rows.flatMap(waitingTaskOf));
+    });
+  }
+
+  /**
    * Removes tasks that nothing has been saved to for a while, in whatever state they are, and push
    * configurations that are left without a task; a few in each transaction.
    *
@@ -188,7 +210,8 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Writes a task, unless one that is there is in a state in which it may not be written.
+   * Writes a task, unless one that is there is in a state in which it may not be written. What a task comes
+   * to is kept in any case.
    *
    * @returns The state that it was in; `undefined` if it is new.
    */
@@ -196,7 +219,7 @@ export class TaskStore implements SdkTaskStore {
     db: Kysely<StoreTables>,
     task: Task,
     viewer: Viewer,
-    may: (state: number) => boolean = () => true,
+    { may = () => true, isEnd = false }: Putting = {},
   ): Promise<number | undefined> {
     if (task.id === "") throw new TypeError("a task must have an id");
     const { clock, quota } = this.#tasks;
@@ -222,8 +245,7 @@ export class TaskStore implements SdkTaskStore {
         throw new TaskNotFoundError(`Task not found: ${task.id}`);
       }
       if (!may(known.state)) return known.state;
-      // What a running task comes to is kept in any case.
-      if (!isRunning(known.state)) {
+      if (!isRunning(known.state) && !isEnd) {
         await quota.assertRoom(db, principal, { tasks: 0, bytes: columns.bytes - known.bytes });
       }
       const { numUpdatedRows: written } = await db
@@ -250,6 +272,14 @@ export class TaskStore implements SdkTaskStore {
   }
 }
 
+/** How a task is written. */
+interface Putting {
+  /** In which states a task that is there may be written; in any unless given. */
+  readonly may?: (state: number) => boolean;
+  /** Whether it is what the task has come to. */
+  readonly isEnd?: boolean;
+}
+
 type TaskRow = NonNullable<Awaited<ReturnType<typeof rowOf>>>;
 
 function rowOf(db: Kysely<StoreTables>, id: string) {
@@ -258,6 +288,24 @@ function rowOf(db: Kysely<StoreTables>, id: string) {
     .select(["seq", "access", "state", "party", "uses", "bytes", "body", "artifacts"])
     .where("id", "=", JSON.stringify(id))
     .executeTakeFirst();
+}
+
+/** A task that waits, and the party that made it. */
+export interface WaitingTask extends Caller {
+  readonly id: string;
+}
+
+function waitingTaskOf({ id, party }: Pick<Selectable<StoreTables["task"]>, "id" | "party">) {
+  const [, principal, invoker]: readonly unknown[] = party === null ? [] : listOf(party);
+  if (typeof principal !== "string" || typeof invoker !== "string") return [];
+  return [{ id: textOf(id), principal, invoker }];
+}
+
+/** @throws TypeError or SyntaxError if it is no list. */
+function listOf(text: string): readonly unknown[] {
+  const list: unknown = JSON.parse(text);
+  if (Array.isArray(list)) return list;
+  throw new TypeError("this is no list");
 }
 
 /** Whether a task of this state may come to something still. */

@@ -9,6 +9,7 @@ import type { Requested } from "../../../caveats/hop-rules.js";
 import type { AuthorityMarks } from "../authority-marks.js";
 import { EXTENSION_URI, METHODS } from "../extension.js";
 import { dataPart, newMessage } from "../parts.js";
+import type { PendingAnswer } from "../pending.js";
 import { AgentCheck, type AgentCheckOptions } from "./agent-check.js";
 import { presenting } from "./interceptor.js";
 
@@ -16,6 +17,11 @@ import { presenting } from "./interceptor.js";
 export interface CapabilityQuery extends Requested {
   readonly grants: readonly string[];
   readonly resourceQuery?: ResourceQuery;
+  /**
+   * What tells the request from others of the same party: the same again gets the same approval, and no
+   * second one. A random one unless given.
+   */
+  readonly requestId?: string;
 }
 
 /** What an issuing agent granted. */
@@ -25,6 +31,15 @@ export interface GrantedCapabilities {
   readonly refused?: readonly RefusedGrant[];
   /** Why there are no capabilities. */
   readonly reason?: string;
+  /** What waits until people have decided: {@link CapabilityClient.collect} gives it then. */
+  readonly pending?: PendingAnswer;
+}
+
+/** How to wait for people to decide. */
+export interface WaitOptions {
+  /** Seconds between two looks; what the agent says unless given. */
+  readonly interval?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** What a skill answered. */
@@ -50,6 +65,38 @@ export class CapabilityClient {
   async request(query: CapabilityQuery): Promise<GrantedCapabilities> {
     // What the agent says is for the caller to use, not to rely on: the agent checks every call again.
     return (await this.#method(METHODS.request, { ...query })) as unknown as GrantedCapabilities;
+  }
+
+  /**
+   * Collects what an approval has granted: the same capabilities each time, for the party that asked alone.
+   *
+   * @param approvalId - As `pending` has it.
+   * @returns With `pending`, and no capabilities, while people have not decided.
+   * @throws A2AError `approval_denied`, `approval_expired`, `approval_cancelled` or `approval_unknown`, as
+   *   `reason`.
+   */
+  async collect(approvalId: string): Promise<GrantedCapabilities> {
+    return (await this.#method(METHODS.collect, { approvalId })) as unknown as GrantedCapabilities;
+  }
+
+  /**
+   * Waits until people have decided, and collects what they have granted.
+   *
+   * @throws A2AError as {@link CapabilityClient.collect}; the signal's reason once it is aborted.
+   * @throws TypeError if the interval is not a positive number.
+   */
+  async waitFor(
+    { approvalId, interval: usual }: Pick<PendingAnswer, "approvalId" | "interval">,
+    { interval = usual, signal }: WaitOptions = {},
+  ): Promise<GrantedCapabilities> {
+    const milliseconds = Math.min(interval, LONGEST_INTERVAL) * 1000;
+    if (!(milliseconds > 0)) throw new TypeError("interval: must be a positive number of seconds");
+    for (;;) {
+      signal?.throwIfAborted();
+      const answer = await this.collect(approvalId);
+      if (answer.pending === undefined) return answer;
+      await pause(milliseconds, signal);
+    }
   }
 
   /** Revokes a token, with all that descends from it. @throws A2AError */
@@ -91,7 +138,8 @@ export class CapabilityClient {
 
   async #method(method: string, params: object): Promise<JsonObject> {
     const answer = await this.#send(this.#client, { method, params });
-    const [part] = "messageId" in answer ? answer.parts : [];
+    // What waits for people is a task.
+    const { parts: [part] = [] } = "messageId" in answer ? answer : (answer.status?.message ?? {});
     const data: Json = part?.content?.$case === "data" ? (part.content.value ?? null) : null;
     if (!isJsonObject(data)) throw new Error(`the agent's answer to ${method} is no object`);
     return data;
@@ -187,6 +235,24 @@ export function createCapabilityClient(
   options: AgentCheckOptions = {},
 ): CapabilityClient {
   return new CapabilityClient(client, options);
+}
+
+/** Seconds; an agent could say anything. */
+const LONGEST_INTERVAL = 300;
+
+/** @throws The signal's reason once it is aborted. */
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
 }
 
 const withExtension = { serviceParameters: { "A2A-Extensions": EXTENSION_URI } };

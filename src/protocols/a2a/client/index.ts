@@ -5,6 +5,7 @@
  */
 export { CAPABILITY_HEADER } from "../../../http/headers.js";
 export { AMBIENT, AUTHORITY_HEADER, EXTENSION_URI } from "../extension.js";
+export type { PendingAnswer, PendingGrant } from "../pending.js";
 export type { AgentCheckOptions } from "./agent-check.js";
 export { AgentRefusedError, UndeclaredBehaviourError } from "./agent-refused.js";
 export {
@@ -13,6 +14,7 @@ export {
   createCapabilityClient,
   type GrantedCapabilities,
   type SkillAnswer,
+  type WaitOptions,
 } from "./capability-client.js";
 export { type AgentFetchOptions, createAgentFetch } from "./fetch.js";
 export { withAmbientAuthority, withCapability } from "./interceptor.js";

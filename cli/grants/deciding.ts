@@ -1,0 +1,69 @@
+import type { Approval } from "../../src/agent/approvals/approval.js";
+import { approversOf } from "../../src/agent/approvals/approval-result.js";
+import type { DecisionCode } from "../../src/agent/approvals/deciding.js";
+import type { HopInit } from "../../src/caveats/hop.js";
+import { nearest } from "../../src/caveats/nearest.js";
+import { CliError, EXIT, usageError } from "../exit.js";
+import { quoted } from "../output.js";
+import { nameOf } from "./words.js";
+
+/** What to do about a decision that is refused. */
+const ADVICE: { readonly [Code in DecisionCode]?: string } = {
+  approval_settled: "proviso grants show says how it stands; proviso grants revoke takes it away",
+  approval_expired: "the agent has to ask again",
+  approver_denied: "proviso grants show says who decides; give one of them with --as",
+  user_code_invalid: "give the code that the agent shows its user: --user-code XXXX-XXXX",
+};
+
+/** A refused decision, as an error. */
+export function refusedDecision(code: DecisionCode, message: string): CliError {
+  const usage = code === "hop_invalid" || code === "approval_unknown";
+  return new CliError({
+    ...{ code, message, hint: ADVICE[code] },
+    exitCode: usage ? EXIT.usage : EXIT.refused,
+  });
+}
+
+/** Which approver the operator decides as. @throws CliError where that is not clear. */
+export function approverFor(approval: Approval, given: string | undefined): string {
+  const approvers = approversOf(approval);
+  if (given !== undefined) {
+    if (approvers === undefined || approvers.includes(given)) return given;
+    const near = nearest(given, approvers);
+    const hint = near === undefined ? `those who decide: ${approvers.join(", ")}` : `did you mean ${near}?`;
+    const message = `${quoted(given)} does not decide about this`;
+    throw new CliError({ code: "approver_denied", message, exitCode: EXIT.refused, hint });
+  }
+  const [only, ...others] = approvers ?? [];
+  if (only !== undefined && others.length === 0) return only;
+  const who = approvers === undefined ? "the user that takes the agent on" : approvers.join(", ");
+  throw usageError("say whose decision it is, with --as", `those who may decide: ${who}`);
+}
+
+/** The places of the grants that are named, by name, grant or place. @throws CliError for another name. */
+export function placesOf(
+  { subject: { asked } }: Approval,
+  named: readonly string[] | undefined,
+): readonly number[] | undefined {
+  return named?.flatMap((name) => {
+    const places = asked.flatMap((one, place) =>
+      [String(place), nameOf(one), one.grant].includes(name) ? [place] : [],
+    );
+    if (places.length > 0) return places;
+    const names = asked.map(nameOf);
+    const near = nearest(name, names);
+    const hint = near === undefined ? `asked for: ${names.join(", ")}` : `did you mean ${near}?`;
+    throw usageError(`--only ${quoted(name)}: that is not asked for`, hint);
+  });
+}
+
+/** What is taken away, from each of the grants that are granted. */
+export function hopsFor(
+  { subject: { asked } }: Approval,
+  places: readonly number[] | undefined,
+  hop: HopInit,
+): { readonly [place: string]: HopInit } {
+  if (Object.keys(hop).length === 0) return {};
+  const granted = places ?? asked.map((_, place) => place);
+  return Object.fromEntries(granted.map((place) => [String(place), hop]));
+}

@@ -1,0 +1,76 @@
+import type { Approval } from "../../src/agent/approvals/approval.js";
+import type { AgentGrant } from "../../src/agent/registry/records.js";
+import type { Registry } from "../../src/agent/registry/registry.js";
+import type { Paint } from "../output.js";
+import { approvalLine, grantLine } from "./words.js";
+
+/** What of the approvals and grants is listed. */
+export interface ListChoice {
+  readonly principal?: string;
+  /** What is at its end too. */
+  readonly all?: boolean;
+}
+
+/** One approval or grant that is listed. */
+export type Listed =
+  | ({ readonly kind: "approval" } & Approval)
+  | ({ readonly kind: "grant" } & AgentGrant);
+
+/** Approvals that wait or can be collected, then grants in force; latest changes last. */
+export async function listed(
+  registry: Registry,
+  { principal, all = false }: ListChoice,
+): Promise<readonly Listed[]> {
+  const approvals = await everyOne((after) => registry.approvals.list(after));
+  const grants = await everyOne((after) => registry.allGrants(after));
+  const principals = new Map<string, string | undefined>();
+  const isOf = async (grant: AgentGrant): Promise<boolean> => {
+    if (principal === undefined) return true;
+    if (!principals.has(grant.agent)) {
+      const { principal: owner } = (await registry.agent(grant.agent)) ?? {};
+      principals.set(grant.agent, owner ?? (await registry.host(grant.host))?.principal);
+    }
+    return principals.get(grant.agent) === principal;
+  };
+  const found: Listed[] = [];
+  for (const approval of approvals) {
+    const open = approval.state === "pending" || approval.state === "approved";
+    const own = principal === undefined || concerns(approval, principal);
+    if ((all || open) && own) found.push({ kind: "approval", ...approval });
+  }
+  for (const grant of grants) {
+    const standing = grant.status === "active" || (all && grant.status !== "pending");
+    if (standing && (await isOf(grant))) found.push({ kind: "grant", ...grant });
+  }
+  return found.sort((a, b) => rank(a) - rank(b) || a.updated - b.updated);
+}
+
+export function listedLine(one: Listed, paint: Paint, now: number): string {
+  return one.kind === "approval" ? approvalLine(one, paint, now) : grantLine(one, paint, now);
+}
+
+/** How one that is listed stands: what `--watch` compares. */
+export function standing(one: Listed): string {
+  return one.kind === "approval" ? `${one.state} ${one.decisions.length}` : one.status;
+}
+
+function concerns({ subject, rule, decisions }: Approval, principal: string): boolean {
+  const named = [subject.principal, ...(rule.approvers ?? []), ...decisions.map((one) => one.approver)];
+  return named.includes(principal);
+}
+
+function rank({ kind }: Listed): number {
+  return kind === "approval" ? 0 : 1;
+}
+
+async function everyOne<One extends { readonly id: string }>(
+  page: (after: { readonly after?: string }) => Promise<readonly One[]>,
+): Promise<readonly One[]> {
+  const all: One[] = [];
+  for (;;) {
+    const last = all.at(-1);
+    const more = await page(last === undefined ? {} : { after: last.id });
+    all.push(...more);
+    if (more.length === 0) return all;
+  }
+}

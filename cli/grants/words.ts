@@ -1,0 +1,159 @@
+import type { Approval, AskedGrant } from "../../src/agent/approvals/approval.js";
+import { approversOf, resultOf } from "../../src/agent/approvals/approval-result.js";
+import type { AgentGrant } from "../../src/agent/registry/records.js";
+import type { Hop } from "../../src/caveats/hop.js";
+import { formatTime } from "../../src/caveats/time.js";
+import { seenFromNow, spanInWords } from "../moment.js";
+import { type Paint, printable, quoted, type Row, renderRows } from "../output.js";
+import { hopRows } from "../token-words.js";
+
+// Everything that agents and hosts say of themselves is a text of theirs: quoted, or with every character that
+// a terminal would act on written out.
+
+/** An approval in one line. */
+export function approvalLine(approval: Approval, paint: Paint, now: number): string {
+  const { id, state, subject, expires } = approval;
+  const waits = state === "pending" ? ` ${seenFromNow(formatTime(expires), now)}` : "";
+  return [
+    formatTime(approval.updated),
+    stateWords(state, paint),
+    id,
+    `${whoWords(subject)} asks for ${subject.asked.map(nameOf).map(printable).join(", ") || "nothing yet"}`,
+    ...(waits === "" ? [] : [`ends${waits}`]),
+  ].join("  ");
+}
+
+/** An agent grant in one line. */
+export function grantLine(grant: AgentGrant, paint: Paint, now: number): string {
+  const { id, status, agent, capability, expires, lastUsed, updated } = grant;
+  const used = lastUsed === undefined ? "never used" : `used ${seenFromNow(formatTime(lastUsed), now)}`;
+  return [
+    formatTime(updated),
+    stateWords(status, paint),
+    id,
+    `${printable(agent)} may ${printable(capability)}`,
+    ...(status === "active" && expires !== undefined
+      ? [`expires ${seenFromNow(formatTime(expires), now)}`]
+      : []),
+    ...(status === "active" ? [used] : []),
+  ].join("  ");
+}
+
+/** Everything about an approval: what approvers have to know before they decide. */
+export function approvalLines(approval: Approval, paint: Paint, now: number): readonly string[] {
+  const { id, state, subject, rule, decisions, digest, expires } = approval;
+  const { agent, host, principal, purpose, bindingMessage, audience, lifetime } = subject;
+  const approvers = approversOf(approval);
+  const needed = rule.needed ?? 1;
+  const rows: Row[] = [
+    ["asked by", nameAndId(agent)],
+    ...(host === undefined ? [] : ([["on host", nameAndId(host)]] as const)),
+    ["for", principal === undefined ? "the user who takes it on" : printable(principal)],
+    ...(purpose === undefined ? [] : ([["why", quoted(purpose)]] as const)),
+    ...(bindingMessage === undefined ? [] : ([["message", quoted(bindingMessage)]] as const)),
+    ...(audience === undefined ? [] : ([["at", audience.map(printable).join(", ")]] as const)),
+    ["lives", spanInWords(lifetime * 1000)],
+    [
+      "decided by",
+      approvers === undefined
+        ? "the user who enters the code"
+        : `${needed} of ${approvers.map(printable).join(", ")}`,
+    ],
+    ["until", `${formatTime(expires)} (${seenFromNow(formatTime(expires), now)})`],
+    ["digest", digest],
+  ];
+  const results = resultOf(approval, now);
+  return [
+    `${paint.bold(id)}  ${stateWords(state, paint)}`,
+    ...renderRows(rows, paint, "  "),
+    ...results.flatMap(({ asked, place, hops, granted, reason }) => [
+      `  ${paint.bold(`${place}: ${printable(nameOf(asked))}`)}  ${quoted(asked.description)}`,
+      ...renderRows(askedRows(asked, now), paint, "     "),
+      ...hops.flatMap(({ who, hop }) => hopLines(`taken away by ${printable(who)}`, hop, paint, now)),
+      ...(granted ? [] : [`     ${paint.red("not granted")}: ${quoted(reason ?? "")}`]),
+    ]),
+    ...decisions.map(({ approver, at, answer, reason }) => {
+      const why = reason === undefined ? "" : `: ${quoted(reason)}`;
+      const said = answer === "approve" ? paint.green("approved") : paint.red("denied");
+      return `  ${formatTime(at)}  ${said} by ${printable(approver)}${why}`;
+    }),
+  ];
+}
+
+/** Everything about an agent grant. */
+export function grantLines(grant: AgentGrant, paint: Paint, now: number): readonly string[] {
+  const { id, status, agent, host, capability, operation, hops, purpose, grantedBy } = grant;
+  const moments: readonly (readonly [string, number | undefined])[] = [
+    ["asked", grant.created],
+    ["changed", grant.updated],
+    ["last used", grant.lastUsed],
+    ["expires", grant.expires],
+  ];
+  const rows: Row[] = [
+    ["agent", printable(agent)],
+    ["host", printable(host)],
+    ["capability", printable(capability)],
+    ["under", `${printable(grant.grant)}: ${printable(operation)}`],
+    ...(purpose === undefined ? [] : ([["why", quoted(purpose)]] as const)),
+    ...(grantedBy === undefined ? [] : ([["granted by", printable(grantedBy)]] as const)),
+    ...(grant.reason === undefined ? [] : ([["because", quoted(grant.reason)]] as const)),
+    ...(grant.approval === undefined ? [] : ([["approval", grant.approval]] as const)),
+    ["token's id", grant.capabilityId],
+    ...moments.flatMap(([label, moment]): Row[] => {
+      if (moment === undefined) return [];
+      const time = formatTime(moment);
+      return [[label, `${time} (${seenFromNow(time, now)})`]];
+    }),
+  ];
+  return [
+    `${paint.bold(id)}  ${stateWords(status, paint)}`,
+    ...renderRows(rows, paint, "  "),
+    ...hops.flatMap(({ by, who, hop }) => {
+      const party = who === undefined ? `the ${by}` : printable(who);
+      return hopLines(`taken away by ${party}`, hop, paint, now);
+    }),
+  ];
+}
+
+function askedRows({ grant, operations, resources, hops, agentGrant }: AskedGrant, now: number): Row[] {
+  const names = resources?.map(({ displayName }) => quoted(displayName));
+  return [
+    ["grant", `${printable(grant)}: ${operations.map(printable).join(", ")}`],
+    ...(names === undefined ? [] : ([["resources", namesWords(names)]] as const)),
+    ...(agentGrant === undefined ? [] : ([["becomes", agentGrant]] as const)),
+    ...hops.flatMap((hop) => hopRows(hop, now)),
+  ];
+}
+
+const MOST_NAMES = 20;
+
+function namesWords(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return `${names.slice(0, MOST_NAMES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function hopLines(title: string, hop: Hop, paint: Paint, now: number): readonly string[] {
+  return [`     ${title}`, ...renderRows(hopRows(hop, now), paint, "       ")];
+}
+
+/** What an asker calls what it asks for. */
+export function nameOf({ name, grant }: Pick<AskedGrant, "name" | "grant">): string {
+  return name ?? grant;
+}
+
+function whoWords({ agent, principal }: Approval["subject"]): string {
+  const who = agent.name === undefined ? printable(agent.id) : quoted(agent.name);
+  return principal === undefined ? who : `${who} for ${printable(principal)}`;
+}
+
+function nameAndId({ id, name }: { readonly id: string; readonly name?: string }): string {
+  return name === undefined ? printable(id) : `${quoted(name)} (${printable(id)})`;
+}
+
+const LONGEST_STATE = "cancelled".length;
+
+function stateWords(state: Approval["state"] | AgentGrant["status"], paint: Paint): string {
+  const padded = state.padEnd(LONGEST_STATE);
+  if (state === "pending") return paint.yellow(padded);
+  return ["active", "approved", "used"].includes(state) ? paint.green(padded) : paint.red(padded);
+}

@@ -1,0 +1,79 @@
+import { isJsonObject, type Json } from "../../src/bytes/json.js";
+import { objectsIn, textIn } from "../../src/client/received.js";
+import type { Context } from "../context.js";
+import { environmentError } from "../exit.js";
+import { seenFromNow } from "../moment.js";
+import { printable, quoted, type Row, renderRows, say, stderrPaint } from "../output.js";
+import type { RemoteCard } from "./card.js";
+
+/** What an agent says waits for people, read. */
+export interface ReceivedPending {
+  readonly approvalId: string;
+  readonly expires: string;
+  /** Seconds. */
+  readonly interval: number;
+  readonly verificationUri: string | undefined;
+  readonly userCode: string | undefined;
+  readonly grants: readonly { readonly grant: string; readonly operations: readonly string[] }[];
+}
+
+const ID = /^[A-Za-z0-9_.:-]{1,128}$/;
+const USUAL_INTERVAL = 5;
+
+/**
+ * What waits for people in an agent's answer; `undefined` if nothing does.
+ *
+ * @throws CliError if that makes no sense.
+ */
+export function readPending(card: RemoteCard, answer: Json): ReceivedPending | undefined {
+  const pending = isJsonObject(answer) ? answer["pending"] : undefined;
+  if (pending === undefined) return undefined;
+  const members = isJsonObject(pending) ? pending : {};
+  const approvalId = textIn(members["approvalId"]) ?? "";
+  if (!ID.test(approvalId)) {
+    const message = `the answer of ${card.name} makes no sense: what waits in it has no id`;
+    throw environmentError("answer_malformed", message, "tell the operator of the agent");
+  }
+  const { interval } = members;
+  return {
+    ...{ approvalId, expires: textIn(members["expires"]) ?? "" },
+    interval: typeof interval === "number" && interval >= 1 ? interval : USUAL_INTERVAL,
+    verificationUri: textIn(members["verificationUri"]),
+    userCode: textIn(members["userCode"]),
+    grants: objectsIn(members["grants"]).map(({ grant, operations }) => ({
+      grant: textIn(grant) ?? "",
+      operations: Array.isArray(operations) ? operations.flatMap((one) => textIn(one) ?? []) : [],
+    })),
+  };
+}
+
+/** Who has to do what, where and until when, for standard error. */
+export function pendingLines(
+  context: Context,
+  card: RemoteCard,
+  { approvalId, expires, verificationUri, userCode, grants }: ReceivedPending,
+): readonly string[] {
+  const now = Date.now();
+  const rows: Row[] = grants.map(({ grant, operations }) => [
+    "waits",
+    printable(`${grant}: ${operations.join(", ")}`),
+  ]);
+  if (verificationUri !== undefined) rows.push(["approve at", printable(verificationUri)]);
+  if (userCode !== undefined) rows.push(["with code", printable(userCode)]);
+  rows.push(["until", `${printable(expires)} (${seenFromNow(expires, now)})`]);
+  rows.push(["approval", approvalId]);
+  return [
+    `${printable(card.name)} grants this once people have approved it`,
+    ...renderRows(rows, stderrPaint(context), "  "),
+  ];
+}
+
+/** How to go on with what is not waited for. */
+export function sayHowToCollect(
+  context: Context,
+  { approvalId }: ReceivedPending,
+  url: string,
+): void {
+  const command = `proviso request ${quoted(url)} --collect ${approvalId}`;
+  say(context, `hint: not decided yet; collect it later: ${command}`);
+}

@@ -1,0 +1,245 @@
+import type { Command } from "commander";
+import type { Approval } from "../../src/agent/approvals/approval.js";
+import type { ApproverAnswer } from "../../src/agent/approvals/deciding.js";
+import { type HopKey, REQUESTED_KEYS } from "../../src/caveats/hop-rules.js";
+import type { Context } from "../context.js";
+import { CliError, EXIT } from "../exit.js";
+import type { OpenRegistry } from "../grants/registry.js";
+import { addDatabase, type HomeChoice } from "../home.js";
+import { printAnswer, printable, quoted, stdoutPaint } from "../output.js";
+import { addRestrictions, restrictionsFrom } from "../restrictions.js";
+import { act, addExamples, collect, DEFAULT_LIMIT, limitOption, sayMore, toText } from "../verb.js";
+
+interface ListOptions extends HomeChoice {
+  readonly principal?: string;
+  readonly all?: boolean;
+  readonly watch?: boolean;
+  readonly limit?: number;
+}
+
+interface DecideOptions extends HomeChoice {
+  readonly as?: string;
+  readonly userCode?: string;
+  readonly only?: readonly string[];
+  readonly reason?: string;
+}
+
+interface EnrolOptions extends HomeChoice {
+  readonly principal: string;
+  readonly name?: string;
+  readonly default?: readonly string[];
+  readonly tenant?: string;
+}
+
+// An approval is given before there is a token to seal.
+const TIGHTENED: readonly HopKey[] = REQUESTED_KEYS.filter((key) => key !== "maxFurtherHops");
+
+export function define(program: Command, context: Context): void {
+  const grants = program
+    .command("grants")
+    .summary("what agents ask for and were granted, for the operator")
+    .helpCommand(false)
+    .description(
+      "What agents ask people for, and what they were granted: shows it, decides as one of those who " +
+        "decide, and revokes. Works on the home's database while the agent runs; the ledger has every " +
+        "decision.",
+    );
+  const listing = grants
+    .command("list")
+    .description(
+      "Lists approvals that wait or can be collected, then grants in force: when each last changed, how " +
+        "it stands, and who may do what.",
+    )
+    .option("--principal <user>", "only what concerns this user", toText)
+    .option("--all", "what is over too: denied, expired, used, revoked")
+    .option("--watch", "go on, with a line for each that is new or changes, until stopped")
+    .addOption(limitOption())
+    .action(act(context, list));
+  const showing = grants
+    .command("show")
+    .description("Shows an approval or a grant: who asks, for whom, why, for what, and what was decided.")
+    .argument("<id>", "an approval's or a grant's id, from proviso grants list, or a user code")
+    .action(act(context, show));
+  const approving = deciding(
+    grants
+      .command("approve")
+      .description(
+        "Approves what waits, as one of those who decide. What is taken away here counts on top of what " +
+          "the asker and others take away; a result that allows nothing is a denial.",
+      ),
+  ).option("--only <name>", "approve only this of what is asked for; repeat for more", collect);
+  addRestrictions(approving, {
+    keys: TIGHTENED,
+    help: { expires: "until when what is granted lives: a time, or a duration from now such as 15m" },
+  }).action(act(context, approve));
+  const denying = deciding(
+    grants.command("deny").description("Denies what waits, as one of those who decide."),
+  )
+    .option("--reason <text>", "why, for the one that asked", toText)
+    .action(act(context, deny));
+  const revoking = grants
+    .command("revoke")
+    .description(
+      "Revokes a grant, an agent, a host, or what an approval granted, with every token of it; an " +
+        "approval that waits is taken back. Revoking twice does no harm.",
+    )
+    .argument("<id>", "the id of a grant, an approval, an agent or a host")
+    .action(act(context, revoke));
+  const enrolling = grants
+    .command("enrol")
+    .alias("enroll")
+    .description(
+      "Makes a host for a user, and prints the token with which the host gives its key, once, within an " +
+        "hour. Agents of the host get its defaults without an approval.",
+    )
+    .requiredOption("--principal <user>", "the user on whose behalf its agents act", toText)
+    .option("--name <text>", "what the host is called", toText)
+    .option("--default <capability>", "a capability without an approval; repeat for more", collect)
+    .option("--tenant <name>", "the tenant; as the agent's configuration names it", toText)
+    .action(act(context, enrol));
+  for (const verb of [listing, showing, approving, denying, revoking, enrolling]) addDatabase(verb);
+  examples(grants, { listing, showing, approving, denying, revoking, enrolling });
+}
+
+function deciding(command: Command): Command {
+  return command
+    .argument("<id>", "the approval's id, from proviso grants list")
+    .option("--as <principal>", "whose decision it is; not needed where one alone decides", toText)
+    .option("--user-code <code>", "the code that the agent shows its user, where there is one", toText);
+}
+
+const ID = "approval_5bWq0Yx3mNfQk2Zt8cVh1A";
+
+function examples(grants: Command, verbs: { readonly [name: string]: Command }): void {
+  const lines: { readonly [name: string]: readonly string[] } = {
+    listing: ["proviso grants list", "proviso grants list --principal alice --watch"],
+    showing: [`proviso grants show ${ID}`],
+    approving: [
+      `proviso grants approve ${ID} --as alice`,
+      `proviso grants approve ${ID} --as alice --only transfer_funds --arg 'amount<=1000' --arg currency=USD --expires 1h`,
+    ],
+    denying: [`proviso grants deny ${ID} --as alice --reason 'not before Friday'`],
+    revoking: ["proviso grants revoke grant_Jc0mNfQk2Zt8cVh1A5bWqw"],
+    enrolling: ["proviso grants enrol --principal alice --name 'Laptop of Alice' --default list_payments"],
+  };
+  for (const [name, verb] of Object.entries(verbs)) addExamples(verb, lines[name] ?? []);
+  addExamples(grants, Object.values(lines).flatMap(([first = ""]) => first));
+}
+
+// Loaded late: help needs none of it.
+async function open<T>(
+  context: Context,
+  options: HomeChoice & { readonly tenant?: string },
+  use: (open: OpenRegistry) => Promise<T>,
+): Promise<T> {
+  const { withRegistry } = await import("../grants/registry.js");
+  const { tenant } = options;
+  return withRegistry(context, options, use, tenant === undefined ? {} : { tenant });
+}
+
+async function list(context: Context, options: ListOptions): Promise<void> {
+  const { listed, listedLine } = await import("../grants/list.js");
+  const { limit = DEFAULT_LIMIT } = options;
+  await open(context, options, async ({ registry }) => {
+    if (options.watch === true) {
+      const { watch } = await import("../grants/watch.js");
+      return watch(context, registry, options);
+    }
+    const all = await listed(registry, options);
+    const more = all.length > limit;
+    const found = more ? all.slice(-limit) : all;
+    if (more && options.json !== true) sayMore(context, limit);
+    const paint = stdoutPaint(context);
+    const now = Date.now();
+    const lines = found.map((one) => listedLine(one, paint, now));
+    const none = "Nothing waits, and nothing is granted.";
+    printAnswer(context, options, { grants: found, more }, lines.length === 0 ? [none] : lines);
+  });
+}
+
+async function show(context: Context, options: HomeChoice, id: string): Promise<void> {
+  const { findApproval, findById } = await import("../grants/found.js");
+  const { approvalLines, grantLines } = await import("../grants/words.js");
+  await open(context, options, async ({ registry }) => {
+    const paint = stdoutPaint(context);
+    const now = Date.now();
+    const code = /^[A-Za-z]{4}-?[A-Za-z]{4}$/.test(id);
+    const found = code
+      ? { kind: "approval" as const, approval: await findApproval(registry, id) }
+      : await findById(registry, id);
+    const [document, lines] =
+      found.kind === "approval"
+        ? [found.approval, approvalLines(found.approval, paint, now)]
+        : [found.grant, grantLines(found.grant, paint, now)];
+    printAnswer(context, options, { kind: found.kind, ...document }, lines);
+  });
+}
+
+async function approve(context: Context, options: DecideOptions, id: string): Promise<void> {
+  const hop = await restrictionsFrom(options, { moments: true });
+  const { placesOf, hopsFor } = await import("../grants/deciding.js");
+  await decide(context, options, id, (approval) => {
+    const granted = placesOf(approval, options.only);
+    return { answer: "approve", granted, hops: hopsFor(approval, granted, hop) };
+  });
+}
+
+async function deny(context: Context, options: DecideOptions, id: string): Promise<void> {
+  await decide(context, options, id, () => ({ answer: "deny", reason: options.reason }));
+}
+
+async function decide(
+  context: Context,
+  options: DecideOptions,
+  id: string,
+  answerTo: (approval: Approval) => Omit<ApproverAnswer, "digest">,
+): Promise<void> {
+  const { findApproval } = await import("../grants/found.js");
+  const { approverFor, refusedDecision } = await import("../grants/deciding.js");
+  const { approvalLines } = await import("../grants/words.js");
+  await open(context, options, async ({ registry }) => {
+    const approval = await findApproval(registry, id);
+    const answer = { ...answerTo(approval), digest: approval.digest };
+    const principal = approverFor(approval, options.as);
+    const by = { principal, userCode: options.userCode, operator: true };
+    const outcome = await registry.approvals.decide(approval.id, by, answer);
+    if (!outcome.ok) throw refusedDecision(outcome.code, outcome.message);
+    const { approval: decided } = outcome;
+    const lines = approvalLines(decided, stdoutPaint(context), Date.now());
+    printAnswer(context, options, { kind: "approval", ...decided }, lines);
+    if (answer.answer === "approve" && decided.state === "denied") {
+      throw new CliError({
+        ...{ code: "nothing_left", exitCode: EXIT.refused },
+        message: "it is denied: nothing is left of what was asked for",
+        hint: "what the asker, the server and all approvers demand must leave something; the agent can ask again",
+      });
+    }
+  });
+}
+
+async function revoke(context: Context, options: HomeChoice, id: string): Promise<void> {
+  const { revokeById } = await import("../grants/revoking.js");
+  await open(context, options, async (opened) => {
+    const revoked = await revokeById(opened, id);
+    const line = `${revoked.already ? "already revoked" : "revoked"} ${id}: ${revoked.effect}`;
+    printAnswer(context, options, revoked, [printable(line)]);
+  });
+}
+
+async function enrol(context: Context, options: EnrolOptions): Promise<void> {
+  const { principal, name, default: defaults } = options;
+  await open(context, options, async ({ registry }) => {
+    const outcome = await registry.createHost({ principal, name, defaults });
+    if (!outcome.ok) {
+      const { code, message } = outcome;
+      throw new CliError({ code, message, exitCode: EXIT.refused });
+    }
+    const { host, enrolmentToken } = outcome;
+    if (options.json !== true) {
+      const { say } = await import("../output.js");
+      const who = host.name === undefined ? host.id : `${quoted(host.name)} (${host.id})`;
+      say(context, `made ${who} for ${printable(principal)}; give it this token, which works once:`);
+    }
+    printAnswer(context, options, { host, enrolmentToken }, [enrolmentToken ?? ""]);
+  });
+}

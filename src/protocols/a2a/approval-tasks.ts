@@ -1,0 +1,247 @@
+import { createHash, randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import { Role, type SendMessageRequest, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
+import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import type { PushNotificationSender, ServerCallContext } from "@a2a-js/sdk/server";
+import type { Approvals } from "../../agent/approvals/approvals.js";
+import type { Caller } from "../../agent/caller.js";
+import { setTaskAccess } from "../../stores/tasks/task-access.js";
+import type { TaskStore } from "../../stores/tasks/task-store.js";
+import { CANCELLED, endingOfApproval, isWaitingForApproval } from "./approval-endings.js";
+import { type Call, callOf, contextFor } from "./calls.js";
+import { EXTENSION_URI } from "./extension.js";
+import { hasEnded } from "./open-tasks.js";
+import { dataPart, newMessage } from "./parts.js";
+import type { PendingAnswer } from "./pending.js";
+import { checkTarget, type PushOptions } from "./push-target.js";
+import { repeatedTask, taskMessage } from "./repeats.js";
+import { streamUntil } from "./stream-until.js";
+import { type Ending, endedTask } from "./task-endings.js";
+
+/** What tasks that wait for approvals rest on. */
+export interface ApprovalTasksOptions {
+  readonly approvals: Approvals;
+  readonly tasks: TaskStore;
+  readonly push: PushOptions | undefined;
+  readonly sender: PushNotificationSender | undefined;
+  /** Aborted when the agent shuts down: what waits goes on when it serves again. */
+  readonly stopping: AbortSignal;
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
+/** Milliseconds between two looks for tasks that another instance has left waiting. */
+const LOOK_EVERY = 15_000;
+/** In the path of every task that waits, or waited, for an approval; no revocation id is like it. */
+const WAITS = "waits-for-approval";
+const FORM = /^approval_[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * Tasks that wait until people have decided about capabilities that were asked for, and then come to their end
+ * by themselves: in this process, or in any other that serves the same database. A task has its approval's id.
+ * It belongs to the party that asked, whatever that party presents, and holds no token at any time.
+ */
+export class ApprovalTasks {
+  readonly #options: ApprovalTasksOptions;
+  /** By id of the task: what it comes to, or `undefined` where this instance stops or fails. */
+  readonly #waiting = new Map<string, Promise<Task | undefined>>();
+
+  constructor(options: ApprovalTasksOptions) {
+    this.#options = options;
+    const { stopping } = options;
+    // Each task that waits listens.
+    setMaxListeners(0, stopping);
+    const timer = setInterval(() => void this.#look(), LOOK_EVERY).unref();
+    stopping.addEventListener("abort", () => clearInterval(timer), { once: true });
+    void this.#look();
+  }
+
+  /** Whether an id is that of a task that waits, or waited, for an approval. */
+  has(id: string): boolean {
+    return FORM.test(id);
+  }
+
+  /** Lets a request see what its party asked for, and nothing else. */
+  admit(context: ServerCallContext): void {
+    const call = callOf(context);
+    call.access = accessOf(call.caller);
+    setTaskAccess(context, call.access);
+  }
+
+  /**
+   * The task that the same message began before.
+   *
+   * @throws Refused if another message of this id came before, or its receiver may not be sent to.
+   */
+  async earlier(
+    { message, configuration }: SendMessageRequest,
+    context: ServerCallContext,
+  ): Promise<Task | undefined> {
+    const target = configuration?.taskPushNotificationConfig;
+    if (target !== undefined) checkTarget(target.url, this.#options.push);
+    if (message === undefined) return undefined;
+    const { tasks } = this.#options;
+    const earlier = await tasks.begunBy(taskMessage(message, callOf(context)));
+    if (earlier === undefined) return undefined;
+    this.admit(context);
+    return repeatedTask(earlier, tasks, context);
+  }
+
+  /**
+   * The task that waits for what a message has asked for.
+   *
+   * @param answer - What the asker gets. What else than `pending` is in it is said to the asker and not kept.
+   * @throws TaskQuotaError or A2AError if the task cannot be kept; the same message again finds the approval.
+   */
+  async begin(
+    request: SendMessageRequest,
+    context: ServerCallContext,
+    answer: { readonly pending: PendingAnswer },
+  ): Promise<Task> {
+    const { tasks, push } = this.#options;
+    const { message, configuration } = request;
+    const call = callOf(context);
+    if (message === undefined) throw new TypeError("there is no message");
+    this.admit(context);
+    // A code is for the asker alone to show.
+    const { userCode: _, ...kept } = answer.pending;
+    const task = waitingTask(message, { pending: kept });
+    const { id, contextId } = task;
+    const begun = await tasks.begin(task, taskMessage(message, call), context);
+    if (!begun.begun) return repeatedTask(begun, tasks, context);
+    const target = configuration?.taskPushNotificationConfig;
+    if (target !== undefined) await push?.store.save(id, context, { ...target, taskId: id });
+    void this.#watch(id, call.caller);
+    const said = { ...waitingStatus(id, contextId, answer), timestamp: task.status?.timestamp };
+    return { ...task, status: said };
+  }
+
+  /** A task as it is, and what it comes to, for as long as its caller listens. */
+  async *stream(
+    task: Task,
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    yield { payload: { $case: "task", value: task } };
+    if (!isWaitingForApproval(task)) return;
+    const { caller, whenClosed } = callOf(context);
+    const ended = this.#watch(task.id, caller);
+    yield* streamUntil(task, ended, whenClosed);
+  }
+
+  /** What SubscribeToTask answers. @throws A2AError */
+  async *resubscribe(
+    id: string,
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const task = await this.#options.tasks.load(id, context);
+    if (task === undefined) throw new TaskNotFoundError(`Task not found: ${id}`);
+    if (hasEnded(task)) {
+      throw new UnsupportedOperationError(`Task ${id} has ended and cannot be subscribed to`);
+    }
+    yield* this.stream(task, context);
+  }
+
+  /** Takes the approval back that a task waits for, and ends the task. @throws A2AError */
+  async cancel(id: string, context: ServerCallContext): Promise<Task> {
+    const { approvals, tasks } = this.#options;
+    const { principal, invoker: agent } = callOf(context).caller;
+    let task = await tasks.load(id, context);
+    if (task === undefined) throw new TaskNotFoundError(`Task not found: ${id}`);
+    if (!hasEnded(task)) task = await this.#ended(task, CANCELLED, context);
+    if (task?.status?.state !== TaskState.TASK_STATE_CANCELED) {
+      throw new TaskNotCancelableError(`Task not cancelable: ${id}`);
+    }
+    // After the task: an approval that is taken back never stands behind a task that says it was granted.
+    await approvals.cancel(id, { principal, agent });
+    return task;
+  }
+
+  /** Fulfilled when this instance waits for nothing any more, and every end is stored. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#waiting.values());
+  }
+
+  /** Waits for what any instance has begun. */
+  async #look(): Promise<void> {
+    try {
+      const waiting = await this.#options.tasks.waitingUnder(WAITS);
+      if (this.#options.stopping.aborted) return;
+      for (const { id, ...caller } of waiting) void this.#watch(id, caller);
+    } catch (error) {
+      this.#options.onFailure(error, "approvals");
+    }
+  }
+
+  #watch(id: string, caller: Caller): Promise<Task | undefined> {
+    const known = this.#waiting.get(id);
+    if (known !== undefined) return known;
+    const { stopping, onFailure } = this.#options;
+    const watching = this.#end(id, caller)
+      .catch((error: unknown) => {
+        if (!stopping.aborted) onFailure(error, "approvals");
+        return undefined;
+      })
+      .finally(() => this.#waiting.delete(id));
+    this.#waiting.set(id, watching);
+    return watching;
+  }
+
+  /** Waits for an approval, and stores what the task comes to unless another instance has. */
+  async #end(id: string, caller: Caller): Promise<Task | undefined> {
+    const { approvals, tasks, stopping } = this.#options;
+    const approval = await approvals.settled(id, stopping);
+    const context = contextOf(caller);
+    const task = await tasks.load(id, context);
+    if (task === undefined || hasEnded(task)) return task;
+    return this.#ended(task, endingOfApproval(approval), context);
+  }
+
+  /** Stores what a task comes to, and says it. @returns What it has come to, also by somebody else. */
+  async #ended(task: Task, ending: Ending, context: ServerCallContext): Promise<Task | undefined> {
+    const { tasks, sender } = this.#options;
+    const ended = endedTask(task, ending);
+    if (!(await tasks.end(ended, context))) return tasks.load(task.id, context);
+    await sender?.send({ payload: { $case: "task", value: ended } }, context, ended);
+    return ended;
+  }
+}
+
+/** A request of the party that asked: what waits has no other. */
+function contextOf(caller: Caller): ServerCallContext {
+  const presented = { ok: true, presented: [], declared: false } as const;
+  const call: Call = { caller, binding: "jsonrpc", presented };
+  const context = contextFor(call);
+  setTaskAccess(context, accessOf(caller));
+  return context;
+}
+
+/** By a path that no token has, so that what the party presents does not matter. */
+function accessOf(caller: Caller) {
+  const { principal, invoker } = caller;
+  const party = createHash("sha256").update(JSON.stringify([principal, invoker]));
+  return { principal, invoker, paths: [[WAITS, `asker-${party.digest("base64url")}`]] };
+}
+
+function waitingTask(
+  message: NonNullable<SendMessageRequest["message"]>,
+  answer: { readonly pending: PendingAnswer },
+): Task {
+  const id = answer.pending.approvalId;
+  const contextId = message.contextId === "" ? randomUUID() : message.contextId;
+  return {
+    ...{ id, contextId, artifacts: [], metadata: {} },
+    status: waitingStatus(id, contextId, answer),
+    history: [{ ...message, taskId: id, contextId }],
+  };
+}
+
+function waitingStatus(
+  taskId: string,
+  contextId: string,
+  answer: { readonly pending: PendingAnswer },
+): NonNullable<Task["status"]> {
+  const parts = [dataPart(answer)];
+  const extensions = [EXTENSION_URI];
+  const message = newMessage({ role: Role.ROLE_AGENT, parts, taskId, contextId, extensions });
+  const timestamp = new Date().toISOString();
+  return { state: TaskState.TASK_STATE_AUTH_REQUIRED, message, timestamp };
+}
