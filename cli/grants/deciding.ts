@@ -30,7 +30,8 @@ export function approverFor(approval: Approval, given: string | undefined): stri
   if (given !== undefined) {
     if (approvers === undefined || approvers.includes(given)) return given;
     const near = nearest(given, approvers);
-    const hint = near === undefined ? `those who decide: ${approvers.join(", ")}` : `did you mean ${near}?`;
+    const hint =
+      near === undefined ? `those who decide: ${approvers.join(", ")}` : `did you mean ${near}?`;
     const message = `${quoted(given)} does not decide about this`;
     throw new CliError({ code: "approver_denied", message, exitCode: EXIT.refused, hint });
   }

@@ -55,7 +55,11 @@ export function standing(one: Listed): string {
 }
 
 function concerns({ subject, rule, decisions }: Approval, principal: string): boolean {
-  const named = [subject.principal, ...(rule.approvers ?? []), ...decisions.map((one) => one.approver)];
+  const named = [
+    subject.principal,
+    ...(rule.approvers ?? []),
+    ...decisions.map((one) => one.approver),
+  ];
   return named.includes(principal);
 }
 

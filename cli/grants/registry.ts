@@ -3,8 +3,8 @@
 
 import { Registry } from "../../src/agent/registry/registry.js";
 import type { RegistrySettings } from "../../src/agent/registry/settings.js";
-import { openRevocations } from "../../src/stores/revocations/open-revocations.js";
 import { openRegistry } from "../../src/stores/registry/registry-store.js";
+import { openRevocations } from "../../src/stores/revocations/open-revocations.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import type { Context } from "../context.js";
 import { type HomeChoice, homeFor, withStores } from "../home.js";

@@ -55,7 +55,12 @@ async function revokeApproval(
   { id, subject, collected = {} }: Approval,
 ): Promise<Revoked> {
   if (await registry.approvals.cancel(id, OPERATOR)) {
-    return { id, kind: "approval", already: false, effect: "the approval, which grants nothing any more" };
+    return {
+      id,
+      kind: "approval",
+      already: false,
+      effect: "the approval, which grants nothing any more",
+    };
   }
   const at = formatTime(Date.now());
   let fresh = 0;
@@ -69,7 +74,12 @@ async function revokeApproval(
     const outcome = await registry.revokeGrant(grant.id, OPERATOR);
     if (outcome.ok) fresh++;
   }
-  return { id, kind: "approval", already: fresh === 0, effect: `what it granted: ${grants(fresh)}` };
+  return {
+    id,
+    kind: "approval",
+    already: fresh === 0,
+    effect: `what it granted: ${grants(fresh)}`,
+  };
 }
 
 function grants(count: number): string {

@@ -26,7 +26,8 @@ export function approvalLine(approval: Approval, paint: Paint, now: number): str
 /** An agent grant in one line. */
 export function grantLine(grant: AgentGrant, paint: Paint, now: number): string {
   const { id, status, agent, capability, expires, lastUsed, updated } = grant;
-  const used = lastUsed === undefined ? "never used" : `used ${seenFromNow(formatTime(lastUsed), now)}`;
+  const used =
+    lastUsed === undefined ? "never used" : `used ${seenFromNow(formatTime(lastUsed), now)}`;
   return [
     formatTime(updated),
     stateWords(status, paint),
@@ -69,7 +70,9 @@ export function approvalLines(approval: Approval, paint: Paint, now: number): re
     ...results.flatMap(({ asked, place, hops, granted, reason }) => [
       `  ${paint.bold(`${place}: ${printable(nameOf(asked))}`)}  ${quoted(asked.description)}`,
       ...renderRows(askedRows(asked, now), paint, "     "),
-      ...hops.flatMap(({ who, hop }) => hopLines(`taken away by ${printable(who)}`, hop, paint, now)),
+      ...hops.flatMap(({ who, hop }) =>
+        hopLines(`taken away by ${printable(who)}`, hop, paint, now),
+      ),
       ...(granted ? [] : [`     ${paint.red("not granted")}: ${quoted(reason ?? "")}`]),
     ]),
     ...decisions.map(({ approver, at, answer, reason }) => {
@@ -115,7 +118,10 @@ export function grantLines(grant: AgentGrant, paint: Paint, now: number): readon
   ];
 }
 
-function askedRows({ grant, operations, resources, hops, agentGrant }: AskedGrant, now: number): Row[] {
+function askedRows(
+  { grant, operations, resources, hops, agentGrant }: AskedGrant,
+  now: number,
+): Row[] {
   const names = resources?.map(({ displayName }) => quoted(displayName));
   return [
     ["grant", `${printable(grant)}: ${operations.map(printable).join(", ")}`],

@@ -42,9 +42,8 @@ const REQUEST_ADVICE: { readonly [Code in RequestDenialCode]?: string } = {
   unknown_collection: "name another with --collection",
   unknown_field: "name another in --filter",
   too_many_resources: "narrow --filter",
-  approval_denied: "ask for less, or ask those who decide why",
-  approval_expired: "ask again, and let those who decide know",
-  approval_cancelled: "ask again",
+  approval_denied: "ask again, or for less, and let those who decide know why",
+  too_many_pending: "wait until people have decided about some of them, or take one back",
   approval_unknown: "ask as the party that asked for it, or ask anew: proviso request --grant",
   nothing_left: "ask for less, or ask the operator of the agent to allow it",
 };

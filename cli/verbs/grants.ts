@@ -57,7 +57,9 @@ export function define(program: Command, context: Context): void {
     .action(act(context, list));
   const showing = grants
     .command("show")
-    .description("Shows an approval or a grant: who asks, for whom, why, for what, and what was decided.")
+    .description(
+      "Shows an approval or a grant: who asks, for whom, why, for what, and what was decided.",
+    )
     .argument("<id>", "an approval's or a grant's id, from proviso grants list, or a user code")
     .action(act(context, show));
   const approving = deciding(
@@ -70,7 +72,9 @@ export function define(program: Command, context: Context): void {
   ).option("--only <name>", "approve only this of what is asked for; repeat for more", collect);
   addRestrictions(approving, {
     keys: TIGHTENED,
-    help: { expires: "until when what is granted lives: a time, or a duration from now such as 15m" },
+    help: {
+      expires: "until when what is granted lives: a time, or a duration from now such as 15m",
+    },
   }).action(act(context, approve));
   const denying = deciding(
     grants.command("deny").description("Denies what waits, as one of those who decide."),
@@ -105,7 +109,11 @@ function deciding(command: Command): Command {
   return command
     .argument("<id>", "the approval's id, from proviso grants list")
     .option("--as <principal>", "whose decision it is; not needed where one alone decides", toText)
-    .option("--user-code <code>", "the code that the agent shows its user, where there is one", toText);
+    .option(
+      "--user-code <code>",
+      "the code that the agent shows its user, where there is one",
+      toText,
+    );
 }
 
 const ID = "approval_5bWq0Yx3mNfQk2Zt8cVh1A";
@@ -120,10 +128,15 @@ function examples(grants: Command, verbs: { readonly [name: string]: Command }):
     ],
     denying: [`proviso grants deny ${ID} --as alice --reason 'not before Friday'`],
     revoking: ["proviso grants revoke grant_Jc0mNfQk2Zt8cVh1A5bWqw"],
-    enrolling: ["proviso grants enrol --principal alice --name 'Laptop of Alice' --default list_payments"],
+    enrolling: [
+      "proviso grants enrol --principal alice --name 'Laptop of Alice' --default list_payments",
+    ],
   };
   for (const [name, verb] of Object.entries(verbs)) addExamples(verb, lines[name] ?? []);
-  addExamples(grants, Object.values(lines).flatMap(([first = ""]) => first));
+  addExamples(
+    grants,
+    Object.values(lines).flatMap(([first = ""]) => first),
+  );
 }
 
 // Loaded late: help needs none of it.
@@ -238,7 +251,10 @@ async function enrol(context: Context, options: EnrolOptions): Promise<void> {
     if (options.json !== true) {
       const { say } = await import("../output.js");
       const who = host.name === undefined ? host.id : `${quoted(host.name)} (${host.id})`;
-      say(context, `made ${who} for ${printable(principal)}; give it this token, which works once:`);
+      say(
+        context,
+        `made ${who} for ${printable(principal)}; give it this token, which works once:`,
+      );
     }
     printAnswer(context, options, { host, enrolmentToken }, [enrolmentToken ?? ""]);
   });

@@ -13,8 +13,8 @@ import { printAnswer, printable, say, stderrPaint } from "../output.js";
 import type { RemoteCard } from "../remote/card.js";
 import { type AgentConnection, asking, connectAgent } from "../remote/client.js";
 import { type ReceivedCapabilities, readReceived, receivedLines } from "../remote/granted.js";
-import { pendingLines, readPending, sayHowToCollect } from "../remote/pending.js";
 import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/options.js";
+import { pendingLines, readPending, sayHowToCollect } from "../remote/pending.js";
 import { refusedDetails, refusedLine, requestRefusal } from "../remote/refusal.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { act, addExamples, collect, toText } from "../verb.js";
@@ -92,7 +92,8 @@ async function decided(
 ): Promise<Json> {
   const pending = readPending(card, answer);
   if (pending === undefined) return answer;
-  if (json !== true || wait) for (const line of pendingLines(context, card, pending)) say(context, line);
+  if (json !== true || wait)
+    for (const line of pendingLines(context, card, pending)) say(context, line);
   if (!wait) return answer;
   const signal = context.untilStopped();
   try {

@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { pino } from "pino";
+import type { Approvals } from "../../src/agent/approvals/approvals.js";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import {
@@ -11,8 +12,10 @@ import {
   type IssuingAgentOptions,
   type PolicyTable,
 } from "../../src/agent/index.js";
+import { Registry } from "../../src/agent/registry/registry.js";
 import type { ResourceNumbers } from "../../src/agent/resources/resource-numbers.js";
 import { createFixedTokens, type FixedToken } from "../../src/auth/index.js";
+import type { GrantApproval } from "../../src/issuer/grant.js";
 import { createIssuer, createKeyring, type Issuer } from "../../src/issuer/index.js";
 import {
   type AgentMetrics,
@@ -31,6 +34,7 @@ import {
   followKeyringFile,
   type LedgerStore,
   openLedger,
+  openRegistry,
   openResourceNumbers,
   openRevocations,
   openStores,
@@ -43,7 +47,14 @@ import { temporaryFolder } from "./temporary-folder.js";
 export interface TestAgentOptions
   extends Pick<
       AgentServerOptions,
-      "runTask" | "grace" | "body" | "rate" | "timeout" | "publicUrl" | "mostRunning"
+      | "runTask"
+      | "grace"
+      | "body"
+      | "rate"
+      | "timeout"
+      | "publicUrl"
+      | "mostRunning"
+      | "verificationUri"
     >,
     Pick<
       IssuingAgentOptions,
@@ -57,6 +68,10 @@ export interface TestAgentOptions
   readonly delegates?: NonNullable<AgentServerOptions["card"]["delegates"]>;
   /** The issuer's name; `documents-agent` unless given. */
   readonly name?: string;
+  /** Who approves what is asked for under a grant, by the grant's id; without it, there is no registry. */
+  readonly approval?: { readonly [grant: string]: GrantApproval };
+  /** The folder of an agent that has been stopped, to start it again; a new one unless given. */
+  readonly again?: string;
   /** How tasks are kept; as usual unless given. */
   readonly keeping?: Pick<TaskStoreOptions, "quota" | "lease">;
 }
@@ -72,6 +87,8 @@ export interface TestAgent {
   readonly ledger: LedgerStore;
   readonly tasks: TaskStore;
   readonly policy: PolicyTable;
+  /** The approvals of what is asked for. */
+  readonly approvals: Approvals;
   readonly metrics: AgentMetrics;
   readonly resourceNumbers: ResourceNumbers;
   /** The skills that have run, in order. */
@@ -116,18 +133,24 @@ export async function startBeside({ home }: TestAgent): Promise<void> {
 /** Starts an agent with the documents, grants and skills of the tests, on a free port of 127.0.0.1. */
 export async function startAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
   const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...more } = options;
-  const { maxRevocations, keeping, ...others } = more;
+  const { maxRevocations, keeping, approval, again, ...others } = more;
   const { pushOrigins: origins, undeclaredAmbient, delegates, ...serving } = others;
-  const home = temporaryFolder();
+  const home = again ?? temporaryFolder();
   let ahead = 0;
   const clock = (): number => Date.now() + ahead;
   const ran: string[] = [];
   const lines: string[] = [];
 
-  createKeyringFile(join(home, "keyring.json"), createKeyring());
-  writeDocuments(join(home, "documents"));
+  if (again === undefined) {
+    createKeyringFile(join(home, "keyring.json"), createKeyring());
+    writeDocuments(join(home, "documents"));
+  }
   const folder = await openFolder(join(home, "documents"));
-  const stores = await createStores(join(home, "proviso.db"), { reserve: 0 });
+  const place = join(home, "proviso.db");
+  const stores =
+    again === undefined
+      ? await createStores(place, { reserve: 0 })
+      : await openStores(place, "existing", { reserve: 0 });
   // No other process revokes anything.
   const revocations = await openRevocations(stores, { clock, refreshEvery: 1000 });
   const ledger = openLedger(stores, { clock });
@@ -143,12 +166,17 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     keys: followKeyringFile(join(home, "keyring.json")),
     revocations,
     clock,
-    grants: expandGrants(GRANTS, skills),
+    grants: expandGrants(GRANTS, skills).map((grant) => {
+      const rule = approval?.[grant.id];
+      return rule === undefined ? grant : { ...grant, approval: rule };
+    }),
   });
+  const registry = new Registry({ store: openRegistry(stores), revocations, policy, clock });
   const agent = await createIssuingAgent({
     ...{ issuer, revocations, policy, ledger, clock },
     skills,
     ...{ resources: folder, resourceNumbers },
+    ...(approval === undefined ? {} : { registry }),
     observe: (observation) => metrics.decided(observation),
     ...(mode === undefined ? {} : { mode }),
     ...(undeclaredAmbient === undefined ? {} : { undeclaredAmbient }),
@@ -197,6 +225,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
       ran,
       stop,
       resourceNumbers,
+      approvals: registry.approvals,
     },
     logged: () => lines.join(""),
     advance: (milliseconds) => {

@@ -1,7 +1,17 @@
 import { createHash, randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import { Role, type SendMessageRequest, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
-import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import {
+  Role,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+  TaskState,
+} from "@a2a-js/sdk";
+import {
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from "@a2a-js/sdk/errors";
 import type { PushNotificationSender, ServerCallContext } from "@a2a-js/sdk/server";
 import type { Approvals } from "../../agent/approvals/approvals.js";
 import type { Caller } from "../../agent/caller.js";

@@ -77,8 +77,7 @@ const request: CapabilityMethod = async (agent, caller, params, setting) => {
   if (requestId !== undefined && (typeof requestId !== "string" || !isRequestId(requestId))) {
     return invalidParams(`"requestId" must be a text of 1 to ${LONGEST_ID} printable characters`);
   }
-  const own = requestId === undefined ? {} : { requestId };
-  return granted(await agent.request(caller, query, own), setting);
+  return granted(await agent.request(caller, query, requestId), setting);
 };
 
 const collect: CapabilityMethod = async (agent, caller, params, setting) => {

@@ -102,9 +102,7 @@ export class KeptTasks extends DefaultRequestHandler {
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const { approvals } = this.#options;
     const waits = approvals?.has(params.id) === true;
-    yield* waits
-      ? approvals.resubscribe(params.id, context)
-      : super.resubscribe(params, context);
+    yield* waits ? approvals.resubscribe(params.id, context) : super.resubscribe(params, context);
   }
 
   override async createTaskPushNotificationConfig(

@@ -1,4 +1,4 @@
-import type { PendingCapabilities } from "../../agent/outcomes.js";
+import type { OpenedApproval } from "../../agent/approvals/approvals.js";
 import { formatTime } from "../../caveats/time.js";
 
 /** One grant that waits for an approval. */
@@ -29,7 +29,7 @@ const INTERVAL = 5;
 
 /** What waits for an approval, as the asker gets it. */
 export function pendingAnswer(
-  { approval, userCode }: PendingCapabilities,
+  { approval, userCode }: OpenedApproval,
   verificationUri: string | undefined,
 ): PendingAnswer {
   const { id, expires, subject } = approval;

@@ -21,8 +21,8 @@ import {
 } from "../../http/serve.js";
 import { ConcurrencyLimit } from "../../http/work.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
-import { ApprovalTasks } from "./approval-tasks.js";
 import { BODY_TYPES, faultWriter, plainId } from "./answer.js";
+import { ApprovalTasks, type ApprovalTasksOptions } from "./approval-tasks.js";
 import type { Call } from "./calls.js";
 import type { MethodOutcome } from "./capability-methods.js";
 import { agentCard, type CardOptions, cardTexts } from "./card.js";
@@ -204,9 +204,7 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   const limits = { timeout, onFailure, stopping: stopping.signal };
   const sender = push === undefined ? undefined : new PushSender(push.store, onFailure);
   const executor = new CapabilityExecutor({ agent, tasks, runTask, ...limits });
-  const approvals =
-    agent.approvals &&
-    new ApprovalTasks({ approvals: agent.approvals, tasks, push, sender, ...limits });
+  const approvals = approvalTasks(agent, { tasks, push, sender, ...limits });
   const inner = new KeptTasks({ card, tasks, executor, push, sender, approvals });
   const handler = new GuardedHandler({ agent, inner, approvals, onFailure });
   const messages = messageGate({ agent, tasks, limit, push });
@@ -248,4 +246,12 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
     await Promise.all([executor.settled(), approvals?.settled()]);
   };
   return { cardUrl: `${url}${CARD_PATH}`, rpcUrl, restUrl, stop };
+}
+
+/** The tasks that wait for approvals, where the agent has any to wait for. */
+function approvalTasks(
+  { registry }: IssuingAgent,
+  options: Omit<ApprovalTasksOptions, "approvals">,
+): ApprovalTasks | undefined {
+  return registry && new ApprovalTasks({ approvals: registry.approvals, ...options });
 }

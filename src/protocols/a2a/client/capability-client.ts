@@ -72,8 +72,8 @@ export class CapabilityClient {
    *
    * @param approvalId - As `pending` has it.
    * @returns With `pending`, and no capabilities, while people have not decided.
-   * @throws A2AError `approval_denied`, `approval_expired`, `approval_cancelled` or `approval_unknown`, as
-   *   `reason`.
+   * @throws A2AError with the reason `approval_denied`, also where nobody decided in time,
+   *   `approval_unknown`, or `nothing_left` where what was approved is gone.
    */
   async collect(approvalId: string): Promise<GrantedCapabilities> {
     return (await this.#method(METHODS.collect, { approvalId })) as unknown as GrantedCapabilities;

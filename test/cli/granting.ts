@@ -1,0 +1,90 @@
+import { expandGrants } from "../../src/agent/grant.js";
+import { createSkill } from "../../src/agent/index.js";
+import { Registry } from "../../src/agent/registry/registry.js";
+import type { RegistrySettings } from "../../src/agent/registry/settings.js";
+import { capabilityTerms } from "../../src/agent/registry/terms.js";
+import { type Home, openHome } from "../../src/home/index.js";
+
+// What tests of `proviso grants` begin with: a registry on a bench's home, as an agent has it.
+
+const SKILLS = [
+  createSkill({
+    ...{ id: "transfer_funds", name: "Transfer funds", operation: "transfer", reach: "none" },
+    ...{ description: "Transfer money to a payee", effect: "write" },
+    input: {
+      type: "object",
+      properties: { amount: { type: "number" }, payee: { type: "string" } },
+      required: ["amount", "payee"],
+    },
+    run: async () => ({}),
+  }),
+  createSkill({
+    ...{ id: "list_payments", name: "List payments", operation: "list", reach: "none" },
+    ...{ description: "List payments", effect: "read" },
+    input: { type: "object" },
+    run: async () => ({}),
+  }),
+];
+
+const GRANTS = expandGrants(
+  [
+    { id: "payments:send", description: "Send money", operations: ["transfer"] },
+    { id: "payments:read", description: "See payments", operations: ["list"] },
+  ],
+  SKILLS,
+);
+
+/** A registry as a payments agent has it, on an open home. */
+export async function registryOn(
+  folder: string,
+  settings: RegistrySettings = {},
+): Promise<{ readonly home: Home; readonly registry: Registry }> {
+  const home = await openHome({ folder });
+  const terms = capabilityTerms(
+    new Map(GRANTS.map((grant) => [grant.id, grant])),
+    new Map(SKILLS.map((skill) => [skill.id, skill])),
+  );
+  const { registryStore: store, revocations } = home;
+  return { home, registry: new Registry({ store, revocations, terms, settings }) };
+}
+
+let keys = 0;
+
+/** A public key, and its thumbprint, that no other host or agent has. */
+export function newKey() {
+  const thumbprint = `thumbprint-${++keys}`;
+  return { key: { kty: "OKP", crv: "Ed25519", x: thumbprint }, thumbprint };
+}
+
+/** A host of Alice's. */
+export async function hostOf(registry: Registry, principal = "alice") {
+  const key = newKey();
+  const made = await registry.createHost({ principal, name: "Alice's laptop", key });
+  if (!made.ok) throw new Error(made.message);
+  return key;
+}
+
+/** An agent that asks for something, and the approval that it waits for. */
+export async function asking(
+  registry: Registry,
+  host: ReturnType<typeof newKey>,
+  asked: {
+    readonly name?: string;
+    readonly purpose?: string;
+    readonly capabilities?: readonly string[];
+  } = {},
+) {
+  const own = newKey();
+  const { name = "Payments agent", purpose = "pay the rent" } = asked;
+  const { capabilities = ["transfer_funds"] } = asked;
+  const answer = await registry.register({
+    ...{ hostKey: host.key, hostThumbprint: host.thumbprint },
+    ...{ agentKey: own.key, agentThumbprint: own.thumbprint, name, mode: "delegated", purpose },
+    capabilities: capabilities.map((one) => ({ name: one })),
+    method: "backchannel",
+  });
+  if (!answer.ok) throw new Error(answer.message);
+  const { approval, agent, grants } = answer;
+  if (approval === undefined) throw new Error("nothing waits");
+  return { approval, agent, grants };
+}

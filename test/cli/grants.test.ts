@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Registry } from "../../src/agent/registry/registry.js";
+import type { Home } from "../../src/home/index.js";
+import { NASTY, UNSAFE } from "./agent.js";
+import { asking, hostOf, newKey, registryOn } from "./granting.js";
+import { Bench, document, runHere } from "./run.js";
+
+const bench = new Bench();
+let home: Home;
+let registry: Registry;
+let host: ReturnType<typeof newKey>;
+
+beforeAll(async () => {
+  await bench.init("--grant", "payments:send=transfer", "--grant", "payments:read=list");
+  ({ home, registry } = await registryOn(bench.home));
+  host = await hostOf(registry);
+});
+afterAll(() => home.close());
+
+const grants = (...args: readonly string[]) => bench.run(["grants", ...args]);
+
+test("what waits is listed and shown, approved tighter, used under the tightened grant, and revoked", async () => {
+  const { approval, agent, grants: made } = await asking(registry, host);
+  const listed = await bench.output("grants", "list", "--principal", "alice");
+  expect(listed).toMatch(
+    new RegExp(
+      `^\\S+Z {2}pending  {2} ${approval.id} {2}"Payments agent" for alice asks for transfer_funds {2}ends in `,
+    ),
+  );
+
+  const shown = await bench.output("grants", "show", approval.id);
+  expect(shown).toContain(`asked by    "Payments agent" (${agent.id})`);
+  expect(shown).toContain('why         "pay the rent"');
+  expect(shown).toContain("decided by  1 of alice");
+  expect(shown).toContain('0: transfer_funds  "Transfer money to a payee"');
+  expect(shown).toContain("payments:send: transfer");
+
+  const approved = await bench.output(
+    ...["grants", "approve", approval.id, "--as", "alice"],
+    ...["--arg", "amount<=1000", "--arg", "payee=ACME", "--expires", "1h"],
+  );
+  expect(approved).toMatch(/approved by alice/);
+  expect(approved).toContain("taken away by alice");
+  expect(approved).toContain("amount <= 1000");
+  expect(approved).toContain("payee = ACME");
+
+  const [grant] = await registry.grantsOf(agent.id);
+  expect(grant).toMatchObject({
+    ...{ status: "active", grantedBy: "alice" },
+    hops: [
+      {
+        ...{ by: "approver", who: "alice" },
+        hop: { constraints: { amount: { max: 1000 }, payee: "ACME" }, expires: expect.any(String) },
+      },
+    ],
+  });
+  const id = made[0]?.id ?? "";
+  expect(await bench.output("grants", "list")).toMatch(
+    new RegExp(`active {4,}${id} {2}${agent.id} may transfer_funds`),
+  );
+  expect(await bench.output("grants", "show", id)).toContain("granted by  alice");
+
+  expect(await bench.output("grants", "revoke", id)).toBe(
+    `revoked ${id}: the grant, with every token of it`,
+  );
+  expect(await bench.output("grants", "revoke", id)).toMatch(/^already revoked/);
+  expect(await registry.grant(id)).toMatchObject({ status: "revoked" });
+  const events = await home.ledger.list({ kind: "approval" });
+  expect(events.find(({ change }) => change === "approval.approved")).toMatchObject({
+    ...{ record: approval.id, principal: "alice" },
+  });
+});
+
+test("denied, with a reason for the one that asked", async () => {
+  const { approval, agent } = await asking(registry, host);
+  const denied = await grants("deny", approval.id, "--reason", "not before Friday");
+  expect(denied).toMatchObject({ status: 0, stderr: "" });
+  expect(denied.stdout).toContain('denied by alice: "not before Friday"');
+  expect(await registry.agent(agent.id)).toMatchObject({
+    ...{ status: "rejected", denial: "not before Friday" },
+  });
+  const again = await grants("approve", approval.id);
+  expect(again).toMatchObject({ status: 1, stdout: "" });
+  expect(again.stderr).toMatch(/^proviso: it is settled already: denied\nhint: /);
+});
+
+test("only part of what is asked for", async () => {
+  const asked = { capabilities: ["transfer_funds", "list_payments"] };
+  const { approval, agent } = await asking(registry, host, asked);
+  const { status, state } = await bench.json(
+    ...["grants", "approve", approval.id, "--only", "list_payments"],
+  );
+  expect({ status, state }).toEqual({ status: 0, state: "used" });
+  const after = await registry.grantsOf(agent.id);
+  expect(Object.fromEntries(after.map((one) => [one.capability, one.status]))).toEqual({
+    transfer_funds: "denied",
+    list_payments: "active",
+  });
+});
+
+describe("refused", () => {
+  test("what leaves nothing is a denial", async () => {
+    const { approval, agent } = await asking(registry, host);
+    const approved = await grants("approve", approval.id, "--op", "list");
+    expect(approved.status).toBe(1);
+    expect(approved.stderr).toMatch(
+      /^proviso: it is denied: nothing is left of what was asked for\n/,
+    );
+    expect(await registry.grantsOf(agent.id)).toMatchObject([{ status: "denied" }]);
+  });
+
+  test("another user's decision, and another name", async () => {
+    const { approval } = await asking(registry, host);
+    const foreign = await grants("approve", approval.id, "--as", "bob");
+    expect(foreign).toMatchObject({ status: 1 });
+    expect(foreign.stderr).toMatch(
+      /"bob" does not decide about this\nhint: those who decide: alice/,
+    );
+    const near = await grants("approve", approval.id, "--as", "alicee");
+    expect(near.stderr).toContain("hint: did you mean alice?");
+    const other = await grants("approve", approval.id, "--only", "transfer_fund");
+    expect(other).toMatchObject({ status: 2 });
+    expect(other.stderr).toContain("did you mean transfer_funds?");
+    expect(await registry.approvals.get(approval.id)).toMatchObject({ state: "pending" });
+    await grants("revoke", approval.id);
+    expect(await registry.approvals.get(approval.id)).toMatchObject({ state: "cancelled" });
+  });
+
+  test("an id that there is not, with the nearest", async () => {
+    const { approval, grants: made } = await asking(registry, host);
+    const typo = `${approval.id.slice(0, -1)}!`;
+    for (const verb of ["show", "approve", "deny", "revoke"]) {
+      const { status, stderr } = await grants(verb, typo);
+      expect({ verb, status }).toEqual({ verb, status: 2 });
+      expect(stderr).toContain(`hint: did you mean ${approval.id}?`);
+    }
+    const grant = await grants("approve", made[0]?.id ?? "");
+    expect(grant.stderr).toContain(`its approval is ${approval.id}`);
+  });
+
+  test("an approver has to be named where several decide", async () => {
+    const rule = { approvers: ["alice", "carol"], needed: 2 };
+    const own = await registryOn(bench.home, { approval: rule });
+    const { approval, agent } = await asking(own.registry, host);
+    const unnamed = await grants("approve", approval.id);
+    expect(unnamed).toMatchObject({ status: 2 });
+    expect(unnamed.stderr).toContain("those who may decide: alice, carol");
+    const first = await grants("approve", approval.id, "--as", "carol", "--arg", "amount<=500");
+    expect(first.stdout).toMatch(/^approval_\S+ {2}pending/);
+    const second = await grants("approve", approval.id, "--as", "alice", "--arg", "amount>=10");
+    expect(second.stdout).toMatch(/^approval_\S+ {2}used/);
+    const [grant] = await own.registry.grantsOf(agent.id);
+    expect(grant?.hops.map(({ who }) => who)).toEqual(["carol", "alice"]);
+    await own.home.close();
+  });
+});
+
+test("texts of agents do nothing to a terminal", async () => {
+  const { approval } = await asking(registry, host, { name: NASTY, purpose: NASTY });
+  for (const args of [["list"], ["show", approval.id], ["deny", approval.id, "--reason", NASTY]]) {
+    const { stdout, stderr } = await grants(...args);
+    expect(`${stdout}${stderr}`).not.toMatch(UNSAFE);
+    const json = await grants(...args, "--json");
+    expect(`${json.stdout}${json.stderr}`).not.toMatch(UNSAFE);
+  }
+});
+
+test("a host is made for a user, with a token that works once", async () => {
+  const { stdout, stderr } = await grants("enrol", "--principal", "bob", "--name", "Bob's phone");
+  expect(stderr).toMatch(/^made "Bob's phone" \(host_\S+\) for bob; give it this token/);
+  const key = newKey();
+  const enrolled = await registry.enrollHost({ token: stdout.trimEnd(), ...key });
+  expect(enrolled).toMatchObject({ ok: true, host: { principal: "bob", status: "active" } });
+  expect(await registry.enrollHost({ token: stdout.trimEnd(), ...newKey() })).toMatchObject({
+    ok: false,
+  });
+  const id = enrolled.ok ? enrolled.host.id : "";
+  expect(await bench.output("grants", "revoke", id)).toMatch(
+    /^revoked host_\S+: the host, with 0 agents$/,
+  );
+});
+
+test("--watch prints what waits, and each change, until it is stopped", async () => {
+  const stopping = new AbortController();
+  const lines: string[] = [];
+  const { approval, grants: made } = await asking(registry, host, { name: "Watched" });
+  const running = runHere(["grants", "list", "--watch", "--json"], {
+    ...{ cwd: bench.folder, env: { PROVISO_HOME: bench.home }, stop: stopping.signal },
+    onWrite: (stream, text) => {
+      if (stream !== "stdout") return;
+      const one = document(text);
+      lines.push(`${one["id"]} ${one["state"] ?? one["status"]}`);
+      // What is changed next is seen at the next look.
+      if (lines.at(-1) === `${approval.id} pending`) void grants("approve", approval.id);
+      if (lines.at(-1) === `${made[0]?.id} active`) stopping.abort();
+    },
+  });
+  expect(await running).toMatchObject({ status: 0, stderr: "" });
+  const own = lines.filter(
+    (line) => line.startsWith(approval.id) || line.startsWith(made[0]?.id ?? ""),
+  );
+  expect(own).toEqual([`${approval.id} pending`, `${approval.id} used`, `${made[0]?.id} active`]);
+});
