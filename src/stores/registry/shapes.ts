@@ -121,6 +121,7 @@ export const SHAPES: {
         approver: text,
         at: moment,
         answer: oneOf<ApprovalDecision["answer"]>({ approve: true, deny: true }),
+        takesOn: maybe((value) => value === true),
         granted: maybe(listOf(moment)),
         hops: maybe(mapOf(hop)),
         reason: maybe(text),
