@@ -162,7 +162,13 @@ const isAsked = record<AskedGrant>({
   grant: text,
   operations: texts,
   resources: maybe(
-    listOf(record<NonNullable<AskedGrant["resources"]>[number]>({ name: text, displayName: text })),
+    listOf(
+      record<NonNullable<AskedGrant["resources"]>[number]>({
+        name: text,
+        displayName: text,
+        kind: oneOf<Resource["kind"]>({ item: true, collection: true }),
+      }),
+    ),
   ),
   hops: listOf(hop),
   agentGrant: maybe(text),
