@@ -73,7 +73,7 @@ async function grantAnswer(
   const { capability, status, reason, grantedBy, hops, expires } = grant;
   const short = { capability, status };
   if (status === "revoked") return short;
-  const constraints = exactConstraints(hops);
+  const constraints = exactConstraints(hops.map(({ hop }) => hop));
   const limits = constraints === undefined ? {} : { constraints };
   if (status !== "active") return { ...short, ...limits, ...(reason === undefined ? {} : { reason }) };
   const term = terms.get(capability);

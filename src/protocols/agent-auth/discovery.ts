@@ -1,3 +1,4 @@
+import type { AgentMode } from "../../agent/registry/records.js";
 import type { JsonObject } from "../../bytes/json.js";
 
 /** What a provider says of itself. */
@@ -31,7 +32,11 @@ export const ENDPOINTS = {
 } as const satisfies { readonly [name: string]: string };
 
 /** The discovery document of a server at an address. */
-export function discoveryDocument(url: string, { name, description }: Provider): JsonObject {
+export function discoveryDocument(
+  url: string,
+  { name, description }: Provider,
+  modes: readonly AgentMode[],
+): JsonObject {
   const endpoints = Object.entries(ENDPOINTS).map(([key, path]) => [key, `${url}${path}`]);
   return {
     version: "1.0-draft",
@@ -40,7 +45,7 @@ export function discoveryDocument(url: string, { name, description }: Provider):
     issuer: url,
     default_location: `${url}${ENDPOINTS.execute}`,
     algorithms: ["Ed25519"],
-    modes: ["delegated", "autonomous"],
+    modes,
     approval_methods: ["ciba", "device_authorization"],
     endpoints: Object.fromEntries(endpoints),
   };

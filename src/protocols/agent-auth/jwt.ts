@@ -128,7 +128,7 @@ export async function verifyJwt(
   if (capabilities !== undefined && !isNames(capabilities)) {
     return invalid('has "capabilities" that are not an array of names');
   }
-  const named = [aud].flat();
+  const named: unknown = Array.isArray(aud) ? aud : [aud];
   const narrowed = isNames(capabilities) ? capabilities : undefined;
   if (!isTexts(named) || named.length > 8 || !named.some((one) => audiences(one, narrowed))) {
     return invalid('is not for this server ("aud")');

@@ -80,8 +80,8 @@ export async function revokeHost(
   }
   const outcome = await registry.revokeHost(party.host.id, by(party));
   if (!outcome.ok) return registryFault(outcome);
-  const { agents } = outcome;
-  return { ok: true, body: { host_id: party.host.id, status: "revoked", agents_revoked: agents.length } };
+  const { host, agentsRevoked } = outcome;
+  return { ok: true, body: { host_id: host.id, status: "revoked", agents_revoked: agentsRevoked } };
 }
 
 /** Gives an agent another key; the one before is good for nothing at once. @throws StorageError */
@@ -158,7 +158,7 @@ export async function introspect(body: JsonObject, context: PartyContext): Promi
       host_id: host.id,
       user_id: agent.principal ?? null,
       agent_capability_grants: shown.map(({ capability, status, hops }) => {
-        const constraints = exactConstraints(hops);
+        const constraints = exactConstraints(hops.map(({ hop }) => hop));
         return { capability, status, ...(constraints === undefined ? {} : { constraints }) };
       }),
       mode: agent.mode,

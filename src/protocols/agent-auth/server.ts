@@ -21,9 +21,8 @@ import { outputChecks } from "./schema-checks.js";
 export interface AgentAuthOptions {
   /** Made with the registry: `createIssuingAgent({ registry, … })`. */
   readonly agent: IssuingAgent;
+  /** Made with `terms`: `capabilityTerms(agent.grants, agent.skills)`. */
   readonly registry: Registry;
-  /** What the agent offers: `capabilityTerms(agent.grants, agent.skills)`. */
-  readonly terms: CapabilityTerms;
   /** The agent's own. */
   readonly policy: Policy;
   /** The agent's own: refused requests are noted in it. */
@@ -69,7 +68,7 @@ export interface AgentAuthServer {
 
 const MOST_RUNNING = 32;
 
-const REQUIRED = ["agent", "registry", "terms", "policy", "ledger", "provider", "log"] as const;
+const REQUIRED = ["agent", "registry", "policy", "ledger", "provider", "log"] as const;
 const OPTIONAL = [
   ...["public", "verificationUrl", "metrics", "body", "rate", "timeout", "mostRunning", "clock"],
 ];
@@ -107,26 +106,28 @@ export async function serveAgentAuth(
 export async function prepareAgentAuth(
   options: AgentAuthOptions,
 ): Promise<(place: Place) => MountedAgentAuth> {
-  checkOptions(options);
-  const outputs = await outputChecks(options.terms);
+  const terms = checkOptions(options);
+  const outputs = await outputChecks(terms);
   await import("jose");
-  const { agent, registry, terms, ledger, log, metrics } = options;
+  const { agent, registry, ledger, log, metrics } = options;
   const { timeout = TIMEOUT, mostRunning = MOST_RUNNING, clock = Date.now } = options;
-  const shown = new Set(options.public === "*" ? terms.keys() : (options.public ?? []));
+  const shown: ReadonlySet<string> = new Set(
+    options.public === "*" ? terms.keys() : (options.public ?? []),
+  );
   const limit = new ConcurrencyLimit(mostRunning);
   const stopping = new AbortController();
   // Each execution listens, for as long as it takes.
   setMaxListeners(0, stopping.signal);
   return (place) => {
-    const { app, url } = place;
-    const document = discoveryDocument(url, options.provider);
+    const { url } = place;
+    const document = discoveryDocument(url, options.provider, registry.settings.modes);
     const { verificationUrl = `${url}/approvals/device` } = options;
     mountRoutes(
       {
         ...{ agent, registry, terms, shown, policy: options.policy, issuer: agent.issuer, ledger },
         ...{ outputs, limit, timeout, stopping: stopping.signal, clock, verificationUrl },
         ...{ url, log, metrics, onFailure: failureLog(log), document },
-        listed: { document, ...listedBy(options, shown, url) },
+        listed: { document, ...listedBy(options.provider, terms, shown, url) },
         body: { ...BODY_LIMITS, ...options.body },
         rate: options.rate ?? RATE_LIMIT,
         locations: locationsOf(terms),
@@ -147,7 +148,8 @@ export async function prepareAgentAuth(
 
 /** What the directory finds this server by. */
 function listedBy(
-  { provider, terms }: AgentAuthOptions,
+  provider: Provider,
+  terms: CapabilityTerms,
   shown: ReadonlySet<string>,
   url: string,
 ): Provider {
@@ -160,18 +162,22 @@ function listedBy(
 }
 
 function locationsOf(terms: CapabilityTerms): ReadonlyMap<string, string> {
-  return new Map(
-    [...terms.values()].flatMap(({ name, location }) =>
-      location === undefined ? [] : [[name, location]],
-    ),
+  const located = [...terms.values()].flatMap(({ name, location }) =>
+    location === undefined ? [] : [[name, location] as const],
   );
+  return new Map(located);
 }
 
-function checkOptions(options: AgentAuthOptions): void {
+/** @throws TypeError naming the option that is wrong. */
+function checkOptions(options: AgentAuthOptions): CapabilityTerms {
   assertMembers(options, [...REQUIRED, ...OPTIONAL], "options");
   const missing = REQUIRED.find((name) => typeof options[name] !== "object");
   if (missing !== undefined) throw new TypeError(`options.${missing}: is missing`);
-  const { provider, public: shown = [], terms, verificationUrl } = options;
+  const { provider, public: shown = [], verificationUrl } = options;
+  const { terms } = options.registry;
+  if (terms === undefined) {
+    throw new TypeError("options.registry: must know what can be asked for: new Registry({ terms })");
+  }
   assertMembers(provider, ["name", "description"], "options.provider");
   for (const name of ["name", "description"] as const) {
     if (typeof provider[name] === "string" && provider[name] !== "") continue;
@@ -188,4 +194,5 @@ function checkOptions(options: AgentAuthOptions): void {
   if (verificationUrl !== undefined && !URL.canParse(verificationUrl)) {
     throw new TypeError("options.verificationUrl: must be a URL");
   }
+  return terms;
 }
