@@ -1,6 +1,6 @@
 import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
-import type { RegistryLifetimes, RegistrySettings } from "../../src/agent/registry/settings.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
+import type { RegistryLifetimes, RegistrySettings } from "../../src/agent/registry/settings.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
 import type { Grant } from "../../src/issuer/grant.js";

@@ -64,12 +64,7 @@ function emptied({ status, headers }: Response): Response {
   return new Response(null, { status, headers });
 }
 
-function checked(
-  url: URL,
-  response: Response,
-  text: string,
-  faultOf: typeof faultIn,
-): Response {
+function checked(url: URL, response: Response, text: string, faultOf: typeof faultIn): Response {
   const { status, statusText, headers } = response;
   const { origin, pathname } = url;
   if (status >= 300 && status < 400) {

@@ -3,7 +3,7 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { exactConstraints } from "../../agent/registry/constraints.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/registry/records.js";
 import type { CapabilityTerm } from "../../agent/registry/terms.js";
-import type { JsonObject } from "../../bytes/json.js";
+import type { Json, JsonObject } from "../../bytes/json.js";
 
 /** What answers are made from. */
 export interface AnswerContext {
@@ -73,9 +73,9 @@ async function grantAnswer(
   const { capability, status, reason, grantedBy, hops, expires } = grant;
   const short = { capability, status };
   if (status === "revoked") return short;
-  const constraints = exactConstraints(hops.map(({ hop }) => hop));
-  const limits = constraints === undefined ? {} : { constraints };
-  if (status !== "active") return { ...short, ...limits, ...(reason === undefined ? {} : { reason }) };
+  const limits = limitsOf(hops);
+  if (status !== "active")
+    return { ...short, ...limits, ...(reason === undefined ? {} : { reason }) };
   const term = terms.get(capability);
   const minted = withTokens(capability) ? await agent.grantToken(grant) : undefined;
   return {
@@ -86,6 +86,17 @@ async function grantAnswer(
     ...(term === undefined ? {} : describing(term)),
     ...(minted === undefined ? {} : { token: minted.token, token_expires_at: minted.expires }),
   };
+}
+
+/** What all parties' limits on the arguments come to; empty where there are none. */
+export function limitsOf(hops: AgentGrant["hops"]): JsonObject {
+  const exact = exactConstraints(hops.map(({ hop }) => hop));
+  if (exact === undefined) return {};
+  const constraints = Object.entries(exact).map(([argument, limit]): [string, Json] => [
+    argument,
+    typeof limit === "object" && limit !== null ? { ...limit } : limit,
+  ]);
+  return { constraints: Object.fromEntries(constraints) };
 }
 
 function describing({ description, location, input, output }: CapabilityTerm): JsonObject {

@@ -1,5 +1,5 @@
-import { isObject, isTexts, type JsonObject } from "../../bytes/json.js";
 import type { AgentMode } from "../../agent/registry/records.js";
+import { isObject, isTexts, type JsonObject } from "../../bytes/json.js";
 import { type Fault, refuse } from "./errors.js";
 
 // What requests say, as far as their shape goes. Members that are not known are passed over, as the
@@ -46,7 +46,10 @@ export function wrong(member: string, what: string): Fault {
 }
 
 /** A member that must be a text. */
-export function textIn(body: { readonly [name: string]: unknown }, member: string): Reading<string> {
+export function textIn(
+  body: { readonly [name: string]: unknown },
+  member: string,
+): Reading<string> {
   const value = body[member];
   if (value === undefined) return wrong(member, "is missing");
   if (typeof value !== "string" || value === "" || value.length > LONGEST.id) {
@@ -174,7 +177,8 @@ export function readArguments(value: unknown, where: string): Reading<JsonObject
 
 /** Reads the header `Idempotency-Key`. */
 export function readIdempotencyKey(header: string | undefined): Reading<string | undefined> {
-  if (header === undefined || /^[\x21-\x7e]{1,128}$/.test(header)) return { ok: true, value: header };
+  if (header === undefined || /^[\x21-\x7e]{1,128}$/.test(header))
+    return { ok: true, value: header };
   return wrong("Idempotency-Key", "must be 1 to 128 printable ASCII characters without spaces");
 }
 

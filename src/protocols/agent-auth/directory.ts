@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../bytes/json.js";
-import type { Answer } from "./front.js";
 import { wrong } from "./bodies.js";
+import type { Answer } from "./front.js";
 import { MAX_QUERY, search } from "./search.js";
 
 /** What a provider is found by. */

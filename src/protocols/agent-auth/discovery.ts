@@ -29,7 +29,7 @@ export const ENDPOINTS = {
   rotate_key: "/agent/rotate-key",
   rotate_host_key: "/host/rotate-key",
   introspect: "/agent/introspect",
-} as const satisfies { readonly [name: string]: string };
+} as const;
 
 /** The discovery document of a server at an address. */
 export function discoveryDocument(

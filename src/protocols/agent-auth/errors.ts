@@ -46,7 +46,7 @@ export const STATUS = {
   rate_limited: 429,
   internal_error: 500,
   unavailable: 503,
-} as const satisfies { readonly [code: string]: number };
+} as const;
 
 /** What an error is called in `error`. Stable. */
 export type AgentAuthCode = keyof typeof STATUS;

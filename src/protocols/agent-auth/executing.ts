@@ -7,7 +7,7 @@ import { isSkillInputError } from "../../agent/skill.js";
 import { isObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { meant } from "../../caveats/known-members.js";
 import { type ConcurrencyLimit, within } from "../../http/work.js";
-import { readArguments, type Reading, textIn, wrong } from "./bodies.js";
+import { type Reading, readArguments, textIn, wrong } from "./bodies.js";
 import { type Fault, refuse } from "./errors.js";
 import { invocationFault } from "./invocation-fault.js";
 import type { AgentParty } from "./party.js";

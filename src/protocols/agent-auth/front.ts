@@ -12,7 +12,14 @@ import type { AgentMetrics } from "../../http/metrics.js";
 import { presentedToken } from "../../http/resource-server/presented-token.js";
 import { type Fault, refuse } from "./errors.js";
 import { faultWriter, recordedFaults } from "./frame.js";
-import { type Admission, isAdmitted, type Parties, type Party, type PartyContext, partyOf } from "./party.js";
+import {
+  type Admission,
+  isAdmitted,
+  type Parties,
+  type Party,
+  type PartyContext,
+  partyOf,
+} from "./party.js";
 
 /** What an endpoint answers. */
 export type Answer =
@@ -153,9 +160,7 @@ function noteParty(req: Request, party: Party): void {
   noteCaller(req, { invoker, ...(principal === undefined ? {} : { principal }) });
 }
 
-type Read =
-  | { readonly ok: true; readonly call: Omit<Call<Party>, "party" | "gone"> }
-  | Fault;
+type Read = { readonly ok: true; readonly call: Omit<Call<Party>, "party" | "gone"> } | Fault;
 
 function callOf(req: Request, takesToken: boolean): Read {
   const query: Record<string, string> = {};

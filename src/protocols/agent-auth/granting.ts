@@ -177,7 +177,11 @@ export async function claim(
 }
 
 async function wholeAnswer(
-  { agent, host, grants }: Pick<AgentParty, "agent" | "host"> & { readonly grants: readonly AgentGrant[] },
+  {
+    agent,
+    host,
+    grants,
+  }: Pick<AgentParty, "agent" | "host"> & { readonly grants: readonly AgentGrant[] },
   { jwt }: AgentParty | HostParty,
   context: GrantingContext,
 ): Promise<JsonObject> {

@@ -1,9 +1,4 @@
-import {
-  type AgentDenial,
-  type AgentDenials,
-  codesOf,
-  MOST_DENIALS,
-} from "../../agent/refusal.js";
+import { type AgentDenial, type AgentDenials, codesOf, MOST_DENIALS } from "../../agent/refusal.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { type AgentAuthCode, type Fault, refuse } from "./errors.js";
 

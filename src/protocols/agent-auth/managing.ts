@@ -1,8 +1,7 @@
-import { exactConstraints } from "../../agent/registry/constraints.js";
 import type { AgentRecord } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { JsonObject } from "../../bytes/json.js";
-import { momentOf } from "./answers.js";
+import { limitsOf, momentOf } from "./answers.js";
 import { readNames, textIn, wrong } from "./bodies.js";
 import { type Fault, refuse } from "./errors.js";
 import { foreignAgent, unknownAgent } from "./granting.js";
@@ -157,10 +156,9 @@ export async function introspect(body: JsonObject, context: PartyContext): Promi
       agent_id: agent.id,
       host_id: host.id,
       user_id: agent.principal ?? null,
-      agent_capability_grants: shown.map(({ capability, status, hops }) => {
-        const constraints = exactConstraints(hops.map(({ hop }) => hop));
-        return { capability, status, ...(constraints === undefined ? {} : { constraints }) };
-      }),
+      agent_capability_grants: shown.map(({ capability, status, hops }) => ({
+        ...{ capability, status, ...limitsOf(hops) },
+      })),
       mode: agent.mode,
       expires_at: momentOf(agent.expires),
     },

@@ -2,10 +2,17 @@ import type { Request } from "express";
 import type { AgentRecord, HostRecord } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import { readBearer } from "../../auth/bearer.js";
-import { type Fault, refuse } from "./errors.js";
 import { ENDPOINTS } from "./discovery.js";
+import { type Fault, refuse } from "./errors.js";
 import { type ReadKey, readKey } from "./jwk.js";
-import { type AudienceRule, invalid, readJwt, type UnverifiedJwt, type VerifiedJwt, verifyJwt } from "./jwt.js";
+import {
+  type AudienceRule,
+  invalid,
+  readJwt,
+  type UnverifiedJwt,
+  type VerifiedJwt,
+  verifyJwt,
+} from "./jwt.js";
 
 /** Who makes a request, as its JWT shows. */
 export type Party = Anonymous | HostParty | AgentParty | NewHost;
@@ -248,7 +255,10 @@ export function agentFault({ status, denial }: AgentRecord): Fault | undefined {
     case "active":
       return undefined;
     case "pending":
-      return refuse("agent_pending", "the agent waits for an approval; ask for its status as its host");
+      return refuse(
+        "agent_pending",
+        "the agent waits for an approval; ask for its status as its host",
+      );
     case "expired":
       return refuse("agent_expired", "the agent has expired; its host can reactivate it");
     case "revoked":

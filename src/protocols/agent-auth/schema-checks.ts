@@ -15,7 +15,11 @@ export async function outputChecks(
   terms: ReadonlyMap<string, CapabilityTerm>,
 ): Promise<ReadonlyMap<string, OutputCheck>> {
   const { Ajv2020 } = await import("ajv/dist/2020.js");
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, ownProperties: true });
+  const ajv = new Ajv2020({
+    ...{ strict: true, strictRequired: false, allowUnionTypes: true, ownProperties: true },
+    // Compiling what schemas are judged by takes far longer than compiling them.
+    ...{ meta: false, validateSchema: false },
+  });
   const checks = new Map<string, OutputCheck>();
   for (const [name, { output }] of terms) {
     if (output === undefined) continue;

@@ -176,7 +176,9 @@ function checkOptions(options: AgentAuthOptions): CapabilityTerms {
   const { provider, public: shown = [], verificationUrl } = options;
   const { terms } = options.registry;
   if (terms === undefined) {
-    throw new TypeError("options.registry: must know what can be asked for: new Registry({ terms })");
+    throw new TypeError(
+      "options.registry: must know what can be asked for: new Registry({ terms })",
+    );
   }
   assertMembers(provider, ["name", "description"], "options.provider");
   for (const name of ["name", "description"] as const) {

@@ -94,7 +94,9 @@ export class AgentAuthAgent {
   }
 
   /** Lists the capabilities that there are; continue with the `cursor` of the page before. */
-  async list(options: { readonly query?: string; readonly cursor?: string } = {}): Promise<Listing> {
+  async list(
+    options: { readonly query?: string; readonly cursor?: string } = {},
+  ): Promise<Listing> {
     const request = { jwt: await this.#jwt(), query: options };
     return listingIn(await this.#parts.wire.ask("capabilities", "/capability/list", request));
   }

@@ -1,9 +1,7 @@
 import type { JsonObject } from "../../../bytes/json.js";
 
 /** A capability to ask for: its name, or also limits on its arguments that the agent sets itself. */
-export type CapabilityAsked =
-  | string
-  | { readonly name: string; readonly constraints: JsonObject };
+export type CapabilityAsked = string | { readonly name: string; readonly constraints: JsonObject };
 
 /** How to ask for capabilities. */
 export interface AskOptions {

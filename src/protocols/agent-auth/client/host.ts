@@ -4,7 +4,13 @@ import { textIn } from "../../../client/received.js";
 import { AgentAuthAgent } from "./agent.js";
 import { type AskOptions, askingBody, type CapabilityAsked } from "./asking.js";
 import { generateKey, type PrivateKey, type Signer, signer } from "./keys.js";
-import { agentIn, type Discovery, type Listing, listingIn, type ReceivedAgent } from "./received.js";
+import {
+  agentIn,
+  type Discovery,
+  type Listing,
+  listingIn,
+  type ReceivedAgent,
+} from "./received.js";
 import { discover, Wire, type WireOptions } from "./wire.js";
 
 /** A host: an environment that runs agents. */
@@ -54,7 +60,9 @@ export class AgentAuthClient {
   }
 
   /** What the server shows to this host. */
-  async list(options: { readonly query?: string; readonly cursor?: string } = {}): Promise<Listing> {
+  async list(
+    options: { readonly query?: string; readonly cursor?: string } = {},
+  ): Promise<Listing> {
     const request = { jwt: await this.#jwt(), query: options };
     return listingIn(await this.#wire.ask("capabilities", "/capability/list", request));
   }

@@ -1,6 +1,6 @@
-import { randomBytes } from "../../../bytes/random.js";
 import { encodeBase64url } from "../../../bytes/base64.js";
 import { isObject, type JsonObject } from "../../../bytes/json.js";
+import { randomBytes } from "../../../bytes/random.js";
 
 /** A private key of a host or an agent, as a JWK (RFC 8037). It is a secret: keep it where others cannot read it. */
 export interface PrivateKey extends JsonObject {
