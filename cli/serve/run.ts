@@ -17,6 +17,7 @@ import { type Closing, closeAll, openAll } from "./opened.js";
 import { keepInForce, readPolicy } from "./policy.js";
 import { type ServedAgent, serveProtocols } from "./protocols.js";
 import { pruneHourly } from "./prune.js";
+import { openServedRegistry } from "./registry.js";
 import { openResources } from "./resources.js";
 import {
   type Address,
@@ -112,11 +113,14 @@ async function open(
   ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
 
+  const agentRegistry = await openServedRegistry(read, {
+    ...{ home, policy: policy.table, grants, skills: module.skills },
+  });
   const metrics = new AgentMetrics(() => revocations);
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
       ...{ issuer, revocations, ledger, resourceNumbers, lifetime, mode: config.mode },
-      ...{ skills: module.skills, policy: policy.table },
+      ...{ skills: module.skills, policy: policy.table, registry: agentRegistry },
       resources: resources?.source,
       undeclaredAmbient: config.undeclaredAmbient,
       maxHandles: config.maxHandles,
@@ -132,7 +136,11 @@ async function open(
   const parts = {
     ...{
       config,
+      file: read.file,
       agent,
+      agentRegistry,
+      policy: policy.table,
+      ledger,
       authenticator,
       tasks,
       keys,
