@@ -149,11 +149,15 @@ function helpWidth({ env, stdout }: Context): number {
 
 /** How a verb stands in the list: its name, and its arguments or the verbs below it. */
 function termOf(command: Command): string {
-  const below = command.commands.map((child) => child.name()).join("|");
+  const below = command.commands.map((child) => child.name());
   const names = command.registeredArguments.map((argument) =>
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   );
-  return [command.name(), ...(below === "" ? names : [below])].join(" ");
+  if (below.length === 0) return [command.name(), ...names].join(" ");
+  // A verb with options of its own does something without a verb below it.
+  const choice = [...below, ...names].join("|");
+  const isWhole = names.length === 0 && command.options.length > 0;
+  return `${command.name()} ${isWhole ? `[${choice}]` : choice}`;
 }
 
 /** The verb that a command line names, if it is one and no help on the whole is asked for. */
