@@ -22,7 +22,7 @@ test("keys of a service go into a file of their own, and check where there is no
     "keys",
     "service",
     "files",
-    "--out",
+    "--output",
     "f.jwks",
   ]);
   expect({ status, stdout, stderr }).toEqual({
@@ -76,7 +76,7 @@ test("mint and inspect say for which service a token is", async () => {
   expect(other.stderr).toContain('a token for the service "files" has that audience alone');
 });
 
-test("without --out they are data, with a warning", async () => {
+test("without --output they are data, with a warning", async () => {
   const { status, stdout, stderr } = await bench.run(["keys", "service", "files"]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: WARNING });
   expect(stdout).toBe(bench.read("f.jwks"));
@@ -107,7 +107,7 @@ test("a terminal shows them only with --reveal", async () => {
   };
   const secret: string = JSON.parse(bench.read("f.jwks")).keys[0].k;
   const hidden = await shown();
-  expect(hidden).toMatch(/^2 .*--out FILE writes them/s);
+  expect(hidden).toMatch(/^2 .*--output FILE writes them/s);
   expect(hidden).not.toContain(secret);
   expect(await shown("--reveal")).toContain(secret);
 });
@@ -115,7 +115,8 @@ test("a terminal shows them only with --reveal", async () => {
 test("a name, a file or a key that does not do is said to be so", async () => {
   const cases: readonly (readonly [readonly string[], number, string])[] = [
     [["keys", "service", "a b"], 2, "service must be 1 to 255 printable ASCII characters"],
-    [["keys", "service", "files", "--out", "f.jwks"], 6, "f.jwks"],
+    [["keys", "service", "mail", "--output", "f.jwks"], 6, "f.jwks"],
+    [["keys", "service", "files", "--output", "home/keyring.json"], 6, "keyring.json"],
     [["keys", "retire", `${kid}@files`], 2, "is derived from a root key"],
     [["verify", "x", ...CALL, "--keys", "f.jwks"], 2, "--issuer is missing"],
     [["verify", "x", ...CALL, "--issuer", "a"], 2, "--keys is missing"],
@@ -145,4 +146,11 @@ test("revoking a service's key leaves the others", async () => {
   const minted = await bench.run(["mint", ...CALL, "--service", "files"]);
   expect(minted).toMatchObject({ status: 5, stdout: "" });
   expect(minted.stderr).toContain(`${kid}@files, is revoked`);
+});
+
+test("after a rotation the same file is renewed", async () => {
+  await bench.output("keys", "rotate");
+  expect(await bench.output("keys", "service", "files", "-o", "f.jwks")).toContain("has 2 keys");
+  const { keys } = JSON.parse(bench.read("f.jwks"));
+  expect(keys).toHaveLength(2);
 });
