@@ -58,8 +58,8 @@ export function define(program: Command, context: Context): void {
   addExamples(command, [
     "proviso request http://127.0.0.1:8080 --access-token @access --grant documents:read --collection reports --filter year=2025 --purpose 'sum up the year' > token",
     "proviso request http://127.0.0.1:8080 --access-token @access --grant documents:read --collection reports --filter 'date>=2025-04-01' --op retrieve --expires 5m --json",
-    "proviso request http://127.0.0.1:8080 --access-token @access --grant payments:transfer --wait > token",
-    "proviso request http://127.0.0.1:8080 --access-token @access --collect approval_5bWq0Yx3mNfQk2Zt8cVh1A > token",
+    "proviso request http://127.0.0.1:8080 --access-token @access --grant payments:transfer --wait > payment",
+    "proviso request http://127.0.0.1:8080 --access-token @access --collect approval_5bWq0Yx3mNfQk2Zt8cVh1A > payment",
   ]);
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { inspect } from "../../src/index.js";
-import { ALICE, type RunningAgent, startAgent } from "./agent.js";
+import { ALICE, decideAll, type RunningAgent, startAgent } from "./agent.js";
 import { Bench } from "./run.js";
 import { Shell } from "./shell.js";
 
@@ -9,7 +9,7 @@ const bench = new Bench();
 const shell = new Shell(bench);
 let agent: RunningAgent;
 beforeAll(async () => {
-  agent = await startAgent({ mode: "prefer" });
+  agent = await startAgent({ mode: "prefer", payments: true });
 });
 afterAll(() => agent.stop());
 
@@ -35,13 +35,17 @@ test("all examples work with a running agent, in the order in which they stand",
   const env = { PROVISO_ACCESS_TOKEN: ALICE };
   const first = (await bench.run([...ask, "--filter", "year=2025"], { env })).stdout.trim();
   const capability = inspect(first).capability?.id ?? "";
+  const pay = ["request", agent.url, "--grant", "payments:transfer", "--json"];
+  const { pending } = JSON.parse((await bench.run(pay, { env })).stdout);
+  await decideAll(agent, "approve");
   const lines = (await Promise.all(VERBS.map(help)))
     .flatMap(examplesIn)
     .map((line) =>
       line
         .replaceAll("http://127.0.0.1:8080", agent.url)
         .replaceAll("/srv/agent/proviso.db", agent.ledgerPath)
-        .replaceAll("cap_GWr1hed4gOYvJokW", capability),
+        .replaceAll("cap_GWr1hed4gOYvJokW", capability)
+        .replaceAll("approval_5bWq0Yx3mNfQk2Zt8cVh1A", pending.approvalId),
     );
   const read = `require("fs").readFileSync("inspected")`;
   const handle = `node -p 'JSON.parse(${read}).authority.resourceHandles[0]'`;
@@ -55,5 +59,8 @@ test("all examples work with a running agent, in the order in which they stand",
   // The ledger of the agent in the place of the home's.
   mkdirSync(bench.home);
   const link = `ln -s "${agent.ledgerPath}" "${bench.home}/proviso.db"`;
+  // Alice looks into her console now and then.
+  const approving = setInterval(() => void decideAll(agent, "approve"), 100);
+  onTestFinished(() => clearInterval(approving));
   expect(await shell.runLines([link, ...script])).not.toContain("proviso:");
 });

@@ -1,10 +1,13 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
+import type { Approvals } from "../../src/agent/approvals/approvals.js";
 import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import { createIssuingAgent, createPolicyTable, type Skill } from "../../src/agent/index.js";
+import { Registry } from "../../src/agent/registry/registry.js";
 import { createFixedTokens } from "../../src/auth/index.js";
+import type { HopInit } from "../../src/caveats/hop.js";
 import type { Grant } from "../../src/issuer/grant.js";
 import { createIssuer, createKeyring, createRevocationList } from "../../src/issuer/index.js";
 import {
@@ -14,7 +17,7 @@ import {
   serveAgent,
 } from "../../src/protocols/a2a/index.js";
 import { openFolder, type ResourceFolder } from "../../src/sources/index.js";
-import { createStores, type LedgerStore, openLedger } from "../../src/stores/index.js";
+import { createStores, type LedgerStore, openLedger, openRegistry } from "../../src/stores/index.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Access tokens that the agent of {@link startAgent} knows. */
@@ -31,6 +34,8 @@ export const UNSAFE: RegExp = /(?![\n\t])[\p{Cc}\p{Cf}]/u;
 export interface RunningAgent extends AgentServer {
   readonly ledger: LedgerStore;
   readonly ledgerPath: string;
+  /** What waits for people. */
+  readonly approvals: Approvals;
   /** Frees everything that it holds. */
   stop(): Promise<void>;
 }
@@ -40,6 +45,8 @@ export interface AgentChoices {
   readonly undeclaredAmbient?: UndeclaredAmbient;
   readonly rate?: RateLimit;
   readonly publicUrl?: string;
+  /** Whether it has payments too, which alice approves one by one. */
+  readonly payments?: boolean;
 }
 
 const DOCUMENTS: Readonly<Record<string, string>> = {
@@ -85,13 +92,16 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   const tasks = await openTaskStore(database);
   const revocations = createRevocationList();
   const skills = skillsOver(folder);
-  const { mode, undeclaredAmbient, ...server } = choices;
+  const { mode, undeclaredAmbient, payments = false, ...server } = choices;
+  if (payments) skills.push(TRANSFER);
+  const grants = payments ? [...GRANTS, PAYMENTS] : GRANTS;
+  const registry = new Registry({ store: openRegistry(database), revocations });
   const agent = await createIssuingAgent({
     issuer: createIssuer({
       ...{ name: "documents-agent", keys: createKeyring(), revocations },
-      grants: expandGrants(GRANTS, skills),
+      grants: expandGrants(grants, skills),
     }),
-    ...{ revocations, ledger, resources: folder, skills, lifetime: 900 },
+    ...{ revocations, ledger, resources: folder, skills, lifetime: 900, registry },
     ...(mode === undefined ? {} : { mode }),
     ...(undeclaredAmbient === undefined ? {} : { undeclaredAmbient }),
     policy: createPolicyTable({
@@ -104,6 +114,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
           resources: { collections: ["notes"] },
         },
         { principal: "alice", grant: "documents:archive", operations: "*" },
+        { principal: "alice", grant: "payments:transfer", operations: "*" },
       ],
     }),
   });
@@ -121,7 +132,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   });
   return {
     ...running,
-    ...{ ledger, ledgerPath },
+    ...{ ledger, ledgerPath, approvals: registry.approvals },
     stop: async () => {
       await running.close();
       await tasks.close();
@@ -131,6 +142,34 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
     },
   };
 }
+
+/** Lets Alice approve everything that waits, or deny it. */
+export async function decideAll(
+  { approvals }: Pick<RunningAgent, "approvals">,
+  answer: "approve" | "deny",
+  hop?: HopInit,
+): Promise<void> {
+  for (const { id, digest } of await approvals.waitingFor("alice")) {
+    const hops = hop === undefined ? {} : { hops: { 0: hop } };
+    const reason = answer === "deny" ? { reason: `not before Friday ${NASTY}` } : {};
+    await approvals.decide(id, { principal: "alice" }, { answer, digest, ...hops, ...reason });
+  }
+}
+
+const PAYMENTS: Grant = {
+  ...{ id: "payments:transfer", description: "Transfer money", operations: ["transfer"] },
+  approval: {},
+};
+
+const TRANSFER: Skill = {
+  ...{ id: "transfer_funds", name: "Transfer funds", description: "From the firm's account" },
+  ...{ operation: "transfer", reach: "none", effect: "write" },
+  input: {
+    ...{ type: "object", additionalProperties: false, required: ["amount"] },
+    properties: { amount: { type: "number" } },
+  },
+  run: async ({ arguments: { amount = null } }) => ({ transferred: amount }),
+};
 
 const HANDLE = { type: "string", format: "resource-handle" } as const;
 

@@ -150,7 +150,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const stores =
     again === undefined
       ? await createStores(place, { reserve: 0 })
-      : await openStores(place, "existing", { reserve: 0 });
+      : await openStores(place, "refuse", { reserve: 0 });
   // No other process revokes anything.
   const revocations = await openRevocations(stores, { clock, refreshEvery: 1000 });
   const ledger = openLedger(stores, { clock });
