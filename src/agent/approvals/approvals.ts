@@ -115,7 +115,7 @@ export class Approvals {
         expires: now + lifetime * 1000,
       },
     };
-    return this.#kept(draft, approval, "opened");
+    return this.#kept(draft, approval, "approval.opened");
   }
 
   /**
@@ -160,7 +160,7 @@ export class Approvals {
     if (approval.state !== "pending" || approval.method !== "user_code") return { approval };
     const userCode = this.#codes.of(approval);
     if (userCode !== undefined) return { approval, userCode };
-    return this.#kept(draft, { ...approval, updated: this.#clock() }, "opened");
+    return this.#kept(draft, { ...approval, updated: this.#clock() }, "approval.code_renewed");
   }
 
   async #kept(draft: RegistryDraft, given: Approval, change: string): Promise<OpenedApproval> {
