@@ -24,8 +24,8 @@ export interface PendingAnswer {
   readonly userCode?: string;
 }
 
-/** Seconds between two looks at an approval: what RFC 8628 has unless a server says otherwise. */
-const INTERVAL = 5;
+/** Seconds between two looks at an approval. */
+const INTERVAL = 2;
 
 /** What waits for an approval, as the asker gets it. */
 export function pendingAnswer(

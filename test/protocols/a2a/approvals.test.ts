@@ -102,7 +102,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
       capabilities: [],
       pending: {
         approvalId: expect.stringMatching(/^approval_/),
-        ...{ expires: expect.stringMatching(/Z$/), interval: 5 },
+        ...{ expires: expect.stringMatching(/Z$/), interval: 2 },
         verificationUri: "https://agent.example/approvals",
         grants: [{ grant: "payments:send", operations: ["pay"] }],
       },
