@@ -23,7 +23,7 @@ const OPERATOR = { operator: true } as const;
  * @throws CliError if there is no such thing.
  */
 export async function revokeById(
-  { registry, revocations }: OpenRegistry,
+  { registry, revocations }: Pick<OpenRegistry, "registry" | "revocations">,
   id: string,
 ): Promise<Revoked> {
   if (id.startsWith("agent_")) {
@@ -51,7 +51,7 @@ export async function revokeById(
 
 /** Takes back what waits, and revokes what has been collected. */
 async function revokeApproval(
-  { registry, revocations }: OpenRegistry,
+  { registry, revocations }: Pick<OpenRegistry, "registry" | "revocations">,
   { id, subject, collected = {} }: Approval,
 ): Promise<Revoked> {
   if (await registry.approvals.cancel(id, OPERATOR)) {

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Approval } from "../../src/agent/approvals/approval.js";
 import type { ApproverAnswer } from "../../src/agent/approvals/deciding.js";
+import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import { type HopKey, REQUESTED_KEYS } from "../../src/caveats/hop-rules.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT } from "../exit.js";
@@ -142,12 +143,12 @@ function examples(grants: Command, verbs: { readonly [name: string]: Command }):
 // Loaded late: help needs none of it.
 async function open<T>(
   context: Context,
-  options: HomeChoice & { readonly tenant?: string },
+  options: HomeChoice,
   use: (open: OpenRegistry) => Promise<T>,
+  settings: RegistrySettings = {},
 ): Promise<T> {
   const { withRegistry } = await import("../grants/registry.js");
-  const { tenant } = options;
-  return withRegistry(context, options, use, tenant === undefined ? {} : { tenant });
+  return withRegistry(context, options, use, settings);
 }
 
 async function list(context: Context, options: ListOptions): Promise<void> {
@@ -210,11 +211,12 @@ async function decide(
   const { findApproval } = await import("../grants/found.js");
   const { approverFor, refusedDecision } = await import("../grants/deciding.js");
   const { approvalLines } = await import("../grants/words.js");
-  await open(context, options, async ({ registry }) => {
+  await open(context, options, async ({ registry, standsIn }) => {
     const approval = await findApproval(registry, id);
     const answer = { ...answerTo(approval), digest: approval.digest };
     const principal = approverFor(approval, options.as);
-    const by = { principal, userCode: options.userCode, operator: true };
+    const by = { principal, userCode: options.userCode };
+    await standsIn(approval, principal);
     const outcome = await registry.approvals.decide(approval.id, by, answer);
     if (!outcome.ok) throw refusedDecision(outcome.code, outcome.message);
     const { approval: decided } = outcome;
@@ -240,8 +242,9 @@ async function revoke(context: Context, options: HomeChoice, id: string): Promis
 }
 
 async function enrol(context: Context, options: EnrolOptions): Promise<void> {
-  const { principal, name, default: defaults } = options;
-  await open(context, options, async ({ registry }) => {
+  const { principal, name, tenant, default: defaults = [] } = options;
+  const settings = { defaults, ...(tenant === undefined ? {} : { tenant }) };
+  const make = async ({ registry }: OpenRegistry): Promise<void> => {
     const outcome = await registry.createHost({ principal, name, defaults });
     if (!outcome.ok) {
       const { code, message } = outcome;
@@ -257,5 +260,6 @@ async function enrol(context: Context, options: EnrolOptions): Promise<void> {
       );
     }
     printAnswer(context, options, { host, enrolmentToken }, [enrolmentToken ?? ""]);
-  });
+  };
+  await open(context, options, make, settings);
 }

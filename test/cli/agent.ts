@@ -17,7 +17,12 @@ import {
   serveAgent,
 } from "../../src/protocols/a2a/index.js";
 import { openFolder, type ResourceFolder } from "../../src/sources/index.js";
-import { createStores, type LedgerStore, openLedger, openRegistry } from "../../src/stores/index.js";
+import {
+  createStores,
+  type LedgerStore,
+  openLedger,
+  openRegistry,
+} from "../../src/stores/index.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Access tokens that the agent of {@link startAgent} knows. */

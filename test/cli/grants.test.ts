@@ -66,9 +66,14 @@ test("what waits is listed and shown, approved tighter, used under the tightened
   expect(await bench.output("grants", "revoke", id)).toMatch(/^already revoked/);
   expect(await registry.grant(id)).toMatchObject({ status: "revoked" });
   const events = await home.ledger.list({ kind: "approval" });
-  expect(events.find(({ change }) => change === "approval.approved")).toMatchObject({
-    ...{ record: approval.id, principal: "alice" },
-  });
+  // The operator decided in Alice's place, and the ledger has both.
+  for (const change of ["approval.operator", "approval.approved"]) {
+    expect(events.find((one) => one.change === change && one.record === approval.id)).toMatchObject(
+      {
+        ...{ principal: "alice", invoker: agent.id },
+      },
+    );
+  }
 });
 
 test("denied, with a reason for the one that asked", async () => {
@@ -166,11 +171,22 @@ test("texts of agents do nothing to a terminal", async () => {
 });
 
 test("a host is made for a user, with a token that works once", async () => {
-  const { stdout, stderr } = await grants("enrol", "--principal", "bob", "--name", "Bob's phone");
+  const { stdout, stderr } = await grants(
+    "enrol",
+    "--principal",
+    "bob",
+    "--name",
+    "Bob's phone",
+    "--default",
+    "list_payments",
+  );
   expect(stderr).toMatch(/^made "Bob's phone" \(host_\S+\) for bob; give it this token/);
   const key = newKey();
   const enrolled = await registry.enrollHost({ token: stdout.trimEnd(), ...key });
-  expect(enrolled).toMatchObject({ ok: true, host: { principal: "bob", status: "active" } });
+  expect(enrolled).toMatchObject({
+    ok: true,
+    host: { principal: "bob", status: "active", defaults: ["list_payments"] },
+  });
   expect(await registry.enrollHost({ token: stdout.trimEnd(), ...newKey() })).toMatchObject({
     ok: false,
   });

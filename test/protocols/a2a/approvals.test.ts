@@ -159,7 +159,9 @@ describe.each(BINDINGS)("over %s", (binding) => {
     await decide(agent, id, "deny", { reason: "not before Friday" });
     const done = await inState(alice, id, "TASK_STATE_REJECTED");
     expect(saidIn(done)).toBe("denied: not before Friday");
-    expect(done.status?.message?.metadata).toEqual({ [EXTENSION_URI]: { reason: "approval_denied" } });
+    expect(done.status?.message?.metadata).toEqual({
+      [EXTENSION_URI]: { reason: "approval_denied" },
+    });
     expect(await denialOf(capabilities.collect(id))).toContain("not before Friday");
   });
 
@@ -261,7 +263,9 @@ test("a decision that no one takes in time ends the task", async () => {
   agent.advance(31 * 24 * 60 * 60 * 1000);
   expect(await agent.approvals.get(id)).toMatchObject({ state: "expired" });
   const done = await inState(alice, id, "TASK_STATE_FAILED");
-  expect(done.status?.message?.metadata).toEqual({ [EXTENSION_URI]: { reason: "approval_expired" } });
+  expect(done.status?.message?.metadata).toEqual({
+    [EXTENSION_URI]: { reason: "approval_expired" },
+  });
 });
 
 test("a task goes on after a restart, decided before, during or after it", async () => {
@@ -319,9 +323,15 @@ test("the end is pushed to who asked for it, without a token", async () => {
       },
       KNOWN,
     );
-  expect(await denialOf(sendTo("http://127.0.0.1:9/away"))).toContain("push notifications go only to");
+  expect(await denialOf(sendTo("http://127.0.0.1:9/away"))).toContain(
+    "push notifications go only to",
+  );
   const { id } = taskIn(await sendTo(`${origin}/hook`));
-  await alice.createTaskPushNotificationConfig({ ...target(`${origin}/more`), taskId: id, id: "more" });
+  await alice.createTaskPushNotificationConfig({
+    ...target(`${origin}/more`),
+    taskId: id,
+    id: "more",
+  });
   await decide(agent, id, "approve");
   const ends = (): number => got.filter((body) => body.includes("TASK_STATE_COMPLETED")).length;
   await expect.poll(ends, { timeout: 20_000 }).toBe(2);
@@ -368,6 +378,8 @@ test("an id that is none, or not given, is refused", async () => {
     const { body } = await rpc(agent, "alice", COLLECT, params);
     expect(textAt(body, "error", "message")).toContain(words);
   }
-  const without: CapabilityClient = createCapabilityClient(await clientOf(agent, "JSON-RPC", "bob"));
+  const without: CapabilityClient = createCapabilityClient(
+    await clientOf(agent, "JSON-RPC", "bob"),
+  );
   await expect(without.waitFor({ approvalId: "x", interval: 0 })).rejects.toThrow(TypeError);
 });
