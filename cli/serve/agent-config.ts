@@ -41,6 +41,8 @@ export interface AgentConfig {
     readonly graceMs: number;
     readonly revocations: number;
   };
+  /** Absent means that services rely on the list for 5 minutes. */
+  readonly revocationFeed?: { readonly maxAge: string };
   readonly push?: { readonly origins: readonly string[] };
   readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
@@ -48,7 +50,7 @@ export interface AgentConfig {
 }
 
 /** The protocols that there are, by the names that the schema lists. */
-export type ProtocolName = "a2a";
+export type ProtocolName = "a2a" | "revocations";
 
 type ResourcesConfig =
   | { readonly folder: string }
