@@ -1,5 +1,6 @@
 import type { Authenticator } from "../../src/agent/caller.js";
 import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
+import type { Registry } from "../../src/agent/registry/registry.js";
 import type { Home } from "../../src/home/open-home.js";
 import { type AgentLog, failureLog } from "../../src/http/log.js";
 import type { AgentMetrics } from "../../src/http/metrics.js";
@@ -8,10 +9,12 @@ import type { HealthCheck } from "../../src/http/status.js";
 import type { AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { faultWriter } from "../../src/protocols/a2a/answer.js";
 import { type A2AOptions, mountA2A } from "../../src/protocols/a2a/server.js";
+import { mountApprovals } from "../../src/protocols/approvals/console.js";
 import { createRevocationFeed } from "../../src/protocols/revocations/feed.js";
 import { mountRevocations } from "../../src/protocols/revocations/mount.js";
 import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 import type { AgentConfig, ProtocolName } from "./agent-config.js";
+import type { ConsoleSettings } from "./console.js";
 import type { Address } from "./settings.js";
 
 /** What a protocol gets of the agent that is served: one agent, one ledger and one list for all. */
@@ -22,6 +25,10 @@ export interface AgentParts {
   readonly tasks: TaskStore;
   readonly keys: Home["keys"];
   readonly revocations: Home["revocations"];
+  readonly registry: Registry;
+  readonly ledger: Home["ledger"];
+  /** Present where the approvals console is served. */
+  readonly console: ConsoleSettings | undefined;
   /** Seconds for which services may rely on the list. */
   readonly feedMaxAge: number | undefined;
   readonly runTask: AgentSkills["runTask"];
@@ -55,6 +62,16 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
         { name: "restUrl", label: "HTTP+JSON", url: restUrl },
       ];
       return { addresses, stop };
+    },
+  },
+  approvals: {
+    mount({ config, agent, registry, ledger, console, log, metrics }, place) {
+      if (console === undefined) throw new TypeError("the approvals console has no login");
+      const { issuer, skills } = agent;
+      const { name } = config;
+      const parts = { name, issuer, registry, ledger, log, metrics, skills: skills.values() };
+      const { approvalsUrl, stop } = mountApprovals({ ...parts, ...console }, place);
+      return { addresses: [{ name: "approvalsUrl", label: "approvals", url: approvalsUrl }], stop };
     },
   },
   revocations: {

@@ -2,6 +2,7 @@
 // wire an agent that serves.
 
 import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
+import { Registry } from "../../src/agent/registry/registry.js";
 import { grantDifferences } from "../../src/home/home-config.js";
 import { openHome } from "../../src/home/open-home.js";
 import { AgentMetrics } from "../../src/http/metrics.js";
@@ -11,6 +12,7 @@ import type { Context } from "../context.js";
 import { printable, say } from "../output.js";
 import { openCallers } from "./callers.js";
 import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "./config.js";
+import { openConsole } from "./console.js";
 import { listeningError } from "./listen.js";
 import { consoleToLog, newLog } from "./log.js";
 import { type Closing, closeAll, openAll } from "./opened.js";
@@ -67,6 +69,7 @@ async function open(
   const feedMaxAge = feedMaxAgeOf(read);
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
+  const console = await openConsole(context, read, authenticator);
   const { files, config: issued, lifetime, maxLifetime } = agentHome(context, read, options);
   const log = newLog(context, config.log);
   opened.push(consoleToLog(log));
@@ -127,6 +130,9 @@ async function open(
       throw skillsFault(read, error) ?? error;
     }),
   );
+  const registry = new Registry({
+    ...{ store: home.registryStore, revocations, policy: policy.table },
+  });
   const { runTask } = module;
   const { keys } = home;
   const parts = {
@@ -137,6 +143,9 @@ async function open(
       tasks,
       keys,
       revocations,
+      registry,
+      ledger,
+      console,
       feedMaxAge,
       runTask,
       log,

@@ -1,12 +1,12 @@
 import type { Request, Response } from "express";
 import type { Approvals } from "../../agent/approvals/approvals.js";
 import type { Registry } from "../../agent/registry/registry.js";
-import type { ConsoleLogin } from "./login/login.js";
-import { page, type PageParts } from "./pages/layout.js";
-import { type FaultParts, faultPage } from "./pages/fault.js";
 import type { ArgumentsOf } from "./limits/arguments.js";
-import type { Session, Sessions } from "./session/sessions.js";
+import type { ConsoleLogin } from "./login/login.js";
+import { type FaultParts, faultPage } from "./pages/fault.js";
+import { type PageParts, page } from "./pages/layout.js";
 import type { CodeAttempts } from "./session/code-attempts.js";
+import type { Session, Sessions } from "./session/sessions.js";
 
 /** Something that the console refuses: what the user is shown, and what the ledger keeps. */
 export interface Refusal extends FaultParts {
@@ -51,7 +51,10 @@ export function show(
   status = 200,
 ): void {
   const session = desk.sessions.of(req);
-  res.status(status).type("html").send(page(desk, session, parts).toString());
+  res
+    .status(status)
+    .type("html")
+    .send(page(desk, session, parts).toString());
 }
 
 /** Refuses: with a page that says what happened, and in the ledger. */
@@ -59,7 +62,10 @@ export function refuse(desk: Desk, req: Request, res: Response, refusal: Refusal
   const session = desk.sessions.of(req);
   if (refusal.recorded !== true) desk.record(refusal, session);
   if (refusal.retryAfter !== undefined) res.setHeader("Retry-After", String(refusal.retryAfter));
-  res.status(refusal.status).type("html").send(page(desk, session, faultPage(desk, refusal)).toString());
+  res
+    .status(refusal.status)
+    .type("html")
+    .send(page(desk, session, faultPage(desk, refusal)).toString());
 }
 
 /** Sends the browser on to another page of the console, by GET. */

@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
-import type { FaultWriter } from "../../http/fault.js";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { RateLimit } from "../../http/callers.js";
+import type { FaultWriter } from "../../http/fault.js";
 import { type Desk, type Refusal, refuse } from "./desk.js";
 import { formOf } from "./form.js";
 import { isFormOf } from "./session/sessions.js";
@@ -59,7 +59,8 @@ export function refuseCrossSite(desk: Desk): RequestHandler {
     if (req.method !== "POST") return next();
     const [origin, site] = [req.get("Origin"), req.get("Sec-Fetch-Site")];
     const known = origin !== undefined || site !== undefined;
-    const own = (origin ?? desk.origin) === desk.origin && (site ?? "same-origin") === "same-origin";
+    const own =
+      (origin ?? desk.origin) === desk.origin && (site ?? "same-origin") === "same-origin";
     return known && own ? next() : refuse(desk, req, res, FOREIGN);
   };
 }

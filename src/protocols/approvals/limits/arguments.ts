@@ -79,11 +79,15 @@ function typesIn(
   if (choices !== undefined) return typesOf(choices);
   const { type } = property;
   if (type === undefined) return TYPES;
-  const named = (Array.isArray(type) ? type : [type]).map((one) => (one === "integer" ? "number" : one));
+  const named = (Array.isArray(type) ? type : [type]).map((one) =>
+    one === "integer" ? "number" : one,
+  );
   return TYPES.filter((one) => named.includes(one));
 }
 
-function choicesIn(property: { readonly [keyword: string]: unknown }): readonly Scalar[] | undefined {
+function choicesIn(property: {
+  readonly [keyword: string]: unknown;
+}): readonly Scalar[] | undefined {
   const listed = Object.hasOwn(property, "const") ? [property["const"]] : property["enum"];
   if (!Array.isArray(listed) || listed.length > MOST_CHOICES || !listed.every(isScalar)) {
     return property["type"] === "boolean" ? [true, false] : undefined;

@@ -53,7 +53,8 @@ export function fieldsOf({ subject, digest }: Approval, argumentsOf: ArgumentsOf
     const { known: all, open } = argumentsOf(asked, authority);
     const known = all.map((argument) => stillAllowed(argument, authority));
     const operations = authority.operations ?? asked.operations;
-    const name = (...parts: readonly (string | number)[]): string => ["g", place, ...parts].join("-");
+    const name = (...parts: readonly (string | number)[]): string =>
+      ["g", place, ...parts].join("-");
     return {
       ...{ place, asked, authority },
       arguments: known.map((argument, at) => ({
@@ -75,12 +76,17 @@ export function fieldsOf({ subject, digest }: Approval, argumentsOf: ArgumentsOf
     fields.operations,
     fields.others.length,
   ]);
-  const form = createHash("sha256").update(JSON.stringify([digest, shape])).digest("base64url");
+  const form = createHash("sha256")
+    .update(JSON.stringify([digest, shape]))
+    .digest("base64url");
   return { grants, form };
 }
 
 /** Of values that are listed, those that what is demanded already leaves. */
-function stillAllowed({ choices, ...argument }: Argument, { constraints = {} }: Authority): Argument {
+function stillAllowed(
+  { choices, ...argument }: Argument,
+  { constraints = {} }: Authority,
+): Argument {
   const domain = Object.hasOwn(constraints, argument.name) ? constraints[argument.name] : undefined;
   const left = choices?.filter((choice) => domain === undefined || allows(domain, choice));
   return left === undefined ? argument : { ...argument, choices: left };

@@ -236,11 +236,7 @@ function readChoices(
 }
 
 /** The hop that says it, if it takes anything away; every way in which it claims more than is asked for is a problem. */
-function checkedHop(
-  init: HopInit,
-  grant: GrantFields,
-  problems: FieldProblem[],
-): Hop | undefined {
+function checkedHop(init: HopInit, grant: GrantFields, problems: FieldProblem[]): Hop | undefined {
   if (Object.keys(init).length === 0) return undefined;
   const hop = normalizeHop(init);
   for (const overreach of overreaches(grant.authority, hop)) {
@@ -249,7 +245,10 @@ function checkedHop(
   return hop;
 }
 
-function fieldOf({ rule, value }: Overreach, { arguments: known, others, keep }: GrantFields): string {
+function fieldOf(
+  { rule, value }: Overreach,
+  { arguments: known, others, keep }: GrantFields,
+): string {
   if (rule === "operations") return keep;
   for (const { argument, ...fields } of known) {
     const own = constraintRule(argument.name);
@@ -258,7 +257,9 @@ function fieldOf({ rule, value }: Overreach, { arguments: known, others, keep }:
     if (rule === `${own}.in`) return fields.in;
     if (rule !== own) continue;
     // One value that is not allowed, or limits that leave none.
-    return value === null || isScalar(value) || argument.choices !== undefined ? fields.in : fields.max;
+    return value === null || isScalar(value) || argument.choices !== undefined
+      ? fields.in
+      : fields.max;
   }
   return others[0]?.values ?? "lifetime";
 }

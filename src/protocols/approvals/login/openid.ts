@@ -1,5 +1,5 @@
-import { errorCode } from "../../../bytes/error-code.js";
 import { IDENTITY, isIdentity } from "../../../auth/identity.js";
+import { errorCode } from "../../../bytes/error-code.js";
 import { assertMembers } from "../../../caveats/known-members.js";
 import type { LoginOutcome, OpenIdLogin } from "./login.js";
 
@@ -165,7 +165,8 @@ function principalIn(claims: { readonly [claim: string]: unknown }, name: string
 /** What a user is shown of a sign-in that failed; `undefined` if the provider or the configuration is at fault. */
 function refusalIn(error: unknown): string | undefined {
   const code = errorCode(error);
-  const said = typeof error === "object" && error !== null ? Reflect.get(error, "error") : undefined;
+  const said =
+    typeof error === "object" && error !== null ? Reflect.get(error, "error") : undefined;
   if (code === "OAUTH_AUTHORIZATION_RESPONSE_ERROR") {
     return said === "access_denied"
       ? "The identity provider reports that the sign-in was cancelled or denied."

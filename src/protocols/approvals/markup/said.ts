@@ -15,7 +15,8 @@ const ODD =
  */
 export function said(text: string, most: number = MOST): Markup {
   const shown = text.length > most ? `${wholeTo(text, most)}` : text;
-  const cut = text.length > most && html`<span class="note"> (cut: ${text.length} characters)</span>`;
+  const cut =
+    text.length > most && html`<span class="note"> (cut: ${text.length} characters)</span>`;
   const mixed = mixedWord(shown);
   const warning =
     mixed !== undefined &&

@@ -1,6 +1,6 @@
 import type { Approval, AskedGrant } from "../../../agent/approvals/approval.js";
-import { meet, meetOf } from "../../../caveats/meet.js";
 import type { Hop } from "../../../caveats/hop.js";
+import { meet, meetOf } from "../../../caveats/meet.js";
 import type { GrantFields } from "../limits/fields.js";
 import type { Limits } from "../limits/read-limits.js";
 import { html, type Markup, type Part } from "../markup/markup.js";
@@ -28,7 +28,10 @@ export function requestDetails(approval: Approval, asker: Asker, now: number): M
   }<section class="card" aria-labelledby="who"><h2 id="who">Who asks</h2>
 <p class="note">Names are what agent and host call themselves.</p>
 ${rowList([
-  ["Agent", html`${agent.name !== undefined && html`${said(agent.name)} `}<span class="note">${said(agent.id)}</span>`],
+  [
+    "Agent",
+    html`${agent.name !== undefined && html`${said(agent.name)} `}<span class="note">${said(agent.id)}</span>`,
+  ],
   host !== undefined && [
     "Host",
     html`${host.name !== undefined && html`${said(host.name)} `}<span class="note">${said(host.id)}</span>`,
@@ -42,7 +45,10 @@ ${subject.asked.length === 0 && html`<p>Nothing but to act for you: what it may 
 ${subject.asked.map((one) => askedDetails(one, now))}
 ${rowList([
   ["For", seconds(subject.lifetime)],
-  audience !== undefined && ["At the services", html`<ul>${audience.map((one) => html`<li>${said(one)}</li>`)}</ul>`],
+  audience !== undefined && [
+    "At the services",
+    html`<ul>${audience.map((one) => html`<li>${said(one)}</li>`)}</ul>`,
+  ],
   ["Answer until", moment(expires, now)],
 ])}</section>
 <section class="card" aria-labelledby="why"><h2 id="why">Why</h2>

@@ -25,7 +25,10 @@ ${rowList([
   ["Host", said(host?.name ?? grant.host, 120)],
   ...limits,
   purpose !== undefined && ["Why", said(purpose, 300)],
-  ["Granted", html`${moment(created, now)}${grantedBy === undefined ? ", by default" : html` by ${said(grantedBy)}`}`],
+  [
+    "Granted",
+    html`${moment(created, now)}${grantedBy === undefined ? ", by default" : html` by ${said(grantedBy)}`}`,
+  ],
   expires !== undefined && ["Ends", moment(expires, now)],
   ["Last used", lastUsed === undefined ? "never" : moment(lastUsed, now)],
 ])}`;
@@ -47,7 +50,8 @@ export function grantsPage(
 <button type="submit" class="stop" aria-label="Revoke ${plain(capability)} of ${plain(of)}">Revoke</button></form>`;
   });
   const main = html`${
-    revoked !== undefined && html`<div class="notice" role="status"><p>Revoked: ${said(revoked)}. Its tokens are refused from now on.</p></div>`
+    revoked !== undefined &&
+    html`<div class="notice" role="status"><p>Revoked: ${said(revoked)}. Its tokens are refused from now on.</p></div>`
   }${items.length > 0 && html`<h2>What agents may do for you</h2>`}${cards(items, "No agent may do anything for you.")}`;
   return { title: "Active grants", main };
 }

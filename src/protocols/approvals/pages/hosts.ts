@@ -39,7 +39,10 @@ export function hostsPage(
 ${rowList([
   ["State", STATES[host.status]],
   ["Id", said(host.id)],
-  host.defaults.length > 0 && ["Its agents get at once", host.defaults.map((one, at) => html`${at > 0 && ", "}${said(one)}`)],
+  host.defaults.length > 0 && [
+    "Its agents get at once",
+    host.defaults.map((one, at) => html`${at > 0 && ", "}${said(one)}`),
+  ],
   ["Added", moment(host.created, now)],
   ["Last used", host.lastUsed === undefined ? "never" : moment(host.lastUsed, now)],
 ])}

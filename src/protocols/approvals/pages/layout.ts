@@ -1,7 +1,6 @@
 import { html, type Markup, type Part } from "../markup/markup.js";
-import { plain } from "../markup/said.js";
+import { plain, said } from "../markup/said.js";
 import type { Session } from "../session/sessions.js";
-import { said } from "../markup/said.js";
 
 /** What one page has of its own. */
 export interface PageParts {

@@ -2,7 +2,9 @@ import { html, type Markup, type Part } from "../markup/markup.js";
 import type { Row } from "../markup/words.js";
 
 /** Labels and what stands beside them. */
-export function rowList(rows: readonly (readonly [label: Part, words: Part] | undefined | false)[]): Markup {
+export function rowList(
+  rows: readonly (readonly [label: Part, words: Part] | undefined | false)[],
+): Markup {
   const shown = rows.filter((row) => row !== undefined && row !== false);
   return html`<dl>${shown.map(([label, words]) => html`<dt>${label}</dt><dd>${words}</dd>`)}</dl>`;
 }

@@ -2,11 +2,7 @@ import { html } from "../markup/markup.js";
 import type { PageParts, Whereabouts } from "./layout.js";
 
 /** Signing in by a development token. */
-export function developmentPage(
-  { base }: Whereabouts,
-  to: string,
-  wrong?: string,
-): PageParts {
+export function developmentPage({ base }: Whereabouts, to: string, wrong?: string): PageParts {
   const main = html`${
     wrong !== undefined &&
     html`<div class="summary" role="alert"><h2>There is a problem</h2><ul><li><a href="#token">${wrong}</a></li></ul></div>`

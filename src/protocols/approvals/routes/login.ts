@@ -1,10 +1,10 @@
 import type { Router } from "express";
 import { isObject } from "../../../bytes/json.js";
-import { type Desk, goTo, refuse, show } from "../desk.js";
+import { type Desk, goTo, type Refusal, refuse, show } from "../desk.js";
 import { formOf } from "../form.js";
 import type { DevelopmentLogin, LoginState, OpenIdLogin } from "../login/login.js";
 import { developmentPage, signedOutPage } from "../pages/login.js";
-import { SealedCookie, type CookieOptions } from "../session/cookies.js";
+import { type CookieOptions, SealedCookie } from "../session/cookies.js";
 import { query, visit } from "./visit.js";
 
 /** Milliseconds that a sign-in may take. */
@@ -51,11 +51,12 @@ function openIdRoutes(
     ...cookies,
   });
   const callback = `${desk.url}/callback`;
-  const unavailable = {
+  const unavailable: Refusal = {
     ...{ status: 503, code: "login_unavailable", title: "Sign-in is not possible now" },
-    message: "The identity provider cannot be reached, or does not answer as it should. Try again soon.",
+    message:
+      "The identity provider cannot be reached, or does not answer as it should. Try again soon.",
     ...{ retryAfter: 5, recorded: true },
-  } as const;
+  };
   router.get("/login", async (req, res) => {
     let begun: Awaited<ReturnType<OpenIdLogin["begin"]>>;
     try {

@@ -36,10 +36,7 @@ export function requestRoutes(desk: Desk, router: Router): void {
 }
 
 /** The approval that is asked for, if the user may see it; else it is refused. */
-async function found(
-  desk: Desk,
-  { req, res, session }: Visit,
-): Promise<Approval | undefined> {
+async function found(desk: Desk, { req, res, session }: Visit): Promise<Approval | undefined> {
   const id = idIn(req);
   const approval = await desk.approvals.get(id);
   if (approval !== undefined && canSee(approval, session)) return approval;
@@ -119,9 +116,12 @@ async function showRequest(
   const parts = requestPage({
     ...{ desk, approval, session, now: desk.now() },
     fields: fieldsOf(approval, desk.argumentsOf),
-    answerable: approval.state === "pending" && canAnswer(approval, session) && !decided(approval, session.principal),
+    answerable:
+      approval.state === "pending" &&
+      canAnswer(approval, session) &&
+      !decided(approval, session.principal),
     asker: { ...(known === undefined ? {} : { hostSince: known.created }), hostLinked: linked },
-    before: host === undefined ? [] : await givenBefore(desk, session.principal, host.id),
+    ...(host === undefined ? {} : { before: await givenBefore(desk, session.principal, host.id) }),
     ...(form === undefined || limits === undefined ? {} : { sent: { form, limits } }),
     ...(notice === undefined ? {} : { notice }),
   });

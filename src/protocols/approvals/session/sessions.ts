@@ -1,10 +1,10 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Request, Response } from "express";
 import { LRUCache } from "lru-cache";
+import { isIdentity } from "../../../auth/identity.js";
 import { encodeBase64url } from "../../../bytes/base64.js";
 import { isObject } from "../../../bytes/json.js";
-import { isIdentity } from "../../../auth/identity.js";
-import { SealedCookie, type Seal } from "./cookies.js";
+import { type Seal, SealedCookie } from "./cookies.js";
 
 /** A user that is signed in to the console, in one browser. */
 export interface Session {
@@ -91,11 +91,14 @@ function readSession(text: string | undefined): Session | undefined {
   const value: unknown = JSON.parse(text);
   if (!isObject(value)) return undefined;
   const { id, principal, csrf, ends, codes } = value;
-  if (typeof id !== "string" || !isIdentity(principal) || typeof csrf !== "string") return undefined;
+  if (typeof id !== "string" || !isIdentity(principal) || typeof csrf !== "string")
+    return undefined;
   if (typeof ends !== "number" || !Array.isArray(codes)) return undefined;
   return { id, principal, csrf, ends, codes: codes.filter(isCode) };
 }
 
 function isCode(value: unknown): value is readonly [string, string] {
-  return Array.isArray(value) && value.length === 2 && value.every((one) => typeof one === "string");
+  return (
+    Array.isArray(value) && value.length === 2 && value.every((one) => typeof one === "string")
+  );
 }
