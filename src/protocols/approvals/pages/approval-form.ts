@@ -123,21 +123,26 @@ function argumentFields(
 ): Markup {
   const { name, types, choices, description } = argument;
   const asked = Object.hasOwn(constraints, name) ? constraints[name] : undefined;
-  const numeric = types.includes("number");
   return html`<fieldset><legend>Argument ${said(name)}</legend>
 ${description !== undefined && html`<p class="hint">${said(description, 300)}</p>`}
 <p class="hint">${asked === undefined ? "Asked for: any value." : html`Asked for: ${domainWords(asked)}.`}</p>
-${
-  choices === undefined
-    ? html`${
-        numeric &&
-        html`<div class="pair">${textField("At least", names.min, true, field)}${textField("At most", names.max, true, field)}</div>`
-      }<div class="pair">
+${choices === undefined ? valueFields(types, names, field) : choiceFields(choices, names.in, field)}</fieldset>`;
+}
+
+function valueFields(
+  types: readonly ScalarType[],
+  names: Omit<ArgumentFields, "argument">,
+  field: FieldsShown,
+): Markup {
+  const lists = html`<div class="pair">
 ${areaField("Only these values, one a line", names.in, types, field)}
 ${areaField("None of these values, one a line", names.not_in, types, field)}
-</div>`
-    : choiceFields(choices, names.in, field)
-}</fieldset>`;
+</div>`;
+  if (!types.includes("number")) return lists;
+  const bounds = html`<div class="pair">${textField("At least", names.min, true, field)}${textField("At most", names.max, true, field)}</div>`;
+  if (types.length > 1) return html`${bounds}${lists}`;
+  const used = [names.in, names.not_in].some((name) => field.text(name) !== "");
+  return html`${bounds}<details${used && html` open`}><summary>Single values</summary>${lists}</details>`;
 }
 
 function choiceFields(choices: readonly Scalar[], name: string, field: FieldsShown): Markup {
