@@ -137,18 +137,21 @@ export class RevocationFeed {
     const { authenticator } = this;
     const { method, url } = request;
     if (method !== "GET") {
-      return Response.json(
-        { error: "method_not_allowed" },
-        { status: 405, headers: { Allow: "GET" } },
-      );
+      return new Response(faultBody(405, "method_not_allowed", "only GET is answered"), {
+        status: 405,
+        headers: { "Content-Type": "application/json", Allow: "GET" },
+      });
     }
     const authorization = request.headers.get("Authorization") ?? undefined;
     const found = await authenticator.authenticate({ method, url, headers: { authorization } });
     if (!found.ok) {
       const challenge = wwwAuthenticate(found.denial, authenticator);
       const { code, message } = found.denial;
-      const headers = { "WWW-Authenticate": challenge, "Cache-Control": "no-store" };
-      return Response.json({ error: code, message }, { status: 401, headers });
+      const headers = {
+        ...{ "WWW-Authenticate": challenge, "Cache-Control": "no-store" },
+        "Content-Type": "application/json",
+      };
+      return new Response(faultBody(401, code, message), { status: 401, headers });
     }
     const known = request.headers.get("If-None-Match") ?? undefined;
     const { status, headers, body } = this.answer(found.caller.invoker, known);
@@ -190,6 +193,11 @@ export class RevocationFeed {
   }
 }
 
+/** An error, as clients of an agent read it. */
+export function faultBody(code: number, reason: string, message: string): string {
+  return JSON.stringify({ error: { code, status: reason.toUpperCase(), message } });
+}
+
 function unavailable(): FeedAnswer {
   const message = "the revocation list cannot be relied on at the moment; try again soon";
   return {
@@ -199,7 +207,7 @@ function unavailable(): FeedAnswer {
       "Content-Type": "application/json",
       "Retry-After": "5",
     },
-    body: JSON.stringify({ error: "unavailable", message }),
+    body: faultBody(503, "unavailable", message),
   };
 }
 

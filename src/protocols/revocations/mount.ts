@@ -6,7 +6,7 @@ import { DENIAL_HEADER } from "../../http/headers.js";
 import { type AgentLog, failureLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
 import { front, type Mounted, type Place } from "../../http/serve.js";
-import type { RevocationFeed } from "./feed.js";
+import { faultBody, type RevocationFeed } from "./feed.js";
 import { FEED_PATH } from "./statement.js";
 
 /** A feed, and what its requests are logged in. */
@@ -45,5 +45,8 @@ export function mountRevocations(
 const answer: FaultWriter = (res, { status, reason, message, retryAfter }) => {
   if (retryAfter !== undefined) res.setHeader("Retry-After", String(retryAfter));
   res.setHeader("Cache-Control", "no-store");
-  res.status(status).json({ error: reason, message });
+  res
+    .status(status)
+    .type("json")
+    .send(faultBody(status, reason, message));
 };
