@@ -1,6 +1,6 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from "express";
-import type { FaultWriter, HttpFault } from "../../http/fault.js";
-import { invalidRequest } from "../../http/fault.js";
+import { contentType } from "../../http/body.js";
+import { type FaultWriter, type HttpFault, invalidRequest } from "../../http/fault.js";
 
 /** Bytes of a form: some hundred fields. */
 const MAX_BYTES = 128 * 1024;
@@ -44,8 +44,7 @@ export function readForms(answer: FaultWriter): readonly (RequestHandler | Error
     if (req.method !== "POST") return next();
     const { body }: { body: unknown } = req;
     if (typeof body !== "string") {
-      const message = `a form must be sent as ${TYPE}`;
-      return answer(res, { status: 415, reason: "content_type", message });
+      return answer(res, invalidRequest("there is no form"));
     }
     if (body.split("&", MAX_FIELDS + 1).length > MAX_FIELDS) {
       return answer(res, invalidRequest(`the form has more than ${MAX_FIELDS} fields`));
@@ -58,7 +57,7 @@ export function readForms(answer: FaultWriter): readonly (RequestHandler | Error
     if (fault === undefined) return next(error);
     return answer(res, fault);
   };
-  return [read, check, refuse];
+  return [contentType([TYPE], answer), read, check, refuse];
 }
 
 /** The form that a request sent. @throws FormError if it sent none. */
@@ -73,6 +72,5 @@ function faultOf(type: unknown): HttpFault | undefined {
     return { status: 413, reason: "too_large", message };
   }
   if (type === "encoding.unsupported") return invalidRequest("the form must not be compressed");
-  if (type === "charset.unsupported") return invalidRequest("the form must be UTF-8");
   return typeof type === "string" ? invalidRequest("the form cannot be read") : undefined;
 }

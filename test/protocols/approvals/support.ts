@@ -1,3 +1,4 @@
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair } from "jose";
 import { expect } from "vitest";
@@ -149,16 +150,22 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
     ...{ store: openRegistry(stores), revocations, clock, terms },
     settings: { lifetimes: { approval: 300, grant: 3600 }, ...settings },
   });
-  const tokens = USERS.map((user) => ({ token: tokenOf(user), principal: user, invoker: "browser" }));
+  const tokens = USERS.map((user) => ({
+    token: tokenOf(user),
+    principal: user,
+    invoker: "browser",
+  }));
   const development = (): ConsoleLogin =>
     createDevelopmentLogin(createFixedTokens(tokens, { development: true, announce: () => {} }));
   let chosen = login ?? development();
+  // Where a public address is given, the one listened at does not show.
+  const port = publicUrl === undefined ? 0 : await freePort();
   const server = await serve(
     {
       ...{ publicUrl, onFailure: (error) => write({ error: String(error) }, "failure") },
       answer: (res, { status, reason }) => void res.status(status).json({ reason }),
     },
-    {},
+    { port },
     (place) =>
       mountApprovals(
         {
@@ -183,7 +190,13 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
     const { capabilities = ["transfer_funds"], constraints, purpose, bindingMessage } = asking;
     const outcome = await registry.register({
       ...{ hostKey: host.jwk, hostThumbprint: host.thumbprint, hostName },
-      ...{ agentKey: agent.jwk, agentThumbprint: agent.thumbprint, name, mode: "delegated", method },
+      ...{
+        agentKey: agent.jwk,
+        agentThumbprint: agent.thumbprint,
+        name,
+        mode: "delegated",
+        method,
+      },
       capabilities: capabilities.map((one) => ({
         name: one,
         ...(constraints === undefined ? {} : { constraints }),
@@ -195,7 +208,8 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
     if (approval === undefined) throw new Error("nothing waits");
     return { approval, agent: outcome.agent.id, host: outcome.host.id, userCode };
   };
-  const url = `${server.url}/approvals`;
+  const url =
+    publicUrl === undefined ? `${server.url}/approvals` : `http://127.0.0.1:${port}/approvals`;
   const visitor = (): Visitor => new Visitor(url);
   const events = (): Promise<readonly LedgerEvent[]> => ledger.list({ kind: "approval" });
   return {
@@ -222,6 +236,15 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
       await stores.close();
     },
   };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (typeof address === "object" && address !== null) return address.port;
+  throw new TypeError("it has no port");
 }
 
 /** A way to sign in that is known later than the console is mounted. */

@@ -84,7 +84,9 @@ export class Visitor {
 /** What the form of a page that is sent to an address has in it already. */
 export function formIn(text: string, to: URL): URLSearchParams {
   const fields = new URLSearchParams();
-  for (const [, action = "", inside = ""] of text.matchAll(/<form[^>]* action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g)) {
+  for (const [, action = "", inside = ""] of text.matchAll(
+    /<form[^>]* action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g,
+  )) {
     if (unescaped(action) !== to.pathname) continue;
     for (const [tag] of inside.matchAll(/<input[^>]*>/g)) {
       const type = attribute(tag, "type");
@@ -105,7 +107,9 @@ function attribute(tag: string, name: string): string | undefined {
 /** The text of a page without markup, in one line. */
 export function words(text: string): string {
   const body = text.replace(/<!DOCTYPE[\s\S]*<main[^>]*>/, "").replace(/<\/main>[\s\S]*$/, "");
-  return unescaped(body.replace(/<\/?(bdi|q|b|span|strong|a)\b[^>]*>/g, "").replace(/<[^>]*>/g, " "))
+  return unescaped(
+    body.replace(/<\/?(bdi|q|b|span|strong|a)\b[^>]*>/g, "").replace(/<[^>]*>/g, " "),
+  )
     .replace(/\s+/g, " ")
     .trim();
 }
