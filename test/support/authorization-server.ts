@@ -55,7 +55,7 @@ export interface AuthorizationServer {
 export const PASSWORD = "correct horse battery staple";
 
 const SIGN_IN_PAGE = `<!DOCTYPE html><html lang="en"><title>Sign in</title><form method="post">
-<label>User <input name="user"></label><label>Password <input name="password" type="password"></label>
+<label>User <input name="user" autocomplete="username"></label><label>Password <input name="password" type="password" autocomplete="current-password"></label>
 <button>Sign in</button></form></html>`;
 
 /** Starts an authorization server (oidc-provider) on a free port of 127.0.0.1. */

@@ -45,7 +45,7 @@ dl { display: grid; grid-template-columns: minmax(7rem, 11rem) 1fr; gap: .35rem 
 dt { color: var(--soft); }
 dd { margin: 0; min-width: 0; }
 dd ul { margin: 0; padding-left: 1.2rem; }
-.said { color: var(--said); background: var(--said-ground); padding: 0 .2em; border-radius: .2em; quotes: "\\201c" "\\201d"; }
+.said { color: var(--said); background: var(--said-ground); padding: 0 .2em; border-radius: .2em; }
 .said .escape { font: .85em ui-monospace, monospace; border: 1px solid currentcolor; border-radius: .2em; padding: 0 .15em; }
 .value { font-weight: 600; }
 .note { color: var(--soft); font-size: .9rem; }

@@ -88,11 +88,16 @@ describe("what other parties wrote", () => {
   const hostile = [
     ["a script", "<script>alert(1)</script>", "&lt;script&gt;"],
     ["an attribute", '" onmouseover="alert(1)', "&quot; onmouseover"],
-    ["markup of a page", "</bdi></q></dd><h1>Approved by the console</h1>", "&lt;h1&gt;"],
+    ["markup of a page", "</bdi></span></dd><h1>Approved by the console</h1>", "&lt;h1&gt;"],
     ["a change of direction", "safe \u202etxet", '<span class="escape">\\u{202e}</span>'],
     ["several lines", "a\nState: approved", '<span class="escape">\\n</span>'],
     ["nothing to see", "\u200b\u2060\u3164", '<span class="escape">\\u{3164}</span>'],
     ["letters that look alike", "p\u0430ypal", "letters of different alphabets in one word"],
+    [
+      "the console's quotation marks",
+      "x\u201d is what it says. \u201cx",
+      '<span class="escape">\\u{201d}</span>',
+    ],
     ["marks on marks", `a${"\u0301".repeat(9)}`, '<span class="escape">\\u{301}</span>'],
   ] as const;
   test.each(hostile)("%s stays a text", async (_, text, shown) => {
@@ -111,7 +116,7 @@ describe("what other parties wrote", () => {
     const asked = await console.askInList("bob", { name });
     const bob = await console.signedIn("bob");
     const page = await bob.get(`/requests/${asked.approval.id}`);
-    expect(page.text).toContain(`<q class="said"><bdi>${name}</bdi></q>`);
+    expect(page.text).toContain(`<span class="said">“<bdi>${name}</bdi>”</span>`);
     const title = /<title>([^<]*)</.exec(page.text)?.[1];
     expect(title).toBe("A request to approve – approvals of Northwind payments");
   });

@@ -38,8 +38,8 @@ export interface TestConsoleOptions
   extends Partial<Pick<ApprovalsOptions, "login" | "rate" | "codes" | "lifetime">> {
   readonly settings?: RegistrySettings;
   readonly publicUrl?: string;
-  /** How users sign in, where that depends on the address. */
-  readonly loginAt?: (url: string) => Promise<ConsoleLogin>;
+  /** Any free one unless given. */
+  readonly port?: number;
 }
 
 /** What an agent asks for, other than to transfer funds of alice. */
@@ -127,7 +127,7 @@ export function tokenOf(user: User): string {
 
 /** Starts a console on a free port of 127.0.0.1. */
 export async function startConsole(options: TestConsoleOptions = {}): Promise<TestConsole> {
-  const { settings = {}, publicUrl, loginAt, login, ...others } = options;
+  const { settings = {}, publicUrl, port: wanted, login, ...others } = options;
   let ahead = 0;
   const clock = (): number => Date.now() + ahead;
   const lines: string[] = [];
@@ -157,9 +157,8 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   }));
   const development = (): ConsoleLogin =>
     createDevelopmentLogin(createFixedTokens(tokens, { development: true, announce: () => {} }));
-  let chosen = login ?? development();
   // Where a public address is given, the one listened at does not show.
-  const port = publicUrl === undefined ? 0 : await freePort();
+  const port = wanted ?? (publicUrl === undefined ? 0 : await freePort());
   const server = await serve(
     {
       ...{ publicUrl, onFailure: (error) => write({ error: String(error) }, "failure") },
@@ -170,14 +169,12 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
       mountApprovals(
         {
           ...{ name: "Northwind payments", registry, issuer, skills: SKILLS, ledger, log, clock },
-          // At the address that is known only once it listens.
-          login: loginAt === undefined ? chosen : lateLogin(() => chosen),
+          login: login ?? development(),
           ...others,
         },
         place,
       ),
   );
-  if (loginAt !== undefined) chosen = await loginAt(server.url);
 
   const ask = async (method: Approval["method"], asking: Asking): Promise<AskedRequest> => {
     const { user, hostName = "Desk assistant", name = "Payments helper" } = asking;
@@ -238,27 +235,14 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   };
 }
 
-async function freePort(): Promise<number> {
+/** A port of 127.0.0.1 that is free now. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   if (typeof address === "object" && address !== null) return address.port;
   throw new TypeError("it has no port");
-}
-
-/** A way to sign in that is known later than the console is mounted. */
-function lateLogin(login: () => ConsoleLogin): ConsoleLogin {
-  const openId = (): Extract<ConsoleLogin, { kind: "openid" }> => {
-    const now = login();
-    if (now.kind !== "openid") throw new TypeError("it is no OpenID Connect provider");
-    return now;
-  };
-  return {
-    ...{ kind: "openid", issuer: "later" },
-    begin: (...given) => openId().begin(...given),
-    finish: (...given) => openId().finish(...given),
-  };
 }
 
 let made = 0;

@@ -106,7 +106,10 @@ function attribute(tag: string, name: string): string | undefined {
 
 /** The text of a page without markup, in one line. */
 export function words(text: string): string {
-  const body = text.replace(/<!DOCTYPE[\s\S]*<main[^>]*>/, "").replace(/<\/main>[\s\S]*$/, "");
+  const body = text
+    .replace(/“<bdi>|<\/bdi>”/g, "")
+    .replace(/<!DOCTYPE[\s\S]*<main[^>]*>/, "")
+    .replace(/<\/main>[\s\S]*$/, "");
   return unescaped(
     body.replace(/<\/?(bdi|q|b|span|strong|a)\b[^>]*>/g, "").replace(/<[^>]*>/g, " "),
   )

@@ -5,9 +5,10 @@ import { html, type Markup } from "./markup.js";
 const MOST = 4000;
 
 // What shows as nothing, or as another space than the common one: beside what is unsafe everywhere
-// (src/bytes/printable.ts), spaces of other widths, fillers, and marks piled on one letter.
+// (src/bytes/printable.ts), spaces of other widths, fillers, and marks piled on one letter; and the quotation
+// marks that the console itself sets.
 const ODD =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}|[\u115f\u1160\u2800\u3164\uffa0]|(?<=\p{M}\p{M})\p{M}/gu;
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}|[\u201c\u201d\u115f\u1160\u2800\u3164\uffa0]|(?<=\p{M}\p{M})\p{M}/gu;
 
 /**
  * A text that another party wrote: in quotation marks and a colour of its own, kept apart from the text
@@ -21,7 +22,7 @@ export function said(text: string, most: number = MOST): Markup {
   const warning =
     mixed !== undefined &&
     html`<span class="note"> (letters of different alphabets in one word: ${mixed})</span>`;
-  return html`<q class="said"><bdi>${[...visible(shown)]}</bdi></q>${cut}${warning}`;
+  return html`<span class="said">“<bdi>${[...visible(shown)]}</bdi>”</span>${cut}${warning}`;
 }
 
 /** The text for an attribute or a title, where no markup can stand. */

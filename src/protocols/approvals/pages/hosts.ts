@@ -49,7 +49,7 @@ ${rowList([
 ${
   host.status !== "revoked" &&
   html`<form method="post" action="${base}/hosts/${encodeURIComponent(host.id)}/revoke">${csrf(session)}
-<button type="submit" class="stop" aria-label="Revoke the host ${plain(host.name ?? host.id)} and all of its agents">Revoke, with all of its agents</button></form>`
+<button type="submit" class="stop" aria-label="Revoke, with all of its agents: host ${plain(host.name ?? host.id)}">Revoke, with all of its agents</button></form>`
 }`,
   );
   const main = html`${
