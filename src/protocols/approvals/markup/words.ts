@@ -14,7 +14,7 @@ export type Row = readonly [label: Markup | string, words: Markup];
 /** What one party demands, in words. */
 export function hopWords(hop: Hop, now: number): readonly Row[] {
   return overHop(hop, (rule, value, key) =>
-    key === "nonce" ? [] : rows(LABELS[rule.label] ?? rule.label, rule.words(value), now),
+    key === "nonce" ? [] : rows(labelOf(rule.label), rule.words(value), now),
   ).flat();
 }
 
@@ -22,17 +22,22 @@ export function hopWords(hop: Hop, now: number): readonly Row[] {
 export function authorityWords(authority: Authority, now: number): readonly Row[] {
   return Object.values(HOP_RULES).flatMap((rule) => {
     const left = rule.left(authority);
-    return left === undefined ? [] : rows(LABELS[rule.label] ?? rule.label, left, now);
+    return left === undefined ? [] : rows(labelOf(rule.label), left, now);
   });
 }
 
 // Of the labels in the table of hops, those that need other words here.
 const LABELS: Readonly<Record<string, string>> = {
-  audience: "services",
-  invokers: "agents that may use it",
-  "further hops": "handed on",
-  purpose: "why",
+  expires: "Ends",
+  audience: "Services",
+  invokers: "Agents that may use it",
+  "further hops": "Handed on",
+  purpose: "Why",
 };
+
+function labelOf(label: string): string {
+  return LABELS[label] ?? `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
+}
 
 function rows(label: string, words: KeyWords, now: number): readonly Row[] {
   switch (words.kind) {

@@ -36,7 +36,7 @@ ${csrf(session)}
 <input type="hidden" name="digest" value="${digest}">
 <input type="hidden" name="form" value="${fields.form}">
 <h2>Your limits</h2>
-<p>Each field only takes something away from what is asked for. A field that is empty takes nothing away.</p>
+<p>Each field only takes something away from what is asked for. A field that is empty takes nothing away. Where you limit an argument, a call must have it.</p>
 ${fields.grants.map((grant) => grantFields(grant, several, field))}
 <fieldset><legend>How long</legend>
 ${field.wrong("lifetime")}
