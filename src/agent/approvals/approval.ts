@@ -3,13 +3,14 @@
 
 import type { Hop } from "../../caveats/hop.js";
 import type { GrantApproval } from "../../issuer/grant.js";
+import type { Resource } from "../resources/resource.js";
 
 /** One grant that is asked for. */
 export interface AskedGrant {
   readonly grant: string;
   readonly operations: readonly string[];
   /** The issuer's own names of the resources; absent where it names none. */
-  readonly resources?: readonly { readonly name: string; readonly displayName: string }[];
+  readonly resources?: readonly Pick<Resource, "name" | "displayName" | "kind">[];
   /** What the asker and the server demand already, each a hop of its own; nothing merges. */
   readonly hops: readonly Hop[];
   /** The agent grant that waits for it. */
@@ -47,7 +48,7 @@ export interface ApprovalSubject {
   readonly purpose?: string;
   /** A text that asker and approver both see, so that the approver knows which request it is. */
   readonly bindingMessage?: string;
-  /** Seconds that what is granted lives. */
+  /** Seconds that what is granted lives at most; a hop may say less. */
   readonly lifetime: number;
   /** The resource query that it was asked by, as JSON. */
   readonly query?: string;

@@ -1,5 +1,6 @@
 import { encodeBase64url } from "../../bytes/base64.js";
 import { randomBytes } from "../../bytes/random.js";
+import { newCapabilityId } from "../../capability/mint.js";
 import { assertMembers } from "../../caveats/known-members.js";
 import type { RegistryDraft, RegistryStore, RegistryView } from "../registry/registry-store.js";
 import type { Approval, ApprovalRule, ApprovalState, ApprovalSubject } from "./approval.js";
@@ -41,6 +42,14 @@ export interface OpenedApproval {
   /** `XXXX-XXXX`, for the user to enter; absent where the approval stands in the approvers' list alone. */
   readonly userCode?: string;
 }
+
+/** What came of a request that opens an approval by itself. */
+type OpenedAlone =
+  | { readonly ok: true; readonly pending: OpenedApproval }
+  | {
+      readonly ok: false;
+      readonly denial: { readonly code: "too_many_pending"; readonly message: string };
+    };
 
 /** What came of a decision. */
 export type DecisionOutcome = { readonly ok: true; readonly approval: Approval } | DecisionRefusal;
@@ -106,7 +115,44 @@ export class Approvals {
         expires: now + lifetime * 1000,
       },
     };
-    return this.#kept(draft, approval, "opened");
+    return this.#kept(draft, approval, "approval.opened");
+  }
+
+  /**
+   * Opens an approval by a change of its own.
+   *
+   * @param most - How many the same agent may have open at once.
+   * @throws RequestReusedError as {@link Approvals.open}.
+   */
+  async openAlone(request: ApprovalRequest, most: number): Promise<OpenedAlone> {
+    const agent = request.subject.agent.id;
+    return this.#store.change(async (draft): Promise<OpenedAlone> => {
+      const now = this.#clock();
+      const waiting = await draft.approvals.find({ agent, state: "pending" });
+      const open = waiting.filter(({ expires }) => expires > now);
+      const same = open.some(({ subject }) => subject.request === request.subject.request);
+      if (same || open.length < most) return { ok: true, pending: await this.open(draft, request) };
+      const message = `${open.length} requests of this caller wait for an approval, as many as may`;
+      return { ok: false, denial: { code: "too_many_pending", message } };
+    });
+  }
+
+  /**
+   * Uses an approval up, once: from then on, what it allows has these capabilities' ids.
+   *
+   * @param places - Of the grants asked for that are handed out.
+   */
+  async use(id: string, places: readonly number[]): Promise<void> {
+    await this.#store.change(async (draft) => {
+      const approval = await draft.approvals.get(id);
+      if (approval?.state !== "approved") return;
+      const now = this.#clock();
+      const collected = Object.fromEntries(
+        places.map((place) => [place, newCapabilityId(this.#random)]),
+      );
+      await draft.put("approvals", { ...approval, state: "used", collected, updated: now });
+      draft.note(approvalEvent(approval, "approval.collected", now));
+    });
   }
 
   /** An approval that its asker asks for again: with its user code, or a new one. */
@@ -114,7 +160,7 @@ export class Approvals {
     if (approval.state !== "pending" || approval.method !== "user_code") return { approval };
     const userCode = this.#codes.of(approval);
     if (userCode !== undefined) return { approval, userCode };
-    return this.#kept(draft, { ...approval, updated: this.#clock() }, "opened");
+    return this.#kept(draft, { ...approval, updated: this.#clock() }, "approval.code_renewed");
   }
 
   async #kept(draft: RegistryDraft, given: Approval, change: string): Promise<OpenedApproval> {

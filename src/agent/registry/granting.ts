@@ -1,4 +1,5 @@
 import { encodeBase64url } from "../../bytes/base64.js";
+import { newCapabilityId } from "../../capability/mint.js";
 import { forInvoker, permitsOperation } from "../policy.js";
 import type { Wanted } from "./asking.js";
 import { covers } from "./covering.js";
@@ -85,7 +86,7 @@ export function newGrant(
   return {
     ...{ id: newId("grant", context), agent: agent.id, host: agent.host },
     ...{ capability: term.name, grant: term.grant, operation: term.operation, status, hops },
-    capabilityId: `cap_${encodeBase64url(random(12))}`,
+    capabilityId: newCapabilityId(random),
     ...(purpose === undefined ? {} : { purpose }),
     ...(reason === undefined ? {} : { reason }),
     ...{ created: now, updated: now },

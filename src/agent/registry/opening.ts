@@ -1,6 +1,6 @@
 import type { ApprovalKind, ApprovalRule, AskedGrant } from "../approvals/approval.js";
 import type { OpenedApproval } from "../approvals/approvals.js";
-import { digestOfJson } from "../approvals/digest.js";
+import { areApart, oneRule } from "../approvals/one-rule.js";
 import { newId } from "./granting.js";
 import { everyRecord, seenAgent } from "./looking.js";
 import { leave } from "./outcomes.js";
@@ -67,15 +67,14 @@ function ruleOf(
   grants: readonly AgentGrant[],
   { settings, terms }: Pick<RegistryContext, "settings" | "terms">,
 ): ApprovalRule {
-  const rules = new Map<string, { readonly rule: ApprovalRule; readonly name: string }>();
-  for (const { capability: name } of grants) {
-    const rule = terms?.get(name)?.approval ?? settings.approval;
-    rules.set(digestOfJson(rule), { rule, name });
-  }
-  const [only, other] = [...rules.values()];
-  if (only === undefined) return settings.approval;
-  if (other === undefined) return only.rule;
-  const message = `capabilities: different people approve "${only.name}" and "${other.name}"; ask for them apart`;
+  const rule = oneRule(
+    grants.map(({ capability: name }) => ({
+      name,
+      rule: terms?.get(name)?.approval ?? settings.approval,
+    })),
+  );
+  if (!areApart(rule)) return rule ?? settings.approval;
+  const message = `capabilities: different people approve "${rule[0]}" and "${rule[1]}"; ask for them apart`;
   return leave("invalid_request", message, { path: "capabilities" });
 }
 

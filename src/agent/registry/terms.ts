@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../bytes/json.js";
+import { assertServiceName } from "../../capability/key-id.js";
 import type { ApprovalRule } from "../approvals/approval.js";
 import type { KnownGrant } from "../grant.js";
 import type { Skill, SkillEffect } from "../skill.js";
@@ -35,13 +36,14 @@ const NAME = /^[a-z0-9_]+$/;
  *   grant or in several, and every location that is no URL or of no skill.
  */
 export function capabilityTerms(
-  grants: ReadonlyMap<string, KnownGrant>,
-  skills: ReadonlyMap<string, Skill>,
+  grants: ReadonlyMap<string, KnownGrant> | readonly KnownGrant[],
+  skills: ReadonlyMap<string, Skill> | readonly Skill[],
   locations: { readonly [name: string]: string } = {},
 ): CapabilityTerms {
   const terms = new Map<string, CapabilityTerm>();
   const wrong: string[] = [];
-  for (const skill of skills.values()) {
+  const known = [...skills.values()];
+  for (const skill of known) {
     const { id, description, operation, input, output, effect } = skill;
     if (!NAME.test(id))
       wrong.push(`skill "${id}": a capability's name has a to z, 0 to 9 and "_" alone`);
@@ -61,9 +63,10 @@ export function capabilityTerms(
     });
   }
   for (const [name, location] of Object.entries(locations)) {
-    if (!skills.has(name)) wrong.push(`location of "${name}": there is no such skill`);
+    if (!known.some(({ id }) => id === name))
+      wrong.push(`location of "${name}": there is no such skill`);
     else if (!isWebAddress(location))
-      wrong.push(`location of "${name}": must be an http or https URL`);
+      wrong.push(`location of "${name}": must be an http or https URL that can be an audience`);
   }
   if (wrong.length > 0) throw new TypeError(wrong.join("; "));
   return terms;
@@ -80,5 +83,11 @@ function grantOf(operation: string, grants: readonly KnownGrant[]): KnownGrant |
 }
 
 function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) return false;
+  try {
+    assertServiceName(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

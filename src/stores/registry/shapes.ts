@@ -75,9 +75,9 @@ export const SHAPES: {
     id: text,
     digest: text,
     subject: record<ApprovalSubject>({
-      kind: oneOf("agent-grants", "capabilities"),
+      kind: oneOf("agent-grants", "agent-claim", "capabilities"),
       request: text,
-      asked: (value) => Array.isArray(value) && value.length > 0 && value.every(asked),
+      asked: listOf(asked),
       principal: maybe(text),
       agent: record<ApprovalSubject["agent"]>({ id: text, name: maybe(text) }),
       host: maybe(record<NonNullable<ApprovalSubject["host"]>>({ id: text, name: maybe(text) })),
@@ -96,6 +96,7 @@ export const SHAPES: {
         approver: text,
         at: moment,
         answer: oneOf("approve", "deny"),
+        takesOn: (value) => value === undefined || value === true,
         granted: maybe(listOf(moment)),
         hops: maybe(mapOf(hop)),
         reason: maybe(text),
@@ -136,7 +137,13 @@ const isAsked = record<AskedGrant>({
   grant: text,
   operations: texts,
   resources: maybe(
-    listOf(record<NonNullable<AskedGrant["resources"]>[number]>({ name: text, displayName: text })),
+    listOf(
+      record<NonNullable<AskedGrant["resources"]>[number]>({
+        name: text,
+        displayName: text,
+        kind: oneOf("item", "collection"),
+      }),
+    ),
   ),
   hops: listOf(hop),
   agentGrant: maybe(text),
