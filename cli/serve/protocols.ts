@@ -25,7 +25,7 @@ export interface AgentParts {
   readonly tasks: TaskStore;
   readonly keys: Home["keys"];
   readonly revocations: Home["revocations"];
-  readonly registry: Registry;
+  readonly agentRegistry: Registry;
   readonly ledger: Home["ledger"];
   /** Present where the approvals console is served. */
   readonly console: ConsoleSettings | undefined;
@@ -65,7 +65,7 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
     },
   },
   approvals: {
-    mount({ config, agent, registry, ledger, console, log, metrics }, place) {
+    mount({ config, agent, agentRegistry: registry, ledger, console, log, metrics }, place) {
       if (console === undefined) throw new TypeError("the approvals console has no login");
       const { issuer, skills } = agent;
       const { name } = config;

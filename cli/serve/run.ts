@@ -115,11 +115,14 @@ async function open(
   ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
 
+  const agentRegistry = new Registry({
+    ...{ store: home.registryStore, revocations, policy: policy.table },
+  });
   const metrics = new AgentMetrics(() => revocations);
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
       ...{ issuer, revocations, ledger, resourceNumbers, lifetime, mode: config.mode },
-      ...{ skills: module.skills, policy: policy.table },
+      ...{ skills: module.skills, policy: policy.table, registry: agentRegistry },
       resources: resources?.source,
       undeclaredAmbient: config.undeclaredAmbient,
       maxHandles: config.maxHandles,
@@ -130,9 +133,6 @@ async function open(
       throw skillsFault(read, error) ?? error;
     }),
   );
-  const registry = new Registry({
-    ...{ store: home.registryStore, revocations, policy: policy.table },
-  });
   const { runTask } = module;
   const { keys } = home;
   const parts = {
@@ -143,7 +143,7 @@ async function open(
       tasks,
       keys,
       revocations,
-      registry,
+      agentRegistry,
       ledger,
       console,
       feedMaxAge,
