@@ -12,11 +12,13 @@ import type { AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { faultWriter } from "../../src/protocols/a2a/answer.js";
 import { type A2AOptions, mountA2A } from "../../src/protocols/a2a/server.js";
 import { type AgentAuthOptions, prepareAgentAuth } from "../../src/protocols/agent-auth/server.js";
+import { APPROVALS_PATH, mountApprovals } from "../../src/protocols/approvals/console.js";
 import { createRevocationFeed } from "../../src/protocols/revocations/feed.js";
 import { mountRevocations } from "../../src/protocols/revocations/mount.js";
 import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 import type { AgentConfig, ProtocolName } from "./agent-config.js";
 import { fromConfig } from "./config.js";
+import type { ConsoleSettings } from "./console.js";
 import type { Address } from "./settings.js";
 
 /** What a protocol gets of the agent that is served: one agent, one ledger and one list for all. */
@@ -32,6 +34,10 @@ export interface AgentParts {
   readonly tasks: TaskStore;
   readonly keys: Home["keys"];
   readonly revocations: Home["revocations"];
+  readonly agentRegistry: Registry;
+  readonly ledger: Home["ledger"];
+  /** Present where the approvals console is served. */
+  readonly console: ConsoleSettings | undefined;
   /** Seconds for which services may rely on the list. */
   readonly feedMaxAge: number | undefined;
   readonly runTask: AgentSkills["runTask"];
@@ -58,7 +64,8 @@ type Protocol =
 const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
   a2a: {
     mount(parts, place) {
-      const { cardUrl, rpcUrl, restUrl, stop } = mountA2A(a2aOptions(parts), place);
+      const options = { ...a2aOptions(parts), ...approvedAt(parts, place) };
+      const { cardUrl, rpcUrl, restUrl, stop } = mountA2A(options, place);
       const addresses = [
         { name: "cardUrl", label: "card", url: cardUrl },
         { name: "rpcUrl", label: "JSON-RPC", url: rpcUrl },
@@ -78,6 +85,16 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
         const { discoveryUrl: url, stop } = mount(place);
         return { addresses: [{ name: "discoveryUrl", label: "Agent-Auth", url }], stop };
       };
+    },
+  },
+  approvals: {
+    mount({ config, agent, agentRegistry: registry, ledger, console, log, metrics }, place) {
+      if (console === undefined) throw new TypeError("the approvals console has no login");
+      const { issuer, skills } = agent;
+      const { name } = config;
+      const parts = { name, issuer, registry, ledger, log, metrics, skills: skills.values() };
+      const { approvalsUrl, stop } = mountApprovals({ ...parts, ...console }, place);
+      return { addresses: [{ name: "approvalsUrl", label: "approvals", url: approvalsUrl }], stop };
     },
   },
   revocations: {
@@ -139,6 +156,11 @@ function agentAuthOptions(parts: AgentParts): AgentAuthOptions {
     ...(verificationUrl === undefined ? {} : { verificationUrl }),
     ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
   };
+}
+
+/** Where people decide about what A2A's callers ask for, if the console is served. */
+function approvedAt({ config }: AgentParts, { url }: Place): Pick<A2AOptions, "verificationUri"> {
+  return config.protocols.includes("approvals") ? { verificationUri: `${url}${APPROVALS_PATH}` } : {};
 }
 
 function a2aOptions(parts: AgentParts): A2AOptions {
