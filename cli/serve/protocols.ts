@@ -1,6 +1,5 @@
 import type { Authenticator } from "../../src/agent/caller.js";
 import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
-import type { Ledger } from "../../src/agent/ledger.js";
 import type { Policy } from "../../src/agent/policy.js";
 import type { Registry } from "../../src/agent/registry/registry.js";
 import type { Home } from "../../src/home/open-home.js";
@@ -29,13 +28,11 @@ export interface AgentParts {
   readonly agent: IssuingAgent;
   readonly agentRegistry: Registry;
   readonly policy: Policy;
-  readonly ledger: Ledger;
+  readonly ledger: Home["ledger"];
   readonly authenticator: Authenticator;
   readonly tasks: TaskStore;
   readonly keys: Home["keys"];
   readonly revocations: Home["revocations"];
-  readonly agentRegistry: Registry;
-  readonly ledger: Home["ledger"];
   /** Present where the approvals console is served. */
   readonly console: ConsoleSettings | undefined;
   /** Seconds for which services may rely on the list. */

@@ -147,8 +147,6 @@ async function open(
       tasks,
       keys,
       revocations,
-      agentRegistry,
-      ledger,
       console,
       feedMaxAge,
       runTask,
