@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { Approval } from "../../../src/agent/approvals/approval.js";
+import type { ApproverAnswer } from "../../../src/agent/approvals/deciding.js";
 import { createIssuingAgent } from "../../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../../src/agent/grant.js";
 import type { IssuingAgent } from "../../../src/agent/issuing-agent.js";
@@ -10,8 +12,6 @@ import type { AskedAnswer, Registration } from "../../../src/agent/registry/requ
 import type { RegistrySettings } from "../../../src/agent/registry/settings.js";
 import { capabilityTerms } from "../../../src/agent/registry/terms.js";
 import type { Skill } from "../../../src/agent/skill.js";
-import type { Approval } from "../../../src/agent/approvals/approval.js";
-import type { ApproverAnswer } from "../../../src/agent/approvals/deciding.js";
 import type { Grant } from "../../../src/issuer/grant.js";
 import { createIssuer, type Issuer } from "../../../src/issuer/issuer.js";
 import { createKeyring } from "../../../src/issuer/keyring.js";
@@ -193,6 +193,8 @@ export function statuses(grants: AskedAnswer["grants"]): { readonly [name: strin
 export async function changes({ ledger }: Bank): Promise<readonly string[]> {
   const events = await ledger.list();
   return events.flatMap(({ change, decision, codes = [] }) =>
-    change === undefined ? [] : [decision === "refused" ? `${change} ${codes.join()}`.trim() : change],
+    change === undefined
+      ? []
+      : [decision === "refused" ? `${change} ${codes.join()}`.trim() : change],
   );
 }
