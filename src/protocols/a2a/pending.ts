@@ -1,4 +1,4 @@
-import type { OpenedApproval } from "../../agent/approvals/approvals.js";
+import type { OpenedApproval } from "../../agent/approvals/opening.js";
 import { formatTime } from "../../caveats/time.js";
 
 /** One grant that waits for an approval. */
