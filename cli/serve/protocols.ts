@@ -1,5 +1,7 @@
 import type { Authenticator } from "../../src/agent/caller.js";
 import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
+import type { Ledger } from "../../src/agent/ledger.js";
+import type { RegistryStore } from "../../src/agent/registry/registry-store.js";
 import { type AgentLog, failureLog } from "../../src/http/log.js";
 import type { AgentMetrics } from "../../src/http/metrics.js";
 import { type Mounted, type Place, serve } from "../../src/http/serve.js";
@@ -7,6 +9,11 @@ import type { HealthCheck } from "../../src/http/status.js";
 import type { AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { faultWriter } from "../../src/protocols/a2a/answer.js";
 import { type A2AOptions, mountA2A } from "../../src/protocols/a2a/server.js";
+import {
+  type DelegationServerOptions,
+  mountDelegation,
+} from "../../src/protocols/delegation/server.js";
+import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 import type { AgentConfig, ProtocolName } from "./agent-config.js";
 import type { Address } from "./settings.js";
@@ -16,6 +23,9 @@ export interface AgentParts {
   readonly config: AgentConfig;
   readonly agent: IssuingAgent;
   readonly authenticator: Authenticator;
+  readonly registry: RegistryStore;
+  readonly revocations: RevocationStore;
+  readonly ledger: Ledger;
   readonly tasks: TaskStore;
   readonly runTask: AgentSkills["runTask"];
   readonly log: AgentLog;
@@ -50,6 +60,12 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
       return { addresses, stop };
     },
   },
+  delegation: {
+    mount(parts, place) {
+      const { delegationUrl: url, stop } = mountDelegation(delegationOptions(parts), place);
+      return { addresses: [{ name: "delegationUrl", label: "delegation", url }], stop };
+    },
+  },
 };
 
 /** An agent that listens. */
@@ -81,6 +97,17 @@ export async function serveProtocols(parts: AgentParts, address: Address): Promi
     },
   );
   return { url, addresses: mounted.addresses, close };
+}
+
+function delegationOptions({ config, metrics, ...parts }: AgentParts): DelegationServerOptions {
+  const { agent, authenticator, registry, revocations, ledger, log } = parts;
+  const { bodyBytes, bodyDepth, requests, seconds, revocations: maxRevocations } = config.limits;
+  return {
+    ...{ agent, authenticator, registry, revocations, ledger, log, metrics, maxRevocations },
+    ...config.delegation,
+    observe: (observation) => metrics.decided(observation),
+    ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
+  };
 }
 
 function a2aOptions({ config, tasks, runTask, ...parts }: AgentParts): A2AOptions {

@@ -125,7 +125,10 @@ async function open(
     }),
   );
   const { runTask } = module;
-  const parts = { config, agent, authenticator, tasks, runTask, log, metrics };
+  const parts = {
+    ...{ config, agent, authenticator, tasks, runTask, log, metrics },
+    ...{ registry: home.registryStore, revocations, ledger },
+  };
   const server = await serveProtocols({ ...parts, health: home.problems }, address).catch(
     (error: unknown) => {
       throw listeningError(error, address);

@@ -36,11 +36,7 @@ export interface Chain {
  * - `not_transitive`: bound to one agent, then to another, so that no agent may use it.
  * - `unreadable`: a check refuses it for the form of a hop.
  */
-export type NotDelegated =
-  | "not_delegated"
-  | "several_delegatees"
-  | "not_transitive"
-  | "unreadable";
+export type NotDelegated = "not_delegated" | "several_delegatees" | "not_transitive" | "unreadable";
 
 /** A token as a delegated one, or why it is not. */
 export type ChainReading =

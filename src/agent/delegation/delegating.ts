@@ -7,12 +7,7 @@ import type { KnownAgent } from "./agents.js";
 import { type DelegationCaller, type Holding, holdingOf } from "./holding.js";
 import type { DelegationContext } from "./options.js";
 import { noteChain } from "./recording.js";
-import {
-  type DelegationProblem,
-  type DelegationRefusal,
-  problem,
-  refusal,
-} from "./refusal.js";
+import { type DelegationProblem, type DelegationRefusal, problem, refusal } from "./refusal.js";
 
 /** What a delegator asks for. */
 export interface DelegationRequest {
@@ -33,7 +28,8 @@ export interface Delegation {
 }
 
 /** Seconds that a delegation lives. */
-export const [SHORTEST, LONGEST]: readonly [number, number] = [60, 86_400];
+export const SHORTEST = 60;
+export const LONGEST = 86_400;
 
 /**
  * Delegates: appends one hop to the delegator's capability, and keeps the record of it.

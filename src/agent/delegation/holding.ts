@@ -62,7 +62,12 @@ export async function holderOf(
   const issued = await ledger.issued(capability);
   if (issued !== undefined) return { principal: issued.principal, invoker: issued.invoker };
   // Of one that has expired, the ledger still has the event.
-  const [event] = await ledger.list({ capability, kind: "issuance", decision: "allowed", limit: 1 });
+  const [event] = await ledger.list({
+    capability,
+    kind: "issuance",
+    decision: "allowed",
+    limit: 1,
+  });
   const { principal, invoker } = event ?? {};
   return principal === undefined || invoker === undefined ? undefined : { principal, invoker };
 }
@@ -97,7 +102,9 @@ async function presentedHolding(
 ): Promise<{ readonly ok: true; readonly holding: Holding } | DelegationRefusal> {
   const authority = authorityOf(token);
   const [denial] = lifeDenials(token, authority, context);
-  return denial === undefined ? { ok: true, holding: { token, holder, authority } } : refused(denial);
+  return denial === undefined
+    ? { ok: true, holding: { token, holder, authority } }
+    : refused(denial);
 }
 
 async function pickedHolding(
@@ -108,7 +115,9 @@ async function pickedHolding(
   const [authentic] = await context.agent.authenticate(caller, [picked]);
   if (authentic === undefined || !authentic.ok) {
     const [denial] = authentic?.denials ?? [];
-    return refused(denial ?? { code: "capability_unknown", message: "there is no such capability" });
+    return refused(
+      denial ?? { code: "capability_unknown", message: "there is no such capability" },
+    );
   }
   const issued = await context.ledger.issued(authentic.token.identifier.id);
   if (isIssuedTo(caller, issued)) return presentedHolding(authentic, caller, context);

@@ -30,7 +30,8 @@ export class Scopes {
         const taken = this.#meanings.get(scope);
         const meaning = { grant: id, operations: named };
         if (taken === undefined) this.#meanings.set(scope, meaning);
-        else ambiguous.push(`"${scope}" would be ${words(taken, scope)} and ${words(meaning, scope)}`);
+        else
+          ambiguous.push(`"${scope}" would be ${words(taken, scope)} and ${words(meaning, scope)}`);
       }
     }
     if (ambiguous.length > 0) {

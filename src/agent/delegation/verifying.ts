@@ -1,10 +1,10 @@
-import { revocationQueryFor } from "../../capability/authorize.js";
 import type { AuthenticToken } from "../../capability/authenticate.js";
+import { revocationQueryFor } from "../../capability/authorize.js";
 import { parseTime } from "../../caveats/time.js";
 import type { Caller } from "../caller.js";
 import type { DelegationRecord } from "../registry/records.js";
 import type { KnownAgent } from "./agents.js";
-import { type Chain, readChain } from "./chain.js";
+import { authorityOf, type Chain, readChain } from "./chain.js";
 import {
   delegateeProblem,
   LONGEST,
@@ -13,7 +13,6 @@ import {
   SHORTEST,
   TTL_OUT_OF_RANGE,
 } from "./delegating.js";
-import { authorityOf } from "./chain.js";
 import { type DelegationCaller, holderOf, lifeDenials } from "./holding.js";
 import type { DelegationContext } from "./options.js";
 import { noteChain } from "./recording.js";

@@ -1,0 +1,219 @@
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
+import type { Authenticator } from "../../agent/caller.js";
+import { createDelegations, type Delegations } from "../../agent/delegation/delegations.js";
+import type { DelegationCaller } from "../../agent/delegation/holding.js";
+import type { DelegationOptions } from "../../agent/delegation/options.js";
+import { wwwAuthenticate } from "../../auth/challenge.js";
+import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
+import { RATE_LIMIT, type RateLimit, rateLimiter } from "../../http/callers.js";
+import { fallback } from "../../http/fault.js";
+import { DENIAL_HEADER } from "../../http/headers.js";
+import type { ListenOptions } from "../../http/listen.js";
+import { type AgentLog, failureLog } from "../../http/log.js";
+import type { AgentMetrics } from "../../http/metrics.js";
+import { front, type Mounted, type Place, type ServeOptions, serve } from "../../http/serve.js";
+import { answerFault, answerInvalid, answerNotFound, answerRefusal } from "./errors.js";
+import { bearerIdentity, type CallerReading, readCaller } from "./identity.js";
+import {
+  type BodyReading,
+  delegationAnswer,
+  readDelegation,
+  readVerification,
+  scopesAnswer,
+  verdictAnswer,
+} from "./shapes.js";
+
+/** Delegation, and how it is reached over HTTP. */
+export interface DelegationServerOptions extends DelegationOptions {
+  readonly authenticator: Authenticator;
+  readonly log: AgentLog;
+  readonly metrics?: AgentMetrics;
+  /** What all addresses begin with; `/api/v1` unless given. Empty, or with a slash before each part. */
+  readonly prefix?: string;
+  /** Whether there is delegation at all; every address answers 404 if not. On unless given. */
+  readonly enabled?: boolean;
+  readonly body?: Partial<BodyLimits>;
+  readonly rate?: RateLimit;
+}
+
+/** The same, on a server of its own. */
+export interface OwnDelegationServerOptions
+  extends DelegationServerOptions,
+    Partial<Pick<ServeOptions, "publicUrl" | "grace" | "health">> {}
+
+/** Delegation that is being served. */
+export interface DelegationServer {
+  /** With the prefix: `http://127.0.0.1:PORT/api/v1`. */
+  readonly url: string;
+  /** Takes no more requests, finishes those under way, and lets go of the port. */
+  close(): Promise<void>;
+}
+
+/** Delegation that is mounted. */
+export interface MountedDelegation extends Mounted {
+  /** With the prefix. */
+  readonly delegationUrl: string;
+}
+
+const PREFIX = "/api/v1";
+const PREFIX_FORM = /^(?:\/[A-Za-z0-9._~-]+)*$/;
+const CHAIN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const TYPES = ["application/json"];
+const [TOKENS, INTROSPECTION] = ["/oauth2/token", "/token/introspect"];
+
+/**
+ * Serves delegation on a server of its own, with `/healthz` and `/readyz` beside it.
+ *
+ * @throws TypeError naming the option that is wrong.
+ * @throws Error if the port is taken.
+ */
+export async function serveDelegation(
+  options: OwnDelegationServerOptions,
+  address: ListenOptions = {},
+): Promise<DelegationServer> {
+  const { publicUrl, grace, health, ...own } = options;
+  const onFailure = failureLog(options.log);
+  const { mounted, close } = await serve(
+    { publicUrl, grace, health, answer: answerFault, onFailure },
+    address,
+    (place) => mountDelegation(own, place),
+  );
+  return { url: mounted.delegationUrl, close };
+}
+
+/**
+ * Mounts delegation on an app that serves other protocols too.
+ *
+ * @throws TypeError naming the option that is wrong.
+ */
+export function mountDelegation(
+  options: DelegationServerOptions,
+  { app, url, isDraining }: Place,
+): MountedDelegation {
+  const {
+    authenticator,
+    log,
+    metrics,
+    prefix = PREFIX,
+    enabled = true,
+    body,
+    rate,
+    ...rest
+  } = options;
+  for (const [name, given] of Object.entries({ authenticator, log })) {
+    if (typeof given !== "object") throw new TypeError(`options.${name}: is missing`);
+  }
+  if (typeof prefix !== "string" || !PREFIX_FORM.test(prefix)) {
+    throw new TypeError('prefix: must be empty, or begin with "/" and not end with it');
+  }
+  if (typeof enabled !== "boolean") throw new TypeError("enabled: must be a boolean");
+  const delegations = createDelegations(rest);
+  const mounted = { delegationUrl: `${url}${prefix}`, stop: async () => {} };
+  const [tokens, introspection] = [`${prefix}${TOKENS}`, `${prefix}${INTROSPECTION}`];
+  const addresses = [tokens, introspection];
+  if (!enabled) {
+    app.use(addresses, (_req, res) => {
+      answerNotFound(res, "delegation_disabled", "delegation is switched off here");
+    });
+    return mounted;
+  }
+  const onFailure = failureLog(log);
+  const identity = bearerIdentity(delegations, authenticator);
+  app.use(
+    addresses,
+    noStore,
+    ...front({
+      ...{ binding: "delegation", log, metrics, denialHeader: DENIAL_HEADER, isDraining },
+      methodOf: (req) => `${req.method} ${routeOf(req)}`,
+      ...{ authenticator: identity, answer: answerFault, onFailure, types: TYPES },
+      limited: rateLimiter(rate ?? RATE_LIMIT),
+      body: { ...BODY_LIMITS, ...body },
+    }),
+  );
+  const routes = routesOf(delegations, identity);
+  app.post(`${tokens}/delegate`, routes.delegate);
+  app.post(`${tokens}/verify-delegation`, routes.verify);
+  app.delete(`${tokens}/delegate/:chainId`, routes.revoke);
+  app.get(introspection, routes.introspect);
+  const [, failed] = fallback(answerFault, onFailure);
+  const last: (RequestHandler | ErrorRequestHandler)[] = [addressUnknown, failed];
+  app.use(addresses, ...last);
+  return mounted;
+}
+
+function routesOf(
+  delegations: Delegations,
+  identity: Authenticator,
+): { readonly [Route in "delegate" | "verify" | "revoke" | "introspect"]: RequestHandler } {
+  /** For callers that tell who they are: a bound capability needs an agent that presents it. */
+  const known =
+    (
+      answer: (by: DelegationCaller, req: Request, res: Response) => Promise<void>,
+    ): RequestHandler =>
+    async (req, res) => {
+      const reading = readCaller(req);
+      if (!reading.ok) return answerInvalid(res, "Proviso-Capability", reading.message);
+      if (!reading.bound) return answer(reading.by, req, res);
+      const denial = { code: "token_invalid", message: BOUND } as const;
+      res.setHeader("WWW-Authenticate", wwwAuthenticate(denial, identity));
+      return answerFault(res, { status: 401, reason: "capability_bound", message: BOUND });
+    };
+  return {
+    async delegate(req, res) {
+      const reading: CallerReading = readCaller(req);
+      if (!reading.ok) return answerInvalid(res, "Proviso-Capability", reading.message);
+      const body = readDelegation(req.body);
+      if (!body.ok) return answerBody(res, body);
+      const outcome = await delegations.delegate(reading.by, body.read);
+      if (!outcome.ok) return answerRefusal(res, outcome, reading.header);
+      res.status(201).json(delegationAnswer(outcome));
+    },
+    verify: known(async (by, req, res) => {
+      const body = readVerification(req.body);
+      if (!body.ok) return answerBody(res, body);
+      res.json(verdictAnswer(await delegations.verify(by, body.read)));
+    }),
+    revoke: known(async (by, req, res) => {
+      const id = String(req.params["chainId"]);
+      // What is no chain's id is not looked up, and so cannot be found.
+      const known = CHAIN_ID.test(id) ? id.toLowerCase() : "";
+      const outcome = await delegations.revoke(by, known);
+      if (!outcome.ok) return answerRefusal(res, outcome);
+      res.status(204).end();
+    }),
+    introspect: known(async (by, _req, res) => {
+      const { agent, held } = await delegations.introspect(by);
+      res.json(scopesAnswer(held, agent));
+    }),
+  };
+}
+
+const BOUND =
+  "the capability is bound to an agent, and does not tell who presents it; send an access token";
+
+function answerBody(
+  res: Response,
+  { field, message }: Extract<BodyReading<never>, { ok: false }>,
+): void {
+  answerInvalid(res, field, message);
+}
+
+const addressUnknown: RequestHandler = (_req, res) => {
+  answerNotFound(res, "address_unknown", "there is nothing at this address");
+};
+
+/** What is answered has tokens in it. */
+const noStore: RequestHandler = (_req, res, next) => {
+  res.setHeader("Cache-Control", "no-store");
+  next();
+};
+
+/** What is called, as it may be logged: without a chain's id, and nothing that the caller chose. */
+function routeOf({ originalUrl }: Request): string {
+  const path = originalUrl.split("?")[0] ?? "";
+  const known = ["/delegate", "/verify-delegation", INTROSPECTION].find((one) =>
+    path.endsWith(one),
+  );
+  if (known !== undefined) return known;
+  return path.includes("/delegate/") ? "/delegate/{chainId}" : "unknown";
+}
