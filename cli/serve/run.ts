@@ -130,11 +130,14 @@ async function open(
     ...{ config, agent, authenticator, tasks, runTask, log, metrics },
     ...{ registry: home.registryStore, revocations, ledger },
   };
-  const server = await serveProtocols({ ...parts, health: home.problems }, address).catch(
-    (error: unknown) => {
-      throw listeningError(error, address);
-    },
-  );
+  const served = { ...parts, health: home.problems };
+  const server = await fromConfig(
+    read.file,
+    () => serveProtocols(served, address),
+    (words) => words.replace(/^agents(?=\[)/, "delegation.agents"),
+  ).catch((error: unknown) => {
+    throw listeningError(error, address);
+  });
   opened.push(() => server.close());
   const metricsUrl = await openMetrics(metrics, metricsAt, opened);
   opened.push(keepInForce(context, policy, terms));

@@ -3,7 +3,7 @@ import type { RevocationSink } from "../../revocation/sink.js";
 import type { RevocationSource } from "../../revocation/source.js";
 import type { IssuingAgent } from "../issuing-agent.js";
 import type { Ledger, Observation } from "../ledger.js";
-import type { RegistryStore } from "../registry/registry-store.js";
+import { MAX_FOUND, type RegistryStore } from "../registry/registry-store.js";
 import { DEFAULT_TENANT, DelegationAgents, type ListedAgent } from "./agents.js";
 import { Scopes } from "./scopes.js";
 
@@ -51,7 +51,7 @@ const REQUIRED = ["agent", "registry", "revocations", "ledger"] as const;
 const OPTIONAL = [
   ...["agents", "tenant", "allowEqual", "maxDelegations", "maxRevocations", "observe", "clock"],
 ];
-const MOST = 1000;
+const MOST = MAX_FOUND;
 
 /** @throws TypeError naming the option that is wrong, or the scopes that cannot be told apart. */
 export function delegationContext(options: DelegationOptions): DelegationContext {
@@ -68,6 +68,8 @@ export function delegationContext(options: DelegationOptions): DelegationContext
     if (Number.isSafeInteger(most) && most >= 1) continue;
     throw new TypeError(`${name}: must be a whole number of at least 1`);
   }
+  // They are counted by finding them.
+  if (maxDelegations > MAX_FOUND) throw new TypeError(`maxDelegations: must be 1 to ${MAX_FOUND}`);
   return {
     ...{ agent, registry, revocations, ledger, allowEqual, maxDelegations, maxRevocations },
     ...{ observe, clock },
