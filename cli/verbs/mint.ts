@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { revocableKeyIds } from "../../src/capability/key-id.js";
 import type { MintedCapability, MintRequest } from "../../src/capability/mint.js";
 import { emptyRules, meet } from "../../src/caveats/meet.js";
 import { parseTime, readDuration } from "../../src/caveats/time.js";
@@ -6,12 +7,13 @@ import type { Home } from "../../src/home/open-home.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import { addDatabase, type HomeChoice, withHome } from "../home.js";
-import { printAnswer, say } from "../output.js";
+import { say } from "../output.js";
 import { addRestrictions, restrictionsFrom, withinSize } from "../restrictions.js";
+import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
 import { summaryLine } from "../token-words.js";
 import { act, addExamples, toText } from "../verb.js";
 
-interface Options extends HomeChoice {
+interface Options extends HomeChoice, TokenOutput {
   readonly grant: string;
   readonly principal?: string;
   readonly anyOp?: boolean;
@@ -35,6 +37,7 @@ export function define(program: Command, context: Context): void {
         "when it expires: a time such as 2030-01-31T23:59:59Z, or a duration from now such as 15m",
     },
   }).action(act(context, run));
+  addOutput(command);
   addDatabase(command);
   addExamples(command, [
     "proviso mint --grant documents:read --op retrieve --op search > token",
@@ -51,11 +54,11 @@ async function run(context: Context, options: Options): Promise<void> {
   const minted = await withHome(context, options, (home) => mint(request, home));
   const { token, id, issued, expires, revocationId, hop } = minted;
   const document = { token, id, grant, principal, issued, expires, revocationId, hop };
-  printAnswer(context, options, document, [token]);
+  await printTokens(context, options, document, [token]);
   if (options.json !== true && context.stderr.isTerminal) say(context, summaryLine(token));
 }
 
-function mint(request: MintRequest, { issuer, keys, revocations, files }: Home): MintedCapability {
+function mint(request: MintRequest, { issuer, revocations, files }: Home): MintedCapability {
   const { expires, operations, anyOperation } = request;
   if (operations !== undefined && anyOperation === true) {
     throw usageError("--op and --any-op exclude each other", "give one of them");
@@ -87,7 +90,7 @@ function mint(request: MintRequest, { issuer, keys, revocations, files }: Home):
   const [entry] = revocations.find({
     links: [],
     capability: minted.id,
-    key: keys().minting.kid,
+    keys: revocableKeyIds(minted.keyId),
     issued: parseTime(minted.issued) ?? 0,
     ...(request.principal === undefined ? {} : { principal: request.principal }),
   });

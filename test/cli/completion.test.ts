@@ -99,8 +99,6 @@ for (const shell of SHELLS) {
       expect(second).toEqual([]);
     });
 
-    // Bash itself completes the file's name behind the @, at which it breaks words.
-    if (shell === "bash") return;
     test("offers files behind @", async () => {
       const [files] = await offers("proviso inspect @to");
       expect(files?.map((name) => name.replace("@", ""))).toEqual(["token"]);
