@@ -67,7 +67,7 @@ export class Delegations {
     const authority = authorityOf(token);
     const [denial] = lifeDenials(token, authority, this.#context);
     if (denial !== undefined) return { ok: false, denial };
-    const holder = await holderOf(token.identifier.id, this.#context);
+    const holder = await holderOf(token.identifier, this.#context);
     if (holder === undefined) return { ok: false, denial: HOLDER_UNKNOWN };
     const credential = branded({ ok: true, token } as const);
     const { invokers: [invoker] = [] } = authority;

@@ -1,4 +1,5 @@
 import type { AuthenticToken } from "../../capability/authenticate.js";
+import type { Identifier } from "../../capability/identifier.js";
 import type { Authority } from "../../caveats/authority.js";
 import type { Caller } from "../caller.js";
 import { type AuthenticCapability, isIssuedTo, type PresentedCapability } from "../presented.js";
@@ -53,14 +54,18 @@ export function lifeDenials(
 /**
  * The party that a capability was issued to, by the issuer's own records.
  *
+ * @param principal - On whose behalf, as its identifier says.
  * @throws StorageError
  */
 export async function holderOf(
-  capability: string,
-  { ledger }: DelegationContext,
+  { id: capability, principal = "" }: Pick<Identifier, "id" | "principal">,
+  { ledger, registry }: DelegationContext,
 ): Promise<Caller | undefined> {
   const issued = await ledger.issued(capability);
   if (issued !== undefined) return { principal: issued.principal, invoker: issued.invoker };
+  // What a registered agent was granted has the same id in every token that is minted for it.
+  const [grant] = await registry.read((view) => view.grants.find({ capabilityId: capability }));
+  if (grant !== undefined) return { principal, invoker: grant.agent };
   // Of one that has expired, the ledger still has the event.
   const [event] = await ledger.list({
     capability,
@@ -68,8 +73,7 @@ export async function holderOf(
     decision: "allowed",
     limit: 1,
   });
-  const { principal, invoker } = event ?? {};
-  return principal === undefined || invoker === undefined ? undefined : { principal, invoker };
+  return event?.invoker === undefined ? undefined : { principal, invoker: event.invoker };
 }
 
 /**

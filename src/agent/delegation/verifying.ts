@@ -57,7 +57,7 @@ export async function verify(
   const { chain } = reading;
 
   const record = await context.registry.read((view) => view.delegations.get(chain.id));
-  const holder = await holderOf(chain.capabilityId, context);
+  const holder = await holderOf(token.identifier, context);
   const delegator =
     holder === undefined
       ? record && (await context.agents.byId(record.delegator))

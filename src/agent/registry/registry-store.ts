@@ -43,7 +43,12 @@ export interface RegistryView {
   >;
   readonly grants: Records<
     AgentGrant,
-    { readonly agent?: string; readonly host?: string; readonly approval?: string }
+    {
+      readonly agent?: string;
+      readonly host?: string;
+      readonly approval?: string;
+      readonly capabilityId?: string;
+    }
   >;
   readonly approvals: Records<
     Approval,
