@@ -152,6 +152,45 @@ const HOLDER_UNKNOWN: AgentDenial = {
  * Delegation over an issuing agent's capabilities.
  *
  * @throws TypeError naming the option that is wrong, or the grants whose scopes cannot be told apart.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
+ * import { createDelegations } from "proviso/delegation";
+ * import { createIssuer, createKeyring } from "proviso/issuer";
+ * import { createStores, openLedger, openRegistry, openRevocations } from "proviso/stores";
+ *
+ * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
+ * const revocations = await openRevocations(database);
+ * const ledger = openLedger(database);
+ * const grants = [{ id: "agents", description: "Agents", operations: ["read", "write"] }];
+ * const agent = await createIssuingAgent({
+ *   issuer: createIssuer({ name: "agents-service", keys: createKeyring(), revocations, grants }),
+ *   policy: createPolicyTable({ rules: [{ principal: "alice", grant: "agents", operations: "*" }] }),
+ *   ...{ revocations, ledger, skills: [] },
+ *   operations: ["read", "write"].map((operation) => ({ operation, reach: "none" })),
+ * });
+ * const delegations = createDelegations({
+ *   ...{ agent, registry: openRegistry(database), revocations, ledger },
+ *   agents: [{ id: "orchestrator" }, { id: "summarizer" }],
+ * });
+ *
+ * const caller = { principal: "alice", invoker: "orchestrator" };
+ * await agent.request(caller, { grants: ["agents"], purpose: "a report" });
+ * const asked = { delegatee: "summarizer", scopes: ["agents:read"], ttl: 600 };
+ * const made = await delegations.delegate({ caller }, asked);
+ * const token = made.ok ? made.token : "";
+ * const verdict = await delegations.verify({ caller }, token);
+ * verdict.chain?.scopes; // => ["agents:read"]
+ *
+ * await delegations.revoke({ caller }, verdict.chain?.id ?? "");
+ * (await delegations.verify({ caller }, token)).valid; // => false
+ * await ledger.close();
+ * await database.close();
+ * ```
  */
 export function createDelegations(options: DelegationOptions): Delegations {
   return new Delegations(options);

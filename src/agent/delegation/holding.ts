@@ -2,7 +2,7 @@ import type { AuthenticToken } from "../../capability/authenticate.js";
 import type { Identifier } from "../../capability/identifier.js";
 import type { Authority } from "../../caveats/authority.js";
 import type { Caller } from "../caller.js";
-import { type AuthenticCapability, isIssuedTo, type PresentedCapability } from "../presented.js";
+import type { AuthenticCapability, PresentedCapability } from "../presented.js";
 import type { AgentDenial } from "../refusal.js";
 import { authorityOf } from "./chain.js";
 import type { DelegationContext } from "./options.js";
@@ -59,13 +59,10 @@ export function lifeDenials(
  */
 export async function holderOf(
   { id: capability, principal = "" }: Pick<Identifier, "id" | "principal">,
-  { ledger, registry }: DelegationContext,
+  { ledger }: DelegationContext,
 ): Promise<Caller | undefined> {
   const issued = await ledger.issued(capability);
   if (issued !== undefined) return { principal: issued.principal, invoker: issued.invoker };
-  // What a registered agent was granted has the same id in every token that is minted for it.
-  const [grant] = await registry.read((view) => view.grants.find({ capabilityId: capability }));
-  if (grant !== undefined) return { principal, invoker: grant.agent };
   // Of one that has expired, the ledger still has the event.
   const [event] = await ledger.list({
     capability,
@@ -123,8 +120,10 @@ async function pickedHolding(
       denial ?? { code: "capability_unknown", message: "there is no such capability" },
     );
   }
-  const issued = await context.ledger.issued(authentic.token.identifier.id);
-  if (isIssuedTo(caller, issued)) return presentedHolding(authentic, caller, context);
+  const holder = await holderOf(authentic.token.identifier, context);
+  if (holder?.principal === caller.principal && holder.invoker === caller.invoker) {
+    return presentedHolding(authentic, caller, context);
+  }
   const message = "the capability was issued to another party than the access token's";
   return refusal("capability_foreign", message, "capability");
 }

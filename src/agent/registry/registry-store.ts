@@ -43,12 +43,7 @@ export interface RegistryView {
   >;
   readonly grants: Records<
     AgentGrant,
-    {
-      readonly agent?: string;
-      readonly host?: string;
-      readonly approval?: string;
-      readonly capabilityId?: string;
-    }
+    { readonly agent?: string; readonly host?: string; readonly approval?: string }
   >;
   readonly approvals: Records<
     Approval,

@@ -66,6 +66,51 @@ const [TOKENS, INTROSPECTION] = ["/oauth2/token", "/token/introspect"];
  *
  * @throws TypeError naming the option that is wrong.
  * @throws Error if the port is taken.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
+ * import { createFixedTokens } from "proviso/auth";
+ * import { serveDelegation } from "proviso/delegation";
+ * import { createIssuer, createKeyring } from "proviso/issuer";
+ * import { createStores, openLedger, openRegistry, openRevocations } from "proviso/stores";
+ *
+ * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
+ * const revocations = await openRevocations(database);
+ * const ledger = openLedger(database);
+ * const grants = [{ id: "agents", description: "Agents", operations: ["read", "write"] }];
+ * const agent = await createIssuingAgent({
+ *   issuer: createIssuer({ name: "agents-service", keys: createKeyring(), revocations, grants }),
+ *   policy: createPolicyTable({ rules: [{ principal: "alice", grant: "agents", operations: "*" }] }),
+ *   ...{ revocations, ledger, skills: [] },
+ *   operations: ["read", "write"].map((operation) => ({ operation, reach: "none" })),
+ * });
+ * const token = "a-development-token";
+ * const server = await serveDelegation({
+ *   ...{ agent, registry: openRegistry(database), revocations, ledger },
+ *   agents: [{ id: "orchestrator" }, { id: "summarizer" }],
+ *   authenticator: createFixedTokens(
+ *     [{ token, principal: "alice", invoker: "orchestrator" }],
+ *     { development: true, announce: () => {} },
+ *   ),
+ *   log: { info() {}, warn() {}, error() {} },
+ * });
+ * const caller = { principal: "alice", invoker: "orchestrator" };
+ * await agent.request(caller, { grants: ["agents"], purpose: "a report" });
+ *
+ * const headers = { Authorization: `Bearer ${token}` };
+ * const answer = await fetch(`${server.url}/token/introspect`, { headers });
+ * const { agentId, scopes } = await answer.json();
+ * agentId; // => "orchestrator"
+ * scopes; // => ["agents"]
+ *
+ * await server.close();
+ * await ledger.close();
+ * await database.close();
+ * ```
  */
 export async function serveDelegation(
   options: OwnDelegationServerOptions,

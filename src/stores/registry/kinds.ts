@@ -36,11 +36,10 @@ export const COLUMNS: {
     thumbprint: key(thumbprint),
     principal: key(principal),
   }),
-  grants: ({ agent, host, approval, capabilityId }) => ({
+  grants: ({ agent, host, approval }) => ({
     agent: key(agent),
     host: key(host),
     approval: key(approval),
-    capability: key(capabilityId),
   }),
   approvals: (approval) => ({
     request: key(approval.subject.request),
@@ -67,12 +66,7 @@ const by =
 export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Lookup } } = {
   hosts: { thumbprint: by("thumbprint"), principal: by("principal") },
   agents: { host: by("host"), thumbprint: by("thumbprint"), principal: by("principal") },
-  grants: {
-    agent: by("agent"),
-    host: by("host"),
-    approval: by("approval"),
-    capabilityId: by("capability"),
-  },
+  grants: { agent: by("agent"), host: by("host"), approval: by("approval") },
   approvals: {
     request: by("request"),
     codeHash: by("code"),

@@ -182,22 +182,6 @@ describe("a delegation made offline", () => {
   });
 });
 
-test("of what a registered agent was granted is the agent's own", async () => {
-  const parts = await world();
-  await register(parts, "payer");
-  const { token, id } = parts.issuer.mint({ grant: "agents", principal: "alice" });
-  await parts.registry.change((draft) =>
-    draft.put("grants", {
-      ...{ id: "grant", agent: "payer", host: "host", capability: "do_read", grant: "agents" },
-      ...{ operation: "read", status: "active", hops: [], capabilityId: id },
-      ...{ created: NOW, updated: NOW },
-    }),
-  );
-  const { body } = await delegate(parts, token);
-  expect(body).toMatchObject({ delegatorAgentId: "payer", scopes: ["agents:read"] });
-  expect(await verify(parts, body["delegationToken"])).toMatchObject({ valid: true });
-});
-
 test("dies with its delegator's and its delegatee's registration", async () => {
   const parts = await world();
   for (const id of ["one", "two"]) await register(parts, id);

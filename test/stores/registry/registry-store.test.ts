@@ -114,7 +114,6 @@ onBothDatabases((place) => {
     expect(await found((view) => view.agents, { after: "unknown" })).toBe("");
     expect(await found((view) => view.grants, { agent: "a", host: "h" })).toBe("acB");
     expect(await found((view) => view.grants, { approval: "p", after: "B" })).toBe("bd");
-    expect(await found((view) => view.grants, { capabilityId: "cap_B" })).toBe("B");
     expect(await found((view) => view.hosts, { principal: "alice" })).toBe("ac");
     expect(await found((view) => view.hosts, { thumbprint: "thumb-c" })).toBe("c");
     expect(await found((view) => view.delegations, { delegator: "b" })).toBe("Bbd");
