@@ -23,8 +23,9 @@ export interface Chain {
   readonly issuedOperations?: readonly string[];
   /** The services that may accept it; absent means any. */
   readonly audience?: readonly string[];
-  /** When it was delegated, where the hop that did says so. */
+  /** When it was delegated, where the hop that did says so, and until when, whatever followed. */
   readonly delegated?: number;
+  readonly delegatedUntil: number;
   readonly expires: number;
 }
 
@@ -36,7 +37,7 @@ export interface Chain {
  * - `not_transitive`: bound to one agent, then to another, so that no agent may use it.
  * - `unreadable`: a check refuses it for the form of a hop.
  */
-export type NotDelegated = "not_delegated" | "several_delegatees" | "not_transitive" | "unreadable";
+type NotDelegated = "not_delegated" | "several_delegatees" | "not_transitive" | "unreadable";
 
 /** A token as a delegated one, or why it is not. */
 export type ChainReading =
@@ -53,7 +54,8 @@ export function readChain(token: AuthenticToken): ChainReading {
   const expires = parseTime(authority.expires ?? "");
   const isUnreadable = links.some((link) => link.kind === "hop" && !link.reading.ok);
   if (isUnreadable || expires === undefined) return { ok: false, reason: "unreadable" };
-  const binding = others.find((hop) => hop?.invokers !== undefined);
+  const place = others.findIndex((hop) => hop?.invokers !== undefined);
+  const binding = others[place];
   if (binding === undefined) return { ok: false, reason: "not_delegated" };
   const [invoker, another] = invokers;
   if (invoker === undefined) return { ok: false, reason: "not_transitive" };
@@ -61,9 +63,10 @@ export function readChain(token: AuthenticToken): ChainReading {
   const revocationId = revocationIds.at(-1) ?? "";
   const { id: capabilityId, grant, principal } = token.identifier;
   const delegated = parseTime(binding.notBefore ?? "");
+  const until = parseTime(meetOf([hops.slice(0, place + 2)]).expires ?? "");
   const chain = {
     ...{ id: chainIdOf(revocationId), revocationId, ancestors: revocationIds.slice(0, -1) },
-    ...{ capabilityId, grant, invoker, expires },
+    ...{ capabilityId, grant, invoker, expires, delegatedUntil: until ?? expires },
     ...(principal === undefined ? {} : { principal }),
     ...(operations === undefined ? {} : { operations }),
     ...(issuers?.operations === undefined ? {} : { issuedOperations: issuers.operations }),

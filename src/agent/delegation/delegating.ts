@@ -1,5 +1,7 @@
+import { quotedName } from "../../bytes/json.js";
 import { TokenError } from "../../bytes/token-error.js";
 import type { Extension } from "../../capability/extend.js";
+import { suggestions } from "../../caveats/nearest.js";
 import { formatTime, parseTime } from "../../caveats/time.js";
 import { chainIdOf } from "../../revocation/chain-id.js";
 import type { DelegationRecord } from "../registry/records.js";
@@ -30,6 +32,9 @@ export interface Delegation {
 /** Seconds that a delegation lives. */
 export const SHORTEST = 60;
 export const LONGEST = 86_400;
+
+// The caller chooses how many scopes it names, so cap how many are told of.
+const MOST_TOLD = 16;
 
 /**
  * Delegates: appends one hop to the delegator's capability, and keeps the record of it.
@@ -104,17 +109,20 @@ function scopesAsked(
   const held = operationsHeld(grant, authority.operations, context);
   const operations = new Set<string>();
   const problems: DelegationProblem[] = [];
+  const suggest = suggestions();
   for (const scope of new Set(scopes)) {
+    if (problems.length === MOST_TOLD) break;
     const meaning = context.scopes.read(scope);
     if (meaning === undefined) {
-      const message = `there is no scope ${JSON.stringify(scope)}${context.scopes.hint(scope)}`;
+      const message = `there is no scope ${quotedName(scope)}${context.scopes.hint(scope, suggest)}`;
       problems.push(problem("scope_unknown", message, "scopes"));
     } else if (
       meaning.grant !== grant ||
       meaning.operations.some((operation) => !held.includes(operation))
     ) {
-      const own = context.scopes.write(grant, held).join(", ");
-      const message = `the delegator does not have the scope ${JSON.stringify(scope)}; it has ${own}`;
+      const own = context.scopes.write(grant, held);
+      const shown = `${own.slice(0, MOST_TOLD).join(", ")}${own.length > MOST_TOLD ? ", …" : ""}`;
+      const message = `the delegator does not have the scope ${quotedName(scope)}; it has ${shown}`;
       problems.push(problem("scope_not_held", message, "scopes"));
     } else for (const operation of meaning.operations) operations.add(operation);
   }

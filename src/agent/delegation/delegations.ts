@@ -124,7 +124,7 @@ export class Delegations {
     const { caller, credential } = by;
     const holdings =
       credential === undefined
-        ? await holdingsOf(caller, this.#context)
+        ? await holdingsOf(caller, MOST_SHOWN, this.#context)
         : [{ token: credential.token, authority: authorityOf(credential.token) }];
     const agent = await this.#context.agents.byInvoker(caller.invoker);
     const held = holdings.map((holding) => this.#scopesOf(holding));
@@ -139,6 +139,8 @@ export class Delegations {
   }
 }
 
+/** How many capabilities an introspection shows. */
+const MOST_SHOWN = 64;
 /** What a text that is no capability is denied by. */
 const NO_CAPABILITY: readonly AgentDenial["code"][] = ["token_malformed", "token_truncated"];
 

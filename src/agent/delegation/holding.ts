@@ -132,7 +132,7 @@ async function onlyHolding(
   caller: Caller,
   context: DelegationContext,
 ): Promise<{ readonly ok: true; readonly holding: Holding } | DelegationRefusal> {
-  const [holding, ...others] = await holdingsOf(caller, context);
+  const [holding, ...others] = await holdingsOf(caller, MOST_NAMED + 1, context);
   if (holding === undefined) {
     const message =
       "the access token's party has no capability that is alive; request one, or present one as the Bearer token";
@@ -141,17 +141,19 @@ async function onlyHolding(
   if (others.length === 0) return { ok: true, holding };
   const ids = [holding, ...others].map(({ token }) => token.identifier.id);
   const named = `${ids.slice(0, MOST_NAMED).join(", ")}${ids.length > MOST_NAMED ? ", …" : ""}`;
-  const message = `the access token's party has ${ids.length} capabilities; pick one of ${named}`;
+  const message = `the access token's party has several capabilities; pick one of ${named}`;
   return refusal("capability_ambiguous", message, "capability");
 }
 
 /**
  * The capabilities of a party that are alive, oldest first.
  *
+ * @param most - How many are looked for.
  * @throws StorageError
  */
 export async function holdingsOf(
   caller: Caller,
+  most: number,
   context: DelegationContext,
 ): Promise<readonly Holding[]> {
   const { principal, invoker } = caller;
@@ -162,6 +164,7 @@ export async function holdingsOf(
   const ids = new Set(own.flatMap(({ capability = [] }) => capability));
   const holdings: Holding[] = [];
   for (const id of ids) {
+    if (holdings.length === most) break;
     const [authentic] = await context.agent.authenticate(caller, [{ id }]);
     if (authentic === undefined || !authentic.ok) continue;
     const found = await presentedHolding(authentic, caller, context);

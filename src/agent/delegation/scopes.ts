@@ -1,4 +1,4 @@
-import { meant } from "../../caveats/known-members.js";
+import type { Suggest } from "../../caveats/nearest.js";
 import type { KnownGrant } from "../grant.js";
 
 /** What a scope stands for. */
@@ -44,9 +44,10 @@ export class Scopes {
     return this.#meanings.get(scope);
   }
 
-  /** What to say after a scope that is not known: the one that was probably meant. */
-  hint(scope: string): string {
-    return meant(scope, [...this.#meanings.keys()]);
+  /** The scope that was probably meant, as the end of a message. */
+  hint(scope: string, suggest: Suggest): string {
+    const near = suggest(scope, [...this.#meanings.keys()]);
+    return near === undefined ? "" : `; did you mean "${near}"?`;
   }
 
   /** Scopes for operations of a grant: the grant alone if these are all that it has. */

@@ -114,14 +114,14 @@ function agentsReason(
 
 /** What the rules of delegation have against it, as far as they can be judged by the token. */
 function rulesReason(
-  { grant, operations, issuedOperations, expires, delegated }: Chain,
+  { grant, operations, issuedOperations, delegatedUntil, delegated }: Chain,
   issued: number,
   context: DelegationContext,
 ): string | undefined {
   const left = operationsHeld(grant, operations, context);
   const had = operationsHeld(grant, issuedOperations, context);
   if (!context.allowEqual && left.length >= had.length) return NOT_SUBSET.code;
-  const seconds = (expires - issued) / 1000;
+  const seconds = (delegatedUntil - issued) / 1000;
   // How short it was cannot be seen where the token does not say when it began.
   const isTooShort = delegated !== undefined && seconds < SHORTEST;
   return isTooShort || seconds > LONGEST ? TTL_OUT_OF_RANGE.code : undefined;

@@ -110,6 +110,13 @@ describe("a request to delegate is refused, each rule with its own reason:", () 
     });
   });
 
+  test("but no more than can be read, and no text as long as it comes", async () => {
+    const parts = await narrowed();
+    const scopes = Array.from({ length: 256 }, (_, at) => `${"x".repeat(500)}${at}`);
+    const { body } = await delegate(parts, parts.token, { scopes });
+    expect(JSON.stringify(body).length).toBeLessThan(4096);
+  });
+
   test.each(["delegateeAgentId", "scopes", "ttlSeconds"])("without %s", async (name) => {
     const parts = await narrowed();
     const whole: JsonObject = {

@@ -51,7 +51,7 @@ export const ACCESS = {
   bob: "access-of-bob-through-orchestrator",
 } as const;
 
-export const ALICE: Caller = { principal: "alice", invoker: "orchestrator" };
+const ALICE: Caller = { principal: "alice", invoker: "orchestrator" };
 
 const GRANTS: readonly Grant[] = [
   { id: "agents", description: "Agents", operations: ["read", "write", "delete"] },
@@ -60,7 +60,7 @@ const GRANTS: readonly Grant[] = [
 ];
 
 /** A skill for each operation, which does nothing. */
-export function skillFor(operation: string): Skill {
+function skillFor(operation: string): Skill {
   return {
     ...{ id: `do_${operation}`, name: operation, description: operation, operation },
     ...{ reach: "none", input: { type: "object" } },

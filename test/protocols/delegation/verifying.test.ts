@@ -171,6 +171,12 @@ describe("a delegation made offline", () => {
     const limits = { constraints: { amount: { max: 100 } }, audience: ["payments"] };
     const offline = narrowed(own, { ...HOP, ...limits, expires: "10m" });
     expect(await verify(parts, offline)).toMatchObject({ valid: true, scopes: ["agents:read"] });
+    // And the delegatee may narrow it to any time that it likes.
+    const start = { notBefore: second(NOW), expires: "10m" };
+    const brief = narrowed(narrowed(token, { ...HOP, ...start }), { expires: "5s" });
+    expect(await verify(parts, brief)).toMatchObject({
+      ...{ valid: true, issuedAt: time(NOW), expiresAt: time(NOW + 5 * SECOND) },
+    });
   });
 
   test("of a capability whom nobody is known to have is not valid", async () => {
