@@ -43,6 +43,8 @@ export interface AgentConfig {
     readonly revocations: number;
   };
   readonly delegation?: DelegationConfig;
+  /** Absent means that services rely on the list for 5 minutes. */
+  readonly revocationFeed?: { readonly maxAge: string };
   readonly push?: { readonly origins: readonly string[] };
   readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
@@ -50,7 +52,7 @@ export interface AgentConfig {
 }
 
 /** The protocols that there are, by the names that the schema lists. */
-export type ProtocolName = "a2a" | "delegation";
+export type ProtocolName = "a2a" | "delegation" | "revocations";
 
 interface DelegationConfig {
   readonly enabled: boolean;

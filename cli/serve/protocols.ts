@@ -2,6 +2,7 @@ import type { Authenticator } from "../../src/agent/caller.js";
 import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
 import type { Ledger } from "../../src/agent/ledger.js";
 import type { RegistryStore } from "../../src/agent/registry/registry-store.js";
+import type { Home } from "../../src/home/open-home.js";
 import { type AgentLog, failureLog } from "../../src/http/log.js";
 import type { AgentMetrics } from "../../src/http/metrics.js";
 import { type Mounted, type Place, serve } from "../../src/http/serve.js";
@@ -13,7 +14,8 @@ import {
   type DelegationServerOptions,
   mountDelegation,
 } from "../../src/protocols/delegation/server.js";
-import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
+import { createRevocationFeed } from "../../src/protocols/revocations/feed.js";
+import { mountRevocations } from "../../src/protocols/revocations/mount.js";
 import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 import type { AgentConfig, ProtocolName } from "./agent-config.js";
 import type { Address } from "./settings.js";
@@ -24,9 +26,12 @@ export interface AgentParts {
   readonly agent: IssuingAgent;
   readonly authenticator: Authenticator;
   readonly registry: RegistryStore;
-  readonly revocations: RevocationStore;
   readonly ledger: Ledger;
   readonly tasks: TaskStore;
+  readonly keys: Home["keys"];
+  readonly revocations: Home["revocations"];
+  /** Seconds for which services may rely on the list. */
+  readonly feedMaxAge: number | undefined;
   readonly runTask: AgentSkills["runTask"];
   readonly log: AgentLog;
   readonly metrics: AgentMetrics;
@@ -64,6 +69,13 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
     mount(parts, place) {
       const { delegationUrl: url, stop } = mountDelegation(delegationOptions(parts), place);
       return { addresses: [{ name: "delegationUrl", label: "delegation", url }], stop };
+    },
+  },
+  revocations: {
+    mount({ keys, revocations, feedMaxAge: maxAge, log, metrics }, place) {
+      const feed = createRevocationFeed({ keys, revocations, maxAge });
+      const { feedUrl, stop } = mountRevocations({ feed, log, metrics }, place);
+      return { addresses: [{ name: "revocationsUrl", label: "revocations", url: feedUrl }], stop };
     },
   },
 };
@@ -110,11 +122,12 @@ function delegationOptions({ config, metrics, ...parts }: AgentParts): Delegatio
   };
 }
 
-function a2aOptions({ config, tasks, runTask, ...parts }: AgentParts): A2AOptions {
+function a2aOptions(parts: AgentParts): A2AOptions {
+  const { config, agent, authenticator, tasks, runTask, log, metrics } = parts;
   const { name, description, version, delegates, push } = config;
   const { bodyBytes, bodyDepth, timeoutMs, requests, seconds } = config.limits;
   return {
-    ...parts,
+    ...{ agent, authenticator, log, metrics },
     ...{
       tasks,
       card: { name, description, version, ...(delegates === undefined ? {} : { delegates }) },

@@ -22,6 +22,7 @@ import {
   type Address,
   addressOf,
   agentHome,
+  feedMaxAgeOf,
   metricsAddressOf,
   type RunOptions,
 } from "./settings.js";
@@ -63,6 +64,7 @@ async function open(
   const { config, folder } = read;
   const address = addressOf(read, options);
   const metricsAt = metricsAddressOf(read, options);
+  const feedMaxAge = feedMaxAgeOf(read);
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
   const { files, config: issued, lifetime, maxLifetime } = agentHome(context, read, options);
@@ -127,13 +129,12 @@ async function open(
   );
   const { runTask } = module;
   const parts = {
-    ...{ config, agent, authenticator, tasks, runTask, log, metrics },
-    ...{ registry: home.registryStore, revocations, ledger },
+    ...{ config, agent, authenticator, tasks, runTask, log, metrics, revocations, feedMaxAge },
+    ...{ keys: home.keys, registry: home.registryStore, ledger, health: home.problems },
   };
-  const served = { ...parts, health: home.problems };
   const server = await fromConfig(
     read.file,
-    () => serveProtocols(served, address),
+    () => serveProtocols(parts, address),
     (words) => words.replace(/^agents(?=\[)/, "delegation.agents"),
   ).catch((error: unknown) => {
     throw listeningError(error, address);

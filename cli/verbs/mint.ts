@@ -17,6 +17,7 @@ interface Options extends HomeChoice, TokenOutput {
   readonly grant: string;
   readonly principal?: string;
   readonly anyOp?: boolean;
+  readonly service?: string;
 }
 
 export function define(program: Command, context: Context): void {
@@ -30,6 +31,11 @@ export function define(program: Command, context: Context): void {
     )
     .requiredOption("--grant <grant>", "what is granted, such as documents:read", toText)
     .option("--principal <user>", "the user on whose behalf", toText)
+    .option(
+      "--service <service>",
+      "the one service it is for: made under that service's key, which keys service gives",
+      toText,
+    )
     .option("--any-op", "allow every operation, now and in future, instead of naming them");
   addRestrictions(command, {
     help: {
@@ -44,16 +50,17 @@ export function define(program: Command, context: Context): void {
     "proviso mint --grant documents:read --principal user_7 --op retrieve --resource rh_1 --expires 2h",
     "proviso mint --grant payments:send --op pay --arg 'amount<=1000' --arg 'currency in USD,EUR'",
     "proviso mint --grant documents:read --op retrieve --max-further-hops 0 --json",
+    "proviso mint --grant documents:read --op retrieve --service documents > documents.token",
   ]);
 }
 
 async function run(context: Context, options: Options): Promise<void> {
-  const { grant, principal, anyOp } = options;
+  const { grant, principal, anyOp, service } = options;
   const restrictions = await restrictionsFrom(options);
-  const request: MintRequest = { grant, principal, anyOperation: anyOp, ...restrictions };
+  const request: MintRequest = { grant, principal, anyOperation: anyOp, service, ...restrictions };
   const minted = await withHome(context, options, (home) => mint(request, home));
   const { token, id, issued, expires, revocationId, hop } = minted;
-  const document = { token, id, grant, principal, issued, expires, revocationId, hop };
+  const document = { token, id, grant, principal, service, issued, expires, revocationId, hop };
   await printTokens(context, options, document, [token]);
   if (options.json !== true && context.stderr.isTerminal) say(context, summaryLine(token));
 }

@@ -1,6 +1,7 @@
 import { decodeBase64 } from "../bytes/base64.js";
 import { hasServiceMark, readServiceKeyId } from "../capability/key-id.js";
 import { RootKey } from "../macaroon/root-key.js";
+import { FeedKey } from "./feed-key.js";
 import { HandleKey } from "./handle.js";
 import { type RootJwk, SECRET_LENGTH } from "./root-jwk.js";
 import { TextKey } from "./sealed-text.js";
@@ -13,6 +14,8 @@ export interface KeyInUse {
   readonly handles: HandleKey;
   /** Of the same secret; seals texts. */
   readonly texts: TextKey;
+  /** Of the same secret; for the revocation feed of a service. */
+  readonly feed: FeedKey;
 }
 
 /** @throws TypeError if the secret has another length; never showing it. */
@@ -26,6 +29,7 @@ export function keyInUse({ kid, k }: RootJwk): KeyInUse {
     root: new RootKey(secret),
     handles: new HandleKey(secret),
     texts: new TextKey(secret),
+    feed: new FeedKey(secret),
   };
 }
 

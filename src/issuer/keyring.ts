@@ -4,6 +4,7 @@ import { assertServiceName, readServiceKeyId, serviceKeyId } from "../capability
 import { assertMembers } from "../caveats/known-members.js";
 import { formatTime } from "../caveats/time.js";
 import type { RootKey } from "../macaroon/root-key.js";
+import type { FeedKey } from "./feed-key.js";
 import type { HandleKey } from "./handle.js";
 import { type KeyInUse, keyInUse, serviceOf } from "./key-in-use.js";
 import {
@@ -101,6 +102,11 @@ export class Keyring implements KeySource {
   /** The key that opens the texts sealed under the key `kid`. */
   textKey(kid: string): TextKey | undefined {
     return this.#find(kid)?.texts;
+  }
+
+  /** What a service with the key `kid` reads the revocations by; `undefined` for a root key. */
+  feedKey(kid: string): FeedKey | undefined {
+    return readServiceKeyId(kid) === undefined ? undefined : this.#find(kid)?.feed;
   }
 
   /** Every key without its secret, oldest first. */
