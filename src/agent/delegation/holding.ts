@@ -120,10 +120,10 @@ async function pickedHolding(
       denial ?? { code: "capability_unknown", message: "there is no such capability" },
     );
   }
+  const found = await presentedHolding(authentic, caller, context);
+  if (!found.ok || isBound(found.holding.authority)) return found;
   const holder = await holderOf(authentic.token.identifier, context);
-  if (holder?.principal === caller.principal && holder.invoker === caller.invoker) {
-    return presentedHolding(authentic, caller, context);
-  }
+  if (holder?.principal === caller.principal && holder.invoker === caller.invoker) return found;
   const message = "the capability was issued to another party than the access token's";
   return refusal("capability_foreign", message, "capability");
 }

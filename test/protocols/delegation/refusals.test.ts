@@ -215,6 +215,15 @@ describe("the capability that it would come from is refused:", () => {
       "403 FORBIDDEN Proviso-Capability capability_foreign",
     ],
     [
+      "the token that is picked is bound to the caller",
+      async (parts) => {
+        const { body } = await delegate(parts, (await issued(parts)).token);
+        const header = { "Proviso-Capability": String(body["delegationToken"]) };
+        return delegate(parts, ACCESS.summarizer, { delegateeAgentId: AGENTS.archiver }, header);
+      },
+      `${INVALID} Proviso-Capability capability_bound`,
+    ],
+    [
       "the token that is picked is forged",
       async (parts) => {
         const { token } = await issued(parts);
