@@ -108,6 +108,7 @@ async function open(
     () => tasks.prune(Date.now() - config.tasks.retention * DAY),
     () => revocations.prune(),
     () => ledger.prune(),
+    () => home.registryStore.prune(Date.now()),
   ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
 

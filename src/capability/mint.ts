@@ -179,11 +179,11 @@ function operationsFor(
 }
 
 /**
- * The token that {@link mintToken} made of this identifier and this hop: under the same root key, the
- * same bytes. So an issuer need not keep tokens to know them.
+ * The token of this identifier and these hops, the issuer's first: under the same root key, the same bytes
+ * as when it was made. So an issuer need not keep tokens to know them.
  */
-export function remakeToken(root: RootKey, identifier: string, hop: string): string {
-  return macaroonToText(addFirstPartyCaveat(createMacaroon(root, { identifier }), hop));
+export function remakeToken(root: RootKey, identifier: string, hops: readonly string[]): string {
+  return macaroonToText(hops.reduce(addFirstPartyCaveat, createMacaroon(root, { identifier })));
 }
 
 function checkLifetime(hop: Hop, expires: string, issued: string, latest: string): void {

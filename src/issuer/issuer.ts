@@ -136,14 +136,19 @@ export class Issuer {
   /**
    * The token of a capability that was issued here, from what is no secret of it.
    *
-   * @param issued - Identifier and hop in canonical JSON, as they were issued.
+   * @param issued - Identifier, hop and the hops after it in canonical JSON, as they were issued.
    * @returns `undefined` if the key it was made under is gone.
    * @throws TokenError if the identifier is invalid.
    */
-  remake(issued: { readonly identifier: string; readonly hop: string }): string | undefined {
-    const { kid } = decodeIdentifier(encodeUtf8(issued.identifier));
+  remake(issued: {
+    readonly identifier: string;
+    readonly hop: string;
+    readonly further?: readonly string[];
+  }): string | undefined {
+    const { identifier, hop, further = [] } = issued;
+    const { kid } = decodeIdentifier(encodeUtf8(identifier));
     const root = this.#keys().find(kid);
-    return root === undefined ? undefined : remakeToken(root, issued.identifier, issued.hop);
+    return root === undefined ? undefined : remakeToken(root, identifier, [hop, ...further]);
   }
 
   /** The number of the resource that each handle stands for in a scope; what is noise there is left out. */
