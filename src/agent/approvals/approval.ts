@@ -2,13 +2,15 @@
 // file has what is kept. Times are milliseconds since 1970 unless a hop has them.
 
 import type { Hop } from "../../caveats/hop.js";
+import type { GrantApproval } from "../../issuer/grant.js";
+import type { Resource } from "../resources/resource.js";
 
 /** One grant that is asked for. */
 export interface AskedGrant {
   readonly grant: string;
   readonly operations: readonly string[];
   /** The issuer's own names of the resources; absent where it names none. */
-  readonly resources?: readonly { readonly name: string; readonly displayName: string }[];
+  readonly resources?: readonly Pick<Resource, "name" | "displayName" | "kind">[];
   /** What the asker and the server demand already, each a hop of its own; nothing merges. */
   readonly hops: readonly Hop[];
   /** The agent grant that waits for it. */
@@ -19,16 +21,23 @@ export interface AskedGrant {
   readonly description: string;
 }
 
+/** What becomes of an approval. */
+export type ApprovalKind = "agent-grants" | "agent-claim" | "capabilities";
+
 /**
  * What an approval is about. An approval is bound to the digest of all of it (`digestOf`), and covers
  * what is asked and anything narrower.
  */
 export interface ApprovalSubject {
-  /** What becomes of it: agent grants become active, or capabilities are collected by the asker. */
-  readonly kind: "agent-grants" | "capabilities";
+  /**
+   * What becomes of it: agent grants become active, a user takes over an autonomous agent, or the asker
+   * collects capabilities.
+   */
+  readonly kind: ApprovalKind;
   /** The request's id: one request has one approval, however often it is sent. */
   readonly request: string;
-  readonly asked: readonly [AskedGrant, ...AskedGrant[]];
+  /** Empty where an agent asks only to be taken on. */
+  readonly asked: readonly AskedGrant[];
   /** The user on whose behalf; absent until the first approver takes an agent on. */
   readonly principal?: string;
   /** The agent that asks: an invoker's id, and what it calls itself. */
@@ -39,34 +48,31 @@ export interface ApprovalSubject {
   readonly purpose?: string;
   /** A text that asker and approver both see, so that the approver knows which request it is. */
   readonly bindingMessage?: string;
-  /** Seconds that what is granted lives. */
+  /** Seconds that what is granted lives at most; a hop may say less. */
   readonly lifetime: number;
   /** The resource query that it was asked by, as JSON. */
   readonly query?: string;
 }
 
 /**
- * Where an approval stands. `approved` becomes `used` once what it allows has been handed out; all but
- * `pending` and `approved` are final.
+ * Where an approval stands. `approved` becomes `used` once what it allows has been handed out: that of agent
+ * grants in the same change. All but `pending` and `approved` are final.
  */
 export type ApprovalState = "pending" | "approved" | "used" | "denied" | "expired" | "cancelled";
 
-/** Who approves, and how many of them must. */
-export interface ApprovalRule {
-  /**
-   * Principals; the subject's own unless given. Where the subject has none yet, it is the one that enters
-   * the user code.
-   */
-  readonly approvers?: readonly string[];
-  /** How many must approve; 1 unless given. One denial denies. */
-  readonly needed?: number;
-}
+/**
+ * Who approves, and how many of them must: one denial denies. Where the subject names no principal yet, the
+ * user that enters the user code must approve, and the approvers that are named besides.
+ */
+export type ApprovalRule = GrantApproval;
 
 /** What one approver decided. */
 export interface ApprovalDecision {
   readonly approver: string;
   readonly at: number;
   readonly answer: "approve" | "deny";
+  /** Whether it is the user that takes the agent on, by the user code, where the subject names no principal. */
+  readonly takesOn?: true;
   /** Which of the grants asked for, by their places; all unless given. The others are denied. */
   readonly granted?: readonly number[];
   /** What the approver takes away from each grant, by its place: a hop more. */

@@ -52,6 +52,16 @@ export const COLUMNS: {
   requests: ({ expires }) => ({ expires }),
 };
 
+/** What only one record of a kind may have, where not the store's callers draw it at random. */
+export const CLAIMS: { readonly [K in Kind]: (kept: RegistryKinds[K]) => string | undefined } = {
+  hosts: ({ thumbprint, status }) => (status === "revoked" ? undefined : thumbprint),
+  agents: () => undefined,
+  grants: () => undefined,
+  approvals: ({ subject }) => subject.request,
+  delegations: ({ id }) => id,
+  requests: ({ id }) => id,
+};
+
 type Column = string | number | null;
 
 /** What a record's table says where a member of a query holds. */
@@ -89,8 +99,21 @@ function endOf({ state, updated, expires }: Approval): number {
   return state === "pending" || state === "approved" ? Math.max(updated, expires) : updated;
 }
 
+const none = (): readonly string[] => [];
+
 /** Who may decide about an approval, and who has. */
-export function approversOf({ rule, subject, decisions }: Approval): readonly string[] {
+export const APPROVERS: {
+  readonly [K in Kind]: (kept: RegistryKinds[K]) => readonly string[];
+} = {
+  hosts: none,
+  agents: none,
+  grants: none,
+  approvals: approversOf,
+  delegations: none,
+  requests: none,
+};
+
+function approversOf({ rule, subject, decisions }: Approval): readonly string[] {
   const { approvers = subject.principal === undefined ? [] : [subject.principal] } = rule;
   return [...new Set([...approvers, ...decisions.map(({ approver }) => approver)])];
 }

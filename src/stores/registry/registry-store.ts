@@ -1,6 +1,5 @@
 // src/stores/registry: what is kept of hosts, agents, their grants, approvals and delegations.
 
-import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type {
   RegistryDraft,
@@ -12,8 +11,9 @@ import { assertMembers } from "../../caveats/known-members.js";
 import { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase } from "../database.js";
 import { KnownHops } from "../ledger/writing.js";
-import { Change, Conflict } from "./draft.js";
+import { Change, Conflict } from "./change.js";
 import { pruneRegistry } from "./pruning.js";
+import { UsedOnce } from "./used-once.js";
 import { viewOf } from "./view.js";
 
 /** How a registry is kept. */
@@ -34,6 +34,7 @@ class StoredRegistry implements RegistryStore {
   readonly #database: StoreDatabase;
   readonly #retention: number;
   readonly #runs: number;
+  readonly #used: UsedOnce;
   readonly #hops = new KnownHops();
 
   constructor(database: StoreDatabase, options: RegistryStoreOptions) {
@@ -48,6 +49,7 @@ class StoredRegistry implements RegistryStore {
     this.#database = database;
     this.#retention = retention * DAY;
     this.#runs = runs;
+    this.#used = new UsedOnce(database);
   }
 
   async read<T>(look: (view: RegistryView) => Promise<T>): Promise<T> {
@@ -70,16 +72,8 @@ class StoredRegistry implements RegistryStore {
   }
 
   async useOnce(scope: string, id: string, expires: number): Promise<boolean> {
-    const key = createHash("sha256")
-      .update(JSON.stringify([scope, id]))
-      .digest("base64url");
-    return this.#database.write(async (db) => {
-      const insert = db.insertInto("used_once").values({ key, expires });
-      const { numInsertedOrUpdatedRows } = await insert
-        .onConflict((conflict) => conflict.doNothing())
-        .executeTakeFirstOrThrow();
-      return numInsertedOrUpdatedRows === 1n;
-    });
+    if (!Number.isSafeInteger(expires)) throw new TypeError("expires must be whole milliseconds");
+    return this.#used.use(scope, id, expires);
   }
 
   async prune(now: number): Promise<number> {

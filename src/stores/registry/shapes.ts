@@ -1,18 +1,25 @@
 import type {
   Approval,
   ApprovalDecision,
+  ApprovalKind,
   ApprovalRule,
+  ApprovalState,
   ApprovalSubject,
   AskedGrant,
 } from "../../agent/approvals/approval.js";
 import type {
   AgentGrant,
+  AgentGrantStatus,
+  AgentMode,
   AgentRecord,
+  AgentStatus,
   DelegationRecord,
   GrantHop,
   HostRecord,
+  HostStatus,
 } from "../../agent/registry/records.js";
 import type { AnsweredRequest, RegistryKinds } from "../../agent/registry/registry-store.js";
+import type { Resource } from "../../agent/resources/resource.js";
 import { hop, listOf, mapOf, maybe, moment, object, oneOf, record, text, texts } from "./shape.js";
 
 /** The records of each kind, as they stand in the database. */
@@ -23,7 +30,7 @@ export const SHAPES: {
     id: text,
     tenant: text,
     name: maybe(text),
-    status: oneOf("enrolling", "pending", "active", "revoked"),
+    status: oneOf<HostStatus>({ enrolling: true, pending: true, active: true, revoked: true }),
     key: maybe(object),
     thumbprint: maybe(text),
     principal: maybe(text),
@@ -38,8 +45,15 @@ export const SHAPES: {
     host: text,
     tenant: text,
     name: text,
-    mode: oneOf("delegated", "autonomous"),
-    status: oneOf("pending", "active", "expired", "revoked", "rejected", "claimed"),
+    mode: oneOf<AgentMode>({ delegated: true, autonomous: true }),
+    status: oneOf<AgentStatus>({
+      pending: true,
+      active: true,
+      expired: true,
+      revoked: true,
+      rejected: true,
+      claimed: true,
+    }),
     key: object,
     thumbprint: text,
     principal: maybe(text),
@@ -57,9 +71,13 @@ export const SHAPES: {
     capability: text,
     grant: text,
     operation: text,
-    status: oneOf("active", "pending", "denied", "revoked"),
+    status: oneOf<AgentGrantStatus>({ active: true, pending: true, denied: true, revoked: true }),
     hops: listOf(
-      record<GrantHop>({ by: oneOf("agent", "server", "approver"), who: maybe(text), hop }),
+      record<GrantHop>({
+        by: oneOf<GrantHop["by"]>({ agent: true, server: true, approver: true }),
+        who: maybe(text),
+        hop,
+      }),
     ),
     capabilityId: text,
     approval: maybe(text),
@@ -75,9 +93,9 @@ export const SHAPES: {
     id: text,
     digest: text,
     subject: record<ApprovalSubject>({
-      kind: oneOf("agent-grants", "capabilities"),
+      kind: oneOf<ApprovalKind>({ "agent-claim": true, "agent-grants": true, capabilities: true }),
       request: text,
-      asked: (value) => Array.isArray(value) && value.length > 0 && value.every(asked),
+      asked: listOf(asked),
       principal: maybe(text),
       agent: record<ApprovalSubject["agent"]>({ id: text, name: maybe(text) }),
       host: maybe(record<NonNullable<ApprovalSubject["host"]>>({ id: text, name: maybe(text) })),
@@ -87,15 +105,23 @@ export const SHAPES: {
       lifetime: moment,
       query: maybe(text),
     }),
-    state: oneOf("pending", "approved", "used", "denied", "expired", "cancelled"),
+    state: oneOf<ApprovalState>({
+      pending: true,
+      approved: true,
+      used: true,
+      denied: true,
+      expired: true,
+      cancelled: true,
+    }),
     rule: record<ApprovalRule>({ approvers: maybe(texts), needed: maybe(moment) }),
-    method: oneOf("user_code", "backchannel"),
+    method: oneOf<Approval["method"]>({ user_code: true, backchannel: true }),
     codeHash: maybe(text),
     decisions: listOf(
       record<ApprovalDecision>({
         approver: text,
         at: moment,
-        answer: oneOf("approve", "deny"),
+        answer: oneOf<ApprovalDecision["answer"]>({ approve: true, deny: true }),
+        takesOn: maybe((value) => value === true),
         granted: maybe(listOf(moment)),
         hops: maybe(mapOf(hop)),
         reason: maybe(text),
@@ -138,7 +164,13 @@ const isAsked = record<AskedGrant>({
   grant: text,
   operations: texts,
   resources: maybe(
-    listOf(record<NonNullable<AskedGrant["resources"]>[number]>({ name: text, displayName: text })),
+    listOf(
+      record<NonNullable<AskedGrant["resources"]>[number]>({
+        name: text,
+        displayName: text,
+        kind: oneOf<Resource["kind"]>({ item: true, collection: true }),
+      }),
+    ),
   ),
   hops: listOf(hop),
   agentGrant: maybe(text),

@@ -259,6 +259,20 @@ onBothDatabases((place) => {
     expect(await store.read((view) => view.agents.get("late"))).toBeUndefined();
   });
 
+  test("what could not be read again is not written", async () => {
+    const store = await registry();
+    const hop = { constraints: { amount: { most: 1 } } } as never;
+    for (const wrong of [
+      grant("g", { created: Number.NaN }),
+      grant("g", { hops: [{ by: "agent", hop }] }),
+      grant("g", { status: "allowed" as never }),
+    ]) {
+      await expect(put(store, "grants", wrong)).rejects.toThrow("this is not a record of grants");
+    }
+    expect(await store.read((view) => view.grants.find({}))).toEqual([]);
+    await expect(store.useOnce("test", "1", 0.5)).rejects.toThrow("expires must be whole");
+  });
+
   test("something is used once, by each process that asks, and after a restart", async () => {
     const where = await place();
     const [one, two] = [await registry(where), await registry(where)];

@@ -72,7 +72,7 @@ export function subject(
       {
         ...{ grant: "payments:write", operations: ["transfer"], agentGrant: "g" },
         hops: [{ constraints: { amount: { max: 1000 } } }],
-        resources: [{ name: "payees/1", displayName: "Rent" }],
+        resources: [{ name: "payees/1", displayName: "Rent", kind: "item" }],
         description: "Sends money",
       },
     ],

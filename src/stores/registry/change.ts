@@ -1,12 +1,12 @@
 import { sql, type Transaction } from "kysely";
-import type { Approval } from "../../agent/approvals/approval.js";
 import type { LedgerEvent } from "../../agent/ledger.js";
 import type { RegistryDraft, RegistryKinds } from "../../agent/registry/registry-store.js";
 import type { DatabaseDialect } from "../../storage/columns.js";
 import type { StoreTables } from "../database.js";
 import { type EventRow, eventRow } from "../ledger/row.js";
 import { insertEvents, type KnownHops } from "../ledger/writing.js";
-import { approversOf, COLUMNS, type Kind, key, TABLES } from "./kinds.js";
+import { APPROVERS, CLAIMS, COLUMNS, type Kind, key, TABLES } from "./kinds.js";
+import { SHAPES } from "./shapes.js";
 import { viewOf } from "./view.js";
 
 /** Another change came between what was read and what is written: the change is to run again. */
@@ -89,37 +89,45 @@ export class Change {
   }
 
   async #put<K extends Kind>(kind: K, kept: RegistryKinds[K]): Promise<void> {
+    const row = rowOf(kind, kept);
     const version = this.#versions.get(placeOf(kind, kept.id));
-    const isWritten = version
-      ? await this.#update(kind, kept, version)
-      : await this.#insert(kind, kept);
-    if (!isWritten) {
+    const write = () => (version ? this.#update(kind, row, version) : this.#insert(kind, row));
+    if (!(await this.#claim(kind, kept)) || !(await write())) {
       if (version === undefined) await this.#assertRead(kind, kept.id);
       throw this.#conflicts();
     }
     this.#versions.set(placeOf(kind, kept.id), (version ?? 0) + 1);
-    if (isApproval(kind, kept)) await insertApprovers(this.#open(), kept);
+    const approvers = APPROVERS[kind](kept);
+    if (approvers.length > 0) await insertApprovers(this.#open(), row.id, approvers);
   }
 
-  async #insert<K extends Kind>(kind: K, kept: RegistryKinds[K]): Promise<boolean> {
-    const row = { ...rowOf(kind, kept), id: key(kept.id), version: 1 };
-    const names = sql.join(Object.keys(row).map((name) => sql.ref(name)));
+  /**
+   * Whether no other transaction is claiming the same: one that waits for it, and holds what it waits for, would
+   * be a deadlock.
+   */
+  async #claim<K extends Kind>(kind: K, kept: RegistryKinds[K]): Promise<boolean> {
+    const claim = CLAIMS[kind](kept);
+    if (claim === undefined || this.#target.dialect !== "postgres") return true;
+    const lock = JSON.stringify([kind, claim]);
+    const { rows } = await sql<{ free: boolean }>`
+      SELECT pg_try_advisory_xact_lock(hashtextextended(${lock}, 0)) AS free`.execute(this.#open());
+    return rows[0]?.free === true;
+  }
+
+  async #insert(kind: Kind, row: Row): Promise<boolean> {
+    const all = { ...row, version: 1 };
+    const names = sql.join(Object.keys(all).map((name) => sql.ref(name)));
     const { numAffectedRows } = await sql`INSERT INTO ${sql.table(TABLES[kind])} (${names})
-      VALUES (${sql.join(Object.values(row))}) ON CONFLICT DO NOTHING`.execute(this.#open());
+      VALUES (${sql.join(Object.values(all))}) ON CONFLICT DO NOTHING`.execute(this.#open());
     return numAffectedRows === 1n;
   }
 
-  async #update<K extends Kind>(
-    kind: K,
-    kept: RegistryKinds[K],
-    version: number,
-  ): Promise<boolean> {
+  async #update(kind: Kind, row: Row, version: number): Promise<boolean> {
     const table = sql.table(TABLES[kind]);
-    const values = Object.entries({ ...rowOf(kind, kept), version: version + 1 });
+    const values = Object.entries({ ...row, version: version + 1 });
     const changes = sql.join(values.map(([name, value]) => sql`${sql.ref(name)} = ${value}`));
-    const read = sql`id = ${key(kept.id)} AND version = ${version}`;
-    // A record that another transaction is changing is a conflict at once: waiting for each other's would
-    // be a deadlock.
+    const read = sql`id = ${row.id} AND version = ${version}`;
+    // A record that another transaction is changing is a conflict at once, for the same reason.
     const free =
       this.#target.dialect === "postgres"
         ? sql`AND id IN (SELECT id FROM ${table} WHERE ${read} FOR UPDATE SKIP LOCKED)`
@@ -147,27 +155,30 @@ export class Change {
   }
 }
 
-function rowOf<K extends Kind>(
-  kind: K,
-  kept: RegistryKinds[K],
-): { readonly [column: string]: string | number | null } {
-  return { ...COLUMNS[kind](kept), created: kept.created, body: JSON.stringify(kept) };
+/** A record as it is written. */
+interface Row {
+  readonly id: string;
+  readonly [column: string]: string | number | null;
+}
+
+/** @throws TypeError if this is not a record. */
+function rowOf<K extends Kind>(kind: K, kept: RegistryKinds[K]): Row {
+  const body = JSON.stringify(kept);
+  // What is written can be read again.
+  if (!SHAPES[kind](JSON.parse(body))) throw new TypeError(`this is not a record of ${kind}`);
+  return { ...COLUMNS[kind](kept), id: key(kept.id), created: kept.created, body };
 }
 
 function placeOf(kind: Kind, id: string): string {
   return `${kind} ${id}`;
 }
 
-function isApproval(kind: Kind, _kept: RegistryKinds[Kind]): _kept is Approval {
-  return kind === "approvals";
-}
-
-async function insertApprovers(db: Transaction<StoreTables>, approval: Approval): Promise<void> {
-  const rows = approversOf(approval).map((principal) => ({
-    principal: key(principal),
-    approval: key(approval.id),
-  }));
-  if (rows.length === 0) return;
+async function insertApprovers(
+  db: Transaction<StoreTables>,
+  approval: string,
+  approvers: readonly string[],
+): Promise<void> {
+  const rows = approvers.map((principal) => ({ principal: key(principal), approval }));
   const insert = db.insertInto("approver").values(rows);
   await insert.onConflict((conflict) => conflict.doNothing()).execute();
 }
