@@ -1,9 +1,7 @@
-import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
+import type { ErrorRequestHandler, Request, RequestHandler } from "express";
 import type { Authenticator } from "../../agent/caller.js";
-import { createDelegations, type Delegations } from "../../agent/delegation/delegations.js";
-import type { DelegationCaller } from "../../agent/delegation/holding.js";
+import { createDelegations } from "../../agent/delegation/delegations.js";
 import type { DelegationOptions } from "../../agent/delegation/options.js";
-import { wwwAuthenticate } from "../../auth/challenge.js";
 import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
 import { RATE_LIMIT, type RateLimit, rateLimiter } from "../../http/callers.js";
 import { fallback } from "../../http/fault.js";
@@ -12,16 +10,9 @@ import type { ListenOptions } from "../../http/listen.js";
 import { type AgentLog, failureLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
 import { front, type Mounted, type Place, type ServeOptions, serve } from "../../http/serve.js";
-import { answerFault, answerInvalid, answerNotFound, answerRefusal } from "./errors.js";
-import { bearerIdentity, type CallerReading, readCaller } from "./identity.js";
-import {
-  type BodyReading,
-  delegationAnswer,
-  readDelegation,
-  readVerification,
-  scopesAnswer,
-  verdictAnswer,
-} from "./shapes.js";
+import { answerFault, answerNotFound } from "./errors.js";
+import { bearerIdentity } from "./identity.js";
+import { routesOf } from "./routes.js";
 
 /** Delegation, and how it is reached over HTTP. */
 export interface DelegationServerOptions extends DelegationOptions {
@@ -57,7 +48,6 @@ export interface MountedDelegation extends Mounted {
 
 const PREFIX = "/api/v1";
 const PREFIX_FORM = /^(?:\/[A-Za-z0-9._~-]+)*$/;
-const CHAIN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const TYPES = ["application/json"];
 const [TOKENS, INTROSPECTION] = ["/oauth2/token", "/token/introspect"];
 
@@ -184,63 +174,6 @@ export function mountDelegation(
   const last: (RequestHandler | ErrorRequestHandler)[] = [addressUnknown, failed];
   app.use(addresses, ...last);
   return mounted;
-}
-
-function routesOf(
-  delegations: Delegations,
-  identity: Authenticator,
-): { readonly [Route in "delegate" | "verify" | "revoke" | "introspect"]: RequestHandler } {
-  /** For callers that tell who they are: a bound capability needs an agent that presents it. */
-  const known =
-    (
-      answer: (by: DelegationCaller, req: Request, res: Response) => Promise<void>,
-    ): RequestHandler =>
-    async (req, res) => {
-      const reading = readCaller(req);
-      if (!reading.ok) return answerInvalid(res, "Proviso-Capability", reading.message);
-      if (!reading.bound) return answer(reading.by, req, res);
-      const denial = { code: "token_invalid", message: BOUND } as const;
-      res.setHeader("WWW-Authenticate", wwwAuthenticate(denial, identity));
-      return answerFault(res, { status: 401, reason: "capability_bound", message: BOUND });
-    };
-  return {
-    async delegate(req, res) {
-      const reading: CallerReading = readCaller(req);
-      if (!reading.ok) return answerInvalid(res, "Proviso-Capability", reading.message);
-      const body = readDelegation(req.body);
-      if (!body.ok) return answerBody(res, body);
-      const outcome = await delegations.delegate(reading.by, body.read);
-      if (!outcome.ok) return answerRefusal(res, outcome, reading.header);
-      res.status(201).json(delegationAnswer(outcome));
-    },
-    verify: known(async (by, req, res) => {
-      const body = readVerification(req.body);
-      if (!body.ok) return answerBody(res, body);
-      res.json(verdictAnswer(await delegations.verify(by, body.read)));
-    }),
-    revoke: known(async (by, req, res) => {
-      const id = String(req.params["chainId"]);
-      // What is no chain's id is not looked up, and so cannot be found.
-      const known = CHAIN_ID.test(id) ? id.toLowerCase() : "";
-      const outcome = await delegations.revoke(by, known);
-      if (!outcome.ok) return answerRefusal(res, outcome);
-      res.status(204).end();
-    }),
-    introspect: known(async (by, _req, res) => {
-      const { agent, held } = await delegations.introspect(by);
-      res.json(scopesAnswer(held, agent));
-    }),
-  };
-}
-
-const BOUND =
-  "the capability is bound to an agent, and does not tell who presents it; send an access token";
-
-function answerBody(
-  res: Response,
-  { field, message }: Extract<BodyReading<never>, { ok: false }>,
-): void {
-  answerInvalid(res, field, message);
 }
 
 const addressUnknown: RequestHandler = (_req, res) => {
