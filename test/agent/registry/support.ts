@@ -15,7 +15,7 @@ import { capabilityTerms } from "../../../src/agent/registry/terms.js";
 import type { Skill } from "../../../src/agent/skill.js";
 import type { Grant } from "../../../src/issuer/grant.js";
 import { createIssuer, type Issuer } from "../../../src/issuer/issuer.js";
-import { createKeyring } from "../../../src/issuer/keyring.js";
+import { createKeyring, type Keyring } from "../../../src/issuer/keyring.js";
 import { RevocationList } from "../../../src/revocation/list.js";
 import { createStores, type StoreDatabase } from "../../../src/stores/database.js";
 import { LedgerStore } from "../../../src/stores/ledger/ledger-store.js";
@@ -25,7 +25,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 
 export { NOW } from "../../caveats/support.js";
 
-const LOCATION = "https://reports.example/agent/execute";
+export const LOCATION = "https://reports.example/agent/execute";
 
 const INPUT = { type: "object" } as const;
 
@@ -70,6 +70,7 @@ export interface Bank {
   readonly database: StoreDatabase;
   readonly revocations: RevocationList;
   readonly policy: PolicyTable;
+  readonly keys: Keyring;
   readonly clock: { now: number };
   readonly ran: string[];
   /** The same stores under another configuration. */
@@ -125,7 +126,18 @@ export async function bank(options: BankOptions = {}): Promise<Bank> {
       ...{ issuer, revocations, ledger, policy, skills, registry, clock: now },
     });
     return {
-      ...{ registry, agent, issuer, ledger, database, revocations, policy: table, clock, ran },
+      ...{
+        registry,
+        agent,
+        issuer,
+        ledger,
+        database,
+        revocations,
+        policy: table,
+        keys,
+        clock,
+        ran,
+      },
       again,
     };
   };
