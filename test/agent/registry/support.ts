@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Approval } from "../../../src/agent/approvals/approval.js";
+import type { DecisionOutcome } from "../../../src/agent/approvals/approvals.js";
 import type { ApproverAnswer } from "../../../src/agent/approvals/deciding.js";
 import { createIssuingAgent } from "../../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../../src/agent/grant.js";
@@ -24,7 +25,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 
 export { NOW } from "../../caveats/support.js";
 
-export const LOCATION = "https://reports.example/agent/execute";
+const LOCATION = "https://reports.example/agent/execute";
 
 const INPUT = { type: "object" } as const;
 
@@ -39,7 +40,7 @@ function skill(id: string, operation: string, effect: Skill["effect"], ran: stri
   };
 }
 
-export const GRANTS: readonly Grant[] = [
+const GRANTS: readonly Grant[] = [
   { id: "accounts:read", description: "Look", operations: ["balance", "payees"] },
   { id: "payments:write", description: "Pay", operations: ["transfer", "remove"] },
   { id: "reports:print", description: "Print", operations: ["print"] },
@@ -177,7 +178,7 @@ export function approve(
   { registry }: Bank,
   approval: Approval | undefined,
   more: Partial<ApproverAnswer> & { readonly as?: string; readonly userCode?: string } = {},
-) {
+): Promise<DecisionOutcome> {
   const { as = "alice", userCode, ...rest } = more;
   const { id = "", digest = "" } = approval ?? {};
   const answer = { answer: "approve" as const, digest, ...rest };
