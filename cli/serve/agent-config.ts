@@ -1,6 +1,6 @@
 import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
-import type { RegistryLifetimes, RegistrySettings } from "../../src/agent/registry/settings.js";
+import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
 import type { Grant } from "../../src/issuer/grant.js";
@@ -63,7 +63,9 @@ export interface AgentAuthConfig extends Omit<RegistrySettings, "lifetimes"> {
   readonly locations?: { readonly [capability: string]: string };
   readonly verificationUrl?: string;
   /** Durations, such as `1h`. */
-  readonly lifetimes?: { readonly [Name in keyof RegistryLifetimes]: string };
+  readonly lifetimes?: {
+    readonly [Name in keyof NonNullable<RegistrySettings["lifetimes"]>]: string;
+  };
 }
 
 type ResourcesConfig =

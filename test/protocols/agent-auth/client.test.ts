@@ -117,7 +117,7 @@ describe("an agent", () => {
     expect(first.ok && second.ok && first.token !== second.token).toBe(true);
   });
 
-  test("is told why nothing was granted", async () => {
+  test("learns why nothing was granted", async () => {
     const home = await bank();
     const client = await clientOf(home);
     const agent = await client.register({
@@ -131,7 +131,7 @@ describe("an agent", () => {
     );
   });
 
-  test("waits until it is decided, or until it is told to stop", async () => {
+  test("waits until it is decided, or until its signal says so", async () => {
     const home = await bank();
     const client = await clientOf(home);
     const agent = await client.register({ name: "Clerk" });

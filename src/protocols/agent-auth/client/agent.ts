@@ -6,6 +6,7 @@ import { textIn } from "../../../client/received.js";
 import { CAPABILITY_HEADER } from "../../../http/headers.js";
 import { type AskOptions, askingBody, type CapabilityAsked } from "./asking.js";
 import type { Signer } from "./keys.js";
+import { pause } from "./pause.js";
 import {
   agentIn,
   type CapabilityDefinition,
@@ -51,7 +52,7 @@ const EARLY = 5_000;
 /**
  * A registered agent, as its own program has it: it asks for capabilities, keeps their tokens, narrows them
  * offline and executes. Made by {@link AgentAuthClient}. Its methods throw AgentAuthError if the server's
- * answer is an error, and ClientError if there is none.
+ * answer is an error, and ClientError if there is no answer.
  */
 export class AgentAuthAgent {
   readonly #parts: AgentParts;
@@ -247,19 +248,4 @@ function tokenIn(grants: readonly ReceivedGrant[], capability: string): Received
   return grants.find(
     (grant) => grant.capability === capability && grant.status === "active" && grant.token,
   );
-}
-
-function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted === true) return reject(signal.reason);
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 }
