@@ -1,6 +1,7 @@
 import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
 import type { ListedAgent } from "../../src/agent/delegation/agents.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
+import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
 import type { Grant } from "../../src/issuer/grant.js";
@@ -45,6 +46,8 @@ export interface AgentConfig {
   readonly delegation?: DelegationConfig;
   /** Absent means that services rely on the list for 5 minutes. */
   readonly revocationFeed?: { readonly maxAge: string };
+  /** With the protocol agent-auth. */
+  readonly agentAuth?: AgentAuthConfig;
   readonly push?: { readonly origins: readonly string[] };
   readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
@@ -52,7 +55,7 @@ export interface AgentConfig {
 }
 
 /** The protocols that there are, by the names that the schema lists. */
-export type ProtocolName = "a2a" | "delegation" | "revocations";
+export type ProtocolName = "a2a" | "agent-auth" | "delegation" | "revocations";
 
 interface DelegationConfig {
   readonly enabled: boolean;
@@ -61,6 +64,19 @@ interface DelegationConfig {
   readonly allowEqual: boolean;
   readonly agents: readonly ListedAgent[];
   readonly maxDelegations: number;
+}
+
+/** How agents register themselves, and what they get. */
+export interface AgentAuthConfig extends Omit<RegistrySettings, "lifetimes"> {
+  /** The capabilities that are shown without credentials; none unless given. */
+  readonly public?: readonly string[] | "*";
+  /** The URLs of services that execute a capability in the agent's place, by its name. */
+  readonly locations?: { readonly [capability: string]: string };
+  readonly verificationUrl?: string;
+  /** Durations, such as `1h`. */
+  readonly lifetimes?: {
+    readonly [Name in keyof NonNullable<RegistrySettings["lifetimes"]>]: string;
+  };
 }
 
 type ResourcesConfig =
