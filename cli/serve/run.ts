@@ -69,7 +69,7 @@ async function open(
   const feedMaxAge = feedMaxAgeOf(read);
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
-  const console = await openConsole(context, read, authenticator);
+  const console = await openConsole(context, read, authenticator, address);
   const { files, config: issued, lifetime, maxLifetime } = agentHome(context, read, options);
   const log = newLog(context, config.log);
   opened.push(consoleToLog(log));

@@ -10,6 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => console.close());
 
+const KEY = { kty: "OKP", crv: "Ed25519", x: "a" };
 const LIMITS = { amount: { max: 5000 }, currency: { in: ["EUR", "USD"] } };
 
 describe("a request with a code", () => {
@@ -191,6 +192,38 @@ describe("limits on what is not in the schema, and on choices", () => {
       currency: { in: ["EUR", "USD"] },
       urgent: false,
     });
+  });
+});
+
+describe("a request for no capability", () => {
+  test("of an agent that is only to be taken on", async () => {
+    const asked = await console.ask({ capabilities: [] });
+    const bob = await console.signedIn("bob");
+    const page = await bob.post("/device", { user_code: asked.userCode }, "/device");
+    expect(words(page.text)).toContain("Only to act for you");
+    expect(page.text).not.toContain("Your limits");
+    const at = page.path.replace("/approvals", "");
+    await bob.post(at, { answer: "approve" }, at);
+    expect((await console.registry.agent(asked.agent))?.status).toBe("active");
+    expect((await console.registry.host(asked.host))?.principal).toBe("bob");
+  });
+
+  test("of a host whose user takes over an agent that acts on its own", async () => {
+    const hosts = { hostKey: KEY, hostThumbprint: "alone", hostName: "Server" };
+    const alone = await console.registry.register({
+      ...{ ...hosts, agentKey: { ...KEY, x: "b" }, agentThumbprint: "alone-agent" },
+      ...{ name: "Nightly", mode: "autonomous" },
+    });
+    if (!alone.ok) throw new Error(alone.message);
+    const claimed = await console.registry.claim({ ...hosts, agent: alone.agent.id });
+    if (!claimed.ok || claimed.approval === undefined) throw new Error("nothing waits");
+    const carol = await console.signedIn("carol");
+    const page = await carol.post("/device", { user_code: claimed.userCode ?? "" }, "/device");
+    expect(words(page.text)).toContain("you take over an agent that acts on its own until now");
+    const at = page.path.replace("/approvals", "");
+    await carol.post(at, { answer: "approve" }, at);
+    expect((await console.registry.agent(alone.agent.id))?.status).toBe("claimed");
+    expect((await console.registry.hostsOf("carol")).map(({ id }) => id)).toContain(alone.host.id);
   });
 });
 

@@ -50,9 +50,9 @@ export function readLimits(
     );
     if (hop !== undefined) hops[String(grant.place)] = hop;
   }
-  if (granted.length === 0) {
+  if (granted.length === 0 && fields.grants.length > 0) {
     const message = "Choose at least one of what is asked for, or deny the request.";
-    problems.push({ field: fields.grants[0]?.granted ?? "main", message });
+    problems.push({ field: fields.grants[0]?.granted ?? "reason", message });
   }
   return { granted, hops, problems };
 }
