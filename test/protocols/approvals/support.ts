@@ -29,7 +29,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 import { Visitor } from "./visitor.js";
 
 /** Users that can sign in, by development tokens. */
-export const USERS = ["alice", "bob", "carol"] as const;
+const USERS = ["alice", "bob", "carol"] as const;
 
 export type User = (typeof USERS)[number];
 
@@ -43,7 +43,7 @@ export interface TestConsoleOptions
 }
 
 /** What an agent asks for, other than to transfer funds of alice. */
-export interface Asking {
+interface Asking {
   /** Whose host it is; a host that is linked to none unless given. */
   readonly user?: User | undefined;
   readonly capabilities?: readonly string[];
@@ -55,7 +55,7 @@ export interface Asking {
 }
 
 /** A request that waits, as its agent knows it. */
-export interface AskedRequest {
+interface AskedRequest {
   readonly approval: Approval;
   readonly agent: string;
   readonly host: string;
@@ -84,7 +84,7 @@ export interface TestConsole {
   close(): Promise<void>;
 }
 
-export const SKILLS: readonly Skill[] = [
+const SKILLS: readonly Skill[] = [
   {
     id: "transfer_funds",
     name: "Transfer",

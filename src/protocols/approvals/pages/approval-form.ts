@@ -11,7 +11,7 @@ import type { Session } from "../session/sessions.js";
 import { csrf } from "./layout.js";
 
 /** The form as the user sent it, to be shown again, and what is wrong with it. */
-export interface SentForm {
+interface SentForm {
   readonly form: Form;
   readonly problems: readonly FieldProblem[];
 }
