@@ -1,15 +1,19 @@
 import { expect, test } from "vitest";
-import type { Approval, ApprovalRule, ApprovalSubject } from "../../../src/agent/approvals/approval.js";
-import { Approvals } from "../../../src/agent/approvals/approvals.js";
+import type {
+  Approval,
+  ApprovalRule,
+  ApprovalSubject,
+} from "../../../src/agent/approvals/approval.js";
 import { resultOf } from "../../../src/agent/approvals/approval-result.js";
+import { Approvals } from "../../../src/agent/approvals/approvals.js";
 import type { ApproverAnswer } from "../../../src/agent/approvals/deciding.js";
 import { digestOf } from "../../../src/agent/approvals/digest.js";
 import { hashOfUserCode, newUserCode } from "../../../src/agent/approvals/user-code.js";
 import { randomBytes } from "../../../src/bytes/random.js";
 import type { HopInit } from "../../../src/caveats/hop.js";
 import { openRegistry } from "../../../src/stores/registry/registry-store.js";
-import { onBothDatabases } from "../../support/databases.js";
 import { databaseAt } from "../../stores/registry/support.js";
+import { onBothDatabases } from "../../support/databases.js";
 import { NOW } from "../registry/support.js";
 
 const SUBJECT: ApprovalSubject = {
@@ -29,15 +33,18 @@ onBothDatabases((place) => {
     const clock = { now: NOW };
     const store = openRegistry(await databaseAt(await place()));
     const approvals = new Approvals({ store, clock: () => clock.now });
-    const request = {
-      ...{ subject: { ...SUBJECT, ...subject }, rule, method: "backchannel", lifetime: 600 },
-    } as const;
+    const method = "backchannel" as const;
+    const request = { subject: { ...SUBJECT, ...subject }, rule, method, lifetime: 600 };
     const { approval } = await store.change((draft) => approvals.open(draft, request));
     const decide = (principal: string, more: Partial<ApproverAnswer> = {}) =>
-      approvals.decide(approval.id, { principal }, {
-        ...{ answer: "approve", digest: approval.digest },
-        ...more,
-      });
+      approvals.decide(
+        approval.id,
+        { principal },
+        {
+          ...{ answer: "approve", digest: approval.digest },
+          ...more,
+        },
+      );
     const now = async (): Promise<Approval | undefined> => approvals.get(approval.id);
     return { clock, store, approvals, approval, decide, now, request };
   }
@@ -55,9 +62,15 @@ onBothDatabases((place) => {
   test("it is decided once, in time, by its approver", async () => {
     const { approvals, clock, decide, approval } = await opened();
     expect(await decide("bob")).toMatchObject({ code: "approver_denied" });
-    expect(await approvals.decide("none", { principal: "alice" }, {
-      ...{ answer: "approve", digest: "" },
-    })).toMatchObject({ code: "approval_unknown" });
+    expect(
+      await approvals.decide(
+        "none",
+        { principal: "alice" },
+        {
+          ...{ answer: "approve", digest: "" },
+        },
+      ),
+    ).toMatchObject({ code: "approval_unknown" });
     expect(await decide("alice")).toMatchObject({ ok: true });
     expect(await decide("alice", { answer: "deny" })).toMatchObject({ code: "approval_settled" });
     expect(await approvals.cancel(approval.id, { agent: "assistant" })).toBe(true);
@@ -107,7 +120,10 @@ onBothDatabases((place) => {
   test("what all approvers grant is left, with every hop of theirs", async () => {
     const { decide, now } = await opened({ approvers: ["bob", "carol"], needed: 2 });
     await decide("bob", { hops: { 1: { constraints: { to: "acc_1" } } } });
-    await decide("carol", { granted: [1], hops: { 1: { constraints: { to: { in: ["acc_1", "acc_2"] } } } } });
+    await decide("carol", {
+      granted: [1],
+      hops: { 1: { constraints: { to: { in: ["acc_1", "acc_2"] } } } },
+    });
     const approval = await now();
     const result = approval === undefined ? [] : resultOf(approval, NOW);
     expect(result.map(({ granted }) => granted)).toEqual([false, true]);
@@ -123,7 +139,10 @@ onBothDatabases((place) => {
     await one.decide("alice", { hops: { 1: { constraints: { amount: { min: 101 } } } } });
     const approval = await one.now();
     expect(approval?.state).toBe("approved");
-    expect(approval && resultOf(approval, NOW)[1]).toMatchObject({ granted: false, reason: /left/ });
+    expect(approval && resultOf(approval, NOW)[1]).toMatchObject({
+      granted: false,
+      reason: /left/,
+    });
     const hops: { [place: string]: HopInit } = {
       0: { operations: ["delete"] },
       1: { expires: new Date(NOW - 1000) },
@@ -184,15 +203,20 @@ onBothDatabases((place) => {
     await expect(never).rejects.toThrow("nobody waits");
     await expect(approvals.settled("none", gone.signal)).rejects.toThrow();
   });
-
 });
 
 test("a user code has 8 letters that read like no other, and is typed as people type", () => {
   const codes = Array.from({ length: 200 }, () => newUserCode(randomBytes));
-  for (const code of codes) expect(code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+  for (const code of codes)
+    expect(code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
   expect(new Set(codes).size).toBe(200);
   const [code = ""] = codes;
-  const typed = [code, code.toLowerCase(), code.replace("-", ""), ` ${code.replace("-", " \u2013 ")} `];
+  const typed = [
+    code,
+    code.toLowerCase(),
+    code.replace("-", ""),
+    ` ${code.replace("-", " \u2013 ")} `,
+  ];
   expect(new Set(typed.map(hashOfUserCode)).size).toBe(1);
   for (const wrong of ["", "BBBB", "AAAA-AAAA", `${code}B`, "B".repeat(1000)]) {
     expect(hashOfUserCode(wrong)).toBeUndefined();

@@ -63,7 +63,9 @@ test("some of what an agent has is revoked by name, and a request of which nothi
     ...{ check_balance: "revoked", list_payees: "active", transfer_funds: "revoked" },
   });
   expect(await registry.approvals.get(approval?.id ?? "")).toMatchObject({ state: "cancelled" });
-  expect(done(await registry.revokeGrants(agent.id, names, { agent: agent.id })).grants).toEqual([]);
+  expect(done(await registry.revokeGrants(agent.id, names, { agent: agent.id })).grants).toEqual(
+    [],
+  );
 });
 
 test("a user revokes one grant of the list of what is granted", async () => {
@@ -86,10 +88,14 @@ test("what is another user's, host's or agent's cannot be ended", async () => {
   for (const by of [{ principal: "bob" }, { host: "other" }, { agent: "other" }, {}]) {
     expect(refusalOf(await registry.revokeAgent(agent.id, by)).code).toBe("unauthorized");
     expect(refusalOf(await registry.revokeHost(host.id, by)).code).toBe("unauthorized");
-    expect(refusalOf(await registry.revokeGrant(grants[0]?.id ?? "", by)).code).toBe("unauthorized");
+    expect(refusalOf(await registry.revokeGrant(grants[0]?.id ?? "", by)).code).toBe(
+      "unauthorized",
+    );
   }
   // An agent does not end its host.
-  expect(refusalOf(await registry.revokeHost(host.id, { agent: agent.id })).code).toBe("unauthorized");
+  expect(refusalOf(await registry.revokeHost(host.id, { agent: agent.id })).code).toBe(
+    "unauthorized",
+  );
   expect(refusalOf(await registry.revokeAgent("none", {})).code).toBe("agent_not_found");
   expect(refusalOf(await registry.revokeHost("none", {})).code).toBe("host_not_found");
   expect(refusalOf(await registry.revokeGrant("none", {})).code).toBe("grant_not_found");
@@ -113,10 +119,16 @@ test("keys are replaced: the old one is free, one that is in use is refused", as
   done(await registry.rotateHostKey(host.id, keyOf("next"), "next"));
   expect(await registry.hostByKey("laptop")).toBeUndefined();
   expect(await registry.hostByKey("next")).toMatchObject({ id: host.id });
-  expect(refusalOf(await registry.rotateHostKey("none", keyOf("x"), "x")).code).toBe("host_not_found");
+  expect(refusalOf(await registry.rotateHostKey("none", keyOf("x"), "x")).code).toBe(
+    "host_not_found",
+  );
   done(await registry.revokeHost(host.id, { operator: true }));
-  expect(refusalOf(await registry.rotateHostKey(host.id, keyOf("x"), "x")).code).toBe("host_revoked");
-  expect(refusalOf(await registry.rotateAgentKey(agent.id, keyOf("x"), "x")).code).toBe("host_revoked");
+  expect(refusalOf(await registry.rotateHostKey(host.id, keyOf("x"), "x")).code).toBe(
+    "host_revoked",
+  );
+  expect(refusalOf(await registry.rotateAgentKey(agent.id, keyOf("x"), "x")).code).toBe(
+    "host_revoked",
+  );
 });
 
 test("a user takes over an autonomous agent: it ends with its tokens, and the host is the user's", async () => {
@@ -131,7 +143,10 @@ test("a user takes over an autonomous agent: it ends with its tokens, and the ho
   expect(approval?.subject.bindingMessage).toBe('Take over the autonomous agent "Payments"');
   expect(approval?.subject.asked).toHaveLength(2);
   expect(await approve(given, approval, { as: "bob", userCode })).toMatchObject({ ok: true });
-  expect(await registry.agent(alone.agent.id)).toMatchObject({ status: "claimed", principal: "bob" });
+  expect(await registry.agent(alone.agent.id)).toMatchObject({
+    status: "claimed",
+    principal: "bob",
+  });
   expect(await registry.host(alone.host.id)).toMatchObject({ principal: "bob", status: "active" });
   expect(given.issuer.standing(token?.token ?? "")).toMatchObject({ allowed: false });
   const again = await registry.claim({ ...asking, agent: alone.agent.id });
@@ -141,7 +156,9 @@ test("a user takes over an autonomous agent: it ends with its tokens, and the ho
   expect(refusalOf(await registry.claim({ ...asking, agent: next.agent.id })).code).toBe(
     "unsupported_mode",
   );
-  expect(refusalOf(await registry.claim({ ...asking, agent: "none" })).code).toBe("agent_not_found");
+  expect(refusalOf(await registry.claim({ ...asking, agent: "none" })).code).toBe(
+    "agent_not_found",
+  );
 });
 
 test("a claim that is denied leaves the agent as it is", async () => {

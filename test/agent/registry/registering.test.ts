@@ -51,14 +51,18 @@ test("what is no default waits for the user, and so does the agent", async () =>
 test("the user that enters the code takes host and agent on", async () => {
   const given = await bank();
   const asked = registration({ hostName: "Tablet" });
-  const { host, agent, grants, approval, userCode = "" } = done(
-    await given.registry.register(asked),
-  );
+  const {
+    host,
+    agent,
+    grants,
+    approval,
+    userCode = "",
+  } = done(await given.registry.register(asked));
   expect(host).toMatchObject({ status: "pending", name: "Tablet" });
   expect(statuses(grants)).toEqual({ check_balance: "pending", list_payees: "pending" });
-  expect(await given.registry.approvals.byUserCode(userCode.toLowerCase().replace("-", " "))).toEqual(
-    approval,
-  );
+  expect(
+    await given.registry.approvals.byUserCode(userCode.toLowerCase().replace("-", " ")),
+  ).toEqual(approval);
   expect(await approve(given, approval)).toMatchObject({ code: "user_code_invalid" });
   const wrong = userCode === "BBBB-BBBB" ? "CCCC-CCCC" : "BBBB-BBBB";
   expect(await approve(given, approval, { userCode: wrong })).toMatchObject({
@@ -66,11 +70,20 @@ test("the user that enters the code takes host and agent on", async () => {
   });
   expect(await approve(given, approval, { as: "bob", userCode })).toMatchObject({ ok: true });
   expect(await given.registry.host(host.id)).toMatchObject({ status: "active", principal: "bob" });
-  expect(await given.registry.agent(agent.id)).toMatchObject({ status: "active", principal: "bob" });
+  expect(await given.registry.agent(agent.id)).toMatchObject({
+    status: "active",
+    principal: "bob",
+  });
   expect(await changes(given)).toEqual([
     ...["host.registered", "approval.opened", "agent.registered", "grant.pending", "grant.pending"],
     ...["approval.refused user_code_invalid", "approval.refused user_code_invalid"],
-    ...["approval.approved", "host.linked", "agent.activated", "grant.activated", "grant.activated"],
+    ...[
+      "approval.approved",
+      "host.linked",
+      "agent.activated",
+      "grant.activated",
+      "grant.activated",
+    ],
   ]);
   // The next agent of the host needs nobody.
   const next = done(await given.registry.register(registration({ agentThumbprint: "second" })));
@@ -151,7 +164,11 @@ test("an autonomous agent gets the defaults of a host without a user, and reason
   expect(approval).toBeUndefined();
   expect(statuses(grants)).toEqual({ check_balance: "active", transfer_funds: "denied" });
   expect(grants[1]?.reason).toMatch(/defaults alone/);
-  const outcome = await given.agent.executeGrant({ agent, capability: "check_balance", arguments: {} });
+  const outcome = await given.agent.executeGrant({
+    agent,
+    capability: "check_balance",
+    arguments: {},
+  });
   expect(outcome).toMatchObject({ ok: true, result: { principal: `autonomous:${host.id}` } });
 });
 
@@ -189,7 +206,9 @@ test("linking a host to a user ends its autonomous agents and their tokens", asy
 });
 
 test("what the policy does not permit a known user is denied at once, with that reason", async () => {
-  const rules = { rules: [{ principal: "alice", grant: "accounts:read", operations: ["balance"] }] };
+  const rules = {
+    rules: [{ principal: "alice", grant: "accounts:read", operations: ["balance"] }],
+  };
   const given = await bank({ rules });
   await linkedHost(given);
   const capabilities = [{ name: "check_balance" }, { name: "transfer_funds" }];
@@ -237,7 +256,11 @@ test("of registrations at once with one key and one idempotency key there is one
 });
 
 test.each([
-  [{ capabilities: [{ name: "transfer_fund" }] }, "invalid_capabilities", /did you mean "transfer_funds"/],
+  [
+    { capabilities: [{ name: "transfer_fund" }] },
+    "invalid_capabilities",
+    /did you mean "transfer_funds"/,
+  ],
   [{ capabilities: [{ name: "x" }, { name: "y" }] }, "invalid_capabilities", /"x", "y"/],
   [
     { capabilities: [{ name: "check_balance" }, { name: "check_balance" }] },
@@ -247,14 +270,17 @@ test.each([
   [{ name: "n".repeat(129) }, "invalid_request", /^name/],
   [{ purpose: "\ud800" }, "invalid_request", /^purpose/],
   [{ capabilities: Array(65).fill({ name: "check_balance" }) }, "invalid_request", /at most 64/],
-] as const)("a registration %# is refused and recorded, and changes nothing", async (more, code, message) => {
-  const given = await bank();
-  const refusal = refusalOf(await given.registry.register(registration(more as object)));
-  expect(refusal.code).toBe(code);
-  expect(refusal.message).toMatch(message as RegExp);
-  expect(await given.registry.hostByKey("laptop")).toBeUndefined();
-  expect(await changes(given)).toEqual([`agent.registered ${code}`]);
-});
+] as const)(
+  "a registration %# is refused and recorded, and changes nothing",
+  async (more, code, message) => {
+    const given = await bank();
+    const refusal = refusalOf(await given.registry.register(registration(more as object)));
+    expect(refusal.code).toBe(code);
+    expect(refusal.message).toMatch(message as RegExp);
+    expect(await given.registry.hostByKey("laptop")).toBeUndefined();
+    expect(await changes(given)).toEqual([`agent.registered ${code}`]);
+  },
+);
 
 test("there are bounds on hosts, on agents of a host, and on what waits", async () => {
   const bounds = { pendingHosts: 2, agentsPerHost: 2, pendingPerHost: 1 };

@@ -67,9 +67,7 @@ test("of several that are asked for, only what is new waits", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const capabilities = [{ name: "check_balance" }, { name: "transfer_funds" }];
-  const { grants, approval } = done(
-    await given.registry.requestGrants(agent.id, { capabilities }),
-  );
+  const { grants, approval } = done(await given.registry.requestGrants(agent.id, { capabilities }));
   expect(statuses(grants)).toEqual({ check_balance: "active", transfer_funds: "pending" });
   expect(approval?.subject.asked).toHaveLength(1);
 });
@@ -101,7 +99,10 @@ test("the limits of agent, server and approvers are hops of their own", async ()
   expect(await approve(given, approval, { hops })).toMatchObject({ ok: true });
   const [grant] = await given.registry.grantsOf(agent.id);
   expect(grant?.hops.map(({ by, who }) => [by, who])).toEqual([
-    ...[["agent", undefined], ["server", undefined]],
+    ...[
+      ["agent", undefined],
+      ["server", undefined],
+    ],
     ["approver", "alice"],
   ]);
   const made = await given.agent.grantToken(grant ?? { id: "" });
@@ -116,7 +117,12 @@ test("the limits of agent, server and approvers are hops of their own", async ()
   expect(await execute(right)).toMatchObject({ ok: true });
   const wrong = await execute({ amount: 900, currency: "EUR", to: "acc_2" });
   expect(wrong.ok ? [] : wrong.denials.map(({ rule }) => rule)).toEqual([
-    ...["constraints.amount.max", "constraints.currency", "constraints.amount.max", "constraints.to"],
+    ...[
+      "constraints.amount.max",
+      "constraints.currency",
+      "constraints.amount.max",
+      "constraints.to",
+    ],
   ]);
 });
 
@@ -248,7 +254,9 @@ test("an agent that has lived its whole lifetime is not reactivated", async () =
   const { agent } = await activeAgent(given);
   given.clock.now += 3_600_000;
   expect(await given.registry.agent(agent.id)).toMatchObject({ status: "revoked" });
-  expect(refusalOf(await given.registry.reactivate(agent.id)).code).toBe("absolute_lifetime_exceeded");
+  expect(refusalOf(await given.registry.reactivate(agent.id)).code).toBe(
+    "absolute_lifetime_exceeded",
+  );
 });
 
 test("a capability that is not offered any more cannot be used, nor asked for", async () => {

@@ -1,5 +1,8 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { Approval } from "../../../src/agent/approvals/approval.js";
+import type { DecisionOutcome } from "../../../src/agent/approvals/approvals.js";
+import type { ApproverAnswer } from "../../../src/agent/approvals/deciding.js";
 import { createIssuingAgent } from "../../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../../src/agent/grant.js";
 import type { IssuingAgent } from "../../../src/agent/issuing-agent.js";
@@ -10,8 +13,6 @@ import type { AskedAnswer, Registration } from "../../../src/agent/registry/requ
 import type { RegistrySettings } from "../../../src/agent/registry/settings.js";
 import { capabilityTerms } from "../../../src/agent/registry/terms.js";
 import type { Skill } from "../../../src/agent/skill.js";
-import type { Approval } from "../../../src/agent/approvals/approval.js";
-import type { ApproverAnswer } from "../../../src/agent/approvals/deciding.js";
 import type { Grant } from "../../../src/issuer/grant.js";
 import { createIssuer, type Issuer } from "../../../src/issuer/issuer.js";
 import { createKeyring } from "../../../src/issuer/keyring.js";
@@ -24,7 +25,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 
 export { NOW } from "../../caveats/support.js";
 
-export const LOCATION = "https://reports.example/agent/execute";
+const LOCATION = "https://reports.example/agent/execute";
 
 const INPUT = { type: "object" } as const;
 
@@ -39,7 +40,7 @@ function skill(id: string, operation: string, effect: Skill["effect"], ran: stri
   };
 }
 
-export const GRANTS: readonly Grant[] = [
+const GRANTS: readonly Grant[] = [
   { id: "accounts:read", description: "Look", operations: ["balance", "payees"] },
   { id: "payments:write", description: "Pay", operations: ["transfer", "remove"] },
   { id: "reports:print", description: "Print", operations: ["print"] },
@@ -177,7 +178,7 @@ export function approve(
   { registry }: Bank,
   approval: Approval | undefined,
   more: Partial<ApproverAnswer> & { readonly as?: string; readonly userCode?: string } = {},
-) {
+): Promise<DecisionOutcome> {
   const { as = "alice", userCode, ...rest } = more;
   const { id = "", digest = "" } = approval ?? {};
   const answer = { answer: "approve" as const, digest, ...rest };
@@ -193,6 +194,8 @@ export function statuses(grants: AskedAnswer["grants"]): { readonly [name: strin
 export async function changes({ ledger }: Bank): Promise<readonly string[]> {
   const events = await ledger.list();
   return events.flatMap(({ change, decision, codes = [] }) =>
-    change === undefined ? [] : [decision === "refused" ? `${change} ${codes.join()}`.trim() : change],
+    change === undefined
+      ? []
+      : [decision === "refused" ? `${change} ${codes.join()}`.trim() : change],
   );
 }
