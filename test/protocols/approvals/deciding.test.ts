@@ -121,8 +121,13 @@ describe("a request in the list", () => {
 describe("limits that are not right", () => {
   const wrong: readonly (readonly [string, Record<string, string | string[]>, RegExp])[] = [
     ["no number", { "g-0-0-max": "1,000" }, /"1,000" is not a number/],
-    ["more than is asked for", { "g-0-0-max": "9000" }, /9000 is more than what is asked for/],
-    ["nothing left", { "g-0-0-min": "9000" }, /9000 is more than what is asked for/],
+    [
+      "more than is asked for",
+      { "g-0-0-max": "9000" },
+      /9000 goes beyond what is asked for, at most 5000/,
+    ],
+    ["nothing left", { "g-0-0-min": "9000" }, /9000 goes beyond what is asked for, at most 5000/],
+    ["no value left", { "g-0-0-not": "5\n6", "g-0-0-in": "5" }, /No value would be left/],
     ["no choice left", { "g-0-1-in": [] }, /Leave at least one of the values/],
     ["a longer time", { lifetime: "3", unit: "hours" }, /can only be made shorter/],
     ["no time", { lifetime: "soon" }, /whole number above 0/],

@@ -7,13 +7,15 @@ import { isScalar, type Scalar, type ScalarType, shown } from "../../../caveats/
 import { parseTime } from "../../../caveats/time.js";
 import { normalizeHop } from "../../../caveats/write-hop.js";
 import type { Form } from "../form.js";
+import { html, type Part } from "../markup/markup.js";
+import { domainWords } from "../markup/words.js";
 import type { ApprovalFields, ArgumentFields, GrantFields, OtherFields } from "./fields.js";
 
 /** Something wrong with what a field has. */
 export interface FieldProblem {
   /** The field's name, which is its id too. */
   readonly field: string;
-  readonly message: string;
+  readonly message: Part;
 }
 
 /** What a user takes away. */
@@ -240,7 +242,7 @@ function checkedHop(init: HopInit, grant: GrantFields, problems: FieldProblem[])
   if (Object.keys(init).length === 0) return undefined;
   const hop = normalizeHop(init);
   for (const overreach of overreaches(grant.authority, hop)) {
-    problems.push({ field: fieldOf(overreach, grant), message: wordsOf(overreach) });
+    problems.push({ field: fieldOf(overreach, grant), message: wordsOf(overreach, grant) });
   }
   return hop;
 }
@@ -264,9 +266,18 @@ function fieldOf(
   return others[0]?.values ?? "lifetime";
 }
 
-function wordsOf({ value, allowed, message }: Overreach): string {
+function wordsOf({ rule, value, allowed, message }: Overreach, { authority }: GrantFields): Part {
   if (message.endsWith("would leave nothing")) return "Nothing would be left.";
-  return allowed === false
-    ? `${shown(value)}: nothing of this is left.`
-    : `${shown(value)} is more than what is asked for, ${shown(allowed)}. A limit can only take away.`;
+  const limits = Object.entries(authority.constraints ?? {});
+  const own = limits.find(([name]) => isRuleOf(rule, name));
+  const asked = own === undefined ? shown(allowed) : domainWords(own[1]);
+  if (typeof value === "object" && value !== null) {
+    return html`No value would be left of what is asked for, ${asked}.`;
+  }
+  return html`${shown(value)} goes beyond what is asked for, ${asked}: a limit can only take away.`;
+}
+
+function isRuleOf(rule: string, argument: string): boolean {
+  const own = constraintRule(argument);
+  return rule === own || rule.startsWith(`${own}.`);
 }
