@@ -2,7 +2,7 @@ import type { Approval } from "../../../agent/approvals/approval.js";
 import type { Scalar, ScalarType } from "../../../caveats/scalar.js";
 import type { Form } from "../form.js";
 import type { ApprovalFields, ArgumentFields, GrantFields, OtherFields } from "../limits/fields.js";
-import type { FieldProblem } from "../limits/read-limits.js";
+import type { FieldProblem } from "../limits/read-values.js";
 import { html, type Markup, type Part } from "../markup/markup.js";
 import { said } from "../markup/said.js";
 import { seconds } from "../markup/times.js";
