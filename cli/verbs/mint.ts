@@ -50,7 +50,7 @@ export function define(program: Command, context: Context): void {
     "proviso mint --grant documents:read --principal user_7 --op retrieve --resource rh_1 --expires 2h",
     "proviso mint --grant payments:send --op pay --arg 'amount<=1000' --arg 'currency in USD,EUR'",
     "proviso mint --grant documents:read --op retrieve --max-further-hops 0 --json",
-    "proviso mint --grant documents:read --op retrieve --service documents > token",
+    "proviso mint --grant documents:read --op retrieve --service documents > documents.token",
   ]);
 }
 

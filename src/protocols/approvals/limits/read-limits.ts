@@ -3,7 +3,7 @@ import { overreaches } from "../../../caveats/attenuation.js";
 import { constraintRule } from "../../../caveats/constraints-rule.js";
 import type { Constraint, Hop, HopInit } from "../../../caveats/hop.js";
 import type { Overreach } from "../../../caveats/hop-rule.js";
-import { isScalar, type Scalar, type ScalarType, shown } from "../../../caveats/scalar.js";
+import { isScalar, type Scalar, shown } from "../../../caveats/scalar.js";
 import { parseTime } from "../../../caveats/time.js";
 import { normalizeHop } from "../../../caveats/write-hop.js";
 import type { Form } from "../form.js";
