@@ -1,6 +1,8 @@
 import type { Authenticator } from "../../src/agent/caller.js";
 import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
+import type { Ledger } from "../../src/agent/ledger.js";
 import type { Registry } from "../../src/agent/registry/registry.js";
+import type { RegistryStore } from "../../src/agent/registry/registry-store.js";
 import type { Home } from "../../src/home/open-home.js";
 import { type AgentLog, failureLog } from "../../src/http/log.js";
 import type { AgentMetrics } from "../../src/http/metrics.js";
@@ -10,6 +12,10 @@ import type { AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { faultWriter } from "../../src/protocols/a2a/answer.js";
 import { type A2AOptions, mountA2A } from "../../src/protocols/a2a/server.js";
 import { mountApprovals } from "../../src/protocols/approvals/console.js";
+import {
+  type DelegationServerOptions,
+  mountDelegation,
+} from "../../src/protocols/delegation/server.js";
 import { createRevocationFeed } from "../../src/protocols/revocations/feed.js";
 import { mountRevocations } from "../../src/protocols/revocations/mount.js";
 import type { TaskStore } from "../../src/stores/tasks/task-store.js";
@@ -22,11 +28,12 @@ export interface AgentParts {
   readonly config: AgentConfig;
   readonly agent: IssuingAgent;
   readonly authenticator: Authenticator;
+  readonly registry: RegistryStore;
+  readonly ledger: Ledger;
   readonly tasks: TaskStore;
   readonly keys: Home["keys"];
   readonly revocations: Home["revocations"];
   readonly agentRegistry: Registry;
-  readonly ledger: Home["ledger"];
   /** Present where the approvals console is served. */
   readonly console: ConsoleSettings | undefined;
   /** Seconds for which services may rely on the list. */
@@ -74,6 +81,12 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
       return { addresses: [{ name: "approvalsUrl", label: "approvals", url: approvalsUrl }], stop };
     },
   },
+  delegation: {
+    mount(parts, place) {
+      const { delegationUrl: url, stop } = mountDelegation(delegationOptions(parts), place);
+      return { addresses: [{ name: "delegationUrl", label: "delegation", url }], stop };
+    },
+  },
   revocations: {
     mount({ keys, revocations, feedMaxAge: maxAge, log, metrics }, place) {
       const feed = createRevocationFeed({ keys, revocations, maxAge });
@@ -112,6 +125,17 @@ export async function serveProtocols(parts: AgentParts, address: Address): Promi
     },
   );
   return { url, addresses: mounted.addresses, close };
+}
+
+function delegationOptions({ config, metrics, ...parts }: AgentParts): DelegationServerOptions {
+  const { agent, authenticator, registry, revocations, ledger, log } = parts;
+  const { bodyBytes, bodyDepth, requests, seconds, revocations: maxRevocations } = config.limits;
+  return {
+    ...{ agent, authenticator, registry, revocations, ledger, log, metrics, maxRevocations },
+    ...config.delegation,
+    observe: (observation) => metrics.decided(observation),
+    ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
+  };
 }
 
 function a2aOptions(parts: AgentParts): A2AOptions {

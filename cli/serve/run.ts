@@ -134,29 +134,18 @@ async function open(
     }),
   );
   const { runTask } = module;
-  const { keys } = home;
   const parts = {
-    ...{
-      config,
-      agent,
-      authenticator,
-      tasks,
-      keys,
-      revocations,
-      agentRegistry,
-      ledger,
-      console,
-      feedMaxAge,
-      runTask,
-      log,
-      metrics,
-    },
+    ...{ config, agent, authenticator, tasks, runTask, log, metrics, revocations, feedMaxAge },
+    ...{ keys: home.keys, registry: home.registryStore, ledger, health: home.problems },
+    ...{ agentRegistry, console },
   };
-  const server = await serveProtocols({ ...parts, health: home.problems }, address).catch(
-    (error: unknown) => {
-      throw listeningError(error, address);
-    },
-  );
+  const server = await fromConfig(
+    read.file,
+    () => serveProtocols(parts, address),
+    (words) => words.replace(/^agents(?=\[)/, "delegation.agents"),
+  ).catch((error: unknown) => {
+    throw listeningError(error, address);
+  });
   opened.push(() => server.close());
   const metricsUrl = await openMetrics(metrics, metricsAt, opened);
   opened.push(keepInForce(context, policy, terms));
