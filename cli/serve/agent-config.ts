@@ -6,6 +6,7 @@ import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
 import type { Grant } from "../../src/issuer/grant.js";
 import type { Delegate } from "../../src/protocols/a2a/card.js";
+import type { OpenIdLoginOptions } from "../../src/protocols/approvals/login/openid.js";
 import type { Collection } from "../../src/sources/table-columns.js";
 
 /**
@@ -48,6 +49,8 @@ export interface AgentConfig {
   readonly revocationFeed?: { readonly maxAge: string };
   /** With the protocol agent-auth. */
   readonly agentAuth?: AgentAuthConfig;
+  /** Absent means that users sign in by development tokens, where callers have these. */
+  readonly approvals?: { readonly login?: ConsoleLoginConfig; readonly lifetime?: string };
   readonly push?: { readonly origins: readonly string[] };
   readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
@@ -55,7 +58,7 @@ export interface AgentConfig {
 }
 
 /** The protocols that there are, by the names that the schema lists. */
-export type ProtocolName = "a2a" | "agent-auth" | "delegation" | "revocations";
+export type ProtocolName = "a2a" | "agent-auth" | "approvals" | "delegation" | "revocations";
 
 interface DelegationConfig {
   readonly enabled: boolean;
@@ -89,3 +92,8 @@ type ResourcesConfig =
 type AuthenticationConfig =
   | { readonly development: readonly FixedToken[] | string }
   | (Omit<JwtAuthenticatorOptions, "jwks"> & { readonly jwks: string | PublicJwkSet });
+
+/** How users sign in to the approvals console. */
+export interface ConsoleLoginConfig extends Omit<OpenIdLoginOptions, "clientSecret"> {
+  readonly clientSecret?: { readonly file: string } | { readonly env: string };
+}

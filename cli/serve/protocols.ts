@@ -13,6 +13,7 @@ import type { AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { faultWriter } from "../../src/protocols/a2a/answer.js";
 import { type A2AOptions, mountA2A } from "../../src/protocols/a2a/server.js";
 import { type AgentAuthOptions, prepareAgentAuth } from "../../src/protocols/agent-auth/server.js";
+import { mountApprovals } from "../../src/protocols/approvals/console.js";
 import {
   type DelegationServerOptions,
   mountDelegation,
@@ -22,6 +23,7 @@ import { mountRevocations } from "../../src/protocols/revocations/mount.js";
 import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 import type { AgentConfig, ProtocolName } from "./agent-config.js";
 import { fromConfig } from "./config.js";
+import type { ConsoleSettings } from "./console.js";
 import type { Address } from "./settings.js";
 
 /** What a protocol gets of the agent that is served: one agent, one ledger and one list for all. */
@@ -38,6 +40,8 @@ export interface AgentParts {
   readonly tasks: TaskStore;
   readonly keys: Home["keys"];
   readonly revocations: Home["revocations"];
+  /** Present where the approvals console is served. */
+  readonly console: ConsoleSettings | undefined;
   /** Seconds for which services may rely on the list. */
   readonly feedMaxAge: number | undefined;
   readonly runTask: AgentSkills["runTask"];
@@ -71,6 +75,16 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
         { name: "restUrl", label: "HTTP+JSON", url: restUrl },
       ];
       return { addresses, stop };
+    },
+  },
+  approvals: {
+    mount({ config, agent, registry, ledger, console, log, metrics }, place) {
+      if (console === undefined) throw new TypeError("the approvals console has no login");
+      const { issuer, skills } = agent;
+      const { name } = config;
+      const parts = { name, issuer, registry, ledger, log, metrics, skills: skills.values() };
+      const { approvalsUrl, stop } = mountApprovals({ ...parts, ...console }, place);
+      return { addresses: [{ name: "approvalsUrl", label: "approvals", url: approvalsUrl }], stop };
     },
   },
   delegation: {

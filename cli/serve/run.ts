@@ -11,6 +11,7 @@ import type { Context } from "../context.js";
 import { printable, say } from "../output.js";
 import { openCallers } from "./callers.js";
 import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "./config.js";
+import { openConsole } from "./console.js";
 import { listeningError } from "./listen.js";
 import { consoleToLog, newLog } from "./log.js";
 import { type Closing, closeAll, openAll } from "./opened.js";
@@ -68,6 +69,7 @@ async function open(
   const feedMaxAge = feedMaxAgeOf(read);
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
+  const console = await openConsole(context, read, authenticator, address);
   const { files, config: issued, lifetime, maxLifetime } = agentHome(context, read, options);
   const log = newLog(context, config.log);
   opened.push(consoleToLog(log));
@@ -135,7 +137,7 @@ async function open(
   const parts = {
     ...{ config, file: read.file, agent, authenticator, tasks, runTask, log, metrics },
     ...{ keys: home.keys, revocations, feedMaxAge, ledger, policy: policy.table },
-    ...{ registry, registryStore: home.registryStore, health: home.problems },
+    ...{ registry, registryStore: home.registryStore, health: home.problems, console },
   };
   const server = await fromConfig(
     read.file,
