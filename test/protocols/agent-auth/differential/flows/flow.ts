@@ -26,7 +26,7 @@ export class Stage {
   /** Keeps an answer under the name of a step, which no other step of the flow has. */
   async see(step: string, asked: Promise<Answer>): Promise<Answer> {
     const answer = await asked;
-    this.seen.push(observed(`${this.#flow}: ${step}`, answer));
+    this.seen.push(observed(`${this.#flow}: ${step}`, answer, this.server.issuer));
     return answer;
   }
 

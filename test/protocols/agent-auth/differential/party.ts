@@ -7,7 +7,7 @@ import {
   type JWTHeaderParameters,
   SignJWT,
 } from "jose";
-import { isObject } from "../../../src/bytes/json.js";
+import { isObject } from "../../../../src/bytes/json.js";
 import type { AgentAuthServer, AskedOfUser } from "./server.js";
 
 /** An Ed25519 key; its public half carries its thumbprint as `kid`. */

@@ -1,4 +1,4 @@
-import { canonicalJson, isObject, type Json } from "../../../src/bytes/json.js";
+import { canonicalJson, isObject, type Json } from "../../../../src/bytes/json.js";
 import type { Answer } from "./party.js";
 
 /**
@@ -30,12 +30,12 @@ const WHOLE = new Set([
   ..."revoked operators unknown_operators input_fields default_capabilities".split(" "),
 ]);
 
-export function observed(step: string, answer: Answer): Observation {
+export function observed(step: string, answer: Answer, issuer: string): Observation {
   const shape = new Map<string, string>();
   const challenge = answer.headers.get("www-authenticate");
   if (challenge !== null) shape.set("(WWW-Authenticate)", challenge.split(" ")[0] ?? "");
   const outcome = [answer.status, answer.error].filter((part) => part !== undefined).join(" ");
-  write(shape, "", answer.body);
+  write(shape, "", answer.body, issuer);
   return { endpoint: `${answer.method} ${answer.path}`, step, outcome, shape };
 }
 
@@ -45,19 +45,26 @@ export function recorded({ endpoint, step, outcome, shape }: Observation): strin
   return [`${step}: ${endpoint} → ${outcome}`, ...leaves].join("\n");
 }
 
-function write(shape: Map<string, string>, path: string, value: unknown): void {
+function write(shape: Map<string, string>, path: string, value: unknown, issuer: string): void {
   const member = path.slice(path.lastIndexOf(".") + 1);
   if (WHOLE.has(member)) shape.set(path, canonicalJson(value as Json));
-  else if (Array.isArray(value)) writeArray(shape, path, value);
+  else if (Array.isArray(value)) writeArray(shape, path, value, issuer);
   else if (isObject(value)) {
     if (Object.keys(value).length === 0) shape.set(path, "{}");
     const prefix = path === "" ? "" : `${path}.`;
-    for (const name of Object.keys(value).sort()) write(shape, prefix + name, value[name]);
+    for (const name of Object.keys(value).sort()) write(shape, prefix + name, value[name], issuer);
+  } else if (typeof value === "string" && value.startsWith(issuer)) {
+    shape.set(path, `(issuer)${value.slice(issuer.length)}`);
   } else shape.set(path, CONSTANT.has(member) ? JSON.stringify(value) : typeName(value));
 }
 
 /** An element is known by its `capability` or `name`, where it has one: servers may order them as they like. */
-function writeArray(shape: Map<string, string>, path: string, elements: readonly unknown[]): void {
+function writeArray(
+  shape: Map<string, string>,
+  path: string,
+  elements: readonly unknown[],
+  issuer: string,
+): void {
   if (elements.length === 0) shape.set(path, "[]");
   const seen = new Map<string, number>();
   for (const [at, element] of elements.entries()) {
@@ -65,7 +72,7 @@ function writeArray(shape: Map<string, string>, path: string, elements: readonly
     const key = typeof called === "string" ? called : String(at);
     const times = (seen.get(key) ?? 0) + 1;
     seen.set(key, times);
-    write(shape, `${path}[${key}${times > 1 ? ` #${times}` : ""}]`, element);
+    write(shape, `${path}[${key}${times > 1 ? ` #${times}` : ""}]`, element, issuer);
   }
 }
 

@@ -2,6 +2,7 @@ import { CREDENTIALS } from "./credentials.js";
 import { ENDINGS } from "./endings.js";
 import { EXECUTION } from "./execution.js";
 import type { Flow } from "./flow.js";
+import { JWTS } from "./jwts.js";
 import { LISTING } from "./listing.js";
 import { REGISTRATION } from "./registration.js";
 import { REQUESTS } from "./requests.js";
@@ -14,4 +15,5 @@ export const FLOWS: readonly Flow[] = [
   ...EXECUTION,
   ...ENDINGS,
   ...CREDENTIALS,
+  ...JWTS,
 ];

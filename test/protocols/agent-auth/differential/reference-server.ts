@@ -3,7 +3,7 @@ import { agentAuth } from "@better-auth/agent-auth";
 import { type BetterAuthPlugin, betterAuth } from "better-auth";
 import { memoryAdapter } from "better-auth/adapters/memory";
 import { toNodeHandler } from "better-auth/node";
-import { isObject } from "../../../src/bytes/json.js";
+import { isObject } from "../../../../src/bytes/json.js";
 import { CAPABILITIES, DEFAULTS, runCapability } from "./bank.js";
 import type { AgentAuthServer, Approver } from "./server.js";
 

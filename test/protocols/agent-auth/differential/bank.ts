@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/bytes/json.js";
+import type { JsonObject } from "../../../../src/bytes/json.js";
 
 /**
  * What both servers offer in the differential test: the capabilities of a small bank, and what they do.
