@@ -1,4 +1,5 @@
 import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
+import type { ListedAgent } from "../../src/agent/delegation/agents.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
@@ -41,6 +42,9 @@ export interface AgentConfig {
     readonly graceMs: number;
     readonly revocations: number;
   };
+  readonly delegation?: DelegationConfig;
+  /** Absent means that services rely on the list for 5 minutes. */
+  readonly revocationFeed?: { readonly maxAge: string };
   readonly push?: { readonly origins: readonly string[] };
   readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
@@ -48,7 +52,16 @@ export interface AgentConfig {
 }
 
 /** The protocols that there are, by the names that the schema lists. */
-export type ProtocolName = "a2a";
+export type ProtocolName = "a2a" | "delegation" | "revocations";
+
+interface DelegationConfig {
+  readonly enabled: boolean;
+  readonly prefix: string;
+  readonly tenant?: string;
+  readonly allowEqual: boolean;
+  readonly agents: readonly ListedAgent[];
+  readonly maxDelegations: number;
+}
 
 type ResourcesConfig =
   | { readonly folder: string }

@@ -1,5 +1,8 @@
 import type { Authenticator } from "../../src/agent/caller.js";
 import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
+import type { Ledger } from "../../src/agent/ledger.js";
+import type { RegistryStore } from "../../src/agent/registry/registry-store.js";
+import type { Home } from "../../src/home/open-home.js";
 import { type AgentLog, failureLog } from "../../src/http/log.js";
 import type { AgentMetrics } from "../../src/http/metrics.js";
 import { type Mounted, type Place, serve } from "../../src/http/serve.js";
@@ -7,6 +10,12 @@ import type { HealthCheck } from "../../src/http/status.js";
 import type { AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { faultWriter } from "../../src/protocols/a2a/answer.js";
 import { type A2AOptions, mountA2A } from "../../src/protocols/a2a/server.js";
+import {
+  type DelegationServerOptions,
+  mountDelegation,
+} from "../../src/protocols/delegation/server.js";
+import { createRevocationFeed } from "../../src/protocols/revocations/feed.js";
+import { mountRevocations } from "../../src/protocols/revocations/mount.js";
 import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 import type { AgentConfig, ProtocolName } from "./agent-config.js";
 import type { Address } from "./settings.js";
@@ -16,7 +25,13 @@ export interface AgentParts {
   readonly config: AgentConfig;
   readonly agent: IssuingAgent;
   readonly authenticator: Authenticator;
+  readonly registry: RegistryStore;
+  readonly ledger: Ledger;
   readonly tasks: TaskStore;
+  readonly keys: Home["keys"];
+  readonly revocations: Home["revocations"];
+  /** Seconds for which services may rely on the list. */
+  readonly feedMaxAge: number | undefined;
   readonly runTask: AgentSkills["runTask"];
   readonly log: AgentLog;
   readonly metrics: AgentMetrics;
@@ -48,6 +63,19 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
         { name: "restUrl", label: "HTTP+JSON", url: restUrl },
       ];
       return { addresses, stop };
+    },
+  },
+  delegation: {
+    mount(parts, place) {
+      const { delegationUrl: url, stop } = mountDelegation(delegationOptions(parts), place);
+      return { addresses: [{ name: "delegationUrl", label: "delegation", url }], stop };
+    },
+  },
+  revocations: {
+    mount({ keys, revocations, feedMaxAge: maxAge, log, metrics }, place) {
+      const feed = createRevocationFeed({ keys, revocations, maxAge });
+      const { feedUrl, stop } = mountRevocations({ feed, log, metrics }, place);
+      return { addresses: [{ name: "revocationsUrl", label: "revocations", url: feedUrl }], stop };
     },
   },
 };
@@ -83,11 +111,23 @@ export async function serveProtocols(parts: AgentParts, address: Address): Promi
   return { url, addresses: mounted.addresses, close };
 }
 
-function a2aOptions({ config, tasks, runTask, ...parts }: AgentParts): A2AOptions {
+function delegationOptions({ config, metrics, ...parts }: AgentParts): DelegationServerOptions {
+  const { agent, authenticator, registry, revocations, ledger, log } = parts;
+  const { bodyBytes, bodyDepth, requests, seconds, revocations: maxRevocations } = config.limits;
+  return {
+    ...{ agent, authenticator, registry, revocations, ledger, log, metrics, maxRevocations },
+    ...config.delegation,
+    observe: (observation) => metrics.decided(observation),
+    ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
+  };
+}
+
+function a2aOptions(parts: AgentParts): A2AOptions {
+  const { config, agent, authenticator, tasks, runTask, log, metrics } = parts;
   const { name, description, version, delegates, push } = config;
   const { bodyBytes, bodyDepth, timeoutMs, requests, seconds } = config.limits;
   return {
-    ...parts,
+    ...{ agent, authenticator, log, metrics },
     ...{
       tasks,
       card: { name, description, version, ...(delegates === undefined ? {} : { delegates }) },

@@ -22,6 +22,7 @@ import {
   type Address,
   addressOf,
   agentHome,
+  feedMaxAgeOf,
   metricsAddressOf,
   type RunOptions,
 } from "./settings.js";
@@ -63,6 +64,7 @@ async function open(
   const { config, folder } = read;
   const address = addressOf(read, options);
   const metricsAt = metricsAddressOf(read, options);
+  const feedMaxAge = feedMaxAgeOf(read);
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
   const { files, config: issued, lifetime, maxLifetime } = agentHome(context, read, options);
@@ -106,6 +108,7 @@ async function open(
     () => tasks.prune(Date.now() - config.tasks.retention * DAY),
     () => revocations.prune(),
     () => ledger.prune(),
+    () => home.registryStore.prune(Date.now()),
   ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
 
@@ -125,12 +128,17 @@ async function open(
     }),
   );
   const { runTask } = module;
-  const parts = { config, agent, authenticator, tasks, runTask, log, metrics };
-  const server = await serveProtocols({ ...parts, health: home.problems }, address).catch(
-    (error: unknown) => {
-      throw listeningError(error, address);
-    },
-  );
+  const parts = {
+    ...{ config, agent, authenticator, tasks, runTask, log, metrics, revocations, feedMaxAge },
+    ...{ keys: home.keys, registry: home.registryStore, ledger, health: home.problems },
+  };
+  const server = await fromConfig(
+    read.file,
+    () => serveProtocols(parts, address),
+    (words) => words.replace(/^agents(?=\[)/, "delegation.agents"),
+  ).catch((error: unknown) => {
+    throw listeningError(error, address);
+  });
   opened.push(() => server.close());
   const metricsUrl = await openMetrics(metrics, metricsAt, opened);
   opened.push(keepInForce(context, policy, terms));

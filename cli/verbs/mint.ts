@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { revocableKeyIds } from "../../src/capability/key-id.js";
 import type { MintedCapability, MintRequest } from "../../src/capability/mint.js";
 import { emptyRules, meet } from "../../src/caveats/meet.js";
 import { parseTime, readDuration } from "../../src/caveats/time.js";
@@ -6,15 +7,17 @@ import type { Home } from "../../src/home/open-home.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import { addDatabase, type HomeChoice, withHome } from "../home.js";
-import { printAnswer, say } from "../output.js";
+import { say } from "../output.js";
 import { addRestrictions, restrictionsFrom, withinSize } from "../restrictions.js";
+import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
 import { summaryLine } from "../token-words.js";
 import { act, addExamples, toText } from "../verb.js";
 
-interface Options extends HomeChoice {
+interface Options extends HomeChoice, TokenOutput {
   readonly grant: string;
   readonly principal?: string;
   readonly anyOp?: boolean;
+  readonly service?: string;
 }
 
 export function define(program: Command, context: Context): void {
@@ -28,6 +31,11 @@ export function define(program: Command, context: Context): void {
     )
     .requiredOption("--grant <grant>", "what is granted, such as documents:read", toText)
     .option("--principal <user>", "the user on whose behalf", toText)
+    .option(
+      "--service <service>",
+      "the one service it is for: made under that service's key, which keys service gives",
+      toText,
+    )
     .option("--any-op", "allow every operation, now and in future, instead of naming them");
   addRestrictions(command, {
     help: {
@@ -35,27 +43,29 @@ export function define(program: Command, context: Context): void {
         "when it expires: a time such as 2030-01-31T23:59:59Z, or a duration from now such as 15m",
     },
   }).action(act(context, run));
+  addOutput(command);
   addDatabase(command);
   addExamples(command, [
     "proviso mint --grant documents:read --op retrieve --op search > token",
     "proviso mint --grant documents:read --principal user_7 --op retrieve --resource rh_1 --expires 2h",
     "proviso mint --grant payments:send --op pay --arg 'amount<=1000' --arg 'currency in USD,EUR'",
     "proviso mint --grant documents:read --op retrieve --max-further-hops 0 --json",
+    "proviso mint --grant documents:read --op retrieve --service documents > documents.token",
   ]);
 }
 
 async function run(context: Context, options: Options): Promise<void> {
-  const { grant, principal, anyOp } = options;
+  const { grant, principal, anyOp, service } = options;
   const restrictions = await restrictionsFrom(options);
-  const request: MintRequest = { grant, principal, anyOperation: anyOp, ...restrictions };
+  const request: MintRequest = { grant, principal, anyOperation: anyOp, service, ...restrictions };
   const minted = await withHome(context, options, (home) => mint(request, home));
   const { token, id, issued, expires, revocationId, hop } = minted;
-  const document = { token, id, grant, principal, issued, expires, revocationId, hop };
-  printAnswer(context, options, document, [token]);
+  const document = { token, id, grant, principal, service, issued, expires, revocationId, hop };
+  await printTokens(context, options, document, [token]);
   if (options.json !== true && context.stderr.isTerminal) say(context, summaryLine(token));
 }
 
-function mint(request: MintRequest, { issuer, keys, revocations, files }: Home): MintedCapability {
+function mint(request: MintRequest, { issuer, revocations, files }: Home): MintedCapability {
   const { expires, operations, anyOperation } = request;
   if (operations !== undefined && anyOperation === true) {
     throw usageError("--op and --any-op exclude each other", "give one of them");
@@ -87,7 +97,7 @@ function mint(request: MintRequest, { issuer, keys, revocations, files }: Home):
   const [entry] = revocations.find({
     links: [],
     capability: minted.id,
-    key: keys().minting.kid,
+    keys: revocableKeyIds(minted.keyId),
     issued: parseTime(minted.issued) ?? 0,
     ...(request.principal === undefined ? {} : { principal: request.principal }),
   });
