@@ -58,9 +58,11 @@ module.exports = {
     {
       name: "runs-everywhere",
       comment:
-        "proviso, proviso/macaroon and proviso/fetch import no Node module and nothing native.",
+        "proviso, proviso/macaroon, proviso/fetch and proviso/revocations import no Node module and nothing native.",
       severity: "error",
-      from: { path: "^src/(index\\.ts|macaroon/index\\.ts|http/fetch\\.ts)$" },
+      from: {
+        path: "^src/(index\\.ts|macaroon/index\\.ts|http/fetch\\.ts|protocols/revocations/index\\.ts)$",
+      },
       to: { reachable: true, path: `^(node:|libsql|.*/libsql/|(${builtinModules.join("|")})$)` },
     },
     {

@@ -146,11 +146,11 @@ export function eventLine(event: LedgerEvent, paint: Paint): string {
     at,
     // All of them have as many letters.
     answer,
-    kind.padEnd("invocation".length),
+    kind.padEnd("registration".length),
     whoWords(event),
     whatWords(event),
     capability === undefined ? "" : printable(capability),
-    grant === undefined || kind !== "issuance" ? "" : printable(grant),
+    grant === undefined || kind === "invocation" ? "" : printable(grant),
     handles.length === 0 ? "" : countWords(handles.length, "handle"),
     authorityWords(event, paint),
     codes.length === 0 ? "" : paint.bold(codes.map(printable).join(", ")),
@@ -176,7 +176,10 @@ function purposeOf({ purpose, path = [] }: LedgerEvent): string | undefined {
   return purpose ?? path.findLast(({ hop }) => hop?.purpose !== undefined)?.hop?.purpose;
 }
 
-function whatWords({ skill, operation, kind, path = [] }: LedgerEvent): string {
+function whatWords({ skill, operation, kind, path = [], change, record }: LedgerEvent): string {
+  if (change !== undefined) {
+    return record === undefined ? printable(change) : `${printable(change)}  ${printable(record)}`;
+  }
   if (kind === "revocation") {
     const [last] = path.slice(-1);
     return last === undefined ? "" : printable(last.revocationId);

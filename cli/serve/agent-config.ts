@@ -1,5 +1,6 @@
 import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
+import type { RegistryLifetimes, RegistrySettings } from "../../src/agent/registry/settings.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
 import type { Grant } from "../../src/issuer/grant.js";
@@ -41,6 +42,10 @@ export interface AgentConfig {
     readonly graceMs: number;
     readonly revocations: number;
   };
+  /** Absent means that services rely on the list for 5 minutes. */
+  readonly revocationFeed?: { readonly maxAge: string };
+  /** With the protocol agent-auth. */
+  readonly agentAuth?: AgentAuthConfig;
   readonly push?: { readonly origins: readonly string[] };
   readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
@@ -48,7 +53,18 @@ export interface AgentConfig {
 }
 
 /** The protocols that there are, by the names that the schema lists. */
-export type ProtocolName = "a2a";
+export type ProtocolName = "a2a" | "agent-auth" | "revocations";
+
+/** How agents register themselves, and what they get. */
+export interface AgentAuthConfig extends Omit<RegistrySettings, "lifetimes"> {
+  /** The capabilities that are shown without credentials; none unless given. */
+  readonly public?: readonly string[] | "*";
+  /** The URLs of services that execute a capability in the agent's place, by its name. */
+  readonly locations?: { readonly [capability: string]: string };
+  readonly verificationUrl?: string;
+  /** Durations, such as `1h`. */
+  readonly lifetimes?: { readonly [Name in keyof RegistryLifetimes]: string };
+}
 
 type ResourcesConfig =
   | { readonly folder: string }

@@ -17,11 +17,13 @@ import { type Closing, closeAll, openAll } from "./opened.js";
 import { keepInForce, readPolicy } from "./policy.js";
 import { type ServedAgent, serveProtocols } from "./protocols.js";
 import { pruneHourly } from "./prune.js";
+import { openServedRegistry } from "./registry.js";
 import { openResources } from "./resources.js";
 import {
   type Address,
   addressOf,
   agentHome,
+  feedMaxAgeOf,
   metricsAddressOf,
   type RunOptions,
 } from "./settings.js";
@@ -63,6 +65,7 @@ async function open(
   const { config, folder } = read;
   const address = addressOf(read, options);
   const metricsAt = metricsAddressOf(read, options);
+  const feedMaxAge = feedMaxAgeOf(read);
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
   const { files, config: issued, lifetime, maxLifetime } = agentHome(context, read, options);
@@ -106,14 +109,18 @@ async function open(
     () => tasks.prune(Date.now() - config.tasks.retention * DAY),
     () => revocations.prune(),
     () => ledger.prune(),
+    () => home.registryStore.prune(Date.now()),
   ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
 
+  const agentRegistry = await openServedRegistry(read, {
+    ...{ home, policy: policy.table, grants, skills: module.skills },
+  });
   const metrics = new AgentMetrics(() => revocations);
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
       ...{ issuer, revocations, ledger, resourceNumbers, lifetime, mode: config.mode },
-      ...{ skills: module.skills, policy: policy.table },
+      ...{ skills: module.skills, policy: policy.table, registry: agentRegistry },
       resources: resources?.source,
       undeclaredAmbient: config.undeclaredAmbient,
       maxHandles: config.maxHandles,
@@ -125,7 +132,25 @@ async function open(
     }),
   );
   const { runTask } = module;
-  const parts = { config, agent, authenticator, tasks, runTask, log, metrics };
+  const { keys } = home;
+  const parts = {
+    ...{
+      config,
+      file: read.file,
+      agent,
+      agentRegistry,
+      policy: policy.table,
+      ledger,
+      authenticator,
+      tasks,
+      keys,
+      revocations,
+      feedMaxAge,
+      runTask,
+      log,
+      metrics,
+    },
+  };
   const server = await serveProtocols({ ...parts, health: home.problems }, address).catch(
     (error: unknown) => {
       throw listeningError(error, address);

@@ -3,7 +3,7 @@ import { readDuration } from "../../src/caveats/time.js";
 import type { HomeConfig } from "../../src/home/home-config.js";
 import type { HomeFiles } from "../../src/home/home-files.js";
 import type { Context } from "../context.js";
-import { usageError } from "../exit.js";
+import { type CliError, usageError } from "../exit.js";
 import { databaseAt, findHome, type HomeChoice } from "../home.js";
 import { spanInWords } from "../moment.js";
 import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
@@ -59,6 +59,26 @@ export function agentHome(
     throw invalidConfig(file, [problemAt("lifetime", what)]);
   }
   return { ...home, lifetime, maxLifetime };
+}
+
+const DAY = 24 * 60 * 60;
+
+/**
+ * Seconds for which services may rely on the revocation list, where the configuration says it.
+ *
+ * @throws CliError `config_invalid` if that is more than a day, or the list is not published.
+ */
+export function feedMaxAgeOf({ config, file }: ReadConfig): number | undefined {
+  const { revocationFeed: feed, protocols } = config;
+  if (feed === undefined) return undefined;
+  const refuse = (place: string, what: string): CliError =>
+    invalidConfig(file, [problemAt(place, what)]);
+  if (!protocols.includes("revocations")) {
+    throw refuse("revocationFeed", 'has no effect: "protocols" does not name "revocations"');
+  }
+  const maxAge = readDuration(feed.maxAge) ?? 0;
+  if (maxAge <= DAY) return maxAge;
+  throw refuse("revocationFeed.maxAge", "is more than a day, the longest that a list is relied on");
 }
 
 /** Where to listen. */

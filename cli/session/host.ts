@@ -81,7 +81,11 @@ async function open(
     },
   });
   opened.push(() => home.close());
-  const prunings = [() => home.revocations.prune(), () => home.ledger.prune()];
+  const prunings = [
+    () => home.revocations.prune(),
+    () => home.ledger.prune(),
+    () => home.registryStore.prune(Date.now()),
+  ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
   const plugins = await openPlugins(read, (server, line) =>
     say(context, printable(`${server}: ${line}`)),

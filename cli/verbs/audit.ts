@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import type { LedgerQuery } from "../../src/agent/ledger.js";
 import { formatTime, readDuration } from "../../src/caveats/time.js";
 import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
+import { KINDS } from "../../src/stores/ledger/row.js";
 import type { Context } from "../context.js";
 import { type CliError, usageError } from "../exit.js";
 import { addDatabase, type HomeChoice, homeFor, withStores } from "../home.js";
@@ -21,8 +22,9 @@ export function define(program: Command, context: Context): void {
     .summary("what an agent decided, from its ledger")
     .helpCommand(false)
     .description(
-      "Lists what an agent granted, ran, refused and revoked, oldest first: when, for whom and by " +
-        "which agent, what, with which capability, and why not. Reads the ledger while the agent " +
+      "Lists what an agent granted, ran, refused and revoked, and what became of hosts, agents and " +
+        "approvals, oldest first: when, for whom and by which agent, what, with which capability, and " +
+        "why not. Reads the ledger while the agent " +
         "runs; the last moments may not be there yet.",
     )
     .option("--principal <user>", "only on behalf of this user", toText)
@@ -33,11 +35,7 @@ export function define(program: Command, context: Context): void {
       toText,
     )
     .option("--refused", "only what was refused")
-    .addOption(
-      new Option("--kind <kind>", "only events of this kind").choices([
-        ...["issuance", "invocation", "revocation"],
-      ]),
-    )
+    .addOption(new Option("--kind <kind>", "only events of this kind").choices([...KINDS]))
     .addOption(limitOption())
     .action(act(context, list));
   const tree = audit

@@ -94,7 +94,8 @@ function render(
 }
 
 function headRows(inspection: Inspection, now: number): Row[] {
-  const { capability, authority, bytes, format, revocationId, identifier, location } = inspection;
+  const { capability, service, authority, bytes, format, revocationId, identifier, location } =
+    inspection;
   const rows: Row[] = [];
   if (capability === undefined) rows.push(["identifier", rawText(identifier)]);
   else {
@@ -102,6 +103,7 @@ function headRows(inspection: Inspection, now: number): Row[] {
     rows.push(["capability", printable(id)], ["grant", quotedIfOdd(grant)]);
     if (principal !== undefined) rows.push(["principal", quotedIfOdd(principal)]);
     rows.push(["issuer", `${quotedIfOdd(iss)}, key ${quotedIfOdd(kid)}`]);
+    if (service !== undefined) rows.push(["service", `${quotedIfOdd(service)}, and no other`]);
     rows.push(["issued", `${issued} (${seenFromNow(issued, now)})`]);
     rows.push(["expires", timeLeft(authority.expires, now)]);
   }

@@ -7,15 +7,16 @@ import type { Context } from "../context.js";
 import { usageError } from "../exit.js";
 import { addDatabase, findHome, type HomeChoice, withRevocations } from "../home.js";
 import { printAnswer, printable, printData, say } from "../output.js";
+import { giveServiceKeys } from "../service-keys.js";
 import { unknownKey } from "../unknown-name.js";
-import { act, addExamples, type GlobalOptions } from "../verb.js";
+import { act, addExamples, type GlobalOptions, toText } from "../verb.js";
 
 const OLDEST = "$(proviso keys list | awk '/verifies/ { print $1; exit }')";
 
 export function define(program: Command, context: Context): void {
   const keys = program
     .command("keys")
-    .summary("list, rotate, retire or export root keys")
+    .summary("list, rotate, retire or export root keys, or derive those of a service")
     .helpCommand(false)
     .description("The keyring: one key mints new tokens, older ones still verify theirs.");
   const list = keys
@@ -38,6 +39,17 @@ export function define(program: Command, context: Context): void {
     .description("Prints a key with its secret as a JWK. Whoever has it can mint.")
     .argument("<kid>", "the key's id, from keys list")
     .action(act(context, reveal));
+  const service = keys
+    .command("service")
+    .description(
+      "Derives the keys for one service, and gives them as a JWK Set. With it the service checks and " +
+        "narrows what is minted for it by mint --service, and mints for itself alone. Give it a new one " +
+        "after keys rotate.",
+    )
+    .argument("<service>", "the service's name, as it stands in the audience of tokens")
+    .option("--out <file>", "write them to a new file, mode 0600", toText)
+    .option("--reveal", "show them also where the output is a terminal")
+    .action(act(context, giveServiceKeys));
   for (const verb of [rotate, retire]) addDatabase(verb);
   const listing = ["proviso keys list"];
   const rotation = ["proviso keys rotate"];
@@ -47,7 +59,9 @@ export function define(program: Command, context: Context): void {
   addExamples(rotate, rotation);
   addExamples(exported, backup);
   addExamples(retire, [...rotation, ...retirement]);
-  addExamples(keys, [...listing, ...rotation, ...backup, ...retirement]);
+  const derivation = ["proviso keys service documents --out documents.jwks"];
+  addExamples(service, derivation);
+  addExamples(keys, [...listing, ...rotation, ...derivation, ...backup, ...retirement]);
 }
 
 function show(context: Context, options: GlobalOptions): void {
@@ -87,7 +101,11 @@ async function remove(context: Context, options: HomeChoice, kid: string): Promi
 }
 
 function assertRetirable(kid: string, present: Keyring): void {
-  if (present.find(kid) === undefined) throw unknownKey(kid, present);
+  if (present.list().every((key) => key.kid !== kid)) {
+    if (present.find(kid) === undefined) throw unknownKey(kid, present);
+    const hint = `proviso revoke --key '${kid}' refuses what was made under it`;
+    throw usageError(`${kid} is derived from a root key, so it cannot be retired by itself`, hint);
+  }
   if (present.minting.kid !== kid) return;
   const hint = "proviso keys rotate first, then retire it";
   throw usageError(`${kid} is the key that mints, so it cannot be retired yet`, hint);

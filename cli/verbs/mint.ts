@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { revocableKeyIds } from "../../src/capability/key-id.js";
 import type { MintedCapability, MintRequest } from "../../src/capability/mint.js";
 import { emptyRules, meet } from "../../src/caveats/meet.js";
 import { parseTime, readDuration } from "../../src/caveats/time.js";
@@ -15,6 +16,7 @@ interface Options extends HomeChoice {
   readonly grant: string;
   readonly principal?: string;
   readonly anyOp?: boolean;
+  readonly service?: string;
 }
 
 export function define(program: Command, context: Context): void {
@@ -28,6 +30,11 @@ export function define(program: Command, context: Context): void {
     )
     .requiredOption("--grant <grant>", "what is granted, such as documents:read", toText)
     .option("--principal <user>", "the user on whose behalf", toText)
+    .option(
+      "--service <service>",
+      "the one service it is for: made under that service's key, which keys service gives",
+      toText,
+    )
     .option("--any-op", "allow every operation, now and in future, instead of naming them");
   addRestrictions(command, {
     help: {
@@ -41,21 +48,22 @@ export function define(program: Command, context: Context): void {
     "proviso mint --grant documents:read --principal user_7 --op retrieve --resource rh_1 --expires 2h",
     "proviso mint --grant payments:send --op pay --arg 'amount<=1000' --arg 'currency in USD,EUR'",
     "proviso mint --grant documents:read --op retrieve --max-further-hops 0 --json",
+    "proviso mint --grant documents:read --op retrieve --service documents > token",
   ]);
 }
 
 async function run(context: Context, options: Options): Promise<void> {
-  const { grant, principal, anyOp } = options;
+  const { grant, principal, anyOp, service } = options;
   const restrictions = await restrictionsFrom(options);
-  const request: MintRequest = { grant, principal, anyOperation: anyOp, ...restrictions };
+  const request: MintRequest = { grant, principal, anyOperation: anyOp, service, ...restrictions };
   const minted = await withHome(context, options, (home) => mint(request, home));
   const { token, id, issued, expires, revocationId, hop } = minted;
-  const document = { token, id, grant, principal, issued, expires, revocationId, hop };
+  const document = { token, id, grant, principal, service, issued, expires, revocationId, hop };
   printAnswer(context, options, document, [token]);
   if (options.json !== true && context.stderr.isTerminal) say(context, summaryLine(token));
 }
 
-function mint(request: MintRequest, { issuer, keys, revocations, files }: Home): MintedCapability {
+function mint(request: MintRequest, { issuer, revocations, files }: Home): MintedCapability {
   const { expires, operations, anyOperation } = request;
   if (operations !== undefined && anyOperation === true) {
     throw usageError("--op and --any-op exclude each other", "give one of them");
@@ -87,7 +95,7 @@ function mint(request: MintRequest, { issuer, keys, revocations, files }: Home):
   const [entry] = revocations.find({
     links: [],
     capability: minted.id,
-    key: keys().minting.kid,
+    keys: revocableKeyIds(minted.keyId),
     issued: parseTime(minted.issued) ?? 0,
     ...(request.principal === undefined ? {} : { principal: request.principal }),
   });

@@ -1,8 +1,11 @@
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Decision, VerifiedCapability } from "../../src/capability/authorize.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import { formatTime } from "../../src/caveats/time.js";
-import type { Home } from "../../src/home/open-home.js";
+import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
+import { createRevocationList } from "../../src/revocation/list.js";
+import { readKeyringFile } from "../../src/stores/keyring-file.js";
 import { readArguments } from "../argument-expression.js";
 import type { Context } from "../context.js";
 import { EXIT, usageError } from "../exit.js";
@@ -12,6 +15,7 @@ import {
   type Paint,
   printAnswer,
   printable,
+  quoted,
   type Row,
   renderRows,
   stdoutPaint,
@@ -28,6 +32,8 @@ interface Options extends HomeChoice {
   readonly invoker?: string;
   readonly audience?: string;
   readonly at?: string;
+  readonly keys?: string;
+  readonly issuer?: string;
 }
 
 export function define(program: Command, context: Context): void {
@@ -61,12 +67,24 @@ export function define(program: Command, context: Context): void {
       "judge expiry by this moment instead of now: a time or a duration",
       toText,
     )
+    .option(
+      "--keys <file>",
+      "a service's keys, as keys service gives them, in the place of a home; the audience is that " +
+        "service then, and no revocation list is looked into",
+      toText,
+    )
+    .option(
+      "--issuer <name>",
+      "with --keys: the name of the issuer, as proviso inspect shows it",
+      toText,
+    )
     .action(act(context, run));
   addDatabase(command);
   addExamples(command, [
     "proviso verify @token --grant documents:read --op retrieve",
     "proviso verify --grant documents:read --op retrieve --resource rh_1 --arg amount=500 --arg to=acc_456 < token",
     "proviso verify @token --grant documents:read --op retrieve --at 5m --json",
+    "proviso verify @token --keys documents.jwks --issuer documents-agent --grant documents:read --op retrieve",
     'proviso verify @token --grant documents:read --op delete || echo "refused, exit code $?"',
   ]);
 }
@@ -74,18 +92,51 @@ export function define(program: Command, context: Context): void {
 async function run(context: Context, options: Options, argument?: string): Promise<void> {
   const invocation = invocationFrom(options);
   const token = readTokenArgument(context, argument);
-  const decision = await withHome(context, options, (home) => authorize(token, invocation, home));
+  const alone = serviceIssuer(context, options);
+  const decision =
+    alone === undefined
+      ? await withHome(context, options, (home) => authorize(token, invocation, home))
+      : authorize(token, invocation, alone);
   const exitCode = decision.allowed ? EXIT.done : exitForDenial(decision.denials[0].code);
   context.exitCode = exitCode;
   // What is judged by another moment than now says so: it is no answer about now.
   const at = invocation.time === undefined ? undefined : formatTime(invocation.time.getTime());
-  const document = { ...documentFrom(decision, exitCode), at };
+  const unlisted = alone === undefined ? {} : { revocationChecked: false };
+  const document = { ...documentFrom(decision, exitCode), at, ...unlisted };
   const lines = render(decision, stdoutPaint(context));
   if (at !== undefined) lines.push(`  judged as of ${at}, not of now`);
+  if (alone !== undefined) lines.push("  no revocation list was looked into");
   printAnswer(context, options, document, lines);
 }
 
-function authorize(token: string, invocation: Invocation, { issuer, files }: Home): Decision {
+/** What checks, and where it says which grants there are. */
+interface Checker {
+  readonly issuer: Issuer;
+  readonly files: { readonly config: string };
+}
+
+/** What a service checks with, that has its own keys and no home. */
+function serviceIssuer(
+  context: Context,
+  { keys: file, issuer: name }: Options,
+): Checker | undefined {
+  if (file === undefined && name === undefined) return undefined;
+  if (file === undefined || name === undefined) {
+    const missing = file === undefined ? "--keys" : "--issuer";
+    throw usageError(`${missing} is missing: --keys and --issuer belong together`);
+  }
+  const keys = readKeyringFile(resolve(context.cwd, file));
+  if (keys.service === undefined) {
+    const hint =
+      "proviso keys service gives a service its own; with root keys, name their home by --home";
+    throw usageError(`${quoted(file)} does not have a service's keys`, hint);
+  }
+  const revocations = createRevocationList();
+  const issuer = createIssuer({ name, keys, revocations, audience: keys.service });
+  return { issuer, files: { config: "the home" } };
+}
+
+function authorize(token: string, invocation: Invocation, { issuer, files }: Checker): Decision {
   if (invocation.grant === undefined && issuer.grants === undefined) {
     throw usageError(
       "--grant is missing, and this home does not list its grants",

@@ -7,6 +7,7 @@ import type { Mode, UndeclaredAmbient } from "./clearance.js";
 import type { KnownGrant } from "./grant.js";
 import type { Ledger, Observation } from "./ledger.js";
 import type { Policy } from "./policy.js";
+import type { Registry } from "./registry/registry.js";
 import type { ResourceSource } from "./resources/resource.js";
 import type { ResourceHandles } from "./resources/resource-handles.js";
 import type { ResourceNumbers } from "./resources/resource-numbers.js";
@@ -49,6 +50,11 @@ export interface IssuingAgentOptions {
   readonly maxHandles?: number | undefined;
   /** Names of arguments whose values go into the ledger; none unless given. */
   readonly recordValues?: readonly string[] | undefined;
+  /**
+   * Hosts, agents and approvals; required where a grant has an `approval`. Its policy, clock and revocations
+   * are this agent's.
+   */
+  readonly registry?: Registry | undefined;
   /** Called with every decision, for metrics. */
   readonly observe?: ((observation: Observation) => void) | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
@@ -62,7 +68,7 @@ export type SettledOptions = Pick<IssuingAgentOptions, Absent> & {
   >;
 };
 
-type Absent = "resources" | "resourceNumbers";
+type Absent = "resources" | "resourceNumbers" | "registry";
 
 /** What an agent decides by: its options, and what was made of them. */
 export interface AgentContext extends Omit<SettledOptions, "skills" | "operations"> {
@@ -77,7 +83,7 @@ export interface AgentContext extends Omit<SettledOptions, "skills" | "operation
 const REQUIRED = ["issuer", "revocations", "ledger", "policy", "skills"] as const;
 const OPTIONAL = [
   ...["maxRevocations", "operations", "resources", "resourceNumbers", "mode", "undeclaredAmbient"],
-  ...["audience", "lifetime", "maxHandles", "recordValues", "observe", "clock"],
+  ...["audience", "lifetime", "maxHandles", "recordValues", "observe", "clock", "registry"],
 ];
 const DEFAULT_LIFETIME = 15 * 60;
 const MAX_HANDLES = CAPABILITY_LIMITS.setMembers;

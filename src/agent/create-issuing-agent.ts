@@ -70,6 +70,10 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
   const skills = checkSkills(options.skills);
   const operations = operationsOf([...skills.values()], settled.operations);
   const grants = expandGrants([...issuer.grants.values()], [...operations.values()]);
+  const approved = grants.findIndex(({ approval }) => approval !== undefined);
+  if (approved >= 0 && settled.registry === undefined) {
+    throw new TypeError(`grants[${approved}].approval: needs a registry, which keeps approvals`);
+  }
   return new IssuingAgent({
     ...settled,
     grants: new Map(grants.map((grant) => [grant.id, grant])),

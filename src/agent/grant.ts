@@ -1,11 +1,16 @@
 import { assertMembers, meant } from "../caveats/known-members.js";
 import { type Grant, grantsById, texts } from "../issuer/grant.js";
+import { checkApprovalRule } from "./approvals/approval-result.js";
 import type { Operation } from "./skill.js";
 
 /** A grant as an issuing agent offers it: all of it is said. */
-export type KnownGrant = Required<Omit<Grant, "recheck">> & Pick<Grant, "recheck">;
+export type KnownGrant = Required<Omit<Grant, Optional>> & Pick<Grant, Optional>;
 
-const MEMBERS = ["id", "description", "operations", "attenuable", "legacy", "requires", "recheck"];
+type Optional = "recheck" | "approval";
+
+const MEMBERS = [
+  ...["id", "description", "operations", "attenuable", "legacy", "requires", "recheck", "approval"],
+];
 
 /**
  * Grants as an issuer takes them, checked against an agent's skills, and the other operations that it gives
@@ -48,7 +53,7 @@ function withoutStar(grant: Grant, where: string, all: readonly string[]): Grant
 
 function checkGrant(grant: Grant, where: string, all: readonly string[]): KnownGrant {
   assertMembers(grant, MEMBERS, where);
-  const { id, description, operations, legacy = false, requires = [], recheck } = grant;
+  const { id, description, operations, legacy = false, requires = [], recheck, approval } = grant;
   const { attenuable = !legacy } = grant;
   if (typeof description !== "string" || description === "") {
     throw new TypeError(`${where}.description: must be a text`);
@@ -67,5 +72,10 @@ function checkGrant(grant: Grant, where: string, all: readonly string[]): KnownG
   }
   const required = texts(requires, `${where}.requires`);
   const known = { id, description, operations, attenuable, legacy, requires: required };
-  return recheck === undefined ? known : { ...known, recheck };
+  if (approval !== undefined) checkApprovalRule(approval, `${where}.approval`);
+  return {
+    ...known,
+    ...(recheck === undefined ? {} : { recheck }),
+    ...(approval === undefined ? {} : { approval }),
+  };
 }

@@ -104,7 +104,8 @@ export async function issueOffers(
   return { ok: true, granted, kept };
 }
 
-function expiryOf(
+/** When a capability expires that is asked for now. */
+export function expiryOf(
   { restrictions: { expires } }: CapabilityRequest,
   now: number,
   { issuer, lifetime }: AgentContext,
@@ -115,7 +116,7 @@ function expiryOf(
 }
 
 /** What the issuer would take for its own mistake: times that leave no moment between them. */
-function wrongTimes(
+export function wrongTimes(
   { restrictions: { notBefore } }: CapabilityRequest,
   expires: string,
   now: number,
@@ -128,7 +129,8 @@ function wrongTimes(
   return invalidRequest("notBefore", `notBefore ${notBefore} is not before expires, ${expires}`);
 }
 
-function tooMany(offers: readonly Offer[], most: number): RequestRefusal | undefined {
+/** Refuses offers of more resources than a capability may name. */
+export function tooMany(offers: readonly Offer[], most: number): RequestRefusal | undefined {
   const over = offers.find(({ resources = [] }) => resources.length > most);
   if (over === undefined) return undefined;
   const { grant, resources = [] } = over;

@@ -3,6 +3,7 @@ import type { VerifiedCapability } from "../capability/authorize.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Issuer } from "../issuer/issuer.js";
 import { type Admission, admit } from "./admission.js";
+import { executeGrant, type GrantExecution, type GrantToken, grantToken } from "./agent-grants.js";
 import type { AgentContext } from "./agent-options.js";
 import { ownInvocation, skillArguments } from "./arguments.js";
 import type { Caller, Presenter } from "./caller.js";
@@ -15,6 +16,7 @@ import type {
   SkillInvocation,
   UndeclaredAmbient,
 } from "./clearance.js";
+import { collectApproved, type Keep } from "./collecting.js";
 import { type Coverage, coverageOf } from "./coverage.js";
 import { clearCall, clearOperation } from "./gate.js";
 import type { KnownGrant } from "./grant.js";
@@ -33,6 +35,7 @@ import {
   type RequestOutcome,
   type RevocationOutcome,
 } from "./outcomes.js";
+import { openPending } from "./pending.js";
 import {
   type AuthenticatedCapability,
   authenticateAll,
@@ -41,6 +44,8 @@ import {
 } from "./presented.js";
 import { Recorder } from "./recorder.js";
 import { type RequestDenial, tooManyRevocations } from "./refusal.js";
+import type { AgentGrant } from "./registry/records.js";
+import type { Registry } from "./registry/registry.js";
 import type { Operation, Skill } from "./skill.js";
 
 /**
@@ -53,6 +58,8 @@ export class IssuingAgent {
   readonly mode: Mode;
   readonly undeclaredAmbient: UndeclaredAmbient;
   readonly issuer: Issuer;
+  /** Hosts, agents and approvals, where it has them. */
+  readonly registry: Registry | undefined;
   readonly #context: AgentContext;
   readonly #recorder: Recorder;
   /** Leaves that are neither used nor given up, with the seconds that each took to decide. */
@@ -66,6 +73,7 @@ export class IssuingAgent {
     this.mode = context.mode;
     this.undeclaredAmbient = context.undeclaredAmbient;
     this.issuer = context.issuer;
+    this.registry = context.registry;
     this.#recorder = new Recorder(context);
   }
 
@@ -73,9 +81,11 @@ export class IssuingAgent {
    * Grants capabilities: what grants, request and policy have in common.
    *
    * @param params - As the caller sent them.
+   * @param id - The caller's own id of the request, so that what needs an approval is asked for once.
+   * @returns What was issued; and what waits for an approval, under grants that need one.
    * @throws StorageError if the issuance could not be recorded; then nothing was issued.
    */
-  async request(caller: Caller, params: Json): Promise<RequestOutcome> {
+  async request(caller: Caller, params: Json, id?: string): Promise<RequestOutcome> {
     const elapsed = this.#recorder.start();
     const reading = readCapabilityRequest(params);
     const refuse = (denial: RequestDenial, purpose?: string): RequestOutcome => {
@@ -88,12 +98,65 @@ export class IssuingAgent {
     const found = await offersFor(request, caller, this.#context);
     if (!found.ok) return refuse(found.denial, purpose);
     const { offers, ...rest } = found;
-    const issuance = await issueOffers(offers, request, caller, this.#context);
+    const waiting = offers.filter(({ grant }) => grant.approval !== undefined);
+    const open = offers.filter(({ grant }) => grant.approval === undefined);
+    const issuance = await issueOffers(open, request, caller, this.#context);
     if (!issuance.ok) return refuse(issuance.denial, purpose);
+    const opened =
+      waiting.length === 0
+        ? undefined
+        : await openPending(waiting, request, caller, this.#context, id);
+    if (opened?.ok === false) return refuse(opened.denial, purpose);
     const { granted, kept } = issuance;
-    if (granted.length === 0) this.#recorder.notIssued(caller, "nothing_found", purpose, elapsed());
-    else await this.#recorder.issued(caller, granted, kept, purpose, elapsed());
-    return { ...rest, capabilities: granted };
+    if (offers.length === 0) this.#recorder.notIssued(caller, "nothing_found", purpose, elapsed());
+    else if (granted.length > 0) {
+      await this.#recorder.issued(caller, granted, kept, purpose, elapsed());
+    }
+    const pending = opened === undefined ? {} : { pending: opened.pending };
+    return { ...rest, capabilities: granted, ...pending };
+  }
+
+  /**
+   * Hands out what an approval allows, to the party that asked. Once collected, collecting again gives the
+   * same capabilities; while nobody has decided, it is still pending.
+   *
+   * @throws StorageError if the issuance could not be recorded; collecting again goes on then.
+   */
+  async collect(caller: Caller, approval: string): Promise<RequestOutcome> {
+    const elapsed = this.#recorder.start();
+    const keep: Keep = (granted, kept) =>
+      this.#recorder.issued(caller, [granted], [kept], undefined, elapsed());
+    const outcome = await collectApproved(caller, approval, this.#context, keep);
+    if (!outcome.ok) this.#recorder.notIssued(caller, outcome.denial.code, undefined, elapsed());
+    return outcome;
+  }
+
+  /**
+   * A token of what an agent of the registry was granted, made anew: always of the same capability, with a hop
+   * for each party that demanded something. For a capability with a location, it is for that service alone.
+   *
+   * @returns `undefined` unless grant, agent and host are active and the capability is still there.
+   * @throws StorageError if it cannot be recorded.
+   */
+  grantToken(grant: Pick<AgentGrant, "id">): Promise<GrantToken | undefined> {
+    return grantToken(grant.id, this.#context, async (caller, kept, { purpose, ...of }) => {
+      const granted = { id: kept.id, grant: of.grant };
+      await this.#recorder.issued(caller, [granted], [kept], purpose, 0);
+    });
+  }
+
+  /**
+   * Runs a capability for an agent of the registry: judged by what it presents, or else by what it was granted,
+   * by the same rules. Several grants of one capability each count for themselves.
+   *
+   * @throws As {@link IssuingAgent.invoke} does.
+   */
+  executeGrant(asked: GrantExecution): Promise<InvocationOutcome> {
+    return executeGrant(asked, this.#context, {
+      token: (grant) => this.grantToken(grant),
+      refused: (caller, denial) => this.#recorder.refused("invocation", caller, [denial]),
+      invoke: (caller, invocation) => this.invoke(caller, invocation, asked.signal),
+    });
   }
 
   /**

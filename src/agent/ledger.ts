@@ -1,7 +1,15 @@
 import type { Hop } from "../caveats/hop.js";
 
-/** What happened. */
-export type LedgerEventKind = "issuance" | "invocation" | "revocation";
+/**
+ * What happened. `approval` is about what people are to decide: opened, decided, expired, collected.
+ * `registration` is about hosts, agents and what agents are granted.
+ */
+export type LedgerEventKind =
+  | "issuance"
+  | "invocation"
+  | "revocation"
+  | "approval"
+  | "registration";
 
 /**
  * The caller's authority: a capability, a capability of a legacy grant, or ambient, which is what the
@@ -29,6 +37,10 @@ export interface LedgerEvent {
   readonly declared?: boolean;
   readonly skill?: string;
   readonly operation?: string;
+  /** What changed, such as `agent.activated`, `grant.revoked` or `approval.approved`. */
+  readonly change?: string;
+  /** The id of the host, agent, agent grant or approval that changed. */
+  readonly record?: string;
   /** As callers know them. */
   readonly handles?: readonly string[];
   /** Denial codes, or what else a refusal is called; empty if allowed. */
@@ -56,6 +68,8 @@ export interface IssuedCapability {
   readonly identifier: string;
   /** The canonical JSON of the issuer's hop. */
   readonly hop: string;
+  /** The canonical JSON of each hop that it was issued with after the issuer's own; absent for none. */
+  readonly further?: readonly string[];
   /** The user on whose behalf it was issued. */
   readonly principal: string;
   readonly invoker: string;

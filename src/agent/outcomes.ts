@@ -1,4 +1,5 @@
 import type { Json } from "../bytes/json.js";
+import type { OpenedApproval } from "./approvals/approvals.js";
 import type { Clearance } from "./clearance.js";
 import type { GrantedCapability } from "./issuance.js";
 import type { AgentDenials, Denied, RefusedGrant, RequestRefusal } from "./refusal.js";
@@ -12,6 +13,8 @@ export type RequestOutcome =
       readonly refused: readonly RefusedGrant[];
       /** Why there are no capabilities, where the query matched nothing. */
       readonly reason?: string;
+      /** What waits for an approval: {@link IssuingAgent.collect} gives it once it is approved. */
+      readonly pending?: OpenedApproval;
     }
   | RequestRefusal;
 

@@ -1,4 +1,4 @@
-import type { HandleScope } from "../issuer/issuer.js";
+import type { HandleScope } from "../issuer/draft.js";
 import type { AgentContext } from "./agent-options.js";
 import type { KnownGrant } from "./grant.js";
 import type { Ledger } from "./ledger.js";

@@ -31,7 +31,7 @@ export class Recorder {
   /** @throws StorageError if the ledger cannot record it: then nothing is issued. */
   async issued(
     caller: Presenter,
-    granted: readonly GrantedCapability[],
+    granted: readonly Pick<GrantedCapability, "id" | "grant" | "resourceHandles">[],
     kept: readonly IssuedCapability[],
     purpose: string | undefined,
     seconds: number,

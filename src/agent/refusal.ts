@@ -70,12 +70,12 @@ export function tooManyRevocations(most: number): AgentDenial {
 }
 
 /** What took away all that was asked for. */
-type TakenBy = "grant" | "request" | "policy";
+type TakenBy = "grant" | "request" | "policy" | "approval";
 
 /** A grant under which nothing was issued, and why. */
 export interface RefusedGrant {
   readonly grant: string;
-  /** Which of grant, request and policy left nothing. */
+  /** Which of grant, request, policy and approval left nothing. */
   readonly takenBy: TakenBy;
   readonly message: string;
 }
@@ -89,6 +89,9 @@ export interface RefusedGrant {
  * - `unknown_collection`, `unknown_field`, `unknown_operator`, `invalid_value`: in the query.
  * - `too_many_resources`: the query matches more than one capability can name.
  * - `nothing_left`: grant, request and policy have nothing in common; `refused` says which took it.
+ * - `too_many_pending`: as many requests of the caller wait for an approval as may.
+ * - `approval_unknown`: the caller has asked for nothing that an approval of this id is about.
+ * - `approval_denied`: an approver denied it, nobody decided in time, or it was taken back.
  */
 export type RequestDenialCode =
   | "invalid_request"
@@ -97,7 +100,10 @@ export type RequestDenialCode =
   | "resource_query_required"
   | QueryDenial["code"]
   | "too_many_resources"
-  | "nothing_left";
+  | "nothing_left"
+  | "too_many_pending"
+  | "approval_unknown"
+  | "approval_denied";
 
 /** Why a request for capabilities, or about one, is refused. */
 export interface RequestDenial {

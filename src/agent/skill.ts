@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../bytes/json.js";
+import { isObject, type Json, type JsonObject } from "../bytes/json.js";
 import { assertMembers } from "../caveats/known-members.js";
 import type { Caller } from "./caller.js";
 import type { Resource } from "./resources/resource.js";
@@ -35,6 +35,9 @@ export interface Operation {
   readonly target?: "item" | "collection";
 }
 
+/** What a skill does at most; those that change nothing read. */
+export type SkillEffect = "read" | "write" | "delete" | "administer";
+
 /** What an issuing agent can do, and what that takes. */
 export interface Skill extends Operation {
   /** As callers name it, such as `retrieve_document`. */
@@ -48,6 +51,10 @@ export interface Skill extends Operation {
    * `resource-handle`.
    */
   readonly input: { readonly [keyword: string]: Json };
+  /** JSON Schema (2020-12) of its result. */
+  readonly output?: { readonly [keyword: string]: Json };
+  /** What it does at most: what does not say that it only reads counts as if it did more. */
+  readonly effect?: SkillEffect;
   /**
    * Runs the skill. Only the log gets what it throws, but for a {@link SkillInputError}, whose message
    * the caller gets.
@@ -90,6 +97,11 @@ const SKILL_RULES: Rules<Skill> = {
   examples: [isAbsentOr(isTexts), "an array of texts"],
   ...OPERATION_RULES,
   input: [isObjectSchema, 'a JSON Schema with "type": "object"'],
+  output: [isAbsentOr(isSchema), "a JSON Schema, as an object"],
+  effect: [
+    isAbsentOr(isOneOf("read", "write", "delete", "administer")),
+    '"read", "write", "delete" or "administer"',
+  ],
   run: [(run) => typeof run === "function", "a function"],
 };
 
@@ -175,6 +187,10 @@ function isAbsentOr(holds: Rule[0]): Rule[0] {
 
 function isObjectSchema(value: unknown): boolean {
   return typeof value === "object" && value !== null && Reflect.get(value, "type") === "object";
+}
+
+function isSchema(value: unknown): boolean {
+  return isObject(value);
 }
 
 /** What errors call what is asked for: the id of a skill, or the name of another operation. */

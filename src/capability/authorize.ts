@@ -9,6 +9,7 @@ import { judgeHop } from "../caveats/judge.js";
 import { assertMembers } from "../caveats/known-members.js";
 import { meetOf } from "../caveats/meet.js";
 import { suggestions } from "../caveats/nearest.js";
+import { shown } from "../caveats/scalar.js";
 import { parseTime } from "../caveats/time.js";
 import type { RevocationEntry } from "../revocation/entry.js";
 import type { RevocationQuery, RevocationSource } from "../revocation/source.js";
@@ -22,6 +23,7 @@ import {
 } from "./authenticate.js";
 import type { Denial, DenialCode } from "./denial.js";
 import { type GrantOperations, grantDenials, grantsInForce } from "./grants.js";
+import { readServiceKeyId, revocableKeyIds } from "./key-id.js";
 import { hopsOf } from "./token.js";
 
 /** What a check rests on. */
@@ -53,6 +55,8 @@ export interface VerifiedCapability {
   readonly grant: string;
   readonly issuer: string;
   readonly keyId: string;
+  /** The one service it was made for, if it was made under that service's key. */
+  readonly service?: string;
   readonly principal?: string;
   readonly issued: string;
   readonly expires: string;
@@ -132,7 +136,11 @@ function judge(
     by.audience === undefined && context.audience !== undefined
       ? { ...by, audience: context.audience }
       : by;
-  const [first, ...more] = [...revocationDenials(token, asked, context), ...rules(token, asked)];
+  const [first, ...more] = [
+    ...revocationDenials(token, asked, context),
+    ...serviceDenials(token, asked),
+    ...rules(token, asked),
+  ];
   if (first === undefined) return { allowed: true, capability: verifiedCapability(token) };
   return { allowed: false, denials: [first, ...more], capability: refusedCapability(token) };
 }
@@ -189,7 +197,7 @@ export function revocationQueryFor({ identifier, chains }: AuthenticToken): Revo
   return {
     links: [...new Set(chains.flatMap((chain) => chain.revocationIds))],
     capability: identifier.id,
-    key: identifier.kid,
+    keys: revocableKeyIds(identifier.kid),
     issued: parseTime(identifier.issued) ?? Number.NEGATIVE_INFINITY,
     ...(identifier.principal === undefined ? {} : { principal: identifier.principal }),
   };
@@ -212,6 +220,23 @@ function revokedDenial(entry: RevocationEntry, chains: readonly AuthenticChain[]
     message: `${discharge > 0 ? `in discharge ${discharge}, ` : ""}${where} is revoked`,
     ...(discharge > 0 ? { discharge } : {}),
   };
+}
+
+/**
+ * A service can make any token under its key, with any hop: that the token is good for this service alone
+ * rests on the key's id.
+ */
+function serviceDenials({ identifier }: AuthenticToken, { audience }: CheckedInvocation): Denial[] {
+  const service = readServiceKeyId(identifier.kid)?.service;
+  if (service === undefined || service === audience) return [];
+  const denial: Denial = {
+    code: "audience_denied",
+    hop: 0,
+    rule: "kid",
+    expected: [service],
+    message: `this token was made under the key of the service ${shown(service)}, and no other accepts it`,
+  };
+  return [audience === undefined ? denial : { ...denial, actual: audience }];
 }
 
 function hopDenials(token: AuthenticToken, asked: CheckedInvocation): Denial[] {
@@ -250,11 +275,13 @@ function verifiedCapability(token: AuthenticToken): VerifiedCapability {
   const { identifier, chains } = token;
   const [own] = chains;
   const authority = authorityOf(token);
+  const service = readServiceKeyId(identifier.kid)?.service;
   const capability: Omit<VerifiedCapability, typeof verified> = {
     id: identifier.id,
     grant: identifier.grant,
     issuer: identifier.iss,
     keyId: identifier.kid,
+    ...(service === undefined ? {} : { service }),
     ...(identifier.principal === undefined ? {} : { principal: identifier.principal }),
     issued: identifier.issued,
     expires: authority.expires ?? identifier.issued,

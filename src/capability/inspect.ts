@@ -10,6 +10,7 @@ import { readMacaroons } from "../macaroon/read.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { decodeIdentifier, type Identifier } from "./identifier.js";
 import type { InspectedLink, InspectedMacaroon, Inspection, RawBytes } from "./inspection.js";
+import { readServiceKeyId } from "./key-id.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
 import { overCapabilityLimits } from "./token.js";
 import { warningsFor } from "./warnings.js";
@@ -42,6 +43,7 @@ export function inspect(token: string, options: InspectOptions = {}): Inspection
   const discharges = others.map(inspectMacaroon);
   const authority = meetOf([own, ...discharges].map(({ links }) => links.map((link) => link.hop)));
   const capability = capabilityOf(root);
+  const service = readServiceKeyId(capability?.kid ?? "")?.service;
   const bytes = macaroons.reduce((sum, macaroon) => sum + binaryV2Length(macaroon), 0);
   const inspection: Omit<Inspection, "warnings"> = {
     verified: false,
@@ -49,6 +51,7 @@ export function inspect(token: string, options: InspectOptions = {}): Inspection
     bytes,
     ...own,
     ...(capability === undefined ? {} : { grant: capability.grant, capability }),
+    ...(service === undefined ? {} : { service }),
     authority,
     revocationId: revocationIdOf(partsOf(root).signature),
     discharges,

@@ -42,6 +42,8 @@ export interface Inspection extends InspectedMacaroon {
   readonly grant?: string;
   /** What the identifier says; absent if this macaroon is not a capability. */
   readonly capability?: Identifier;
+  /** The one service that it was made for, if it names the key of one. */
+  readonly service?: string;
   /** What the readable hops leave together. */
   readonly authority: Authority;
   /** Of the last link: revoking it refuses this token and all that is narrowed from it. */

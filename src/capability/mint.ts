@@ -12,6 +12,7 @@ import { macaroonToText } from "../macaroon/write.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { type GrantOperations, unknownGrant } from "./grants.js";
 import { encodeIdentifier, type Identifier } from "./identifier.js";
+import { readServiceKeyId } from "./key-id.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
 import { overCapabilityLimits } from "./token.js";
 
@@ -42,6 +43,11 @@ export interface MintRequest extends HopInit {
    * of the grant are written into the hop; an issuer that does not know them refuses.
    */
   readonly anyOperation?: boolean | undefined;
+  /**
+   * The one service it is for, as it stands in `audience`: made under the key of this service, so that
+   * the service can check it without the root key, and no other accepts it.
+   */
+  readonly service?: string | undefined;
 }
 
 /** A fresh capability. */
@@ -51,6 +57,8 @@ export interface MintedCapability {
   readonly id: string;
   readonly grant: string;
   readonly principal?: string;
+  /** The id of the key it was made under. */
+  readonly keyId: string;
   readonly issued: string;
   readonly expires: string;
   /** Revokes the capability with all that descends from it. */
@@ -80,15 +88,17 @@ export interface MintContext {
 /**
  * Makes a capability: the identifier, and the issuer's hop with an expiry.
  *
- * @param id - From {@link newCapabilityId}.
+ * @param id - From {@link newCapabilityId}, or of a capability that is made anew.
  * @throws TypeError if the request is not valid or lives longer than the issuer allows.
  */
 export function mintToken(request: MintRequest, id: string, context: MintContext): IssuedToken {
   // Own members only, each read once: what is checked is what is written.
   const own: MintRequest = Object.assign(Object.create(null), request);
-  const { grant, principal, anyOperation, ...given } = own;
+  const { kid, root } = context.key;
+  const { grant, principal, anyOperation, service: _, ...given } = own;
   const now = context.clock();
-  const restrictions = withoutDurations({ ...given, ...operationsFor(own, context.grants) }, now);
+  const written = { ...given, ...operationsFor(own, context.grants), ...audienceFor(own, kid) };
+  const restrictions = withoutDurations(written, now);
   const issued = formatTime(now);
   const lifetime = Math.min(DEFAULT_LIFETIME, context.maxLifetime) * 1000;
   const hop = normalizeHop({
@@ -98,7 +108,6 @@ export function mintToken(request: MintRequest, id: string, context: MintContext
   const expires = hop.expires ?? issued;
   checkLifetime(hop, expires, issued, formatTime(now + context.maxLifetime * 1000));
 
-  const { kid, root } = context.key;
   const identifier: Identifier = {
     v: 1,
     iss: context.issuer,
@@ -108,9 +117,9 @@ export function mintToken(request: MintRequest, id: string, context: MintContext
     issued,
     ...(principal === undefined ? {} : { principal }),
   };
-  const written = encodeIdentifier(identifier);
+  const encoded = encodeIdentifier(identifier);
   const macaroon = addFirstPartyCaveat(
-    createMacaroon(root, { identifier: written }),
+    createMacaroon(root, { identifier: encoded }),
     encodeHop(hop),
   );
   const over = overCapabilityLimits([macaroon], CAPABILITY_LIMITS);
@@ -120,12 +129,26 @@ export function mintToken(request: MintRequest, id: string, context: MintContext
     id,
     grant,
     ...(principal === undefined ? {} : { principal }),
+    keyId: kid,
     issued,
     expires,
     revocationId: revocationIdOf(partsOf(macaroon).signature),
     hop,
   };
-  return { capability, identifier: new TextDecoder().decode(written) };
+  return { capability, identifier: new TextDecoder().decode(encoded) };
+}
+
+/** Under a service's key, the issuer's hop names that service as its whole audience. */
+function audienceFor({ audience }: MintRequest, kid: string): Pick<HopInit, "audience"> {
+  const service = readServiceKeyId(kid)?.service;
+  if (service === undefined) return {};
+  const others = Array.isArray(audience) ? audience.filter((one) => one !== service) : [];
+  if (audience === undefined || (Array.isArray(audience) && others.length === 0)) {
+    return { audience: [service] };
+  }
+  throw new TypeError(
+    `audience: a token for the service ${shown(service)} has that audience alone, not ${shownList(others)}`,
+  );
 }
 
 /** The operations that the issuer's hop names: those asked for, or all that the grant has. */
@@ -156,11 +179,11 @@ function operationsFor(
 }
 
 /**
- * The token that {@link mintToken} made of this identifier and this hop: under the same root key, the
- * same bytes. So an issuer need not keep tokens to know them.
+ * The token of this identifier and these hops, the issuer's first: under the same root key, the same bytes
+ * as when it was made. So an issuer need not keep tokens to know them.
  */
-export function remakeToken(root: RootKey, identifier: string, hop: string): string {
-  return macaroonToText(addFirstPartyCaveat(createMacaroon(root, { identifier }), hop));
+export function remakeToken(root: RootKey, identifier: string, hops: readonly string[]): string {
+  return macaroonToText(hops.reduce(addFirstPartyCaveat, createMacaroon(root, { identifier })));
 }
 
 function checkLifetime(hop: Hop, expires: string, issued: string, latest: string): void {

@@ -11,6 +11,10 @@ export interface AgentAccess {
   readonly accessToken?: string | undefined;
   /** Milliseconds for the whole answer. */
   readonly timeout: number;
+  /** The global one unless given. */
+  readonly fetch?: typeof fetch | undefined;
+  /** What a protocol has for errors of its own; JSON-RPC's and `google.rpc.Status` unless given. */
+  readonly faultOf?: typeof faultIn | undefined;
 }
 
 /** Answers are texts for people and programs; a larger one was not meant. */
@@ -25,7 +29,8 @@ const MAX_DEPTH = 64;
  * @throws ClientError if there is no answer, or none of that kind.
  * @throws AgentFault if the answer is an error.
  */
-export function safeFetch({ origins, accessToken, timeout }: AgentAccess): typeof fetch {
+export function safeFetch(access: AgentAccess): typeof fetch {
+  const { origins, accessToken, timeout, fetch: ask = fetch, faultOf = faultIn } = access;
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     assertWithin(url, origins);
@@ -33,8 +38,11 @@ export function safeFetch({ origins, accessToken, timeout }: AgentAccess): typeo
     if (accessToken !== undefined) headers.set("Authorization", `Bearer ${accessToken}`);
     const signal = AbortSignal.timeout(timeout);
     try {
-      const response = await fetch(url, { ...init, headers, signal, redirect: "manual" });
-      return checked(url, response, await textOf(url, response));
+      const response = await ask(url, { ...init, headers, signal, redirect: "manual" });
+      const text = await textOf(url, response);
+      // Only the answer to a condition: elsewhere it is a redirect to nowhere.
+      const unchanged = response.status === 304 && headers.has("If-None-Match");
+      return unchanged ? emptied(response) : checked(url, response, text, faultOf);
     } catch (error) {
       // What is wrong with an answer that came is not that it came late.
       if (error instanceof ClientError || error instanceof AgentFault) throw error;
@@ -52,7 +60,11 @@ export function assertWithin(url: URL, origins: readonly string[]): void {
   throw new ClientError("origin_foreign", message, url.origin);
 }
 
-function checked(url: URL, response: Response, text: string): Response {
+function emptied({ status, headers }: Response): Response {
+  return new Response(null, { status, headers });
+}
+
+function checked(url: URL, response: Response, text: string, faultOf: typeof faultIn): Response {
   const { status, statusText, headers } = response;
   const { origin, pathname } = url;
   if (status >= 300 && status < 400) {
@@ -63,7 +75,7 @@ function checked(url: URL, response: Response, text: string): Response {
     throw new ClientError("redirected", message, origin);
   }
   const body = jsonOf(text);
-  const fault = faultIn(response, body);
+  const fault = faultOf(response, body);
   if (fault !== undefined) throw fault;
   if (body === undefined && text !== "") {
     const type = headers.get("Content-Type")?.split(";", 1)[0] ?? "no content type";

@@ -1,3 +1,4 @@
+import type { RegistryStore } from "../agent/registry/registry-store.js";
 import { assertMembers } from "../caveats/known-members.js";
 import type { Grant } from "../issuer/grant.js";
 import { createIssuer, type Issuer } from "../issuer/issuer.js";
@@ -6,6 +7,7 @@ import { StorageError } from "../storage/storage-error.js";
 import { openStores, type StoreDatabase } from "../stores/database.js";
 import { followKeyringFile } from "../stores/follow-keyring.js";
 import { type LedgerOptions, LedgerStore } from "../stores/ledger/ledger-store.js";
+import { openRegistry } from "../stores/registry/registry-store.js";
 import { ResourceNumberStore } from "../stores/resource-numbers.js";
 import { openRevocations } from "../stores/revocations/open-revocations.js";
 import type { RevocationStore } from "../stores/revocations/revocation-store.js";
@@ -40,6 +42,8 @@ export interface Home {
   readonly revocations: RevocationStore;
   readonly ledger: LedgerStore;
   readonly resourceNumbers: ResourceNumberStore;
+  /** Hosts, agents, what they are granted, and approvals. */
+  readonly registryStore: RegistryStore;
   /** For stores that a home does not open: `openTaskStore(home.database)`. Close these first. */
   readonly database: StoreDatabase;
   /**
@@ -97,6 +101,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     return {
       ...{ files, issuer, keys, revocations, ledger, database },
       resourceNumbers: new ResourceNumberStore(database),
+      registryStore: openRegistry(database),
       problems: async () => [
         ...((await database.hasRoom()) ? [] : ["disk_nearly_full"]),
         ...(revocations.isCurrent() ? [] : ["revocation_stale"]),

@@ -22,6 +22,16 @@ export interface Grant {
    * given, they must where the principal's policy under this grant has conditions on fields.
    */
   readonly recheck?: boolean;
+  /** Who must approve before something is issued under it; without it, what the policy allows is issued at once. */
+  readonly approval?: GrantApproval;
+}
+
+/** Who approves, and how many of them must. */
+export interface GrantApproval {
+  /** Principals; the user on whose behalf it is asked for unless given. */
+  readonly approvers?: readonly string[];
+  /** How many must approve; 1 unless given. */
+  readonly needed?: number;
 }
 
 const ID = /^[\x21-\x7e]{1,128}$/;

@@ -22,8 +22,9 @@ export {
 } from "../revocation/list.js";
 export type { RevocationAddition, RevocationQuota, RevocationSink } from "../revocation/sink.js";
 export type { RevocationQuery, RevocationSource } from "../revocation/source.js";
+export type { CapabilityDraft, HandleScope, IssueOptions } from "./draft.js";
 export type { Grant } from "./grant.js";
-export { type CapabilityDraft, createIssuer, type HandleScope, type Issuer } from "./issuer.js";
+export { createIssuer, type Issuer } from "./issuer.js";
 export type { IssuerOptions } from "./issuer-options.js";
 export {
   createKeyring,
@@ -31,7 +32,7 @@ export {
   type KeyInfo,
   type Keyring,
   type KeyringOptions,
-  type RootJwk,
-  type RootJwkSet,
 } from "./keyring.js";
+export type { RootJwk, RootJwkSet } from "./root-jwk.js";
+export type { SealedTextExpiry } from "./sealed-text.js";
 export type { TokenRevocation } from "./token-revocation.js";

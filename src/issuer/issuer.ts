@@ -13,10 +13,9 @@ import {
   checkToken,
   type Decision,
   type Presentation,
-  type VerifiedCapability,
 } from "../capability/authorize.js";
 import { attenuateAuthentic, type Extension } from "../capability/extend.js";
-import { decodeIdentifier } from "../capability/identifier.js";
+import { decodeIdentifier, isCapabilityId } from "../capability/identifier.js";
 import { capabilityLimits } from "../capability/limits.js";
 import {
   type IssuedToken,
@@ -28,29 +27,19 @@ import {
 } from "../capability/mint.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Invocation } from "../caveats/invocation.js";
+import { assertMembers } from "../caveats/known-members.js";
+import {
+  ambientScope,
+  type CapabilityDraft,
+  type HandleScope,
+  ISSUE_OPTIONS,
+  type IssueOptions,
+} from "./draft.js";
 import { type Grant, grantsById, operationsOf } from "./grant.js";
 import { checkedOptions, type IssuerOptions } from "./issuer-options.js";
 import { Keyring } from "./keyring.js";
+import { openText, type SealedTextExpiry, sealText } from "./sealed-text.js";
 import { type TokenRevocation, tokenRevocation } from "./token-revocation.js";
-
-/** A capability in the making. */
-export interface CapabilityDraft {
-  readonly id: string;
-  /**
-   * Seals the numbers of resources: a handle for each.
-   *
-   * @throws TypeError unless every number is a whole one from 0 to 2^53 - 1.
-   */
-  handles(numbers: readonly number[]): Map<number, string>;
-}
-
-/** Whose handles they are: a capability's, or, outside any capability, a principal's. */
-export type HandleScope =
-  | Pick<VerifiedCapability, "id" | "keyId">
-  | {
-      /** The principal; to others its handles are noise. */
-      readonly ambient: string;
-    };
 
 /** What an issuing agent does with capabilities. Made by {@link createIssuer}. */
 export class Issuer {
@@ -88,15 +77,16 @@ export class Issuer {
    * @throws TypeError if the request is not valid, or lives longer than this issuer allows.
    */
   mint(request: MintRequest): MintedCapability {
-    return this.issue(() => request).capability;
+    return this.issue(() => request, { service: request.service }).capability;
   }
 
   /**
    * Makes a capability whose request needs to know its id, or names resources: the handles of their
    * numbers are sealed for this capability alone, under the key that mints it.
    *
+   * @param options - Its id, where it is made anew, and the service it is for.
    * @returns The capability, and its identifier's canonical JSON for {@link Issuer.remake}.
-   * @throws TypeError as {@link Issuer.mint}, or for what is no number of a resource.
+   * @throws TypeError as {@link Issuer.mint}, for what is no number of a resource, or for wrong options.
    *
    * @example
    * ```ts
@@ -119,10 +109,20 @@ export class Issuer {
    * decision.allowed && issuer.openHandles(decision.capability, [handle]).get(handle); // => 7
    * ```
    */
-  issue(build: (draft: CapabilityDraft) => MintRequest): IssuedToken {
-    const key = this.#keys().minting;
-    const id = newCapabilityId(this.#random);
+  issue(build: (draft: CapabilityDraft) => MintRequest, options: IssueOptions = {}): IssuedToken {
+    assertMembers(options, ISSUE_OPTIONS, "options");
+    const { id = newCapabilityId(this.#random), service } = options;
+    if (typeof id !== "string" || !isCapabilityId(id)) {
+      throw new TypeError("options.id must be cap_ and at least 16 base64url characters");
+    }
+    const keys = this.#keys();
+    const key = service === undefined ? keys.minting : keys.mintingFor(service);
     const request = build({ id, handles: (numbers) => key.handles.seal(id, numbers) });
+    if (request.service !== undefined && request.service !== service) {
+      throw new TypeError(
+        "service: name it in the options of issue, since its key seals the handles",
+      );
+    }
     return mintToken(request, id, {
       issuer: this.name,
       key,
@@ -136,14 +136,19 @@ export class Issuer {
   /**
    * The token of a capability that was issued here, from what is no secret of it.
    *
-   * @param issued - Identifier and hop in canonical JSON, as they were issued.
+   * @param issued - Identifier, hop and the hops after it in canonical JSON, as they were issued.
    * @returns `undefined` if the key it was made under is gone.
    * @throws TokenError if the identifier is invalid.
    */
-  remake(issued: { readonly identifier: string; readonly hop: string }): string | undefined {
-    const { kid } = decodeIdentifier(encodeUtf8(issued.identifier));
+  remake(issued: {
+    readonly identifier: string;
+    readonly hop: string;
+    readonly further?: readonly string[];
+  }): string | undefined {
+    const { identifier, hop, further = [] } = issued;
+    const { kid } = decodeIdentifier(encodeUtf8(identifier));
     const root = this.#keys().find(kid);
-    return root === undefined ? undefined : remakeToken(root, issued.identifier, issued.hop);
+    return root === undefined ? undefined : remakeToken(root, identifier, [hop, ...further]);
   }
 
   /** The number of the resource that each handle stands for in a scope; what is noise there is left out. */
@@ -247,6 +252,46 @@ export class Issuer {
   }
 
   /**
+   * Seals a text that is handed out and comes back: a cursor, a cookie, the state of a login. It can be
+   * neither read nor changed by others, and {@link Issuer.open} opens it for the same purpose alone, as long
+   * as the key that mints now is kept.
+   *
+   * @param purpose - Such as `a2a-cursor`: 1 to 64 printable ASCII characters without spaces.
+   * @param text - At most 16,384 bytes of UTF-8; its length shows.
+   * @param expires - When it ends: a time, a `Date` or a duration such as `15m`; never unless given.
+   * @returns Characters of base64url.
+   * @throws TypeError for a purpose, text or expiry that is not valid.
+   *
+   * @example
+   * ```ts
+   * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+   *
+   * const revocations = createRevocationList();
+   * const issuer = createIssuer({ name: "documents-agent", keys: createKeyring(), revocations });
+   * const cursor = issuer.seal("listing", "alice after 70", "1h");
+   *
+   * issuer.open("listing", cursor); // => "alice after 70"
+   * issuer.open("login", cursor); // => undefined
+   * ```
+   */
+  seal(purpose: string, text: string, expires?: SealedTextExpiry): string {
+    const given = { expires, now: this.#context.clock() };
+    return sealText(purpose, text, this.#keys().minting, given, this.#random);
+  }
+
+  /**
+   * The text that {@link Issuer.seal} sealed for this purpose.
+   *
+   * @param sealed - Anything that came back.
+   * @returns `undefined` if it was not sealed so, was changed, has expired, or its key is gone.
+   * @throws TypeError for a purpose that is not valid.
+   */
+  open(purpose: string, sealed: unknown): string | undefined {
+    const keys = this.#keys();
+    return openText(purpose, sealed, (kid) => keys.textKey(kid), this.#context.clock());
+  }
+
+  /**
    * Whether a text is a token made under one of this issuer's keys, expired, revoked or without its
    * discharges as it may be. It allows nothing: it tells what must not be kept or passed on.
    *
@@ -256,11 +301,6 @@ export class Issuer {
     const result = authenticate(text, this.#context);
     return result.ok || result.denial.code.startsWith("discharge_");
   }
-}
-
-/** No capability's id begins like this. */
-function ambientScope({ ambient }: { readonly ambient: string }): string {
-  return `ambient:${ambient}`;
 }
 
 /**

@@ -1,28 +1,21 @@
-import { decodeBase64, encodeBase64url } from "../bytes/base64.js";
 import { randomBytes } from "../bytes/random.js";
 import type { KeySource } from "../capability/authenticate.js";
+import { assertServiceName, readServiceKeyId, serviceKeyId } from "../capability/key-id.js";
 import { assertMembers } from "../caveats/known-members.js";
 import { formatTime } from "../caveats/time.js";
-import { RootKey } from "../macaroon/root-key.js";
-import { HandleKey } from "./handle.js";
-
-/** A root key as a JSON Web Key (RFC 7517, RFC 7518 section 6.4). It holds the secret. */
-export interface RootJwk {
-  readonly kty: "oct";
-  readonly kid: string;
-  readonly alg: "HS256";
-  /** The one key that mints may `sign`; all may `verify`. */
-  readonly key_ops: readonly ("sign" | "verify")[];
-  /** When it was made, in seconds since 1970. */
-  readonly iat: number;
-  /** 32 bytes, base64url. */
-  readonly k: string;
-}
-
-/** A JWK Set with the secrets in it. */
-export interface RootJwkSet {
-  readonly keys: readonly RootJwk[];
-}
+import type { RootKey } from "../macaroon/root-key.js";
+import type { FeedKey } from "./feed-key.js";
+import type { HandleKey } from "./handle.js";
+import { type KeyInUse, keyInUse, serviceOf } from "./key-in-use.js";
+import {
+  checkedJwk,
+  copyOf,
+  newJwk,
+  type RootJwk,
+  type RootJwkSet,
+  serviceJwk,
+} from "./root-jwk.js";
+import type { TextKey } from "./sealed-text.js";
 
 /** What may be shown of a key: everything but the secret. */
 export interface KeyInfo {
@@ -32,13 +25,10 @@ export interface KeyInfo {
   readonly created: string;
 }
 
-const SECRET_LENGTH = 32;
-const KID_BYTES = 9;
-/** The last second of the year 9999, in seconds since 1970. */
-const LATEST = 253_402_300_799;
 /** The members of {@link KeyringOptions}. */
 export const KEYRING_OPTIONS: readonly string[] = ["clock", "random"];
-const MEMBERS = ["kty", "kid", "alg", "key_ops", "iat", "k"];
+/** Keys of services that a keyring keeps derived: a caller that makes names up must not fill the memory. */
+const MAX_DERIVED = 256;
 
 export interface KeyringOptions {
   /** Milliseconds since 1970. */
@@ -47,33 +37,29 @@ export interface KeyringOptions {
   readonly random?: (length: number) => Uint8Array;
 }
 
-/** One root key, for what is made under it. */
-export interface KeyInUse {
-  readonly kid: string;
-  readonly root: RootKey;
-  /** Derived from the same secret; seals numbers of resources. */
-  readonly handles: HandleKey;
-}
-
 interface HeldKey {
   readonly jwk: RootJwk;
   readonly key: KeyInUse;
 }
 
 /**
- * An issuer's root keys: one that mints, and older ones that still verify. An immutable value;
- * rotating and retiring give a new keyring. Secrets are held in private fields and leave only
- * through {@link Keyring.exportJwkSet}.
+ * An issuer's root keys: one that mints, and older ones that still verify; or the keys that one service has
+ * of an issuer, derived from these. An immutable value; rotating and retiring give a new keyring. Secrets
+ * are held in private fields and leave only through {@link Keyring.exportJwkSet} and
+ * {@link Keyring.serviceKeys}.
  */
 export class Keyring implements KeySource {
   readonly #keys: ReadonlyMap<string, HeldKey>;
   readonly #minting: HeldKey;
   readonly #options: Required<KeyringOptions>;
+  readonly #derived = new Map<string, KeyInUse>();
+  /** The service whose keys these are; absent if they are an issuer's root keys. */
+  readonly service: string | undefined;
 
   /** @internal Use {@link createKeyring} or {@link importKeyring}. */
   constructor(jwks: readonly RootJwk[], options: KeyringOptions = {}) {
     this.#options = { clock: Date.now, random: randomBytes, ...options };
-    const held = jwks.map((jwk): HeldKey => ({ jwk: copyOf(jwk), key: keyOf(jwk) }));
+    const held = jwks.map((jwk): HeldKey => ({ jwk: copyOf(jwk), key: keyInUse(jwk) }));
     this.#keys = new Map(held.map((one) => [one.key.kid, one]));
     const minting = held.filter(({ jwk }) => jwk.key_ops.includes("sign"));
     const [only, ...others] = minting;
@@ -82,6 +68,7 @@ export class Keyring implements KeySource {
     }
     if (this.#keys.size !== held.length) throw new TypeError("two keys have the same kid");
     this.#minting = only;
+    this.service = serviceOf([...this.#keys.keys()]);
   }
 
   /** The key under which new capabilities are made. */
@@ -89,13 +76,37 @@ export class Keyring implements KeySource {
     return this.#minting.key;
   }
 
-  find(kid: string): RootKey | undefined {
-    return this.#keys.get(kid)?.key.root;
+  /**
+   * The key under which new capabilities for one service are made.
+   *
+   * @throws TypeError if the service's name is not valid, or these are the keys of another service.
+   */
+  mintingFor(service: string): KeyInUse {
+    assertServiceName(service);
+    if (this.service === service) return this.minting;
+    const key = this.#find(serviceKeyId(this.minting.kid, service));
+    if (key === undefined) throw this.#isOfService();
+    return key;
   }
 
-  /** The key that unseals the handles of capabilities made under the root key `kid`. */
+  /** The key `kid`: one of these, or the key that is derived from one for a service, `KID@SERVICE`. */
+  find(kid: string): RootKey | undefined {
+    return this.#find(kid)?.root;
+  }
+
+  /** The key that unseals the handles of capabilities made under the key `kid`. */
   handleKey(kid: string): HandleKey | undefined {
-    return this.#keys.get(kid)?.key.handles;
+    return this.#find(kid)?.handles;
+  }
+
+  /** The key that opens the texts sealed under the key `kid`. */
+  textKey(kid: string): TextKey | undefined {
+    return this.#find(kid)?.texts;
+  }
+
+  /** What a service with the key `kid` reads the revocations by; `undefined` for a root key. */
+  feedKey(kid: string): FeedKey | undefined {
+    return readServiceKeyId(kid) === undefined ? undefined : this.#find(kid)?.feed;
   }
 
   /** Every key without its secret, oldest first. */
@@ -107,8 +118,13 @@ export class Keyring implements KeySource {
     }));
   }
 
-  /** A keyring with a new key that mints; the present ones go on verifying. */
+  /**
+   * A keyring with a new key that mints; the present ones go on verifying.
+   *
+   * @throws TypeError if these are a service's keys: its issuer rotates them.
+   */
   rotate(): Keyring {
+    if (this.service !== undefined) throw this.#isOfService();
     const older = this.#jwks().map((jwk): RootJwk => ({ ...jwk, key_ops: ["verify"] }));
     return new Keyring([...older, newJwk(this.#options)], this.#options);
   }
@@ -135,8 +151,41 @@ export class Keyring implements KeySource {
     return { keys: this.#jwks().map(copyOf) };
   }
 
+  /**
+   * What one service needs of these keys, as a JWK Set for {@link importKeyring}: for each root key the one
+   * that is derived from it for this service, with its secret. With it the service checks, narrows and
+   * mints what is good for this service alone; no root key can be told from it.
+   *
+   * @param service - As it stands in `audience`: 1 to 255 printable ASCII characters without spaces and "@".
+   * @throws TypeError if the service's name is not valid, or these are a service's keys already.
+   */
+  serviceKeys(service: string): RootJwkSet {
+    assertServiceName(service);
+    if (this.service !== undefined) throw this.#isOfService();
+    return { keys: this.#jwks().map((jwk) => serviceJwk(jwk, service)) };
+  }
+
   toJSON(): string {
     return "[keyring, secrets withheld]";
+  }
+
+  #find(kid: string): KeyInUse | undefined {
+    const known = this.#keys.get(kid)?.key ?? this.#derived.get(kid);
+    if (known !== undefined || this.service !== undefined) return known;
+    const id = readServiceKeyId(kid);
+    const root = id === undefined ? undefined : this.#keys.get(id.root);
+    if (id === undefined || root === undefined) return undefined;
+    const [oldest] = this.#derived.size < MAX_DERIVED ? [] : this.#derived.keys();
+    if (oldest !== undefined) this.#derived.delete(oldest);
+    const key = keyInUse(serviceJwk(root.jwk, id.service));
+    this.#derived.set(kid, key);
+    return key;
+  }
+
+  #isOfService(): TypeError {
+    return new TypeError(
+      `these are the keys of the service ${this.service}: only the issuer's root keys give others`,
+    );
   }
 
   #jwks(): RootJwk[] {
@@ -178,59 +227,5 @@ export function importKeyring(set: unknown, options: KeyringOptions = {}): Keyri
   assertMembers(options, KEYRING_OPTIONS, "options");
   const keys = typeof set === "object" && set !== null && "keys" in set ? set.keys : undefined;
   if (!Array.isArray(keys)) throw new TypeError('a JWK Set is an object with an array "keys"');
-  return new Keyring(keys.map(checkJwk), options);
-}
-
-function checkJwk(value: unknown, at: number): RootJwk {
-  const where = `keys[${at}]`;
-  if (typeof value !== "object" || value === null) throw new TypeError(`${where} is not an object`);
-  const jwk = value as Record<string, unknown>;
-  assertMembers(jwk, MEMBERS, where);
-  const { kty, kid, alg, key_ops, iat, k } = jwk;
-  if (kty !== "oct") throw new TypeError(`${where}.kty must be "oct"`);
-  if (alg !== "HS256") throw new TypeError(`${where}.alg must be "HS256"`);
-  if (typeof kid !== "string" || kid === "") throw new TypeError(`${where}.kid must be a string`);
-  if (typeof iat !== "number" || !Number.isSafeInteger(iat) || iat < 0 || iat > LATEST) {
-    throw new TypeError(`${where}.iat must be whole seconds since 1970`);
-  }
-  const operations = Array.isArray(key_ops) ? key_ops.join() : "";
-  if (operations !== "verify" && operations !== "sign,verify") {
-    throw new TypeError(`${where}.key_ops must be ["verify"] or ["sign","verify"]`);
-  }
-  if (typeof k !== "string" || secretLength(k) !== SECRET_LENGTH) {
-    throw new TypeError(`${where}.k must be ${SECRET_LENGTH} bytes of base64url`);
-  }
-  const ops = operations === "verify" ? (["verify"] as const) : (["sign", "verify"] as const);
-  return { kty, kid, alg, key_ops: ops, iat, k };
-}
-
-function copyOf(jwk: RootJwk): RootJwk {
-  return { ...jwk, key_ops: [...jwk.key_ops] };
-}
-
-function keyOf({ kid, k }: RootJwk): KeyInUse {
-  const secret = decodeBase64(k);
-  if (secret.length !== SECRET_LENGTH) {
-    throw new TypeError(`the secret of key ${kid} must have ${SECRET_LENGTH} bytes`);
-  }
-  return { kid, root: new RootKey(secret), handles: new HandleKey(secret) };
-}
-
-function secretLength(k: string): number {
-  try {
-    return decodeBase64(k).length;
-  } catch {
-    return 0;
-  }
-}
-
-function newJwk({ clock, random }: Required<KeyringOptions>): RootJwk {
-  return {
-    kty: "oct",
-    kid: `key_${encodeBase64url(random(KID_BYTES))}`,
-    alg: "HS256",
-    key_ops: ["sign", "verify"],
-    iat: Math.floor(clock() / 1000),
-    k: encodeBase64url(random(SECRET_LENGTH)),
-  };
+  return new Keyring(keys.map(checkedJwk), options);
 }

@@ -5,7 +5,8 @@ export interface RevocationQuery {
   /** Ids of every link, discharges' links included. */
   readonly links: readonly string[];
   readonly capability: string;
-  readonly key: string;
+  /** The id of the key it was made under and, of a service's key, of the root key that it comes from. */
+  readonly keys: readonly string[];
   readonly principal?: string;
   /** When the capability was issued, in milliseconds since 1970. */
   readonly issued: number;

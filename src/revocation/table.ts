@@ -32,7 +32,7 @@ export class RevocationTable {
   }
 
   /** Every entry that concerns the token. */
-  find({ links, capability, key, principal, issued }: RevocationQuery): RevocationEntry[] {
+  find({ links, capability, keys, principal, issued }: RevocationQuery): RevocationEntry[] {
     const found: RevocationEntry[] = [];
     const look = (kind: RevocationKind, id: string): void => {
       const record = this.#kinds[kind].get(id);
@@ -42,7 +42,7 @@ export class RevocationTable {
     };
     for (const link of links) look("link", link);
     look("capability", capability);
-    look("key", key);
+    for (const key of keys) look("key", key);
     if (principal !== undefined) look("principal", principal);
     return found;
   }

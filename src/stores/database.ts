@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 import { type Database, type DatabaseOptions, openDatabase } from "../storage/database.js";
 import { makeTables, type RowsOf, type Schema } from "../storage/migrations.js";
-import { LEDGER_TABLES } from "./tables/ledger.js";
+import { type ISSUED_HOPS, LEDGER_TABLES } from "./tables/ledger.js";
 import { MEMORY_TABLES } from "./tables/memory.js";
+import { REGISTRY_TABLES } from "./tables/registry.js";
 import { RESOURCE_NUMBER_TABLES } from "./tables/resource-numbers.js";
 import { REVOCATION_TABLES } from "./tables/revocations.js";
 import { TASK_TABLES } from "./tables/tasks.js";
@@ -10,10 +11,16 @@ import { TASK_TABLES } from "./tables/tasks.js";
 /** Every table of every store: they share one database. */
 export interface StoreTables
   extends RowsOf<typeof REVOCATION_TABLES>,
-    RowsOf<typeof LEDGER_TABLES>,
+    LedgerRows,
     RowsOf<typeof TASK_TABLES>,
     RowsOf<typeof RESOURCE_NUMBER_TABLES>,
-    RowsOf<typeof MEMORY_TABLES> {}
+    RowsOf<typeof MEMORY_TABLES>,
+    RowsOf<typeof REGISTRY_TABLES> {}
+
+type LedgerRows = {
+  [Name in keyof RowsOf<typeof LEDGER_TABLES>]: RowsOf<typeof LEDGER_TABLES>[Name] &
+    (Name extends "issued" ? RowsOf<typeof ISSUED_HOPS>["issued"] : unknown);
+};
 
 /** A database with the tables of every store. */
 export type StoreDatabase = Database<StoreTables>;
@@ -32,6 +39,10 @@ const SCHEMA: Schema = {
       await step.run(sql`INSERT INTO revocation_state VALUES (1, 0, 0)`);
     },
     (step) => makeTables(step, MEMORY_TABLES),
+    async (step) => {
+      await makeTables(step, REGISTRY_TABLES);
+      await step.schema.alterTable("issued").addColumn("further", step.columns.text).execute();
+    },
   ],
 };
 

@@ -1,6 +1,6 @@
 /**
- * What is kept: a database for revocations, the ledger, tasks, memories and the numbers of resources;
- * key files; and the errors of keeping them.
+ * What is kept: a database for revocations, the ledger, tasks, memories, the numbers of resources, and hosts
+ * with their agents, grants and approvals; key files; and the errors of keeping them.
  *
  * @packageDocumentation
  */
@@ -12,6 +12,15 @@ export type {
   LedgerHop,
   LedgerQuery,
 } from "../agent/ledger.js";
+export type {
+  AnsweredRequest,
+  Page,
+  Records,
+  RegistryDraft,
+  RegistryKinds,
+  RegistryStore,
+  RegistryView,
+} from "../agent/registry/registry-store.js";
 export type { ResourceNumbers } from "../agent/resources/resource-numbers.js";
 export {
   StorageError,
@@ -31,6 +40,7 @@ export {
   type MemoryStoreOptions,
   openMemory,
 } from "./memory/memory-store.js";
+export { openRegistry, type RegistryStoreOptions } from "./registry/registry-store.js";
 export { openResourceNumbers, type ResourceNumberStore } from "./resource-numbers.js";
 export { openRevocations, type RevocationStoreOptions } from "./revocations/open-revocations.js";
 export type { RevocationStore } from "./revocations/revocation-store.js";

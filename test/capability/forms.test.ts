@@ -43,8 +43,8 @@ describe("without a principal nothing says so", () => {
     one.authorize(mint(one), GET);
     one.authorize(mint(one, { principal: "user:alice" }), GET);
     expect(asked.map(keysOf)).toEqual([
-      ["capability", "issued", "key", "links"],
-      ["capability", "issued", "key", "links", "principal"],
+      ["capability", "issued", "keys", "links"],
+      ["capability", "issued", "keys", "links", "principal"],
     ]);
   });
 });

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { attenuate } from "../../src/capability/attenuate.js";
+import type { Hop } from "../../src/caveats/hop.js";
 import { encodeHop } from "../../src/caveats/write-hop.js";
 import { createKeyring } from "../../src/issuer/keyring.js";
 import { anyHop, invocation } from "../caveats/arbitraries.js";
@@ -97,6 +99,26 @@ describe("what is kept of a capability", () => {
     const kept = Buffer.from(identifier + hop);
     expect(kept.includes(tail) || kept.includes(tail.toString("base64url"))).toBe(false);
     expect(kept.includes(keys.exportJwkSet().keys[0]?.k ?? "absent")).toBe(false);
+  });
+
+  test("has every hop that it was issued with, in their order", () => {
+    const { issuer } = fixture();
+    const { capability, identifier } = issuer.issue(() => ({ grant: "files", anyOperation: true }));
+    const nonce = "AAAAAAAAAAAAAAAA";
+    const hops: readonly Hop[] = [
+      { constraints: { size: { max: 10 } }, nonce },
+      { maxFurtherHops: 0, nonce },
+    ];
+    let token = capability.token;
+    for (const hop of hops) {
+      const child = attenuate(token, hop);
+      token = child.ok ? child.token : "";
+    }
+    const hop = JSON.stringify(capability.hop);
+    const further = hops.map((one) => JSON.stringify(one));
+    expect(issuer.remake({ identifier, hop, further })).toBe(token);
+    expect(issuer.remake({ identifier, hop, further: [] })).toBe(capability.token);
+    expect(issuer.remake({ identifier, hop, further: further.toReversed() })).not.toBe(token);
   });
 
   test("makes another token if anything in it is changed, and none under a key that is gone", () => {

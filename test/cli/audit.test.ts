@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attenuate, inspect } from "../../src/index.js";
-import { createStores, openLedger } from "../../src/stores/index.js";
+import { createStores, openLedger, openRegistry } from "../../src/stores/index.js";
 import { ALICE, BOB, type RunningAgent, startAgent } from "./agent.js";
 import { Bench, document, signatureForms } from "./run.js";
 
@@ -60,14 +60,14 @@ test("every decision in a line: when, what came of it, who, what, and why", asyn
   const text = await audit();
   const time = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z";
   const who = "alice via assistant";
-  const invoked = `invocation  ${who}  list_documents \\(list\\)  ${capability}`;
+  const invoked = `invocation    ${who}  list_documents \\(list\\)  ${capability}`;
   const expected = [
-    `allowed  issuance    ${who}  ${capability}  documents:read  3 handles  "sum up the year"`,
-    "refused  issuance    bob via assistant  nothing_left",
+    `allowed  issuance      ${who}  ${capability}  documents:read  3 handles  "sum up the year"`,
+    "refused  issuance      bob via assistant  nothing_left",
     `allowed  ${invoked}  "sum up the year"`,
     ...Array(3).fill(`allowed  ${invoked}  "only the list"`),
-    `refused  invocation  ${who}  delete_document \\(delete\\)  ${capability}  .*operation_denied.*`,
-    `allowed  revocation  ${who}  ${rv(listing)}  ${capability}  "task done"`,
+    `refused  invocation    ${who}  delete_document \\(delete\\)  ${capability}  .*operation_denied.*`,
+    `allowed  revocation    ${who}  ${rv(listing)}  ${capability}  "task done"`,
     `refused  ${invoked}  revoked.*`,
   ];
   const lines = text.split("\n");
@@ -96,7 +96,7 @@ test("filters", async () => {
 test("--limit leaves the latest, and says that there are more", async () => {
   const args = ["audit", "--database", agent.ledgerPath, "--limit", "2"];
   const { stdout, stderr } = await bench.run(args);
-  expect(stdout.split("\n").map((line) => line.split("  ")[2])).toEqual([
+  expect(stdout.split("\n").map((line) => line.split(/ {2,}/)[2])).toEqual([
     "revocation",
     "invocation",
     undefined,
@@ -233,6 +233,43 @@ describe("the ledger", () => {
     expect(stderr).toMatch(/this is not a .+, or it is damaged/);
   });
 
+  test("says what became of agents and approvals", async () => {
+    const path = bench.path("registry.db");
+    const database = await createStores(path);
+    await openRegistry(database).change(async (draft) => {
+      const event = { at: "2030-01-01T00:00:00.000Z", principal: "alice" } as const;
+      const [allowed, refused] = [{ decision: "allowed" }, { decision: "refused" }] as const;
+      const [about, by] = [{ grant: "payments:write" }, { invoker: "payer" }];
+      const record = "ag\u202e1";
+      draft.note({ ...event, ...allowed, kind: "registration", change: "host.activated" });
+      draft.note({
+        ...event,
+        ...allowed,
+        ...by,
+        kind: "registration",
+        change: "grant.revoked",
+        record,
+        ...about,
+      });
+      draft.note({
+        ...event,
+        ...refused,
+        kind: "approval",
+        change: "approval.denied",
+        codes: ["denied"],
+      });
+    });
+    await database.close();
+    const args = ["audit", "--database", path];
+    const start = "2030-01-01T00:00:00.000Z  ";
+    expect((await bench.output(...args)).split("\n")).toEqual([
+      `${start}allowed  registration  alice  host.activated`,
+      `${start}allowed  registration  alice via payer  grant.revoked  ag\\u{202e}1  payments:write`,
+      `${start}refused  approval      alice  approval.denied  denied`,
+    ]);
+    expect((await bench.output(...args, "--kind", "approval")).split("\n")).toHaveLength(1);
+  });
+
   test("with a gap says so", async () => {
     const path = bench.path("gap.db");
     const database = await createStores(path);
@@ -246,7 +283,7 @@ describe("the ledger", () => {
     await ledger.close();
     await database.close();
     const { stdout, stderr } = await bench.run(["audit", "--database", path]);
-    expect(stdout).toBe("2030-01-01T00:00:00.000Z  allowed  invocation  an unknown caller\n");
+    expect(stdout).toBe("2030-01-01T00:00:00.000Z  allowed  invocation    an unknown caller\n");
     expect(stderr).toMatch(
       /^note: 2 events could not be written between \S+ and \S+, and are missing/,
     );
@@ -254,7 +291,10 @@ describe("the ledger", () => {
 });
 
 test.each<[readonly string[], RegExp]>([
-  [["--kind", "other"], /Allowed choices are issuance, invocation, revocation/],
+  [
+    ["--kind", "other"],
+    /Allowed choices are issuance, invocation, revocation, approval, registration/,
+  ],
   [["--limit", "0"], /Give a whole number from 1 to 1000000/],
   [["--since", "yesterday"], /neither a duration nor a time/],
   [["--capability", "cap"], /is not the id of a capability/],

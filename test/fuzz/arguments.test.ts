@@ -133,4 +133,4 @@ describe("wrong arguments are refused, and with the error that is documented", (
   });
 });
 
-const QUERY = { links: [""], capability: "", key: "", issued: 0, principal: "" };
+const QUERY = { links: [""], capability: "", keys: [""], issued: 0, principal: "" };

@@ -13,7 +13,7 @@ function entry(change: Partial<RevocationEntry> = {}): RevocationEntry {
 }
 
 function query(change: Partial<RevocationQuery> = {}): RevocationQuery {
-  return { links: [], capability: "cap_x", key: "key_x", issued: Date.parse(AT), ...change };
+  return { links: [], capability: "cap_x", keys: ["key_x"], issued: Date.parse(AT), ...change };
 }
 
 function listOf(...entries: readonly RevocationEntry[]): RevocationList {
@@ -41,13 +41,13 @@ describe("finding", () => {
     const all = query({
       links: [other, LINK],
       capability: "cap_1",
-      key: "key_1",
+      keys: ["key_1"],
       principal: "alice",
     });
     expect(list.find(all)).toEqual(entries);
     expect(list.find(query({ links: [other] }))).toEqual([]);
     // A name of one kind is no name of another.
-    expect(list.find(query({ key: "cap_1", capability: "key_1", principal: LINK }))).toEqual([]);
+    expect(list.find(query({ keys: ["cap_1"], capability: "key_1", principal: LINK }))).toEqual([]);
   });
 
   test("a principal's tokens issued before the moment, not at it", () => {

@@ -2,12 +2,24 @@ import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import Database from "libsql";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import type { IssuedCapability } from "../../src/agent/ledger.js";
 import { openStores } from "../../src/stores/database.js";
 import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import { openMemory } from "../../src/stores/memory/memory-store.js";
+import { openRegistry } from "../../src/stores/registry/registry-store.js";
 import { ResourceNumberStore } from "../../src/stores/resource-numbers.js";
 import { onBothDatabases } from "../support/databases.js";
 import { invocation } from "./ledger/support.js";
+import { host } from "./registry/support.js";
+
+/** What was issued before the database was brought up to date. */
+const ISSUED = `INSERT INTO issued (id, identifier, hop, principal, invoker, expires)
+  VALUES ('"cap_before"', '{}', '{}', '"alice"', '"a"', '2999-01-01T00:00:00Z')`;
+
+function issued(id: string, more: Partial<IssuedCapability> = {}): IssuedCapability {
+  const who = { principal: "alice", invoker: "a" };
+  return { id, identifier: "{}", hop: "{}", ...who, expires: "2999-01-01T00:00:00Z", ...more };
+}
 
 /** "prve", as every format of the stores has it. */
 const APPLICATION = 0x70727665;
@@ -15,7 +27,8 @@ const FOLDER = new URL("formats/", import.meta.url);
 const FORMATS = readdirSync(FOLDER).flatMap((name) => /^(\d+)-sqlite\.sql$/.exec(name)?.[1] ?? []);
 
 async function make(where: string, dialect: string, format: string): Promise<void> {
-  const statements = readFileSync(new URL(`${format}-${dialect}.sql`, FOLDER), "utf8");
+  const made = readFileSync(new URL(`${format}-${dialect}.sql`, FOLDER), "utf8");
+  const statements = `${made};${ISSUED}`;
   if (dialect === "sqlite") {
     const database = new Database(where);
     database.exec(statements);
@@ -49,6 +62,15 @@ onBothDatabases((place, dialect) => {
       expect((await new ResourceNumberStore(stores).numbersOf(["a"])).size).toBe(1);
       await openMemory(stores).set("alice", "colour", "green");
       expect(await openMemory(beside).get("alice", "colour")).toMatchObject({ value: "green" });
+      await openRegistry(stores).change((draft) => draft.put("hosts", host("h")));
+      const hosts = await openRegistry(beside).read((view) => view.hosts.find({}));
+      expect(hosts).toEqual([host("h")]);
+      // Issued before there were hops after the issuer's, and after.
+      expect(await ledger.issued("cap_before")).toEqual(issued("cap_before"));
+      const hops = { further: ['{"maxFurtherHops":0}'] };
+      await ledger.commit(invocation(), [issued("cap_after", hops), issued("cap_none")]);
+      expect(await ledger.issued("cap_after")).toEqual(issued("cap_after", hops));
+      expect(await ledger.issued("cap_none")).toEqual(issued("cap_none"));
       await ledger.close();
     },
   );

@@ -7,7 +7,7 @@ const ROOT: string = fileURLToPath(new URL("../..", import.meta.url));
 const BUNDLES = join(ROOT, "reports", "children");
 
 /** Rooms of the tests that start programs of their own, from `children/`. */
-const ROOMS = ["stores", "storage", "protocols/a2a"];
+const ROOMS = ["stores", "storage", "protocols/a2a", "protocols/revocations"];
 
 /** A program of a room's `children/`, as {@link bundleChildren} left it. */
 export function childProgram(room: string, name: string): string {

@@ -30,7 +30,13 @@ const LONGEST_LIST = 16_384;
 export type EventRow = Omit<StoreTables["event"], "seq">;
 
 /** Every kind, in the order of their numbers in the database: new ones go to the end. */
-export const KINDS: readonly LedgerEventKind[] = ["issuance", "invocation", "revocation"];
+export const KINDS: readonly LedgerEventKind[] = [
+  "issuance",
+  "invocation",
+  "revocation",
+  "approval",
+  "registration",
+];
 
 const AUTHORITIES: readonly AuthorityKind[] = ["capability", "legacy", "ambient"];
 
@@ -64,7 +70,7 @@ export function eventRow(event: LedgerEvent): EventRow {
 }
 
 /** Members of an event that are texts, and stand in the body as they are. */
-const TEXTS = ["invoker", "purpose", "grant", "skill", "operation"] as const;
+const TEXTS = ["invoker", "purpose", "grant", "skill", "operation", "change", "record"] as const;
 
 /** The number of a kind with a decision. */
 export function whatOf(kind: LedgerEventKind, decision: LedgerEvent["decision"]): number {
@@ -181,15 +187,21 @@ export function hopOfText(text: string): Hop {
 
 /** The row of an issued capability. Texts of the canonical JSON have neither NUL nor lone surrogates. */
 export function issuedRow(capability: IssuedCapability): StoreTables["issued"] {
-  const { id, identifier, hop, principal, invoker, expires, query = null } = capability;
-  const keyed = { id: JSON.stringify(id), identifier, hop, expires, query };
+  const { id, identifier, hop, further, principal, invoker, expires, query = null } = capability;
+  const hops = further === undefined ? null : JSON.stringify(further);
+  const keyed = { id: JSON.stringify(id), identifier, hop, further: hops, expires, query };
   return { ...keyed, principal: JSON.stringify(principal), invoker: JSON.stringify(invoker) };
 }
 
 /** @throws TypeError or SyntaxError if the row is damaged. */
-export function issuedOf({ query, ...row }: StoreTables["issued"]): IssuedCapability {
+export function issuedOf({ query, further, ...row }: StoreTables["issued"]): IssuedCapability {
   const who = { principal: textOf(row.principal), invoker: textOf(row.invoker) };
-  return { ...row, id: textOf(row.id), ...who, ...(query === null ? {} : { query }) };
+  const hops = further === null ? undefined : texts(JSON.parse(further));
+  return {
+    ...{ ...row, id: textOf(row.id), ...who },
+    ...(hops === undefined ? {} : { further: hops }),
+    ...(query === null ? {} : { query }),
+  };
 }
 
 function optionalText(value: unknown): string | undefined {

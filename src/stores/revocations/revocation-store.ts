@@ -6,6 +6,7 @@ import {
   type RevocationEntry,
   readEntry,
 } from "../../revocation/entry.js";
+import type { RevocationSnapshot } from "../../revocation/list.js";
 import type { RevocationAddition, RevocationQuota, RevocationSink } from "../../revocation/sink.js";
 import type { RevocationQuery, RevocationSource } from "../../revocation/source.js";
 import { RevocationTable } from "../../revocation/table.js";
@@ -78,6 +79,15 @@ export class RevocationStore implements RevocationSource, RevocationSink {
   /** Every entry, oldest first. */
   list(): readonly RevocationEntry[] {
     return this.#table.entries();
+  }
+
+  /**
+   * The list as data, oldest entry first, as `RevocationList` gives it.
+   *
+   * @param trustedUntil - Until when a copy elsewhere may rely on it; a time such as `2026-01-31T23:59:59Z`.
+   */
+  snapshot(trustedUntil: string): RevocationSnapshot {
+    return { version: this.#version, trustedUntil, entries: this.#table.entries() };
   }
 
   /**

@@ -10,7 +10,7 @@ writeSync(1, "cap_watcher\n");
 const seen = new Set();
 setInterval(() => {
   for (const id of ["cap_1", "cap_2", "cap_3", "cap_4", "cap_5"]) {
-    const found = store.find({ links: [], capability: id, key: "key_1", issued: 0 });
+    const found = store.find({ links: [], capability: id, keys: ["key_1"], issued: 0 });
     if (found.length === 0 || seen.has(id)) continue;
     seen.add(id);
     writeSync(1, `${id}\n`);

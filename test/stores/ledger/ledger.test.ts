@@ -133,7 +133,10 @@ onBothDatabases((place) => {
       const wrong: [object, string][] = [
         [{ at: "2026-01-01T00:00:00Z" }, "at must be a time"],
         [{ at: "yesterday" }, "at must be a time"],
-        [{ kind: "dream" }, "kind must be one of issuance, invocation, revocation"],
+        [
+          { kind: "dream" },
+          "kind must be one of issuance, invocation, revocation, approval, registration",
+        ],
         [{ decision: "maybe" }, 'decision must be "allowed" or "refused"'],
       ];
       for (const [more, message] of wrong) {

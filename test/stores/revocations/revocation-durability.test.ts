@@ -100,7 +100,7 @@ onBothDatabases((place, dialect) => {
     await watcher.until(1);
     // What the other has acknowledged counts here, too, when this one has looked.
     await vi.waitFor(() => expect(store.version).toBe(1), { timeout: 1000, interval: 5 });
-    const query = { links: [], capability: "cap_watcher", key: "key_1", issued: 0 };
+    const query = { links: [], capability: "cap_watcher", keys: ["key_1"], issued: 0 };
     expect(store.find(query).map(({ id }) => id)).toEqual(["cap_watcher"]);
     // The best of several: the machine may be busy with other tests.
     const waits: number[] = [];

@@ -42,7 +42,7 @@ function denials(store: RevocationStore): string[] {
 }
 
 function finds(store: RevocationStore, id: string): boolean {
-  return store.find({ links: [], capability: id, key: "key_x", issued: 0 }).length > 0;
+  return store.find({ links: [], capability: id, keys: ["key_x"], issued: 0 }).length > 0;
 }
 
 const failed = (store: RevocationStore, code: string): Promise<void> =>

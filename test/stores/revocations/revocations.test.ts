@@ -19,7 +19,7 @@ interface Opened {
 }
 
 function query(change: Partial<RevocationQuery> = {}): RevocationQuery {
-  return { links: [], capability: "cap_x", key: "key_x", issued: Date.parse(AT), ...change };
+  return { links: [], capability: "cap_x", keys: ["key_x"], issued: Date.parse(AT), ...change };
 }
 
 function finds(store: RevocationStore, id: string): boolean {

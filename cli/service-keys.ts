@@ -1,0 +1,45 @@
+import { resolve } from "node:path";
+import { importKeyring } from "../src/issuer/keyring.js";
+import { createKeyringFile, readKeyringFile } from "../src/stores/keyring-file.js";
+import type { Context } from "./context.js";
+import { asUsage, usageError } from "./exit.js";
+import { findHome } from "./home.js";
+import { printAnswer, printable, printData, say } from "./output.js";
+import type { GlobalOptions } from "./verb.js";
+
+/** How the keys for one service are handed over. */
+export interface ServiceKeysOptions extends GlobalOptions {
+  readonly out?: string;
+  readonly reveal?: boolean;
+}
+
+/** `keys service`: derives the keys for one service, and writes them where the operator says. */
+export function giveServiceKeys(
+  context: Context,
+  options: ServiceKeysOptions,
+  service: string,
+): void {
+  const { out, reveal = false } = options;
+  const { files } = findHome(context, options);
+  const keyring = readKeyringFile(files.keyring);
+  const set = asUsage(() => keyring.serviceKeys(service));
+  const warning = `this is secret: any party that has it can mint tokens for ${service}, and for no other`;
+  if (out !== undefined) {
+    const file = resolve(context.cwd, out);
+    const own = importKeyring(set);
+    createKeyringFile(file, own);
+    const keys = own.list();
+    const count = keys.length === 1 ? "one key" : `${keys.length} keys`;
+    printAnswer(context, options, { service, file, keys }, [`${printable(file)} has ${count}`]);
+    say(context, `warning: ${warning}`);
+    return;
+  }
+  if (context.stdout.isTerminal && !reveal) {
+    throw usageError(
+      `the keys for ${service} are secret, and this would show them on the terminal`,
+      "--out FILE writes them to a file that its owner alone may open; --reveal shows them",
+    );
+  }
+  say(context, `warning: ${warning}`);
+  printData(context, `${JSON.stringify(set, undefined, options.json === true ? 0 : 2)}\n`);
+}

@@ -1,0 +1,113 @@
+import type { Hop } from "../../caveats/hop.js";
+import { assertMembers } from "../../caveats/known-members.js";
+import { emptyRules, meetOf } from "../../caveats/meet.js";
+import { formatTime } from "../../caveats/time.js";
+import type { Approval, ApprovalRule, AskedGrant } from "./approval.js";
+
+/** What an approval comes to for one of the grants asked for. */
+export interface ApprovedGrant {
+  readonly asked: AskedGrant;
+  /** Its place among the grants asked for. */
+  readonly place: number;
+  readonly granted: boolean;
+  /** Why it is not granted, for the asker. */
+  readonly reason?: string;
+  /** What each approver takes away, a hop each, in the order of their decisions. */
+  readonly hops: readonly { readonly who: string; readonly hop: Hop }[];
+}
+
+/** Bytes that all hops of one grant may take together, the issuer's own apart: a token has 8 KiB. */
+export const MAX_HOPS_BYTES = 4096;
+/** Each may add a hop, and a token has 32 links. */
+const MAX_APPROVERS = 16;
+
+/**
+ * What the decisions so far come to: a grant is granted if every approver grants it, and if all hops together,
+ * the asker's, the server's and each approver's, allow something.
+ */
+export function resultOf(
+  approval: Pick<Approval, "subject" | "decisions">,
+  now: number,
+): readonly ApprovedGrant[] {
+  const { subject, decisions } = approval;
+  return subject.asked.map((asked, place) => {
+    const denied = decisions.find(
+      ({ answer, granted }) => answer === "deny" || granted?.includes(place) === false,
+    );
+    const hops = decisions.flatMap(({ approver, hops: own = {} }) => {
+      const hop = own[place];
+      return hop === undefined ? [] : [{ who: approver, hop }];
+    });
+    if (denied !== undefined) {
+      const reason = denied.reason ?? "an approver denied it";
+      return { asked, place, granted: false, reason, hops };
+    }
+    if (allowsSomething(asked, hops, now)) return { asked, place, granted: true, hops };
+    const reason = "nothing is left of it after what the approvers took away";
+    return { asked, place, granted: false, reason, hops };
+  });
+}
+
+function allowsSomething(
+  { operations, hops }: AskedGrant,
+  further: readonly { readonly hop: Hop }[],
+  now: number,
+): boolean {
+  const own = further.map(({ hop }) => hop);
+  const authority = meetOf([[{ operations }, ...hops, ...own]]);
+  if (emptyRules(authority).length > 0) return false;
+  return authority.expires === undefined || authority.expires > formatTime(now);
+}
+
+/**
+ * The user on whose behalf: the subject's, or the one that took the agent on by the user code; `undefined`
+ * while there is none.
+ */
+export function principalOf(approval: Pick<Approval, "subject" | "decisions">): string | undefined {
+  const taker = approval.decisions.find(({ takesOn }) => takesOn === true);
+  return approval.subject.principal ?? taker?.approver;
+}
+
+/** The approvers of a rule; `undefined` where only the user code says who approves. */
+export function approversOf({
+  rule,
+  subject,
+}: Pick<Approval, "rule" | "subject">): readonly string[] | undefined {
+  return rule.approvers ?? (subject.principal === undefined ? undefined : [subject.principal]);
+}
+
+/** Whether as many have approved as must, among them the user that takes the agent on. */
+export function isApproved(approval: Pick<Approval, "rule" | "subject" | "decisions">): boolean {
+  const approvers = approversOf(approval);
+  if (principalOf(approval) === undefined) return false;
+  if (approvers === undefined) return true;
+  const { decisions, rule } = approval;
+  const approved = decisions.filter(({ approver }) => approvers.includes(approver));
+  return approved.length >= (rule.needed ?? 1);
+}
+
+/**
+ * Checks a rule.
+ *
+ * @throws TypeError naming the member that is wrong, such as `grants[1].approval.needed`.
+ */
+export function checkApprovalRule(rule: ApprovalRule, where: string): void {
+  assertMembers(rule, ["approvers", "needed"], where);
+  const { approvers, needed = 1 } = rule;
+  if (approvers !== undefined) {
+    const texts =
+      Array.isArray(approvers) && approvers.every((one) => typeof one === "string" && one !== "");
+    const each = texts && new Set(approvers).size === approvers.length;
+    if (!each || approvers.length === 0 || approvers.length > MAX_APPROVERS) {
+      throw new TypeError(
+        `${where}.approvers: must be an array of 1 to ${MAX_APPROVERS} principals, each once`,
+      );
+    }
+  }
+  const most = approvers?.length ?? 1;
+  if (!Number.isSafeInteger(needed) || needed < 1 || needed > most) {
+    throw new TypeError(
+      `${where}.needed: must be a whole number from 1 to ${most}, the number of approvers`,
+    );
+  }
+}

@@ -1,0 +1,101 @@
+// src/agent/approvals: what people decide before something is granted, the same for every protocol. This
+// file has what is kept. Times are milliseconds since 1970 unless a hop has them.
+
+import type { Hop } from "../../caveats/hop.js";
+import type { GrantApproval } from "../../issuer/grant.js";
+import type { Resource } from "../resources/resource.js";
+
+/** One grant that is asked for. */
+export interface AskedGrant {
+  readonly grant: string;
+  readonly operations: readonly string[];
+  /** The issuer's own names of the resources; absent where it names none. */
+  readonly resources?: readonly Pick<Resource, "name" | "displayName" | "kind">[];
+  /** What the asker and the server demand already, each a hop of its own; nothing merges. */
+  readonly hops: readonly Hop[];
+  /** The agent grant that waits for it. */
+  readonly agentGrant?: string;
+  /** The name that the asker uses, where it is not the grant's: a skill's id. */
+  readonly name?: string;
+  /** What it does, in words for people. */
+  readonly description: string;
+}
+
+/** What becomes of an approval. */
+export type ApprovalKind = "agent-grants" | "agent-claim" | "capabilities";
+
+/**
+ * What an approval is about. An approval is bound to the digest of all of it (`digestOf`), and covers
+ * what is asked and anything narrower.
+ */
+export interface ApprovalSubject {
+  /**
+   * What becomes of it: agent grants become active, a user takes over an autonomous agent, or the asker
+   * collects capabilities.
+   */
+  readonly kind: ApprovalKind;
+  /** The request's id: one request has one approval, however often it is sent. */
+  readonly request: string;
+  /** Empty where an agent asks only to be taken on. */
+  readonly asked: readonly AskedGrant[];
+  /** The user on whose behalf; absent until the first approver takes an agent on. */
+  readonly principal?: string;
+  /** The agent that asks: an invoker's id, and what it calls itself. */
+  readonly agent: { readonly id: string; readonly name?: string };
+  readonly host?: { readonly id: string; readonly name?: string };
+  readonly audience?: readonly string[];
+  /** Why, in the asker's words. */
+  readonly purpose?: string;
+  /** A text that asker and approver both see, so that the approver knows which request it is. */
+  readonly bindingMessage?: string;
+  /** Seconds that what is granted lives at most; a hop may say less. */
+  readonly lifetime: number;
+  /** The resource query that it was asked by, as JSON. */
+  readonly query?: string;
+}
+
+/**
+ * Where an approval stands. `approved` becomes `used` once what it allows has been handed out: that of agent
+ * grants in the same change. All but `pending` and `approved` are final.
+ */
+export type ApprovalState = "pending" | "approved" | "used" | "denied" | "expired" | "cancelled";
+
+/**
+ * Who approves, and how many of them must: one denial denies. Where the subject names no principal yet, the
+ * user that enters the user code must approve, and the approvers that are named besides.
+ */
+export type ApprovalRule = GrantApproval;
+
+/** What one approver decided. */
+export interface ApprovalDecision {
+  readonly approver: string;
+  readonly at: number;
+  readonly answer: "approve" | "deny";
+  /** Whether it is the user that takes the agent on, by the user code, where the subject names no principal. */
+  readonly takesOn?: true;
+  /** Which of the grants asked for, by their places; all unless given. The others are denied. */
+  readonly granted?: readonly number[];
+  /** What the approver takes away from each grant, by its place: a hop more. */
+  readonly hops?: { readonly [place: string]: Hop };
+  readonly reason?: string;
+}
+
+/** An approval, decided or not. */
+export interface Approval {
+  readonly id: string;
+  /** SHA-256 of the subject's canonical JSON, base64url: what approvers saw and decided about. */
+  readonly digest: string;
+  readonly subject: ApprovalSubject;
+  readonly state: ApprovalState;
+  readonly rule: ApprovalRule;
+  /** How approvers come to know of it: by a code that the user enters, or by its standing in their list. */
+  readonly method: "user_code" | "backchannel";
+  /** SHA-256 of the user code in base64url. */
+  readonly codeHash?: string;
+  readonly decisions: readonly ApprovalDecision[];
+  /** The ids of the capabilities that were collected, by the places of the grants asked for. */
+  readonly collected?: { readonly [place: string]: string };
+  readonly created: number;
+  readonly updated: number;
+  readonly expires: number;
+}

@@ -1,0 +1,373 @@
+import { encodeBase64url } from "../../bytes/base64.js";
+import { randomBytes } from "../../bytes/random.js";
+import { newCapabilityId } from "../../capability/mint.js";
+import { assertMembers } from "../../caveats/known-members.js";
+import type { RegistryDraft, RegistryStore, RegistryView } from "../registry/registry-store.js";
+import type { Approval, ApprovalRule, ApprovalState, ApprovalSubject } from "./approval.js";
+import type { ApprovalEffects } from "./approval-effects.js";
+import { type Actor, approvalEvent } from "./approval-events.js";
+import { checkApprovalRule } from "./approval-result.js";
+import {
+  type Approver,
+  type ApproverAnswer,
+  type DecisionRefusal,
+  decideOn,
+  mayDecide,
+} from "./deciding.js";
+import { digestOf, digestOfText } from "./digest.js";
+import { ShownCodes } from "./shown-codes.js";
+import { hashOfUserCode, newUserCode } from "./user-code.js";
+import { Waiting } from "./waiting.js";
+
+export interface ApprovalsOptions {
+  readonly store: RegistryStore;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: (() => number) | undefined;
+  readonly random?: ((length: number) => Uint8Array) | undefined;
+  readonly effects?: ApprovalEffects | undefined;
+}
+
+/** What is to be decided, by whom, and until when. */
+export interface ApprovalRequest {
+  readonly subject: ApprovalSubject;
+  readonly rule: ApprovalRule;
+  readonly method: Approval["method"];
+  /** Seconds until it expires. */
+  readonly lifetime: number;
+}
+
+/** An approval as its asker gets it. */
+export interface OpenedApproval {
+  readonly approval: Approval;
+  /** `XXXX-XXXX`, for the user to enter; absent where the approval stands in the approvers' list alone. */
+  readonly userCode?: string;
+}
+
+/** What came of a request that opens an approval by itself. */
+type OpenedAlone =
+  | { readonly ok: true; readonly pending: OpenedApproval }
+  | {
+      readonly ok: false;
+      readonly denial: { readonly code: "too_many_pending"; readonly message: string };
+    };
+
+/** What came of a decision. */
+export type DecisionOutcome = { readonly ok: true; readonly approval: Approval } | DecisionRefusal;
+
+/** One request id was used for two different requests. */
+export class RequestReusedError extends Error {
+  override readonly name = "RequestReusedError";
+}
+
+const MAX_LIFETIME = 30 * 24 * 60 * 60;
+const MAX_ATTEMPTS = 16;
+
+/**
+ * What people decide before something is granted, the same for every protocol: it works on the store alone,
+ * without skills or policy. Made by `new Registry`, or alone where nothing depends on what is decided.
+ */
+export class Approvals {
+  readonly #store: RegistryStore;
+  readonly #clock: () => number;
+  readonly #random: (length: number) => Uint8Array;
+  readonly #effects: ApprovalEffects;
+  readonly #codes = new ShownCodes();
+  readonly #waiting: Waiting;
+
+  /** @throws TypeError for an option that is not known. */
+  constructor(options: ApprovalsOptions) {
+    assertMembers(options, ["store", "clock", "random", "effects"], "options");
+    const { store, clock = Date.now, random = randomBytes, effects = {} } = options;
+    this.#store = store;
+    this.#clock = clock;
+    this.#random = random;
+    this.#effects = effects;
+    this.#waiting = new Waiting((id) => this.get(id));
+  }
+
+  /**
+   * Opens an approval, in a change of the registry. A request that has one already gets that: with a new user
+   * code in the place of the old one, unless this process still knows the old one.
+   *
+   * @throws RequestReusedError if the request's id was used for another request.
+   */
+  async open(draft: RegistryDraft, request: ApprovalRequest): Promise<OpenedApproval> {
+    const { subject, rule, method, lifetime } = request;
+    checkApprovalRule(rule, "rule");
+    if (!Number.isSafeInteger(lifetime) || lifetime < 1 || lifetime > MAX_LIFETIME) {
+      throw new TypeError(`lifetime: must be 1 to ${MAX_LIFETIME} whole seconds`);
+    }
+    const now = this.#clock();
+    const digest = digestOf(subject);
+    const [known] = await draft.approvals.find({ request: subject.request, limit: 1 });
+    if (known !== undefined) {
+      if (known.digest === digest) return this.reopened(draft, known);
+      throw new RequestReusedError("another request has been made under this id");
+    }
+    const approval: Approval = {
+      ...{ id: `approval_${encodeBase64url(this.#random(16))}`, digest, subject, state: "pending" },
+      ...{
+        rule,
+        method,
+        decisions: [],
+        created: now,
+        updated: now,
+        expires: now + lifetime * 1000,
+      },
+    };
+    return this.#kept(draft, approval, "opened");
+  }
+
+  /**
+   * Opens an approval by a change of its own.
+   *
+   * @param most - How many the same agent may have open at once.
+   * @throws RequestReusedError as {@link Approvals.open}.
+   */
+  async openAlone(request: ApprovalRequest, most: number): Promise<OpenedAlone> {
+    const agent = request.subject.agent.id;
+    return this.#store.change(async (draft): Promise<OpenedAlone> => {
+      const now = this.#clock();
+      const waiting = await draft.approvals.find({ agent, state: "pending" });
+      const open = waiting.filter(({ expires }) => expires > now);
+      const same = open.some(({ subject }) => subject.request === request.subject.request);
+      if (same || open.length < most) return { ok: true, pending: await this.open(draft, request) };
+      const message = `${open.length} requests of this caller wait for an approval, as many as may`;
+      return { ok: false, denial: { code: "too_many_pending", message } };
+    });
+  }
+
+  /**
+   * Uses an approval up, once: from then on, what it allows has these capabilities' ids.
+   *
+   * @param places - Of the grants asked for that are handed out.
+   */
+  async use(id: string, places: readonly number[]): Promise<void> {
+    await this.#store.change(async (draft) => {
+      const approval = await draft.approvals.get(id);
+      if (approval?.state !== "approved") return;
+      const now = this.#clock();
+      const collected = Object.fromEntries(
+        places.map((place) => [place, newCapabilityId(this.#random)]),
+      );
+      await draft.put("approvals", { ...approval, state: "used", collected, updated: now });
+      draft.note(approvalEvent(approval, "approval.collected", now));
+    });
+  }
+
+  /** An approval that its asker asks for again: with its user code, or a new one. */
+  async reopened(draft: RegistryDraft, approval: Approval): Promise<OpenedApproval> {
+    if (approval.state !== "pending" || approval.method !== "user_code") return { approval };
+    const userCode = this.#codes.of(approval);
+    if (userCode !== undefined) return { approval, userCode };
+    return this.#kept(draft, { ...approval, updated: this.#clock() }, "opened");
+  }
+
+  async #kept(draft: RegistryDraft, given: Approval, change: string): Promise<OpenedApproval> {
+    let approval = given;
+    let userCode: string | undefined;
+    if (given.method === "user_code") {
+      userCode = newUserCode(this.#random);
+      const codeHash = hashOfUserCode(userCode) ?? "";
+      approval = { ...given, codeHash };
+      this.#codes.show(approval, userCode, this.#clock());
+    }
+    await draft.put("approvals", approval);
+    draft.note(approvalEvent(approval, change, this.#clock()));
+    return { approval, ...(userCode === undefined ? {} : { userCode }) };
+  }
+
+  /**
+   * Decides about an approval, and settles it where that is enough: what depends on it happens in the same
+   * change. A refused decision is recorded too.
+   *
+   * @throws StorageError if it cannot be written; then nothing has changed.
+   */
+  async decide(id: string, by: Approver, answer: ApproverAnswer): Promise<DecisionOutcome> {
+    for (let attempt = 1; ; attempt++) {
+      const seen = await this.get(id);
+      if (seen === undefined) return unknown();
+      const tentative = decideOn(seen, by, answer, this.#clock());
+      if (!tentative.ok) return this.#refused(seen, by, tentative);
+      const { approval: expected } = tentative;
+      const effect = this.#effects[expected.subject.kind];
+      const facts = expected.state === "approved" ? await effect?.prepare(expected) : undefined;
+      const outcome = await this.#store.change(async (draft) => {
+        const now = this.#clock();
+        const current = await draft.approvals.get(id);
+        if (current === undefined) return unknown();
+        const decided = decideOn(current, by, answer, now);
+        if (!decided.ok) return decided;
+        // Another approver came between, and what was prepared may not fit any more.
+        if (decided.approval.state !== expected.state && attempt < MAX_ATTEMPTS) return undefined;
+        return this.#settle(draft, decided.approval, by, now, facts);
+      });
+      if (outcome === undefined) continue;
+      if (!outcome.ok) return this.#refused(seen, by, outcome);
+      this.#waiting.wake(id);
+      return outcome;
+    }
+  }
+
+  async #settle(
+    draft: RegistryDraft,
+    decided: Approval,
+    by: Actor,
+    now: number,
+    facts: unknown,
+  ): Promise<{ readonly ok: true; readonly approval: Approval }> {
+    const effect = this.#effects[decided.subject.kind];
+    const approval = settled(decided, effect !== undefined, now);
+    await draft.put("approvals", approval);
+    draft.note(approvalEvent(decided, changeOf(decided), now, by));
+    if (decided.state !== "pending") await effect?.apply(draft, decided, now, facts);
+    return { ok: true, approval };
+  }
+
+  async #refused(
+    { subject, id }: Approval,
+    by: Approver,
+    refusal: DecisionRefusal,
+  ): Promise<DecisionRefusal> {
+    const event = approvalEvent({ subject, id }, "approval.refused", this.#clock(), by);
+    await this.#store.change(async (draft) => {
+      draft.note({ ...event, decision: "refused", codes: [refusal.code] });
+    });
+    return refusal;
+  }
+
+  /** An approval; one whose time is over has been denied by that. */
+  async get(id: string): Promise<Approval | undefined> {
+    return this.#looked(await this.#store.read((view) => view.approvals.get(id)));
+  }
+
+  /** The approval that a user code, as it was typed, is of; `undefined` for an unknown code. */
+  async byUserCode(typed: string): Promise<Approval | undefined> {
+    const codeHash = hashOfUserCode(typed);
+    if (codeHash === undefined) return undefined;
+    const found = await this.#store.read((view) => view.approvals.find({ codeHash }));
+    return this.#looked(found.find(({ state }) => state === "pending") ?? found.at(-1));
+  }
+
+  /** The approval of a request. */
+  async byRequest(request: string): Promise<Approval | undefined> {
+    const [found] = await this.#store.read((view) => view.approvals.find({ request, limit: 1 }));
+    return this.#looked(found);
+  }
+
+  /** What waits for this principal to decide, oldest first. */
+  async waitingFor(principal: string): Promise<readonly Approval[]> {
+    const query = { approver: principal, state: "pending" } as const;
+    const found = await this.#store.read((view) => view.approvals.find(query));
+    return found.filter(
+      (one) =>
+        one.expires > this.#clock() &&
+        mayDecide(one, principal) &&
+        !one.decisions.some(({ approver }) => approver === principal),
+    );
+  }
+
+  /** What this principal has decided, or could have, latest first. */
+  async history(principal: string): Promise<readonly Approval[]> {
+    const found = await this.#store.read((view) => everyOne(view, { approver: principal }));
+    const now = this.#clock();
+    const over = found.filter(({ state, expires }) => state !== "pending" || expires <= now);
+    const seen = over.map((one) =>
+      isOver(one, now) ? { ...one, state: "expired" as const } : one,
+    );
+    return seen.sort((a, b) => b.updated - a.updated);
+  }
+
+  /** All of them, in the order of their making; for an operator. */
+  list(
+    page: { readonly after?: string; readonly limit?: number; readonly state?: ApprovalState } = {},
+  ): Promise<readonly Approval[]> {
+    return this.#store.read((view) => view.approvals.find(page));
+  }
+
+  /**
+   * Fulfilled once the approval is settled, also by another process, or its time is over.
+   *
+   * @throws The signal's reason once it is aborted.
+   * @throws TypeError if there is no such approval.
+   */
+  settled(id: string, signal: AbortSignal): Promise<Approval> {
+    return this.#waiting.settled(id, signal);
+  }
+
+  /** Takes an approval back that is not settled. @returns Whether it was still open. */
+  async cancel(id: string, by: Actor): Promise<boolean> {
+    const cancelled = await this.#store.change(async (draft) => {
+      const current = await draft.approvals.get(id);
+      if (current === undefined) return false;
+      return this.cancelIn(draft, current, by);
+    });
+    if (cancelled) this.#waiting.wake(id);
+    return cancelled;
+  }
+
+  /** As {@link Approvals.cancel}, in a change under way. */
+  async cancelIn(draft: RegistryDraft, current: Approval, by: Actor): Promise<boolean> {
+    if (current.state !== "pending" && current.state !== "approved") return false;
+    const now = this.#clock();
+    await this.#settle(draft, { ...current, state: "cancelled", updated: now }, by, now, undefined);
+    return true;
+  }
+
+  /** Settles an approval whose time is over, in a change under way. */
+  async expireIn(draft: RegistryDraft, current: Approval): Promise<Approval> {
+    const now = this.#clock();
+    if (!isOver(current, now)) return current;
+    const over: Approval = { ...current, state: "expired", updated: now };
+    return (await this.#settle(draft, over, {}, now, undefined)).approval;
+  }
+
+  async #looked(seen: Approval | undefined): Promise<Approval | undefined> {
+    if (seen === undefined || !isOver(seen, this.#clock())) return seen;
+    const now = await this.#store.change(async (draft) => {
+      const current = await draft.approvals.get(seen.id);
+      return current === undefined ? undefined : this.expireIn(draft, current);
+    });
+    this.#waiting.wake(seen.id);
+    return now;
+  }
+
+  /** The id under which an asker's own request id is kept: no two askers share one. */
+  requestId(...asker: readonly string[]): string {
+    return `request_${digestOfText(JSON.stringify(asker))}`;
+  }
+}
+
+/** An approval with effects is used by them; others wait to be collected, as long again as for a decision. */
+function settled(decided: Approval, hasEffect: boolean, now: number): Approval {
+  if (decided.state !== "approved") return decided;
+  if (hasEffect) return { ...decided, state: "used" };
+  return { ...decided, expires: now + (decided.expires - decided.created) };
+}
+
+function changeOf({ state, decisions }: Approval): string {
+  if (state !== "pending") return `approval.${state}`;
+  return decisions.length === 0 ? "approval.opened" : "approval.supported";
+}
+
+function isOver({ state, expires }: Approval, now: number): boolean {
+  return (state === "pending" || state === "approved") && expires <= now;
+}
+
+function unknown(): DecisionRefusal {
+  return { ok: false, code: "approval_unknown", message: "there is no such approval" };
+}
+
+async function everyOne(
+  view: RegistryView,
+  query: { readonly approver: string },
+): Promise<Approval[]> {
+  const all: Approval[] = [];
+  for (let after: string | undefined; ; after = all.at(-1)?.id) {
+    const page = await view.approvals.find({ ...query, ...(after === undefined ? {} : { after }) });
+    all.push(...page);
+    if (page.length < PAGE) return all;
+  }
+}
+
+const PAGE = 1000;

@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+import { canonicalJson, type Json } from "../../bytes/json.js";
+import type { ApprovalSubject } from "./approval.js";
+
+/**
+ * What an approval is bound to: SHA-256 of the subject's canonical JSON (RFC 8785), as base64url.
+ *
+ * @throws TypeError if it holds what has no such form, such as a lone surrogate.
+ */
+export function digestOf(subject: ApprovalSubject): string {
+  return digestOfJson(subject);
+}
+
+/** SHA-256 of a value's canonical JSON, as base64url; members that are undefined are left out. */
+export function digestOfJson(value: unknown): string {
+  const json: Json = JSON.parse(JSON.stringify(value));
+  return digestOfText(canonicalJson(json));
+}
+
+/** SHA-256 of a text's UTF-8, as base64url. */
+export function digestOfText(text: string): string {
+  return createHash("sha256").update(text, "utf8").digest("base64url");
+}

@@ -1,0 +1,30 @@
+import type { ApprovalRule } from "./approval.js";
+import { digestOfJson } from "./digest.js";
+
+/** A rule, and the name of what it is about. */
+export interface NamedRule {
+  readonly rule: ApprovalRule;
+  readonly name: string;
+}
+
+/**
+ * The one rule by which all that is asked for in one request is approved.
+ *
+ * @returns `undefined` where nothing is; the names of two that different people approve, where there are two.
+ */
+export function oneRule(
+  rules: readonly NamedRule[],
+): ApprovalRule | readonly [string, string] | undefined {
+  const distinct = new Map<string, NamedRule>();
+  for (const one of rules) {
+    const digest = digestOfJson(one.rule);
+    if (!distinct.has(digest)) distinct.set(digest, one);
+  }
+  const [only, other] = [...distinct.values()];
+  return only !== undefined && other !== undefined ? [only.name, other.name] : only?.rule;
+}
+
+/** Whether there are two rules. */
+export function areApart(rule: ReturnType<typeof oneRule>): rule is readonly [string, string] {
+  return Array.isArray(rule);
+}

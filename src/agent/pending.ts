@@ -1,0 +1,107 @@
+import { encodeBase64url } from "../bytes/base64.js";
+import { randomBytes } from "../bytes/random.js";
+import type { AgentContext } from "./agent-options.js";
+import type { ApprovalSubject, AskedGrant } from "./approvals/approval.js";
+import { type OpenedApproval, RequestReusedError } from "./approvals/approvals.js";
+import { areApart, oneRule } from "./approvals/one-rule.js";
+import type { Caller } from "./caller.js";
+import type { CapabilityRequest } from "./capability-request.js";
+import { expiryOf, tooMany, wrongTimes } from "./issuance.js";
+import type { Offer } from "./offer.js";
+import { invalidRequest, type RequestRefusal } from "./refusal.js";
+
+/** Seconds for which a request of an agent waits for approvers, who need not be there. */
+const LIFETIME = 24 * 60 * 60;
+const MAX_REQUEST_ID = 256;
+
+/** What is asked for, and waits for an approval. */
+export type Pending = { readonly ok: true; readonly pending: OpenedApproval } | RequestRefusal;
+
+/**
+ * Opens an approval for offers that need one. They are kept by the names of their resources, in a form that
+ * can be issued later, or never.
+ *
+ * @param id - The caller's own id of the request: the same id and the same request have one approval.
+ */
+export async function openPending(
+  offers: readonly Offer[],
+  request: CapabilityRequest,
+  caller: Caller,
+  context: AgentContext,
+  id: string | undefined,
+): Promise<Pending> {
+  const { registry } = context;
+  const { approvals, settings } = known(registry);
+  const now = context.clock();
+  const refusal =
+    wrongTimes(request, expiryOf(request, now, context), now) ??
+    tooMany(offers, context.maxHandles);
+  if (refusal !== undefined) return refusal;
+  if (id !== undefined && (id === "" || id.length > MAX_REQUEST_ID)) {
+    return invalidRequest(
+      "request",
+      `the request's id must have 1 to ${MAX_REQUEST_ID} characters`,
+    );
+  }
+  const rule = oneRule(offers.map(({ grant }) => ({ name: grant.id, rule: grant.approval ?? {} })));
+  if (areApart(rule)) {
+    const message = `different people approve ${rule[0]} and ${rule[1]}; ask for them apart`;
+    return invalidRequest("grants", message);
+  }
+  const subject = subjectOf(offers, request, caller, context, id);
+  const opening = { subject, rule: rule ?? {}, method: "backchannel", lifetime: LIFETIME } as const;
+  const most = settings.bounds.pendingPerAgent;
+  try {
+    return await approvals.openAlone(opening, most);
+  } catch (error) {
+    if (!(error instanceof RequestReusedError)) throw error;
+    return invalidRequest("request", `${error.message}; choose a new one`);
+  }
+}
+
+function subjectOf(
+  offers: readonly Offer[],
+  { restrictions, resourceQuery }: CapabilityRequest,
+  { principal, invoker }: Caller,
+  context: AgentContext,
+  id: string | undefined,
+): ApprovalSubject {
+  const { approvals } = known(context.registry);
+  const own = id ?? encodeBase64url(randomBytes(16));
+  const { operations: _, ...rest } = restrictions;
+  const hops = Object.keys(rest).length === 0 ? [] : [rest];
+  const { purpose, audience, expires } = restrictions;
+  return {
+    ...{
+      kind: "capabilities",
+      request: approvals.requestId("capabilities", principal, invoker, own),
+    },
+    asked: offers.map(
+      ({ grant, operations, resources }): AskedGrant => ({
+        ...{ grant: grant.id, operations, hops, description: grant.description },
+        ...(resources === undefined
+          ? {}
+          : {
+              resources: resources.map(({ name, displayName, kind }) => ({
+                name,
+                displayName,
+                kind,
+              })),
+            }),
+      }),
+    ),
+    ...{ principal, agent: { id: invoker } },
+    ...(audience === undefined ? {} : { audience }),
+    ...(purpose === undefined ? {} : { purpose }),
+    // Where the request says a moment, the hop does.
+    lifetime: expires === undefined ? context.lifetime : context.issuer.maxLifetime,
+    ...(resourceQuery === undefined ? {} : { query: JSON.stringify(resourceQuery) }),
+  };
+}
+
+/** The registry, which an agent has whose grants need approvals. */
+export function known(registry: AgentContext["registry"]): NonNullable<AgentContext["registry"]> {
+  if (registry === undefined)
+    throw new TypeError("the agent has no registry: createIssuingAgent({ registry })");
+  return registry;
+}

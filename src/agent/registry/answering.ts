@@ -1,0 +1,109 @@
+import type { OpenedApproval } from "../approvals/approvals.js";
+import { RequestReusedError } from "../approvals/approvals.js";
+import { digestOfJson } from "../approvals/digest.js";
+import { type Concerned, registryEvent } from "./events.js";
+import { leave, type Outcome, Refused } from "./outcomes.js";
+import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
+import type { RegistryContext } from "./registry-context.js";
+import type { RegistryDraft } from "./registry-store.js";
+import type { AskedAnswer } from "./requests.js";
+
+const DAY = 24 * 60 * 60 * 1000;
+
+/**
+ * Does something, or says why it is refused; a refusal is recorded.
+ *
+ * @param about - What is being done, as the ledger calls it, and by which agent.
+ */
+export async function outcomeOf<Answer extends object>(
+  change: string,
+  about: Concerned,
+  { store, clock }: RegistryContext,
+  act: () => Promise<Answer>,
+): Promise<Outcome<Answer>> {
+  try {
+    return { ok: true, ...(await act()) };
+  } catch (error) {
+    const refusal =
+      error instanceof Refused
+        ? error.refusal
+        : error instanceof RequestReusedError
+          ? ({ ok: false, code: "request_reused", message: error.message } as const)
+          : undefined;
+    if (refusal === undefined) throw error;
+    const event = registryEvent(change, clock(), { ...about, codes: [refusal.code] });
+    await store.change(async (draft) => draft.note(event));
+    return refusal;
+  }
+}
+
+/** A request that may be sent again under the same key. */
+export interface Repeatable {
+  /** Of asker and key together; absent where the asker gave no key. */
+  readonly id?: string;
+  readonly digest: string;
+}
+
+/**
+ * @param asker - The host's thumbprint or the agent's id: no two askers share a key.
+ * @param asked - All of the request but its key.
+ */
+export function repeatable(
+  asker: string,
+  key: string | undefined,
+  asked: object,
+  { approvals }: RegistryContext,
+): Repeatable {
+  const digest = digestOfJson(asked);
+  return key === undefined
+    ? { digest }
+    : { id: approvals.requestId("registry", asker, key), digest };
+}
+
+/**
+ * The answer to a request that has been answered before, made from the records as they are now.
+ *
+ * @throws Refused if the key was used for another request.
+ */
+export async function answeredBefore(
+  draft: RegistryDraft,
+  { id, digest }: Repeatable,
+  { approvals, clock }: RegistryContext,
+): Promise<AskedAnswer | undefined> {
+  const known = id === undefined ? undefined : await draft.requests.get(id);
+  if (known === undefined || known.expires <= clock()) return undefined;
+  if (known.digest !== digest) {
+    const message = "the idempotency key was used for another request; choose a new one";
+    leave("request_reused", message, { path: "idempotencyKey" });
+  }
+  const [hostId = "", agentId = "", approvalId = "", ...grantIds] = known.made;
+  const host = await draft.hosts.get(hostId);
+  const agent = await draft.agents.get(agentId);
+  if (host === undefined || agent === undefined) return undefined;
+  const grants: AgentGrant[] = [];
+  for (const one of grantIds) {
+    const grant = await draft.grants.get(one);
+    if (grant !== undefined) grants.push(grant);
+  }
+  const approval = approvalId === "" ? undefined : await draft.approvals.get(approvalId);
+  const opened = approval === undefined ? {} : await approvals.reopened(draft, approval);
+  return { host, agent, grants, ...opened };
+}
+
+/** Keeps what an answer is made from again. */
+export async function keepAnswer(
+  draft: RegistryDraft,
+  { id, digest }: Repeatable,
+  made: {
+    readonly host: HostRecord;
+    readonly agent: AgentRecord;
+    readonly grants: readonly AgentGrant[];
+  } & Partial<OpenedApproval>,
+  { clock }: RegistryContext,
+): Promise<void> {
+  if (id === undefined) return;
+  const { host, agent, grants, approval } = made;
+  const ids = [host.id, agent.id, approval?.id ?? "", ...grants.map((grant) => grant.id)];
+  const now = clock();
+  await draft.put("requests", { id, digest, made: ids, created: now, expires: now + DAY });
+}

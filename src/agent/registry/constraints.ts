@@ -1,0 +1,113 @@
+import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
+import { sortedLimit } from "../../caveats/canonical-order.js";
+import { type Domain, limitFrom } from "../../caveats/domain.js";
+import type { Constraint, Hop, HopInit } from "../../caveats/hop.js";
+import { emptyRules, meetOf } from "../../caveats/meet.js";
+import { isScalar } from "../../caveats/scalar.js";
+import { normalizeHop } from "../../caveats/write-hop.js";
+import { type RegistryRefusal, refuse } from "./outcomes.js";
+
+const OPERATORS = ["max", "min", "in", "not_in"];
+const MAX_ARGUMENTS = 64;
+const MAX_LENGTH = 4096;
+const MAX_NAMED = 16;
+
+/**
+ * The hop that Agent-Auth's constraints are, word for word: argument to exact value, or to operators.
+ *
+ * @param where - What refusals call them, such as `capabilities[1].constraints`.
+ * @returns `undefined` where they limit nothing; a refusal for an unknown operator, an exact value beside
+ *   operators, operands of a wrong type, or constraints that no value satisfies.
+ */
+export function readConstraints(
+  value: Json | undefined,
+  where: string,
+): { readonly ok: true; readonly hop: Hop | undefined } | RegistryRefusal {
+  if (value === undefined || value === null) return { ok: true, hop: undefined };
+  if (!isJsonObject(value)) return invalid(where, "must be an object: argument to limit");
+  const limits = Object.entries(value);
+  if (limits.length === 0) return { ok: true, hop: undefined };
+  if (limits.length > MAX_ARGUMENTS || JSON.stringify(value).length > MAX_LENGTH) {
+    const message = `must limit at most ${MAX_ARGUMENTS} arguments, in at most ${MAX_LENGTH} characters`;
+    return invalid(where, message);
+  }
+  const unknown = new Set<string>();
+  for (const [argument, limit] of limits) {
+    const path = `${where}.${argument.slice(0, 64)}`;
+    if (isScalar(limit)) continue;
+    if (Array.isArray(limit)) {
+      const message =
+        'is a list: an exact value stands alone, and several are meant by {"in": [...]}';
+      return invalid(path, message);
+    }
+    if (!isJsonObject(limit)) return invalid(path, "must be a value, or an object of operators");
+    const names = Object.keys(limit);
+    if (names.length === 0) return invalid(path, `must have an operator: ${OPERATORS.join(", ")}`);
+    for (const name of names) {
+      if (!OPERATORS.includes(name) && unknown.size < MAX_NAMED) unknown.add(name.slice(0, 64));
+    }
+  }
+  if (unknown.size > 0) {
+    const operators = [...unknown];
+    const message =
+      `unknown constraint operator ${operators.map((name) => JSON.stringify(name)).join(", ")}; ` +
+      `there are ${OPERATORS.join(", ")}, and an exact value stands without one`;
+    return refuse("unknown_constraint_operator", message, { operators, path: where });
+  }
+  return readHop(value, where);
+}
+
+function readHop(
+  value: JsonObject,
+  where: string,
+): { readonly ok: true; readonly hop: Hop } | RegistryRefusal {
+  let hop: Hop;
+  try {
+    // Of unknown operands until `normalizeHop` has looked at every one.
+    hop = normalizeHop({ constraints: value } as HopInit);
+  } catch (error) {
+    if (error instanceof TypeError) return invalid(where, error.message);
+    throw error;
+  }
+  const empty = emptyArguments([hop]);
+  if (empty.length === 0) return { ok: true, hop };
+  return invalid(where, `no value satisfies ${empty.join(", ")}`);
+}
+
+/** The rules of constraints, such as `constraints.amount`, that no value satisfies in all hops together. */
+export function emptyArguments(hops: readonly Hop[]): readonly string[] {
+  const { constraints } = meetOf([hops]);
+  return constraints === undefined ? [] : emptyRules({ constraints });
+}
+
+/**
+ * The exact intersection of hops' limits on arguments, in Agent-Auth's form: a call satisfies it if and only if
+ * it satisfies every hop's.
+ *
+ * @returns `undefined` where none limits an argument; also where nothing is allowed, which no object can say:
+ *   such hops are refused before they are kept.
+ */
+export function exactConstraints(
+  hops: readonly Hop[],
+): { readonly [argument: string]: Constraint } | undefined {
+  const { constraints } = meetOf([hops]);
+  if (constraints === undefined) return undefined;
+  const limits = Object.entries(constraints).map(
+    ([argument, domain]): [string, Constraint | undefined] => [argument, exactLimit(domain)],
+  );
+  if (limits.some(([, limit]) => limit === undefined)) return undefined;
+  return Object.fromEntries(
+    limits.flatMap(([name, limit]) => (limit === undefined ? [] : [[name, limit]])),
+  );
+}
+
+// Every domain that limits meet in has its exact limit, unless it is empty: an exclusion names each type that
+// remains, and bounds leave numbers alone.
+function exactLimit(domain: Domain): Constraint | undefined {
+  const limit = limitFrom(domain);
+  return limit === undefined ? undefined : sortedLimit(limit);
+}
+
+function invalid(path: string, message: string): RegistryRefusal {
+  return refuse("invalid_request", `${path}: ${message}`, { path });
+}

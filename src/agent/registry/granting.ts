@@ -1,0 +1,132 @@
+import { encodeBase64url } from "../../bytes/base64.js";
+import { newCapabilityId } from "../../capability/mint.js";
+import { forInvoker, permitsOperation } from "../policy.js";
+import type { Wanted } from "./asking.js";
+import { covers } from "./covering.js";
+import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
+import type { RegistryContext } from "./registry-context.js";
+import type { CapabilityTerm } from "./terms.js";
+
+/** The principal that an agent acts for: a user, or where there is none, its host. */
+export function principalOfAgent(agent: AgentRecord, host: HostRecord): string {
+  return agent.principal ?? host.principal ?? autonomousPrincipal(host.id);
+}
+
+/** How policies and ledgers call agents that act for no user. */
+export function autonomousPrincipal(host: string): string {
+  return `autonomous:${host}`;
+}
+
+/** A new record's id: 128 random bits. */
+export function newId(kind: string, { random }: Pick<RegistryContext, "random">): string {
+  return `${kind}_${encodeBase64url(random(16))}`;
+}
+
+/**
+ * The names of the capabilities that the policy permits a principal by this agent; all where no policy is
+ * asked, or no principal is known yet.
+ */
+export async function permittedOf(
+  principal: string | undefined,
+  agent: string,
+  wanted: readonly Pick<CapabilityTerm, "name" | "grant" | "operation">[],
+  { policy }: Pick<RegistryContext, "policy">,
+): Promise<ReadonlySet<string>> {
+  if (policy === undefined || principal === undefined)
+    return new Set(wanted.map(({ name }) => name));
+  const permitted = new Set<string>();
+  for (const { name, grant, operation } of wanted) {
+    const permissions = forInvoker(await policy.permissions(principal, grant), agent);
+    if (permitsOperation(permissions, operation)) permitted.add(name);
+  }
+  return permitted;
+}
+
+/** What a grant that is asked for depends on. */
+export interface GrantingCase {
+  readonly host: HostRecord;
+  readonly agent: AgentRecord;
+  /** The names that the policy permits. */
+  readonly permitted: ReadonlySet<string>;
+  /** Names of which the agent had a grant revoked or denied: no default any more. */
+  readonly ended: ReadonlySet<string>;
+}
+
+/** What becomes of a capability that is asked for: at once, after an approval, or never. */
+export function standingOf(
+  { name, approval }: CapabilityTerm,
+  { host, agent, permitted, ended }: GrantingCase,
+): Pick<AgentGrant, "status" | "reason"> {
+  if (!permitted.has(name)) return { status: "denied", reason: POLICY_DENIES };
+  const isDefault = host.defaults.includes(name) && approval === undefined && !ended.has(name);
+  const linked = host.status === "active" && host.principal !== undefined;
+  if (agent.mode === "autonomous") {
+    if (isDefault) return { status: "active" };
+    const reason =
+      "an autonomous agent gets its host's defaults alone: there is no user to approve anything else";
+    return { status: "denied", reason };
+  }
+  return { status: isDefault && linked ? "active" : "pending" };
+}
+
+/** Why what the policy does not permit is denied. */
+export const POLICY_DENIES = "the policy does not permit it";
+
+/** A grant that is not kept yet. */
+export function newGrant(
+  { term, hops }: Wanted,
+  agent: AgentRecord,
+  standing: Pick<AgentGrant, "status" | "reason">,
+  purpose: string | undefined,
+  context: Pick<RegistryContext, "clock" | "random" | "settings">,
+): AgentGrant {
+  const now = context.clock();
+  const { settings, random } = context;
+  const { status, reason } = standing;
+  return {
+    ...{ id: newId("grant", context), agent: agent.id, host: agent.host },
+    ...{ capability: term.name, grant: term.grant, operation: term.operation, status, hops },
+    capabilityId: newCapabilityId(random),
+    ...(purpose === undefined ? {} : { purpose }),
+    ...(reason === undefined ? {} : { reason }),
+    ...{ created: now, updated: now },
+    ...(status === "active" ? { expires: endOf(hops, now, settings.lifetimes.grant) } : {}),
+  };
+}
+
+/** When a grant that becomes active now expires: after its lifetime, or where a hop says so earlier. */
+export function endOf(hops: AgentGrant["hops"], now: number, lifetime: number): number {
+  const ends = hops.flatMap(({ hop }) =>
+    hop.expires === undefined ? [] : [Date.parse(hop.expires)],
+  );
+  return Math.min(now + lifetime * 1000, ...ends);
+}
+
+/** Whether a grant is of the same capability as is wanted, and allows all that is wanted now. */
+export function coversWanted(grant: AgentGrant, { term, hops }: Wanted, now: number): boolean {
+  if (grant.capability !== term.name || grant.grant !== term.grant) return false;
+  if (grant.operation !== term.operation) return false;
+  const [granted, asked] = [grant.hops, hops].map((all) => all.map(({ hop }) => hop));
+  return covers(granted ?? [], asked ?? [], term.operation, now);
+}
+
+/** Whether a grant can be used, as far as it says itself. */
+export function isLive(grant: AgentGrant, now: number): boolean {
+  return grant.status === "active" && (grant.expires === undefined || grant.expires > now);
+}
+
+/** The names of which an agent had a grant revoked or denied by people, not by time or policy. */
+export function endedNames(grants: readonly AgentGrant[]): ReadonlySet<string> {
+  const ended = grants.filter(
+    ({ status, reason = "" }) =>
+      (status === "revoked" || status === "denied") && !NOT_BY_PEOPLE.includes(reason),
+  );
+  return new Set(ended.map(({ capability }) => capability));
+}
+
+/** Why the grants of an agent that was reactivated are revoked: it may get defaults again. */
+export const RESET = "the agent was reactivated";
+/** Why what was not decided in time is denied. */
+export const LATE = "nobody decided in time; ask again";
+
+const NOT_BY_PEOPLE: readonly string[] = [RESET, LATE, POLICY_DENIES];

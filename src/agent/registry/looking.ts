@@ -1,0 +1,93 @@
+import { LATE } from "./granting.js";
+import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
+import type { RegistryContext } from "./registry-context.js";
+import type { Records, RegistryDraft, RegistryView } from "./registry-store.js";
+import { MAX_FOUND } from "./registry-store.js";
+
+/** A grant with what it is of. */
+export interface ListedGrant {
+  readonly grant: AgentGrant;
+  readonly agent: AgentRecord;
+  readonly host: HostRecord;
+}
+
+type Clocked = Pick<RegistryContext, "clock" | "settings">;
+
+/** An agent as it is now: one whose time is over is expired, or revoked after its whole lifetime. */
+export function seenAgent(agent: AgentRecord, { clock, settings }: Clocked): AgentRecord {
+  const now = clock();
+  const { status, expires, created } = agent;
+  if (status !== "active" && status !== "expired") return agent;
+  if (now >= created + settings.lifetimes.agentWhole * 1000) return { ...agent, status: "revoked" };
+  if (status === "active" && expires !== undefined && expires <= now)
+    return { ...agent, status: "expired" };
+  return agent;
+}
+
+/** A grant as it is now: one whose time is over is revoked. */
+export function seenGrant(grant: AgentGrant, { clock }: Clocked): AgentGrant {
+  const { status, expires } = grant;
+  if (status !== "active" || expires === undefined || expires > clock()) return grant;
+  return { ...grant, status: "revoked", reason: "it expired" };
+}
+
+/** All records that a query finds, of which there may be more than one look gives. */
+export async function everyRecord<Kept extends { readonly id: string }, Query>(
+  records: Records<Kept, Query>,
+  query: Query,
+): Promise<readonly Kept[]> {
+  const all: Kept[] = [];
+  for (;;) {
+    const after = all.at(-1)?.id;
+    const page = await records.find({ ...query, ...(after === undefined ? {} : { after }) });
+    all.push(...page);
+    if (page.length < MAX_FOUND) return all;
+  }
+}
+
+/** Denies what an agent waits for, and whose time is over. */
+export async function expireApprovalsOf(agent: string, context: RegistryContext): Promise<void> {
+  const query = { agent, state: "pending" } as const;
+  const isOver = ({ expires }: { readonly expires: number }): boolean => expires <= context.clock();
+  const waiting = await context.store.read((view) => view.approvals.find(query));
+  if (!waiting.some(isOver)) return;
+  await context.store.change(async (draft) => {
+    for (const approval of await draft.approvals.find(query)) {
+      await context.approvals.expireIn(draft, approval);
+    }
+  });
+}
+
+/** Everything that is granted on behalf of a user now. */
+export async function listGrants(
+  principal: string,
+  context: RegistryContext,
+): Promise<readonly ListedGrant[]> {
+  return context.store.read(async (view) => {
+    const listed: ListedGrant[] = [];
+    for (const kept of await everyRecord(view.agents, { principal })) {
+      const agent = seenAgent(kept, context);
+      if (agent.status !== "active" && agent.status !== "expired") continue;
+      const host = await view.hosts.get(agent.host);
+      if (host === undefined) continue;
+      for (const grant of await everyRecord(view.grants, { agent: agent.id })) {
+        if (seenGrant(grant, context).status === "active") listed.push({ grant, agent, host });
+      }
+    }
+    return listed;
+  });
+}
+
+/** The host and the agents that have a key; of hosts, one that is not revoked comes first. */
+export async function hostWithKey(
+  view: RegistryView | RegistryDraft,
+  thumbprint: string,
+): Promise<HostRecord | undefined> {
+  const found = await view.hosts.find({ thumbprint });
+  return found.find(({ status }) => status !== "revoked") ?? found.at(-1);
+}
+
+/** The reason that a grant has been denied for, where nobody decided in time. */
+export function wasLate({ status, reason }: AgentGrant): boolean {
+  return status === "denied" && reason === LATE;
+}

@@ -1,0 +1,104 @@
+import type { ApprovalKind, ApprovalRule, AskedGrant } from "../approvals/approval.js";
+import type { OpenedApproval } from "../approvals/approvals.js";
+import { areApart, oneRule } from "../approvals/one-rule.js";
+import { newId } from "./granting.js";
+import { everyRecord, seenAgent } from "./looking.js";
+import { leave } from "./outcomes.js";
+import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
+import type { RegistryContext } from "./registry-context.js";
+import type { RegistryDraft } from "./registry-store.js";
+import type { AskingOptions } from "./requests.js";
+
+/** What is to be approved. */
+export interface Opening {
+  readonly kind: Exclude<ApprovalKind, "capabilities">;
+  readonly host: HostRecord;
+  readonly agent: AgentRecord;
+  readonly grants: readonly AgentGrant[];
+  readonly options: AskingOptions;
+}
+
+/**
+ * Opens the approval of what an agent waits for.
+ *
+ * @throws Refused if too many wait, or different people would have to approve.
+ */
+export async function openApproval(
+  draft: RegistryDraft,
+  { kind, host, agent, grants, options }: Opening,
+  context: RegistryContext,
+): Promise<OpenedApproval> {
+  const { approvals, settings, terms } = context;
+  await checkBounds(draft, host, agent, context);
+  const { purpose, bindingMessage, loginHint, method = "user_code" } = options;
+  // The user that a claim is for is not the host's, which has none.
+  const principal = host.principal ?? loginHint;
+  const asked = grants.map(
+    (grant): AskedGrant => ({
+      ...{
+        grant: grant.grant,
+        operations: [grant.operation],
+        hops: grant.hops.map(({ hop }) => hop),
+      },
+      ...{ agentGrant: grant.id, name: grant.capability },
+      description: terms?.get(grant.capability)?.description ?? grant.capability,
+    }),
+  );
+  const audience = grants.flatMap(({ capability }) => terms?.get(capability)?.location ?? []);
+  return approvals.open(draft, {
+    subject: {
+      ...{ kind, request: newId("request", context), asked },
+      ...(principal === undefined ? {} : { principal }),
+      agent: { id: agent.id, name: agent.name },
+      host: { id: host.id, ...(host.name === undefined ? {} : { name: host.name }) },
+      ...(audience.length === 0 ? {} : { audience: [...new Set(audience)] }),
+      ...(purpose === undefined ? {} : { purpose }),
+      ...(bindingMessage === undefined ? {} : { bindingMessage }),
+      lifetime: settings.lifetimes.grant,
+    },
+    rule: ruleOf(grants, context),
+    method: principal === undefined ? "user_code" : method,
+    lifetime: settings.lifetimes.approval,
+  });
+}
+
+/** The one rule by which all that is asked for is approved. */
+function ruleOf(
+  grants: readonly AgentGrant[],
+  { settings, terms }: Pick<RegistryContext, "settings" | "terms">,
+): ApprovalRule {
+  const rule = oneRule(
+    grants.map(({ capability: name }) => ({
+      name,
+      rule: terms?.get(name)?.approval ?? settings.approval,
+    })),
+  );
+  if (!areApart(rule)) return rule ?? settings.approval;
+  const message = `capabilities: different people approve "${rule[0]}" and "${rule[1]}"; ask for them apart`;
+  return leave("invalid_request", message, { path: "capabilities" });
+}
+
+async function checkBounds(
+  draft: RegistryDraft,
+  host: HostRecord,
+  agent: AgentRecord,
+  context: RegistryContext,
+): Promise<void> {
+  const { pendingPerAgent, pendingPerHost } = context.settings.bounds;
+  let waiting = 0;
+  for (const one of await everyRecord(draft.agents, { host: host.id })) {
+    if (!["active", "pending", "expired"].includes(seenAgent(one, context).status)) continue;
+    const pending = await draft.approvals.find({ agent: one.id, state: "pending" });
+    const own = pending.filter(({ expires }) => expires > context.clock()).length;
+    waiting += own;
+    if (one.id === agent.id && own >= pendingPerAgent) {
+      leave("limit_exceeded", `${own} requests of this agent wait for a decision, as many as may`);
+    }
+  }
+  if (waiting >= pendingPerHost) {
+    leave(
+      "limit_exceeded",
+      `${waiting} requests of this host's agents wait for a decision, as many as may`,
+    );
+  }
+}

@@ -1,0 +1,118 @@
+// src/agent/registry: hosts, the agents that they run, and what each agent may do; with src/agent/approvals,
+// what people decide about it. This file has what is kept. Times are milliseconds since 1970.
+
+import type { JsonObject } from "../../bytes/json.js";
+import type { Hop } from "../../caveats/hop.js";
+
+/**
+ * Whether a host may act: `enrolling` until it gives its key, `pending` until a user approves one of its
+ * agents, `revoked` for ever.
+ */
+export type HostStatus = "enrolling" | "pending" | "active" | "revoked";
+
+/** A client environment that runs agents, and the user that it is linked to. */
+export interface HostRecord {
+  readonly id: string;
+  /** Hosts and agents of different tenants have nothing to do with each other. */
+  readonly tenant: string;
+  readonly name?: string;
+  readonly status: HostStatus;
+  /** Its public key as a JWK; absent while it is enrolling. */
+  readonly key?: JsonObject;
+  /** The key's thumbprint (RFC 7638): no two hosts that are not revoked share one. */
+  readonly thumbprint?: string;
+  /** The user that it is linked to: its agents act for that user. */
+  readonly principal?: string;
+  /** Names of the capabilities that its agents get without an approval. */
+  readonly defaults: readonly string[];
+  /** While it is enrolling: SHA-256 of the enrolment token in base64url, and when that ends. */
+  readonly enrolment?: { readonly hash: string; readonly expires: number };
+  readonly created: number;
+  readonly updated: number;
+  readonly lastUsed?: number;
+}
+
+/** On whose behalf an agent acts: a user's, or its own. */
+export type AgentMode = "delegated" | "autonomous";
+
+/** What an agent is; `rejected` where an approver denied its registration, `claimed` once a user took it over. */
+export type AgentStatus = "pending" | "active" | "expired" | "revoked" | "rejected" | "claimed";
+
+/** An agent that a host has registered. */
+export interface AgentRecord {
+  readonly id: string;
+  readonly host: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly mode: AgentMode;
+  readonly status: AgentStatus;
+  /** Its public key as a JWK. */
+  readonly key: JsonObject;
+  readonly thumbprint: string;
+  /** The user that it acts for; absent where it acts for none, or none is known yet. */
+  readonly principal?: string;
+  /** Why an approver denied it, in the approver's words. */
+  readonly denial?: string;
+  readonly created: number;
+  readonly updated: number;
+  readonly activated?: number;
+  readonly expires?: number;
+  readonly lastUsed?: number;
+}
+
+/** Whether an agent may use what it was granted. */
+export type AgentGrantStatus = "active" | "pending" | "denied" | "revoked";
+
+/** What one party demanded of a grant: a hop of every token that is minted for it. */
+export interface GrantHop {
+  readonly by: "agent" | "server" | "approver";
+  /** The approver. */
+  readonly who?: string;
+  readonly hop: Hop;
+}
+
+/** What an agent may do: one operation under one of the issuing agent's grants, with every party's hops. */
+export interface AgentGrant {
+  readonly id: string;
+  readonly agent: string;
+  readonly host: string;
+  /** Its name in Agent-Auth: a skill's id. */
+  readonly capability: string;
+  /** The issuing agent's grant, and the skill's operation in it. */
+  readonly grant: string;
+  readonly operation: string;
+  readonly status: AgentGrantStatus;
+  readonly hops: readonly GrantHop[];
+  /** The id of the capability: the same in every token that is minted for the grant. */
+  readonly capabilityId: string;
+  /** The approval that it waits for, or waited for. */
+  readonly approval?: string;
+  /** Why the agent asks, in its own words. */
+  readonly purpose?: string;
+  /** Who granted it: the approver; absent where the defaults did. */
+  readonly grantedBy?: string;
+  /** Why it was denied, or not granted. */
+  readonly reason?: string;
+  readonly created: number;
+  readonly updated: number;
+  readonly expires?: number;
+  readonly lastUsed?: number;
+}
+
+/** A chain of the delegation protocol, as the issuer keeps it: a token's last link, and who may revoke it. */
+export interface DelegationRecord {
+  /** A UUID, derived from the revocation id. */
+  readonly id: string;
+  readonly tenant: string;
+  readonly delegator: string;
+  readonly delegatee: string;
+  readonly scopes: readonly string[];
+  readonly revocationId: string;
+  readonly capabilityId: string;
+  /** Absent where the token does not say; then {@link DelegationRecord.created} stands for it. */
+  readonly issued?: number;
+  readonly expires: number;
+  /** When the issuer first saw it. */
+  readonly created: number;
+  readonly revoked?: number;
+}

@@ -1,0 +1,283 @@
+import type { OpenedApproval } from "../approvals/approvals.js";
+import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
+import { checkTexts, readAsked, type Wanted } from "./asking.js";
+import { registryEvent } from "./events.js";
+import { autonomousPrincipal, newGrant, newId, permittedOf, standingOf } from "./granting.js";
+import { everyRecord, hostWithKey, seenAgent } from "./looking.js";
+import { openApproval } from "./opening.js";
+import { leave, type Outcome } from "./outcomes.js";
+import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
+import type { RegistryContext } from "./registry-context.js";
+import type { RegistryDraft } from "./registry-store.js";
+import type { AskedAnswer, HostProof, Registration } from "./requests.js";
+
+/** What a registration rests on that is found out before the change. */
+interface Facts {
+  readonly ids: { readonly host: string; readonly agent: string };
+  readonly principal: string | undefined;
+  readonly permitted: ReadonlySet<string>;
+  readonly repeat: Repeatable;
+}
+
+/** @see Registry.register */
+export async function registerAgent(
+  asked: Registration,
+  context: RegistryContext,
+): Promise<Outcome<AskedAnswer>> {
+  const about = { purpose: asked.purpose?.slice(0, 512) };
+  return outcomeOf("agent.registered", about, context, async () => {
+    const { settings, store } = context;
+    checkTexts(asked);
+    if (!settings.modes.includes(asked.mode)) {
+      leave("unsupported_mode", `this server has no agents that are ${asked.mode}`);
+    }
+    const { idempotencyKey, ...request } = asked;
+    const repeat = repeatable(asked.hostThumbprint, idempotencyKey, request, context);
+    // Another registration may come between, and link the host to a user.
+    for (;;) {
+      const facts = await factsOf(asked, repeat, context);
+      const answer = await store.change((draft) => register(draft, asked, facts, context));
+      if (answer !== undefined) return answer;
+    }
+  });
+}
+
+async function factsOf(
+  asked: Registration,
+  repeat: Repeatable,
+  context: RegistryContext,
+): Promise<Facts> {
+  const host = await context.store.read((view) => hostWithKey(view, asked.hostThumbprint));
+  const ids = { host: host?.id ?? newId("host", context), agent: newId("agent", context) };
+  const alone = asked.mode === "autonomous" ? autonomousPrincipal(ids.host) : undefined;
+  const principal = host?.principal ?? alone;
+  const wanted = wantedOf(asked, host?.defaults ?? context.settings.defaults, context);
+  const terms = wanted.map(({ term }) => term);
+  const permitted = await permittedOf(principal, ids.agent, terms, context);
+  return { ids, principal, permitted, repeat };
+}
+
+/** What is asked for, or the host's defaults, of which those count that are still there. */
+function wantedOf(
+  { capabilities = [] }: Registration,
+  defaults: readonly string[],
+  context: RegistryContext,
+): readonly Wanted[] {
+  if (capabilities.length > 0) return readAsked(capabilities, context);
+  const known = defaults.filter((name) => context.terms?.has(name));
+  return readAsked(
+    known.map((name) => ({ name })),
+    context,
+  );
+}
+
+async function register(
+  draft: RegistryDraft,
+  asked: Registration,
+  facts: Facts,
+  context: RegistryContext,
+): Promise<AskedAnswer | undefined> {
+  const before = await answeredBefore(draft, facts.repeat, context);
+  if (before !== undefined) return before;
+  const host = await hostFor(draft, asked, facts.ids.host, asked.mode === "autonomous", context);
+  if (asked.mode === "autonomous" && host.principal !== undefined) {
+    leave("unsupported_mode", "the host is linked to a user: its agents act for that user");
+  }
+  if (host.id !== facts.ids.host) return undefined;
+  const principal =
+    host.principal ?? (asked.mode === "autonomous" ? autonomousPrincipal(host.id) : undefined);
+  if (principal !== facts.principal) return undefined;
+  // Whatever else happens to the host and its agents at the same time is a conflict by this.
+  await draft.put("hosts", host);
+  const known = await agentWithKey(draft, host, asked, context);
+  const agent = known ?? newAgent(asked, host, facts.ids.agent, context);
+  const waiting =
+    known === undefined ? undefined : await waitingAnswer(draft, host, known, context);
+  const answer = waiting ?? (await grantAll(draft, asked, host, agent, facts, context));
+  await keepAnswer(draft, facts.repeat, answer, context);
+  return answer;
+}
+
+/** An agent that is pending and asks again gets the approval that it waits for. */
+async function waitingAnswer(
+  draft: RegistryDraft,
+  host: HostRecord,
+  agent: AgentRecord,
+  { approvals, clock }: RegistryContext,
+): Promise<AskedAnswer | undefined> {
+  const pending = await draft.approvals.find({ agent: agent.id, state: "pending" });
+  for (const one of pending) {
+    if (one.expires <= clock()) await approvals.expireIn(draft, one);
+  }
+  const open = pending.find(({ expires }) => expires > clock());
+  if (open === undefined) return undefined;
+  const grants = await draft.grants.find({ agent: agent.id });
+  return { host, agent, grants, ...(await approvals.reopened(draft, open)) };
+}
+
+async function grantAll(
+  draft: RegistryDraft,
+  asked: Registration,
+  host: HostRecord,
+  given: AgentRecord,
+  { permitted }: Facts,
+  context: RegistryContext,
+): Promise<AskedAnswer> {
+  const now = context.clock();
+  const { purpose } = asked;
+  const wanted = wantedOf(asked, host.defaults, context);
+  const granting = { host, agent: given, permitted, ended: new Set<string>() };
+  const made = wanted.map((one) =>
+    newGrant(one, given, standingOf(one.term, granting), purpose, context),
+  );
+  const pending = made.filter(({ status }) => status === "pending");
+  // An agent that no user has taken on waits, even if it asks for nothing.
+  const unlinked = asked.mode === "delegated" && host.principal === undefined;
+  const needsApproval = unlinked || host.status !== "active" || pending.length > 0;
+  const agent: AgentRecord = needsApproval ? given : activated(given, host, now, context);
+  const opened: Partial<OpenedApproval> = needsApproval
+    ? await openApproval(
+        draft,
+        { kind: "agent-grants", host, agent, grants: pending, options: asked },
+        context,
+      )
+    : {};
+  const approval = opened.approval?.id;
+  const grants = made.map(
+    (grant): AgentGrant =>
+      grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant,
+  );
+  await draft.put("agents", agent);
+  const about = { record: agent.id, agent: agent.id, principal: host.principal, purpose };
+  draft.note(registryEvent("agent.registered", now, about));
+  for (const grant of grants) await keepGrant(draft, grant, host.principal, now);
+  return { host, agent, grants, ...opened };
+}
+
+/** Keeps a grant that has changed, and records that. */
+export async function keepGrant(
+  draft: RegistryDraft,
+  grant: AgentGrant,
+  principal: string | undefined,
+  now: number,
+): Promise<void> {
+  await draft.put("grants", grant);
+  const { status, purpose } = grant;
+  const change = status === "active" ? "grant.activated" : `grant.${status}`;
+  const codes = status === "denied" ? { codes: ["grant_denied"] } : {};
+  draft.note(registryEvent(change, now, { grant, principal, purpose, ...codes }));
+}
+
+/** An agent from now on active, until it is not used, or for its longest time. */
+export function activated(
+  agent: AgentRecord,
+  host: HostRecord,
+  now: number,
+  { settings }: Pick<RegistryContext, "settings">,
+): AgentRecord {
+  const { lifetimes } = settings;
+  const principal = agent.mode === "delegated" ? host.principal : undefined;
+  const lifetime = Math.min(lifetimes.agent, lifetimes.agentMost);
+  return {
+    ...agent,
+    ...(principal === undefined ? {} : { principal }),
+    ...{ status: "active", activated: now, updated: now, expires: now + lifetime * 1000 },
+  };
+}
+
+/**
+ * The host that proved to have a key: as it is known, or made.
+ *
+ * @param alone - Whether it wants to run agents that act for no user.
+ * @throws Refused
+ */
+export async function hostFor(
+  draft: RegistryDraft,
+  { hostKey, hostThumbprint, hostName }: HostProof,
+  id: string,
+  alone: boolean,
+  context: RegistryContext,
+): Promise<HostRecord> {
+  const { settings, clock } = context;
+  const now = clock();
+  const known = await hostWithKey(draft, hostThumbprint);
+  if (known?.status === "revoked") leave("host_revoked", "the host has been revoked");
+  if (known?.status === "enrolling") leave("host_pending", "the host has not given its key yet");
+  if (known !== undefined) {
+    const name = hostName ?? known.name;
+    const status = alone && known.principal === undefined ? "active" : known.status;
+    return { ...known, ...(name === undefined ? {} : { name }), status, updated: now };
+  }
+  if (!settings.allowHosts) {
+    const message =
+      "hosts cannot register themselves here; their user makes them, with an enrolment token";
+    leave("hosts_not_allowed", message);
+  }
+  await checkHosts(draft, settings.bounds.pendingHosts);
+  const host: HostRecord = {
+    ...{ id, tenant: settings.tenant, key: hostKey, thumbprint: hostThumbprint },
+    ...(hostName === undefined ? {} : { name: hostName }),
+    ...{
+      status: alone ? "active" : "pending",
+      defaults: settings.defaults,
+      created: now,
+      updated: now,
+    },
+  };
+  draft.note(registryEvent("host.registered", now, { record: id }));
+  return host;
+}
+
+async function checkHosts(draft: RegistryDraft, most: number): Promise<void> {
+  let unlinked = 0;
+  for (const { principal, status } of await everyRecord(draft.hosts, {})) {
+    if (principal === undefined && status !== "revoked") unlinked++;
+  }
+  if (unlinked < most) return;
+  leave("limit_exceeded", `${unlinked} hosts wait for a user to take them on, as many as may`);
+}
+
+/** The host's pending agent that has the key; `undefined` where the key is free. */
+async function agentWithKey(
+  draft: RegistryDraft,
+  host: HostRecord,
+  { agentThumbprint }: Registration,
+  context: RegistryContext,
+): Promise<AgentRecord | undefined> {
+  const agents = await everyRecord(draft.agents, { host: host.id });
+  const live = agents
+    .map((agent) => seenAgent(agent, context))
+    .filter(({ status }) => status !== "revoked");
+  const same = live.find(({ thumbprint }) => thumbprint === agentThumbprint);
+  if (same?.status === "pending") return same;
+  if (same !== undefined) leave("agent_exists", "an agent of this host has this key already");
+  const ended = live.filter(({ status }) => status !== "rejected" && status !== "claimed");
+  const { agentsPerHost } = context.settings.bounds;
+  if (ended.length < agentsPerHost) return undefined;
+  return leave(
+    "limit_exceeded",
+    `the host has ${ended.length} agents, as many as it may; revoke some`,
+  );
+}
+
+function newAgent(
+  { agentKey: key, agentThumbprint: thumbprint, name, mode }: Registration,
+  host: HostRecord,
+  id: string,
+  { settings, clock }: RegistryContext,
+): AgentRecord {
+  const now = clock();
+  return {
+    ...{
+      id,
+      host: host.id,
+      tenant: settings.tenant,
+      name,
+      mode,
+      status: "pending",
+      key,
+      thumbprint,
+    },
+    ...{ created: now, updated: now },
+  };
+}

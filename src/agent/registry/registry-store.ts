@@ -1,0 +1,106 @@
+import type { Approval, ApprovalState } from "../approvals/approval.js";
+import type { LedgerEvent } from "../ledger.js";
+import type { AgentGrant, AgentRecord, DelegationRecord, HostRecord } from "./records.js";
+
+/** Records of one kind, by id and by what they are looked up by. All that a query gives must hold. */
+export interface Records<Kept, Query> {
+  get(id: string): Promise<Kept | undefined>;
+  /** In the order of their creation, then their ids. At most {@link MAX_FOUND} unless `limit` says less. */
+  find(query: Query & Page): Promise<readonly Kept[]>;
+}
+
+/** How many records one look gives at most. */
+export const MAX_FOUND = 1000;
+
+/** Part of what is found. */
+export interface Page {
+  /** The id of the last record of the page before. */
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+/** A request that has been answered, by which the same request gets the same answer. */
+export interface AnsweredRequest {
+  /** Of asker and idempotency key together. */
+  readonly id: string;
+  /** SHA-256 of what was asked, base64url: another request under the same id is refused. */
+  readonly digest: string;
+  /** Ids that the answer is made from again. */
+  readonly made: readonly string[];
+  readonly created: number;
+  readonly expires: number;
+}
+
+/** What is kept of hosts, agents, their grants, approvals and delegations. */
+export interface RegistryView {
+  readonly hosts: Records<
+    HostRecord,
+    { readonly thumbprint?: string; readonly principal?: string }
+  >;
+  readonly agents: Records<
+    AgentRecord,
+    { readonly host?: string; readonly thumbprint?: string; readonly principal?: string }
+  >;
+  readonly grants: Records<
+    AgentGrant,
+    { readonly agent?: string; readonly host?: string; readonly approval?: string }
+  >;
+  readonly approvals: Records<
+    Approval,
+    {
+      readonly request?: string;
+      readonly codeHash?: string;
+      /** Whose decision it may wait for. */
+      readonly approver?: string;
+      readonly agent?: string;
+      readonly state?: ApprovalState;
+    }
+  >;
+  readonly delegations: Records<DelegationRecord, { readonly delegator?: string }>;
+  readonly requests: Pick<Records<AnsweredRequest, object>, "get">;
+}
+
+/** Changes records: what is put is written with everything else, or not at all. */
+export interface RegistryDraft extends RegistryView {
+  /**
+   * Puts a record in the place of the one that was read in this draft, or makes it. A decision that rests on
+   * a record puts that too, though it is the same: then no other change of it can come between.
+   */
+  put<Kind extends keyof RegistryKinds>(kind: Kind, record: RegistryKinds[Kind]): Promise<void>;
+  /** Writes an event into the ledger with everything else. */
+  note(event: LedgerEvent): void;
+}
+
+/** The kinds of records, by the names of their tables. */
+export interface RegistryKinds {
+  readonly hosts: HostRecord;
+  readonly agents: AgentRecord;
+  readonly grants: AgentGrant;
+  readonly approvals: Approval;
+  readonly delegations: DelegationRecord;
+  readonly requests: AnsweredRequest;
+}
+
+/** Where hosts, agents, grants, approvals and delegations are kept: in one place, so that a change of several is one. */
+export interface RegistryStore {
+  /** @throws StorageError */
+  read<T>(look: (view: RegistryView) => Promise<T>): Promise<T>;
+  /**
+   * Changes records, all or nothing; fulfilled once not even a crash loses it. Where another change came
+   * between what was read and the write, `change` runs again, on what is there then: it has no other effects.
+   *
+   * @throws StorageError Then nothing has changed.
+   */
+  change<T>(change: (draft: RegistryDraft) => Promise<T>): Promise<T>;
+  /**
+   * Notes that something has been used, such as a JWT by its `jti`.
+   *
+   * @param scope - Whose it is.
+   * @param expires - Until when to remember it.
+   * @returns Whether this is the first time; only then it may be used.
+   * @throws StorageError
+   */
+  useOnce(scope: string, id: string, expires: number): Promise<boolean>;
+  /** Forgets what is over: used ids, answered requests, ended approvals. @returns How much. */
+  prune(now: number): Promise<number>;
+}

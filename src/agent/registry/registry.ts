@@ -1,0 +1,231 @@
+import type { JsonObject } from "../../bytes/json.js";
+import { randomBytes } from "../../bytes/random.js";
+import { assertMembers } from "../../caveats/known-members.js";
+import type { RevocationSink } from "../../revocation/sink.js";
+import type { Actor } from "../approvals/approval-events.js";
+import { Approvals } from "../approvals/approvals.js";
+import type { Policy } from "../policy.js";
+import { reactivateAgent } from "./activating.js";
+import { claimAgent } from "./claiming.js";
+import { createHost, enrolHost } from "./enrolling.js";
+import {
+  expireApprovalsOf,
+  type ListedGrant,
+  listGrants,
+  seenAgent,
+  seenGrant,
+} from "./looking.js";
+import type { AgentAnswer, Outcome } from "./outcomes.js";
+import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
+import { registerAgent } from "./registering.js";
+import type { RegistryContext } from "./registry-context.js";
+import type { Page, RegistryStore } from "./registry-store.js";
+import { requestGrants } from "./requesting.js";
+import type { AskedAnswer, Claim, GrantRequest, Registration } from "./requests.js";
+import { revokeAgent, revokeGrant, revokeGrants, revokeHost } from "./revoking.js";
+import { RevokingStore } from "./revoking-store.js";
+import { rotateAgentKey, rotateHostKey } from "./rotating.js";
+import { type RegistrySettings, type SettledSettings, settledSettings } from "./settings.js";
+import { effectsOf } from "./settling.js";
+import type { CapabilityTerms } from "./terms.js";
+import { Uses } from "./using.js";
+
+export interface RegistryOptions {
+  readonly store: RegistryStore;
+  /** Where revocations go: the store or list that the issuer looks them up in. */
+  readonly revocations: RevocationSink;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: (() => number) | undefined;
+  readonly random?: ((length: number) => Uint8Array) | undefined;
+  /** What can be asked for; without it nothing can, but all else works. */
+  readonly terms?: CapabilityTerms | undefined;
+  /** Asked before something becomes active, and again at each call; without it, at each call alone. */
+  readonly policy?: Policy | undefined;
+  readonly settings?: RegistrySettings | undefined;
+}
+
+const MEMBERS = ["store", "revocations", "clock", "random", "terms", "policy", "settings"];
+
+/**
+ * Hosts, their agents, and what each agent may do: all rules of who gets what at once, what needs an approval
+ * and by whom, and what ends it. It works without skills and policy, on an open home. Refusals are values.
+ *
+ * Every method throws a StorageError if something cannot be read or written; then nothing has changed.
+ */
+export class Registry {
+  readonly approvals: Approvals;
+  readonly terms: CapabilityTerms | undefined;
+  readonly settings: SettledSettings;
+  readonly #context: RegistryContext;
+  readonly #uses: Uses;
+
+  /** @throws TypeError naming the option or setting that is wrong. */
+  constructor(options: RegistryOptions) {
+    assertMembers(options, MEMBERS, "options");
+    const { clock = Date.now, random = randomBytes, terms, policy, settings = {} } = options;
+    const store = new RevokingStore(options.store, options.revocations, clock);
+    this.terms = terms;
+    this.settings = settledSettings(settings, terms);
+    const context = { store, clock, random, terms, policy, settings: this.settings };
+    const effects = effectsOf(context);
+    this.approvals = new Approvals({ store, clock, random, effects });
+    this.#context = { ...context, approvals: this.approvals };
+    this.#uses = new Uses(this.#context);
+  }
+
+  host(id: string): Promise<HostRecord | undefined> {
+    return this.#context.store.read((view) => view.hosts.get(id));
+  }
+
+  /** The host that has the key; of several, which only revoked hosts can be, the latest. */
+  async hostByKey(thumbprint: string): Promise<HostRecord | undefined> {
+    const found = await this.#context.store.read((view) => view.hosts.find({ thumbprint }));
+    return found.find(({ status }) => status !== "revoked") ?? found.at(-1);
+  }
+
+  /** The hosts of a user. */
+  hostsOf(principal: string): Promise<readonly HostRecord[]> {
+    return this.#context.store.read((view) => view.hosts.find({ principal }));
+  }
+
+  /** An agent as it is now: expired if its time is over. */
+  async agent(id: string): Promise<AgentRecord | undefined> {
+    const found = await this.#context.store.read((view) => view.agents.get(id));
+    return found === undefined ? undefined : seenAgent(found, this.#context);
+  }
+
+  agentsOf(host: string): Promise<readonly AgentRecord[]> {
+    return this.#context.store.read(async (view) =>
+      (await view.agents.find({ host })).map((agent) => seenAgent(agent, this.#context)),
+    );
+  }
+
+  /**
+   * What an agent was granted, asked for or denied, in the order of its asking, as it is now: what has
+   * expired is revoked, what waited too long denied.
+   */
+  async grantsOf(agent: string): Promise<readonly AgentGrant[]> {
+    await expireApprovalsOf(agent, this.#context);
+    const found = await this.#context.store.read((view) => view.grants.find({ agent }));
+    return found.map((grant) => seenGrant(grant, this.#context));
+  }
+
+  async grant(id: string): Promise<AgentGrant | undefined> {
+    const found = await this.#context.store.read((view) => view.grants.get(id));
+    return found === undefined ? undefined : seenGrant(found, this.#context);
+  }
+
+  /**
+   * Makes a host for a user: active with a key; else the one that gives the enrolment token, which is shown
+   * once, gives the key.
+   */
+  createHost(asked: {
+    readonly principal: string;
+    readonly name?: string | undefined;
+    readonly key?: { readonly key: JsonObject; readonly thumbprint: string } | undefined;
+    readonly defaults?: readonly string[] | undefined;
+  }): Promise<Outcome<{ readonly host: HostRecord; readonly enrolmentToken?: string }>> {
+    return createHost(asked, this.#context);
+  }
+
+  enrollHost(asked: {
+    readonly token: string;
+    readonly key: JsonObject;
+    readonly thumbprint: string;
+    readonly name?: string | undefined;
+  }): Promise<Outcome<{ readonly host: HostRecord }>> {
+    return enrolHost(asked, this.#context);
+  }
+
+  /**
+   * Registers an agent, and its host if that is new. An agent of a host that is linked to a user gets defaults
+   * at once, everything else waits for an approval; while something waits, so does the agent.
+   */
+  register(asked: Registration): Promise<Outcome<AskedAnswer>> {
+    return registerAgent(asked, this.#context);
+  }
+
+  /** More for an active agent: defaults at once, everything else by an approval, with other grants untouched. */
+  requestGrants(agent: string, asked: GrantRequest): Promise<Outcome<AskedAnswer>> {
+    return requestGrants(agent, asked, this.#context);
+  }
+
+  /** Makes an expired agent active again, with the host's defaults alone. One that is active stays as it is. */
+  reactivate(agent: string): Promise<Outcome<AskedAnswer>> {
+    return reactivateAgent(agent, this.#context);
+  }
+
+  /** Asks a user to take over an autonomous agent: it ends, and its host is the user's then. */
+  claim(asked: Claim): Promise<Outcome<AskedAnswer>> {
+    return claimAgent(asked, this.#context);
+  }
+
+  rotateAgentKey(
+    agent: string,
+    key: JsonObject,
+    thumbprint: string,
+  ): Promise<Outcome<{ readonly agent: AgentRecord }>> {
+    return rotateAgentKey(agent, key, thumbprint, this.#context);
+  }
+
+  rotateHostKey(
+    host: string,
+    key: JsonObject,
+    thumbprint: string,
+  ): Promise<Outcome<{ readonly host: HostRecord }>> {
+    return rotateHostKey(host, key, thumbprint, this.#context);
+  }
+
+  /** Revokes an agent with all its grants and their tokens. A second time, it changes nothing. */
+  revokeAgent(agent: string, by: Actor): Promise<Outcome<AgentAnswer>> {
+    return revokeAgent(agent, by, this.#context);
+  }
+
+  /** Revokes a host with all its agents. */
+  revokeHost(
+    host: string,
+    by: Actor,
+  ): Promise<Outcome<{ readonly host: HostRecord; readonly agentsRevoked: number }>> {
+    return revokeHost(host, by, this.#context);
+  }
+
+  /**
+   * Revokes what an agent was granted, or waits for, under these names.
+   *
+   * @returns `grants`: those that were not revoked before.
+   */
+  revokeGrants(agent: string, names: readonly string[], by: Actor): Promise<Outcome<AgentAnswer>> {
+    return revokeGrants(agent, names, by, this.#context);
+  }
+
+  revokeGrant(grant: string, by: Actor): Promise<Outcome<{ readonly grant: AgentGrant }>> {
+    return revokeGrant(grant, by, this.#context);
+  }
+
+  /** What agents may do now on behalf of a user, with agent and host. */
+  activeGrants(principal: string): Promise<readonly ListedGrant[]> {
+    return listGrants(principal, this.#context);
+  }
+
+  /** Every agent grant, in the order of asking. */
+  allGrants(page: Page = {}): Promise<readonly AgentGrant[]> {
+    return this.#context.store.read(async (view) =>
+      (await view.grants.find(page)).map((grant) => seenGrant(grant, this.#context)),
+    );
+  }
+
+  /** Notes that an agent has been seen, and has used a grant: written once a minute at most. */
+  used(agent: string, grant?: string): Promise<void> {
+    return this.#uses.used(agent, grant);
+  }
+
+  /**
+   * Notes that something has been used, such as a JWT by its `jti`.
+   *
+   * @param expires - Milliseconds since 1970 until which it is remembered.
+   * @returns Whether this is the first time.
+   */
+  useOnce(scope: string, id: string, expires: number): Promise<boolean> {
+    return this.#context.store.useOnce(scope, id, expires);
+  }
+}

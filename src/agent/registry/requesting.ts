@@ -1,0 +1,179 @@
+import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
+import { checkTexts, readAsked, type Wanted } from "./asking.js";
+import {
+  coversWanted,
+  endedNames,
+  isLive,
+  newGrant,
+  permittedOf,
+  principalOfAgent,
+  standingOf,
+} from "./granting.js";
+import { everyRecord, expireApprovalsOf, seenAgent } from "./looking.js";
+import { openApproval } from "./opening.js";
+import { leave, type Outcome, type RegistryCode } from "./outcomes.js";
+import type { AgentGrant, AgentRecord, AgentStatus, HostRecord } from "./records.js";
+import { keepGrant } from "./registering.js";
+import type { RegistryContext } from "./registry-context.js";
+import type { RegistryDraft } from "./registry-store.js";
+import type { AskedAnswer, GrantRequest } from "./requests.js";
+
+/** @see Registry.requestGrants */
+export async function requestGrants(
+  id: string,
+  asked: GrantRequest,
+  context: RegistryContext,
+): Promise<Outcome<AskedAnswer>> {
+  const about = { agent: id, purpose: asked.purpose?.slice(0, 512) };
+  return outcomeOf("grant.requested", about, context, async () => {
+    checkTexts(asked);
+    if (asked.capabilities.length === 0) {
+      leave("invalid_request", "capabilities: must name at least one", { path: "capabilities" });
+    }
+    const wanted = readAsked(asked.capabilities, context);
+    const { idempotencyKey, ...request } = asked;
+    const repeat = repeatable(id, idempotencyKey, request, context);
+    await expireApprovalsOf(id, context);
+    for (;;) {
+      const principal = await context.store.read(async (view) => {
+        const agent = await view.agents.get(id);
+        const host = agent === undefined ? undefined : await view.hosts.get(agent.host);
+        return agent === undefined || host === undefined
+          ? undefined
+          : principalOfAgent(agent, host);
+      });
+      const terms = wanted.map(({ term }) => term);
+      const permitted = await permittedOf(principal, id, terms, context);
+      const facts = { principal, permitted, repeat };
+      const answer = await context.store.change((draft) =>
+        requested(draft, id, wanted, asked, facts, context),
+      );
+      if (answer !== undefined) return answer;
+    }
+  });
+}
+
+interface Facts {
+  readonly principal: string | undefined;
+  readonly permitted: ReadonlySet<string>;
+  readonly repeat: Repeatable;
+}
+
+async function requested(
+  draft: RegistryDraft,
+  id: string,
+  wanted: readonly Wanted[],
+  asked: GrantRequest,
+  { principal, permitted, repeat }: Facts,
+  context: RegistryContext,
+): Promise<AskedAnswer | undefined> {
+  const before = await answeredBefore(draft, repeat, context);
+  if (before !== undefined) return before;
+  const { agent, host } = await livingAgent(draft, id, context);
+  if (principalOfAgent(agent, host) !== principal) return undefined;
+  // What ends the agent at the same time is a conflict by this.
+  await draft.put("agents", agent);
+  const now = context.clock();
+  const all = await everyRecord(draft.grants, { agent: id });
+  const live = all.filter((grant) => isLive(grant, now));
+  const waiting = all.filter(({ status }) => status === "pending");
+  const uncovered = wanted.filter((one) => !live.some((grant) => coversWanted(grant, one, now)));
+  if (uncovered.length === 0) {
+    const capabilities = wanted.map(({ term }) => term.name);
+    leave("already_granted", "all that is asked for is granted already", { capabilities });
+  }
+  const fresh = uncovered.filter((one) => !waiting.some((grant) => coversWanted(grant, one, now)));
+  const granting = { host, agent, permitted, ended: endedNames(all) };
+  const living = live.length + waiting.length + fresh.length;
+  if (living > context.settings.bounds.grantsPerAgent) {
+    leave("limit_exceeded", "the agent has as many grants as it may; revoke some");
+  }
+  const made: AgentGrant[] = [];
+  for (const one of fresh) {
+    const standing = standingOf(one.term, granting);
+    made.push(again(all, newGrant(one, agent, standing, asked.purpose, context)));
+  }
+  const pending = made.filter(({ status }) => status === "pending");
+  const opened =
+    pending.length === 0
+      ? await openOf(draft, waiting, uncovered, now)
+      : await openApproval(
+          draft,
+          { kind: "agent-grants", host, agent, grants: pending, options: asked },
+          context,
+        );
+  const approval = opened?.approval.id;
+  for (const [at, grant] of made.entries()) {
+    const own =
+      grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant;
+    made[at] = own;
+    await keepGrant(draft, own, principal, now);
+  }
+  const covering = [...live, ...waiting].filter((grant) =>
+    wanted.some((one) => coversWanted(grant, one, now)),
+  );
+  const answer = { host, agent, grants: [...covering, ...made], ...(opened ?? {}) };
+  await keepAnswer(draft, repeat, answer, context);
+  return answer;
+}
+
+/** A grant that is denied at once takes the place of one that was denied before, so that they do not add up. */
+function again(all: readonly AgentGrant[], grant: AgentGrant): AgentGrant {
+  if (grant.status !== "denied") return grant;
+  const before = all.find(
+    ({ status, approval, capability }) =>
+      status === "denied" && approval === undefined && capability === grant.capability,
+  );
+  return before === undefined ? grant : { ...grant, id: before.id, created: before.created };
+}
+
+/** The approval that what is asked for waits for already. */
+async function openOf(
+  draft: RegistryDraft,
+  waiting: readonly AgentGrant[],
+  asked: readonly Wanted[],
+  now: number,
+): Promise<Pick<AskedAnswer & { approval: object }, "approval"> | undefined> {
+  const grant = waiting.find((one) => asked.some((each) => coversWanted(one, each, now)));
+  const approval =
+    grant?.approval === undefined ? undefined : await draft.approvals.get(grant.approval);
+  return approval === undefined ? undefined : { approval };
+}
+
+const REFUSALS: {
+  readonly [Status in Exclude<AgentStatus, "active">]: readonly [RegistryCode, string];
+} = {
+  pending: ["agent_pending", "the agent waits for a user's approval"],
+  expired: ["agent_expired", "the agent has expired; its host can reactivate it"],
+  revoked: ["agent_revoked", "the agent has been revoked"],
+  rejected: ["agent_rejected", "an approver denied the agent's registration"],
+  claimed: ["agent_claimed", "a user took the agent over, which ended it"],
+};
+
+/** Leaves a change for an agent that is not active. */
+export function refuseStatus(status: Exclude<AgentStatus, "active">): never {
+  return leave(...REFUSALS[status]);
+}
+
+/**
+ * An agent that may act, and its host.
+ *
+ * @throws Refused
+ */
+export async function livingAgent(
+  draft: RegistryDraft,
+  id: string,
+  context: RegistryContext,
+): Promise<{ readonly agent: AgentRecord; readonly host: HostRecord }> {
+  const kept = await draft.agents.get(id);
+  const host = kept === undefined ? undefined : await draft.hosts.get(kept.host);
+  if (kept === undefined || host === undefined) {
+    return leave("agent_not_found", "there is no such agent");
+  }
+  if (host.status === "revoked") leave("host_revoked", "the agent's host has been revoked");
+  const agent = seenAgent(kept, context);
+  if (agent.status !== "active") refuseStatus(agent.status);
+  if (host.status !== "active")
+    leave("host_pending", "the agent's host waits for a user's approval");
+  return { agent, host };
+}

@@ -1,0 +1,58 @@
+import type { Json, JsonObject } from "../../bytes/json.js";
+import type { Approval } from "../approvals/approval.js";
+import type { OpenedApproval } from "../approvals/approvals.js";
+import type { AgentAnswer } from "./outcomes.js";
+import type { AgentMode } from "./records.js";
+
+/** A capability as an agent asks for it. */
+export interface AskedCapability {
+  readonly name: string;
+  /** As it came over the network: argument to exact value, or to `{min, max, in, not_in}`. */
+  readonly constraints?: Json | undefined;
+}
+
+/** How a user is asked, and what for. */
+export interface AskingOptions {
+  /** Why, in the agent's words. */
+  readonly purpose?: string | undefined;
+  /** A text that agent and user both see, by which the user knows the request. */
+  readonly bindingMessage?: string | undefined;
+  /** The user that is to decide, where the host is linked to none: it finds the request in its list. */
+  readonly loginHint?: string | undefined;
+  /** `user_code` unless given. Without a user that is known or named, it is that in any case. */
+  readonly method?: Approval["method"] | undefined;
+  /** The same key and the same request get the same answer again, for a day. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** A host, as it has proved to be. */
+export interface HostProof {
+  /** Its public key as a JWK. */
+  readonly hostKey: JsonObject;
+  /** The key's thumbprint (RFC 7638). */
+  readonly hostThumbprint: string;
+  readonly hostName?: string | undefined;
+}
+
+/** A request of a host to register an agent. */
+export interface Registration extends HostProof, AskingOptions {
+  readonly agentKey: JsonObject;
+  readonly agentThumbprint: string;
+  readonly name: string;
+  readonly mode: AgentMode;
+  /** The host's defaults unless given. */
+  readonly capabilities?: readonly AskedCapability[] | undefined;
+}
+
+/** A request of an agent for more than it has. */
+export interface GrantRequest extends AskingOptions {
+  readonly capabilities: readonly AskedCapability[];
+}
+
+/** A request to take over an autonomous agent. */
+export interface Claim extends HostProof, Omit<AskingOptions, "idempotencyKey"> {
+  readonly agent: string;
+}
+
+/** What an agent has now, and what is to be decided first. */
+export interface AskedAnswer extends AgentAnswer, Partial<OpenedApproval> {}

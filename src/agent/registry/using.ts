@@ -1,0 +1,43 @@
+import { LRUCache } from "lru-cache";
+import type { RegistryContext } from "./registry-context.js";
+
+const MINUTE = 60_000;
+const MOST = 10_000;
+
+/** Notes when agents and grants were used last, once a minute at most. */
+export class Uses {
+  readonly #context: RegistryContext;
+  readonly #noted = new LRUCache<string, number>({ max: MOST });
+
+  constructor(context: RegistryContext) {
+    this.#context = context;
+  }
+
+  /** An agent that is used expires later, but not after its longest time. */
+  async used(agentId: string, grantId?: string): Promise<void> {
+    const { store, clock, settings } = this.#context;
+    const now = clock();
+    const key = `${agentId} ${grantId ?? ""}`;
+    const last = this.#noted.get(key);
+    if (last !== undefined && now >= last && now < last + this.#pause()) return;
+    this.#noted.set(key, now);
+    await store.change(async (draft) => {
+      const agent = await draft.agents.get(agentId);
+      if (agent?.status === "active" && (agent.expires ?? now + 1) > now) {
+        const { agent: idle, agentMost } = settings.lifetimes;
+        const begun = agent.activated ?? agent.created;
+        const expires = Math.min(now + idle * 1000, begun + agentMost * 1000);
+        await draft.put("agents", { ...agent, lastUsed: now, expires });
+        const host = await draft.hosts.get(agent.host);
+        if (host !== undefined) await draft.put("hosts", { ...host, lastUsed: now });
+      }
+      const grant = grantId === undefined ? undefined : await draft.grants.get(grantId);
+      if (grant?.status === "active") await draft.put("grants", { ...grant, lastUsed: now });
+    });
+  }
+
+  /** Shorter where agents expire soon. */
+  #pause(): number {
+    return Math.min(MINUTE, this.#context.settings.lifetimes.agent * 100);
+  }
+}

@@ -1,0 +1,136 @@
+import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
+import { expand, extract } from "@noble/hashes/hkdf.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { decodeBase64, encodeBase64url } from "../bytes/base64.js";
+import { Cursor, varintLength, writeVarint } from "../bytes/cursor.js";
+import { TokenError } from "../bytes/token-error.js";
+import { decodeUtf8, encodeUtf8, isWellFormed } from "../bytes/utf8.js";
+import { withoutDurations } from "../caveats/durations.js";
+import { parseTime } from "../caveats/time.js";
+import { normalizeHop } from "../caveats/write-hop.js";
+
+/** Bytes of UTF-8 that a text to seal may have. */
+export const MAX_SEALED_TEXT = 16_384;
+
+const LABEL = "proviso-sealed-text-v1 ";
+const PURPOSE = /^[\x21-\x7e]{1,64}$/;
+const KEY_LENGTH = 32;
+const NONCE_LENGTH = 24;
+/** Of base64url: the longest text, its expiry, nonce, tag and a long key id. */
+const LONGEST = Math.ceil(((MAX_SEALED_TEXT + 1024) * 4) / 3);
+
+/**
+ * Seals texts that a server hands out and wants back unread and unchanged: a cursor, a session's cookie,
+ * the state of a login. XSalsa20-Poly1305 with a random nonce, under a key for each purpose that
+ * HKDF-SHA256 (RFC 5869) derives from a root key's secret.
+ */
+export class TextKey {
+  readonly #secret: Uint8Array;
+
+  /** @param secret - The root key's secret. */
+  constructor(secret: Uint8Array) {
+    this.#secret = secret;
+  }
+
+  /** The nonce, then the sealed text. */
+  seal(purpose: string, text: Uint8Array, nonce: Uint8Array): Uint8Array {
+    const sealed = this.#cipher(purpose, nonce).encrypt(text);
+    const box = new Uint8Array(NONCE_LENGTH + sealed.length);
+    box.set(nonce);
+    box.set(sealed, NONCE_LENGTH);
+    return box;
+  }
+
+  /** `undefined` for what was not sealed with this key for this purpose. */
+  open(purpose: string, box: Uint8Array): Uint8Array | undefined {
+    try {
+      const cipher = this.#cipher(purpose, box.subarray(0, NONCE_LENGTH));
+      return cipher.decrypt(box.subarray(NONCE_LENGTH));
+    } catch {
+      return undefined;
+    }
+  }
+
+  #cipher(purpose: string, nonce: Uint8Array): ReturnType<typeof xsalsa20poly1305> {
+    const root = extract(sha256, this.#secret);
+    const key = expand(sha256, root, encodeUtf8(LABEL + purpose), KEY_LENGTH);
+    return xsalsa20poly1305(key, nonce);
+  }
+}
+
+/** A key for texts, and the id by which it is found again. */
+export interface NamedTextKey {
+  readonly kid: string;
+  readonly texts: TextKey;
+}
+
+/** When a sealed text ends: as in a hop. */
+export type SealedTextExpiry = string | Date;
+
+/** @see Issuer.seal */
+export function sealText(
+  purpose: string,
+  text: string,
+  { kid, texts }: NamedTextKey,
+  given: { readonly expires?: SealedTextExpiry | undefined; readonly now: number },
+  random: (length: number) => Uint8Array,
+): string {
+  assertPurpose(purpose);
+  if (typeof text !== "string" || !isWellFormed(text)) {
+    throw new TypeError("text must be a string without lone surrogates");
+  }
+  const { expires, now } = given;
+  const until =
+    expires === undefined ? "" : (normalizeHop(withoutDurations({ expires }, now)).expires ?? "");
+  const plain = encodeUtf8(`${until} ${text}`);
+  if (plain.length - until.length - 1 > MAX_SEALED_TEXT) {
+    throw new TypeError(`text must have at most ${MAX_SEALED_TEXT} bytes of UTF-8`);
+  }
+  const box = texts.seal(purpose, plain, random(NONCE_LENGTH));
+  const name = encodeUtf8(kid);
+  const start = varintLength(name.length) + name.length;
+  const bytes = new Uint8Array(start + box.length);
+  bytes.set(name, writeVarint(bytes, 0, name.length));
+  bytes.set(box, start);
+  const sealed = encodeBase64url(bytes);
+  if (sealed.length > LONGEST)
+    throw new TypeError("the key's id is too long to seal texts under it");
+  return sealed;
+}
+
+/** @see Issuer.open */
+export function openText(
+  purpose: string,
+  sealed: unknown,
+  keyOf: (kid: string) => TextKey | undefined,
+  now: number,
+): string | undefined {
+  assertPurpose(purpose);
+  if (typeof sealed !== "string" || sealed.length > LONGEST) return undefined;
+  const parts = partsOf(sealed);
+  const key = parts && keyOf(parts.kid);
+  const plain = parts && key?.open(purpose, parts.box);
+  const text = plain && decodeUtf8(plain);
+  if (text === undefined) return undefined;
+  const at = text.indexOf(" ");
+  const until = text.slice(0, at);
+  if (until !== "" && now >= (parseTime(until) ?? Number.NEGATIVE_INFINITY)) return undefined;
+  return text.slice(at + 1);
+}
+
+function partsOf(sealed: string): { readonly kid: string; readonly box: Uint8Array } | undefined {
+  try {
+    const cursor = new Cursor(decodeBase64(sealed));
+    const kid = decodeUtf8(cursor.take(cursor.varint("key id"), "key id"));
+    if (kid === undefined) return undefined;
+    return { kid, box: cursor.bytes.subarray(cursor.offset) };
+  } catch (error) {
+    if (error instanceof TokenError) return undefined;
+    throw error;
+  }
+}
+
+function assertPurpose(purpose: unknown): asserts purpose is string {
+  if (typeof purpose === "string" && PURPOSE.test(purpose)) return;
+  throw new TypeError("purpose must be 1 to 64 printable ASCII characters without spaces");
+}

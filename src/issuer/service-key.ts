@@ -1,0 +1,15 @@
+import { encodeUtf8 } from "../bytes/utf8.js";
+import { hmac } from "../macaroon/hmac.js";
+
+const LABEL = "proviso-service-key-v1 ";
+
+/**
+ * The secret of the key for one service: HMAC-SHA256 of the service's name, after a label, under the
+ * root key's secret. Nothing of the root key, and of the keys for other services, can be told from it.
+ *
+ * @param secret - The root key's, at most 64 bytes.
+ * @returns 32 bytes.
+ */
+export function serviceSecret(secret: Uint8Array, service: string): Uint8Array {
+  return hmac(secret, encodeUtf8(LABEL + service));
+}

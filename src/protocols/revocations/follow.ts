@@ -1,0 +1,88 @@
+import { assertMembers } from "../../caveats/known-members.js";
+import { readUrl } from "../../client/address.js";
+import { Keyring } from "../../issuer/keyring.js";
+import { RevocationFollower } from "./follower.js";
+import { assertMaxAge, DEFAULT_MAX_AGE } from "./statement.js";
+
+export interface FollowRevocationsOptions {
+  /** The feed's address, such as `https://agent.example/revocations`. */
+  readonly url: string;
+  /** The service's own keys: a keyring, or a function that gives the present one each time. */
+  readonly keys: Keyring | (() => Keyring);
+  /** Seconds after an answer for which the list is relied on, if its issuer allows as much; 300 unless given. */
+  readonly maxAge?: number | undefined;
+  /** Seconds between two requests; 30 unless given, and a third of `maxAge` at most. */
+  readonly interval?: number | undefined;
+  /** Whether plain HTTP to other machines is allowed. */
+  readonly insecure?: boolean | undefined;
+  /** The global `fetch` unless given. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Milliseconds since 1970; the checker's clock, `Date.now` unless given. */
+  readonly clock?: (() => number) | undefined;
+}
+
+const OPTIONS = ["url", "keys", "maxAge", "interval", "insecure", "fetch", "clock"];
+const INTERVAL = 30;
+
+/**
+ * A copy of an issuer's revocation list, for a service that has its own keys alone. It asks at once, then
+ * every `interval` seconds, and takes only what its issuer made for this service. Until the first answer,
+ * and whenever the last one is too old, every check is refused as `revocation_stale`.
+ *
+ * @throws TypeError on wrong options, or for keys that are not a service's.
+ * @throws ClientError `address_invalid` or `address_insecure` for an address that cannot be asked.
+ *
+ * @example
+ * ```ts
+ * import { createIssuer, createKeyring, createRevocationList, importKeyring } from "proviso/issuer";
+ * import { createRevocationFeed, followRevocations } from "proviso/revocations";
+ *
+ * // At the issuer.
+ * const root = createKeyring();
+ * const list = createRevocationList();
+ * const agent = createIssuer({ name: "agent", keys: root, revocations: list });
+ * const feed = createRevocationFeed({ keys: root, revocations: list });
+ * const { token } = agent.mint({ grant: "files", operations: ["get"], service: "files.example" });
+ *
+ * // At the service, which has this JWK Set alone.
+ * const keys = importKeyring(root.serviceKeys("files.example"));
+ * const revocations = followRevocations({
+ *   url: "https://agent.example/revocations",
+ *   keys,
+ *   fetch: (input, init) => feed.fetch(new Request(input, init)),
+ * });
+ * const service = createIssuer({ name: "agent", keys, revocations, audience: "files.example" });
+ * const call = { grant: "files", operation: "get" };
+ * await revocations.refresh();
+ * service.authorize(token, call).allowed; // => true
+ *
+ * const revocation = agent.revocationOf(token);
+ * if (revocation.ok) list.add(revocation.entry);
+ * await revocations.refresh();
+ * service.authorize(token, call).allowed; // => false
+ * revocations.close();
+ * ```
+ */
+export function followRevocations(options: FollowRevocationsOptions): RevocationFollower {
+  assertMembers(options, OPTIONS, "options");
+  const { keys, maxAge = DEFAULT_MAX_AGE, insecure = false } = options;
+  const { clock = Date.now, fetch: ask = fetch } = options;
+  if (typeof options.url !== "string") throw new TypeError("url must be a text");
+  if (!(keys instanceof Keyring) && typeof keys !== "function") {
+    throw new TypeError("keys must be a Keyring, or a function that gives one");
+  }
+  if (typeof ask !== "function") throw new TypeError("fetch must be a function");
+  assertMaxAge(maxAge);
+  const interval = options.interval ?? Math.min(INTERVAL, maxAge / 3);
+  if (!Number.isFinite(interval) || interval <= 0 || interval > maxAge / 3) {
+    throw new TypeError(`interval must be seconds, and ${maxAge / 3} (a third of maxAge) at most`);
+  }
+  const url = readUrl(options.url, "url", { insecure });
+  const present = keys instanceof Keyring ? () => keys : keys;
+  if (present().service === undefined) {
+    throw new TypeError("keys must be a service's own: what Keyring.serviceKeys gives");
+  }
+  const follower = new RevocationFollower({ url, keys: present, maxAge, interval, ask, clock });
+  follower.start();
+  return follower;
+}

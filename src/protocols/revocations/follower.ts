@@ -1,0 +1,169 @@
+import { ClientError } from "../../client/client-error.js";
+import { safeFetch } from "../../client/fetch.js";
+import type { Keyring } from "../../issuer/keyring.js";
+import type { RevocationEntry } from "../../revocation/entry.js";
+import { RevocationList } from "../../revocation/list.js";
+import type { RevocationQuery, RevocationSource } from "../../revocation/source.js";
+import { type FeedReading, readAnswer } from "./read-answer.js";
+import { feedCredential, type Statement, tagOf } from "./statement.js";
+
+/** What a follower asks, and how often; times in seconds. */
+interface FollowerParts {
+  readonly url: URL;
+  readonly keys: () => Keyring;
+  readonly maxAge: number;
+  readonly interval: number;
+  readonly ask: typeof fetch;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/** Milliseconds for one answer. */
+const PATIENCE = 10_000;
+/** Seconds after which it asks again when there was no answer. */
+const AGAIN = 5;
+
+/**
+ * A service's copy of its issuer's revocation list. Look-ups do no I/O and never throw; what was known to
+ * be revoked stays so while the issuer cannot be reached. Made by `followRevocations`.
+ */
+export class RevocationFollower implements RevocationSource {
+  readonly #parts: FollowerParts;
+  readonly #list: RevocationList = new RevocationList();
+  /** Of the list as it is; absent before the first answer. */
+  #known: Pick<Statement, "version" | "digest"> | undefined;
+  #trustedUntil = Number.NEGATIVE_INFINITY;
+  /** When the request began that the last good answer came to, in milliseconds of `performance`. */
+  #readAt = Number.NEGATIVE_INFINITY;
+  #problem: Error | undefined;
+  #asking: Promise<void> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #closed = false;
+
+  /** @internal Use `followRevocations`. */
+  constructor(parts: FollowerParts) {
+    this.#parts = parts;
+  }
+
+  find(query: RevocationQuery): RevocationEntry[] {
+    return this.#list.find(query);
+  }
+
+  isCurrent(now: number): boolean {
+    // Also by a clock that no one sets: one that is set back must not make the list younger.
+    return now < this.#trustedUntil && this.age < this.#parts.maxAge;
+  }
+
+  /** The version of the list; 0 before the first answer. */
+  get version(): number {
+    return this.#list.version;
+  }
+
+  /** How many entries there are. */
+  get size(): number {
+    return this.#list.size;
+  }
+
+  /** Seconds since the issuer was last asked with success; `Infinity` before. */
+  get age(): number {
+    return (performance.now() - this.#readAt) / 1000;
+  }
+
+  /** Why the last request failed: a ClientError, or the error that was answered; absent if it did not. */
+  get problem(): Error | undefined {
+    return this.#problem;
+  }
+
+  /**
+   * Asks now; where a request is under way, waits for that.
+   *
+   * @throws ClientError if there is no answer, or none that the issuer made for this service.
+   * @throws AgentFault if the answer is an error, such as 401 where the service's key is gone or revoked.
+   * @throws TypeError once this is closed.
+   * @throws Error whatever `keys` throws.
+   */
+  refresh(): Promise<void> {
+    if (this.#closed) return Promise.reject(new TypeError("this list is closed"));
+    this.#asking ??= this.#refresh().finally(() => {
+      this.#asking = undefined;
+      this.#wait();
+    });
+    return this.#asking;
+  }
+
+  /** Asks no more. The list grows too old by itself. */
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** @internal */
+  start(): void {
+    // What goes wrong is kept as the problem.
+    this.refresh().catch(() => {});
+  }
+
+  async #refresh(): Promise<void> {
+    try {
+      await this.#ask();
+      this.#problem = undefined;
+    } catch (error) {
+      this.#problem = error instanceof Error ? error : new Error("the request failed");
+      throw error;
+    }
+  }
+
+  #wait(): void {
+    if (this.#closed) return;
+    const { interval } = this.#parts;
+    const seconds = this.#problem === undefined ? interval : Math.min(interval, AGAIN);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.start(), seconds * 1000);
+    // Where there is a process, the list does not keep it alive.
+    if (typeof this.#timer === "object") this.#timer.unref();
+  }
+
+  async #ask(): Promise<void> {
+    const { url, keys, ask, clock, maxAge } = this.#parts;
+    const present = keys();
+    const { kid } = present.minting;
+    const key = present.feedKey(kid);
+    if (key === undefined) throw new TypeError("keys must be a service's own");
+    const [began, now] = [performance.now(), clock()];
+    const get = safeFetch({
+      origins: [url.origin],
+      accessToken: feedCredential(kid, key),
+      timeout: PATIENCE,
+      fetch: ask,
+    });
+    const known = this.#known;
+    const headers = known === undefined ? {} : { "If-None-Match": tagOf(known) };
+    const response = await get(url, { headers });
+    const reading = await readAnswer(response, { key, known, origin: url.origin });
+    // The clock may have been behind when the last answer came: a later promise is not undone by it.
+    this.#take(reading, Math.min(reading.trustedUntil, now + maxAge * 1000), began);
+  }
+
+  #take({ snapshot, statement }: FeedReading, trustedUntil: number, began: number): void {
+    if (snapshot !== undefined && !this.#replace(snapshot)) {
+      const { origin } = this.#parts.url;
+      const message =
+        `${origin} answered with version ${snapshot.version} of its list, which is older than ` +
+        `${this.#list.version}, the one known here`;
+      throw new ClientError("answer_malformed", message, origin);
+    }
+    this.#known = statement;
+    this.#trustedUntil = Math.max(this.#trustedUntil, trustedUntil);
+    this.#readAt = began;
+  }
+
+  #replace(snapshot: NonNullable<FeedReading["snapshot"]>): boolean {
+    try {
+      return this.#list.replace(snapshot);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      const { origin } = this.#parts.url;
+      throw new ClientError("answer_malformed", `the list of ${origin}: ${error.message}`, origin);
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * An issuer's revocation list, read by services that have no root key: what publishes it, and the copy that
+ * a service keeps. Runs everywhere.
+ *
+ * @packageDocumentation
+ */
+export { ClientError, type ClientErrorCode } from "../../client/client-error.js";
+export { AgentFault } from "../../client/fault.js";
+export {
+  createRevocationFeed,
+  type FeedAnswer,
+  type PublishedRevocations,
+  type RevocationFeed,
+  type RevocationFeedOptions,
+} from "./feed.js";
+export { type FollowRevocationsOptions, followRevocations } from "./follow.js";
+export type { RevocationFollower } from "./follower.js";

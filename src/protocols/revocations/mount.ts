@@ -1,0 +1,52 @@
+import type { RequestHandler } from "express";
+import { BODY_LIMITS } from "../../http/body.js";
+import { callerOf, rateLimiter } from "../../http/callers.js";
+import type { FaultWriter } from "../../http/fault.js";
+import { DENIAL_HEADER } from "../../http/headers.js";
+import { type AgentLog, failureLog } from "../../http/log.js";
+import type { AgentMetrics } from "../../http/metrics.js";
+import { front, type Mounted, type Place } from "../../http/serve.js";
+import { faultBody, type RevocationFeed } from "./feed.js";
+import { FEED_PATH } from "./statement.js";
+
+/** A feed, and what its requests are logged in. */
+export interface MountRevocationsOptions {
+  readonly feed: RevocationFeed;
+  readonly log: AgentLog;
+  readonly metrics?: AgentMetrics | undefined;
+}
+
+/** A feed that is mounted. */
+export interface MountedRevocations extends Mounted {
+  readonly feedUrl: string;
+}
+
+/** Of one service's key: it asks twice a minute, and a list may be large. */
+const RATE = { requests: 60, seconds: 60 };
+
+/** Mounts a revocation feed on an app that serves other protocols too. */
+export function mountRevocations(
+  { feed, log, metrics }: MountRevocationsOptions,
+  { app, url, isDraining }: Place,
+): MountedRevocations {
+  const before = front({
+    ...{ binding: "revocations", denialHeader: DENIAL_HEADER, log, metrics },
+    ...{ authenticator: feed.authenticator, limited: rateLimiter(RATE), isDraining, answer },
+    ...{ types: ["application/json"], body: BODY_LIMITS, onFailure: failureLog(log) },
+  });
+  const send: RequestHandler = (req, res) => {
+    const { status, headers, body } = feed.answer(callerOf(req).invoker, req.get("If-None-Match"));
+    res.writeHead(status, headers).end(body);
+  };
+  app.get(FEED_PATH, ...before, send);
+  return { feedUrl: `${url}${FEED_PATH}`, stop: async () => {} };
+}
+
+const answer: FaultWriter = (res, { status, reason, message, retryAfter }) => {
+  if (retryAfter !== undefined) res.setHeader("Retry-After", String(retryAfter));
+  res.setHeader("Cache-Control", "no-store");
+  res
+    .status(status)
+    .type("json")
+    .send(faultBody(status, reason, message));
+};

@@ -1,0 +1,82 @@
+import { equalBytes } from "@noble/ciphers/utils.js";
+import { decodeBase64 } from "../../bytes/base64.js";
+import { canonicalJson, isJsonObject, type Json } from "../../bytes/json.js";
+import { TokenError } from "../../bytes/token-error.js";
+import { parseTime } from "../../caveats/time.js";
+import { ClientError } from "../../client/client-error.js";
+import type { FeedKey } from "../../issuer/feed-key.js";
+import type { RevocationSnapshot } from "../../revocation/list.js";
+import { digestOf, MAC_HEADER, type Statement, statementMac, TRUST_HEADER } from "./statement.js";
+
+/** An answer of the feed that the issuer made for this service. */
+export interface FeedReading {
+  /** Absent where the list has not changed. */
+  readonly snapshot?: RevocationSnapshot;
+  readonly statement: Statement;
+  /** The statement's, in milliseconds since 1970. */
+  readonly trustedUntil: number;
+}
+
+/** What an answer is read with. */
+interface ReadingContext {
+  readonly key: FeedKey;
+  /** The list that is here already, by which the request was conditional. */
+  readonly known: Pick<Statement, "version" | "digest"> | undefined;
+  readonly origin: string;
+}
+
+/**
+ * Reads an answer; nothing in it counts before its MAC holds.
+ *
+ * @throws ClientError `answer_malformed`
+ */
+export async function readAnswer(
+  response: Response,
+  { key, known, origin }: ReadingContext,
+): Promise<FeedReading> {
+  const refuse = (what: string): ClientError =>
+    new ClientError("answer_malformed", `the revocation list of ${origin}: ${what}`, origin);
+  const trusted = response.headers.get(TRUST_HEADER) ?? "";
+  const trustedUntil = parseTime(trusted);
+  const body = response.status === 304 ? undefined : await bodyOf(response);
+  const list = body === undefined ? known : listIn(body);
+  if (list === undefined || trustedUntil === undefined) throw refuse("the answer is not of a feed");
+  const { version, digest } = list;
+  const statement = { version, digest, trustedUntil: trusted };
+  if (!isMac(response.headers.get(MAC_HEADER), statementMac(key, statement))) {
+    throw refuse("the answer was not made for this service by the issuer that has its key");
+  }
+  if (body === undefined) return { statement, trustedUntil };
+  // Its shape is checked where it is taken over.
+  const snapshot = { ...body, trustedUntil: trusted } as unknown as RevocationSnapshot;
+  return { snapshot, statement, trustedUntil };
+}
+
+async function bodyOf(response: Response): Promise<{ readonly [name: string]: Json }> {
+  const text = await response.text();
+  const value: Json = text === "" ? null : JSON.parse(text);
+  return isJsonObject(value) ? value : {};
+}
+
+function listIn({
+  version,
+  entries,
+}: {
+  readonly [name: string]: Json;
+}): Pick<Statement, "version" | "digest"> | undefined {
+  if (typeof version !== "number" || !Array.isArray(entries)) return undefined;
+  try {
+    return { version, digest: digestOf(canonicalJson(entries)) };
+  } catch {
+    return undefined;
+  }
+}
+
+function isMac(header: string | null, expected: Uint8Array): boolean {
+  try {
+    return equalBytes(decodeBase64(header ?? ""), expected);
+  } catch (error) {
+    if (error instanceof TokenError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,184 @@
+import { sql, type Transaction } from "kysely";
+import type { LedgerEvent } from "../../agent/ledger.js";
+import type { RegistryDraft, RegistryKinds } from "../../agent/registry/registry-store.js";
+import type { DatabaseDialect } from "../../storage/columns.js";
+import type { StoreTables } from "../database.js";
+import { type EventRow, eventRow } from "../ledger/row.js";
+import { insertEvents, type KnownHops } from "../ledger/writing.js";
+import { APPROVERS, CLAIMS, COLUMNS, type Kind, key, TABLES } from "./kinds.js";
+import { SHAPES } from "./shapes.js";
+import { viewOf } from "./view.js";
+
+/** Another change came between what was read and what is written: the change is to run again. */
+export class Conflict extends Error {
+  override readonly name = "Conflict";
+}
+
+/** Where a change writes. */
+export interface Target {
+  readonly db: Transaction<StoreTables>;
+  /** The database's name. */
+  readonly name: string;
+  readonly dialect: DatabaseDialect;
+}
+
+/** A change under way: what it has read and written, in a transaction that is not committed yet. */
+export class Change {
+  /** What it is made with. */
+  readonly draft: RegistryDraft;
+  readonly #target: Target;
+  /** By kind and id, the version that was read first, or written last; 0 where there was none. */
+  readonly #versions = new Map<string, number>();
+  readonly #events: LedgerEvent[] = [];
+  readonly #rows: EventRow[] = [];
+  #conflict: Conflict | undefined;
+  #over = false;
+
+  constructor(target: Target) {
+    this.#target = target;
+    const open = (): Transaction<StoreTables> => this.#open();
+    const view = viewOf({
+      get db() {
+        return open();
+      },
+      name: target.name,
+      saw: (kind, id, version) => this.#saw(kind, id, version),
+    });
+    this.draft = {
+      ...view,
+      put: (kind, kept) => this.#put(kind, kept),
+      note: (event) => this.#note(event),
+    };
+  }
+
+  /**
+   * Writes the events, and takes no more.
+   *
+   * @returns What they tell of hops, to be known as kept once all is committed.
+   * @throws Conflict also if the change has passed over one.
+   */
+  async finish(hops: KnownHops): Promise<ReturnType<KnownHops["newIn"]>> {
+    if (this.#conflict !== undefined) throw this.#conflict;
+    const told = hops.newIn(this.#events);
+    await insertEvents(this.#open(), this.#rows, told);
+    this.#over = true;
+    return told;
+  }
+
+  /** Takes no more, however the change ended: the connection is another transaction's soon. */
+  end(): void {
+    this.#over = true;
+  }
+
+  #open(): Transaction<StoreTables> {
+    if (this.#over) throw new TypeError("this change is over");
+    return this.#target.db;
+  }
+
+  #note(event: LedgerEvent): void {
+    this.#open();
+    this.#rows.push(eventRow(event));
+    this.#events.push(event);
+  }
+
+  #saw(kind: Kind, id: string, version: number): void {
+    const known = this.#versions.get(placeOf(kind, id));
+    if (known === undefined) this.#versions.set(placeOf(kind, id), version);
+    // PostgreSQL shows what others have committed since.
+    else if (known !== version) throw this.#conflicts();
+  }
+
+  async #put<K extends Kind>(kind: K, kept: RegistryKinds[K]): Promise<void> {
+    const row = rowOf(kind, kept);
+    const version = this.#versions.get(placeOf(kind, kept.id));
+    const write = () => (version ? this.#update(kind, row, version) : this.#insert(kind, row));
+    if (!(await this.#claim(kind, kept)) || !(await write())) {
+      if (version === undefined) await this.#assertRead(kind, kept.id);
+      throw this.#conflicts();
+    }
+    this.#versions.set(placeOf(kind, kept.id), (version ?? 0) + 1);
+    const approvers = APPROVERS[kind](kept);
+    if (approvers.length > 0) await insertApprovers(this.#open(), row.id, approvers);
+  }
+
+  /**
+   * Whether no other transaction is claiming the same: one that waits for it, and holds what it waits for, would
+   * be a deadlock.
+   */
+  async #claim<K extends Kind>(kind: K, kept: RegistryKinds[K]): Promise<boolean> {
+    const claim = CLAIMS[kind](kept);
+    if (claim === undefined || this.#target.dialect !== "postgres") return true;
+    const lock = JSON.stringify([kind, claim]);
+    const { rows } = await sql<{ free: boolean }>`
+      SELECT pg_try_advisory_xact_lock(hashtextextended(${lock}, 0)) AS free`.execute(this.#open());
+    return rows[0]?.free === true;
+  }
+
+  async #insert(kind: Kind, row: Row): Promise<boolean> {
+    const all = { ...row, version: 1 };
+    const names = sql.join(Object.keys(all).map((name) => sql.ref(name)));
+    const { numAffectedRows } = await sql`INSERT INTO ${sql.table(TABLES[kind])} (${names})
+      VALUES (${sql.join(Object.values(all))}) ON CONFLICT DO NOTHING`.execute(this.#open());
+    return numAffectedRows === 1n;
+  }
+
+  async #update(kind: Kind, row: Row, version: number): Promise<boolean> {
+    const table = sql.table(TABLES[kind]);
+    const values = Object.entries({ ...row, version: version + 1 });
+    const changes = sql.join(values.map(([name, value]) => sql`${sql.ref(name)} = ${value}`));
+    const read = sql`id = ${row.id} AND version = ${version}`;
+    // A record that another transaction is changing is a conflict at once, for the same reason.
+    const free =
+      this.#target.dialect === "postgres"
+        ? sql`AND id IN (SELECT id FROM ${table} WHERE ${read} FOR UPDATE SKIP LOCKED)`
+        : sql``;
+    const { numAffectedRows } =
+      await sql`UPDATE ${table} SET ${changes} WHERE ${read} ${free}`.execute(this.#open());
+    return numAffectedRows === 1n;
+  }
+
+  /** @throws TypeError if a record is there that the change has not read: it would never run without conflict. */
+  async #assertRead(kind: Kind, id: string): Promise<void> {
+    const statement = sql`SELECT 1 FROM ${sql.table(TABLES[kind])} WHERE id = ${key(id)}`;
+    const { rows } = await statement.execute(this.#open());
+    if (rows.length > 0) {
+      throw new TypeError(
+        `${kind}: a record that is there must be read before another is put in its place`,
+      );
+    }
+  }
+
+  // Also kept, since the change might catch what is thrown here.
+  #conflicts(): Conflict {
+    this.#conflict ??= new Conflict("another change came between");
+    return this.#conflict;
+  }
+}
+
+/** A record as it is written. */
+interface Row {
+  readonly id: string;
+  readonly [column: string]: string | number | null;
+}
+
+/** @throws TypeError if this is not a record. */
+function rowOf<K extends Kind>(kind: K, kept: RegistryKinds[K]): Row {
+  const body = JSON.stringify(kept);
+  // What is written can be read again.
+  if (!SHAPES[kind](JSON.parse(body))) throw new TypeError(`this is not a record of ${kind}`);
+  return { ...COLUMNS[kind](kept), id: key(kept.id), created: kept.created, body };
+}
+
+function placeOf(kind: Kind, id: string): string {
+  return `${kind} ${id}`;
+}
+
+async function insertApprovers(
+  db: Transaction<StoreTables>,
+  approval: string,
+  approvers: readonly string[],
+): Promise<void> {
+  const rows = approvers.map((principal) => ({ principal: key(principal), approval }));
+  const insert = db.insertInto("approver").values(rows);
+  await insert.onConflict((conflict) => conflict.doNothing()).execute();
+}

@@ -1,0 +1,113 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Approval } from "../../agent/approvals/approval.js";
+import type { RegistryKinds } from "../../agent/registry/registry-store.js";
+
+/** Records' kinds. */
+export type Kind = keyof RegistryKinds;
+
+/** A text as a column keeps it, by which a record is looked up. */
+export function key(text: string): string;
+export function key(text: string | undefined): string | null;
+export function key(text: string | undefined): string | null {
+  return text === undefined ? null : JSON.stringify(text);
+}
+
+/** The table of each kind. */
+export const TABLES: { readonly [K in Kind]: string } = {
+  hosts: "registry_host",
+  agents: "registry_agent",
+  grants: "registry_grant",
+  approvals: "approval",
+  delegations: "delegation",
+  requests: "answered_request",
+};
+
+/** What each table says of a record besides its body. */
+export const COLUMNS: {
+  readonly [K in Kind]: (kept: RegistryKinds[K]) => { readonly [column: string]: Column };
+} = {
+  hosts: ({ thumbprint, principal, status }) => ({
+    thumbprint: key(thumbprint),
+    held: status === "revoked" ? null : key(thumbprint),
+    principal: key(principal),
+  }),
+  agents: ({ host, thumbprint, principal }) => ({
+    host: key(host),
+    thumbprint: key(thumbprint),
+    principal: key(principal),
+  }),
+  grants: ({ agent, host, approval }) => ({
+    agent: key(agent),
+    host: key(host),
+    approval: key(approval),
+  }),
+  approvals: (approval) => ({
+    request: key(approval.subject.request),
+    code: key(approval.codeHash),
+    agent: key(approval.subject.agent.id),
+    state: key(approval.state),
+    until: endOf(approval),
+  }),
+  delegations: ({ delegator, expires }) => ({ delegator: key(delegator), expires }),
+  requests: ({ expires }) => ({ expires }),
+};
+
+/** What only one record of a kind may have, where not the store's callers draw it at random. */
+export const CLAIMS: { readonly [K in Kind]: (kept: RegistryKinds[K]) => string | undefined } = {
+  hosts: ({ thumbprint, status }) => (status === "revoked" ? undefined : thumbprint),
+  agents: () => undefined,
+  grants: () => undefined,
+  approvals: ({ subject }) => subject.request,
+  delegations: ({ id }) => id,
+  requests: ({ id }) => id,
+};
+
+type Column = string | number | null;
+
+/** What a record's table says where a member of a query holds. */
+type Lookup = (value: string) => RawBuilder<unknown>;
+
+const by =
+  (column: string): Lookup =>
+  (value) =>
+    sql`${sql.ref(column)} = ${key(value)}`;
+
+/** How each kind is looked up. */
+export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Lookup } } = {
+  hosts: { thumbprint: by("thumbprint"), principal: by("principal") },
+  agents: { host: by("host"), thumbprint: by("thumbprint"), principal: by("principal") },
+  grants: { agent: by("agent"), host: by("host"), approval: by("approval") },
+  approvals: {
+    request: by("request"),
+    codeHash: by("code"),
+    agent: by("agent"),
+    state: by("state"),
+    approver: (who) => sql`id IN (SELECT approval FROM approver WHERE principal = ${key(who)})`,
+  },
+  delegations: { delegator: by("delegator") },
+  requests: {},
+};
+
+/** When an approval ended, or ends at the latest. */
+function endOf({ state, updated, expires }: Approval): number {
+  return state === "pending" || state === "approved" ? Math.max(updated, expires) : updated;
+}
+
+const none = (): readonly string[] => [];
+
+/** Who may decide about an approval, and who has. */
+export const APPROVERS: {
+  readonly [K in Kind]: (kept: RegistryKinds[K]) => readonly string[];
+} = {
+  hosts: none,
+  agents: none,
+  grants: none,
+  approvals: approversOf,
+  delegations: none,
+  requests: none,
+};
+
+function approversOf({ rule, subject, decisions }: Approval): readonly string[] {
+  const { approvers = subject.principal === undefined ? [] : [subject.principal] } = rule;
+  return [...new Set([...approvers, ...decisions.map(({ approver }) => approver)])];
+}

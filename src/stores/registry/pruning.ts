@@ -1,0 +1,39 @@
+import { sql } from "kysely";
+import type { StoreDatabase } from "../database.js";
+import { inSteps, STEP } from "../steps.js";
+
+/**
+ * Removes, in small steps, used ids and answered requests that have expired, approvals that have ended and
+ * delegations that have expired long ago.
+ *
+ * @param now - Milliseconds since 1970, and so is `before`: when the latter must have been over.
+ * @returns How many rows were removed.
+ */
+export async function pruneRegistry(
+  database: StoreDatabase,
+  now: number,
+  before: number,
+): Promise<number> {
+  const most = sql.lit(STEP);
+  const steps = [
+    sql`DELETE FROM used_once WHERE key IN
+      (SELECT key FROM used_once WHERE expires <= ${now} LIMIT ${most})`,
+    sql`DELETE FROM answered_request WHERE id IN
+      (SELECT id FROM answered_request WHERE expires <= ${now} LIMIT ${most})`,
+    sql`DELETE FROM delegation WHERE id IN
+      (SELECT id FROM delegation WHERE expires <= ${before} LIMIT ${most})`,
+    sql`DELETE FROM approval WHERE id IN
+      (SELECT id FROM approval WHERE until <= ${before} LIMIT ${most})`,
+    // Of approvals that are gone.
+    sql`DELETE FROM approver WHERE approval IN
+      (SELECT approval FROM approver
+        WHERE NOT EXISTS (SELECT 1 FROM approval WHERE approval.id = approver.approval) LIMIT ${most})`,
+  ];
+  let removed = 0;
+  for (const step of steps) {
+    removed += await inSteps(database, async (db) =>
+      Number((await step.execute(db)).numAffectedRows ?? 0),
+    );
+  }
+  return removed;
+}

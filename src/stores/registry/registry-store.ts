@@ -1,0 +1,119 @@
+// src/stores/registry: what is kept of hosts, agents, their grants, approvals and delegations.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type {
+  RegistryDraft,
+  RegistryStore,
+  RegistryView,
+} from "../../agent/registry/registry-store.js";
+import { errorCode } from "../../bytes/error-code.js";
+import { assertMembers } from "../../caveats/known-members.js";
+import { StorageError } from "../../storage/storage-error.js";
+import type { StoreDatabase } from "../database.js";
+import { KnownHops } from "../ledger/writing.js";
+import { Change, Conflict } from "./change.js";
+import { pruneRegistry } from "./pruning.js";
+import { UsedOnce } from "./used-once.js";
+import { viewOf } from "./view.js";
+
+/** How a registry is kept. */
+export interface RegistryStoreOptions {
+  /** Days for which `prune` keeps approvals that have ended and delegations that have expired; 90 unless given. */
+  readonly retention?: number | undefined;
+  /** How often a change runs at most, where others change the same records; 50 unless given. */
+  readonly runs?: number | undefined;
+}
+
+const DAY = 24 * 60 * 60 * 1000;
+const MAX_RETENTION = 36_500;
+const MAX_RUNS = 1000;
+/** Milliseconds before a change runs again: up to the first, then growing up to the second. */
+const [FIRST_PAUSE, LONGEST_PAUSE] = [4, 100];
+
+class StoredRegistry implements RegistryStore {
+  readonly #database: StoreDatabase;
+  readonly #retention: number;
+  readonly #runs: number;
+  readonly #used: UsedOnce;
+  readonly #hops = new KnownHops();
+
+  constructor(database: StoreDatabase, options: RegistryStoreOptions) {
+    assertMembers(options, ["retention", "runs"], "options");
+    const { retention = 90, runs = 50 } = options;
+    if (!Number.isSafeInteger(retention) || retention < 1 || retention > MAX_RETENTION) {
+      throw new TypeError("options.retention: must be 1 to 36,500 whole days");
+    }
+    if (!Number.isSafeInteger(runs) || runs < 1 || runs > MAX_RUNS) {
+      throw new TypeError("options.runs: must be a whole number, 1 to 1,000");
+    }
+    this.#database = database;
+    this.#retention = retention * DAY;
+    this.#runs = runs;
+    this.#used = new UsedOnce(database);
+  }
+
+  async read<T>(look: (view: RegistryView) => Promise<T>): Promise<T> {
+    return this.#database.read((db) => look(viewOf({ db, name: this.#database.name })));
+  }
+
+  async change<T>(change: (draft: RegistryDraft) => Promise<T>): Promise<T> {
+    for (let run = 1; ; run++) {
+      try {
+        return await this.#run(change);
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        if (run >= this.#runs) {
+          const detail = `others changed the same records ${run} times in the meantime; nothing was changed`;
+          throw new StorageError("store_locked", this.#database.name, { detail, cause: error });
+        }
+      }
+      await sleep(Math.random() * Math.min(FIRST_PAUSE * run, LONGEST_PAUSE));
+    }
+  }
+
+  async useOnce(scope: string, id: string, expires: number): Promise<boolean> {
+    if (!Number.isSafeInteger(expires)) throw new TypeError("expires must be whole milliseconds");
+    return this.#used.use(scope, id, expires);
+  }
+
+  async prune(now: number): Promise<number> {
+    return pruneRegistry(this.#database, now, now - this.#retention);
+  }
+
+  async #run<T>(change: (draft: RegistryDraft) => Promise<T>): Promise<T> {
+    const { name, dialect } = this.#database;
+    const { value, told } = await this.#database.write(async (db) => {
+      const started = new Change({ db, name, dialect });
+      try {
+        return { value: await change(started.draft), told: await started.finish(this.#hops) };
+      } finally {
+        started.end();
+      }
+    });
+    this.#hops.add(told);
+    return value;
+  }
+}
+
+/** Another change of the same records, or one that made what only one record may have. */
+function isConflict(error: unknown): boolean {
+  if (error instanceof Conflict) return true;
+  const code = error instanceof StorageError ? errorCode(error.cause) : "";
+  return TAKEN.includes(code);
+}
+
+/** What each database calls a value that another record has. */
+const TAKEN = ["23505", "SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY"];
+
+/**
+ * Hosts, agents, their grants, approvals and delegations in a database of the stores, which the caller closes
+ * and several processes may share.
+ *
+ * @throws TypeError naming the option that is wrong.
+ */
+export function openRegistry(
+  database: StoreDatabase,
+  options: RegistryStoreOptions = {},
+): RegistryStore {
+  return new StoredRegistry(database, options);
+}

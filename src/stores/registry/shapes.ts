@@ -1,0 +1,152 @@
+import type {
+  Approval,
+  ApprovalDecision,
+  ApprovalRule,
+  ApprovalSubject,
+  AskedGrant,
+} from "../../agent/approvals/approval.js";
+import type {
+  AgentGrant,
+  AgentRecord,
+  DelegationRecord,
+  GrantHop,
+  HostRecord,
+} from "../../agent/registry/records.js";
+import type { AnsweredRequest, RegistryKinds } from "../../agent/registry/registry-store.js";
+import { hop, listOf, mapOf, maybe, moment, object, oneOf, record, text, texts } from "./shape.js";
+
+/** The records of each kind, as they stand in the database. */
+export const SHAPES: {
+  readonly [Kind in keyof RegistryKinds]: (value: unknown) => value is RegistryKinds[Kind];
+} = {
+  hosts: record<HostRecord>({
+    id: text,
+    tenant: text,
+    name: maybe(text),
+    status: oneOf("enrolling", "pending", "active", "revoked"),
+    key: maybe(object),
+    thumbprint: maybe(text),
+    principal: maybe(text),
+    defaults: texts,
+    enrolment: maybe(record<NonNullable<HostRecord["enrolment"]>>({ hash: text, expires: moment })),
+    created: moment,
+    updated: moment,
+    lastUsed: maybe(moment),
+  }),
+  agents: record<AgentRecord>({
+    id: text,
+    host: text,
+    tenant: text,
+    name: text,
+    mode: oneOf("delegated", "autonomous"),
+    status: oneOf("pending", "active", "expired", "revoked", "rejected", "claimed"),
+    key: object,
+    thumbprint: text,
+    principal: maybe(text),
+    denial: maybe(text),
+    created: moment,
+    updated: moment,
+    activated: maybe(moment),
+    expires: maybe(moment),
+    lastUsed: maybe(moment),
+  }),
+  grants: record<AgentGrant>({
+    id: text,
+    agent: text,
+    host: text,
+    capability: text,
+    grant: text,
+    operation: text,
+    status: oneOf("active", "pending", "denied", "revoked"),
+    hops: listOf(
+      record<GrantHop>({ by: oneOf("agent", "server", "approver"), who: maybe(text), hop }),
+    ),
+    capabilityId: text,
+    approval: maybe(text),
+    purpose: maybe(text),
+    grantedBy: maybe(text),
+    reason: maybe(text),
+    created: moment,
+    updated: moment,
+    expires: maybe(moment),
+    lastUsed: maybe(moment),
+  }),
+  approvals: record<Approval>({
+    id: text,
+    digest: text,
+    subject: record<ApprovalSubject>({
+      kind: oneOf("agent-grants", "agent-claim", "capabilities"),
+      request: text,
+      asked: listOf(asked),
+      principal: maybe(text),
+      agent: record<ApprovalSubject["agent"]>({ id: text, name: maybe(text) }),
+      host: maybe(record<NonNullable<ApprovalSubject["host"]>>({ id: text, name: maybe(text) })),
+      audience: maybe(texts),
+      purpose: maybe(text),
+      bindingMessage: maybe(text),
+      lifetime: moment,
+      query: maybe(text),
+    }),
+    state: oneOf("pending", "approved", "used", "denied", "expired", "cancelled"),
+    rule: record<ApprovalRule>({ approvers: maybe(texts), needed: maybe(moment) }),
+    method: oneOf("user_code", "backchannel"),
+    codeHash: maybe(text),
+    decisions: listOf(
+      record<ApprovalDecision>({
+        approver: text,
+        at: moment,
+        answer: oneOf("approve", "deny"),
+        takesOn: (value) => value === undefined || value === true,
+        granted: maybe(listOf(moment)),
+        hops: maybe(mapOf(hop)),
+        reason: maybe(text),
+      }),
+    ),
+    collected: maybe(mapOf(text)),
+    created: moment,
+    updated: moment,
+    expires: moment,
+  }),
+  delegations: record<DelegationRecord>({
+    id: text,
+    tenant: text,
+    delegator: text,
+    delegatee: text,
+    scopes: texts,
+    revocationId: text,
+    capabilityId: text,
+    issued: maybe(moment),
+    expires: moment,
+    created: moment,
+    revoked: maybe(moment),
+  }),
+  requests: record<AnsweredRequest>({
+    id: text,
+    digest: text,
+    made: texts,
+    created: moment,
+    expires: moment,
+  }),
+};
+
+function asked(value: unknown): boolean {
+  return isAsked(value);
+}
+
+const isAsked = record<AskedGrant>({
+  grant: text,
+  operations: texts,
+  resources: maybe(
+    listOf(
+      record<NonNullable<AskedGrant["resources"]>[number]>({
+        name: text,
+        displayName: text,
+        kind: oneOf("item", "collection"),
+      }),
+    ),
+  ),
+  hops: listOf(hop),
+  agentGrant: maybe(text),
+  name: maybe(text),
+  description: text,
+});

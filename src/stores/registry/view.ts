@@ -1,0 +1,98 @@
+import { type Kysely, sql } from "kysely";
+import {
+  MAX_FOUND,
+  type Page,
+  type RegistryKinds,
+  type RegistryView,
+} from "../../agent/registry/registry-store.js";
+import { assertMembers } from "../../caveats/known-members.js";
+import type { StoreTables } from "../database.js";
+import { sound, whole } from "../sound.js";
+import { type Kind, key, LOOKUPS, TABLES } from "./kinds.js";
+import { SHAPES } from "./shapes.js";
+
+/** Where records are read from. */
+export interface Source {
+  readonly db: Kysely<StoreTables>;
+  /** The database's name. */
+  readonly name: string;
+  /** Sees each record that is read, and each id of which there is none, at version 0. */
+  readonly saw?: (kind: Kind, id: string, version: number) => void;
+}
+
+/** The columns of every kind. */
+interface Row {
+  readonly id: string;
+  readonly version: number;
+  readonly body: string;
+}
+
+type Query = Page & { readonly [member: string]: unknown };
+
+/** What is kept, as it is looked up. */
+export function viewOf(source: Source): RegistryView {
+  const records = <K extends Kind>(kind: K) => ({
+    get: async (id: string) => (await rowsOf(source, kind, { id }))[0],
+    find: async (query: Query) => rowsOf(source, kind, { query }),
+  });
+  return {
+    hosts: records("hosts"),
+    agents: records("agents"),
+    grants: records("grants"),
+    approvals: records("approvals"),
+    delegations: records("delegations"),
+    requests: records("requests"),
+  };
+}
+
+async function rowsOf<K extends Kind>(
+  { db, name, saw }: Source,
+  kind: K,
+  by: { readonly id: string } | { readonly query: Query },
+): Promise<readonly RegistryKinds[K][]> {
+  const chosen = "id" in by ? one(by.id) : some(kind, by.query);
+  const statement = sql<Row>`SELECT id, version, body FROM ${sql.table(TABLES[kind])} ${chosen}`;
+  const { rows } = await statement.execute(db);
+  const found = sound(name, `a record of ${kind}`, () =>
+    rows.map((row) => ({ version: whole(row.version), kept: keptIn(kind, row) })),
+  );
+  if ("id" in by && found.length === 0) saw?.(kind, by.id, 0);
+  for (const { version, kept } of found) saw?.(kind, kept.id, version);
+  return found.map(({ kept }) => kept);
+}
+
+function one(id: string) {
+  if (typeof id !== "string") throw new TypeError("id must be a string");
+  return sql`WHERE id = ${key(id)}`;
+}
+
+function some(kind: Kind, query: Query) {
+  const lookups = LOOKUPS[kind];
+  assertMembers(query, [...Object.keys(lookups), "after", "limit"], "query");
+  const { after, limit = MAX_FOUND, ...members } = query;
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_FOUND) {
+    throw new TypeError(`limit: must be 1 to ${MAX_FOUND}`);
+  }
+  const conditions = [sql`1 = 1`];
+  for (const [member, value] of Object.entries(members)) {
+    if (value === undefined) continue;
+    if (typeof value !== "string") throw new TypeError(`${member}: must be a string`);
+    const lookup = lookups[member];
+    if (lookup !== undefined) conditions.push(lookup(value));
+  }
+  if (after !== undefined) {
+    const table = sql.table(TABLES[kind]);
+    conditions.push(
+      sql`(created, id) > (SELECT created, id FROM ${table} WHERE id = ${key(after)})`,
+    );
+  }
+  return sql`WHERE ${sql.join(conditions, sql` AND `)} ORDER BY created, id LIMIT ${sql.lit(limit)}`;
+}
+
+/** @throws TypeError or SyntaxError if the row is damaged. */
+function keptIn<K extends Kind>(kind: K, row: Row): RegistryKinds[K] {
+  const kept: unknown = JSON.parse(row.body);
+  const fits: (value: unknown) => value is RegistryKinds[K] = SHAPES[kind];
+  if (fits(kept) && key(kept.id) === row.id) return kept;
+  throw new TypeError(`this is not a record of ${kind}`);
+}

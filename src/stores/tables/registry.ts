@@ -1,0 +1,117 @@
+/**
+ * Hosts, agents, their grants, approvals and delegations: of each kind a table. `body` is the record as JSON;
+ * the other columns say again what it is looked up by, texts as JSON strings, since a column keeps neither NUL
+ * nor lone surrogates. `version` grows with every change of the record. Times are milliseconds since 1970.
+ */
+export const REGISTRY_TABLES = {
+  registry_host: {
+    columns: {
+      id: "text",
+      thumbprint: "text?",
+      /** The thumbprint, until the host is revoked: no other host has it then. */
+      held: "text?",
+      principal: "text?",
+      created: "integer",
+      version: "integer",
+      body: "text",
+    },
+    key: ["id"],
+    unique: ["held"],
+    indexes: [["thumbprint"], ["principal", "created", "id"], ["created", "id"]],
+  },
+  registry_agent: {
+    columns: {
+      id: "text",
+      host: "text",
+      thumbprint: "text",
+      principal: "text?",
+      created: "integer",
+      version: "integer",
+      body: "text",
+    },
+    key: ["id"],
+    indexes: [
+      ["host", "created", "id"],
+      ["thumbprint"],
+      ["principal", "created", "id"],
+      ["created", "id"],
+    ],
+  },
+  registry_grant: {
+    columns: {
+      id: "text",
+      agent: "text",
+      host: "text",
+      approval: "text?",
+      created: "integer",
+      version: "integer",
+      body: "text",
+    },
+    key: ["id"],
+    indexes: [
+      ["agent", "created", "id"],
+      ["host", "created", "id"],
+      ["approval"],
+      ["created", "id"],
+    ],
+  },
+  approval: {
+    columns: {
+      id: "text",
+      /** One request has one approval. */
+      request: "text",
+      code: "text?",
+      agent: "text",
+      state: "text",
+      /** When it ended, or ends at the latest. */
+      until: "integer",
+      created: "integer",
+      version: "integer",
+      body: "text",
+    },
+    key: ["id"],
+    unique: ["request"],
+    indexes: [
+      ["code"],
+      ["agent", "created", "id"],
+      ["state", "created", "id"],
+      ["until"],
+      ["created", "id"],
+    ],
+  },
+  /** Who may decide about an approval, or has decided. */
+  approver: {
+    columns: { principal: "text", approval: "text" },
+    key: ["principal", "approval"],
+    indexes: [["approval"]],
+  },
+  delegation: {
+    columns: {
+      id: "text",
+      delegator: "text",
+      expires: "integer",
+      created: "integer",
+      version: "integer",
+      body: "text",
+    },
+    key: ["id"],
+    indexes: [["delegator", "created", "id"], ["expires"], ["created", "id"]],
+  },
+  answered_request: {
+    columns: {
+      id: "text",
+      expires: "integer",
+      created: "integer",
+      version: "integer",
+      body: "text",
+    },
+    key: ["id"],
+    indexes: [["expires"]],
+  },
+  /** What may be used once, by a hash of whose it is and of its id. */
+  used_once: {
+    columns: { key: "text", expires: "integer" },
+    key: ["key"],
+    indexes: [["expires"]],
+  },
+} as const;

@@ -1,0 +1,120 @@
+import { hkdfSync } from "node:crypto";
+import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { decodeBase64, encodeBase64url } from "../../src/bytes/base64.js";
+import { createKeyring, type Keyring } from "../../src/issuer/index.js";
+import { MAX_SEALED_TEXT } from "../../src/issuer/sealed-text.js";
+import { fixture, misuse, NOW } from "../capability/support.js";
+
+const { issuer } = fixture({ random: undefined });
+
+describe("a sealed text", () => {
+  test("opens for its purpose alone, in whole", () => {
+    for (const text of [
+      "",
+      " ",
+      "alice after 70",
+      "ä\u0000\u{1F600}",
+      "x".repeat(MAX_SEALED_TEXT),
+    ]) {
+      const sealed = issuer.seal("listing", text);
+      expect(sealed).toMatch(/^[A-Za-z0-9_-]+$/);
+      expect(issuer.open("listing", sealed)).toBe(text);
+      expect(issuer.open("listing2", sealed)).toBeUndefined();
+    }
+  });
+
+  test("does not show its text, and is another each time", () => {
+    const [one, other] = [issuer.seal("listing", "alice"), issuer.seal("listing", "alice")];
+    expect(one).not.toBe(other);
+    expect(Buffer.from(one, "base64url").toString("latin1")).not.toContain("alice");
+  });
+
+  test("changed in any byte, cut or longer, opens to nothing", () => {
+    const bytes = decodeBase64(issuer.seal("listing", "alice"));
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: bytes.length - 1 }),
+        fc.integer({ min: 1, max: 255 }),
+        (at, change) => {
+          const damaged = Uint8Array.from(bytes);
+          damaged[at] = (damaged[at] ?? 0) ^ change;
+          expect(issuer.open("listing", encodeBase64url(damaged))).toBeUndefined();
+          const cut = encodeBase64url(bytes.subarray(0, at));
+          expect(issuer.open("listing", cut)).toBeUndefined();
+        },
+      ),
+    );
+    expect(issuer.open("listing", `${encodeBase64url(bytes)}AAAA`)).toBeUndefined();
+  });
+
+  test("is nothing where anything else came back", () => {
+    for (const text of [
+      "",
+      "!",
+      "AAAA",
+      "A".repeat(30_000),
+      undefined,
+      7,
+      {},
+      issuer.seal("b", ""),
+    ]) {
+      expect(issuer.open("listing", text)).toBeUndefined();
+    }
+  });
+
+  test("ends at the moment it was made to", () => {
+    let now = NOW;
+    const timed = fixture({ clock: () => now }).issuer;
+    const [short, dated, endless] = [
+      timed.seal("state", "a", "10m"),
+      timed.seal("state", "b", new Date(NOW + 600_000)),
+      timed.seal("state", "c"),
+    ];
+    now += 599_999;
+    expect([short, dated, endless].map((one) => timed.open("state", one))).toEqual(["a", "b", "c"]);
+    now += 1;
+    expect([short, dated, endless].map((one) => timed.open("state", one))).toEqual([
+      ...[undefined, undefined],
+      "c",
+    ]);
+  });
+
+  test("opens after a rotation, until its key is retired", () => {
+    const first = createKeyring();
+    let keys: Keyring = first;
+    const rotating = fixture({ keys: (() => keys) as never }).issuer;
+    const sealed = rotating.seal("state", "a");
+    keys = first.rotate();
+    expect(rotating.open("state", sealed)).toBe("a");
+    keys = keys.retire(first.minting.kid);
+    expect(rotating.open("state", sealed)).toBeUndefined();
+  });
+
+  test("refuses purposes, texts and expiries that are not valid", () => {
+    const purposes = ["", "a b", "ä", "a".repeat(65), undefined as unknown as string];
+    for (const purpose of purposes) {
+      expect(misuse(() => issuer.seal(purpose, "a"))).toContain("purpose must be 1 to 64");
+      expect(misuse(() => issuer.open(purpose, "a"))).toContain("purpose must be 1 to 64");
+    }
+    expect(misuse(() => issuer.seal("a", "\ud800"))).toContain("lone surrogates");
+    expect(misuse(() => issuer.seal("a", 7 as unknown as string))).toContain("must be a string");
+    expect(misuse(() => issuer.seal("a", "ä".repeat(MAX_SEALED_TEXT)))).toContain("at most 16384");
+    expect(misuse(() => issuer.seal("a", "b", "soon"))).toContain("expires");
+  });
+
+  test("is under a key that HKDF of OpenSSL gives too", () => {
+    const keys = createKeyring();
+    const [jwk] = keys.exportJwkSet().keys;
+    const bytes = decodeBase64(fixture({ keys }).issuer.seal("state", "a"));
+    const box = bytes.subarray(1 + (bytes[0] ?? 0));
+    const secret = Buffer.from(jwk?.k ?? "", "base64url");
+    const label = "proviso-sealed-text-v1 state";
+    const key = new Uint8Array(hkdfSync("sha256", secret, new Uint8Array(0), label, 32));
+    // OpenSSL has no XSalsa20: what is compared is the key, by what it opens.
+    expect(xsalsa20poly1305(key, box.subarray(0, 24)).decrypt(box.subarray(24))).toEqual(
+      new TextEncoder().encode(" a"),
+    );
+  });
+});

@@ -1,0 +1,122 @@
+import { createHash, createHmac } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { createKeyring, createRevocationList, importKeyring } from "../../../src/issuer/index.js";
+import {
+  createRevocationFeed,
+  type RevocationFeedOptions,
+} from "../../../src/protocols/revocations/index.js";
+import { misuse } from "../../caveats/support.js";
+import { AT, NOW, pair, SERVICE } from "./support.js";
+
+const URL_OF_FEED = "https://agent.example/revocations";
+
+function credentialOf(kid: string, secret: Buffer): string {
+  const proof = createHmac("sha256", secret).update("proviso-revocation-feed-v1");
+  return `${Buffer.from(kid).toString("base64url")}.${proof.digest("base64url")}`;
+}
+
+function asked(authorization?: string, more: object = {}): Request {
+  const headers = { ...(authorization === undefined ? {} : { authorization }), ...more };
+  return new Request(URL_OF_FEED, { headers });
+}
+
+function secretOf(keys: { readonly keys: readonly { readonly k: string }[] }): Buffer {
+  return Buffer.from(keys.keys.at(-1)?.k ?? "", "base64url");
+}
+
+describe("an answer", () => {
+  test("is as the specification writes it, worked out by node:crypto", async () => {
+    const { root, feed, list, follower } = pair();
+    follower.close();
+    list.add({ kind: "principal", id: "alice", before: AT, at: AT, reason: "left \ud800" });
+    const set = root.serviceKeys(SERVICE);
+    const secret = secretOf(set);
+    const credential = `Bearer ${credentialOf(set.keys[0]?.kid ?? "", secret)}`;
+    const answer = await feed.fetch(asked(credential));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("Cache-Control")).toBe("private, no-store");
+    expect(answer.headers.get("Vary")).toBe("Authorization");
+    const text = await answer.text();
+    const entries = `[{"at":"${AT}","before":"${AT}","id":"alice","kind":"principal","reason":"left \ufffd"}]`;
+    expect(text).toBe(`{"version":1,"trustedUntil":"2030-01-01T00:05:00Z","entries":${entries}}`);
+    const digest = createHash("sha256").update(entries).digest("base64url");
+    const mac = createHmac("sha256", secret)
+      .update(`proviso-revocation-feed-answer-v1 1 2030-01-01T00:05:00Z ${digest}`)
+      .digest("base64url");
+    expect(answer.headers.get("Proviso-Feed-MAC")).toBe(mac);
+    expect(answer.headers.get("ETag")).toBe(`"1-${digest}"`);
+
+    const unchanged = await feed.fetch(asked(credential, { "If-None-Match": `"1-${digest}"` }));
+    expect([unchanged.status, await unchanged.text()]).toEqual([304, ""]);
+    expect(unchanged.headers.get("Proviso-Trusted-Until")).toBe("2030-01-01T00:05:00Z");
+    expect(unchanged.headers.get("Proviso-Feed-MAC")).toBe(mac);
+  });
+
+  test("says nothing of a list that cannot be relied on, and no more than a copy may", async () => {
+    const keys = createKeyring();
+    const original = createRevocationList();
+    const revocations = createRevocationList(original.snapshot("2030-01-01T00:01:00Z"));
+    let now = NOW;
+    const feed = createRevocationFeed({ keys, revocations, clock: () => now });
+    const set = keys.serviceKeys(SERVICE);
+    const credential = `Bearer ${credentialOf(set.keys[0]?.kid ?? "", secretOf(set))}`;
+    const copied = await (await feed.fetch(asked(credential))).json();
+    expect(copied).toMatchObject({ trustedUntil: "2030-01-01T00:01:00Z" });
+    now += 60_000;
+    const late = await feed.fetch(asked(credential));
+    expect([late.status, late.headers.get("Retry-After")]).toEqual([503, "5"]);
+  });
+});
+
+describe("a request without a good credential", () => {
+  test("is 401, whatever is wrong with it", async () => {
+    const { root, feed, list, follower } = pair();
+    follower.close();
+    const set = root.serviceKeys(SERVICE);
+    const kid = set.keys[0]?.kid ?? "";
+    const other = secretOf(root.serviceKeys("other"));
+    const rootSecret = secretOf(root.exportJwkSet());
+    const wrong: readonly (string | undefined)[] = [
+      undefined,
+      "Basic YWxpY2U6",
+      "Bearer ",
+      "Bearer x",
+      `Bearer ${credentialOf(kid, other)}`,
+      `Bearer ${credentialOf(root.minting.kid, rootSecret)}`,
+      `Bearer ${credentialOf(`key_gone@${SERVICE}`, secretOf(set))}`,
+      `Bearer ${credentialOf(kid, secretOf(set))}.AAAA`,
+      `Bearer ${credentialOf(kid, secretOf(set)).slice(0, -1)}`,
+      `Bearer ${"A".repeat(3000)}`,
+    ];
+    for (const authorization of wrong) {
+      const answer = await feed.fetch(asked(authorization));
+      expect(answer.status, authorization ?? "none").toBe(401);
+      expect(answer.headers.get("WWW-Authenticate")).toMatch(/^Bearer realm="proviso-revocations"/);
+      expect(await answer.text()).not.toContain("entries");
+    }
+    const good = `Bearer ${credentialOf(kid, secretOf(set))}`;
+    expect((await feed.fetch(asked(good))).status).toBe(200);
+    expect((await feed.fetch(new Request(URL_OF_FEED, { method: "POST" }))).status).toBe(405);
+    for (const id of [kid, root.minting.kid]) {
+      const revoked = createRevocationList();
+      revoked.add({ kind: "key", id, at: AT });
+      const strict = createRevocationFeed({ keys: root, revocations: revoked });
+      expect((await strict.fetch(asked(good))).status).toBe(401);
+    }
+    expect(list.version).toBe(0);
+  });
+});
+
+test("wrong options are misuse", () => {
+  const [keys, revocations] = [createKeyring(), createRevocationList()];
+  const feed = (change: object) => () =>
+    createRevocationFeed({ keys, revocations, ...change } as RevocationFeedOptions);
+  expect(misuse(feed({ keys: {} }))).toContain("keys must be a Keyring");
+  expect(misuse(feed({ revocations: {} }))).toContain("revocations must be");
+  expect(misuse(feed({ maxage: 1 }))).toContain('did you mean "maxAge"');
+  for (const maxAge of [0, 1.5, 86_401, "5m"]) {
+    expect(misuse(feed({ maxAge }))).toContain("maxAge must be 1 to 86400 whole seconds");
+  }
+  const own = importKeyring(keys.serviceKeys("a"));
+  expect(misuse(feed({ keys: own }))).toBe("accepted");
+});

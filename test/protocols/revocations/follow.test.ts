@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import { createIssuer, createKeyring, importKeyring } from "../../../src/issuer/index.js";
+import {
+  createRevocationFeed,
+  type FollowRevocationsOptions,
+  followRevocations,
+} from "../../../src/protocols/revocations/index.js";
+import { codes } from "../../capability/support.js";
+import { misuse } from "../../caveats/support.js";
+import { AT, NOW, pair, SERVICE } from "./support.js";
+
+const MINUTE = 60_000;
+const CALL = { grant: "files", operation: "get" } as const;
+
+/** The message of what a refresh fails with. */
+async function problemOf(refresh: Promise<void>): Promise<string> {
+  return refresh.then(
+    () => "none",
+    (error: unknown) => (error instanceof Error ? error.message : "no error"),
+  );
+}
+
+describe("a copy", () => {
+  test("is stale before the first answer, then current until its age limit, then stale", async () => {
+    const made = pair();
+    const { follower, root, own } = made;
+    const clock = (): number => made.now;
+    const agent = createIssuer({ name: "agent", keys: root, revocations: made.list, clock });
+    const service = createIssuer({
+      ...{ name: "agent", keys: own, revocations: follower, audience: SERVICE, clock },
+    });
+    const { token } = agent.mint({ grant: "files", operations: ["get"], service: SERVICE });
+    expect(codes(service.authorize(token, CALL))).toEqual(["revocation_stale"]);
+    await follower.refresh();
+    expect(codes(service.authorize(token, CALL))).toEqual([]);
+    made.now += 5 * MINUTE - 1000;
+    expect(codes(service.authorize(token, CALL))).toEqual([]);
+    made.now += 1000;
+    expect(codes(service.authorize(token, CALL))).toEqual(["revocation_stale"]);
+    // What has not changed is trusted anew.
+    await follower.refresh();
+    expect(made.answers.map(({ status }) => status)).toEqual([200, 304]);
+    expect(codes(service.authorize(token, CALL))).toEqual([]);
+
+    const revocation = agent.revocationOf(token);
+    if (revocation.ok) made.list.add(revocation.entry);
+    await follower.refresh();
+    expect(codes(service.authorize(token, CALL))).toEqual(["revoked"]);
+    expect([follower.version, follower.size]).toEqual([1, 1]);
+    follower.close();
+    expect(await problemOf(follower.refresh())).toBe("this list is closed");
+  });
+
+  test("trusts no longer than its own limit, whatever its issuer says", async () => {
+    const made = pair({ maxAge: 60 });
+    await made.follower.refresh();
+    expect(made.follower.isCurrent(NOW + MINUTE - 1)).toBe(true);
+    expect(made.follower.isCurrent(NOW + MINUTE)).toBe(false);
+    made.follower.close();
+  });
+
+  test("asks once where two want to know", async () => {
+    const { follower, requests } = pair();
+    await Promise.all([follower.refresh(), follower.refresh()]);
+    expect(requests).toHaveLength(1);
+    expect(requests[0]?.headers.get("Authorization")).toMatch(/^Bearer [\w-]+\.[\w-]{43}$/);
+    follower.close();
+  });
+});
+
+describe("an answer that its issuer did not make for this service", () => {
+  const FORGED = "was not made for this service";
+
+  test("is refused, and what was known stays", async () => {
+    const made = pair();
+    const { follower, list, feed } = made;
+    list.add({ kind: "key", id: "key_1", at: AT });
+    await follower.refresh();
+    const [first] = made.answers;
+    const body: object = JSON.parse((await first?.clone().text()) ?? "");
+    const headers = first?.headers ?? new Headers();
+    const answer = (change: object, more: Readonly<Record<string, string>> = {}): Response => {
+      const changed = new Headers(headers);
+      for (const [name, value] of Object.entries(more)) changed.set(name, value);
+      return Response.json({ ...body, ...change }, { headers: changed });
+    };
+    const forged: readonly [string, () => Response, string][] = [
+      ["with no entry", () => answer({ entries: [] }), FORGED],
+      ["with another version", () => answer({ version: 9 }), FORGED],
+      [
+        "with a later end",
+        () => answer({}, { "Proviso-Trusted-Until": "2031-01-01T00:00:00Z" }),
+        FORGED,
+      ],
+      ["without a MAC", () => answer({}, { "Proviso-Feed-MAC": "" }), FORGED],
+      ["with what is no MAC", () => answer({}, { "Proviso-Feed-MAC": "!" }), FORGED],
+      ["with no end", () => answer({}, { "Proviso-Trusted-Until": "soon" }), "not of a feed"],
+      ["of another shape", () => Response.json([], { headers }), "not of a feed"],
+      ["that is no JSON", () => new Response("<p>", { status: 200 }), "not with JSON"],
+      ["that leads elsewhere", () => Response.redirect("https://b.example/", 302), "redirects"],
+      [
+        "that is an error",
+        () => Response.json({ error: { message: "no" } }, { status: 500 }),
+        "no",
+      ],
+    ];
+    for (const [about, respond, message] of forged) {
+      made.between = respond;
+      expect(await problemOf(follower.refresh()), about).toContain(message);
+      expect(follower.problem?.message, about).toContain(message);
+      expect(follower.size).toBe(1);
+    }
+    made.between = (request) => feed.fetch(request);
+    await follower.refresh();
+    expect(follower.problem).toBeUndefined();
+    follower.close();
+  });
+
+  test("is refused though it is another service's", async () => {
+    const made = pair();
+    await made.follower.refresh();
+    const other = importKeyring(made.root.serviceKeys("other"));
+    const own = made.feed;
+    made.between = async () => {
+      let answer = new Response();
+      const theirs = followRevocations({
+        ...{ url: "https://agent.example/revocations", keys: other },
+        fetch: async (input, init) => {
+          answer = await own.fetch(new Request(input, init));
+          return answer.clone();
+        },
+      });
+      await theirs.refresh();
+      theirs.close();
+      return answer;
+    };
+    expect(await problemOf(made.follower.refresh())).toContain(FORGED);
+    made.follower.close();
+  });
+
+  test("an older one that is sent again undoes nothing and trusts no longer", async () => {
+    const made = pair();
+    const { follower, list } = made;
+    await follower.refresh();
+    const [old] = made.answers;
+    list.add({ kind: "key", id: "key_1", at: AT });
+    made.now += MINUTE;
+    await follower.refresh();
+    made.between = () => old?.clone() ?? new Response();
+    made.now += MINUTE;
+    expect(await problemOf(follower.refresh())).toContain("version 0 of its list, which is older");
+    expect(follower.size).toBe(1);
+    // The same one again is no newer either.
+    made.between = () => made.answers[1]?.clone() ?? new Response();
+    await follower.refresh();
+    expect(follower.isCurrent(NOW + 6 * MINUTE - 1)).toBe(true);
+    expect(follower.isCurrent(NOW + 6 * MINUTE)).toBe(false);
+    follower.close();
+  });
+});
+
+test("a key that the issuer has no more is told so", async () => {
+  const made = pair();
+  await made.follower.refresh();
+  const elsewhere = createRevocationFeed({ keys: createKeyring(), revocations: made.list });
+  made.between = (request) => elsewhere.fetch(request);
+  await expect(made.follower.refresh()).rejects.toMatchObject({ name: "AgentFault", status: 401 });
+  made.follower.close();
+});
+
+test("wrong options are misuse", () => {
+  const root = createKeyring();
+  const keys = importKeyring(root.serviceKeys(SERVICE));
+  const url = "https://agent.example/revocations";
+  const follow = (change: object) => () =>
+    followRevocations({ url, keys, ...change } as FollowRevocationsOptions).close();
+  expect(misuse(follow({ keys: root }))).toContain("keys must be a service's own");
+  expect(misuse(follow({ keys: {} }))).toContain("keys must be a Keyring");
+  expect(misuse(follow({ url: 7 }))).toContain("url must be a text");
+  expect(misuse(follow({ maxAge: 0 }))).toContain("maxAge must be 1 to 86400");
+  expect(misuse(follow({ interval: 101 }))).toContain("a third of maxAge");
+  expect(misuse(follow({ fetch: 7 }))).toContain("fetch must be a function");
+  expect(misuse(follow({ intervall: 1 }))).toContain('did you mean "interval"');
+  expect(follow({ url: "http://agent.example/revocations" })).toThrow(/in clear/);
+});

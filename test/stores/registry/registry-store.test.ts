@@ -1,0 +1,364 @@
+import { expect, test } from "vitest";
+import type {
+  Page,
+  Records,
+  RegistryKinds,
+  RegistryStore,
+} from "../../../src/agent/registry/registry-store.js";
+import { openLedger } from "../../../src/stores/ledger/ledger-store.js";
+import { openRegistry } from "../../../src/stores/registry/registry-store.js";
+import { onBothDatabases } from "../../support/databases.js";
+import {
+  agent,
+  answered,
+  approval,
+  databaseAt,
+  delegation,
+  grant,
+  host,
+  NOW,
+  subject,
+} from "./support.js";
+
+const AT = new Date(NOW).toISOString();
+const DAY = 24 * 60 * 60 * 1000;
+
+const put = <K extends keyof RegistryKinds>(
+  store: RegistryStore,
+  kind: K,
+  ...records: readonly RegistryKinds[K][]
+): Promise<void> =>
+  store.change(async (draft) => {
+    for (const record of records) await draft.put(kind, record);
+  });
+
+onBothDatabases((place) => {
+  const registry = async (at?: string): Promise<RegistryStore> =>
+    openRegistry(await databaseAt(at ?? (await place())));
+
+  test("a record is what was put last, and is there for the next that opens the database", async () => {
+    const where = await place();
+    const store = await registry(where);
+    const kept = {
+      hosts: host("h", { enrolment: { hash: "x", expires: NOW }, principal: "a\0lice \ud800" }),
+      agents: agent("a", { denial: "no", activated: NOW, expires: NOW + 1, lastUsed: NOW }),
+      grants: grant("g", { approval: "p", purpose: "rent", grantedBy: "alice" }),
+      approvals: approval("p", {
+        subject: subject("r", { purpose: "rent", audience: ["bank"], host: { id: "h" } }),
+        decisions: [
+          {
+            ...{ approver: "alice", at: NOW, answer: "approve", granted: [0], reason: "fine" },
+            hops: { "0": { constraints: { payee: "rent" } } },
+          },
+        ],
+        collected: { "0": "cap_1" },
+      }),
+      delegations: delegation("d", { issued: NOW, revoked: NOW }),
+      requests: answered("q"),
+    };
+    await store.change(async (draft) => {
+      await draft.put("hosts", kept.hosts);
+      await draft.put("agents", kept.agents);
+      await draft.put("grants", kept.grants);
+      await draft.put("approvals", kept.approvals);
+      await draft.put("delegations", kept.delegations);
+      await draft.put("requests", kept.requests);
+    });
+    const next = await registry(where);
+    await next.read(async (view) => {
+      expect(await view.hosts.get("h")).toEqual(kept.hosts);
+      expect(await view.agents.get("a")).toEqual(kept.agents);
+      expect(await view.grants.get("g")).toEqual(kept.grants);
+      expect(await view.approvals.get("p")).toEqual(kept.approvals);
+      expect(await view.delegations.get("d")).toEqual(kept.delegations);
+      expect(await view.requests.get("q")).toEqual(kept.requests);
+      expect(await view.hosts.get("a\0")).toBeUndefined();
+      expect(await view.hosts.find({ principal: "a\0lice \ud800" })).toEqual([kept.hosts]);
+    });
+    await next.change(async (draft) => {
+      const found = await draft.hosts.get("h");
+      await draft.put("hosts", { ...(found ?? kept.hosts), name: "Desktop" });
+      expect(await draft.hosts.get("h")).toMatchObject({ name: "Desktop" });
+      await draft.put("hosts", { ...(found ?? kept.hosts), name: "Phone" });
+    });
+    expect(await store.read((view) => view.hosts.get("h"))).toMatchObject({ name: "Phone" });
+  });
+
+  test("records are found by what they are looked up by, oldest first, a page at a time", async () => {
+    const store = await registry();
+    const ids = ["c", "a", "B", "b", "d"];
+    for (const [at, id] of ids.entries()) {
+      const created = NOW + Math.floor(at / 2);
+      await put(store, "agents", agent(id, { created, host: at < 4 ? "h" : "other" }));
+      await put(store, "grants", grant(id, { created, agent: at < 3 ? "a" : "b", approval: "p" }));
+      await put(store, "hosts", host(id, { created, principal: at < 2 ? "alice" : "bob" }));
+      await put(store, "delegations", delegation(id, { created, delegator: at < 2 ? "a" : "b" }));
+    }
+    const found = <Query>(
+      records: (
+        view: Parameters<Parameters<RegistryStore["read"]>[0]>[0],
+      ) => Records<{ readonly id: string }, Query>,
+      query: Query & Page,
+    ): Promise<string> =>
+      store.read(async (view) => {
+        const all = await records(view).find(query);
+        return all.map(({ id }) => id).join("");
+      });
+    expect(await found((view) => view.agents, { host: "h" })).toBe("acBb");
+    expect(await found((view) => view.agents, { host: "h", thumbprint: "thumb-B" })).toBe("B");
+    expect(await found((view) => view.agents, { host: "h", thumbprint: "thumb-d" })).toBe("");
+    expect(await found((view) => view.agents, {})).toBe("acBbd");
+    expect(await found((view) => view.agents, { limit: 2 })).toBe("ac");
+    expect(await found((view) => view.agents, { limit: 2, after: "c" })).toBe("Bb");
+    expect(await found((view) => view.agents, { limit: 2, after: "b" })).toBe("d");
+    expect(await found((view) => view.agents, { after: "unknown" })).toBe("");
+    expect(await found((view) => view.grants, { agent: "a", host: "h" })).toBe("acB");
+    expect(await found((view) => view.grants, { approval: "p", after: "B" })).toBe("bd");
+    expect(await found((view) => view.hosts, { principal: "alice" })).toBe("ac");
+    expect(await found((view) => view.hosts, { thumbprint: "thumb-c" })).toBe("c");
+    expect(await found((view) => view.delegations, { delegator: "b" })).toBe("Bbd");
+    const wrong = [
+      [{ hosts: "h" }, 'query.hosts: unknown member; did you mean "host"?'],
+      [{ limit: 0 }, "limit: must be 1 to 1000"],
+      [{ limit: 1001 }, "limit: must be 1 to 1000"],
+      [{ host: 1 }, "host: must be a string"],
+    ] as const;
+    for (const [query, message] of wrong) {
+      await expect(store.read((view) => view.agents.find(query as object))).rejects.toThrow(
+        message,
+      );
+    }
+  });
+
+  test("approvals are found by request, code, agent, state, and whose decision they are", async () => {
+    const store = await registry();
+    await put(
+      store,
+      "approvals",
+      approval("1", { codeHash: "c1" }),
+      approval("2", { created: NOW + 1, rule: { approvers: ["bob", "carol"], needed: 2 } }),
+      approval("3", { created: NOW + 2, state: "denied", subject: subject("r3") }),
+    );
+    const { principal: _, ...nobodys } = subject("r4", { agent: { id: "b" } });
+    await put(store, "approvals", approval("4", { created: NOW + 3, subject: nobodys }));
+    const found = (query: Parameters<typeof find>[1]): Promise<string> => find(store, query);
+    expect(await found({ request: "r3" })).toBe("3");
+    expect(await found({ codeHash: "c1" })).toBe("1");
+    expect(await found({ agent: "b" })).toBe("4");
+    expect(await found({ state: "pending" })).toBe("124");
+    expect(await found({ approver: "alice" })).toBe("13");
+    expect(await found({ approver: "alice", state: "pending" })).toBe("1");
+    expect(await found({ approver: "bob" })).toBe("2");
+    expect(await found({ approver: "dave" })).toBe("");
+    // Who has decided finds it again.
+    await store.change(async (draft) => {
+      const taken = await draft.approvals.get("4");
+      const decision = { approver: "dave", at: NOW, answer: "deny" } as const;
+      if (taken) await draft.put("approvals", { ...taken, state: "denied", decisions: [decision] });
+    });
+    expect(await found({ approver: "dave" })).toBe("4");
+  });
+
+  test("a change is all or nothing, with what it notes", async () => {
+    const stores = await databaseAt(await place());
+    const store = openRegistry(stores);
+    const ledger = openLedger(stores);
+    const change = (fails: boolean): Promise<string> =>
+      store.change(async (draft) => {
+        await draft.put("hosts", host("h"));
+        await draft.put("agents", agent("a"));
+        draft.note({
+          ...{ kind: "registration", at: AT, decision: "allowed", change: "agent.activated" },
+          ...{ record: "a", principal: "alice", invoker: "a" },
+        });
+        if (fails) throw new RangeError("no");
+        return "done";
+      });
+    await expect(change(true)).rejects.toThrow(RangeError);
+    expect(await store.read((view) => view.hosts.get("h"))).toBeUndefined();
+    expect(await ledger.list()).toEqual([]);
+    expect(await change(false)).toBe("done");
+    expect(await store.read((view) => view.agents.get("a"))).toEqual(agent("a"));
+    expect(await ledger.list({ kind: "registration" })).toEqual([
+      {
+        ...{ kind: "registration", at: AT, decision: "allowed", change: "agent.activated" },
+        ...{ record: "a", principal: "alice", invoker: "a" },
+      },
+    ]);
+    await ledger.close();
+  });
+
+  test("changes at once do not come between what another has read and written", async () => {
+    const where = await place();
+    const both = [await registry(where), await registry(where)];
+    await put(both[0] ?? expect.fail(), "hosts", host("h", { updated: 0 }));
+    const changes = Array.from({ length: 40 }, (_, at) =>
+      both[at % 2]?.change(async (draft) => {
+        const found = (await draft.hosts.get("h")) ?? expect.fail();
+        await draft.put("hosts", { ...found, updated: found.updated + 1 });
+      }),
+    );
+    await Promise.all(changes);
+    expect(await both[1]?.read((view) => view.hosts.get("h"))).toMatchObject({ updated: 40 });
+  });
+
+  test("a change that others always come before gives up", async () => {
+    const stores = await databaseAt(await place());
+    const store = openRegistry(stores, { runs: 5 });
+    await put(store, "hosts", host("h"));
+    let runs = 0;
+    const change = store.change(async (draft) => {
+      runs++;
+      // No two hosts that stand have one key.
+      await draft.put("hosts", host("other", { thumbprint: "thumb-h" }));
+    });
+    await expect(change).rejects.toMatchObject({ name: "StorageError", code: "store_locked" });
+    expect(runs).toBe(5);
+    expect(await store.read((view) => view.hosts.get("other"))).toBeUndefined();
+  });
+
+  test("one host that is not revoked has a key, and one approval a request", async () => {
+    const store = await registry();
+    await put(store, "hosts", host("h", { thumbprint: "t", status: "revoked" }));
+    await put(store, "hosts", host("i", { thumbprint: "t" }));
+    let runs = 0;
+    // A change that looks first sees the other; to another key, by an update.
+    const rotate = async (): Promise<void> =>
+      store.change(async (draft) => {
+        runs++;
+        const found = (await draft.hosts.get("j")) ?? host("j");
+        await draft.put("hosts", { ...found, thumbprint: runs < 3 ? "t" : "u" });
+      });
+    await put(store, "hosts", host("j"));
+    await rotate();
+    expect(runs).toBe(3);
+    const approvals = async (): Promise<string> =>
+      store.change(async (draft) => {
+        const id = `approval-${runs++}`;
+        const [there] = await draft.approvals.find({ request: "r" });
+        if (there === undefined)
+          await draft.put("approvals", approval(id, { subject: subject("r") }));
+        return there?.id ?? id;
+      });
+    const ids = await Promise.all(Array.from({ length: 8 }, approvals));
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  test("a record that is there is read before it is replaced, and a change is made while it runs", async () => {
+    const store = await registry();
+    await put(store, "hosts", host("h"));
+    await expect(put(store, "hosts", host("h"))).rejects.toThrow("must be read before");
+    let late: (() => Promise<void>) | undefined;
+    await store.change(async (draft) => {
+      late = () => draft.put("agents", agent("late"));
+    });
+    await expect(late?.()).rejects.toThrow("this change is over");
+    expect(await store.read((view) => view.agents.get("late"))).toBeUndefined();
+  });
+
+  test("what could not be read again is not written", async () => {
+    const store = await registry();
+    const hop = { constraints: { amount: { most: 1 } } } as never;
+    for (const wrong of [
+      grant("g", { created: Number.NaN }),
+      grant("g", { hops: [{ by: "agent", hop }] }),
+      grant("g", { status: "allowed" as never }),
+    ]) {
+      await expect(put(store, "grants", wrong)).rejects.toThrow("this is not a record of grants");
+    }
+    expect(await store.read((view) => view.grants.find({}))).toEqual([]);
+    await expect(store.useOnce("test", "1", 0.5)).rejects.toThrow("expires must be whole");
+  });
+
+  test("something is used once, by each process that asks, and after a restart", async () => {
+    const where = await place();
+    const [one, two] = [await registry(where), await registry(where)];
+    const uses = Array.from({ length: 20 }, (_, at) =>
+      (at % 2 ? one : two).useOnce("host-jwt", "j\0", NOW),
+    );
+    expect((await Promise.all(uses)).filter(Boolean)).toHaveLength(1);
+    expect(await one.useOnce("agent-jwt", "j\0", NOW)).toBe(true);
+    expect(await one.useOnce("host-jwtj", "\0", NOW)).toBe(true);
+    const later = await registry(where);
+    expect(await later.useOnce("host-jwt", "j\0", NOW)).toBe(false);
+    expect(await later.prune(NOW - 1)).toBe(0);
+    expect(await later.useOnce("host-jwt", "j\0", NOW)).toBe(false);
+    expect(await later.prune(NOW)).toBe(3);
+  });
+
+  test("what is over is forgotten, and nothing else", async () => {
+    const store = openRegistry(await databaseAt(await place()), { retention: 2 });
+    await put(store, "hosts", host("h"));
+    await put(store, "agents", agent("a", { status: "revoked" }));
+    await put(store, "grants", grant("g", { status: "denied" }));
+    await put(store, "requests", answered("old", { expires: NOW }), answered("new"));
+    await put(
+      store,
+      "delegations",
+      delegation("old", { expires: NOW - 2 * DAY }),
+      delegation("new", { expires: NOW - 2 * DAY + 1 }),
+    );
+    const old = { updated: NOW - 2 * DAY, expires: NOW } as const;
+    await put(
+      store,
+      "approvals",
+      ...(["denied", "used", "expired", "cancelled"] as const).map((state) =>
+        approval(state, { ...old, state }),
+      ),
+      ...(["pending", "approved"] as const).map((state) => approval(state, { ...old, state })),
+      approval("stale", { ...old, expires: NOW - 2 * DAY }),
+      approval("recent", { ...old, updated: old.updated + 1, state: "denied" }),
+    );
+    // Five approvals and their approvers, a delegation and an answered request.
+    expect(await store.prune(NOW)).toBe(12);
+    expect(await store.prune(NOW)).toBe(0);
+    expect(await find(store, {})).toBe("approvedpendingrecent");
+    await store.read(async (view) => {
+      expect(await view.delegations.find({})).toHaveLength(1);
+      expect(await view.requests.get("old")).toBeUndefined();
+      expect(await view.requests.get("new")).toBeDefined();
+      expect(await view.agents.find({})).toHaveLength(1);
+      expect(await view.grants.find({})).toHaveLength(1);
+    });
+  });
+
+  test("a row that was not written by this store is an error of the store", async () => {
+    const stores = await databaseAt(await place());
+    const store = openRegistry(stores);
+    await put(store, "grants", grant("g"));
+    const bodies = [
+      "not JSON",
+      "{}",
+      JSON.stringify(grant("other")),
+      JSON.stringify({ ...grant("g"), status: "allowed" }),
+      JSON.stringify({ ...grant("g"), hops: [{ by: "agent", hop: { amount: 1 } }] }),
+      JSON.stringify({ ...grant("g"), created: "now" }),
+    ];
+    for (const body of bodies) {
+      await stores.write((db) => db.updateTable("registry_grant").set({ body }).execute());
+      await expect(store.read((view) => view.grants.get("g"))).rejects.toMatchObject({
+        code: "store_corrupt",
+      });
+    }
+  });
+
+  test("wrong options are misuse", async () => {
+    const stores = await databaseAt(await place());
+    const wrong: [object, string][] = [
+      [{ retain: 1 }, "options.retain: unknown member"],
+      [{ runs: 0 }, "options.runs: must be a whole number, 1 to 1,000"],
+      [{ retention: 0 }, "options.retention: must be 1 to 36,500 whole days"],
+    ];
+    for (const [options, message] of wrong) {
+      expect(() => openRegistry(stores, options)).toThrow(message);
+    }
+  });
+});
+
+async function find(
+  store: RegistryStore,
+  query: Parameters<Parameters<Parameters<RegistryStore["read"]>[0]>[0]["approvals"]["find"]>[0],
+): Promise<string> {
+  const found = await store.read((view) => view.approvals.find(query));
+  return found.map(({ id }) => id).join("");
+}
