@@ -1,4 +1,4 @@
-import { canonicalJson, isObject, type Json } from "../../../../src/bytes/json.js";
+import { canonicalJson, isJsonObject, isObject, type Json } from "../../../../src/bytes/json.js";
 import type { Answer } from "./party.js";
 
 /**
@@ -47,18 +47,29 @@ export function recorded({ endpoint, step, outcome, shape }: Observation): strin
 
 function write(shape: Map<string, string>, path: string, value: unknown, issuer: string): void {
   const member = path.slice(path.lastIndexOf(".") + 1);
-  if (WHOLE.has(member)) shape.set(path, canonicalJson(value as Json));
+  if (WHOLE.has(member)) shape.set(path, canonicalJson(unordered(value as Json)));
   else if (Array.isArray(value)) writeArray(shape, path, value, issuer);
   else if (isObject(value)) {
     if (Object.keys(value).length === 0) shape.set(path, "{}");
     const prefix = path === "" ? "" : `${path}.`;
     for (const name of Object.keys(value).sort()) write(shape, prefix + name, value[name], issuer);
   } else if (typeof value === "string" && value.startsWith(issuer)) {
-    shape.set(path, `(issuer)${value.slice(issuer.length)}`);
+    shape.set(path, `(issuer)${value.slice(issuer.length).split("?")[0]}`);
   } else shape.set(path, CONSTANT.has(member) ? JSON.stringify(value) : typeName(value));
 }
 
-/** An element is known by its `capability` or `name`, where it has one: servers may order them as they like. */
+/** Lists of values, in constraints and elsewhere, are sets. */
+function unordered(value: Json): Json {
+  if (Array.isArray(value)) return value.map(unordered).sort(byText);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, unordered(one)]));
+}
+
+function byText(one: Json, other: Json): number {
+  return canonicalJson(one) < canonicalJson(other) ? -1 : 1;
+}
+
+/** An element is known by what it is about, where it says so: servers may order them as they like. */
 function writeArray(
   shape: Map<string, string>,
   path: string,
@@ -68,12 +79,20 @@ function writeArray(
   if (elements.length === 0) shape.set(path, "[]");
   const seen = new Map<string, number>();
   for (const [at, element] of elements.entries()) {
-    const called = isObject(element) ? (element["capability"] ?? element["name"]) : undefined;
-    const key = typeof called === "string" ? called : String(at);
+    const key = keyOf(element) ?? String(at);
     const times = (seen.get(key) ?? 0) + 1;
     seen.set(key, times);
     write(shape, `${path}[${key}${times > 1 ? ` #${times}` : ""}]`, element, issuer);
   }
+}
+
+/** The capability, or the field and operator of a violation. */
+function keyOf(element: unknown): string | undefined {
+  if (!isObject(element)) return undefined;
+  const { capability, name, field, constraint } = element;
+  if (typeof field !== "string") return [capability, name].find((one) => typeof one === "string");
+  const operators = isObject(constraint) ? Object.keys(constraint) : ["eq"];
+  return [field, ...operators].join(" ");
 }
 
 function typeName(value: unknown): string {

@@ -74,7 +74,7 @@ export async function startReference(): Promise<AgentAuthServer> {
       agent["status"] = "expired";
       agent["expiresAt"] = new Date(Date.now() - 1_000);
     },
-    offer(name, again) {
+    async offer(name, again) {
       const at = offered.findIndex((capability) => capability.name === name);
       if (at >= 0) offered.splice(at, 1);
       const capability = CAPABILITIES.find((known) => known.name === name);

@@ -15,7 +15,7 @@ export interface AgentAuthServer {
   /** Lets an agent expire. */
   expire(agentId: string): Promise<void>;
   /** Stops offering a capability, or offers it again. */
-  offer(capability: string, offered: boolean): void;
+  offer(capability: string, offered: boolean): Promise<void>;
   close(): Promise<void>;
 }
 

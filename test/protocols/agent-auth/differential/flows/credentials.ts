@@ -24,6 +24,12 @@ export const CREDENTIALS: readonly Flow[] = [
         "one for somebody else",
         introspect(await agent.token({ aud: "https://else.example" })),
       );
+      await stage.see("one without jti", introspect(await agent.token({ jti: undefined })));
+      await stage.see(
+        "one with iss of another host",
+        introspect(await agent.token({ iss: "nobody" })),
+      );
+      await stage.see("one bound to a request", introspect(await agent.token({ htm: "PATCH" })));
       await stage.see("a host's JWT", introspect(await host.token()));
       await stage.see("no JWT", introspect("hello"));
       await stage.see("no text", introspect(5));
@@ -53,6 +59,8 @@ export const CREDENTIALS: readonly Flow[] = [
         host.send("GET", "/agent/status?agent_id=nobody"),
       );
       await stage.see("by the host, for none", host.send("GET", "/agent/status"));
+      const empty = host.send("GET", "/agent/status?agent_id=");
+      await stage.see("by the host, for an empty id", empty);
       await stage.see("no credential", send(stage.server, "GET", path));
       const thumbprint = { iss: host.key.thumbprint };
       const token = await host.token(thumbprint);

@@ -125,6 +125,11 @@ export const ENDINGS: readonly Flow[] = [
       await stage.see("another curve", host.send("POST", path, { ...body, public_key: P256 }));
       await stage.see("no key", host.send("POST", path, { ...body, public_key: {} }));
       await stage.see("unknown agent", host.send("POST", path, { ...body, agent_id: "nobody" }));
+      const rejected = await host.agent();
+      const asked = await host.register(rejected, { capabilities: ["delete_payee"] });
+      await stage.server.alice.deny(rejected.asked(asked));
+      const itsKey = { ...body, agent_id: rejected.id };
+      await stage.see("a rejected agent", host.send("POST", path, itsKey));
       await stage.see("by the host", host.send("POST", path, body));
       await stage.see("the old key", agent.send("GET", "/agent/status"));
       agent.key = next;

@@ -93,13 +93,13 @@ export const EXECUTION: readonly Flow[] = [
     async run(stage) {
       const { agent } = await stage.granted(REMOVABLE);
       await stage.see("before", agent.execute(REMOVABLE, {}));
-      stage.server.offer(REMOVABLE, false);
+      await stage.server.offer(REMOVABLE, false);
       await stage.see("execute", agent.execute(REMOVABLE, {}));
       await stage.see("describe", agent.send("GET", `/capability/describe?name=${REMOVABLE}`));
       await stage.see("status", agent.send("GET", "/agent/status"));
       await stage.see("introspect", stage.introspect(agent));
       await stage.see("request", agent.request([REMOVABLE]));
-      stage.server.offer(REMOVABLE, true);
+      await stage.server.offer(REMOVABLE, true);
       await stage.see("offered again", agent.execute(REMOVABLE, {}));
     },
   },
@@ -123,6 +123,14 @@ export const EXECUTION: readonly Flow[] = [
           { id: "e", capability: "always_fails" },
           { id: "f", capability: "check_balance", arguments: { account_id: 5 } },
         ]),
+      );
+      const narrowed = { capabilities: ["check_balance"] };
+      const two = {
+        requests: [balance, { capability: "always_fails" }, { capability: "list_payees" }],
+      };
+      await stage.see(
+        "narrowed by the JWT",
+        agent.send("POST", "/capability/batch-execute", two, narrowed),
       );
       await stage.see("none", batch([]));
       await stage.see("no list", batch({}));

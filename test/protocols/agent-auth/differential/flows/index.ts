@@ -1,3 +1,4 @@
+import { BODIES } from "./bodies.js";
 import { CREDENTIALS } from "./credentials.js";
 import { ENDINGS } from "./endings.js";
 import { EXECUTION } from "./execution.js";
@@ -16,4 +17,5 @@ export const FLOWS: readonly Flow[] = [
   ...ENDINGS,
   ...CREDENTIALS,
   ...JWTS,
+  ...BODIES,
 ];

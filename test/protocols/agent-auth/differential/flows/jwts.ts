@@ -1,5 +1,5 @@
 import { CREDENTIALS, type Signer } from "../generated/credentials.js";
-import { newKey, type Party, send } from "../party.js";
+import { type Party, send } from "../party.js";
 import type { Flow, Stage } from "./flow.js";
 
 /** Credentials of every kind, where an agent shows them, and where a host does. */
@@ -40,26 +40,6 @@ export const JWTS: readonly Flow[] = [
           others,
         });
         await stage.see(about, send(server, "GET", path, sending));
-      }
-    },
-  },
-  {
-    name: "Host JWT at registration",
-    async run(stage) {
-      const { host } = await stage.linked();
-      const { server } = stage;
-      const others = await othersOf(stage, host);
-      for (const [about, credential] of Object.entries(CREDENTIALS)) {
-        const claims = { ...host.claims(), agent_public_key: (await newKey()).public };
-        const sending = await credential({
-          server,
-          typ: "host+jwt",
-          key: host.key,
-          claims,
-          others,
-        });
-        const body = { name: "helper" };
-        await stage.see(about, send(server, "POST", "/agent/register", { ...sending, body }));
       }
     },
   },

@@ -122,6 +122,8 @@ export const REGISTRATION: readonly Flow[] = [
       await stage.see("a key that is too short", register({ agent_public_key: short }));
       await stage.see("no name", register({}, { name: undefined }));
       await stage.see("an empty name", register({}, { name: "" }));
+      await stage.see("a blank name", register({}, { name: " " }));
+      await stage.see("a long reason", register({}, { reason: "x".repeat(5_000) }));
       await stage.see("markup in the name", register({}, { name: "<script>alert(1)</script>x" }));
       await stage.see(
         "no credential",

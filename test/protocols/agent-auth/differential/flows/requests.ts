@@ -119,6 +119,8 @@ export const REQUESTS: readonly Flow[] = [
         "a host",
         host.send("POST", "/agent/request-capability", { capabilities: ["delete_payee"] }),
       );
+      const twice = [transfer({ amount: { max: 5 } }), "transfer_funds"];
+      await stage.see("a capability twice", (await stage.linked()).agent.request(twice));
       for (const [about, constraints] of Object.entries(BAD_CONSTRAINTS)) {
         const { agent: fresh } = await stage.linked();
         await stage.see(`constraint: ${about}`, fresh.request([transfer(constraints)]));

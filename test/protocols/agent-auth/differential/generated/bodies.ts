@@ -15,14 +15,6 @@ export function drawBodyFault(random: Random, members: readonly string[]): [stri
     () => typed(random, member),
     () => [`odd text as ${member}`, replaced(member, random.pick(ODD_TEXTS))],
     () => ["an unknown member", (body) => ({ body: { ...body, colour: "red" } })],
-    () => [
-      "a member of every object's prototype",
-      (body) => ({ body: withText(body, '"__proto__":{"status":"active"},"constructor":1') }),
-    ],
-    () => [
-      "a member twice",
-      (body) => ({ body: withText(body, JSON.stringify(body).slice(1, -1)) }),
-    ],
     () => random.pick(WHOLE),
     () => random.pick(WHOLE),
     () => random.pick(CONTENT_TYPES),
@@ -82,7 +74,13 @@ const ODD_TEXTS: readonly string[] = [
 const DEEP = 5_000;
 const BIG = sized(3_000_000, 1_500_000);
 
-const WHOLE: readonly [string, BodyFault][] = [
+/** Bodies that are wrong as a whole. */
+export const WHOLE: readonly [string, BodyFault][] = [
+  [
+    "a member of every object's prototype",
+    (body) => ({ body: withText(body, '"__proto__":{"status":"active"},"constructor":1') }),
+  ],
+  ["a member twice", (body) => ({ body: withText(body, JSON.stringify(body).slice(1, -1)) })],
   ["a list as the body", (body) => ({ body: [body] })],
   ["null as the body", () => ({ body: "null" })],
   ["a text as the body", () => ({ body: '"text"' })],
@@ -100,7 +98,7 @@ const WHOLE: readonly [string, BodyFault][] = [
   ["a big body", (body) => ({ body: { ...body, colour: "x".repeat(BIG) } })],
 ];
 
-const CONTENT_TYPES: readonly [string, BodyFault][] = [
+export const CONTENT_TYPES: readonly [string, BodyFault][] = [
   "text/plain",
   "application/x-www-form-urlencoded",
   "multipart/form-data; boundary=x",

@@ -6,7 +6,7 @@ import { drawRequest, type GeneratedRequest } from "./requests.js";
 import { createWorld, type World } from "./world.js";
 
 /** Worlds grow old: agents and pending requests pile up. */
-const REQUESTS_A_WORLD = 60;
+const REQUESTS_A_WORLD = 150;
 
 /**
  * Sends two servers the same generated requests and gives the differences of their answers. Once one server

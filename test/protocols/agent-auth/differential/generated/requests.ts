@@ -17,20 +17,23 @@ export interface GeneratedRequest {
 
 type InWorld<T> = (world: World) => T;
 
+/** Parameters or members; `about` says what is odd about them, or what a JWT among them is like. */
+type Drawn = InWorld<Promise<Record<string, unknown>>> & { readonly about?: string };
+
 interface Endpoint {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly who: "host" | "agent" | "nobody";
   readonly changes?: boolean;
   /** Parameters of the query, or members of the body. */
-  readonly draw?: (random: Random) => InWorld<Promise<Record<string, unknown>>>;
+  readonly draw?: (random: Random) => Drawn;
 }
 
 export function drawRequest(random: Random): GeneratedRequest {
   if (random.once(25)) return drawLost(random);
   const endpoint = random.pick(ENDPOINTS);
   const { method, path, who, changes = false } = endpoint;
-  const members = endpoint.draw?.(random) ?? (async () => ({}));
+  const members: Drawn = endpoint.draw?.(random) ?? (async () => ({}));
   const bad = random.below(10);
   const [aboutJwt, credential] = drawCredential(random, who !== "nobody" && bad < 4);
   const faulty = bad >= 3 && bad < 8;
@@ -42,7 +45,9 @@ export function drawRequest(random: Random): GeneratedRequest {
         : GOOD_BODY;
   const registers = path === "/agent/register";
   return {
-    about: `${aboutJwt}, ${aboutMembers}`,
+    about: [who === "nobody" ? undefined : aboutJwt, members.about, aboutMembers]
+      .filter((part) => part !== undefined)
+      .join(", "),
     method,
     changes,
     async make(world) {
@@ -195,8 +200,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     who: "agent",
     changes: true,
     draw: (random) => {
-      const body = { capabilities: drawCapabilities(random), reason: "to pay the rent" };
-      return async () => body;
+      return oddOrNot({ capabilities: drawCapabilities(random), reason: "to pay the rent" });
     },
   },
   { method: "POST", path: "/capability/execute", who: "agent", draw: drawExecution },
@@ -219,11 +223,12 @@ const ENDPOINTS: readonly Endpoint[] = [
     path: "/agent/introspect",
     who: "nobody",
     draw: (random) => {
-      const [, credential] = drawCredential(random, random.once(2));
-      return async (world) => {
+      const [about, credential] = drawCredential(random, random.once(2));
+      const members = async (world: World) => {
         const sending = await credential(await signerOf(world, "agent", false));
         return { token: sending.token ?? sending.authorization ?? "" };
       };
+      return Object.assign(members, { about });
     },
   },
   {
@@ -299,15 +304,41 @@ function drawAgent(mostly: "acting" | "spare"): NonNullable<Endpoint["draw"]> {
   };
 }
 
-function drawRegistration(random: Random): InWorld<Promise<Record<string, unknown>>> {
+function drawRegistration(random: Random): Drawn {
   const body = {
-    name: random.pick(["helper", "<b>helper</b>", "é", " "]),
+    name: random.pick(["helper", "<b>helper</b>", "é"]),
     ...(random.once(3) ? {} : { capabilities: drawCapabilities(random) }),
     ...(random.once(3) ? { reason: "to pay the rent" } : {}),
     ...(random.once(6) ? { mode: random.pick(["delegated", "autonomous", "sleepy"]) } : {}),
     ...(random.once(6) ? { preferred_method: random.pick(["ciba", "pigeon"]) } : {}),
   };
-  return async () => body;
+  return oddOrNot(body);
+}
+
+function oddOrNot(body: Record<string, unknown>): Drawn {
+  const { capabilities } = body;
+  const about = hasOdd(capabilities)
+    ? "odd constraints"
+    : namesTwice(capabilities)
+      ? "a capability twice"
+      : undefined;
+  return Object.assign(async () => body, about === undefined ? {} : { about });
+}
+
+function namesTwice(capabilities: unknown): boolean {
+  if (!Array.isArray(capabilities)) return false;
+  const names = capabilities.map((one) => (typeof one === "string" ? one : one.name));
+  return new Set(names).size < names.length;
+}
+
+function hasOdd(capabilities: unknown): boolean {
+  const odd = BAD_CONSTRAINTS.map((one) => JSON.stringify(one));
+  return (
+    Array.isArray(capabilities) &&
+    capabilities.some(({ constraints = {} }) =>
+      Object.values(constraints).some((one) => odd.includes(JSON.stringify(one))),
+    )
+  );
 }
 
 function drawExecution(random: Random): InWorld<Promise<Record<string, unknown>>> {
