@@ -133,7 +133,7 @@ describe("what the parts say of each other", () => {
     [
       "a protocol that there is not",
       { protocols: ["a2"] },
-      'protocols[0]: must be "a2a"; did you mean "a2a"?',
+      'protocols[0]: must be "a2a" or "revocations"; did you mean "a2a"?',
     ],
     ["a protocol twice", { protocols: ["a2a", "a2a"] }, "protocols[1]: is there already"],
     [

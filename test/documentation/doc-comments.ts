@@ -30,6 +30,7 @@ export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[
   ["src/discovery/index.ts", ["checkRegistry", "compareCards", "judgeCard", "validateChain"]],
   ["src/protocols/a2a/index.ts", ["createAgentMetrics", "guard", "serveAgent"]],
   ["src/protocols/a2e/index.ts", ["createSessionHost"]],
+  ["src/protocols/revocations/index.ts", ["createRevocationFeed", "followRevocations"]],
   ["src/protocols/a2a/client/index.ts", ["createCapabilityClient", "refusalOf", "withCapability"]],
 ];
 

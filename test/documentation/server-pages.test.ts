@@ -5,7 +5,7 @@ import { runExamples } from "./run-examples.js";
 // The programs of the pages for servers do what their comments say.
 
 test.each([
-  ["docs/resource-server.md", 3],
+  ["docs/resource-server.md", 4],
   ["docs/agent.md", 1],
   ["docs/a2e.md", 1],
   ["docs/sessions.md", 1],

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 from . import base64url
 from .hop import Object
 from .judge import Denial
+from .service_key import revocable_ids
 from .times import is_time
 
 _KINDS = ("link", "capability", "key", "principal")
@@ -78,13 +79,13 @@ def revoked(
     links = [entry["id"] for entry in entries if entry["kind"] == "link"]
     for index, link in sorted(places[name] for name in links if name in places):
         denials.append(Denial("revoked", link, index or None, "link", "a link has been revoked"))
-    for kind, value in (
-        ("capability", identifier["id"]),
-        ("key", identifier["kid"]),
-        ("principal", identifier.get("principal")),
+    for kind, values in (
+        ("capability", (identifier["id"],)),
+        ("key", revocable_ids(str(identifier["kid"]))),
+        ("principal", (identifier.get("principal"),)),
     ):
         for entry in entries:
-            if entry["kind"] != kind or value is None or entry["id"] != value:
+            if entry["kind"] != kind or entry["id"] not in values:
                 continue
             if kind == "principal" and not str(identifier["issued"]) < entry["before"]:
                 continue

@@ -1,10 +1,10 @@
 import { outcomeOf } from "./answering.js";
 import { checkTexts } from "./asking.js";
 import { newId } from "./granting.js";
+import { hostFor } from "./hosts.js";
 import { everyRecord, hostWithKey, seenAgent, seenGrant } from "./looking.js";
 import { openApproval } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
-import { hostFor } from "./registering.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 import type { AskedAnswer, Claim } from "./requests.js";

@@ -8,6 +8,7 @@ import type { Policy } from "../policy.js";
 import { reactivateAgent } from "./activating.js";
 import { claimAgent } from "./claiming.js";
 import { createHost, enrolHost } from "./enrolling.js";
+import { defaultsOf } from "./hosts.js";
 import {
   expireApprovalsOf,
   type ListedGrant,
@@ -81,6 +82,11 @@ export class Registry {
   async hostByKey(thumbprint: string): Promise<HostRecord | undefined> {
     const found = await this.#context.store.read((view) => view.hosts.find({ thumbprint }));
     return found.find(({ status }) => status !== "revoked") ?? found.at(-1);
+  }
+
+  /** What the agents of a host get without an approval. */
+  defaultsOf(host: HostRecord): readonly string[] {
+    return defaultsOf(host, this.#context);
   }
 
   /** The hosts of a user. */

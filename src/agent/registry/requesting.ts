@@ -9,11 +9,12 @@ import {
   principalOfAgent,
   standingOf,
 } from "./granting.js";
+import { defaultsOf } from "./hosts.js";
+import { keepGrant } from "./keeping.js";
 import { everyRecord, expireApprovalsOf, seenAgent } from "./looking.js";
 import { openApproval } from "./opening.js";
 import { leave, type Outcome, type RegistryCode } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, AgentStatus, HostRecord } from "./records.js";
-import { keepGrant } from "./registering.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 import type { AskedAnswer, GrantRequest } from "./requests.js";
@@ -83,7 +84,8 @@ async function requested(
     leave("already_granted", "all that is asked for is granted already", { capabilities });
   }
   const fresh = uncovered.filter((one) => !waiting.some((grant) => coversWanted(grant, one, now)));
-  const granting = { host, agent, permitted, ended: endedNames(all) };
+  const defaults = defaultsOf(host, context);
+  const granting = { host, agent, defaults, permitted, ended: endedNames(all) };
   const living = live.length + waiting.length + fresh.length;
   if (living > context.settings.bounds.grantsPerAgent) {
     leave("limit_exceeded", "the agent has as many grants as it may; revoke some");

@@ -70,12 +70,14 @@ async function grantAnswer(
   withTokens: (capability: string) => boolean,
   { agent, terms }: AnswerContext,
 ): Promise<JsonObject> {
-  const { capability, status, reason, grantedBy, hops, expires } = grant;
+  const { capability, status, grantedBy, hops, expires } = grant;
   const short = { capability, status };
   if (status === "revoked") return short;
   const limits = limitsOf(hops);
-  if (status !== "active")
+  if (status !== "active") {
+    const reason = grant.reason ?? (status === "pending" ? grant.purpose : undefined);
     return { ...short, ...limits, ...(reason === undefined ? {} : { reason }) };
+  }
   const term = terms.get(capability);
   const minted = withTokens(capability) ? await agent.grantToken(grant) : undefined;
   return {

@@ -146,7 +146,7 @@ async function run(
   caller: AgentRecord,
   gone: AbortSignal,
   term: CapabilityTerm,
-  { agent, outputs, timeout, stopping, onFailure }: ExecutionContext,
+  { agent, registry, outputs, timeout, stopping, onFailure }: ExecutionContext,
 ): Promise<Executed> {
   const signal = AbortSignal.any([gone, stopping, AbortSignal.timeout(timeout)]);
   let outcome: InvocationOutcome;
@@ -164,6 +164,11 @@ async function run(
     return refuse("internal_error", "the execution failed", { unrecorded: true });
   }
   if (!outcome.ok) {
+    const missing = outcome.denials.some(({ code }) => code === "capability_missing");
+    if (missing && (await wasRevoked(capability, caller, registry))) {
+      const message = `the agent's grant of ${capability} was revoked; request it again`;
+      return refuse("grant_revoked", message, { unrecorded: true });
+    }
     const named = isObject(term.input?.["properties"]) ? Object.keys(term.input["properties"]) : [];
     return invocationFault(outcome.denials, [...named, ...Object.keys(given)]);
   }
@@ -173,6 +178,15 @@ async function run(
   return refuse("internal_error", "the execution gave something else than it promises", {
     unrecorded: true,
   });
+}
+
+async function wasRevoked(
+  capability: string,
+  { id }: AgentRecord,
+  registry: Registry,
+): Promise<boolean> {
+  const grants = await registry.grantsOf(id);
+  return grants.some((grant) => grant.capability === capability && grant.status === "revoked");
 }
 
 /** A capability that was there when it was granted, or never. */

@@ -32,8 +32,9 @@ export function hop(value: unknown): boolean {
   }
 }
 
-export function oneOf(...values: readonly string[]): Shape {
-  return (value) => typeof value === "string" && values.includes(value);
+/** One of the values of a type, all of which are named. */
+export function oneOf<Value extends string>(values: { readonly [One in Value]: true }): Shape {
+  return (value) => typeof value === "string" && Object.hasOwn(values, value);
 }
 
 /** What may be absent. */

@@ -1,18 +1,25 @@
 import type {
   Approval,
   ApprovalDecision,
+  ApprovalKind,
   ApprovalRule,
+  ApprovalState,
   ApprovalSubject,
   AskedGrant,
 } from "../../agent/approvals/approval.js";
 import type {
   AgentGrant,
+  AgentGrantStatus,
+  AgentMode,
   AgentRecord,
+  AgentStatus,
   DelegationRecord,
   GrantHop,
   HostRecord,
+  HostStatus,
 } from "../../agent/registry/records.js";
 import type { AnsweredRequest, RegistryKinds } from "../../agent/registry/registry-store.js";
+import type { Resource } from "../../agent/resources/resource.js";
 import { hop, listOf, mapOf, maybe, moment, object, oneOf, record, text, texts } from "./shape.js";
 
 /** The records of each kind, as they stand in the database. */
@@ -23,7 +30,7 @@ export const SHAPES: {
     id: text,
     tenant: text,
     name: maybe(text),
-    status: oneOf("enrolling", "pending", "active", "revoked"),
+    status: oneOf<HostStatus>({ enrolling: true, pending: true, active: true, revoked: true }),
     key: maybe(object),
     thumbprint: maybe(text),
     principal: maybe(text),
@@ -38,8 +45,15 @@ export const SHAPES: {
     host: text,
     tenant: text,
     name: text,
-    mode: oneOf("delegated", "autonomous"),
-    status: oneOf("pending", "active", "expired", "revoked", "rejected", "claimed"),
+    mode: oneOf<AgentMode>({ delegated: true, autonomous: true }),
+    status: oneOf<AgentStatus>({
+      pending: true,
+      active: true,
+      expired: true,
+      revoked: true,
+      rejected: true,
+      claimed: true,
+    }),
     key: object,
     thumbprint: text,
     principal: maybe(text),
@@ -57,9 +71,13 @@ export const SHAPES: {
     capability: text,
     grant: text,
     operation: text,
-    status: oneOf("active", "pending", "denied", "revoked"),
+    status: oneOf<AgentGrantStatus>({ active: true, pending: true, denied: true, revoked: true }),
     hops: listOf(
-      record<GrantHop>({ by: oneOf("agent", "server", "approver"), who: maybe(text), hop }),
+      record<GrantHop>({
+        by: oneOf<GrantHop["by"]>({ agent: true, server: true, approver: true }),
+        who: maybe(text),
+        hop,
+      }),
     ),
     capabilityId: text,
     approval: maybe(text),
@@ -75,7 +93,7 @@ export const SHAPES: {
     id: text,
     digest: text,
     subject: record<ApprovalSubject>({
-      kind: oneOf("agent-grants", "agent-claim", "capabilities"),
+      kind: oneOf<ApprovalKind>({ "agent-claim": true, "agent-grants": true, capabilities: true }),
       request: text,
       asked: listOf(asked),
       principal: maybe(text),
@@ -87,16 +105,23 @@ export const SHAPES: {
       lifetime: moment,
       query: maybe(text),
     }),
-    state: oneOf("pending", "approved", "used", "denied", "expired", "cancelled"),
+    state: oneOf<ApprovalState>({
+      pending: true,
+      approved: true,
+      used: true,
+      denied: true,
+      expired: true,
+      cancelled: true,
+    }),
     rule: record<ApprovalRule>({ approvers: maybe(texts), needed: maybe(moment) }),
-    method: oneOf("user_code", "backchannel"),
+    method: oneOf<Approval["method"]>({ user_code: true, backchannel: true }),
     codeHash: maybe(text),
     decisions: listOf(
       record<ApprovalDecision>({
         approver: text,
         at: moment,
-        answer: oneOf("approve", "deny"),
-        takesOn: (value) => value === undefined || value === true,
+        answer: oneOf<ApprovalDecision["answer"]>({ approve: true, deny: true }),
+        takesOn: maybe((value) => value === true),
         granted: maybe(listOf(moment)),
         hops: maybe(mapOf(hop)),
         reason: maybe(text),
@@ -141,7 +166,7 @@ const isAsked = record<AskedGrant>({
       record<NonNullable<AskedGrant["resources"]>[number]>({
         name: text,
         displayName: text,
-        kind: oneOf("item", "collection"),
+        kind: oneOf<Resource["kind"]>({ item: true, collection: true }),
       }),
     ),
   ),

@@ -54,7 +54,7 @@ export async function send(
   init: RequestInit & { readonly jwt?: string | undefined; readonly json?: unknown } = {},
 ): Promise<Answer> {
   const { jwt, json, ...rest } = init;
-  const response = await fetch(url, {
+  const response = await fetchOnce(url, {
     ...(json === undefined ? {} : { method: "POST", body: JSON.stringify(json) }),
     ...rest,
     headers: {
@@ -67,6 +67,18 @@ export async function send(
   const parsed: Json = text === "" ? null : JSON.parse(text);
   const body = objectIn(parsed);
   return { status: response.status, error: textIn(body["error"]), body, headers: response.headers };
+}
+
+/** A connection that a restarted server has closed is found out only by using it. */
+async function fetchOnce(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    const { cause } = error instanceof Error ? error : {};
+    if (!(cause instanceof Error) || !/other side closed|ECONNRESET/.test(cause.message))
+      throw error;
+    return fetch(url, init);
+  }
 }
 
 /** `STATUS code`, as tests compare answers. */

@@ -91,7 +91,7 @@ describe("registration", () => {
     }
     const answer = await one.asAgent("/agent/status");
     expect(grantWords(answer)).toEqual(["check_balance active", "list_payees active"]);
-    const [first] = grantsIn(answer);
+    const first = grantsIn(answer).find((one) => one["capability"] === "check_balance");
     expect(first).toMatchObject({
       description: "Check the balance of a bank account",
       input: { required: ["account_id"] },
@@ -127,11 +127,9 @@ describe("registration", () => {
     const home = await bank();
     const one = await linked(home);
     expect(said(await one.register())).toBe("409 agent_exists");
-    const two = await linked(home);
-    expect(said(await two.register({ mode: "autonomous" }))).toBe("409 agent_exists");
-    const three = await driver(home);
-    await linkedHost(three, home);
-    expect(said(await three.register({ mode: "autonomous" }))).toBe("400 unsupported_mode");
+    const two = await driver(home);
+    await linkedHost(two, home);
+    expect(said(await two.register({ mode: "autonomous" }))).toBe("400 unsupported_mode");
   });
 
   test("an idempotency key gets the same answer again, and no other request", async () => {
@@ -147,29 +145,14 @@ describe("registration", () => {
     expect(said(odd)).toBe("400 invalid_request");
   });
 
-  test.each([
-    ["no name", { name: "" }, "400 invalid_request"],
-    ["a name that is no text", { name: 7 }, "400 invalid_request"],
-    ["a name with an override of its direction", { name: "\u202eecila" }, "400 invalid_request"],
-    ["a name that is too long", { name: "x".repeat(201) }, "400 invalid_request"],
-    ["a mode that there is not", { mode: "royal" }, "400 unsupported_mode"],
-    ["a mode that is no text", { mode: 1 }, "400 invalid_request"],
-    ["capabilities that are no array", { capabilities: "all" }, "400 invalid_request"],
-    ["a capability twice", { capabilities: ["a", "a"] }, "400 invalid_request"],
-    ["an unknown capability", { capabilities: ["fly"] }, "400 invalid_capabilities"],
-    ["an odd name", { capabilities: ["Check Balance"] }, "400 invalid_capabilities"],
-    ["a path for a name", { capabilities: ["../check_balance"] }, "400 invalid_capabilities"],
-    ["constraints that are no object", capability({ constraints: 5 }), "400 invalid_request"],
-    ["an unknown operator", limited({ maximum: 5 }), "400 unknown_constraint_operator"],
-    ["a value beside operators", limited({ eq: 5, max: 9 }), "400 unknown_constraint_operator"],
-    ["an operand of a wrong type", limited({ max: "5" }), "400 invalid_request"],
-    ["nothing left", limited({ min: 9, max: 5 }), "400 invalid_request"],
-  ])("refuses %s", async (_, body, expected) => {
+  test("refuses what is not well formed, and records that", async () => {
     const home = await bank();
     const one = await linkedDriver(home);
-    expect(said(await one.register(body))).toBe(expected);
-    const [last] = (await home.events()).slice(-1);
-    expect(last).toMatchObject({ decision: "refused", codes: [expected.slice(4)] });
+    for (const [what, body, expected] of BAD) {
+      expect(said(await one.register(body)), what).toBe(expected);
+      const [last] = (await home.events()).slice(-1);
+      expect(last, what).toMatchObject({ decision: "refused", codes: [expected.slice(4)] });
+    }
   });
 
   test("names what is not known", async () => {
@@ -181,6 +164,25 @@ describe("registration", () => {
     expect(operator.body["unknown_operators"]).toEqual(["maximum", "const"]);
   });
 });
+
+const BAD: readonly (readonly [what: string, body: object, expected: string])[] = [
+  ["no name", { name: "" }, "400 invalid_request"],
+  ["a name that is no text", { name: 7 }, "400 invalid_request"],
+  ["a name with an override of its direction", { name: "\u202eecila" }, "400 invalid_request"],
+  ["a name that is too long", { name: "x".repeat(201) }, "400 invalid_request"],
+  ["a mode that there is not", { mode: "royal" }, "400 unsupported_mode"],
+  ["a mode that is no text", { mode: 1 }, "400 invalid_request"],
+  ["capabilities that are no array", { capabilities: "all" }, "400 invalid_request"],
+  ["a capability twice", { capabilities: ["a", "a"] }, "400 invalid_request"],
+  ["an unknown capability", { capabilities: ["fly"] }, "400 invalid_capabilities"],
+  ["an odd name", { capabilities: ["Check Balance"] }, "400 invalid_capabilities"],
+  ["a path for a name", { capabilities: ["../check_balance"] }, "400 invalid_capabilities"],
+  ["constraints that are no object", capability({ constraints: 5 }), "400 invalid_request"],
+  ["an unknown operator", limited({ maximum: 5 }), "400 unknown_constraint_operator"],
+  ["a value beside operators", limited({ eq: 5, max: 9 }), "400 unknown_constraint_operator"],
+  ["an operand of a wrong type", limited({ max: "5" }), "400 invalid_request"],
+  ["nothing left", limited({ min: 9, max: 5 }), "400 invalid_request"],
+];
 
 function capability(more: object): { capabilities: object[] } {
   return { capabilities: [{ name: "transfer_funds", ...more }] };

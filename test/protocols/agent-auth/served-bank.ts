@@ -119,6 +119,8 @@ const POLICY: PolicyDefinition = {
     { group: "customers", grant: "accounts:read", operations: "*" },
     { group: "customers", grant: "payments:make", operations: "*" },
     { principal: "alice", grant: "payees:manage", operations: "*" },
+    { principal: "autonomous:*", grant: "accounts:read", operations: ["balance", "payees"] },
+    { principal: "autonomous:*", grant: "payments:make", operations: "*" },
   ],
 };
 
@@ -138,7 +140,7 @@ export interface Bank {
   /** All that was logged. */
   logged(): string;
   events(): Promise<readonly LedgerEvent[]>;
-  /** The same bank after a restart, with other settings maybe. */
+  /** The same bank after a restart at the same address, with other settings maybe. */
   again(options?: BankOptions): Promise<Bank>;
   close(): Promise<void>;
 }
@@ -160,6 +162,8 @@ interface Kept {
   readonly file: string;
   readonly keys: Keyring;
   readonly clock: { now: number };
+  /** Where it listened before. */
+  readonly port?: number;
 }
 
 const NOW = Date.parse("2026-05-04T12:00:00Z");
@@ -200,19 +204,21 @@ async function open(kept: Kept, options: BankOptions): Promise<Bank> {
     settings: { defaults: ["check_balance", "list_payees"], ...settings },
   });
   const agent = await createIssuingAgent({
-    ...{ issuer, revocations, ledger, policy, clock, skills: offered },
+    ...{ issuer, revocations, ledger, policy, registry, clock, skills: offered },
   });
-  Object.assign(agent, { grantToken: async () => undefined });
   const lines: string[] = [];
   const say = (fields: object, message: string): void => {
     lines.push(`${message} ${JSON.stringify(fields)}`);
   };
-  const server = await serveAgentAuth({
-    ...{ agent, registry, policy, ledger, clock },
-    provider: { name: "Example Bank", description: "A bank that agents can use" },
-    log: { info: say, warn: say, error: say },
-    ...serving,
-  });
+  const server = await serveAgentAuth(
+    {
+      ...{ agent, registry, policy, ledger, clock },
+      provider: { name: "Example Bank", description: "A bank that agents can use" },
+      log: { info: say, warn: say, error: say },
+      ...serving,
+    },
+    kept.port === undefined ? {} : { port: kept.port },
+  );
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closed ??= server.close().finally(async () => {
@@ -229,7 +235,7 @@ async function open(kept: Kept, options: BankOptions): Promise<Bank> {
     events: () => ledger.list(),
     again: async (more = {}) => {
       await close();
-      return open(kept, { ...options, ...more });
+      return open({ ...kept, port: Number(new URL(server.url).port) }, { ...options, ...more });
     },
   };
 }

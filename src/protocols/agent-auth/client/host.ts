@@ -152,7 +152,7 @@ export class AgentAuthClient {
   #agent(state: ReceivedAgent, key: Signer): AgentAuthAgent {
     const hostId = state.hostId ?? this.#host.thumbprint;
     return new AgentAuthAgent(state, {
-      ...{ wire: this.#wire, host: this.#host, key, hostId, clock: this.#clock },
+      ...{ wire: this.#wire, host: () => this.#host, key, hostId, clock: this.#clock },
     });
   }
 }

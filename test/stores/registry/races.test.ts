@@ -1,0 +1,520 @@
+import { expect } from "vitest";
+import type { Approval } from "../../../src/agent/approvals/approval.js";
+import type {
+  RegistryDraft,
+  RegistryStore,
+  RegistryView,
+} from "../../../src/agent/registry/registry-store.js";
+import { type LedgerStore, openLedger } from "../../../src/stores/ledger/ledger-store.js";
+import { openRegistry } from "../../../src/stores/registry/registry-store.js";
+import { type Did, onlyOne, type Race, runRaces, won } from "../../support/races.js";
+import { agent, answered, approval, delegation, grant, host, NOW, subject } from "./support.js";
+
+// What the store promises, with decisions as small as they can be: each rests on records that it puts.
+
+interface Side {
+  readonly store: RegistryStore;
+  readonly ledger: LedgerStore;
+}
+type Contender = (side: Side, round: string) => Promise<string | undefined>;
+
+/** A race between contenders that know their records by the round's id. */
+interface StoreRace {
+  readonly name: string;
+  readonly before?: (draft: RegistryDraft, round: string) => Promise<void>;
+  readonly contenders: readonly [Contender, Contender, ...Contender[]];
+  readonly after: (view: RegistryView, round: string, did: Did) => Promise<void>;
+}
+
+/** A contender that decides on a draft whether it does anything, and notes that it has. */
+function does(
+  change: string,
+  decide: (draft: RegistryDraft, round: string) => Promise<boolean>,
+): Contender {
+  const at = new Date(NOW).toISOString();
+  return ({ store }, round) =>
+    store.change(async (draft) => {
+      if (!(await decide(draft, round))) return undefined;
+      draft.note({ kind: "registration", at, decision: "allowed", change, record: round });
+      return change;
+    });
+}
+
+/** A host with an active agent, and a pending grant that waits for an approval. */
+async function waiting(
+  draft: RegistryDraft,
+  n: string,
+  more: Partial<Approval> = {},
+): Promise<void> {
+  await draft.put("hosts", host(n));
+  await draft.put("agents", agent(n, { host: n }));
+  await draft.put("grants", grant(n, { agent: n, host: n, status: "pending", approval: n }));
+  await draft.put("approvals", approval(n, { subject: subject(n), ...more }));
+}
+
+async function recordsOf(draft: RegistryView, n: string) {
+  return {
+    host: (await draft.hosts.get(n)) ?? expect.fail("no host"),
+    agent: (await draft.agents.get(n)) ?? expect.fail("no agent"),
+    grant: (await draft.grants.get(n)) ?? expect.fail("no grant"),
+    approval: (await draft.approvals.get(n)) ?? expect.fail("no approval"),
+  };
+}
+
+const approve: Contender = does("approved", async (draft, n) => {
+  const its = await recordsOf(draft, n);
+  const stands = its.host.status === "active" && its.agent.status === "active";
+  if (its.approval.state !== "pending" || its.grant.status !== "pending" || !stands) return false;
+  await draft.put("approvals", { ...its.approval, state: "approved" });
+  await draft.put("grants", { ...its.grant, status: "active" });
+  await draft.put("agents", its.agent);
+  await draft.put("hosts", its.host);
+  return true;
+});
+
+const ends = (state: "denied" | "cancelled" | "expired"): Contender =>
+  does(state, async (draft, n) => {
+    const its = await recordsOf(draft, n);
+    if (its.approval.state !== "pending") return false;
+    await draft.put("approvals", { ...its.approval, state });
+    await draft.put("grants", { ...its.grant, status: "denied" });
+    return true;
+  });
+
+const revokeGrant: Contender = does("grant.revoked", async (draft, n) => {
+  const its = await recordsOf(draft, n);
+  if (its.grant.status === "revoked") return false;
+  await draft.put("grants", { ...its.grant, status: "revoked" });
+  return true;
+});
+
+const revokeAgent: Contender = does("agent.revoked", async (draft, n) => {
+  const its = await recordsOf(draft, n);
+  if (its.agent.status === "revoked") return false;
+  await draft.put("agents", { ...its.agent, status: "revoked" });
+  for (const one of await draft.grants.find({ agent: n })) {
+    await draft.put("grants", { ...one, status: "revoked" });
+  }
+  return true;
+});
+
+const revokeHost: Contender = does("host.revoked", async (draft, n) => {
+  const found = (await draft.hosts.get(n)) ?? expect.fail("no host");
+  if (found.status === "revoked") return false;
+  await draft.put("hosts", { ...found, status: "revoked" });
+  for (const one of await draft.agents.find({ host: n })) {
+    await draft.put("agents", { ...one, status: "revoked" });
+  }
+  for (const one of await draft.grants.find({ host: n })) {
+    await draft.put("grants", { ...one, status: "revoked" });
+  }
+  return true;
+});
+
+/** Registers an agent on the host, as long as that stands, and grants it something. */
+const registerAgent: Contender = does("agent.registered", async (draft, n) => {
+  const found = (await draft.hosts.get(n)) ?? expect.fail("no host");
+  if (found.status !== "active") return false;
+  await draft.put("hosts", found);
+  await draft.put("agents", agent(`${n}.new`, { host: n }));
+  await draft.put("grants", grant(`${n}.new`, { agent: `${n}.new`, host: n }));
+  return true;
+});
+
+let made = 0;
+
+/** Asks for a grant, under one idempotency key. */
+const ask: Contender = does("asked", async (draft, n) => {
+  if ((await draft.requests.get(n)) !== undefined) return false;
+  const its = (await draft.agents.get(n)) ?? expect.fail("no agent");
+  if (its.status !== "active") return false;
+  const id = `${n}.${made++}`;
+  await draft.put("agents", its);
+  await draft.put("grants", grant(id, { agent: n, host: n, status: "pending" }));
+  await draft.put("requests", answered(n, { made: [id] }));
+  return true;
+});
+
+const open: Contender = does("opened", async (draft, n) => {
+  const [found] = await draft.approvals.find({ request: n });
+  if (found === undefined) {
+    await draft.put("approvals", approval(`${n}.${made++}`, { subject: subject(n) }));
+  }
+  return found === undefined;
+});
+
+const registerHost: Contender = does("host.registered", async (draft, n) => {
+  const [found] = await draft.hosts.find({ thumbprint: n });
+  if (found === undefined) await draft.put("hosts", host(`${n}.${made++}`, { thumbprint: n }));
+  return found === undefined;
+});
+
+const rotateHost = (of: string): Contender =>
+  does(`rotated ${of}`, async (draft, n) => {
+    const found = (await draft.hosts.get(`${n}.${of}`)) ?? expect.fail("no host");
+    const [other] = await draft.hosts.find({ thumbprint: n });
+    if (other === undefined) await draft.put("hosts", { ...found, thumbprint: n });
+    return other === undefined;
+  });
+
+/** Gives one key for another, both by name. */
+const rotate = (from: string, to: string): Contender =>
+  does(`rotated to ${to}`, async (draft, n) => {
+    const found = (await draft.hosts.get(n)) ?? expect.fail("no host");
+    if (found.thumbprint !== `${n}.${from}` || found.status !== "active") return false;
+    await draft.put("hosts", { ...found, thumbprint: `${n}.${to}` });
+    return true;
+  });
+
+const enrol: Contender = does("enrolled", async (draft, n) => {
+  const { enrolment, ...found } = (await draft.hosts.get(n)) ?? expect.fail("no host");
+  if (enrolment === undefined) return false;
+  await draft.put("hosts", { ...found, status: "active", thumbprint: `${n}.${made++}` });
+  return true;
+});
+
+const claim: Contender = does("claimed", async (draft, n) => {
+  const its = await recordsOf(draft, n);
+  if (its.agent.status !== "active") return false;
+  await draft.put("agents", { ...its.agent, status: "claimed", principal: "bob" });
+  await draft.put("grants", { ...its.grant, status: "revoked" });
+  return true;
+});
+
+const collect: Contender = does("collected", async (draft, n) => {
+  const its = await recordsOf(draft, n);
+  if (its.approval.state !== "approved") return false;
+  const collected = { "0": `cap_${made++}` };
+  await draft.put("approvals", { ...its.approval, state: "used", collected });
+  return true;
+});
+
+const decides = (approver: string): Contender =>
+  does(`decided by ${approver}`, async (draft, n) => {
+    const its = await recordsOf(draft, n);
+    if (its.approval.state !== "pending") return false;
+    const decision = { approver, at: NOW, answer: "approve" } as const;
+    const decisions = [...its.approval.decisions, decision];
+    const isEnough = decisions.length >= (its.approval.rule.needed ?? 1);
+    const state = isEnough ? "approved" : "pending";
+    await draft.put("approvals", { ...its.approval, decisions, state });
+    if (isEnough) await draft.put("grants", { ...its.grant, status: "active" });
+    return true;
+  });
+
+const uses: Contender = does("used", async (draft, n) => {
+  const its = await recordsOf(draft, n);
+  if (its.grant.status === "revoked") return false;
+  await draft.put("grants", { ...its.grant, lastUsed: (its.grant.lastUsed ?? NOW) + 1 });
+  return true;
+});
+
+const firstSeen: Contender = does("seen", async (draft, n) => {
+  const found = await draft.delegations.get(n);
+  if (found === undefined) await draft.put("delegations", delegation(n));
+  return found === undefined;
+});
+
+const revokeDelegation: Contender = does("delegation.revoked", async (draft, n) => {
+  const found = (await draft.delegations.get(n)) ?? delegation(n);
+  if (found.revoked !== undefined) return false;
+  await draft.put("delegations", { ...found, revoked: NOW });
+  return true;
+});
+
+/** Puts two records in one order or the other. */
+const both = (name: string, first: "x" | "y", second: "x" | "y"): Contender =>
+  does(name, async (draft, n) => {
+    for (const which of [first, second]) {
+      const found = (await draft.hosts.get(`${n}.${which}`)) ?? expect.fail("no host");
+      await draft.put("hosts", { ...found, updated: found.updated + 1 });
+    }
+    return true;
+  });
+
+const use: Contender = async (side, n) =>
+  (await side.store.useOnce("race", n, NOW + 1))
+    ? does("used once", async () => true)(side, n)
+    : undefined;
+
+const prune: Contender = async ({ store }) => {
+  await store.prune(NOW);
+  return undefined;
+};
+
+/** The grant is active if the approval came first and nothing revoked it after. */
+async function standsTogether(view: RegistryView, n: string, did: Did): Promise<void> {
+  const its = await recordsOf(view, n);
+  const revoked = won(did).some((one) => one.endsWith("revoked") || one === "claimed");
+  expect(its.grant.status === "active").toBe(!revoked && won(did).includes("approved"));
+  expect(its.approval.state === "approved").toBe(won(did).includes("approved"));
+  if (its.host.status === "revoked") expect(its.agent.status).toBe("revoked");
+  if (its.agent.status !== "active") expect(its.grant.status).toBe("revoked");
+}
+
+async function standsAsDecided(view: RegistryView, n: string, did: Did): Promise<void> {
+  const its = await recordsOf(view, n);
+  expect(its.approval.state).toBe(onlyOne(did));
+  expect(its.grant.status).toBe(onlyOne(did) === "approved" ? "active" : "denied");
+}
+
+const pending = { before: waiting };
+const approved = {
+  before: (draft: RegistryDraft, n: string) => waiting(draft, n, { state: "approved" }),
+};
+const standing = { before: (draft: RegistryDraft, n: string) => draft.put("hosts", host(n)) };
+const keyed = {
+  before: (draft: RegistryDraft, n: string) =>
+    draft.put("hosts", host(n, { thumbprint: `${n}.old` })),
+};
+
+const RACES: readonly StoreRace[] = [
+  {
+    ...{ name: "two approvals of one request", ...pending, contenders: [approve, approve] },
+    after: standsAsDecided,
+  },
+  {
+    ...{ name: "approve and deny", ...pending, contenders: [approve, ends("denied")] },
+    after: standsAsDecided,
+  },
+  {
+    ...{ name: "approve and cancel", ...pending, contenders: [approve, ends("cancelled")] },
+    after: standsAsDecided,
+  },
+  {
+    ...{ name: "approve and expire", ...pending, contenders: [approve, ends("expired")] },
+    after: standsAsDecided,
+  },
+  {
+    name: "approve, deny, cancel and expire",
+    ...{ ...pending, contenders: [approve, ends("denied"), ends("cancelled"), ends("expired")] },
+    after: standsAsDecided,
+  },
+  {
+    ...{ name: "approve and revoke the grant", ...pending, contenders: [approve, revokeGrant] },
+    after: standsTogether,
+  },
+  {
+    ...{ name: "approve and revoke the agent", ...pending, contenders: [approve, revokeAgent] },
+    after: standsTogether,
+  },
+  {
+    ...{ name: "approve and revoke the host", ...pending, contenders: [approve, revokeHost] },
+    after: standsTogether,
+  },
+  {
+    name: "approve, revoke grant, agent and host",
+    ...{ ...pending, contenders: [approve, revokeGrant, revokeAgent, revokeHost] },
+    after: standsTogether,
+  },
+  {
+    ...{ name: "approve and claim", ...pending, contenders: [approve, claim] },
+    after: standsTogether,
+  },
+  {
+    ...{ name: "claim and revoke the agent", ...pending, contenders: [claim, revokeAgent] },
+    after: async (view, n) => {
+      const its = await recordsOf(view, n);
+      expect(its.grant.status).toBe("revoked");
+      expect(its.agent.status).toBe("revoked");
+    },
+  },
+  {
+    ...{ name: "claim twice", ...pending, contenders: [claim, claim] },
+    after: async (_view, _n, did) => expect(onlyOne(did)).toBe("claimed"),
+  },
+  {
+    ...{ name: "revoke twice", ...pending, contenders: [revokeGrant, revokeGrant, revokeGrant] },
+    after: async (_view, _n, did) => expect(onlyOne(did)).toBe("grant.revoked"),
+  },
+  {
+    ...{ name: "collect twice", ...approved, contenders: [collect, collect, collect] },
+    after: async (view, n, did) => {
+      expect(onlyOne(did)).toBe("collected");
+      expect((await view.approvals.get(n))?.state).toBe("used");
+    },
+  },
+  {
+    ...{ name: "collect and expire", ...approved, contenders: [collect, ends("expired")] },
+    after: async (_view, _n, did) => expect(onlyOne(did)).toBe("collected"),
+  },
+  {
+    name: "three approvers, of whom two are needed",
+    before: (draft, n) => waiting(draft, n, { rule: { needed: 2 } }),
+    contenders: [decides("alice"), decides("bob"), decides("carol")],
+    after: async (view, n, did) => {
+      const its = await recordsOf(view, n);
+      expect(won(did)).toHaveLength(2);
+      const who = its.approval.decisions.map(({ approver }) => `decided by ${approver}`);
+      expect(who.sort()).toEqual([...won(did)].sort());
+      expect(its).toMatchObject({ approval: { state: "approved" }, grant: { status: "active" } });
+      for (const { approver } of its.approval.decisions) {
+        const his = await view.approvals.find({ approver, request: n });
+        expect(his).toHaveLength(1);
+      }
+    },
+  },
+  {
+    name: "two approvers and one who denies",
+    before: (draft, n) => waiting(draft, n, { rule: { needed: 2 } }),
+    contenders: [decides("alice"), decides("bob"), ends("denied")],
+    after: async (view, n, did) => {
+      const its = await recordsOf(view, n);
+      const isDenied = won(did).includes("denied");
+      expect(its.approval.state).toBe(isDenied ? "denied" : "approved");
+      expect(its.grant.status).toBe(isDenied ? "denied" : "active");
+    },
+  },
+  {
+    ...{ name: "use and revoke", ...pending, contenders: [uses, revokeGrant, uses] },
+    after: async (view, n) => {
+      expect((await recordsOf(view, n)).grant.status).toBe("revoked");
+    },
+  },
+  {
+    ...{ name: "four uses", ...pending, contenders: [uses, uses, uses, uses] },
+    after: async (view, n) => expect((await recordsOf(view, n)).grant.lastUsed).toBe(NOW + 4),
+  },
+  {
+    ...{ name: "ask twice with one idempotency key", ...pending, contenders: [ask, ask, ask] },
+    after: async (view, n, did) => {
+      expect(onlyOne(did)).toBe("asked");
+      const grants = await view.grants.find({ agent: n });
+      const [made] = (await view.requests.get(n))?.made ?? [];
+      expect(grants.map(({ id }) => id).sort()).toEqual([n, made].sort());
+    },
+  },
+  {
+    ...{ name: "ask and revoke the agent", ...pending, contenders: [ask, revokeAgent] },
+    after: async (view, n, did) => {
+      const grants = await view.grants.find({ agent: n });
+      expect(grants).toHaveLength(did[0] === undefined ? 1 : 2);
+      for (const { status } of grants) expect(status).toBe("revoked");
+    },
+  },
+  {
+    name: "open an approval of one request twice",
+    contenders: [open, open, open, open],
+    after: async (view, n, did) => {
+      expect(onlyOne(did)).toBe("opened");
+      expect(await view.approvals.find({ request: n })).toHaveLength(1);
+    },
+  },
+  {
+    name: "register hosts with one key",
+    contenders: [registerHost, registerHost, registerHost],
+    after: async (view, n, did) => {
+      expect(onlyOne(did)).toBe("host.registered");
+      expect(await view.hosts.find({ thumbprint: n })).toHaveLength(1);
+    },
+  },
+  {
+    name: "register a host with a key, and give it to another",
+    before: (draft, n) => draft.put("hosts", host(`${n}.x`)),
+    contenders: [registerHost, rotateHost("x")],
+    after: async (view, n, did) => {
+      onlyOne(did);
+      expect(await view.hosts.find({ thumbprint: n })).toHaveLength(1);
+    },
+  },
+  {
+    name: "give two hosts one key",
+    before: async (draft, n) => {
+      for (const which of ["x", "y"]) await draft.put("hosts", host(`${n}.${which}`));
+    },
+    contenders: [rotateHost("x"), rotateHost("y")],
+    after: async (view, n, did) => {
+      onlyOne(did);
+      expect(await view.hosts.find({ thumbprint: n })).toHaveLength(1);
+    },
+  },
+  {
+    ...{ name: "rotate twice", ...keyed, contenders: [rotate("old", "x"), rotate("old", "y")] },
+    after: async (view, n, did) => {
+      const thumbprint = (await view.hosts.get(n))?.thumbprint;
+      expect(`rotated to ${thumbprint?.slice(n.length + 1)}`).toBe(onlyOne(did));
+    },
+  },
+  {
+    ...{ name: "rotate and revoke", ...keyed, contenders: [rotate("old", "x"), revokeHost] },
+    after: async (view, n) => expect((await view.hosts.get(n))?.status).toBe("revoked"),
+  },
+  {
+    name: "enrol twice with one token",
+    before: (draft, n) => {
+      const { thumbprint, ...rest } = host(n, { enrolment: { hash: "x", expires: NOW } });
+      return draft.put("hosts", { ...rest, status: "enrolling" });
+    },
+    contenders: [enrol, enrol],
+    after: async (view, n, did) => {
+      expect(onlyOne(did)).toBe("enrolled");
+      expect((await view.hosts.get(n))?.status).toBe("active");
+    },
+  },
+  {
+    ...{ name: "register and revoke", ...standing, contenders: [registerAgent, revokeHost] },
+    after: async (view, n, did) => {
+      const [agents, grants] = [
+        await view.agents.find({ host: n }),
+        await view.grants.find({ host: n }),
+      ];
+      expect(agents).toHaveLength(did[0] === undefined ? 0 : 1);
+      for (const { status } of [...agents, ...grants]) expect(status).toBe("revoked");
+    },
+  },
+  {
+    ...{ name: "see a delegation first", contenders: [firstSeen, firstSeen, firstSeen] },
+    after: async (_view, _n, did) => expect(onlyOne(did)).toBe("seen"),
+  },
+  {
+    name: "see a delegation and revoke it",
+    contenders: [firstSeen, revokeDelegation, revokeDelegation],
+    after: async (view, n, did) => {
+      expect(won(did).filter((one) => one === "delegation.revoked")).toHaveLength(1);
+      expect((await view.delegations.get(n))?.revoked).toBe(NOW);
+    },
+  },
+  {
+    name: "put records in the one order and in the other",
+    before: async (draft, n) => {
+      for (const which of ["x", "y"]) await draft.put("hosts", host(`${n}.${which}`));
+    },
+    contenders: [both("xy", "x", "y"), both("yx", "y", "x"), both("xy", "x", "y")],
+    after: async (view, n, did) => {
+      expect(won(did)).toHaveLength(3);
+      for (const which of ["x", "y"]) {
+        expect((await view.hosts.get(`${n}.${which}`))?.updated).toBe(NOW + 3);
+      }
+    },
+  },
+  {
+    ...{ name: "use one id, and prune", contenders: [use, prune, use, use] },
+    after: async (_view, _n, did) => expect(onlyOne(did)).toBe("used once"),
+  },
+];
+
+const races: readonly Race<Side, string>[] = RACES.map(({ name, before, contenders, after }) => ({
+  name,
+  contenders,
+  before: async ({ store }, round) => {
+    await store.change(async (draft) => before?.(draft, round));
+    return round;
+  },
+  after: ({ store }, round, did) => store.read((view) => after(view, round, did)),
+}));
+
+runRaces(
+  races,
+  (database) => ({
+    // However slow the machine is, no change gives up.
+    store: openRegistry(database, { runs: 1000 }),
+    ledger: openLedger(database),
+  }),
+  async ({ ledger }, done) => {
+    const events = await ledger.list({ kind: "registration" });
+    const noted = events.map(({ record, change }) => `${record} ${change}`).sort();
+    const did = done.flatMap(([round, all]) => won(all).map((change) => `${round} ${change}`));
+    expect(noted).toEqual(did.sort());
+    await ledger.close();
+  },
+);
