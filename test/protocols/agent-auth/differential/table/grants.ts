@@ -184,7 +184,7 @@ export const GRANTS: Section = {
     {
       what: "grants after reactivation",
       reference: "those beyond the defaults are gone",
-      ours: "they are shown as revoked",
+      ours: "they are shown as revoked: 403 `grant_revoked`",
       reason: "our decision",
       why: "what was revoked stays on record",
       places: [
@@ -194,6 +194,12 @@ export const GRANTS: Section = {
           ours: '"revoked"',
         },
         { step: /reactivated: status/, path: "agent_capability_grants[].capability" },
+        {
+          endpoint: /capability\/execute/,
+          path: "outcome",
+          reference: "403 capability_not_granted",
+          ours: "403 grant_revoked",
+        },
       ],
     },
     {
@@ -278,21 +284,6 @@ export const EXECUTIONS: Section = {
           endpoint: /execute/,
           path: "outcome",
           reference: "404 capability_not_found",
-          ours: "403 capability_not_granted",
-        },
-      ],
-    },
-    {
-      what: "a revoked grant",
-      reference: "403 `grant_revoked`",
-      ours: "403 `capability_not_granted`; `grant_revoked` for a token that is presented",
-      reason: "gap in the text",
-      why: "the text has one code for whatever is not granted",
-      places: [
-        {
-          endpoint: /execute/,
-          path: "outcome",
-          reference: "403 grant_revoked",
           ours: "403 capability_not_granted",
         },
       ],
