@@ -164,7 +164,7 @@ export const CREDENTIALS: Section = {
       reference: "reactivates it: 200",
       ours: "403 `agent_expired` until `POST /agent/reactivate`",
       reason: "our decision",
-      why: "expiry is a checkpoint; the host renews, not whoever has the agent's key",
+      why: "expiry is a checkpoint; the host renews the agent; its key alone does not",
       places: [{ step: /expired/, path: "outcome", reference: "200", ours: "403 agent_expired" }],
     },
     {

@@ -50,7 +50,7 @@ export const FRAME: Section = {
       reference: "no limit",
       ours: "413 `payload_too_large`; 400 for one that is too deep",
       reason: "bug of theirs",
-      why: "memory and time are bounded for whoever sends",
+      why: "the server bounds what a sender can make it hold",
       places: [
         { step: /a big body/, path: "outcome", ours: "413 payload_too_large" },
         { step: /a deep body/, path: "outcome", ours: "400 invalid_request" },

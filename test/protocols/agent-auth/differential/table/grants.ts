@@ -80,7 +80,7 @@ export const GRANTS: Section = {
     },
     {
       what: "more than the defaults for an autonomous agent",
-      reference: "left out without a word",
+      reference: "left out, and the answer does not say so",
       ours: "denied, with the reason",
       reason: "bug of theirs",
       why: "the agent must know what it did not get",
@@ -101,7 +101,7 @@ export const GRANTS: Section = {
       reference: "the host's user",
       ours: "absent",
       reason: "our decision",
-      why: "it names who approved; defaults are granted without anybody",
+      why: "it names the user who approved; no user approves a default",
       places: [{ path: "agent_capability_grants[].granted_by", reference: "string", ours: "–" }],
     },
     {
@@ -141,7 +141,7 @@ export const GRANTS: Section = {
       reference: "accepted; a later request may end in 500",
       ours: "400 `invalid_request`",
       reason: "bug of theirs",
-      why: "nobody could approve it and know what it means",
+      why: "a user who approves it cannot know what it means",
       places: [
         {
           endpoint: /register|request-capability/,

@@ -55,7 +55,7 @@ export const REGISTRY: Section = {
       reference: "taken out",
       ours: "kept, and shown as the text that it is",
       reason: "our decision",
-      why: "whoever shows a text escapes it; a name that is changed is another name",
+      why: "a page escapes what it shows; a name that the server changes is another name",
       places: [{ endpoint: /register/, path: "name" }],
     },
     {
@@ -63,7 +63,7 @@ export const REGISTRY: Section = {
       reference: "the host's user",
       ours: "null",
       reason: "our decision",
-      why: "the agent acts for nobody until somebody has approved it",
+      why: "the agent acts for the user once the user has approved it",
       places: [{ path: "user_id", reference: "string", ours: "null" }],
     },
     {
