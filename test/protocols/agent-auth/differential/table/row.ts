@@ -1,7 +1,7 @@
 import type { Difference } from "../observation.js";
 
 /** Why our server answers otherwise. */
-export type Reason =
+type Reason =
   /** The reference does what the text forbids, or what is unsafe. */
   | "bug of theirs"
   /** The text says nothing, or says it both ways. */
@@ -10,7 +10,7 @@ export type Reason =
   | "our decision";
 
 /** Where a difference is seen; what is absent is not asked for. Texts must be equal, patterns must match. */
-export interface Place {
+interface Place {
   readonly endpoint?: RegExp;
   readonly step?: RegExp;
   readonly path: RegExp | string;
@@ -34,7 +34,7 @@ export interface Section {
   readonly rows: readonly Row[];
 }
 
-export function covers(row: Row, difference: Difference): boolean {
+function covers(row: Row, difference: Difference): boolean {
   return row.places.some(
     ({ endpoint, step, path, reference, ours }) =>
       (endpoint?.test(difference.endpoint) ?? true) &&
