@@ -36,46 +36,35 @@ export async function startOurs(): Promise<AgentAuthServer> {
   const clock = (): number => Date.now() + ahead;
   const keys = createKeyring({ clock });
   await (await createStores(file, { reserve: 0 })).close();
-  const open = async (offered: readonly BankCapability[], port: number) => {
-    const database = await openStores(file);
-    const revocations = await openRevocations(database, { clock, refreshEvery: 1000 });
-    const ledger = openLedger(database, { clock });
-    const skills = offered.map(skillOf);
-    const operations = skills.map(({ operation }) => operation);
-    const grants = expandGrants([{ id: "bank", description: "Use the bank", operations }], skills);
-    const issuer = createIssuer({ name: "bank", keys, revocations, grants, clock });
-    const terms = capabilityTerms(grants, skills, { print_report: LOCATION });
-    const registry = new Registry({
-      ...{ store: openRegistry(database), revocations, clock, terms, policy: POLICY },
-      settings: {
-        defaults: DEFAULTS,
-        bounds: {
-          ...{ pendingHosts: UNLIMITED, agentsPerHost: UNLIMITED, grantsPerAgent: UNLIMITED },
-          ...{ pendingPerAgent: UNLIMITED, pendingPerHost: UNLIMITED },
-        },
+  const database = await openStores(file);
+  const revocations = await openRevocations(database, { clock, refreshEvery: 1000 });
+  const ledger = openLedger(database, { clock });
+  const skills = CAPABILITIES.map(skillOf);
+  const operations = skills.map(({ operation }) => operation);
+  const grants = expandGrants([{ id: "bank", description: "Use the bank", operations }], skills);
+  const issuer = createIssuer({ name: "bank", keys, revocations, grants, clock });
+  const known = capabilityTerms(grants, skills, { print_report: LOCATION });
+  const terms = new Map(known);
+  const registry = new Registry({
+    ...{ store: openRegistry(database), revocations, clock, terms, policy: POLICY },
+    settings: {
+      defaults: DEFAULTS,
+      bounds: {
+        ...{ pendingHosts: UNLIMITED, agentsPerHost: UNLIMITED, grantsPerAgent: UNLIMITED },
+        ...{ pendingPerAgent: UNLIMITED, pendingPerHost: UNLIMITED },
       },
-    });
-    const agent = await createIssuingAgent({
-      ...{ issuer, revocations, ledger, policy: POLICY, clock, skills, registry },
-    });
-    const server = await serveAgentAuth(
-      {
-        ...{ agent, registry, policy: POLICY, ledger, clock, log: SILENT, public: "*" },
-        provider: { name: "bank", description: "A small bank" },
-        rate: { requests: UNLIMITED, seconds: 1 },
-      },
-      { port },
-    );
-    const close = async (): Promise<void> => {
-      await server.close();
-      await ledger.close();
-      await database.close();
-    };
-    return { url: server.url, registry, close };
-  };
-  let running = await open(CAPABILITIES, 0);
-  const origin = running.url;
-  const user = (name: string): Approver => approver(`${name}@example.com`, () => running.registry);
+    },
+  });
+  const agent = await createIssuingAgent({
+    ...{ issuer, revocations, ledger, policy: POLICY, clock, skills, registry },
+  });
+  const server = await serveAgentAuth({
+    ...{ agent, registry, policy: POLICY, ledger, clock, log: SILENT, public: "*" },
+    provider: { name: "bank", description: "A small bank" },
+    rate: { requests: UNLIMITED, seconds: 1 },
+  });
+  const { url: origin } = server;
+  const user = (name: string): Approver => approver(`${name}@example.com`, registry);
   return {
     ...{ name: "ours", origin, issuer: origin, now: clock },
     ...{ alice: user("alice"), bob: user("bob") },
@@ -83,12 +72,17 @@ export async function startOurs(): Promise<AgentAuthServer> {
     async expire() {
       ahead += SESSION + 1000;
     },
-    async offer(capability, offered) {
-      await running.close();
-      const left = CAPABILITIES.filter(({ name }) => offered || name !== capability);
-      running = await open(left, Number(new URL(origin).port));
+    // What a restart with other skills comes to: the registry and the protocol look names up here.
+    async offer(name, offered) {
+      const term = known.get(name);
+      if (offered && term !== undefined) terms.set(name, term);
+      else terms.delete(name);
     },
-    close: () => running.close(),
+    async close() {
+      await server.close();
+      await ledger.close();
+      await database.close();
+    },
   };
 }
 
@@ -103,14 +97,14 @@ function skillOf({ name, description, input, output }: BankCapability): Skill {
 }
 
 /** Decides as the approvals console and `proviso grants` do. */
-function approver(principal: string, registryNow: () => Registry): Approver {
+function approver(principal: string, registry: Registry): Approver {
   const decide = async (
     asked: AskedOfUser,
     answer: "approve" | "deny",
     names?: readonly string[],
   ): Promise<void> => {
-    const { approvals } = registryNow();
-    const approval = await askedFor(asked, principal, registryNow());
+    const { approvals } = registry;
+    const approval = await askedFor(asked, principal, registry);
     const places = approval.subject.asked.flatMap(({ name = "" }, place) =>
       names === undefined || names.includes(name) ? [place] : [],
     );
@@ -126,7 +120,7 @@ function approver(principal: string, registryNow: () => Registry): Approver {
     approve: (asked, names) => decide(asked, "approve", names),
     deny: (asked) => decide(asked, "deny"),
     async enrolmentToken() {
-      const made = await registryNow().createHost({ principal, name: "laptop" });
+      const made = await registry.createHost({ principal, name: "laptop" });
       if (!made.ok || made.enrolmentToken === undefined) throw new Error("no enrolment token");
       return made.enrolmentToken;
     },
