@@ -13,7 +13,7 @@ export const BODIES: readonly Flow[] = [
         await stage.see(about, send(stage.server, "POST", "/agent/introspect", fault(body)));
       const agent = await host.agent();
       await host.register(agent);
-      const rotation = { agent_id: "nobody", public_key: "text" };
+      const rotation = { agent_id: "unknown", public_key: "text" };
       await stage.see("two faults", host.send("POST", "/agent/rotate-key", rotation));
       const empty = { capability: "" };
       await stage.see(

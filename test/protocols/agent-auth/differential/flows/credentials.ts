@@ -21,13 +21,13 @@ export const CREDENTIALS: readonly Flow[] = [
       const located = { aud: LOCATION, capabilities: ["print_report"] };
       await stage.see("one for a location that names it", introspect(await agent.token(located)));
       await stage.see(
-        "one for somebody else",
+        "one for another server",
         introspect(await agent.token({ aud: "https://else.example" })),
       );
       await stage.see("one without jti", introspect(await agent.token({ jti: undefined })));
       await stage.see(
         "one with iss of another host",
-        introspect(await agent.token({ iss: "nobody" })),
+        introspect(await agent.token({ iss: "unknown" })),
       );
       await stage.see("one bound to a request", introspect(await agent.token({ htm: "PATCH" })));
       await stage.see("a host's JWT", introspect(await host.token()));
@@ -50,13 +50,13 @@ export const CREDENTIALS: readonly Flow[] = [
       await stage.see("by the agent", agent.send("GET", "/agent/status"));
       await stage.see(
         "by the agent, for another",
-        agent.send("GET", "/agent/status?agent_id=nobody"),
+        agent.send("GET", "/agent/status?agent_id=unknown"),
       );
       await stage.see("by the host", host.send("GET", path));
       await stage.see("by another host", other.send("GET", path));
       await stage.see(
         "by the host, for an unknown agent",
-        host.send("GET", "/agent/status?agent_id=nobody"),
+        host.send("GET", "/agent/status?agent_id=unknown"),
       );
       await stage.see("by the host, for none", host.send("GET", "/agent/status"));
       const empty = host.send("GET", "/agent/status?agent_id=");
@@ -91,7 +91,7 @@ export const CREDENTIALS: readonly Flow[] = [
         "no credential",
         send(stage.server, "POST", "/agent/claim", { body: { agent_id: agent.id } }),
       );
-      await stage.see("unknown agent", claim("nobody"));
+      await stage.see("unknown agent", claim("unknown"));
       await stage.see("a delegated agent", claim(delegated.id));
       await stage.see("no agent", claim(undefined));
       const refused = await stage.see("an autonomous agent", claim(agent.id));

@@ -28,7 +28,7 @@ export const ENDINGS: readonly Flow[] = [
       );
       await stage.see(
         "unknown agent",
-        host.send("POST", path, { ...body("check_balance"), agent_id: "nobody" }),
+        host.send("POST", path, { ...body("check_balance"), agent_id: "unknown" }),
       );
       await stage.see("no capability", host.send("POST", path, body()));
     },
@@ -43,7 +43,7 @@ export const ENDINGS: readonly Flow[] = [
       await stage.see("no credential", send(stage.server, "POST", path, { body }));
       await stage.see("by another agent", other.send("POST", path, body));
       await stage.see("by another host", other.host.send("POST", path, body));
-      await stage.see("unknown agent", host.send("POST", path, { agent_id: "nobody" }));
+      await stage.see("unknown agent", host.send("POST", path, { agent_id: "unknown" }));
       await stage.see("by the host, which agent is not said", host.send("POST", path, {}));
       await stage.see("by the host", host.send("POST", path, body));
       await stage.see("again", host.send("POST", path, body));
@@ -90,7 +90,7 @@ export const ENDINGS: readonly Flow[] = [
       await stage.see("by another host", other.send("POST", path, body));
       await stage.see("no credential", send(stage.server, "POST", path, { body }));
       await stage.see("by the agent", agent.send("POST", path, body));
-      await stage.see("unknown agent", host.send("POST", path, { agent_id: "nobody" }));
+      await stage.see("unknown agent", host.send("POST", path, { agent_id: "unknown" }));
       await stage.server.expire(agent.id ?? "");
       await stage.see("expired: introspect", stage.introspect(agent));
       await stage.see(
@@ -124,7 +124,7 @@ export const ENDINGS: readonly Flow[] = [
       await stage.see("by the agent", agent.send("POST", path, body));
       await stage.see("another curve", host.send("POST", path, { ...body, public_key: P256 }));
       await stage.see("no key", host.send("POST", path, { ...body, public_key: {} }));
-      await stage.see("unknown agent", host.send("POST", path, { ...body, agent_id: "nobody" }));
+      await stage.see("unknown agent", host.send("POST", path, { ...body, agent_id: "unknown" }));
       const rejected = await host.agent();
       const asked = await host.register(rejected, { capabilities: ["delete_payee"] });
       await stage.server.alice.deny(rejected.asked(asked));

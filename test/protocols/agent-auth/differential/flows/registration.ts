@@ -147,7 +147,7 @@ export const REGISTRATION: readonly Flow[] = [
           body: body({}),
         }),
       );
-      const misnamed = { iss: "somebody-else", agent_public_key: agentKey };
+      const misnamed = { iss: "another-host", agent_public_key: agentKey };
       await stage.see(
         "an issuer that is not the key's thumbprint",
         send(stage.server, "POST", "/agent/register", {

@@ -91,7 +91,7 @@ export const CREDENTIALS: Readonly<Record<string, Credential>> = {
   "JWT, typ of the other kind": async ({ key, typ, claims }) => ({
     token: await signed(key, { typ: typ === "host+jwt" ? "agent+jwt" : "host+jwt" }, claims),
   }),
-  "JWT, unknown kid": headed({ kid: "nobody" }),
+  "JWT, unknown kid": headed({ kid: "unknown" }),
   "JWT, key in its header": headed({ jwk: { kty: "OKP", crv: "Ed25519", x: "AAAA" } }),
   "JWT, no aud": claiming({ aud: undefined }),
   "JWT, aud elsewhere": claiming({ aud: "https://else.example" }),
@@ -115,10 +115,10 @@ export const CREDENTIALS: Readonly<Record<string, Credential>> = {
     return { token };
   },
   "JWT, no iss": claiming({ iss: undefined }),
-  "JWT, iss of nobody": claiming({ iss: "nobody" }),
+  "JWT, iss of no host": claiming({ iss: "unknown" }),
   "JWT, iss of another host": claiming(({ others }) => ({ iss: others.host })),
   "JWT, no sub": claiming({ sub: undefined }),
-  "JWT, sub of nobody": claiming({ sub: "nobody" }),
+  "JWT, sub of no agent": claiming({ sub: "unknown" }),
   "JWT, sub of another agent": claiming(({ others }) => ({ sub: others.agent })),
   "JWT, sub of a revoked agent": claiming(({ others }) => ({ sub: others.revoked })),
   "JWT that names capabilities": claiming({ capabilities: ["transfer_funds"] }),

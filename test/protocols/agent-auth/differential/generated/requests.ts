@@ -23,7 +23,7 @@ type Drawn = InWorld<Promise<Record<string, unknown>>> & { readonly about?: stri
 interface Endpoint {
   readonly method: "GET" | "POST";
   readonly path: string;
-  readonly who: "host" | "agent" | "nobody";
+  readonly who: "host" | "agent" | "none";
   readonly changes?: boolean;
   /** Parameters of the query, or members of the body. */
   readonly draw?: (random: Random) => Drawn;
@@ -35,7 +35,7 @@ export function drawRequest(random: Random): GeneratedRequest {
   const { method, path, who, changes = false } = endpoint;
   const members: Drawn = endpoint.draw?.(random) ?? (async () => ({}));
   const bad = random.below(10);
-  const [aboutJwt, credential] = drawCredential(random, who !== "nobody" && bad < 4);
+  const [aboutJwt, credential] = drawCredential(random, who !== "none" && bad < 4);
   const faulty = bad >= 3 && bad < 8;
   const [aboutMembers, shape] =
     method === "GET"
@@ -45,7 +45,7 @@ export function drawRequest(random: Random): GeneratedRequest {
         : GOOD_BODY;
   const registers = path === "/agent/register";
   return {
-    about: [who === "nobody" ? undefined : aboutJwt, members.about, aboutMembers]
+    about: [who === "none" ? undefined : aboutJwt, members.about, aboutMembers]
       .filter((part) => part !== undefined)
       .join(", "),
     method,
@@ -53,7 +53,7 @@ export function drawRequest(random: Random): GeneratedRequest {
     async make(world) {
       const given = await members(world);
       const sent = shape(given);
-      const signer = who === "nobody" ? undefined : await signerOf(world, who, registers);
+      const signer = who === "none" ? undefined : await signerOf(world, who, registers);
       const authorization = signer === undefined ? {} : await credential(signer);
       if (typeof sent === "string") return { path: path + sent, sending: authorization };
       return { path, sending: { ...sent, ...authorization } };
@@ -132,7 +132,7 @@ function drawQueryFault(
 
 /** Mostly an agent of the host, in any state; sometimes another's, or none. */
 function drawAgentId(random: Random, mostly: "acting" | "spare"): InWorld<string> {
-  if (random.once(8)) return () => "nobody";
+  if (random.once(8)) return () => "unknown";
   const role = random.once(2) ? mostly : random.pick(ROLES.filter((any) => any !== "acting"));
   return ({ agents }) => agents[role].id ?? "";
 }
@@ -221,7 +221,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   {
     method: "POST",
     path: "/agent/introspect",
-    who: "nobody",
+    who: "none",
     draw: (random) => {
       const [about, credential] = drawCredential(random, random.once(2));
       const members = async (world: World) => {
@@ -264,7 +264,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   {
     method: "POST",
     path: "/host/enroll",
-    who: "nobody",
+    who: "none",
     draw: () => async () => ({ token: "x".repeat(43), public_key: (await newKey()).public }),
   },
 ];
