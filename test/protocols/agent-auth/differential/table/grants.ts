@@ -107,9 +107,9 @@ export const GRANTS: Section = {
     {
       what: "`reason` of a pending grant",
       reference: "why the agent asked, or a sentence of theirs",
-      ours: "absent",
+      ours: "why the agent asked; absent where it did not say",
       reason: "gap in the text",
-      why: "the agent knows why it asked; the user sees it in the console",
+      why: "words of the server's own would pass for the agent's",
       places: [{ path: "agent_capability_grants[].reason", reference: "string", ours: "–" }],
     },
     {

@@ -67,14 +67,6 @@ export const REGISTRY: Section = {
       places: [{ path: "user_id", reference: "string", ours: "null" }],
     },
     {
-      what: "`last_used_at`",
-      reference: "the last call of any kind",
-      ours: "the last execution",
-      reason: "gap in the text",
-      why: "what the user wants to know is when authority was used",
-      places: [{ path: "last_used_at", reference: "string", ours: "null" }],
-    },
-    {
       what: "a rejected or claimed agent's grants",
       reference: "those granted at once stay active",
       ours: "revoked",
