@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { FULL } from "../../../support/size.js";
 import { Stage } from "./flows/flow.js";
 import { FLOWS } from "./flows/index.js";
 import { type Difference, differencesOf, recorded } from "./observation.js";
@@ -22,10 +23,12 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([reference.server.close(), ours.server.close()]));
 
-test("the reference answers the flows as on record", async () => {
-  const record = reference.seen.map(recorded).join("\n");
-  await expect(`${record}\n`).toMatchFileSnapshot("reference-answers.txt");
-});
+if (FULL) {
+  test("the reference answers the flows as on record", async () => {
+    const record = reference.seen.map(recorded).join("\n");
+    await expect(`${record}\n`).toMatchFileSnapshot("reference-answers.txt");
+  });
+}
 
 test("both take every step of the flows", () => {
   expect(stepsOf(ours)).toEqual(stepsOf(reference));
@@ -36,8 +39,11 @@ test("both take every step of the flows", () => {
   }
 });
 
-test("a row of the table stands for each difference, and each row is seen in the flows", () => {
-  expect(explained(SECTIONS, differences)).toEqual({ unexplained: [], unobserved: [] });
+test("a row of the table stands for each difference, and each row is seen in all flows", () => {
+  const { unexplained, unobserved } = explained(SECTIONS, differences);
+  expect({ unexplained, unobserved: FULL ? unobserved : [] }).toEqual({
+    ...{ unexplained: [], unobserved: [] },
+  });
 });
 
 test("docs/agent-auth-differences.md has the table", async () => {
