@@ -224,7 +224,9 @@ test("every verb explains itself, and its examples work", async () => {
   const shell = new Shell(bench);
   for (const verb of verbs) {
     const help = await bench.output("grants", ...(verb === "" ? [] : [verb]), "--help");
-    expect(help).toMatch(new RegExp(`^Usage: proviso grants ?${verb}\\b.*\\n\\n[A-Z].*\\.\\n`, "s"));
+    expect(help).toMatch(
+      new RegExp(`^Usage: proviso grants ?${verb}\\b.*\\n\\n[A-Z].*\\.\\n`, "s"),
+    );
     const examples = [...help.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = ""]) => line);
     expect(examples.length).toBeGreaterThan(0);
     for (const line of examples) {
