@@ -13,7 +13,7 @@ import type { AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { faultWriter } from "../../src/protocols/a2a/answer.js";
 import { type A2AOptions, mountA2A } from "../../src/protocols/a2a/server.js";
 import { type AgentAuthOptions, prepareAgentAuth } from "../../src/protocols/agent-auth/server.js";
-import { mountApprovals } from "../../src/protocols/approvals/console.js";
+import { APPROVALS_PATH, mountApprovals } from "../../src/protocols/approvals/console.js";
 import {
   type DelegationServerOptions,
   mountDelegation,
@@ -68,7 +68,7 @@ type Protocol =
 const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
   a2a: {
     mount(parts, place) {
-      const { cardUrl, rpcUrl, restUrl, stop } = mountA2A(a2aOptions(parts), place);
+      const { cardUrl, rpcUrl, restUrl, stop } = mountA2A(a2aOptions(parts, place), place);
       const addresses = [
         { name: "cardUrl", label: "card", url: cardUrl },
         { name: "rpcUrl", label: "JSON-RPC", url: rpcUrl },
@@ -178,7 +178,7 @@ function agentAuthOptions(parts: AgentParts): AgentAuthOptions {
   };
 }
 
-function a2aOptions(parts: AgentParts): A2AOptions {
+function a2aOptions(parts: AgentParts, { url }: Place): A2AOptions {
   const { config, agent, authenticator, tasks, runTask, log, metrics } = parts;
   const { name, description, version, delegates, push } = config;
   const { bodyBytes, bodyDepth, timeoutMs, requests, seconds } = config.limits;
@@ -189,6 +189,7 @@ function a2aOptions(parts: AgentParts): A2AOptions {
       card: { name, description, version, ...(delegates === undefined ? {} : { delegates }) },
     },
     ...(runTask === undefined ? {} : { runTask }),
+    ...(parts.console === undefined ? {} : { verificationUri: `${url}${APPROVALS_PATH}` }),
     ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
     ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
     timeout: timeoutMs,

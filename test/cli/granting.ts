@@ -1,5 +1,7 @@
+import type { Approval } from "../../src/agent/approvals/approval.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import { createSkill } from "../../src/agent/index.js";
+import type { AgentGrant, AgentRecord } from "../../src/agent/registry/records.js";
 import { Registry } from "../../src/agent/registry/registry.js";
 import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import { capabilityTerms } from "../../src/agent/registry/terms.js";
@@ -50,30 +52,41 @@ export async function registryOn(
 
 let keys = 0;
 
+interface TestKey {
+  readonly key: { readonly kty: string; readonly crv: string; readonly x: string };
+  readonly thumbprint: string;
+}
+
 /** A public key, and its thumbprint, that no other host or agent has. */
-export function newKey() {
+export function newKey(): TestKey {
   const thumbprint = `thumbprint-${++keys}`;
   return { key: { kty: "OKP", crv: "Ed25519", x: thumbprint }, thumbprint };
 }
 
 /** A host of Alice's. */
-export async function hostOf(registry: Registry, principal = "alice") {
+export async function hostOf(registry: Registry, principal = "alice"): Promise<TestKey> {
   const key = newKey();
   const made = await registry.createHost({ principal, name: "Alice's laptop", key });
   if (!made.ok) throw new Error(made.message);
   return key;
 }
 
+interface Asked {
+  readonly approval: Approval;
+  readonly agent: AgentRecord;
+  readonly grants: readonly AgentGrant[];
+}
+
 /** An agent that asks for something, and the approval that it waits for. */
 export async function asking(
   registry: Registry,
-  host: ReturnType<typeof newKey>,
+  host: TestKey,
   asked: {
     readonly name?: string;
     readonly purpose?: string;
     readonly capabilities?: readonly string[];
   } = {},
-) {
+): Promise<Asked> {
   const own = newKey();
   const { name = "Payments agent", purpose = "pay the rent" } = asked;
   const { capabilities = ["transfer_funds"] } = asked;

@@ -1,23 +1,22 @@
 import { beforeAll, expect, test } from "vitest";
 import { inspect } from "../../src/index.js";
 import { Bench, document } from "./run.js";
-import { CONFIG, serve, writeAgent } from "./serving.js";
+import { CONFIG, serve, TOKENS, writeAgent } from "./serving.js";
 
 // A grant that needs an approval, from the configuration to the token: everything at the command line.
 
 const bench = new Bench();
-const TOKEN = "access-of-alice-0123456789";
 beforeAll(async () => {
   await bench.init();
   writeAgent(bench);
-  bench.write("access", TOKEN);
+  bench.write("access", TOKENS.alice);
 });
 
-const [grant] = CONFIG["grants"];
+const [grant, ...others] = CONFIG["grants"];
 const config = {
   ...CONFIG,
   protocols: ["a2a", "approvals"],
-  grants: [{ ...grant, approval: { approvers: ["alice", "carol"], needed: 2 } }],
+  grants: [{ ...grant, approval: { approvers: ["alice", "carol"], needed: 2 } }, ...others],
 };
 
 test("what the configuration says needs an approval waits for its approvers", async () => {
