@@ -76,9 +76,9 @@ function some(kind: Kind, query: Query) {
   const conditions = [sql`1 = 1`];
   for (const [member, value] of Object.entries(members)) {
     if (value === undefined) continue;
-    if (typeof value !== "string") throw new TypeError(`${member}: must be a string`);
-    const lookup = lookups[member];
-    if (lookup !== undefined) conditions.push(lookup(value));
+    const condition = lookups[member]?.(value);
+    if (condition === undefined) throw new TypeError(`${member}: cannot be looked up by this`);
+    conditions.push(condition);
   }
   if (after !== undefined) {
     const table = sql.table(TABLES[kind]);
