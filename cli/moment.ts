@@ -2,6 +2,8 @@ import { parseTime, readDuration } from "../src/caveats/time.js";
 import { usageError } from "./exit.js";
 import { quoted } from "./output.js";
 
+export { seenFromNow, spanInWords } from "../src/caveats/moment-words.js";
+
 const TIME =
   /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(\.\d+)?(?:([Zz])|([+-])(\d{2}):(\d{2}))?$/;
 const EXAMPLES =
@@ -38,21 +40,4 @@ export function momentFrom(option: string, text: string, now: number): Date {
   const year = moment.getUTCFullYear();
   if (year >= 0 && year <= 9998) return moment;
   throw refuse("that is beyond the years that a token can name");
-}
-
-/** A span of time in words, rounded, in its one largest unit: `12 min`, `3 days`. */
-export function spanInWords(milliseconds: number): string {
-  const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 120) return `${minutes} min`;
-  const hours = Math.round(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
-}
-
-/** When a time is, seen from now: `in 12 min` or `12 min ago`. */
-export function seenFromNow(time: string, now: number): string {
-  const moment = parseTime(time);
-  if (moment === undefined) return "at an unknown time";
-  return moment > now ? `in ${spanInWords(moment - now)}` : `${spanInWords(now - moment)} ago`;
 }

@@ -1,6 +1,9 @@
 import { styleText } from "node:util";
+import { escapedJson } from "../src/bytes/printable.js";
 import type { Context, Output } from "./context.js";
 import { environmentError } from "./exit.js";
+
+export { escapedJson, printable } from "../src/bytes/printable.js";
 
 // What the command writes, and how: data and talk, text from a token or a file made safe to show, colours,
 // and rows. A terminal acts on control characters, and direction marks make text read as something it is
@@ -54,33 +57,9 @@ export function printAnswer(
   printLine(context, json === true ? escapedJson(document) : lines.join("\n"));
 }
 
-// Controls (C0, C1, DEL), formats (bidirectional marks, zero-width, tags), surrogates, private use,
-// unassigned, line and paragraph separators.
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
-const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-
-/** The text with every unsafe character as an escape, such as `\u{1b}`. */
-export function printable(text: string): string {
-  return text.replace(UNSAFE, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return NAMED[character] ?? `\\u{${code.toString(16)}}`;
-  });
-}
-
 /** The text as a quoted JSON string without unsafe characters. */
 export function quoted(text: string): string {
   return escapedJson(text);
-}
-
-/** JSON whose strings hold no unsafe character raw; it reads back as the same value. */
-export function escapedJson(value: unknown): string {
-  return (JSON.stringify(value) ?? "null").replace(UNSAFE, (character) => {
-    let escapes = "";
-    for (let i = 0; i < character.length; i++) {
-      escapes += `\\u${character.charCodeAt(i).toString(16).padStart(4, "0")}`;
-    }
-    return escapes;
-  });
 }
 
 /** The text, cut where it is longer than so many characters. */

@@ -1,40 +1,69 @@
 import { readFileSync } from "node:fs";
-import type { Command } from "commander";
+import { type Command, Help } from "commander";
 import { packageFile } from "./package-file.js";
 import { addExamples } from "./verb.js";
 
-const AFTER = `
-Exit codes:
-  0  done, or allowed
-  1  refused by a rule
-  2  the command line is not right
-  3  the token is malformed
-  4  the token is not authentic
-  5  revoked, or the revocation list is too old
-  6  the environment: no home, an unreadable file, a locked store, a full disk
-  7  card diff: something is announced to end; 8: something is gone
+type Item = readonly [term: string, what: string];
 
-Environment:
-  PROVISO_HOME  the issuer's home folder; --home goes first. Without either it is
-                ~/.local/share/proviso (Linux, below XDG_DATA_HOME if that is set),
-                ~/Library/Application Support/proviso (macOS),
-                %LOCALAPPDATA%\\proviso (Windows)
-  PROVISO_ACCESS_TOKEN
-                your OAuth access token, for request and invoke
-  NO_COLOR      no colours; FORCE_COLOR: colours also where there is no terminal
+const EXIT_CODES: readonly Item[] = [
+  ["0", "done, or allowed"],
+  ["1", "refused by a rule"],
+  ["2", "the command line is not right"],
+  ["3", "the token is malformed"],
+  ["4", "the token is not authentic"],
+  ["5", "revoked, or the revocation list is too old"],
+  ["6", "the environment: no home, an unreadable file, a locked store, a full disk"],
+  ["7", "card diff: something is announced to end"],
+  ["8", "card diff: something is gone"],
+];
 
-A token is a bearer token: whoever has it can use it. @FILE and - keep it out of
-the shell's history and the list of processes.`;
+const ENVIRONMENT: readonly Item[] = [
+  [
+    "PROVISO_HOME",
+    "the issuer's home folder; --home goes first. Without either it is ~/.local/share/proviso " +
+      "(Linux, below XDG_DATA_HOME if that is set), ~/Library/Application Support/proviso (macOS), " +
+      "%LOCALAPPDATA%\\proviso (Windows)",
+  ],
+  ["PROVISO_ACCESS_TOKEN", "your OAuth access token, for request and invoke"],
+  ["NO_COLOR", "no colours, as --no-color; FORCE_COLOR: colours also where there is no terminal"],
+  ["COLUMNS", "the width of this help, in characters"],
+];
 
-/** What the program is, for its own help. Verbs do without, so they do not load this. */
-export function describe(program: Command): void {
+const BEARER =
+  "A token is a bearer token: any party that has it can use it. @FILE and - keep it out of the shell's " +
+  "history and the list of processes.";
+
+/** What stands below the commands, as wide as the terminal. */
+function afterCommands(width: number): string {
+  const help = new Help();
+  help.prepareContext({ helpWidth: width });
+  help.minWidthToWrap = 16;
+  const list = (title: string, items: readonly Item[]): string => {
+    const longest = Math.max(...items.map(([term]) => term.length));
+    const lines = items.map(([term, what]) => help.formatItem(term, longest, what, help));
+    return [`${title}:`, ...lines].join("\n");
+  };
+  const parts = [
+    list("Exit codes", EXIT_CODES),
+    list("Environment", ENVIRONMENT),
+    help.boxWrap(BEARER, width),
+  ];
+  return `\n${parts.join("\n\n")}`;
+}
+
+/**
+ * What the program is, for its own help. Verbs do without, so they do not load this.
+ *
+ * @param width - Of the help, in characters.
+ */
+export function describe(program: Command, width: number): void {
   program
     .description(
       "Capabilities for agents: mint one, narrow it offline, check it, revoke any branch of it.",
     )
     .usage("<command> [options]")
-    .version(version(), "-V, --version", "show the version")
-    .helpCommand("help [command]", "show the help of a command");
+    .version(version(), "-v, --version", "show the version")
+    .helpCommand("help [command...]", "show the help of a command");
   const path = [
     "proviso init --issuer documents-agent",
     "proviso mint --grant documents:read --op retrieve --op search > token",
@@ -44,7 +73,7 @@ export function describe(program: Command): void {
     "proviso revoke @narrowed --reason 'task done'",
   ];
   addExamples(program, path, "The common path");
-  program.addHelpText("after", AFTER);
+  program.addHelpText("after", afterCommands(width));
 }
 
 function version(): string {

@@ -39,15 +39,22 @@ const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
 /**
  * Runs one command line, with nothing of the process but what it is given.
  *
- * @param args - What stands after the program's name.
+ * @param words - What stands after the program's name.
  * @returns The exit code, when the command is done.
  */
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
-  const context: Context = { ...surroundings, exitCode: EXIT.done };
-  const verb = verbIn(args);
+export async function run(words: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+  const { env } = surroundings;
+  const context: Context = {
+    ...surroundings,
+    env: words.includes("--no-color") ? { ...env, NO_COLOR: "1" } : env,
+    exitCode: EXIT.done,
+  };
+  let args = words;
+  let verb: string | undefined;
   try {
+    args = await usualWords(words);
+    verb = verbIn(args);
     if (verb === "verify") assertHelpAlone(args);
-    if (args[0] === "help") await assertVerb(args[1]);
     const program = await buildProgram(context, verb);
     // What the shells' scripts call: the words may be anything, so commander does not read them.
     if (args[0] === "__complete") {
@@ -70,6 +77,15 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   return context.exitCode;
 }
 
+/** Words that people try first, as this command has them. */
+async function usualWords(words: readonly string[]): Promise<readonly string[]> {
+  const [first, ...others] = words;
+  if (first === "-V" || first === "version") return ["--version", ...others];
+  if (first !== "help" || others[0] === undefined || others[0].startsWith("-")) return words;
+  await assertVerb(others[0]);
+  return [...others, "--help"];
+}
+
 // Exit code 0 of `verify` means allowed, so a "token" such as --help must not lead to it.
 function assertHelpAlone(args: readonly string[]): void {
   if (!args.some((word) => word === "-h" || word === "--help") || args.length === 2) return;
@@ -80,8 +96,8 @@ function assertHelpAlone(args: readonly string[]): void {
 }
 
 // Help on a verb that there is not would otherwise be an error without words.
-async function assertVerb(word: string | undefined): Promise<void> {
-  if (word === undefined || word.startsWith("-") || Object.hasOwn(VERBS, word)) return;
+async function assertVerb(word: string): Promise<void> {
+  if (Object.hasOwn(VERBS, word)) return;
   const { didYouMean } = await import("./unknown-name.js");
   const hint = didYouMean(word, Object.keys(VERBS), "proviso --help shows the commands");
   throw usageError(`unknown command '${word.slice(0, 40)}'`, hint);
@@ -93,26 +109,29 @@ async function buildProgram(context: Context, verb?: string): Promise<Command> {
   const globalOptions = [
     new Option("--home <dir>", "the issuer's home folder (env: PROVISO_HOME)"),
     new Option("--json", "print one JSON document; errors too"),
+    new Option("--no-color", "print without colours"),
   ];
   for (const option of globalOptions) program.addOption(option);
   const { PROVISO_HOME: home } = context.env;
   if (home !== undefined) program.setOptionValueWithSource("home", home, "env");
+  const width = helpWidth(context);
   program
     .exitOverride()
     .configureOutput({
       writeOut: (text) => printData(context, text),
       // Errors are told by reportFailure, with their hint.
       writeErr: () => {},
-      getOutHelpWidth: () => Math.min(context.stdout.columns ?? 80, 100),
+      getOutHelpWidth: () => width,
       getOutHasColors: () => false,
     })
     .configureHelp({
       showGlobalOptions: true,
+      minWidthToWrap: 20,
       subcommandTerm: termOf,
       visibleGlobalOptions: (command) => (command === program ? [] : globalOptions),
     })
     .helpOption("-h, --help", "show this help");
-  if (verb === undefined) (await import("./overview.js")).describe(program);
+  if (verb === undefined) (await import("./overview.js")).describe(program, width);
   const names = verb === undefined ? Object.keys(VERBS) : [verb];
   for (const module of await Promise.all(names.map((name) => VERBS[name]?.()))) {
     module?.define(program, context);
@@ -122,13 +141,24 @@ async function buildProgram(context: Context, verb?: string): Promise<Command> {
   return program;
 }
 
+/** As wide as the terminal, or as COLUMNS says, within what can be read. */
+function helpWidth({ env, stdout }: Context): number {
+  const { COLUMNS: columns = "" } = env;
+  const wanted = /^\d{1,4}$/.test(columns) ? Number(columns) : (stdout.columns ?? 80);
+  return Math.min(Math.max(wanted, 40), 100);
+}
+
 /** How a verb stands in the list: its name, and its arguments or the verbs below it. */
 function termOf(command: Command): string {
-  const below = command.commands.map((child) => child.name()).join("|");
+  const below = command.commands.map((child) => child.name());
   const names = command.registeredArguments.map((argument) =>
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   );
-  return [command.name(), ...(below === "" ? names : [below])].join(" ");
+  if (below.length === 0) return [command.name(), ...names].join(" ");
+  // A verb with options of its own does something without a verb below it.
+  const choice = [...below, ...names].join("|");
+  const isWhole = names.length === 0 && command.options.length > 0;
+  return `${command.name()} ${isWhole ? `[${choice}]` : choice}`;
 }
 
 /** The verb that a command line names, if it is one and no help on the whole is asked for. */
@@ -136,7 +166,7 @@ function verbIn(args: readonly string[]): string | undefined {
   for (let i = 0; i < args.length; i++) {
     const word = args[i] ?? "";
     if (word === "--home") i++;
-    else if (word !== "--json" && !word.startsWith("--home=")) {
+    else if (word !== "--json" && word !== "--no-color" && !word.startsWith("--home=")) {
       // Completion needs the others to complete them.
       return Object.hasOwn(VERBS, word) && word !== "completion" ? word : undefined;
     }

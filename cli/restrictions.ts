@@ -58,6 +58,8 @@ export async function restrictionsFrom(
       hop[key] = readLimits(value);
     } else if (kind === "moment") {
       hop[key] = await timeFrom(option.long ?? key, String(value), moments);
+    } else if (key === "operations" && Array.isArray(value)) {
+      hop[key] = value.flatMap((one: string) => one.split(",").map((name) => name.trim()));
     } else hop[key] = value;
   }
   return hop;

@@ -1,6 +1,11 @@
 import { resolve } from "node:path";
-import { importKeyring } from "../src/issuer/keyring.js";
-import { createKeyringFile, readKeyringFile } from "../src/stores/keyring-file.js";
+import { importKeyring, type Keyring } from "../src/issuer/keyring.js";
+import { StorageError } from "../src/storage/storage-error.js";
+import {
+  createKeyringFile,
+  readKeyringFile,
+  replaceKeyringFile,
+} from "../src/stores/keyring-file.js";
 import type { Context } from "./context.js";
 import { asUsage, usageError } from "./exit.js";
 import { findHome } from "./home.js";
@@ -9,7 +14,7 @@ import type { GlobalOptions } from "./verb.js";
 
 /** How the keys for one service are handed over. */
 export interface ServiceKeysOptions extends GlobalOptions {
-  readonly out?: string;
+  readonly output?: string;
   readonly reveal?: boolean;
 }
 
@@ -19,15 +24,15 @@ export function giveServiceKeys(
   options: ServiceKeysOptions,
   service: string,
 ): void {
-  const { out, reveal = false } = options;
+  const { output, reveal = false } = options;
   const { files } = findHome(context, options);
   const keyring = readKeyringFile(files.keyring);
   const set = asUsage(() => keyring.serviceKeys(service));
   const warning = `this is secret: any party that has it can mint tokens for ${service}, and for no other`;
-  if (out !== undefined) {
-    const file = resolve(context.cwd, out);
+  if (output !== undefined) {
+    const file = resolve(context.cwd, output);
     const own = importKeyring(set);
-    createKeyringFile(file, own);
+    put(file, own);
     const keys = own.list();
     const count = keys.length === 1 ? "one key" : `${keys.length} keys`;
     printAnswer(context, options, { service, file, keys }, [`${printable(file)} has ${count}`]);
@@ -37,9 +42,21 @@ export function giveServiceKeys(
   if (context.stdout.isTerminal && !reveal) {
     throw usageError(
       `the keys for ${service} are secret, and this would show them on the terminal`,
-      "--out FILE writes them to a file that its owner alone may open; --reveal shows them",
+      "--output FILE writes them to a file that its owner alone may open; --reveal shows them",
     );
   }
   say(context, `warning: ${warning}`);
   printData(context, `${JSON.stringify(set, undefined, options.json === true ? 0 : 2)}\n`);
+}
+
+/** Makes the file, or renews it where it has keys of the same service; nothing else is overwritten. */
+function put(file: string, own: Keyring): void {
+  try {
+    createKeyringFile(file, own);
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.code !== "key_file_exists") throw error;
+    const present = readKeyringFile(file);
+    if (present.service !== own.service) throw error;
+    replaceKeyringFile(file, own, present);
+  }
 }

@@ -6,6 +6,7 @@ import { decodeUtf8 } from "../src/bytes/utf8.js";
 import type { Context } from "./context.js";
 import { CliError, EXIT, environmentError, usageError } from "./exit.js";
 import { say, withoutTokens } from "./output.js";
+import { tokenIn, tokensIn } from "./token-text.js";
 
 // No macaroon comes near this; what is longer was not meant.
 const MAX_BYTES = 1024 * 1024;
@@ -21,12 +22,13 @@ const UNREADABLE: Readonly<Record<string, readonly [reason: string, hint: string
 };
 
 /** How a token argument is explained in every verb's help. */
-export const TOKEN_HELP = "the token, @FILE, or - for standard input (as when it is left out)";
+export const TOKEN_HELP =
+  "the token, @FILE (@FILE:2 for the second in it), or - for standard input (as when it is left out)";
 
 /**
- * The token an argument stands for: itself, a file's content for `@FILE`, or standard input for `-`
- * and where the argument is left out. White space around what a file or standard input holds is
- * dropped; a token given as such is taken as it is.
+ * The token an argument stands for: itself, a file's content for `@FILE`, one of several in it for
+ * `@FILE:2`, or standard input for `-` and where the argument is left out. What people have around a token
+ * is taken off: {@link tokenIn}.
  *
  * @throws CliError if there is nothing to read, it can not be read, or it plainly is something else.
  * @throws TokenError if what was read is not text, or too long for any token.
@@ -36,6 +38,31 @@ export function readTokenArgument(
   argument: string | undefined,
   what = "token",
 ): string {
+  const { text, choice, source } = readText(context, argument, what);
+  return tokenIn(text, choice, source);
+}
+
+/**
+ * All tokens that an argument stands for, as {@link readTokenArgument} reads one.
+ *
+ * @throws As it does.
+ */
+export function readTokensArgument(
+  context: Context,
+  argument: string | undefined,
+): readonly string[] {
+  const { text, choice, source } = readText(context, argument, "token");
+  return choice === undefined ? tokensIn(text) : [tokenIn(text, choice, source)];
+}
+
+interface ReadText {
+  readonly text: string;
+  /** Which of several tokens, from 1. */
+  readonly choice?: number;
+  readonly source?: string;
+}
+
+function readText(context: Context, argument: string | undefined, what: string): ReadText {
   const { stdin, cwd } = context;
   if (argument === undefined && stdin.isTerminal) {
     const hint = `give the ${what} itself, @FILE, or pipe it in: proviso ... < FILE`;
@@ -44,18 +71,27 @@ export function readTokenArgument(
   if (argument === undefined || argument === "-") {
     if (stdin.isTerminal)
       say(context, `Reading the ${what} from the terminal; end it with Ctrl-D.`);
-    return asToken(textFrom("standard input", (chunk) => stdin.read(chunk)));
+    return { text: textFrom("standard input", (chunk) => stdin.read(chunk)) };
   }
   if (!argument.startsWith("@")) {
-    if (!isFile(resolve(cwd, argument))) return asToken(argument);
+    if (!isFile(resolve(cwd, argument))) return { text: argument };
     throw notToken(
       "this is the name of a file, not a token",
       `there is a file ${argument}: write @${argument}`,
     );
   }
-  const path = argument.slice(1);
-  if (path === "") throw usageError("@ is not followed by the name of a file", "write @FILE");
-  return namingSource(argument, () => asToken(fileText(resolve(cwd, path), path)));
+  const given = argument.slice(1);
+  if (given === "") throw usageError("@ is not followed by the name of a file", "write @FILE");
+  const { path, choice } = chosenIn(given, cwd);
+  const text = namingSource(argument, () => fileText(resolve(cwd, path), path));
+  return { text, source: `@${path}`, ...(choice === undefined ? {} : { choice }) };
+}
+
+/** The file, and the number behind its name: a file that has such a name goes first. */
+function chosenIn(given: string, cwd: string): { readonly path: string; readonly choice?: number } {
+  const [, path, choice] = /^(.+):([1-9]\d{0,3})$/s.exec(given) ?? [];
+  if (path === undefined || isFile(resolve(cwd, given))) return { path: given };
+  return { path, choice: Number(choice) };
 }
 
 /**
@@ -78,25 +114,6 @@ export function namingSource<T>(
     }
     if (!(error instanceof CliError && error.exitCode === EXIT.malformed)) throw error;
     throw notToken(`${source}: ${error.message}`, error.hint);
-  }
-}
-
-// What is often taken for a token, since it holds one.
-function asToken(text: string): string {
-  if (/^bearer\s/i.test(text)) {
-    throw notToken("this is a header's value, not a token alone", "drop the word Bearer");
-  }
-  if (text.startsWith("{") && holdsToken(text)) {
-    throw notToken("this is JSON that holds a token", 'take its "token" member');
-  }
-  return text;
-}
-
-function holdsToken(text: string): boolean {
-  try {
-    return Object.hasOwn(JSON.parse(text), "token");
-  } catch {
-    return false;
   }
 }
 

@@ -9,11 +9,13 @@ import type { Argument, Command, Option } from "commander";
  *
  * @param program - With every verb.
  * @param words - What stands behind the program's name, the last one as far as it is written. Bash
- *   hands over `--to=v2` in three words.
+ *   hands over `--to=v2` in three words, and `@file` in two.
  */
 export function candidates(program: Command, words: readonly string[]): readonly string[] {
   const glued = words.at(-1) === "=" ? [...words, ""] : words;
-  const typed = glued.filter((word, at) => word !== "=" || !glued[at - 1]?.startsWith("--"));
+  const typed = glued
+    .filter((word, at) => word !== "=" || !glued[at - 1]?.startsWith("--"))
+    .filter((word, at, all) => word !== "@" || at === all.length - 1);
   const word = typed.at(-1) ?? "";
   let command = program;
   let position = 0;

@@ -3,20 +3,29 @@ export type Shell = "bash" | "zsh" | "fish";
 
 /** What a shell loads: it asks `proviso __complete` what may stand where the cursor is. */
 export const SCRIPTS: Readonly<Record<Shell, string>> = {
-  // Bash 3.2 and later. It breaks words at @ and completes files by itself where nothing is offered.
+  // Bash 3.2 and later. It completes files by itself where nothing is offered.
   bash: `# bash completion for proviso. Load it in this shell:
 #   source <(proviso completion bash)
 # or for every shell, save it as
 #   ~/.local/share/bash-completion/completions/proviso
 _proviso() {
-  local IFS=$'\\n' cur="\${COMP_WORDS[COMP_CWORD]}" line
-  [ "$cur" = "=" ] && cur=""
+  local IFS=$'\\n' cur="\${COMP_WORDS[COMP_CWORD]}" line at=""
+  [ "$cur" = "@" ] || [ "\${COMP_WORDS[COMP_CWORD-1]}" = "@" ] && at=1
+  [ "$cur" = "=" ] || [ "$cur" = "@" ] && cur=""
   COMPREPLY=()
   for line in $(proviso __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null); do
     case "$line" in
       :directories)
         compopt -o filenames 2>/dev/null
         COMPREPLY=($(compgen -d -- "$cur"))
+        ;;
+      :token)
+        # Bash breaks words at @, and yet takes it for a part of what it replaces.
+        [ -n "$at" ] || continue
+        for line in $(compgen -f -- "$cur"); do
+          [ -d "$line" ] && line="$line/" && compopt -o nospace 2>/dev/null
+          COMPREPLY+=("@$line")
+        done
         ;;
       :*) ;;
       *) COMPREPLY+=("\${line%%$'\\t'*}") ;;

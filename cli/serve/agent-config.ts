@@ -1,9 +1,12 @@
 import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
+import type { ListedAgent } from "../../src/agent/delegation/agents.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
+import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
 import type { Grant } from "../../src/issuer/grant.js";
 import type { Delegate } from "../../src/protocols/a2a/card.js";
+import type { OpenIdLoginOptions } from "../../src/protocols/approvals/login/openid.js";
 import type { Collection } from "../../src/sources/table-columns.js";
 
 /**
@@ -41,8 +44,13 @@ export interface AgentConfig {
     readonly graceMs: number;
     readonly revocations: number;
   };
+  readonly delegation?: DelegationConfig;
   /** Absent means that services rely on the list for 5 minutes. */
   readonly revocationFeed?: { readonly maxAge: string };
+  /** With the protocol agent-auth. */
+  readonly agentAuth?: AgentAuthConfig;
+  /** Absent means that users sign in by development tokens, where callers have these. */
+  readonly approvals?: { readonly login?: ConsoleLoginConfig; readonly lifetime?: string };
   readonly push?: { readonly origins: readonly string[] };
   readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
@@ -50,7 +58,29 @@ export interface AgentConfig {
 }
 
 /** The protocols that there are, by the names that the schema lists. */
-export type ProtocolName = "a2a" | "revocations";
+export type ProtocolName = "a2a" | "agent-auth" | "approvals" | "delegation" | "revocations";
+
+interface DelegationConfig {
+  readonly enabled: boolean;
+  readonly prefix: string;
+  readonly tenant?: string;
+  readonly allowEqual: boolean;
+  readonly agents: readonly ListedAgent[];
+  readonly maxDelegations: number;
+}
+
+/** How agents register themselves, and what they get. */
+export interface AgentAuthConfig extends Omit<RegistrySettings, "lifetimes"> {
+  /** The capabilities that are shown without credentials; none unless given. */
+  readonly public?: readonly string[] | "*";
+  /** The URLs of services that execute a capability in the agent's place, by its name. */
+  readonly locations?: { readonly [capability: string]: string };
+  readonly verificationUrl?: string;
+  /** Durations, such as `1h`. */
+  readonly lifetimes?: {
+    readonly [Name in keyof NonNullable<RegistrySettings["lifetimes"]>]: string;
+  };
+}
 
 type ResourcesConfig =
   | { readonly folder: string }
@@ -62,3 +92,8 @@ type ResourcesConfig =
 type AuthenticationConfig =
   | { readonly development: readonly FixedToken[] | string }
   | (Omit<JwtAuthenticatorOptions, "jwks"> & { readonly jwks: string | PublicJwkSet });
+
+/** How users sign in to the approvals console. */
+export interface ConsoleLoginConfig extends Omit<OpenIdLoginOptions, "clientSecret"> {
+  readonly clientSecret?: { readonly file: string } | { readonly env: string };
+}

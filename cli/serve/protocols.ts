@@ -1,5 +1,9 @@
 import type { Authenticator } from "../../src/agent/caller.js";
 import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
+import type { Ledger } from "../../src/agent/ledger.js";
+import type { Policy } from "../../src/agent/policy.js";
+import type { Registry } from "../../src/agent/registry/registry.js";
+import type { RegistryStore } from "../../src/agent/registry/registry-store.js";
 import type { Home } from "../../src/home/open-home.js";
 import { type AgentLog, failureLog } from "../../src/http/log.js";
 import type { AgentMetrics } from "../../src/http/metrics.js";
@@ -8,20 +12,36 @@ import type { HealthCheck } from "../../src/http/status.js";
 import type { AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { faultWriter } from "../../src/protocols/a2a/answer.js";
 import { type A2AOptions, mountA2A } from "../../src/protocols/a2a/server.js";
+import { type AgentAuthOptions, prepareAgentAuth } from "../../src/protocols/agent-auth/server.js";
+import { mountApprovals } from "../../src/protocols/approvals/console.js";
+import {
+  type DelegationServerOptions,
+  mountDelegation,
+} from "../../src/protocols/delegation/server.js";
 import { createRevocationFeed } from "../../src/protocols/revocations/feed.js";
 import { mountRevocations } from "../../src/protocols/revocations/mount.js";
 import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 import type { AgentConfig, ProtocolName } from "./agent-config.js";
+import { fromConfig } from "./config.js";
+import type { ConsoleSettings } from "./console.js";
 import type { Address } from "./settings.js";
 
 /** What a protocol gets of the agent that is served: one agent, one ledger and one list for all. */
 export interface AgentParts {
   readonly config: AgentConfig;
+  /** The configuration's file, as errors name it. */
+  readonly file: string;
   readonly agent: IssuingAgent;
+  readonly registry: Registry;
+  readonly registryStore: RegistryStore;
+  readonly policy: Policy;
+  readonly ledger: Ledger;
   readonly authenticator: Authenticator;
   readonly tasks: TaskStore;
   readonly keys: Home["keys"];
   readonly revocations: Home["revocations"];
+  /** Present where the approvals console is served. */
+  readonly console: ConsoleSettings | undefined;
   /** Seconds for which services may rely on the list. */
   readonly feedMaxAge: number | undefined;
   readonly runTask: AgentSkills["runTask"];
@@ -37,13 +57,13 @@ interface ProtocolAddress {
   readonly url: string;
 }
 
+type MountedProtocol = Mounted & { readonly addresses: readonly ProtocolAddress[] };
+
 /** A protocol in which callers reach the agent: mounted beside the others, on one port. */
-interface Protocol {
-  mount(
-    parts: AgentParts,
-    place: Place,
-  ): Mounted & { readonly addresses: readonly ProtocolAddress[] };
-}
+type Protocol =
+  | { mount(parts: AgentParts, place: Place): MountedProtocol }
+  /** Checks and loads first what mounting takes, before anything listens. */
+  | { prepare(parts: AgentParts): Promise<(place: Place) => MountedProtocol> };
 
 const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
   a2a: {
@@ -55,6 +75,35 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
         { name: "restUrl", label: "HTTP+JSON", url: restUrl },
       ];
       return { addresses, stop };
+    },
+  },
+  approvals: {
+    mount({ config, agent, registry, ledger, console, log, metrics }, place) {
+      if (console === undefined) throw new TypeError("the approvals console has no login");
+      const { issuer, skills } = agent;
+      const { name } = config;
+      const parts = { name, issuer, registry, ledger, log, metrics, skills: skills.values() };
+      const { approvalsUrl, stop } = mountApprovals({ ...parts, ...console }, place);
+      return { addresses: [{ name: "approvalsUrl", label: "approvals", url: approvalsUrl }], stop };
+    },
+  },
+  delegation: {
+    mount(parts, place) {
+      const { delegationUrl: url, stop } = mountDelegation(delegationOptions(parts), place);
+      return { addresses: [{ name: "delegationUrl", label: "delegation", url }], stop };
+    },
+  },
+  "agent-auth": {
+    async prepare(parts) {
+      const mount = await fromConfig(
+        parts.file,
+        () => prepareAgentAuth(agentAuthOptions(parts)),
+        (words) => words.replace(/^options\b/, "agentAuth"),
+      );
+      return (place) => {
+        const { discoveryUrl: url, stop } = mount(place);
+        return { addresses: [{ name: "discoveryUrl", label: "Agent-Auth", url }], stop };
+      };
     },
   },
   revocations: {
@@ -77,17 +126,25 @@ export interface ServedAgent {
 /**
  * Serves an agent in the protocols of its configuration, on one port.
  *
+ * @throws CliError `config_invalid` if a protocol cannot be served as the configuration has it.
  * @throws Error if the port is taken.
  */
 export async function serveProtocols(parts: AgentParts, address: Address): Promise<ServedAgent> {
   const { config, health, log } = parts;
   const { timeoutMs: timeout, graceMs: grace } = config.limits;
   const around = { publicUrl: config.publicUrl, timeout, grace, health };
+  const mounts = await Promise.all(
+    config.protocols.map(async (name) => {
+      const protocol: Protocol = PROTOCOLS[name];
+      if ("prepare" in protocol) return protocol.prepare(parts);
+      return (place: Place) => protocol.mount(parts, place);
+    }),
+  );
   const { url, mounted, close } = await serve(
     { ...around, answer: faultWriter("rest"), onFailure: failureLog(log) },
     address,
     (place) => {
-      const all = config.protocols.map((name) => PROTOCOLS[name].mount(parts, place));
+      const all = mounts.map((mount) => mount(place));
       return {
         addresses: all.flatMap(({ addresses }) => addresses),
         stop: async () => void (await Promise.all(all.map((one) => one.stop()))),
@@ -95,6 +152,30 @@ export async function serveProtocols(parts: AgentParts, address: Address): Promi
     },
   );
   return { url, addresses: mounted.addresses, close };
+}
+
+function delegationOptions({ config, metrics, ...parts }: AgentParts): DelegationServerOptions {
+  const { agent, authenticator, registryStore: registry, revocations, ledger, log } = parts;
+  const { bodyBytes, bodyDepth, requests, seconds, revocations: maxRevocations } = config.limits;
+  return {
+    ...{ agent, authenticator, registry, revocations, ledger, log, metrics, maxRevocations },
+    ...config.delegation,
+    observe: (observation) => metrics.decided(observation),
+    ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
+  };
+}
+
+function agentAuthOptions(parts: AgentParts): AgentAuthOptions {
+  const { config, agent, registry, policy, ledger, log, metrics } = parts;
+  const { name, description, agentAuth = {} } = config;
+  const { public: shown, verificationUrl } = agentAuth;
+  const { bodyBytes, bodyDepth, timeoutMs: timeout, requests, seconds } = config.limits;
+  return {
+    ...{ agent, registry, policy, ledger, log, metrics, timeout, provider: { name, description } },
+    ...(shown === undefined ? {} : { public: shown }),
+    ...(verificationUrl === undefined ? {} : { verificationUrl }),
+    ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
+  };
 }
 
 function a2aOptions(parts: AgentParts): A2AOptions {

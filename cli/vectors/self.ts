@@ -7,9 +7,10 @@ import type { Invocation } from "../../src/caveats/invocation.js";
 import { parseTime } from "../../src/caveats/time.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import type { IssuerOptions } from "../../src/issuer/issuer-options.js";
-import { importKeyring } from "../../src/issuer/keyring.js";
+import { importKeyring, type Keyring } from "../../src/issuer/keyring.js";
 import { RootKey } from "../../src/macaroon/root-key.js";
 import { verifySignatures } from "../../src/macaroon/signatures.js";
+import { chainIdOf } from "../../src/revocation/chain-id.js";
 import { RevocationList, type RevocationSnapshot } from "../../src/revocation/list.js";
 import { answerDiscovery, type DiscoveryRequest } from "./self-discovery.js";
 
@@ -65,13 +66,9 @@ function hex(bytes: Uint8Array): string {
 function check(request: CheckRequest): { readonly [name: string]: unknown } {
   const { token, issuer: name, keys, now, revocations, grants } = request;
   const time = parseTime(now) ?? Number.NaN;
-  const jwks = keys.map((key, at) => {
-    const uses = at === 0 ? ["sign", "verify"] : ["verify"];
-    return { kty: "oct", alg: "HS256", key_ops: uses, iat: 0, ...key };
-  });
   const issuer = createIssuer({
     name,
-    keys: importKeyring({ keys: jwks }),
+    keys: keyringOf(keys),
     revocations: new RevocationList(revocations),
     clock: () => time,
     grants,
@@ -85,9 +82,19 @@ function check(request: CheckRequest): { readonly [name: string]: unknown } {
     throw error;
   }
   if (decision.allowed) {
-    return { result: "allowed", revocationIds: decision.capability.revocationIds };
+    const { revocationIds } = decision.capability;
+    return { result: "allowed", revocationIds, chainId: chainIdOf(revocationIds.at(-1) ?? "") };
   }
   return { result: "refused", denials: decision.denials };
+}
+
+/** The keys of a request as a keyring; which of them mints is all the same. */
+export function keyringOf(keys: CheckRequest["keys"]): Keyring {
+  const jwks = keys.map((key, at) => {
+    const uses = at === 0 ? ["sign", "verify"] : ["verify"];
+    return { kty: "oct", alg: "HS256", key_ops: uses, iat: 0, ...key };
+  });
+  return importKeyring({ keys: jwks });
 }
 
 function invocationFrom({ argumentsText, time, ...rest }: AskedInvocation): Invocation {

@@ -2,12 +2,13 @@ import type { Command } from "commander";
 import { type Attenuation, attenuate, revocationId } from "../../src/capability/attenuate.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
-import { printJson, printLine, say } from "../output.js";
+import { say } from "../output.js";
 import { addRestrictions, restrictionsFrom, withinSize } from "../restrictions.js";
 import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
+import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
 import { act, addExamples, type GlobalOptions } from "../verb.js";
 
-interface Options extends GlobalOptions {
+interface Options extends GlobalOptions, TokenOutput {
   readonly intersect?: boolean;
   readonly nonce: boolean;
 }
@@ -27,10 +28,11 @@ export function define(program: Command, context: Context): void {
     },
   })
     .option("--intersect", "narrow silently to what the token still allows")
-    .option("--no-nonce", "leave out the random nonce that makes this child revocable on its own")
-    .action(act(context, run));
+    .option("--no-nonce", "leave out the random nonce that makes this child revocable on its own");
+  addOutput(command).action(act(context, run));
   addExamples(command, [
     "proviso attenuate @token --op retrieve --expires 5m > narrowed",
+    "proviso attenuate @token --expires 5m --output shorter",
     "proviso attenuate --arg 'amount<=1000' --arg 'currency in USD,EUR' < token",
     "cat token | proviso attenuate --max-further-hops 0 --purpose 'summarise one report'",
     "proviso attenuate @token --expires 2030-01-31T23:59:59Z --intersect",
@@ -54,8 +56,11 @@ async function run(context: Context, options: Options, argument?: string): Promi
   });
   if (!result.ok) throw refusal(result, intersect);
   const { token: child, hop, revocationId: id } = result;
+  if (Object.keys(restrictions).length === 0) {
+    say(context, "note: nothing is taken away; the child can be revoked on its own");
+  }
   if (options.json !== true) {
-    printLine(context, child);
+    await printTokens(context, options, undefined, [child]);
     if (!context.stderr.isTerminal) return;
     const { summaryLine } = await import("../token-words.js");
     say(context, summaryLine(child));
@@ -64,7 +69,8 @@ async function run(context: Context, options: Options, argument?: string): Promi
   const { inspect } = await import("../../src/capability/inspect.js");
   const { capability, authority } = inspect(child);
   const { expires } = authority;
-  printJson(context, { token: child, id: capability?.id, hop, expires, revocationId: id });
+  const document = { token: child, id: capability?.id, hop, expires, revocationId: id };
+  await printTokens(context, options, document, [child]);
 }
 
 function refusal(result: Extract<Attenuation, { ok: false }>, intersect: boolean): CliError {

@@ -3,13 +3,14 @@ import { type MacaroonFormat, readMacaroons } from "../../src/macaroon/read.js";
 import { writeMacaroons } from "../../src/macaroon/write.js";
 import type { Context } from "../context.js";
 import { asUsage } from "../exit.js";
-import { escapedJson, printAnswer } from "../output.js";
+import { escapedJson } from "../output.js";
 import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
+import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
 import { act, addExamples, type GlobalOptions } from "../verb.js";
 
 const FORMATS: readonly MacaroonFormat[] = ["v1", "v2", "v1json", "v2json"];
 
-interface Options extends GlobalOptions {
+interface Options extends GlobalOptions, TokenOutput {
   readonly to: MacaroonFormat;
 }
 
@@ -26,16 +27,17 @@ export function define(program: Command, context: Context): void {
       new Option("--to <format>", "the form to write").choices(FORMATS).makeOptionMandatory(),
     )
     .action(act(context, run));
+  addOutput(command);
   addExamples(command, [
     "proviso convert @token --to v2json > token.json",
     "proviso convert --to v2 < token.json",
   ]);
 }
 
-function run(context: Context, options: Options, argument?: string): void {
+async function run(context: Context, options: Options, argument?: string): Promise<void> {
   const text = readTokenArgument(context, argument);
   const { macaroons } = namingSource(argument, () => readMacaroons(text));
   const token = asUsage(() => writeMacaroons(macaroons, options.to), "try another form");
   const line = /json$/.test(options.to) ? escapedJson(JSON.parse(token)) : token;
-  printAnswer(context, options, { format: options.to, token }, [line]);
+  await printTokens(context, options, { format: options.to, token }, [line]);
 }

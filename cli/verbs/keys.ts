@@ -43,11 +43,15 @@ export function define(program: Command, context: Context): void {
     .command("service")
     .description(
       "Derives the keys for one service, and gives them as a JWK Set. With it the service checks and " +
-        "narrows what is minted for it by mint --service, and mints for itself alone. Give it a new one " +
-        "after keys rotate.",
+        "narrows what is minted for it by mint --service, and mints for itself alone. After keys rotate, " +
+        "renew its file.",
     )
     .argument("<service>", "the service's name, as it stands in the audience of tokens")
-    .option("--out <file>", "write them to a new file, mode 0600", toText)
+    .option(
+      "-o, --output <file>",
+      "write them to a file, mode 0600: a new one, or one with keys of this service",
+      toText,
+    )
     .option("--reveal", "show them also where the output is a terminal")
     .action(act(context, giveServiceKeys));
   for (const verb of [rotate, retire]) addDatabase(verb);
@@ -59,7 +63,7 @@ export function define(program: Command, context: Context): void {
   addExamples(rotate, rotation);
   addExamples(exported, backup);
   addExamples(retire, [...rotation, ...retirement]);
-  const derivation = ["proviso keys service documents --out documents.jwks"];
+  const derivation = ["proviso keys service documents --output documents.jwks"];
   addExamples(service, derivation);
   addExamples(keys, [...listing, ...rotation, ...derivation, ...backup, ...retirement]);
 }

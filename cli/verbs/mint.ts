@@ -7,12 +7,13 @@ import type { Home } from "../../src/home/open-home.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import { addDatabase, type HomeChoice, withHome } from "../home.js";
-import { printAnswer, say } from "../output.js";
+import { say } from "../output.js";
 import { addRestrictions, restrictionsFrom, withinSize } from "../restrictions.js";
+import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
 import { summaryLine } from "../token-words.js";
 import { act, addExamples, toText } from "../verb.js";
 
-interface Options extends HomeChoice {
+interface Options extends HomeChoice, TokenOutput {
   readonly grant: string;
   readonly principal?: string;
   readonly anyOp?: boolean;
@@ -42,13 +43,14 @@ export function define(program: Command, context: Context): void {
         "when it expires: a time such as 2030-01-31T23:59:59Z, or a duration from now such as 15m",
     },
   }).action(act(context, run));
+  addOutput(command);
   addDatabase(command);
   addExamples(command, [
     "proviso mint --grant documents:read --op retrieve --op search > token",
     "proviso mint --grant documents:read --principal user_7 --op retrieve --resource rh_1 --expires 2h",
     "proviso mint --grant payments:send --op pay --arg 'amount<=1000' --arg 'currency in USD,EUR'",
     "proviso mint --grant documents:read --op retrieve --max-further-hops 0 --json",
-    "proviso mint --grant documents:read --op retrieve --service documents > token",
+    "proviso mint --grant documents:read --op retrieve --service documents > documents.token",
   ]);
 }
 
@@ -59,7 +61,7 @@ async function run(context: Context, options: Options): Promise<void> {
   const minted = await withHome(context, options, (home) => mint(request, home));
   const { token, id, issued, expires, revocationId, hop } = minted;
   const document = { token, id, grant, principal, service, issued, expires, revocationId, hop };
-  printAnswer(context, options, document, [token]);
+  await printTokens(context, options, document, [token]);
   if (options.json !== true && context.stderr.isTerminal) say(context, summaryLine(token));
 }
 

@@ -84,7 +84,7 @@ export function define(program: Command, context: Context): void {
     "proviso verify @token --grant documents:read --op retrieve",
     "proviso verify --grant documents:read --op retrieve --resource rh_1 --arg amount=500 --arg to=acc_456 < token",
     "proviso verify @token --grant documents:read --op retrieve --at 5m --json",
-    "proviso verify @token --keys documents.jwks --issuer documents-agent --grant documents:read --op retrieve",
+    "proviso verify @documents.token --keys documents.jwks --issuer documents-agent --grant documents:read --op retrieve",
     'proviso verify @token --grant documents:read --op delete || echo "refused, exit code $?"',
   ]);
 }

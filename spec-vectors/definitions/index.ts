@@ -38,6 +38,7 @@ import { ranges } from "./ranges.js";
 import { revocationEntries } from "./revocation-entries.js";
 import { revocationPlaces } from "./revocation-places.js";
 import { revocations } from "./revocations.js";
+import { serviceKeys } from "./service-keys.js";
 import { sets } from "./sets.js";
 import { signatures } from "./signatures.js";
 import { thirdParty } from "./third-party.js";
@@ -101,6 +102,7 @@ export const CHECK_SUBJECTS: readonly CheckSubject[] = [
   namesInOrder,
   absentValues,
   thirdPartyOrder,
+  serviceKeys,
 ];
 
 /** What `capability-discovery.json` holds, in order. */

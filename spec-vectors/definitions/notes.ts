@@ -39,6 +39,7 @@ export type Flag =
   | "Identifier"
   | "WrongIssuer"
   | "KeyRotation"
+  | "ServiceKey"
   | "CanonicalForm"
   | "UnknownRestriction"
   | "MalformedHop"
@@ -123,6 +124,10 @@ export const NOTES: Readonly<Record<Flag, Note>> = {
   Identifier: note("PARSER_DIFFERENTIAL", "The identifier has exactly the members of section 6."),
   WrongIssuer: note("AUTH_BYPASS", "A token of another issuer, or under a key that is not there."),
   KeyRotation: note("MISSING_STEP", "Several keys: the token's own is used, and no other."),
+  ServiceKey: note(
+    "AUTH_BYPASS",
+    "A key that is derived for one service. What is made under it is good for that service alone, whatever its hops say.",
+  ),
   CanonicalForm: note(
     "PARSER_DIFFERENTIAL",
     "A hop whose bytes are not, or only just are, its RFC 8785 form; two readers could see two hops in it.",

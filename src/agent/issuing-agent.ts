@@ -7,7 +7,6 @@ import { executeGrant, type GrantExecution, type GrantToken, grantToken } from "
 import type { AgentContext } from "./agent-options.js";
 import { ownInvocation, skillArguments } from "./arguments.js";
 import type { Caller, Presenter } from "./caller.js";
-import { readCapabilityRequest } from "./capability-request.js";
 import type {
   Clearance,
   Mode,
@@ -20,7 +19,6 @@ import { collectApproved, type Keep } from "./collecting.js";
 import { type Coverage, coverageOf } from "./coverage.js";
 import { clearCall, clearOperation } from "./gate.js";
 import type { KnownGrant } from "./grant.js";
-import { issueOffers } from "./issuance.js";
 import {
   type AttenuationOutcome,
   attenuatePresented,
@@ -28,14 +26,12 @@ import {
   introspect,
   revocationOfPresented,
 } from "./maintenance.js";
-import { offersFor } from "./offer.js";
 import {
   type InvocationOutcome,
   LeaveLostError,
   type RequestOutcome,
   type RevocationOutcome,
 } from "./outcomes.js";
-import { openPending } from "./pending.js";
 import {
   type AuthenticatedCapability,
   authenticateAll,
@@ -43,9 +39,10 @@ import {
   type Presented,
 } from "./presented.js";
 import { Recorder } from "./recorder.js";
-import { type RequestDenial, tooManyRevocations } from "./refusal.js";
+import { tooManyRevocations } from "./refusal.js";
 import type { AgentGrant } from "./registry/records.js";
 import type { Registry } from "./registry/registry.js";
+import { requestCapabilities } from "./requesting.js";
 import type { Operation, Skill } from "./skill.js";
 
 /**
@@ -85,35 +82,8 @@ export class IssuingAgent {
    * @returns What was issued; and what waits for an approval, under grants that need one.
    * @throws StorageError if the issuance could not be recorded; then nothing was issued.
    */
-  async request(caller: Caller, params: Json, id?: string): Promise<RequestOutcome> {
-    const elapsed = this.#recorder.start();
-    const reading = readCapabilityRequest(params);
-    const refuse = (denial: RequestDenial, purpose?: string): RequestOutcome => {
-      this.#recorder.notIssued(caller, denial.code, purpose, elapsed());
-      return { ok: false, denial };
-    };
-    if (!reading.ok) return refuse(reading.denial);
-    const { request } = reading;
-    const { purpose } = request.restrictions;
-    const found = await offersFor(request, caller, this.#context);
-    if (!found.ok) return refuse(found.denial, purpose);
-    const { offers, ...rest } = found;
-    const waiting = offers.filter(({ grant }) => grant.approval !== undefined);
-    const open = offers.filter(({ grant }) => grant.approval === undefined);
-    const issuance = await issueOffers(open, request, caller, this.#context);
-    if (!issuance.ok) return refuse(issuance.denial, purpose);
-    const opened =
-      waiting.length === 0
-        ? undefined
-        : await openPending(waiting, request, caller, this.#context, id);
-    if (opened?.ok === false) return refuse(opened.denial, purpose);
-    const { granted, kept } = issuance;
-    if (offers.length === 0) this.#recorder.notIssued(caller, "nothing_found", purpose, elapsed());
-    else if (granted.length > 0) {
-      await this.#recorder.issued(caller, granted, kept, purpose, elapsed());
-    }
-    const pending = opened === undefined ? {} : { pending: opened.pending };
-    return { ...rest, capabilities: granted, ...pending };
+  request(caller: Caller, params: Json, id?: string): Promise<RequestOutcome> {
+    return requestCapabilities(caller, params, id, this.#context, this.#recorder);
   }
 
   /**

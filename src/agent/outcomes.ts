@@ -1,5 +1,5 @@
 import type { Json } from "../bytes/json.js";
-import type { OpenedApproval } from "./approvals/approvals.js";
+import type { OpenedApproval } from "./approvals/opening.js";
 import type { Clearance } from "./clearance.js";
 import type { GrantedCapability } from "./issuance.js";
 import type { AgentDenials, Denied, RefusedGrant, RequestRefusal } from "./refusal.js";

@@ -5,7 +5,10 @@ import { readFilter } from "./resources/filter.js";
 
 /** One line of a policy table: a principal, or a group of them, and what it may do. */
 export interface PolicyRule {
-  /** The principal, as authentication names it. Either this or `group`. */
+  /**
+   * The principal, as authentication names it; `autonomous:*` for agents of the registry that act for no
+   * user. Either this or `group`.
+   */
   readonly principal?: string;
   readonly group?: string;
   /** The grant's id, or `*` for all. */
@@ -40,7 +43,7 @@ export class PolicyTable implements Policy {
 
   permissions(principal: string, grant: string): readonly Permission[] {
     return this.#rules
-      .filter((rule) => rule.principals.has(principal) && ["*", grant].includes(rule.grant))
+      .filter((rule) => isNamed(principal, rule) && ["*", grant].includes(rule.grant))
       .map((rule) => rule.permission);
   }
 
@@ -81,6 +84,13 @@ export class PolicyTable implements Policy {
  */
 export function createPolicyTable(definition: PolicyDefinition): PolicyTable {
   return new PolicyTable(definition);
+}
+
+const AUTONOMOUS = "autonomous:";
+
+function isNamed(principal: string, { principals }: CheckedRule): boolean {
+  if (principals.has(principal)) return true;
+  return principal.startsWith(AUTONOMOUS) && principals.has(`${AUTONOMOUS}*`);
 }
 
 interface CheckedRule {

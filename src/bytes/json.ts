@@ -57,6 +57,28 @@ export function canonicalJson(value: Json): string {
   return `{${members.join(",")}}`;
 }
 
+/**
+ * Whether `text` is the canonical form of the value that `JSON.parse` has made of it.
+ *
+ * @throws TypeError as {@link canonicalJson}.
+ */
+export function isCanonicalJson(value: Json, text: string): boolean {
+  // What the runtime writes is canonical if names are in order; it escapes half of a surrogate pair.
+  if (JSON.stringify(value) === text && namesAscend(value) && !text.includes("\\ud")) return true;
+  return canonicalJson(value) === text;
+}
+
+function namesAscend(value: Json): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (Array.isArray(value)) return value.every(namesAscend);
+  let before: string | undefined;
+  for (const [name, member] of Object.entries(value)) {
+    if ((before !== undefined && before >= name) || !namesAscend(member)) return false;
+    before = name;
+  }
+  return true;
+}
+
 const MAX_NAME_LENGTH = 24;
 
 /** A name from a token as it is shown in messages: quoted, shortened, controls escaped. */

@@ -136,11 +136,7 @@ function judge(
     by.audience === undefined && context.audience !== undefined
       ? { ...by, audience: context.audience }
       : by;
-  const [first, ...more] = [
-    ...revocationDenials(token, asked, context),
-    ...serviceDenials(token, asked),
-    ...rules(token, asked),
-  ];
+  const [first, ...more] = [...revocationDenials(token, asked, context), ...rules(token, asked)];
   if (first === undefined) return { allowed: true, capability: verifiedCapability(token) };
   return { allowed: false, denials: [first, ...more], capability: refusedCapability(token) };
 }
@@ -240,7 +236,7 @@ function serviceDenials({ identifier }: AuthenticToken, { audience }: CheckedInv
 }
 
 function hopDenials(token: AuthenticToken, asked: CheckedInvocation): Denial[] {
-  const denials: Denial[] = [];
+  const denials: Denial[] = serviceDenials(token, asked);
   const suggest = suggestions();
   for (const [index, { links }] of token.chains.entries()) {
     for (const [at, link] of links.entries()) {

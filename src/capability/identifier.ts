@@ -1,6 +1,6 @@
 import {
   canonicalBytes,
-  canonicalJson,
+  isCanonicalJson,
   isJsonObject,
   type Json,
   quotedName,
@@ -57,7 +57,7 @@ export function decodeIdentifier(bytes: Uint8Array): Identifier {
   let canonical: boolean;
   try {
     value = JSON.parse(text);
-    canonical = canonicalJson(value) === text;
+    canonical = isCanonicalJson(value, text);
   } catch {
     throw malformed("the identifier is not JSON that has a canonical form");
   }

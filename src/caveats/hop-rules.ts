@@ -24,7 +24,7 @@ export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
     flag: {
       kind: "list",
       form: "--op <operation>",
-      help: "an operation that stays allowed; repeat for more",
+      help: "an operation that stays allowed; repeat for more, or list them: a,b",
     },
     named: ({ operation }) => [operation],
   }),

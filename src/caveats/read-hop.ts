@@ -1,4 +1,4 @@
-import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
+import { isCanonicalJson, isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import type { Hop } from "./hop.js";
 import { type HopProblem, malformed, unknownName } from "./hop-rule.js";
@@ -28,7 +28,7 @@ export function readHop(caveat: Uint8Array): HopReading {
   let value: Json;
   try {
     value = JSON.parse(text);
-    if (!isJsonObject(value) || canonicalJson(value) !== text) {
+    if (!isJsonObject(value) || !isCanonicalJson(value, text)) {
       return refuse([malformed(undefined, "the caveat is not in canonical form (RFC 8785)")]);
     }
   } catch {

@@ -9,10 +9,14 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d
  */
 export function parseTime(text: string): number | undefined {
   if (!FORM.test(text)) return undefined;
-  const time = Date.parse(text);
-  // Date.parse lets 30 February and 24:00 roll over; writing the result again shows it.
-  return !Number.isNaN(time) && formatTime(time) === text ? time : undefined;
+  const time = new Date(text);
+  // A Date lets 30 February and 24:00 roll over into the next day.
+  const exists = time.getUTCDate() === Number(text.slice(8, 10)) && !text.startsWith("24", 11);
+  return exists ? time.getTime() : undefined;
 }
+
+// Most moments that are written are in the second of the one before.
+let written: { readonly second: number; readonly text: string } | undefined;
 
 /**
  * The canonical form of a moment, in whole seconds, rounded down.
@@ -20,11 +24,14 @@ export function parseTime(text: string): number | undefined {
  * @throws TypeError if the moment is outside the years 0000 to 9999.
  */
 export function formatTime(milliseconds: number): string {
-  const time = new Date(Math.floor(milliseconds / 1000) * 1000);
+  const second = Math.floor(milliseconds / 1000);
+  if (written?.second === second) return written.text;
+  const time = new Date(second * 1000);
   if (Number.isNaN(time.getTime())) throw new TypeError("not a moment in time");
   const text = time.toISOString();
   if (text.length !== 24) throw new TypeError(`the year of ${text} does not have four digits`);
-  return `${text.slice(0, 19)}Z`;
+  written = { second, text: `${text.slice(0, 19)}Z` };
+  return written.text;
 }
 
 /**

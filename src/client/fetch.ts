@@ -13,6 +13,8 @@ export interface AgentAccess {
   readonly timeout: number;
   /** The global one unless given. */
   readonly fetch?: typeof fetch | undefined;
+  /** What a protocol has for errors of its own; JSON-RPC's and `google.rpc.Status` unless given. */
+  readonly faultOf?: typeof faultIn | undefined;
 }
 
 /** Answers are texts for people and programs; a larger one was not meant. */
@@ -28,7 +30,7 @@ const MAX_DEPTH = 64;
  * @throws AgentFault if the answer is an error.
  */
 export function safeFetch(access: AgentAccess): typeof fetch {
-  const { origins, accessToken, timeout, fetch: ask = fetch } = access;
+  const { origins, accessToken, timeout, fetch: ask = fetch, faultOf = faultIn } = access;
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     assertWithin(url, origins);
@@ -40,7 +42,7 @@ export function safeFetch(access: AgentAccess): typeof fetch {
       const text = await textOf(url, response);
       // Only the answer to a condition: elsewhere it is a redirect to nowhere.
       const unchanged = response.status === 304 && headers.has("If-None-Match");
-      return unchanged ? emptied(response) : checked(url, response, text);
+      return unchanged ? emptied(response) : checked(url, response, text, faultOf);
     } catch (error) {
       // What is wrong with an answer that came is not that it came late.
       if (error instanceof ClientError || error instanceof AgentFault) throw error;
@@ -62,7 +64,7 @@ function emptied({ status, headers }: Response): Response {
   return new Response(null, { status, headers });
 }
 
-function checked(url: URL, response: Response, text: string): Response {
+function checked(url: URL, response: Response, text: string, faultOf: typeof faultIn): Response {
   const { status, statusText, headers } = response;
   const { origin, pathname } = url;
   if (status >= 300 && status < 400) {
@@ -73,7 +75,7 @@ function checked(url: URL, response: Response, text: string): Response {
     throw new ClientError("redirected", message, origin);
   }
   const body = jsonOf(text);
-  const fault = faultIn(response, body);
+  const fault = faultOf(response, body);
   if (fault !== undefined) throw fault;
   if (body === undefined && text !== "") {
     const type = headers.get("Content-Type")?.split(";", 1)[0] ?? "no content type";

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from "express";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import type { Authenticator, Caller, CallerAuthentication } from "../agent/caller.js";
+import type { Authenticator, Caller, CallerAuthentication, Presenter } from "../agent/caller.js";
 import { wwwAuthenticate } from "../auth/challenge.js";
 import type { FaultWriter } from "./fault.js";
 
@@ -16,6 +16,7 @@ export interface RateLimit {
 export const RATE_LIMIT: RateLimit = { requests: 600, seconds: 10 };
 
 const callers = new WeakMap<Request, Caller>();
+const presenters = new WeakMap<Request, Presenter>();
 
 /** Who makes a request. @throws TypeError for one that was not authenticated. */
 export function callerOf(req: Request): Caller {
@@ -24,9 +25,14 @@ export function callerOf(req: Request): Caller {
   return caller;
 }
 
-/** Who makes a request, if that is known. */
-export function knownCaller(req: Request): Caller | undefined {
-  return callers.get(req);
+/** Who makes a request, as far as that is known. */
+export function knownCaller(req: Request): Presenter | undefined {
+  return callers.get(req) ?? presenters.get(req);
+}
+
+/** Notes who makes a request, for its log: a protocol that authenticates by means of its own calls it. */
+export function noteCaller(req: Request, presenter: Presenter): void {
+  presenters.set(req, presenter);
 }
 
 /** Finds out who calls, or answers 401; 503 if that cannot be found out now. */
@@ -55,13 +61,19 @@ export function authentication(
   };
 }
 
-/** Counts requests by caller, over all that it is mounted on together, and answers 429 beyond the limit. */
-export function rateLimiter(limit: RateLimit): (answer: FaultWriter) => RequestHandler {
+/**
+ * Counts requests by caller, over all that it is mounted on together, and answers 429 beyond the limit.
+ *
+ * @param keyOf - What tells callers apart; principal and agent together unless given.
+ */
+export function rateLimiter(
+  limit: RateLimit,
+  keyOf: (req: Request) => string = partyKey,
+): (answer: FaultWriter) => RequestHandler {
   const limiter = new RateLimiterMemory({ points: limit.requests, duration: limit.seconds });
   return (answer) => async (req, res, next) => {
-    const { principal, invoker } = callerOf(req);
     try {
-      await limiter.consume(JSON.stringify([principal, invoker]));
+      await limiter.consume(keyOf(req));
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
       const seconds = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
@@ -70,4 +82,9 @@ export function rateLimiter(limit: RateLimit): (answer: FaultWriter) => RequestH
     }
     return next();
   };
+}
+
+function partyKey(req: Request): string {
+  const { principal, invoker } = callerOf(req);
+  return JSON.stringify([principal, invoker]);
 }

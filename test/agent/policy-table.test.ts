@@ -205,3 +205,13 @@ describe("a mistake names its field", () => {
     expect(misuse(() => new PolicyTable(fromFile(definition)))).toContain(message);
   });
 });
+
+test("a rule for autonomous:* is for every agent that acts for no user, and for no user", () => {
+  const table = new PolicyTable({
+    rules: [{ principal: "autonomous:*", grant: "documents:read", operations: "*" }],
+  });
+  expect(table.permissions("autonomous:host_1", "documents:read")).toHaveLength(1);
+  for (const principal of ["alice", "autonomous", "Autonomous:x", "*"]) {
+    expect(table.permissions(principal, "documents:read"), principal).toEqual([]);
+  }
+});

@@ -5,6 +5,7 @@ import {
   canonicalBytes,
   canonicalJson,
   duplicateKey,
+  isCanonicalJson,
   isDeeperThan,
   isJsonObject,
   isTexts,
@@ -96,6 +97,55 @@ describe("canonical JSON", () => {
         const text = canonicalJson(any as Json);
         expect(canonicalJson(JSON.parse(text))).toBe(text);
       }),
+    );
+  });
+
+  const form = (text: string): boolean | "refused" => {
+    try {
+      return isCanonicalJson(JSON.parse(text), text);
+    } catch {
+      return "refused";
+    }
+  };
+  const slowForm = (text: string): boolean | "refused" => {
+    try {
+      return canonicalJson(JSON.parse(text)) === text;
+    } catch {
+      return "refused";
+    }
+  };
+
+  test.each([
+    '{"a":1,"b":[{"c":null},"d"]}',
+    '{"b":1,"a":1}',
+    '[{"a":{"c":1,"b":1}}]',
+    '{"1":0,"10":0,"2":0}',
+    '{"a":1,"a":1}',
+    '{"__proto__":1,"a":2}',
+    '{"a": 1}',
+    '{"a":1.0}',
+    "-0",
+    "1e21",
+    '"\\ud800"',
+    '{"\\udc00":1}',
+    '"\\\\ud800"',
+    '"\\u00e9"',
+    '"\\u001f"',
+    '"\\u001F"',
+  ])("is told from other JSON as by writing it again: %s", (text) => {
+    expect(form(text)).toBe(slowForm(text));
+  });
+
+  test("is told from other JSON, whatever the order of names and the notation", () => {
+    const name = fc.oneof(fc.integer({ min: 0, max: 30 }).map(String), fc.string({ maxLength: 2 }));
+    const inner = fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.dictionary(name, fc.jsonValue()));
+    const value = fc.oneof(fc.dictionary(name, inner), fc.array(inner));
+    fc.assert(
+      fc.property(value, fc.boolean(), (any, canonical) => {
+        const text = canonical ? canonicalJson(any as Json) : JSON.stringify(any);
+        expect(form(text)).toBe(slowForm(text));
+      }),
+      { numRuns: sized(1000) },
     );
   });
 

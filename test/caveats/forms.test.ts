@@ -83,6 +83,14 @@ describe("what is empty", () => {
 describe("times", () => {
   test("beyond the year 9999 are none, and cannot be written", () => {
     expect(parseTime("+010000-01-01T00:00:00Z")).toBeUndefined();
+    for (const none of ["2026-02-29", "2026-04-31", "2026-13-01", "2026-00-10", "2026-01-00"]) {
+      expect(parseTime(`${none}T00:00:00Z`)).toBeUndefined();
+    }
+    for (const none of ["24:00:00", "25:00:00", "23:60:00", "23:59:60"]) {
+      expect(parseTime(`2026-01-01T${none}Z`)).toBeUndefined();
+    }
+    expect(parseTime("2028-02-29T23:59:59Z")).toBe(Date.UTC(2028, 1, 29, 23, 59, 59));
+    expect(parseTime("0000-01-01T00:00:00Z")).toBe(Date.parse("0000-01-01T00:00:00Z"));
     expect(misuse(() => formatTime(Date.UTC(10_000, 0)))).toContain("does not have four digits");
   });
 

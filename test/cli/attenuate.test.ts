@@ -44,7 +44,10 @@ test("needs no home, no key and no network", async () => {
     // A preloaded module refuses every socket and every file outside of the program's own.
     runProgram(
       process.execPath,
-      ["--import", `data:text/javascript,${encodeURIComponent(GUARD)}`, MAIN, "attenuate", token],
+      [
+        ...["--import", `data:text/javascript,${encodeURIComponent(GUARD)}`, MAIN],
+        ...["attenuate", token, "--op", "retrieve"],
+      ],
       { env },
     ),
   ]);

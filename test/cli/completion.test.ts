@@ -58,7 +58,7 @@ for (const shell of SHELLS) {
       );
       expect(verbs).toEqual(expect.arrayContaining(VERBS));
       expect(m).toEqual(["mint"]);
-      expect(keys?.sort()).toEqual(["export", "list", "retire", "rotate"]);
+      expect(keys?.sort()).toEqual(["export", "list", "retire", "rotate", "service"]);
       expect(options).toEqual(
         expect.arrayContaining(["--op", "--arg", "--intersect", "--no-nonce", "--json", "--home"]),
       );
@@ -99,8 +99,6 @@ for (const shell of SHELLS) {
       expect(second).toEqual([]);
     });
 
-    // Bash itself completes the file's name behind the @, at which it breaks words.
-    if (shell === "bash") return;
     test("offers files behind @", async () => {
       const [files] = await offers("proviso inspect @to");
       expect(files?.map((name) => name.replace("@", ""))).toEqual(["token"]);

@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
+import { inspect } from "../../src/index.js";
 import { Bench } from "./run.js";
 
 const bench = new Bench();
@@ -65,44 +66,81 @@ describe("nothing to read", () => {
   });
 });
 
-describe("what is often taken for a token", () => {
-  const hint = async (args: readonly string[], input = ""): Promise<string> => {
-    const { status, stdout, stderr } = await bench.run(args, { input });
-    expect({ status, stdout }).toEqual({ status: 3, stdout: "" });
-    expect(stderr).not.toContain(token.slice(-43));
-    return stderr.split("hint: ")[1] ?? "";
+test("the name of a file is not taken for a token", async () => {
+  bench.write("task.token", token);
+  const { status, stdout, stderr } = await bench.run(["verify", "task.token", "--op", "retrieve"]);
+  expect({ status, stdout }).toEqual({ status: 3, stdout: "" });
+  expect(stderr).toContain("hint: there is a file task.token: write @task.token\n");
+});
+
+describe("what people have a token in is taken off", () => {
+  const idOf = async (args: readonly string[], input = ""): Promise<string> => {
+    const { status, stdout } = await bench.run(["inspect", ...args, "--json"], { input });
+    expect(status).toBe(0);
+    return JSON.parse(stdout).capability.id;
   };
-
-  test("a header's value", async () => {
-    const expected = "drop the word Bearer\n";
-    expect(await hint(["verify", `Bearer ${token}`, "--op", "retrieve"])).toBe(expected);
-    expect(await hint(["inspect"], `bearer ${token}\n`)).toBe(expected);
+  const issued = (text: string): object => ({ capabilities: [{ token }, { token: text }] });
+  let id = "";
+  let other = "";
+  let otherId = "";
+  beforeAll(async () => {
+    other = await bench.output("mint", "--grant", "documents:read", "--op", "retrieve");
+    id = await idOf([token]);
+    otherId = await idOf([other]);
   });
 
-  test("the name of a file", async () => {
-    bench.write("task.token", token);
-    expect(await hint(["verify", "task.token", "--op", "retrieve"])).toBe(
-      "there is a file task.token: write @task.token\n",
-    );
+  test.each<[string, (text: string) => string]>([
+    ["a header's value", (text) => `Bearer ${text}`],
+    ["a header's value in small letters", (text) => `bearer  ${text}`],
+    ["quotes", (text) => `"${text}"`],
+    ["single quotes", (text) => `'${text}'`],
+    ["what --json prints", (text) => JSON.stringify({ token: text, id: "cap_1" }, null, 2)],
+    ["what request --json prints", (text) => JSON.stringify({ capabilities: [{ token: text }] })],
+  ])("%s", async (_what, around) => {
+    expect(await idOf([], `${around(token)}\n`)).toBe(id);
+    expect(await idOf([around(token)])).toBe(id);
   });
 
-  test("what --json prints", async () => {
-    expect(await hint(["inspect"], JSON.stringify({ token, id: "cap_1" }))).toBe(
-      'take its "token" member\n',
-    );
+  test.each<[string, () => string]>([
+    ["one a line", () => `${token}\n\n  ${other}\n`],
+    ["one a line, each in quotes", () => `"${token}"\n"${other}"\n`],
+    ["in JSON", () => JSON.stringify(issued(other))],
+  ])("several tokens: one is chosen by its number, %s", async (_how, text) => {
+    bench.write("tokens", text());
+    expect(await idOf(["@tokens:1"])).toBe(id);
+    expect(await idOf(["@tokens:2"])).toBe(otherId);
+    const none = await bench.run(["inspect", "@tokens"]);
+    expect(none).toMatchObject({ status: 2, stdout: "" });
+    expect(none.stderr).toContain("these are 2 tokens, one a line");
+    expect(none.stderr).toContain("hint: choose one by its number: @tokens:2");
+    const third = await bench.run(["inspect", "@tokens:3"]);
+    expect(third).toMatchObject({ status: 2, stdout: "" });
+    expect(third.stderr).toContain("there is no token 3: there are 2");
+  });
+
+  test("a file whose name ends in a number goes first", async () => {
+    bench.write("tokens", `${other}\n${other}\n`);
+    bench.write("tokens:2", token);
+    expect(await idOf(["@tokens:2"])).toBe(id);
+  });
+
+  test("by the command alone: the library takes nothing but a token", () => {
+    for (const around of [`Bearer ${token}`, `"${token}"`, JSON.stringify({ token })]) {
+      expect(() => inspect(around)).toThrow();
+    }
   });
 });
 
 test("an error names the file that the token is from", async () => {
   bench.write("broken", token.slice(0, -8));
-  bench.write("header", `Bearer ${token}`);
+  bench.write("header", `Bearer ${token.slice(0, -8)}`);
   const named = async (...args: string[]): Promise<string> => {
     const { status, stderr } = await bench.run(args);
     expect(status).toBe(3);
     return stderr;
   };
   expect(await named("diff", "@token", "@broken")).toMatch(/^proviso: broken: /);
-  expect(await named("diff", "@header", "@broken")).toMatch(/^proviso: header: .*\nhint: drop/);
+  expect(await named("diff", "@header", "@broken")).toMatch(/^proviso: header: /);
   expect(await named("diff", token, "AgIB")).toMatch(/^proviso: the child: /);
   expect(await named("inspect", "@broken")).toMatch(/^proviso: broken: /);
   expect(await named("attenuate", "@broken")).toMatch(/^proviso: broken: /);

@@ -5,10 +5,11 @@ import { runExamples } from "./run-examples.js";
 // The programs of the pages for servers do what their comments say.
 
 test.each([
-  ["docs/resource-server.md", 3],
+  ["docs/resource-server.md", 4],
   ["docs/agent.md", 1],
   ["docs/a2e.md", 1],
   ["docs/sessions.md", 1],
+  ["docs/delegation.md", 1],
   ["docs/declaring-capabilities.md", 1],
 ])("the programs of %s do what their comments say", (file, count) => {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");

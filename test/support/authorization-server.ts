@@ -19,6 +19,10 @@ export interface AuthorizationServerOptions {
   readonly lifetime?: number;
   /** What tokens are signed with; `ES256` unless given. */
   readonly algorithm?: "ES256" | "RS256" | "PS256" | "Ed25519";
+  /** Where users may be sent back to, beside the usual. */
+  readonly redirects?: readonly string[];
+  /** What ID tokens say of a user, beside `sub`. */
+  readonly claimsOf?: (user: string) => Readonly<Record<string, unknown>>;
 }
 
 /** What to ask for other than the first resource with all scopes. */
@@ -37,6 +41,8 @@ export interface AuthorizationServer {
   idTokenFor(user: string, client: string): Promise<string>;
   /** An access token of the agent on its own behalf: its `sub` is the agent. */
   clientToken(client: string, request?: TokenRequest): Promise<string>;
+  /** The secret of an agent. */
+  secretOf(client: string): string;
   /** From now on, signs with another key and publishes no other. */
   rotateKeys(): Promise<void>;
   /** How often the keys have been fetched. */
@@ -45,7 +51,12 @@ export interface AuthorizationServer {
   close(): Promise<void>;
 }
 
-const PASSWORD = "correct horse battery staple";
+/** Every user's. */
+export const PASSWORD = "correct horse battery staple";
+
+const SIGN_IN_PAGE = `<!DOCTYPE html><html lang="en"><title>Sign in</title><form method="post">
+<label>User <input name="user" autocomplete="username"></label><label>Password <input name="password" type="password" autocomplete="current-password"></label>
+<button>Sign in</button></form></html>`;
 
 /** Starts an authorization server (oidc-provider) on a free port of 127.0.0.1. */
 export async function startAuthorizationServer(
@@ -68,6 +79,11 @@ export async function startAuthorizationServer(
   });
 
   async function signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === "GET") {
+      response.setHeader("Content-Type", "text/html");
+      response.end(SIGN_IN_PAGE);
+      return;
+    }
     const form = new URLSearchParams(await text(request));
     const accountId = form.get("user") ?? "";
     if (!users.includes(accountId) || form.get("password") !== PASSWORD) {
@@ -83,7 +99,8 @@ export async function startAuthorizationServer(
   const issuer = `http://127.0.0.1:${port}`;
 
   async function useNewKeys(): Promise<void> {
-    const settings = { resources, scope, secrets, lifetime: options.lifetime ?? 600 };
+    const { lifetime = 600, redirects = [], claimsOf } = options;
+    const settings = { resources, scope, secrets, lifetime, redirects, claimsOf };
     const key = await signingKey(options.algorithm ?? "ES256");
     provider = await newProvider(issuer, key, settings);
     handle = provider.callback();
@@ -154,6 +171,7 @@ export async function startAuthorizationServer(
       const form = { grant_type: "client_credentials", resource, scope: wanted };
       return textIn(await tokens(client, form), "access_token");
     },
+    secretOf,
     rotateKeys: useNewKeys,
     close: async () => {
       if (!server.listening) return;

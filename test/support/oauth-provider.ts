@@ -11,13 +11,17 @@ interface ProviderSettings {
   readonly scope: string;
   readonly secrets: ReadonlyMap<string, string>;
   readonly lifetime: number;
+  /** Where else users may be sent back to. */
+  readonly redirects?: readonly string[];
+  /** What ID tokens say of a user, beside `sub`. */
+  readonly claimsOf?: ((user: string) => Readonly<Record<string, unknown>>) | undefined;
 }
 
 /** oidc-provider, set up for agents: JWT access tokens for resources, PKCE, no consent pages. */
 export async function newProvider(
   issuer: string,
   key: JWK,
-  { resources, scope, secrets, lifetime }: ProviderSettings,
+  { resources, scope, secrets, lifetime, redirects = [], claimsOf }: ProviderSettings,
 ): Promise<Provider> {
   const oidc = await withoutNotices(() => import("oidc-provider"));
   const alg = key.alg;
@@ -29,7 +33,7 @@ export async function newProvider(
           client_id,
           client_secret,
           grant_types: ["authorization_code", "client_credentials"],
-          redirect_uris: [CALLBACK],
+          redirect_uris: [CALLBACK, ...redirects],
           id_token_signed_response_alg: alg,
         })),
         scopes: ["openid"],
@@ -42,8 +46,10 @@ export async function newProvider(
         pkce: { required: () => true },
         findAccount: (_: unknown, accountId: string) => ({
           accountId,
-          claims: () => ({ sub: accountId }),
+          claims: () => ({ sub: accountId, ...claimsOf?.(accountId) }),
         }),
+        claims: { openid: ["sub", ...Object.keys(claimsOf?.("") ?? {})] },
+        conformIdTokenClaims: false,
         interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
         // Users have agreed beforehand to all that a client of theirs may ask for.
         loadExistingGrant: async ({ oidc: { client, session } }: Context) => {

@@ -11,6 +11,7 @@ from .judge import Denial, Invocation, judge
 from .limits import TOO_LARGE_CODES, FormError
 from .macaroon import Token
 from .revocation import check_list, revocation_id, revoked
+from .service_key import find_key, service_of
 from .signatures import SignatureError, verify_signatures
 from .wire import read_token
 
@@ -78,7 +79,8 @@ def check(
         return _refused(Denial("token_malformed", rule="identifier_malformed"))
     if identifier["iss"] != issuer:
         return _refused(Denial("foreign_issuer", message="another issuer made this"))
-    key = keys.get(str(identifier["kid"]))
+    kid = str(identifier["kid"])
+    key = find_key(kid, keys)
     if key is None:
         return _refused(Denial("unknown_key", message="there is no such key"))
     try:
@@ -88,6 +90,9 @@ def check(
     # Times order as their texts do.
     denials = revoked(revocations, tags, identifier, max(now, moment))
     denials.extend(judge_grant(str(identifier["grant"]), invocation.operation, acting, grants))
+    service = service_of(kid)
+    if service is not None and service != invocation.audience:
+        denials.append(Denial("audience_denied", 0, rule="kid", message="made for another service"))
     denials.extend(_rules(token, invocation, moment))
     if denials:
         return Refused(tuple(denials))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
 from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 
 from . import base64url
 from .hop import Object
 from .judge import Denial
+from .service_key import revocable_ids
 from .times import is_time
 
 _KINDS = ("link", "capability", "key", "principal")
@@ -21,6 +23,14 @@ class MalformedList(Exception):
 def revocation_id(tag: bytes) -> str:
     """The id of the link with this tag."""
     return "rv_" + base64url.encode(hashlib.sha256(_PREFIX + tag).digest()[:16])
+
+
+def chain_id(revocation: str) -> str:
+    """The chain id that goes with a revocation id: a UUID of version 8."""
+    own = bytearray(base64url.decode(revocation[len("rv_"):]))
+    own[6] = own[6] & 0x0F | 0x80
+    own[8] = own[8] & 0x3F | 0x80
+    return str(uuid.UUID(bytes=bytes(own)))
 
 
 def check_list(revocations: Mapping[str, Any]) -> None:
@@ -78,13 +88,13 @@ def revoked(
     links = [entry["id"] for entry in entries if entry["kind"] == "link"]
     for index, link in sorted(places[name] for name in links if name in places):
         denials.append(Denial("revoked", link, index or None, "link", "a link has been revoked"))
-    for kind, value in (
-        ("capability", identifier["id"]),
-        ("key", identifier["kid"]),
-        ("principal", identifier.get("principal")),
+    for kind, values in (
+        ("capability", (identifier["id"],)),
+        ("key", revocable_ids(str(identifier["kid"]))),
+        ("principal", (identifier.get("principal"),)),
     ):
         for entry in entries:
-            if entry["kind"] != kind or value is None or entry["id"] != value:
+            if entry["kind"] != kind or entry["id"] not in values:
                 continue
             if kind == "principal" and not str(identifier["issued"]) < entry["before"]:
                 continue

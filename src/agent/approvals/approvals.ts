@@ -1,12 +1,10 @@
-import { encodeBase64url } from "../../bytes/base64.js";
 import { randomBytes } from "../../bytes/random.js";
 import { newCapabilityId } from "../../capability/mint.js";
 import { assertMembers } from "../../caveats/known-members.js";
 import type { RegistryDraft, RegistryStore, RegistryView } from "../registry/registry-store.js";
-import type { Approval, ApprovalRule, ApprovalState, ApprovalSubject } from "./approval.js";
-import type { ApprovalEffects } from "./approval-effects.js";
+import type { Approval, ApprovalState } from "./approval.js";
+import type { ApprovalEffect, ApprovalEffects } from "./approval-effects.js";
 import { type Actor, approvalEvent } from "./approval-events.js";
-import { checkApprovalRule } from "./approval-result.js";
 import {
   type Approver,
   type ApproverAnswer,
@@ -14,9 +12,14 @@ import {
   decideOn,
   mayDecide,
 } from "./deciding.js";
-import { digestOf, digestOfText } from "./digest.js";
-import { ShownCodes } from "./shown-codes.js";
-import { hashOfUserCode, newUserCode } from "./user-code.js";
+import { digestOfText } from "./digest.js";
+import {
+  ApprovalOpening,
+  type ApprovalRequest,
+  type OpenedAlone,
+  type OpenedApproval,
+} from "./opening.js";
+import { hashOfUserCode } from "./user-code.js";
 import { Waiting } from "./waiting.js";
 
 export interface ApprovalsOptions {
@@ -27,39 +30,9 @@ export interface ApprovalsOptions {
   readonly effects?: ApprovalEffects | undefined;
 }
 
-/** What is to be decided, by whom, and until when. */
-export interface ApprovalRequest {
-  readonly subject: ApprovalSubject;
-  readonly rule: ApprovalRule;
-  readonly method: Approval["method"];
-  /** Seconds until it expires. */
-  readonly lifetime: number;
-}
-
-/** An approval as its asker gets it. */
-export interface OpenedApproval {
-  readonly approval: Approval;
-  /** `XXXX-XXXX`, for the user to enter; absent where the approval stands in the approvers' list alone. */
-  readonly userCode?: string;
-}
-
-/** What came of a request that opens an approval by itself. */
-type OpenedAlone =
-  | { readonly ok: true; readonly pending: OpenedApproval }
-  | {
-      readonly ok: false;
-      readonly denial: { readonly code: "too_many_pending"; readonly message: string };
-    };
-
 /** What came of a decision. */
 export type DecisionOutcome = { readonly ok: true; readonly approval: Approval } | DecisionRefusal;
 
-/** One request id was used for two different requests. */
-export class RequestReusedError extends Error {
-  override readonly name = "RequestReusedError";
-}
-
-const MAX_LIFETIME = 30 * 24 * 60 * 60;
 const MAX_ATTEMPTS = 16;
 
 /**
@@ -71,7 +44,7 @@ export class Approvals {
   readonly #clock: () => number;
   readonly #random: (length: number) => Uint8Array;
   readonly #effects: ApprovalEffects;
-  readonly #codes = new ShownCodes();
+  readonly #opening: ApprovalOpening;
   readonly #waiting: Waiting;
 
   /** @throws TypeError for an option that is not known. */
@@ -82,6 +55,7 @@ export class Approvals {
     this.#clock = clock;
     this.#random = random;
     this.#effects = effects;
+    this.#opening = new ApprovalOpening(store, clock, random);
     this.#waiting = new Waiting((id) => this.get(id));
   }
 
@@ -91,31 +65,8 @@ export class Approvals {
    *
    * @throws RequestReusedError if the request's id was used for another request.
    */
-  async open(draft: RegistryDraft, request: ApprovalRequest): Promise<OpenedApproval> {
-    const { subject, rule, method, lifetime } = request;
-    checkApprovalRule(rule, "rule");
-    if (!Number.isSafeInteger(lifetime) || lifetime < 1 || lifetime > MAX_LIFETIME) {
-      throw new TypeError(`lifetime: must be 1 to ${MAX_LIFETIME} whole seconds`);
-    }
-    const now = this.#clock();
-    const digest = digestOf(subject);
-    const [known] = await draft.approvals.find({ request: subject.request, limit: 1 });
-    if (known !== undefined) {
-      if (known.digest === digest) return this.reopened(draft, known);
-      throw new RequestReusedError("another request has been made under this id");
-    }
-    const approval: Approval = {
-      ...{ id: `approval_${encodeBase64url(this.#random(16))}`, digest, subject, state: "pending" },
-      ...{
-        rule,
-        method,
-        decisions: [],
-        created: now,
-        updated: now,
-        expires: now + lifetime * 1000,
-      },
-    };
-    return this.#kept(draft, approval, "opened");
+  open(draft: RegistryDraft, request: ApprovalRequest): Promise<OpenedApproval> {
+    return this.#opening.open(draft, request);
   }
 
   /**
@@ -124,17 +75,18 @@ export class Approvals {
    * @param most - How many the same agent may have open at once.
    * @throws RequestReusedError as {@link Approvals.open}.
    */
-  async openAlone(request: ApprovalRequest, most: number): Promise<OpenedAlone> {
-    const agent = request.subject.agent.id;
-    return this.#store.change(async (draft): Promise<OpenedAlone> => {
-      const now = this.#clock();
-      const waiting = await draft.approvals.find({ agent, state: "pending" });
-      const open = waiting.filter(({ expires }) => expires > now);
-      const same = open.some(({ subject }) => subject.request === request.subject.request);
-      if (same || open.length < most) return { ok: true, pending: await this.open(draft, request) };
-      const message = `${open.length} requests of this caller wait for an approval, as many as may`;
-      return { ok: false, denial: { code: "too_many_pending", message } };
-    });
+  openAlone(request: ApprovalRequest, most: number): Promise<OpenedAlone> {
+    return this.#opening.openAlone(request, most);
+  }
+
+  /** An approval that its asker asks for again: with its user code, or a new one. */
+  reopened(draft: RegistryDraft, approval: Approval): Promise<OpenedApproval> {
+    return this.#opening.reopened(draft, approval);
+  }
+
+  /** The id under which an asker's own request id is kept: no two askers share one. */
+  requestId(...asker: readonly string[]): string {
+    return `request_${digestOfText(JSON.stringify(asker))}`;
   }
 
   /**
@@ -145,36 +97,14 @@ export class Approvals {
   async use(id: string, places: readonly number[]): Promise<void> {
     await this.#store.change(async (draft) => {
       const approval = await draft.approvals.get(id);
-      if (approval?.state !== "approved") return;
       const now = this.#clock();
+      if (approval?.state !== "approved" || approval.expires <= now) return;
       const collected = Object.fromEntries(
         places.map((place) => [place, newCapabilityId(this.#random)]),
       );
       await draft.put("approvals", { ...approval, state: "used", collected, updated: now });
       draft.note(approvalEvent(approval, "approval.collected", now));
     });
-  }
-
-  /** An approval that its asker asks for again: with its user code, or a new one. */
-  async reopened(draft: RegistryDraft, approval: Approval): Promise<OpenedApproval> {
-    if (approval.state !== "pending" || approval.method !== "user_code") return { approval };
-    const userCode = this.#codes.of(approval);
-    if (userCode !== undefined) return { approval, userCode };
-    return this.#kept(draft, { ...approval, updated: this.#clock() }, "opened");
-  }
-
-  async #kept(draft: RegistryDraft, given: Approval, change: string): Promise<OpenedApproval> {
-    let approval = given;
-    let userCode: string | undefined;
-    if (given.method === "user_code") {
-      userCode = newUserCode(this.#random);
-      const codeHash = hashOfUserCode(userCode) ?? "";
-      approval = { ...given, codeHash };
-      this.#codes.show(approval, userCode, this.#clock());
-    }
-    await draft.put("approvals", approval);
-    draft.note(approvalEvent(approval, change, this.#clock()));
-    return { approval, ...(userCode === undefined ? {} : { userCode }) };
   }
 
   /**
@@ -190,7 +120,7 @@ export class Approvals {
       const tentative = decideOn(seen, by, answer, this.#clock());
       if (!tentative.ok) return this.#refused(seen, by, tentative);
       const { approval: expected } = tentative;
-      const effect = this.#effects[expected.subject.kind];
+      const effect = this.#effectOf(expected);
       const facts = expected.state === "approved" ? await effect?.prepare(expected) : undefined;
       const outcome = await this.#store.change(async (draft) => {
         const now = this.#clock();
@@ -209,6 +139,15 @@ export class Approvals {
     }
   }
 
+  #effectOf({ subject: { kind } }: Approval): ApprovalEffect | undefined {
+    const effect = this.#effects[kind];
+    // Decided about here, an agent would wait for ever for what was approved.
+    if (effect !== undefined || kind === "capabilities") return effect;
+    throw new TypeError(
+      "what agents of a registry ask for is decided through that registry's approvals",
+    );
+  }
+
   async #settle(
     draft: RegistryDraft,
     decided: Approval,
@@ -216,7 +155,7 @@ export class Approvals {
     now: number,
     facts: unknown,
   ): Promise<{ readonly ok: true; readonly approval: Approval }> {
-    const effect = this.#effects[decided.subject.kind];
+    const effect = this.#effectOf(decided);
     const approval = settled(decided, effect !== undefined, now);
     await draft.put("approvals", approval);
     draft.note(approvalEvent(decided, changeOf(decided), now, by));
@@ -330,11 +269,6 @@ export class Approvals {
     });
     this.#waiting.wake(seen.id);
     return now;
-  }
-
-  /** The id under which an asker's own request id is kept: no two askers share one. */
-  requestId(...asker: readonly string[]): string {
-    return `request_${digestOfText(JSON.stringify(asker))}`;
   }
 }
 

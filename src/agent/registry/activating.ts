@@ -1,13 +1,14 @@
-import type { OpenedApproval } from "../approvals/approvals.js";
+import type { OpenedApproval } from "../approvals/opening.js";
 import { outcomeOf } from "./answering.js";
 import { readAsked } from "./asking.js";
 import { registryEvent } from "./events.js";
 import { newGrant, permittedOf, principalOfAgent, RESET, standingOf } from "./granting.js";
+import { defaultsOf } from "./hosts.js";
+import { activated, keepGrant } from "./keeping.js";
 import { everyRecord, seenAgent, seenGrant } from "./looking.js";
 import { openApproval } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
-import { activated, keepGrant } from "./registering.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 import { refuseStatus } from "./requesting.js";
@@ -35,11 +36,6 @@ export async function reactivateAgent(
       if (answer !== undefined) return answer;
     }
   });
-}
-
-/** The host's defaults that are still there. */
-function defaultsOf(host: HostRecord, { terms }: RegistryContext): readonly string[] {
-  return host.defaults.filter((name) => terms?.has(name));
 }
 
 interface Found {
@@ -83,7 +79,8 @@ async function reactivate(
     defaultsOf(host, context).map((name) => ({ name })),
     context,
   );
-  const granting = { host, agent, permitted, ended: new Set<string>() };
+  const defaults = defaultsOf(host, context);
+  const granting = { host, agent, defaults, permitted, ended: new Set<string>() };
   const made = wanted.map((one) =>
     newGrant(one, agent, standingOf(one.term, granting), undefined, context),
   );

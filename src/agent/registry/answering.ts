@@ -1,6 +1,6 @@
-import type { OpenedApproval } from "../approvals/approvals.js";
-import { RequestReusedError } from "../approvals/approvals.js";
 import { digestOfJson } from "../approvals/digest.js";
+import type { OpenedApproval } from "../approvals/opening.js";
+import { RequestReusedError } from "../approvals/opening.js";
 import { type Concerned, registryEvent } from "./events.js";
 import { leave, type Outcome, Refused } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";

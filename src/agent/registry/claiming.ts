@@ -1,10 +1,10 @@
 import { outcomeOf } from "./answering.js";
 import { checkTexts } from "./asking.js";
 import { newId } from "./granting.js";
+import { hostFor } from "./hosts.js";
 import { everyRecord, hostWithKey, seenAgent, seenGrant } from "./looking.js";
 import { openApproval } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
-import { hostFor } from "./registering.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 import type { AskedAnswer, Claim } from "./requests.js";
@@ -30,7 +30,7 @@ async function claim(
 ): Promise<AskedAnswer> {
   const known = await hostWithKey(draft, asked.hostThumbprint);
   // The host that asks; the agent's is another, or the same.
-  const asking = await hostFor(draft, asked, known?.id ?? newHost, false, context);
+  const asking = await hostFor(draft, known, asked, { id: newHost, alone: false }, context);
   await draft.put("hosts", asking);
   const kept = await draft.agents.get(asked.agent);
   const host = kept === undefined ? undefined : await draft.hosts.get(kept.host);

@@ -9,7 +9,8 @@ import type { CapabilityTerm } from "./terms.js";
 
 /** The principal that an agent acts for: a user, or where there is none, its host. */
 export function principalOfAgent(agent: AgentRecord, host: HostRecord): string {
-  return agent.principal ?? host.principal ?? autonomousPrincipal(host.id);
+  const user = agent.mode === "delegated" ? host.principal : undefined;
+  return agent.principal ?? user ?? autonomousPrincipal(host.id);
 }
 
 /** How policies and ledgers call agents that act for no user. */
@@ -46,6 +47,8 @@ export async function permittedOf(
 export interface GrantingCase {
   readonly host: HostRecord;
   readonly agent: AgentRecord;
+  /** The host's defaults that still are. */
+  readonly defaults: readonly string[];
   /** The names that the policy permits. */
   readonly permitted: ReadonlySet<string>;
   /** Names of which the agent had a grant revoked or denied: no default any more. */
@@ -55,10 +58,10 @@ export interface GrantingCase {
 /** What becomes of a capability that is asked for: at once, after an approval, or never. */
 export function standingOf(
   { name, approval }: CapabilityTerm,
-  { host, agent, permitted, ended }: GrantingCase,
+  { host, agent, defaults, permitted, ended }: GrantingCase,
 ): Pick<AgentGrant, "status" | "reason"> {
   if (!permitted.has(name)) return { status: "denied", reason: POLICY_DENIES };
-  const isDefault = host.defaults.includes(name) && approval === undefined && !ended.has(name);
+  const isDefault = defaults.includes(name) && approval === undefined && !ended.has(name);
   const linked = host.status === "active" && host.principal !== undefined;
   if (agent.mode === "autonomous") {
     if (isDefault) return { status: "active" };

@@ -1,6 +1,6 @@
 import type { ApprovalKind, ApprovalRule, AskedGrant } from "../approvals/approval.js";
-import type { OpenedApproval } from "../approvals/approvals.js";
 import { areApart, oneRule } from "../approvals/one-rule.js";
+import type { OpenedApproval } from "../approvals/opening.js";
 import { newId } from "./granting.js";
 import { everyRecord, seenAgent } from "./looking.js";
 import { leave } from "./outcomes.js";

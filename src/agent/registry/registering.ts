@@ -1,15 +1,17 @@
-import type { OpenedApproval } from "../approvals/approvals.js";
+import type { OpenedApproval } from "../approvals/opening.js";
 import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
 import { checkTexts, readAsked, type Wanted } from "./asking.js";
 import { registryEvent } from "./events.js";
 import { autonomousPrincipal, newGrant, newId, permittedOf, standingOf } from "./granting.js";
+import { defaultsOf, hostFor } from "./hosts.js";
+import { activated, keepGrant } from "./keeping.js";
 import { everyRecord, hostWithKey, seenAgent } from "./looking.js";
 import { openApproval } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
-import type { AskedAnswer, HostProof, Registration } from "./requests.js";
+import type { AskedAnswer, Registration } from "./requests.js";
 
 /** What a registration rests on that is found out before the change. */
 interface Facts {
@@ -64,9 +66,8 @@ function wantedOf(
   context: RegistryContext,
 ): readonly Wanted[] {
   if (capabilities.length > 0) return readAsked(capabilities, context);
-  const known = defaults.filter((name) => context.terms?.has(name));
   return readAsked(
-    known.map((name) => ({ name })),
+    defaultsOf({ defaults }, context).map((name) => ({ name })),
     context,
   );
 }
@@ -77,17 +78,20 @@ async function register(
   facts: Facts,
   context: RegistryContext,
 ): Promise<AskedAnswer | undefined> {
+  const alone = asked.mode === "autonomous";
+  const seen = await hostWithKey(draft, asked.hostThumbprint);
+  // First of all: what is read after this is not older, and whatever else happens to the host and its agents at
+  // the same time is a conflict.
+  if (seen !== undefined) await draft.put("hosts", seen);
   const before = await answeredBefore(draft, facts.repeat, context);
   if (before !== undefined) return before;
-  const host = await hostFor(draft, asked, facts.ids.host, asked.mode === "autonomous", context);
-  if (asked.mode === "autonomous" && host.principal !== undefined) {
+  const host = await hostFor(draft, seen, asked, { id: facts.ids.host, alone }, context);
+  if (alone && host.principal !== undefined) {
     leave("unsupported_mode", "the host is linked to a user: its agents act for that user");
   }
   if (host.id !== facts.ids.host) return undefined;
-  const principal =
-    host.principal ?? (asked.mode === "autonomous" ? autonomousPrincipal(host.id) : undefined);
+  const principal = host.principal ?? (alone ? autonomousPrincipal(host.id) : undefined);
   if (principal !== facts.principal) return undefined;
-  // Whatever else happens to the host and its agents at the same time is a conflict by this.
   await draft.put("hosts", host);
   const known = await agentWithKey(draft, host, asked, context);
   const agent = known ?? newAgent(asked, host, facts.ids.agent, context);
@@ -126,7 +130,8 @@ async function grantAll(
   const now = context.clock();
   const { purpose } = asked;
   const wanted = wantedOf(asked, host.defaults, context);
-  const granting = { host, agent: given, permitted, ended: new Set<string>() };
+  const defaults = defaultsOf(host, context);
+  const granting = { host, agent: given, defaults, permitted, ended: new Set<string>() };
   const made = wanted.map((one) =>
     newGrant(one, given, standingOf(one.term, granting), purpose, context),
   );
@@ -154,91 +159,11 @@ async function grantAll(
   return { host, agent, grants, ...opened };
 }
 
-/** Keeps a grant that has changed, and records that. */
-export async function keepGrant(
-  draft: RegistryDraft,
-  grant: AgentGrant,
-  principal: string | undefined,
-  now: number,
-): Promise<void> {
-  await draft.put("grants", grant);
-  const { status, purpose } = grant;
-  const change = status === "active" ? "grant.activated" : `grant.${status}`;
-  const codes = status === "denied" ? { codes: ["grant_denied"] } : {};
-  draft.note(registryEvent(change, now, { grant, principal, purpose, ...codes }));
-}
-
-/** An agent from now on active, until it is not used, or for its longest time. */
-export function activated(
-  agent: AgentRecord,
-  host: HostRecord,
-  now: number,
-  { settings }: Pick<RegistryContext, "settings">,
-): AgentRecord {
-  const { lifetimes } = settings;
-  const principal = agent.mode === "delegated" ? host.principal : undefined;
-  const lifetime = Math.min(lifetimes.agent, lifetimes.agentMost);
-  return {
-    ...agent,
-    ...(principal === undefined ? {} : { principal }),
-    ...{ status: "active", activated: now, updated: now, expires: now + lifetime * 1000 },
-  };
-}
-
-/**
- * The host that proved to have a key: as it is known, or made.
- *
- * @param alone - Whether it wants to run agents that act for no user.
- * @throws Refused
- */
-export async function hostFor(
-  draft: RegistryDraft,
-  { hostKey, hostThumbprint, hostName }: HostProof,
-  id: string,
-  alone: boolean,
-  context: RegistryContext,
-): Promise<HostRecord> {
-  const { settings, clock } = context;
-  const now = clock();
-  const known = await hostWithKey(draft, hostThumbprint);
-  if (known?.status === "revoked") leave("host_revoked", "the host has been revoked");
-  if (known?.status === "enrolling") leave("host_pending", "the host has not given its key yet");
-  if (known !== undefined) {
-    const name = hostName ?? known.name;
-    const status = alone && known.principal === undefined ? "active" : known.status;
-    return { ...known, ...(name === undefined ? {} : { name }), status, updated: now };
-  }
-  if (!settings.allowHosts) {
-    const message =
-      "hosts cannot register themselves here; their user makes them, with an enrolment token";
-    leave("hosts_not_allowed", message);
-  }
-  await checkHosts(draft, settings.bounds.pendingHosts);
-  const host: HostRecord = {
-    ...{ id, tenant: settings.tenant, key: hostKey, thumbprint: hostThumbprint },
-    ...(hostName === undefined ? {} : { name: hostName }),
-    ...{
-      status: alone ? "active" : "pending",
-      defaults: settings.defaults,
-      created: now,
-      updated: now,
-    },
-  };
-  draft.note(registryEvent("host.registered", now, { record: id }));
-  return host;
-}
-
-async function checkHosts(draft: RegistryDraft, most: number): Promise<void> {
-  const unlinked = (await everyRecord(draft.hosts, { unlinked: true })).length;
-  if (unlinked < most) return;
-  leave("limit_exceeded", `${unlinked} hosts wait for a user to take them on, as many as may`);
-}
-
 /** The host's pending agent that has the key; `undefined` where the key is free. */
 async function agentWithKey(
   draft: RegistryDraft,
   host: HostRecord,
-  { agentThumbprint }: Registration,
+  { agentThumbprint, mode }: Registration,
   context: RegistryContext,
 ): Promise<AgentRecord | undefined> {
   const agents = await everyRecord(draft.agents, { host: host.id });
@@ -246,7 +171,7 @@ async function agentWithKey(
     .map((agent) => seenAgent(agent, context))
     .filter(({ status }) => status !== "revoked");
   const same = live.find(({ thumbprint }) => thumbprint === agentThumbprint);
-  if (same?.status === "pending") return same;
+  if (same?.status === "pending" && same.mode === mode) return same;
   if (same !== undefined) leave("agent_exists", "an agent of this host has this key already");
   const ended = live.filter(({ status }) => status !== "rejected" && status !== "claimed");
   const { agentsPerHost } = context.settings.bounds;

@@ -9,11 +9,12 @@ import {
   principalOfAgent,
   standingOf,
 } from "./granting.js";
+import { defaultsOf } from "./hosts.js";
+import { keepGrant } from "./keeping.js";
 import { everyRecord, expireApprovalsOf, seenAgent } from "./looking.js";
 import { openApproval } from "./opening.js";
 import { leave, type Outcome, type RegistryCode } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, AgentStatus, HostRecord } from "./records.js";
-import { keepGrant } from "./registering.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 import type { AskedAnswer, GrantRequest } from "./requests.js";
@@ -67,12 +68,14 @@ async function requested(
   { principal, permitted, repeat }: Facts,
   context: RegistryContext,
 ): Promise<AskedAnswer | undefined> {
+  // First of all: what is read after this is not older, and whatever else happens to the agent at the same time
+  // is a conflict.
+  const seen = await draft.agents.get(id);
+  if (seen !== undefined) await draft.put("agents", seen);
   const before = await answeredBefore(draft, repeat, context);
   if (before !== undefined) return before;
   const { agent, host } = await livingAgent(draft, id, context);
   if (principalOfAgent(agent, host) !== principal) return undefined;
-  // What ends the agent at the same time is a conflict by this.
-  await draft.put("agents", agent);
   const now = context.clock();
   const all = await everyRecord(draft.grants, { agent: id });
   const live = all.filter((grant) => isLive(grant, now));
@@ -83,7 +86,8 @@ async function requested(
     leave("already_granted", "all that is asked for is granted already", { capabilities });
   }
   const fresh = uncovered.filter((one) => !waiting.some((grant) => coversWanted(grant, one, now)));
-  const granting = { host, agent, permitted, ended: endedNames(all) };
+  const defaults = defaultsOf(host, context);
+  const granting = { host, agent, defaults, permitted, ended: endedNames(all) };
   const living = live.length + waiting.length + fresh.length;
   if (living > context.settings.bounds.grantsPerAgent) {
     leave("limit_exceeded", "the agent has as many grants as it may; revoke some");

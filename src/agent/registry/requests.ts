@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../bytes/json.js";
 import type { Approval } from "../approvals/approval.js";
-import type { OpenedApproval } from "../approvals/approvals.js";
+import type { OpenedApproval } from "../approvals/opening.js";
 import type { AgentAnswer } from "./outcomes.js";
 import type { AgentMode } from "./records.js";
 

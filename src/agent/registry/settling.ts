@@ -3,9 +3,9 @@ import type { ApprovalEffect, ApprovalEffects } from "../approvals/approval-effe
 import { type ApprovedGrant, principalOf, resultOf } from "../approvals/approval-result.js";
 import { registryEvent } from "./events.js";
 import { endOf, isLive, LATE, POLICY_DENIES, permittedOf } from "./granting.js";
+import { activated, keepGrant } from "./keeping.js";
 import { everyRecord, seenAgent } from "./looking.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
-import { activated, keepGrant } from "./registering.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 

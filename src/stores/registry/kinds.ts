@@ -80,6 +80,9 @@ const byApprover: Lookup = (who) =>
     ? sql`id IN (SELECT approval FROM approver WHERE principal = ${key(who)})`
     : undefined;
 
+const aliveAt: Lookup = (moment) =>
+  Number.isSafeInteger(moment) ? sql`expires > ${moment}` : undefined;
+
 /** How each kind is looked up. */
 export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Lookup } } = {
   hosts: { thumbprint: by("thumbprint"), principal: by("principal"), unlinked },
@@ -92,7 +95,10 @@ export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Looku
     state: by("state"),
     approver: byApprover,
   },
-  delegations: { delegator: by("delegator") },
+  delegations: {
+    delegator: by("delegator"),
+    aliveAt,
+  },
   requests: {},
 };
 

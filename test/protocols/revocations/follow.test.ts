@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createIssuer, createKeyring, importKeyring } from "../../../src/issuer/index.js";
 import {
   createRevocationFeed,
@@ -157,6 +157,34 @@ describe("an answer that its issuer did not make for this service", () => {
     expect(follower.isCurrent(NOW + 6 * MINUTE)).toBe(false);
     follower.close();
   });
+});
+
+test("that nothing has changed counts only where something is known", async () => {
+  const made = pair();
+  const none = pair({ fetch: async () => new Response(null, { status: 304 }) });
+  expect(await problemOf(none.follower.refresh())).toContain("redirects are not followed");
+  none.follower.close();
+  await made.follower.refresh();
+  made.between = () => new Response(null, { status: 304 });
+  expect(await problemOf(made.follower.refresh())).toContain("not of a feed");
+  made.follower.close();
+});
+
+test("it asks again by itself, sooner where there was no answer", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const made = pair();
+  await made.follower.refresh();
+  await vi.advanceTimersByTimeAsync(30_000);
+  await expect.poll(() => made.answers.length).toBe(2);
+  made.between = () => new Response(null, { status: 500 });
+  await made.follower.refresh().catch(() => {});
+  const asked = made.requests.length;
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(made.requests.length).toBe(asked + 1);
+  made.follower.close();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(made.requests.length).toBe(asked + 1);
 });
 
 test("a key that the issuer has no more is told so", async () => {

@@ -30,7 +30,7 @@ interface Resource {
 
 async function resourceServer(service: string, feed: string): Promise<Resource> {
   const file = `${service}.jwks`;
-  await bench.output("keys", "service", service, "--out", file);
+  await bench.output("keys", "service", service, "--output", file);
   const words = [
     childProgram("protocols/revocations", "resource-server"),
     ...[bench.path(file), feed, "documents-agent"],
@@ -111,8 +111,7 @@ test("a resource server with its own keys and the feed alone", async () => {
   expect(await notes.read(token)).toBe("for alice");
   const renewed = await mint("notes");
   expect(await notes.read(renewed)).toBe("401 unknown_key");
-  const set = await bench.output("keys", "service", "notes");
-  bench.write("notes.jwks", set);
+  await bench.output("keys", "service", "notes", "--output", "notes.jwks");
   expect(await notes.read(renewed)).toBe("for alice");
   // The issuer looks for a new key file ten times a second.
   await expect.poll(() => notes.refresh()).not.toHaveProperty("problem");

@@ -125,6 +125,9 @@ onBothDatabases((place) => {
     );
     expect(await found((view) => view.hosts, { unlinked: true })).toBe("eg");
     expect(await found((view) => view.delegations, { delegator: "b" })).toBe("Bbd");
+    const aliveAt = NOW + 600_000;
+    expect(await found((view) => view.delegations, { aliveAt })).toBe("");
+    expect(await found((view) => view.delegations, { aliveAt: aliveAt - 1 })).toBe("acBbd");
     const wrong = [
       [{ hosts: "h" }, 'query.hosts: unknown member; did you mean "host"?'],
       [{ limit: 0 }, "limit: must be 1 to 1000"],

@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Authenticator } from "../../src/agent/caller.js";
+import { readDuration } from "../../src/caveats/time.js";
+import { isLoopback } from "../../src/client/address.js";
+import { createDevelopmentLogin } from "../../src/protocols/approvals/login/development.js";
+import type { ConsoleLogin } from "../../src/protocols/approvals/login/login.js";
+import { createOpenIdLogin } from "../../src/protocols/approvals/login/openid.js";
+import type { Context } from "../context.js";
+import type { ConsoleLoginConfig } from "./agent-config.js";
+import { fromConfig, invalidConfig, problemAt, type ReadConfig } from "./config.js";
+import type { Address } from "./settings.js";
+
+/** How users reach the approvals console. */
+export interface ConsoleSettings {
+  readonly login: ConsoleLogin;
+  /** Seconds that a session lives. */
+  readonly lifetime: number | undefined;
+}
+
+const MINUTE = 60;
+const DAY = 24 * 60 * MINUTE;
+/** Longer ones cannot be secrets of a client. */
+const MAX_SECRET = 4096;
+
+/**
+ * How users sign in to the approvals console: as the configuration says, or, where callers have development
+ * tokens, by these. `undefined` where no console is served.
+ *
+ * @throws CliError `config_invalid`
+ */
+export async function openConsole(
+  context: Context,
+  read: ReadConfig,
+  callers: Authenticator,
+  { host }: Address,
+): Promise<ConsoleSettings | undefined> {
+  const { config, file } = read;
+  const { approvals: console, protocols, authentication } = config;
+  if (!protocols.includes("approvals")) {
+    if (console === undefined) return undefined;
+    const what = 'has no effect: "protocols" does not name "approvals"';
+    throw invalidConfig(file, [problemAt("approvals", what)]);
+  }
+  const lifetime = readDuration(console?.lifetime ?? "");
+  if (lifetime !== undefined && (lifetime < MINUTE || lifetime > DAY)) {
+    throw invalidConfig(file, [problemAt("approvals.lifetime", "must be from 1m to 1d")]);
+  }
+  if (console?.login === undefined) {
+    const here = `http://${host.includes(":") ? `[${host}]` : host}`;
+    const { hostname: reached } = new URL(config.publicUrl ?? here);
+    if ("development" in authentication && isLoopback(reached)) {
+      return { login: createDevelopmentLogin(callers), lifetime };
+    }
+    const what = "is missing; users sign in to the approvals console at an OpenID Connect provider";
+    throw invalidConfig(file, [problemAt("approvals.login", what)]);
+  }
+  const { clientSecret: kept, ...others } = console.login;
+  const clientSecret = kept === undefined ? undefined : secretIn(context, read, kept);
+  const given = { ...others, ...(clientSecret === undefined ? {} : { clientSecret }) };
+  const login = await fromConfig(
+    file,
+    () => createOpenIdLogin(given),
+    (words) => `approvals.${words}`,
+  );
+  return { login, lifetime };
+}
+
+/** A secret never stands in the configuration itself, but in a file or in the environment. */
+function secretIn(
+  { env }: Context,
+  { file, folder }: ReadConfig,
+  place: NonNullable<ConsoleLoginConfig["clientSecret"]>,
+): string {
+  const refuse = (member: string, what: string): Error =>
+    invalidConfig(file, [problemAt(`approvals.login.clientSecret.${member}`, what)]);
+  if ("env" in place) {
+    const secret = env[place.env] ?? "";
+    if (secret === "") throw refuse("env", "names a variable that is not set");
+    return secret;
+  }
+  let text: string;
+  try {
+    text = readFileSync(resolve(folder, place.file), "utf8");
+  } catch {
+    throw refuse("file", "cannot be read");
+  }
+  const secret = text.trim();
+  if (secret === "" || secret.length > MAX_SECRET) throw refuse("file", "holds no secret");
+  return secret;
+}

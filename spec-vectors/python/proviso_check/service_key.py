@@ -1,0 +1,42 @@
+"""Keys that are derived for one service (section 10)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from typing import Mapping, Optional, Tuple
+
+_LABEL = b"proviso-service-key-v1 "
+_SERVICE = re.compile(r"[!-?A-~]{1,255}\Z")
+
+
+def read_service_kid(kid: str) -> Optional[Tuple[str, str]]:
+    """The root key's id and the service's name in ``KID@SERVICE``; none for any other id."""
+    root, mark, service = kid.partition("@")
+    if root == "" or mark == "" or not _SERVICE.match(service):
+        return None
+    return root, service
+
+
+def find_key(kid: str, keys: Mapping[str, bytes]) -> Optional[bytes]:
+    """The key with this id: one of ``keys``, or one that is derived from them."""
+    if kid in keys:
+        return keys[kid]
+    parts = read_service_kid(kid)
+    if parts is None or parts[0] not in keys:
+        return None
+    root, service = parts
+    return hmac.new(keys[root], _LABEL + service.encode("ascii"), hashlib.sha256).digest()
+
+
+def service_of(kid: str) -> Optional[str]:
+    """The one service that accepts what is made under this key; none for a root key."""
+    parts = read_service_kid(kid)
+    return None if parts is None else parts[1]
+
+
+def revocable_ids(kid: str) -> Tuple[str, ...]:
+    """The ids by which a revocation of a key concerns what is made under this one."""
+    parts = read_service_kid(kid)
+    return (kid,) if parts is None else (kid, parts[0])

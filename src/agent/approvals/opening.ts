@@ -1,0 +1,117 @@
+import { encodeBase64url } from "../../bytes/base64.js";
+import type { RegistryDraft, RegistryStore } from "../registry/registry-store.js";
+import type { Approval, ApprovalRule, ApprovalSubject } from "./approval.js";
+import { approvalEvent } from "./approval-events.js";
+import { checkApprovalRule } from "./approval-result.js";
+import { digestOf } from "./digest.js";
+import { ShownCodes } from "./shown-codes.js";
+import { hashOfUserCode, newUserCode } from "./user-code.js";
+
+/** What is to be decided, by whom, and until when. */
+export interface ApprovalRequest {
+  readonly subject: ApprovalSubject;
+  readonly rule: ApprovalRule;
+  readonly method: Approval["method"];
+  /** Seconds until it expires. */
+  readonly lifetime: number;
+}
+
+/** An approval as its asker gets it. */
+export interface OpenedApproval {
+  readonly approval: Approval;
+  /** `XXXX-XXXX`, for the user to enter; absent where the approval stands in the approvers' list alone. */
+  readonly userCode?: string;
+}
+
+/** What came of a request that opens an approval by itself. */
+export type OpenedAlone =
+  | { readonly ok: true; readonly pending: OpenedApproval }
+  | {
+      readonly ok: false;
+      readonly denial: { readonly code: "too_many_pending"; readonly message: string };
+    };
+
+/** One request id was used for two different requests. */
+export class RequestReusedError extends Error {
+  override readonly name = "RequestReusedError";
+}
+
+const MAX_LIFETIME = 30 * 24 * 60 * 60;
+
+/** Opens approvals; what it opens is decided about elsewhere. */
+export class ApprovalOpening {
+  readonly #store: RegistryStore;
+  readonly #clock: () => number;
+  readonly #random: (length: number) => Uint8Array;
+  readonly #codes = new ShownCodes();
+
+  constructor(store: RegistryStore, clock: () => number, random: (length: number) => Uint8Array) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** @see Approvals.open */
+  async open(draft: RegistryDraft, request: ApprovalRequest): Promise<OpenedApproval> {
+    const { subject, rule, method, lifetime } = request;
+    checkApprovalRule(rule, "rule");
+    if (!Number.isSafeInteger(lifetime) || lifetime < 1 || lifetime > MAX_LIFETIME) {
+      throw new TypeError(`lifetime: must be 1 to ${MAX_LIFETIME} whole seconds`);
+    }
+    const now = this.#clock();
+    const digest = digestOf(subject);
+    const [known] = await draft.approvals.find({ request: subject.request, limit: 1 });
+    if (known !== undefined) {
+      if (known.digest === digest) return this.reopened(draft, known);
+      throw new RequestReusedError("another request has been made under this id");
+    }
+    const approval: Approval = {
+      ...{ id: `approval_${encodeBase64url(this.#random(16))}`, digest, subject, state: "pending" },
+      ...{
+        rule,
+        method,
+        decisions: [],
+        created: now,
+        updated: now,
+        expires: now + lifetime * 1000,
+      },
+    };
+    return this.#kept(draft, approval, "approval.opened");
+  }
+
+  /** @see Approvals.openAlone */
+  async openAlone(request: ApprovalRequest, most: number): Promise<OpenedAlone> {
+    const agent = request.subject.agent.id;
+    return this.#store.change(async (draft): Promise<OpenedAlone> => {
+      const now = this.#clock();
+      const waiting = await draft.approvals.find({ agent, state: "pending" });
+      const open = waiting.filter(({ expires }) => expires > now);
+      const same = open.some(({ subject }) => subject.request === request.subject.request);
+      if (same || open.length < most) return { ok: true, pending: await this.open(draft, request) };
+      const message = `${open.length} requests of this caller wait for an approval, as many as may`;
+      return { ok: false, denial: { code: "too_many_pending", message } };
+    });
+  }
+
+  /** @see Approvals.reopened */
+  async reopened(draft: RegistryDraft, approval: Approval): Promise<OpenedApproval> {
+    if (approval.state !== "pending" || approval.method !== "user_code") return { approval };
+    const userCode = this.#codes.of(approval);
+    if (userCode !== undefined) return { approval, userCode };
+    return this.#kept(draft, { ...approval, updated: this.#clock() }, "approval.code_renewed");
+  }
+
+  async #kept(draft: RegistryDraft, given: Approval, change: string): Promise<OpenedApproval> {
+    let approval = given;
+    let userCode: string | undefined;
+    if (given.method === "user_code") {
+      userCode = newUserCode(this.#random);
+      const codeHash = hashOfUserCode(userCode) ?? "";
+      approval = { ...given, codeHash };
+      this.#codes.show(approval, userCode, this.#clock());
+    }
+    await draft.put("approvals", approval);
+    draft.note(approvalEvent(approval, change, this.#clock()));
+    return { approval, ...(userCode === undefined ? {} : { userCode }) };
+  }
+}

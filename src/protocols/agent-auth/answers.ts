@@ -1,0 +1,137 @@
+import type { Approval } from "../../agent/approvals/approval.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import { exactConstraints } from "../../agent/registry/constraints.js";
+import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/registry/records.js";
+import type { CapabilityTerm } from "../../agent/registry/terms.js";
+import type { Json, JsonObject } from "../../bytes/json.js";
+
+/** What answers are made from. */
+export interface AnswerContext {
+  readonly agent: IssuingAgent;
+  readonly terms: ReadonlyMap<string, CapabilityTerm>;
+  readonly clock: () => number;
+  /** Where the user enters a code. */
+  readonly verificationUrl: string;
+}
+
+/** Seconds between two looks at an agent's status. */
+const INTERVAL = 5;
+
+/** A moment as answers have it, in milliseconds. */
+export function momentOf(milliseconds: number | undefined): string | null {
+  return milliseconds === undefined ? null : new Date(milliseconds).toISOString();
+}
+
+/** An agent in short, as answers to a registration have it. */
+export function agentShortly(agent: AgentRecord, host: HostRecord): JsonObject {
+  return {
+    ...{ agent_id: agent.id, host_id: host.id, name: agent.name },
+    ...{ mode: agent.mode, status: agent.status },
+  };
+}
+
+/** An agent, as answers about its status have it. */
+export function agentWhole(agent: AgentRecord, host: HostRecord): JsonObject {
+  return {
+    ...agentShortly(agent, host),
+    user_id: agent.principal ?? null,
+    activated_at: momentOf(agent.activated),
+    created_at: momentOf(agent.created),
+    last_used_at: momentOf(agent.lastUsed),
+    expires_at: momentOf(agent.expires),
+  };
+}
+
+/**
+ * An agent's grants: all that are active or pending, and of others the newest of each name that has none
+ * of these.
+ *
+ * @param withTokens - For which capabilities the party gets tokens: none unless it is the agent.
+ */
+export async function grantsAnswer(
+  grants: readonly AgentGrant[],
+  withTokens: (capability: string) => boolean,
+  context: AnswerContext,
+): Promise<readonly JsonObject[]> {
+  const live = grants.filter(({ status }) => status === "active" || status === "pending");
+  const ended = new Map<string, AgentGrant>();
+  for (const grant of grants) {
+    if (live.some(({ capability }) => capability === grant.capability)) continue;
+    const known = ended.get(grant.capability);
+    if (known === undefined || known.updated <= grant.updated) ended.set(grant.capability, grant);
+  }
+  return Promise.all(
+    [...live, ...ended.values()].map((grant) => grantAnswer(grant, withTokens, context)),
+  );
+}
+
+async function grantAnswer(
+  grant: AgentGrant,
+  withTokens: (capability: string) => boolean,
+  { agent, terms }: AnswerContext,
+): Promise<JsonObject> {
+  const { capability, status, grantedBy, hops, expires } = grant;
+  const short = { capability, status };
+  if (status === "revoked") return short;
+  const limits = limitsOf(hops);
+  if (status !== "active") {
+    const reason = grant.reason ?? (status === "pending" ? grant.purpose : undefined);
+    return { ...short, ...limits, ...(reason === undefined ? {} : { reason }) };
+  }
+  const term = terms.get(capability);
+  const minted = withTokens(capability) ? await agent.grantToken(grant) : undefined;
+  return {
+    ...short,
+    ...(grantedBy === undefined ? {} : { granted_by: grantedBy }),
+    ...limits,
+    ...(expires === undefined ? {} : { expires_at: momentOf(expires) }),
+    ...(term === undefined ? {} : describing(term)),
+    ...(minted === undefined ? {} : { token: minted.token, token_expires_at: minted.expires }),
+  };
+}
+
+/** What all parties' limits on the arguments come to; empty where there are none. */
+export function limitsOf(hops: AgentGrant["hops"]): JsonObject {
+  const exact = exactConstraints(hops.map(({ hop }) => hop));
+  if (exact === undefined) return {};
+  const constraints = Object.entries(exact).map(([argument, limit]): [string, Json] => [
+    argument,
+    typeof limit === "object" && limit !== null ? { ...limit } : limit,
+  ]);
+  return { constraints: Object.fromEntries(constraints) };
+}
+
+function describing({ description, location, input, output }: CapabilityTerm): JsonObject {
+  return {
+    description,
+    ...(location === undefined ? {} : { location }),
+    ...(input === undefined ? {} : { input }),
+    ...(output === undefined ? {} : { output }),
+  };
+}
+
+/**
+ * How the user comes to approve.
+ *
+ * @param userCode - Known only when the approval has just been opened.
+ */
+export function approvalAnswer(
+  approval: Approval,
+  userCode: string | undefined,
+  { clock, verificationUrl }: AnswerContext,
+): JsonObject {
+  const left = Math.max(0, Math.floor((approval.expires - clock()) / 1000));
+  const times = { expires_in: left, interval: INTERVAL };
+  if (approval.method === "backchannel") return { method: "ciba", ...times };
+  if (userCode === undefined) return { method: "device_authorization", ...times };
+  const complete = new URL(verificationUrl);
+  complete.searchParams.set("user_code", userCode);
+  return {
+    method: "device_authorization",
+    device_code: approval.id,
+    verification_uri: verificationUrl,
+    verification_uri_complete: complete.href,
+    user_code: userCode,
+    ...times,
+  };
+}

@@ -1,0 +1,188 @@
+import type { AgentMode } from "../../agent/registry/records.js";
+import { isObject, isTexts, type JsonObject } from "../../bytes/json.js";
+import { type Fault, refuse } from "./errors.js";
+
+// What requests say, as far as their shape goes. Members that are not known are passed over, as the
+// protocol has it; what a text or a constraint means is for agent/ to judge.
+
+/** What was read, or why it is refused. */
+export type Reading<Of> = { readonly ok: true; readonly value: Of } | Fault;
+
+/** One capability that is asked for. */
+export interface AskedCapability {
+  readonly name: string;
+  readonly constraints?: JsonObject;
+}
+
+/** What a request for capabilities has in common with a registration. */
+export interface Asking {
+  readonly purpose?: string;
+  readonly bindingMessage?: string;
+  readonly loginHint?: string;
+  /** How the user is to be asked. */
+  readonly method?: "user_code" | "backchannel";
+}
+
+/** A registration. */
+export interface Registering extends Asking {
+  readonly name: string;
+  readonly mode: AgentMode;
+  readonly hostName?: string;
+  readonly capabilities?: readonly AskedCapability[];
+}
+
+/** Names of capabilities in one request. */
+const MAX_CAPABILITIES = 64;
+/** Characters. */
+const LONGEST = { name: 200, reason: 1000, message: 500, hint: 320, id: 128 } as const;
+const CAPABILITY = /^[a-z0-9_]{1,64}$/;
+// Line feeds and tabs may be part of a reason; nothing else that steers a display.
+const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const STEERING = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/** Refuses a member. */
+export function wrong(member: string, what: string): Fault {
+  return refuse("invalid_request", `${member}: ${what}`);
+}
+
+/** A member that must be a text. */
+export function textIn(
+  body: { readonly [name: string]: unknown },
+  member: string,
+): Reading<string> {
+  const value = body[member];
+  if (value === undefined) return wrong(member, "is missing");
+  if (typeof value !== "string" || value === "" || value.length > LONGEST.id) {
+    return wrong(member, `must be a text of 1 to ${LONGEST.id} characters`);
+  }
+  return { ok: true, value };
+}
+
+/** A member that may be absent: `null` counts as absent. */
+function wordsIn(
+  body: JsonObject,
+  member: string,
+  longest: number,
+  steering: RegExp = CONTROLS,
+): Reading<string | undefined> {
+  const value = body[member];
+  if (value === undefined || value === null) return { ok: true, value: undefined };
+  if (typeof value !== "string" || value.length > longest) {
+    return wrong(member, `must be a text of at most ${longest} characters`);
+  }
+  if (steering.test(value)) return wrong(member, "must not hold control characters");
+  return { ok: true, value: value.trim() === "" ? undefined : value };
+}
+
+/** Reads a registration. */
+export function readRegistering(body: JsonObject): Reading<Registering> {
+  const name = wordsIn(body, "name", LONGEST.name);
+  if (!name.ok) return name;
+  if (name.value === undefined) return wrong("name", "is missing");
+  const { mode = "delegated" } = body;
+  if (typeof mode !== "string") return wrong("mode", "must be a text");
+  if (mode !== "delegated" && mode !== "autonomous") {
+    return refuse("unsupported_mode", 'mode: must be "delegated" or "autonomous"');
+  }
+  const hostName = wordsIn(body, "host_name", LONGEST.name);
+  if (!hostName.ok) return hostName;
+  const asking = readAsking(body);
+  if (!asking.ok) return asking;
+  const { capabilities } = body;
+  const asked = capabilities === undefined ? undefined : readAsked(capabilities, 0);
+  if (asked !== undefined && !asked.ok) return asked;
+  return {
+    ok: true,
+    value: {
+      ...{ name: name.value, mode, ...asking.value },
+      ...(hostName.value === undefined ? {} : { hostName: hostName.value }),
+      ...(asked === undefined || asked.value.length === 0 ? {} : { capabilities: asked.value }),
+    },
+  };
+}
+
+/** Reads why, and how the user is to be asked. */
+export function readAsking(body: JsonObject): Reading<Asking> {
+  const purpose = wordsIn(body, "reason", LONGEST.reason, STEERING);
+  if (!purpose.ok) return purpose;
+  const message = wordsIn(body, "binding_message", LONGEST.message, STEERING);
+  if (!message.ok) return message;
+  const hint = wordsIn(body, "login_hint", LONGEST.hint);
+  if (!hint.ok) return hint;
+  const method = wordsIn(body, "preferred_method", LONGEST.id);
+  if (!method.ok) return method;
+  return {
+    ok: true,
+    value: {
+      ...(purpose.value === undefined ? {} : { purpose: purpose.value }),
+      ...(message.value === undefined ? {} : { bindingMessage: message.value }),
+      ...(hint.value === undefined ? {} : { loginHint: hint.value }),
+      // What else clients prefer, the text of the protocol leaves to the server.
+      ...(method.value === undefined
+        ? {}
+        : { method: method.value === "ciba" ? "backchannel" : "user_code" }),
+    },
+  };
+}
+
+/**
+ * Reads the capabilities that are asked for.
+ *
+ * @param least - How many there must be.
+ */
+export function readAsked(value: unknown, least: number): Reading<readonly AskedCapability[]> {
+  if (!Array.isArray(value) || value.length < least || value.length > MAX_CAPABILITIES) {
+    return wrong("capabilities", `must be an array of ${least} to ${MAX_CAPABILITIES}`);
+  }
+  const asked: AskedCapability[] = [];
+  for (const [at, item] of value.entries()) {
+    const where = `capabilities[${at}]`;
+    const { name, constraints }: { name?: unknown; constraints?: unknown } = isObject(item)
+      ? item
+      : { name: item };
+    if (typeof name !== "string") {
+      return wrong(where, "must be a name, or an object with a name");
+    }
+    if (asked.some((one) => one.name === name)) return wrong(where, "is named already");
+    if (constraints === undefined || constraints === null) asked.push({ name });
+    else if (!isJsonObject(constraints)) {
+      return wrong(`${where}.constraints`, "must be an object of limits by argument");
+    } else asked.push({ name, constraints });
+  }
+  const odd = asked.map(({ name }) => name).filter((name) => !CAPABILITY.test(name));
+  if (odd.length === 0) return { ok: true, value: asked };
+  return refuse("invalid_capabilities", "names of capabilities have only a-z, 0-9 and _", {
+    more: { invalid_capabilities: odd.map((name) => name.slice(0, 64)) },
+  });
+}
+
+/** Reads names of capabilities. */
+export function readNames(body: JsonObject): Reading<readonly string[]> {
+  const { capabilities } = body;
+  if (!isTexts(capabilities) || capabilities.length < 1) {
+    return wrong("capabilities", "must be an array of at least one name");
+  }
+  if (capabilities.length > MAX_CAPABILITIES) {
+    return wrong("capabilities", `must be at most ${MAX_CAPABILITIES}`);
+  }
+  return { ok: true, value: [...new Set(capabilities)] };
+}
+
+/** Reads the arguments of an execution; none unless given. */
+export function readArguments(value: unknown, where: string): Reading<JsonObject> {
+  if (value === undefined || value === null) return { ok: true, value: {} };
+  if (isJsonObject(value)) return { ok: true, value };
+  return wrong(where, "must be an object");
+}
+
+/** Reads the header `Idempotency-Key`. */
+export function readIdempotencyKey(header: string | undefined): Reading<string | undefined> {
+  if (header === undefined || /^[\x21-\x7e]{1,128}$/.test(header))
+    return { ok: true, value: header };
+  return wrong("Idempotency-Key", "must be 1 to 128 printable ASCII characters without spaces");
+}
+
+/** Bodies come from `JSON.parse`: an object in one is an object of JSON. */
+function isJsonObject(value: unknown): value is JsonObject {
+  return isObject(value);
+}

@@ -1,0 +1,185 @@
+import { type Policy, permitsOperation } from "../../agent/policy.js";
+import type { Registry } from "../../agent/registry/registry.js";
+import type { CapabilityTerm } from "../../agent/registry/terms.js";
+import { isObject, type Json, type JsonObject } from "../../bytes/json.js";
+import { meant } from "../../caveats/known-members.js";
+import type { Issuer } from "../../issuer/issuer.js";
+import { cursorOf, placeOf } from "./cursor.js";
+import { type Fault, refuse } from "./errors.js";
+import type { Party } from "./party.js";
+import { MAX_QUERY, search } from "./search.js";
+
+/** What lists of capabilities are made from. */
+export interface Catalogue {
+  /** By name. */
+  readonly terms: ReadonlyMap<string, CapabilityTerm>;
+  readonly registry: Registry;
+  readonly policy: Policy;
+  readonly issuer: Issuer;
+  /** The names that are shown without credentials. */
+  readonly shown: ReadonlySet<string>;
+}
+
+/** What a request for a list says. */
+export interface ListRequest {
+  readonly query?: string | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit?: string | undefined;
+}
+
+type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
+
+/** Capabilities of a page, where the request does not say. */
+const PAGE = 100;
+const MAX_PAGE = 1000;
+
+/** What a party may see, with whether each is granted to it; absent where that makes no sense. */
+type Visible = readonly (CapabilityTerm & { readonly granted?: boolean })[];
+
+/** Lists what a party may see of the capabilities. */
+export async function listCapabilities(
+  { query = "", cursor, limit = String(PAGE) }: ListRequest,
+  party: Party,
+  catalogue: Catalogue,
+): Promise<Answer> {
+  if (query.length > MAX_QUERY) {
+    return refuse("invalid_request", `query: has more than ${MAX_QUERY} characters`);
+  }
+  const most = /^\d{1,6}$/.test(limit) ? Number(limit) : 0;
+  if (most < 1 || most > MAX_PAGE) {
+    return refuse("invalid_request", `limit: must be a whole number from 1 to ${MAX_PAGE}`);
+  }
+  const visible = await visibleTo(party, catalogue);
+  if (visible === undefined) return hidden();
+  const found = search(visible, query);
+  const listing = { party: partyName(party), query };
+  let start = 0;
+  if (cursor !== undefined) {
+    const after = placeOf(catalogue.issuer, cursor, listing);
+    start = found.findIndex(({ name }) => name === after) + 1;
+    if (start === 0) {
+      const message = "cursor: is not one that this list gave to this party; start without one";
+      return refuse("invalid_request", message);
+    }
+  }
+  const page = found.slice(start, start + most);
+  const last = page.at(-1);
+  const more = start + page.length < found.length;
+  const next = more && last ? cursorOf(catalogue.issuer, { ...listing, after: last.name }) : null;
+  return {
+    ok: true,
+    body: { capabilities: page.map(entryOf), has_more: more, next_cursor: next },
+  };
+}
+
+/** All about one capability, if a party may see it. */
+export async function describeCapability(
+  name: string | undefined,
+  party: Party,
+  catalogue: Catalogue,
+): Promise<Answer> {
+  if (name === undefined) return refuse("invalid_request", "name: is missing");
+  const visible = await visibleTo(party, catalogue);
+  if (visible === undefined) return hidden();
+  const found = visible.find((one) => one.name === name);
+  if (found === undefined) {
+    const hint = meant(name, visible.length > 16 ? [] : visible.map((one) => one.name));
+    return refuse("capability_not_found", `there is no capability of this name${hint}`);
+  }
+  const { description, location, input, output } = found;
+  return {
+    ok: true,
+    body: {
+      ...{ name, description },
+      ...(location === undefined ? {} : { location }),
+      ...(input === undefined ? {} : { input }),
+      ...(output === undefined ? {} : { output }),
+      ...statusOf(found),
+    },
+  };
+}
+
+function hidden(): Fault {
+  const message = "this server lists its capabilities for registered hosts and agents only";
+  return refuse("authentication_required", message);
+}
+
+/** Whose cursors they are. */
+function partyName(party: Party): string {
+  if (party.kind === "host") return `host ${party.host.id}`;
+  return party.kind === "agent" ? `agent ${party.agent.id}` : "";
+}
+
+/** `undefined` where the party has to say first who it is. */
+async function visibleTo(party: Party, catalogue: Catalogue): Promise<Visible | undefined> {
+  const { terms, registry, shown } = catalogue;
+  const all = [...terms.values()];
+  if (party.kind === "agent") {
+    const grants = await registry.grantsOf(party.agent.id);
+    const active = new Set(
+      grants.filter(({ status }) => status === "active").map(({ capability }) => capability),
+    );
+    return all.map((one) => ({ ...one, granted: active.has(one.name) }));
+  }
+  if (party.kind === "host") {
+    const { principal, defaults } = party.host;
+    const allowed = await allowedTo(principal, all, catalogue.policy);
+    return all
+      .filter(({ name }) => shown.has(name) || allowed.has(name) || defaults.includes(name))
+      .map((one) => ({ ...one, granted: defaults.includes(one.name) }));
+  }
+  return shown.size === 0 ? undefined : all.filter(({ name }) => shown.has(name));
+}
+
+/** What a user may do by the policy, through whichever agent. */
+async function allowedTo(
+  principal: string | undefined,
+  all: readonly CapabilityTerm[],
+  policy: Policy,
+): Promise<ReadonlySet<string>> {
+  if (principal === undefined) return new Set();
+  const grants = [...new Set(all.map(({ grant }) => grant))];
+  const permissions = new Map(
+    await Promise.all(
+      grants.map(async (grant) => [grant, await policy.permissions(principal, grant)] as const),
+    ),
+  );
+  const allowed = all.filter(({ grant, operation }) =>
+    permitsOperation(permissions.get(grant) ?? [], operation),
+  );
+  return new Set(allowed.map(({ name }) => name));
+}
+
+function entryOf(one: Visible[number]): JsonObject {
+  const { name, description, location, input } = one;
+  const fields = fieldsOf(input);
+  return {
+    ...{ name, description },
+    ...(location === undefined ? {} : { location }),
+    ...statusOf(one),
+    ...(fields === undefined ? {} : { input_fields: fields }),
+  };
+}
+
+function statusOf({ granted }: Visible[number]): JsonObject {
+  if (granted === undefined) return {};
+  return { grant_status: granted ? "granted" : "not_granted" };
+}
+
+/** The names of the arguments, so that a list is enough to choose by. */
+function fieldsOf(input: JsonObject | undefined): readonly Json[] | undefined {
+  const properties = input?.["properties"];
+  if (!isObject(properties)) return undefined;
+  return Object.entries(properties).map(([name, property]) => {
+    const { type, description }: JsonObject = isJson(property) ? property : {};
+    return {
+      name,
+      ...(type === undefined ? {} : { type }),
+      ...(description === undefined ? {} : { description }),
+    };
+  });
+}
+
+function isJson(value: unknown): value is JsonObject {
+  return isObject(value);
+}

@@ -1,0 +1,251 @@
+import type { Json, JsonObject } from "../../../bytes/json.js";
+import { type Attenuation, attenuate } from "../../../capability/attenuate.js";
+import type { HopInit } from "../../../caveats/hop.js";
+import { ClientError } from "../../../client/client-error.js";
+import { textIn } from "../../../client/received.js";
+import { CAPABILITY_HEADER } from "../../../http/headers.js";
+import { type AskOptions, askingBody, type CapabilityAsked } from "./asking.js";
+import type { Signer } from "./keys.js";
+import { pause } from "./pause.js";
+import {
+  agentIn,
+  type CapabilityDefinition,
+  definitionIn,
+  type Listing,
+  listingIn,
+  type ReceivedAgent,
+  type ReceivedGrant,
+} from "./received.js";
+import { failing } from "./schema-check.js";
+import type { Wire } from "./wire.js";
+
+/** What to execute. */
+export interface ExecuteOptions {
+  /** The token to present, such as one that was narrowed; the agent's own unless given. */
+  readonly token?: string;
+}
+
+/** How to wait. */
+export interface WaitOptions {
+  /** Seconds between two looks; what the server says unless given. */
+  readonly interval?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What an agent is made of. @internal */
+export interface AgentParts {
+  readonly wire: Wire;
+  /** The host's key, as it is now. */
+  readonly host: () => Signer;
+  readonly key: Signer;
+  readonly hostId: string;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/** Seconds between two looks, and for an approval, where the server does not say. */
+const INTERVAL = 5;
+const LONGEST = 300;
+/** Milliseconds by which a token is renewed before it ends. */
+const EARLY = 5_000;
+
+/**
+ * A registered agent, as its own program has it: it asks for capabilities, keeps their tokens, narrows them
+ * offline and executes. Made by {@link AgentAuthClient}. Its methods throw AgentAuthError if the server's
+ * answer is an error, and ClientError if there is no answer.
+ */
+export class AgentAuthAgent {
+  readonly #parts: AgentParts;
+  readonly #definitions = new Map<string, CapabilityDefinition>();
+  #state: ReceivedAgent;
+  /** Milliseconds since 1970 at which what waits for an approval is over. */
+  #deadline: number;
+
+  /** @internal */
+  constructor(state: ReceivedAgent, parts: AgentParts) {
+    this.#state = state;
+    this.#parts = parts;
+    this.#deadline = this.#deadlineOf(state);
+  }
+
+  get id(): string {
+    return this.#state.id;
+  }
+
+  /** What the server said last. */
+  get state(): ReceivedAgent {
+    return this.#state;
+  }
+
+  /** Asks the server for the agent's state, with new tokens. */
+  async status(): Promise<ReceivedAgent> {
+    const waiting = this.#state.status !== "active";
+    const { wire } = this.#parts;
+    // Only its host can ask about an agent that is not active.
+    const jwt = await (waiting ? this.#hostJwt() : this.#jwt());
+    const query = { agent_id: this.id };
+    const body = await wire.ask("status", "/agent/status", { jwt, query });
+    this.#state = agentIn(body, wire.discovery.issuer);
+    return this.#state;
+  }
+
+  /**
+   * Waits until neither the agent nor any of its grants is pending, or the time for an approval is over: an
+   * agent that is pending then can be registered again with the same key.
+   *
+   * @throws The signal's reason.
+   */
+  async waitForApproval({ interval, signal }: WaitOptions = {}): Promise<ReceivedAgent> {
+    const seconds = interval ?? this.#state.approval?.interval ?? INTERVAL;
+    for (;;) {
+      signal?.throwIfAborted();
+      const late = this.#parts.clock() > this.#deadline;
+      const state = await this.status();
+      const waits = state.grants.some(({ status }) => status === "pending");
+      const decided = state.status !== "pending" && !(waits && state.status === "active");
+      if (decided || late) return state;
+      await pause(seconds * 1000, signal);
+    }
+  }
+
+  /** Lists the capabilities that there are; continue with the `cursor` of the page before. */
+  async list(
+    options: { readonly query?: string; readonly cursor?: string } = {},
+  ): Promise<Listing> {
+    const request = { jwt: await this.#jwt(), query: options };
+    return listingIn(await this.#parts.wire.ask("capabilities", "/capability/list", request));
+  }
+
+  /** All about one capability, with the schemas of its arguments and its result. */
+  async describe(name: string): Promise<CapabilityDefinition> {
+    const { wire } = this.#parts;
+    const request = { jwt: await this.#jwt(), query: { name } };
+    const body = await wire.ask("describe_capability", "/capability/describe", request);
+    const definition = definitionIn(body);
+    if (definition?.name !== name) {
+      const { origin } = new URL(wire.discovery.issuer);
+      throw new ClientError("answer_malformed", `${origin} describes something else`, origin);
+    }
+    this.#definitions.set(name, definition);
+    return definition;
+  }
+
+  /** Asks for capabilities: they are granted, or the answer has an approval to wait for. */
+  async request(
+    capabilities: readonly CapabilityAsked[],
+    options: AskOptions = {},
+  ): Promise<ReceivedAgent> {
+    const { wire } = this.#parts;
+    const { idempotencyKey: key } = options;
+    const answer = await wire.ask("request_capability", "/agent/request-capability", {
+      jwt: await this.#jwt(),
+      body: { capabilities, ...askingBody(options) },
+      ...(key === undefined ? {} : { headers: { "Idempotency-Key": key } }),
+    });
+    const asked = agentIn(answer, wire.discovery.issuer);
+    const named = new Set(asked.grants.map(({ capability }) => capability));
+    const others = this.#state.grants.filter(({ capability }) => !named.has(capability));
+    const { approval, grants } = asked;
+    this.#deadline = Math.max(this.#deadline, this.#deadlineOf(asked));
+    this.#state = {
+      ...{ id: this.id, status: this.#state.status, grants: [...others, ...grants] },
+      ...(approval === undefined ? {} : { approval }),
+    };
+    return asked;
+  }
+
+  /**
+   * Executes a capability: at the server, or at the location that the server names for it.
+   *
+   * @throws TypeError if the arguments fail the capability's input schema.
+   * @throws ClientError `answer_malformed` if the result fails its output schema.
+   */
+  async execute(
+    capability: string,
+    given: JsonObject = {},
+    { token }: ExecuteOptions = {},
+  ): Promise<Json> {
+    const { wire } = this.#parts;
+    const known = this.#definitions.get(capability) ?? (await this.describe(capability));
+    const { location, input, output } = known;
+    const wrong = input === undefined ? undefined : await failing(given, input);
+    if (wrong !== undefined) throw new TypeError(`the arguments of ${capability}: ${wrong}`);
+    const presented = token ?? (await this.#token(capability));
+    const aud = location ?? wire.discovery.issuer;
+    const request = {
+      jwt: await this.#jwt(aud, [capability]),
+      body: { capability, arguments: given },
+      headers: presented === undefined ? {} : { [CAPABILITY_HEADER]: presented },
+    };
+    const answer = await (location === undefined
+      ? wire.askAt(wire.discovery.defaultLocation, request)
+      : wire.askAt(location, request));
+    const data = answer["data"] ?? null;
+    const failed = output === undefined ? undefined : await failing(data, output);
+    if (failed === undefined) return data;
+    const { origin } = new URL(location ?? wire.discovery.issuer);
+    const message = `the result of ${capability} is not what ${origin} promises: ${failed}`;
+    throw new ClientError("answer_malformed", message, origin);
+  }
+
+  /**
+   * The token of a granted capability, narrowed without the server: for handing on.
+   *
+   * @returns The narrowed token, or what of the hop is beyond what the token allows.
+   * @throws TypeError if the server gave no token, or the hop is invalid.
+   */
+  async narrow(capability: string, hop: HopInit): Promise<Attenuation> {
+    const token = await this.#token(capability);
+    if (token === undefined) throw new TypeError(`${capability}: the server gave no token for it`);
+    return attenuate(token, hop);
+  }
+
+  /** Gives up grants, by the names of their capabilities. @returns Those that were there. */
+  async revokeCapabilities(capabilities: readonly string[]): Promise<readonly string[]> {
+    const body = { agent_id: this.id, capabilities };
+    const request = { jwt: await this.#jwt(), body };
+    const answer = await this.#parts.wire.ask("", "/agent/revoke-capability", request);
+    const { revoked } = answer;
+    return Array.isArray(revoked) ? revoked.flatMap((name) => textIn(name) ?? []) : [];
+  }
+
+  /** Ends the agent. */
+  async revoke(): Promise<void> {
+    const request = { jwt: await this.#jwt(), body: { agent_id: this.id } };
+    await this.#parts.wire.ask("revoke", "/agent/revoke", request);
+    this.#state = { ...this.#state, status: "revoked", grants: [] };
+  }
+
+  /** The token of an active grant, renewed where it is about to end. */
+  async #token(capability: string): Promise<string | undefined> {
+    const kept = tokenIn(this.#state.grants, capability);
+    const { tokenExpires = "" } = kept ?? {};
+    const until = Date.parse(tokenExpires);
+    if (kept !== undefined && until - EARLY > this.#parts.clock()) return kept.token;
+    return tokenIn((await this.status()).grants, capability)?.token;
+  }
+
+  #jwt(aud?: string, capabilities?: readonly string[]): Promise<string> {
+    const { wire, key, hostId } = this.#parts;
+    return key.sign("agent+jwt", {
+      ...{ iss: hostId, sub: this.id, aud: aud ?? wire.discovery.issuer },
+      ...(capabilities === undefined ? {} : { capabilities }),
+    });
+  }
+
+  #deadlineOf({ approval }: ReceivedAgent): number {
+    return this.#parts.clock() + (approval?.expiresIn ?? LONGEST) * 1000;
+  }
+
+  #hostJwt(): Promise<string> {
+    const { wire, host } = this.#parts;
+    const key = host();
+    return key.sign("host+jwt", { iss: key.thumbprint, aud: wire.discovery.issuer });
+  }
+}
+
+function tokenIn(grants: readonly ReceivedGrant[], capability: string): ReceivedGrant | undefined {
+  return grants.find(
+    (grant) => grant.capability === capability && grant.status === "active" && grant.token,
+  );
+}

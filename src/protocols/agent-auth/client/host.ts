@@ -1,0 +1,174 @@
+import type { JsonObject } from "../../../bytes/json.js";
+import { assertMembers } from "../../../caveats/known-members.js";
+import { textIn } from "../../../client/received.js";
+import { AgentAuthAgent } from "./agent.js";
+import { type AskOptions, askingBody, type CapabilityAsked } from "./asking.js";
+import { generateKey, type PrivateKey, type Signer, signer } from "./keys.js";
+import {
+  agentIn,
+  type Discovery,
+  type Listing,
+  listingIn,
+  type ReceivedAgent,
+} from "./received.js";
+import { discover, Wire, type WireOptions } from "./wire.js";
+
+/** A host: an environment that runs agents. */
+export interface AgentAuthClientOptions extends WireOptions {
+  /** The host's key, as {@link generateKey} makes it; to be kept as long as the host is to be known. */
+  readonly hostKey: PrivateKey;
+  /** What the host calls itself. */
+  readonly hostName?: string | undefined;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** An agent to register. */
+export interface RegisterOptions extends AskOptions {
+  readonly name: string;
+  /** The host's defaults unless given. */
+  readonly capabilities?: readonly CapabilityAsked[];
+  /** `delegated` unless given. */
+  readonly mode?: "delegated" | "autonomous";
+  /** The agent's key; a new one, which ends with the process, unless given. */
+  readonly key?: PrivateKey;
+}
+
+/**
+ * A host's way to one server: registers agents and manages them. Made by {@link createAgentAuthClient}. Its
+ * methods throw AgentAuthError if the server's answer is an error, and ClientError if there is no answer.
+ */
+export class AgentAuthClient {
+  readonly discovery: Discovery;
+  readonly #wire: Wire;
+  readonly #options: AgentAuthClientOptions;
+  readonly #clock: () => number;
+  #host: Signer;
+
+  /** @internal */
+  constructor(discovery: Discovery, host: Signer, options: AgentAuthClientOptions) {
+    this.discovery = discovery;
+    this.#options = options;
+    this.#wire = new Wire(discovery, options);
+    this.#clock = options.clock ?? Date.now;
+    this.#host = host;
+  }
+
+  /** The thumbprint of the host's key, by which the server knows it. */
+  get thumbprint(): string {
+    return this.#host.thumbprint;
+  }
+
+  /** What the server shows to this host. */
+  async list(
+    options: { readonly query?: string; readonly cursor?: string } = {},
+  ): Promise<Listing> {
+    const request = { jwt: await this.#jwt(), query: options };
+    return listingIn(await this.#wire.ask("capabilities", "/capability/list", request));
+  }
+
+  /** Registers an agent; where that has to be approved, `agent.state.approval` says how. */
+  async register(options: RegisterOptions): Promise<AgentAuthAgent> {
+    const { name, capabilities, mode, idempotencyKey } = options;
+    const key = await signer(options.key ?? (await generateKey()), this.#clock, "options.key");
+    const jwt = await this.#jwt({ agent_public_key: key.publicKey });
+    const answer = await this.#wire.ask("register", "/agent/register", {
+      jwt,
+      body: {
+        ...{ name, ...askingBody(options) },
+        ...(capabilities === undefined ? {} : { capabilities }),
+        ...(mode === undefined ? {} : { mode }),
+      },
+      ...(idempotencyKey === undefined ? {} : { headers: { "Idempotency-Key": idempotencyKey } }),
+    });
+    return this.#agent(agentIn(answer, this.discovery.issuer), key);
+  }
+
+  /** An agent that was registered before. */
+  async open(agentId: string, agentKey: PrivateKey): Promise<AgentAuthAgent> {
+    const key = await signer(agentKey, this.#clock, "agentKey");
+    return this.#agent(await this.status(agentId), key);
+  }
+
+  async status(agentId: string): Promise<ReceivedAgent> {
+    const request = { jwt: await this.#jwt(), query: { agent_id: agentId } };
+    return agentIn(await this.#wire.ask("status", "/agent/status", request), this.discovery.issuer);
+  }
+
+  /** Brings an expired agent back, with the host's defaults and nothing else. */
+  async reactivate(agentId: string): Promise<ReceivedAgent> {
+    const answer = await this.#post("reactivate", "/agent/reactivate", { agent_id: agentId });
+    return agentIn(answer, this.discovery.issuer);
+  }
+
+  async revokeAgent(agentId: string): Promise<void> {
+    await this.#post("revoke", "/agent/revoke", { agent_id: agentId });
+  }
+
+  /** Gives an agent another key; open the agent with it from then on. */
+  async rotateAgentKey(agentId: string, agentKey: PrivateKey): Promise<void> {
+    const { publicKey } = await signer(agentKey, this.#clock, "agentKey");
+    const body = { agent_id: agentId, public_key: publicKey };
+    await this.#post("rotate_key", "/agent/rotate-key", body);
+  }
+
+  /** Gives the host another key; it counts at once. */
+  async rotateHostKey(hostKey: PrivateKey): Promise<void> {
+    const next = await signer(hostKey, this.#clock, "hostKey");
+    await this.#post("rotate_host_key", "/host/rotate-key", { public_key: next.publicKey });
+    this.#host = next;
+  }
+
+  /** Ends the host, and all its agents. */
+  async revokeHost(): Promise<void> {
+    await this.#post("revoke_host", "/host/revoke", {});
+  }
+
+  /** Makes this host known by the token that its user got for it. @returns The host's id. */
+  async enroll(token: string): Promise<string> {
+    const { hostName: name } = this.#options;
+    const body = {
+      ...{ token, public_key: this.#host.publicKey },
+      ...(name === undefined ? {} : { name }),
+    };
+    const answer = await this.#wire.ask("", "/host/enroll", { body });
+    return textIn(answer["hostId"]) ?? this.#host.thumbprint;
+  }
+
+  async #post(name: string, path: string, body: JsonObject): Promise<JsonObject> {
+    return this.#wire.ask(name, path, { jwt: await this.#jwt(), body });
+  }
+
+  #jwt(more: JsonObject = {}): Promise<string> {
+    const { hostName } = this.#options;
+    return this.#host.sign("host+jwt", {
+      ...{ iss: this.#host.thumbprint, aud: this.discovery.issuer },
+      host_public_key: this.#host.publicKey,
+      ...(hostName === undefined ? {} : { host_name: hostName }),
+      ...more,
+    });
+  }
+
+  #agent(state: ReceivedAgent, key: Signer): AgentAuthAgent {
+    const hostId = state.hostId ?? this.#host.thumbprint;
+    return new AgentAuthAgent(state, {
+      ...{ wire: this.#wire, host: () => this.#host, key, hostId, clock: this.#clock },
+    });
+  }
+}
+
+const OPTIONS = ["provider", "fetch", "timeout", "insecure", "hostKey", "hostName", "clock"];
+
+/**
+ * Finds a server, and makes a host's way to it.
+ *
+ * @throws TypeError on wrong options.
+ * @throws ClientError if there is no server of Agent-Auth.
+ */
+export async function createAgentAuthClient(
+  options: AgentAuthClientOptions,
+): Promise<AgentAuthClient> {
+  assertMembers(options, OPTIONS, "options");
+  const host = await signer(options.hostKey, options.clock ?? Date.now, "options.hostKey");
+  return new AgentAuthClient(await discover(options), host, options);
+}

@@ -1,0 +1,30 @@
+/**
+ * An agent's side of Agent-Auth: a host's key, its agents, what they may do, and executing it here or at a
+ * location.
+ *
+ * @packageDocumentation
+ */
+
+export { ClientError, type ClientErrorCode } from "../../../client/client-error.js";
+export type {
+  AgentAuthAgent,
+  ExecuteOptions,
+  WaitOptions,
+} from "./agent.js";
+export type { AskOptions, CapabilityAsked } from "./asking.js";
+export { AgentAuthError } from "./error.js";
+export {
+  type AgentAuthClient,
+  type AgentAuthClientOptions,
+  createAgentAuthClient,
+  type RegisterOptions,
+} from "./host.js";
+export { generateKey, type PrivateKey } from "./keys.js";
+export type {
+  CapabilityDefinition,
+  Discovery,
+  Listing,
+  ReceivedAgent,
+  ReceivedApproval,
+  ReceivedGrant,
+} from "./received.js";

@@ -1,0 +1,155 @@
+import type { JsonObject } from "../../../bytes/json.js";
+import { ClientError } from "../../../client/client-error.js";
+import { objectIn, objectsIn, textIn } from "../../../client/received.js";
+
+/** What the discovery document says that a client needs. */
+export interface Discovery {
+  readonly issuer: string;
+  readonly defaultLocation: string;
+  /** By name; absolute URLs. */
+  readonly endpoints: ReadonlyMap<string, string>;
+  /** All of it, as it came. */
+  readonly document: JsonObject;
+}
+
+/** A capability as a server describes it. */
+export interface CapabilityDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly location?: string;
+  readonly input?: JsonObject;
+  readonly output?: JsonObject;
+  readonly granted?: boolean;
+}
+
+/** A grant as a server shows it. */
+export interface ReceivedGrant {
+  readonly capability: string;
+  /** `active`, `pending`, `denied` or `revoked`. */
+  readonly status: string;
+  /** What arguments must be. */
+  readonly constraints?: JsonObject;
+  /** Why it was denied, or not granted. */
+  readonly reason?: string;
+  /** The capability's token, and when that ends. */
+  readonly token?: string;
+  readonly tokenExpires?: string;
+}
+
+/** How the user comes to approve. */
+export interface ReceivedApproval {
+  /** `device_authorization` or `ciba`. */
+  readonly method: string;
+  readonly verificationUri?: string;
+  readonly verificationUriComplete?: string;
+  readonly userCode?: string;
+  /** Seconds. */
+  readonly expiresIn: number;
+  /** Seconds between two looks at the status. */
+  readonly interval: number;
+}
+
+/** An agent as a server shows it. */
+export interface ReceivedAgent {
+  readonly id: string;
+  readonly hostId?: string;
+  /** `pending`, `active`, `expired`, `revoked`, `rejected` or `claimed`. */
+  readonly status: string;
+  readonly grants: readonly ReceivedGrant[];
+  readonly approval?: ReceivedApproval;
+}
+
+/** A page of a list of capabilities. */
+export interface Listing {
+  readonly capabilities: readonly CapabilityDefinition[];
+  /** For the next page; absent on the last. */
+  readonly cursor?: string;
+}
+
+/** @throws ClientError `answer_malformed` */
+export function discoveryIn(document: JsonObject, origin: string): Discovery {
+  const { version, issuer, endpoints, default_location: location } = document;
+  if (typeof version !== "string" || typeof issuer !== "string" || !URL.canParse(issuer)) {
+    throw malformed(origin, 'has no "version", or no "issuer" that is a URL');
+  }
+  const named = Object.entries(objectIn(endpoints)).flatMap(([name, url]) =>
+    typeof url === "string" && URL.canParse(url) ? [[name, url] as const] : [],
+  );
+  const known = new Map(named);
+  const execute = textIn(location) ?? known.get("execute");
+  if (execute === undefined || !URL.canParse(execute) || known.size === 0) {
+    throw malformed(origin, "names no endpoints");
+  }
+  return { issuer, defaultLocation: execute, endpoints: known, document };
+}
+
+function malformed(origin: string, what: string): ClientError {
+  return new ClientError("answer_malformed", `the discovery document of ${origin} ${what}`, origin);
+}
+
+/** A capability in a list or a description; `undefined` without a name. */
+export function definitionIn(value: JsonObject): CapabilityDefinition | undefined {
+  const { name, description, location, input, output, grant_status: granted } = value;
+  if (typeof name !== "string") return undefined;
+  return {
+    ...{ name, description: textIn(description) ?? "" },
+    ...(typeof location === "string" ? { location } : {}),
+    ...(isGiven(input) ? { input: objectIn(input) } : {}),
+    ...(isGiven(output) ? { output: objectIn(output) } : {}),
+    ...(typeof granted === "string" ? { granted: granted === "granted" } : {}),
+  };
+}
+
+function isGiven(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+/** @throws ClientError `answer_malformed` if it names no agent. */
+export function agentIn(body: JsonObject, origin: string): ReceivedAgent {
+  const { agent_id: id, host_id: hostId, status, approval } = body;
+  if (typeof id !== "string") {
+    const message = `the answer of ${origin} names no agent`;
+    throw new ClientError("answer_malformed", message, origin);
+  }
+  return {
+    ...{ id, status: textIn(status) ?? "unknown" },
+    grants: objectsIn(body["agent_capability_grants"]).flatMap(grantIn),
+    ...(typeof hostId === "string" ? { hostId } : {}),
+    ...(isGiven(approval) ? { approval: approvalIn(objectIn(approval)) } : {}),
+  };
+}
+
+function grantIn(one: JsonObject): readonly ReceivedGrant[] {
+  const { capability, status, constraints, reason, token, token_expires_at: expires } = one;
+  if (typeof capability !== "string" || typeof status !== "string") return [];
+  const grant: ReceivedGrant = {
+    ...{ capability, status },
+    ...(isGiven(constraints) ? { constraints: objectIn(constraints) } : {}),
+    ...(typeof reason === "string" ? { reason } : {}),
+    ...(typeof token === "string" ? { token } : {}),
+    ...(typeof expires === "string" ? { tokenExpires: expires } : {}),
+  };
+  return [grant];
+}
+
+function approvalIn(one: JsonObject): ReceivedApproval {
+  const { method, verification_uri: uri, verification_uri_complete: complete } = one;
+  const { user_code: code, expires_in: expiresIn, interval } = one;
+  return {
+    method: textIn(method) ?? "unknown",
+    expiresIn: typeof expiresIn === "number" ? expiresIn : 300,
+    interval: typeof interval === "number" && interval > 0 ? interval : 5,
+    ...(typeof uri === "string" ? { verificationUri: uri } : {}),
+    ...(typeof complete === "string" ? { verificationUriComplete: complete } : {}),
+    ...(typeof code === "string" ? { userCode: code } : {}),
+  };
+}
+
+/** A page of a list of capabilities. */
+export function listingIn(body: JsonObject): Listing {
+  const cursor = textIn(body["next_cursor"]);
+  return {
+    capabilities: objectsIn(body["capabilities"]).flatMap((one) => definitionIn(one) ?? []),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+}

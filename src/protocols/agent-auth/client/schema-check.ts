@@ -1,0 +1,44 @@
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import { isDeeperThan, type Json, type JsonObject } from "../../../bytes/json.js";
+
+/** Characters that a schema of another party may have. */
+const LONGEST = 65_536;
+const DEEPEST = 24;
+
+const compiled = new WeakMap<JsonObject, ValidateFunction | undefined>();
+
+/**
+ * What of a value fails a schema that another party wrote. Patterns are left out, since matching those of
+ * others can take for ever; a schema that cannot be compiled, or is too large, judges nothing.
+ *
+ * @returns `undefined` if nothing does.
+ * @throws Error if `ajv` is not installed.
+ */
+export async function failing(value: Json, schema: JsonObject): Promise<string | undefined> {
+  if (!compiled.has(schema)) compiled.set(schema, await compile(schema));
+  const validate = compiled.get(schema);
+  if (validate === undefined || validate(value)) return undefined;
+  const [{ instancePath = "", message = "fails it" } = {}] = validate.errors ?? [];
+  return `${instancePath.slice(0, 128)} ${message.slice(0, 256)}`.trim();
+}
+
+async function compile(schema: JsonObject): Promise<ValidateFunction | undefined> {
+  if (isDeeperThan(schema, DEEPEST) || JSON.stringify(schema).length > LONGEST) return undefined;
+  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  const ajv = new Ajv2020({
+    ...{ strict: false, validateFormats: false, ownProperties: true, addUsedSchema: false },
+    ...{ logger: false, code: { regExp: anyText } },
+  });
+  try {
+    const validate = ajv.compile(schema);
+    return "$async" in validate ? undefined : validate;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes the place of expressions: every text matches. */
+function anyText(): { readonly test: () => boolean } {
+  return { test: () => true };
+}
+anyText.code = "anyText";

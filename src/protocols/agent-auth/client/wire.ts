@@ -1,0 +1,110 @@
+import type { JsonObject } from "../../../bytes/json.js";
+import { readUrl } from "../../../client/address.js";
+import { ClientError } from "../../../client/client-error.js";
+import { safeFetch } from "../../../client/fetch.js";
+import { objectIn } from "../../../client/received.js";
+import { DISCOVERY_PATHS } from "../discovery.js";
+import { AgentAuthError, agentAuthFault } from "./error.js";
+import { type Discovery, discoveryIn } from "./received.js";
+
+/** How requests are made. */
+export interface WireOptions {
+  /** The server, such as `https://bank.example`: below it stands its discovery document. */
+  readonly provider: string;
+  /** The global one unless given. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Milliseconds for one answer; 30,000 unless given. */
+  readonly timeout?: number | undefined;
+  /** Whether plain http to other machines is allowed. */
+  readonly insecure?: boolean | undefined;
+}
+
+/** One request. */
+export interface WireRequest {
+  readonly jwt?: string;
+  readonly body?: JsonObject;
+  readonly query?: { readonly [name: string]: string | undefined };
+  readonly headers?: { readonly [name: string]: string };
+}
+
+/** Talks to one provider: JWTs and tokens go to its own origin and to locations that it names, nowhere else. */
+export class Wire {
+  readonly discovery: Discovery;
+  readonly #options: WireOptions;
+  readonly #origin: string;
+
+  constructor(discovery: Discovery, options: WireOptions) {
+    this.discovery = discovery;
+    this.#options = options;
+    this.#origin = readUrl(options.provider, "the provider", secure(options)).origin;
+  }
+
+  /**
+   * Asks an endpoint.
+   *
+   * @param name - As the discovery document has it.
+   * @param path - Where it is below the issuer, for those that the document does not have.
+   * @throws AgentAuthError if the answer is an error.
+   * @throws ClientError if there is no answer, or not one of that kind.
+   */
+  ask(name: string, path: string, request: WireRequest): Promise<JsonObject> {
+    const { endpoints, issuer } = this.discovery;
+    const url = new URL(endpoints.get(name) ?? `${issuer.replace(/\/$/, "")}${path}`);
+    for (const [parameter, value] of Object.entries(request.query ?? {})) {
+      if (value !== undefined) url.searchParams.set(parameter, value);
+    }
+    return this.#send(url, this.#origin, request);
+  }
+
+  /** Asks at a place that the provider named for a capability. @throws As {@link Wire.ask} does. */
+  askAt(location: string, request: WireRequest): Promise<JsonObject> {
+    const url = readUrl(location, "the location", secure(this.#options));
+    return this.#send(url, url.origin, request);
+  }
+
+  async #send(url: URL, origin: string, request: WireRequest): Promise<JsonObject> {
+    const { jwt, body, headers } = request;
+    const response = await fetchFrom(origin, this.#options)(url, {
+      method: body === undefined ? "GET" : "POST",
+      headers: {
+        ...headers,
+        ...(jwt === undefined ? {} : { Authorization: `Bearer ${jwt}` }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return objectIn(text === "" ? {} : JSON.parse(text));
+  }
+}
+
+/** Finds a provider's discovery document. @throws As {@link Wire.ask} does. */
+export async function discover(options: WireOptions): Promise<Discovery> {
+  const base = readUrl(options.provider, "the provider", secure(options));
+  const prefix = base.pathname.replace(/\/$/, "");
+  for (const path of DISCOVERY_PATHS) {
+    try {
+      const response = await fetchFrom(base.origin, options)(new URL(`${prefix}${path}`, base));
+      const discovery = discoveryIn(objectIn(await response.json()), base.origin);
+      for (const url of [discovery.issuer, ...discovery.endpoints.values()]) {
+        // A document that leads elsewhere would collect JWTs there.
+        if (new URL(url).origin === base.origin) continue;
+        const message = `the discovery document of ${base.origin} leads to ${new URL(url).origin}`;
+        throw new ClientError("origin_foreign", message, base.origin);
+      }
+      return discovery;
+    } catch (error) {
+      if (!(error instanceof AgentAuthError) || error.status !== 404) throw error;
+    }
+  }
+  const message = `${base.origin} has no discovery document of Agent-Auth`;
+  throw new ClientError("not_found", message, base.origin);
+}
+
+function fetchFrom(origin: string, { fetch: ask, timeout = 30_000 }: WireOptions): typeof fetch {
+  return safeFetch({ origins: [origin], timeout, fetch: ask, faultOf: agentAuthFault });
+}
+
+function secure({ insecure = false }: WireOptions): { readonly insecure: boolean } {
+  return { insecure };
+}

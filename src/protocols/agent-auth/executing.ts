@@ -1,0 +1,205 @@
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { InvocationOutcome } from "../../agent/outcomes.js";
+import type { AgentRecord } from "../../agent/registry/records.js";
+import type { Registry } from "../../agent/registry/registry.js";
+import type { CapabilityTerm } from "../../agent/registry/terms.js";
+import { isSkillInputError } from "../../agent/skill.js";
+import { isObject, type Json, type JsonObject } from "../../bytes/json.js";
+import { meant } from "../../caveats/known-members.js";
+import { type ConcurrencyLimit, within } from "../../http/work.js";
+import { type Reading, readArguments, textIn, wrong } from "./bodies.js";
+import { type Fault, refuse } from "./errors.js";
+import { invocationFault } from "./invocation-fault.js";
+import type { AgentParty } from "./party.js";
+import type { OutputCheck } from "./schema-checks.js";
+
+/** What executions rest on. */
+export interface ExecutionContext {
+  readonly agent: IssuingAgent;
+  readonly registry: Registry;
+  readonly terms: ReadonlyMap<string, CapabilityTerm>;
+  readonly outputs: ReadonlyMap<string, OutputCheck>;
+  readonly limit: ConcurrencyLimit;
+  /** Milliseconds that a skill may take. */
+  readonly timeout: number;
+  /** Aborted when the server stops. */
+  readonly stopping: AbortSignal;
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
+/** One execution that is asked for. */
+interface Execution {
+  readonly capability: string;
+  readonly arguments: JsonObject;
+  /** The token that is presented for it; without one the stored grant is judged. */
+  readonly token?: string | undefined;
+}
+
+type Executed = { readonly ok: true; readonly data: Json } | Fault;
+type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
+
+const MOST_IN_BATCH = 50;
+/** How many of one batch run at once. */
+const AT_ONCE = 8;
+
+/**
+ * Executes a capability.
+ *
+ * @param gone - Aborted when the caller no longer waits.
+ * @throws StorageError
+ */
+export async function execute(
+  body: JsonObject,
+  token: string | undefined,
+  party: AgentParty,
+  gone: AbortSignal,
+  context: ExecutionContext,
+): Promise<Answer> {
+  const read = readExecution(body, "");
+  if (!read.ok) return read;
+  const executed = await executeOne({ ...read.value, token }, party, gone, context);
+  return executed.ok ? { ok: true, body: { data: executed.data } } : executed;
+}
+
+/** Executes up to 50 capabilities; each succeeds or fails by itself. */
+export async function executeBatch(
+  body: JsonObject,
+  party: AgentParty,
+  gone: AbortSignal,
+  context: ExecutionContext,
+): Promise<Answer> {
+  const { requests } = body;
+  if (!Array.isArray(requests) || requests.length < 1 || requests.length > MOST_IN_BATCH) {
+    return wrong("requests", `must be an array of 1 to ${MOST_IN_BATCH}`);
+  }
+  const items: (Execution & { readonly id: string })[] = [];
+  for (const [at, one] of requests.entries()) {
+    const where = `requests[${at}]`;
+    if (!isObject(one)) return wrong(where, "must be an object");
+    const { id = String(at) } = one;
+    if (typeof id !== "string" || id.length > 128) {
+      return wrong(`${where}.id`, "must be a text of at most 128 characters");
+    }
+    const read = readExecution(one, `${where}.`);
+    if (!read.ok) return read;
+    items.push({ ...read.value, id });
+  }
+  const responses: JsonObject[] = [];
+  const waiting = items.entries();
+  const work = async (): Promise<void> => {
+    for (const [at, { id, ...item }] of waiting) {
+      const executed = await executeOne(item, party, gone, context);
+      if (executed.ok) responses[at] = { id, status: "completed", data: executed.data };
+      else {
+        const { code, message, more } = executed;
+        responses[at] = { id, status: "failed", error: { code, message, ...more } };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return { ok: true, body: { responses } };
+}
+
+function readExecution(
+  body: { readonly [name: string]: unknown },
+  where: string,
+): Reading<Execution> {
+  const named = textIn(body, "capability");
+  if (!named.ok) return { ...named, message: `${where}${named.message}` };
+  const given = readArguments(body["arguments"], `${where}arguments`);
+  if (!given.ok) return given;
+  return { ok: true, value: { capability: named.value, arguments: given.value } };
+}
+
+async function executeOne(
+  execution: Execution,
+  { agent: caller, jwt }: AgentParty,
+  gone: AbortSignal,
+  context: ExecutionContext,
+): Promise<Executed> {
+  const { capability } = execution;
+  const { limit, terms } = context;
+  const term = terms.get(capability);
+  if (term === undefined) return unknownCapability(capability, caller, context);
+  if (jwt.capabilities !== undefined && !jwt.capabilities.includes(capability)) {
+    const message = `the JWT is narrowed to other capabilities than ${capability} ("capabilities")`;
+    return refuse("capability_not_granted", message);
+  }
+  if (term.location !== undefined) {
+    const message = `${capability} is executed at its location, ${term.location}, with a JWT whose "aud" that is`;
+    return refuse("invalid_request", message, { more: { location: term.location } });
+  }
+  const release = limit.take({ principal: caller.host, invoker: caller.id });
+  if (release === undefined) {
+    const message = "too many executions of this agent are under way; wait for one to end";
+    return refuse("rate_limited", message, { retryAfter: 1 });
+  }
+  try {
+    return await run(execution, caller, gone, term, context);
+  } finally {
+    release();
+  }
+}
+
+async function run(
+  { capability, arguments: given, token }: Execution,
+  caller: AgentRecord,
+  gone: AbortSignal,
+  term: CapabilityTerm,
+  { agent, registry, outputs, timeout, stopping, onFailure }: ExecutionContext,
+): Promise<Executed> {
+  const signal = AbortSignal.any([gone, stopping, AbortSignal.timeout(timeout)]);
+  let outcome: InvocationOutcome;
+  try {
+    const asked = { agent: caller, capability, arguments: given, signal };
+    const work = agent.executeGrant(token === undefined ? asked : { ...asked, presented: token });
+    outcome = await within(signal, work);
+  } catch (error) {
+    if (isSkillInputError(error)) return refuse("invalid_request", error.message);
+    if (signal.aborted) {
+      const why = stopping.aborted ? "the server is shutting down" : "it took too long";
+      return refuse("unavailable", `the execution was ended: ${why}`, { unrecorded: true });
+    }
+    onFailure(error, `capability ${capability}`);
+    return refuse("internal_error", "the execution failed", { unrecorded: true });
+  }
+  if (!outcome.ok) {
+    const missing = outcome.denials.some(({ code }) => code === "capability_missing");
+    if (missing && (await wasRevoked(capability, caller, registry))) {
+      const message = `the agent's grant of ${capability} was revoked; request it again`;
+      return refuse("grant_revoked", message, { unrecorded: true });
+    }
+    const named = isObject(term.input?.["properties"]) ? Object.keys(term.input["properties"]) : [];
+    return invocationFault(outcome.denials, [...named, ...Object.keys(given)]);
+  }
+  const wrongOutput = outputs.get(capability)?.(outcome.result);
+  if (wrongOutput === undefined) return { ok: true, data: outcome.result };
+  onFailure(new Error(`the output fails its schema: ${wrongOutput}`), `capability ${capability}`);
+  return refuse("internal_error", "the execution gave something else than it promises", {
+    unrecorded: true,
+  });
+}
+
+async function wasRevoked(
+  capability: string,
+  { id }: AgentRecord,
+  registry: Registry,
+): Promise<boolean> {
+  const grants = await registry.grantsOf(id);
+  return grants.some((grant) => grant.capability === capability && grant.status === "revoked");
+}
+
+/** A capability that was there when it was granted, or never. */
+async function unknownCapability(
+  capability: string,
+  { id }: AgentRecord,
+  { registry, terms }: ExecutionContext,
+): Promise<Fault> {
+  const grants = await registry.grantsOf(id);
+  if (grants.some((grant) => grant.capability === capability)) {
+    const message = "this capability is not offered any more; its grants are inoperative";
+    return refuse("capability_not_granted", message);
+  }
+  const hint = meant(capability, terms.size > 16 ? [] : [...terms.keys()]);
+  return refuse("capability_not_found", `there is no capability of this name${hint}`);
+}

@@ -1,0 +1,57 @@
+import type { Response } from "express";
+import type { Ledger, LedgerEventKind } from "../../agent/ledger.js";
+import { knownCaller } from "../../http/callers.js";
+import type { FaultWriter } from "../../http/fault.js";
+import { DENIAL_HEADER } from "../../http/headers.js";
+import { DISCOVERY_PATHS } from "./discovery.js";
+import { type Fault, fromHttp, STATUS } from "./errors.js";
+
+/** Answers with a fault in this protocol's shape. */
+export type AnswerFault = (res: Response, fault: Fault) => void;
+
+/** Faults of the server and of its limits, which say nothing of who may do what. */
+const UNRECORDED: readonly number[] = [404, 405, 429, 500, 503];
+
+/**
+ * Sends a fault, without recording it.
+ *
+ * @param url - The server's address, for the challenge of a 401.
+ */
+export function sendFault(res: Response, fault: Fault, url?: string): void {
+  const { code, message, more, retryAfter, codes = [code] } = fault;
+  const status = fault.status ?? STATUS[code];
+  res.setHeader(DENIAL_HEADER, codes.join(", "));
+  res.setHeader("Cache-Control", "no-store");
+  if (retryAfter !== undefined) res.setHeader("Retry-After", String(retryAfter));
+  if (status === 401 && url !== undefined) {
+    res.setHeader("WWW-Authenticate", `AgentAuth discovery="${url}${DISCOVERY_PATHS[0]}"`);
+  }
+  res.status(status).json({ error: code, message, ...more });
+}
+
+/** Sends faults, and notes in the ledger those that refuse a party something. */
+export function recordedFaults(
+  ledger: Ledger,
+  kind: LedgerEventKind,
+  clock: () => number,
+  url: string,
+): AnswerFault {
+  return (res, fault) => {
+    const { code, codes = [code], unrecorded } = fault;
+    if (unrecorded !== true && !UNRECORDED.includes(fault.status ?? STATUS[code])) {
+      const at = new Date(clock()).toISOString();
+      const { principal, invoker } = knownCaller(res.req) ?? {};
+      ledger.note({
+        ...{ kind, at, decision: "refused", codes },
+        ...(principal === undefined ? {} : { principal }),
+        ...(invoker === undefined ? {} : { invoker }),
+      });
+    }
+    sendFault(res, fault, url);
+  };
+}
+
+/** Answers what HTTP found wrong, in this protocol's shape. */
+export function faultWriter(answer: AnswerFault = sendFault): FaultWriter {
+  return (res, fault) => answer(res, fromHttp(fault));
+}

@@ -1,0 +1,190 @@
+import { createHash } from "node:crypto";
+import type { ErrorRequestHandler, Request, RequestHandler } from "express";
+import type { Ledger, LedgerEventKind } from "../../agent/ledger.js";
+import { isObject, type JsonObject } from "../../bytes/json.js";
+import { type BodyLimits, contentType, jsonBody, wellFormedBody } from "../../http/body.js";
+import { noteCaller, type RateLimit, rateLimiter } from "../../http/callers.js";
+import type { FaultWriter } from "../../http/fault.js";
+import { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
+import { refuseWhileDraining } from "../../http/listen.js";
+import { type AgentLog, requestLog } from "../../http/log.js";
+import type { AgentMetrics } from "../../http/metrics.js";
+import { presentedToken } from "../../http/resource-server/presented-token.js";
+import { type PartyContext, partyOf } from "./authenticating.js";
+import { type Fault, refuse } from "./errors.js";
+import { faultWriter, recordedFaults } from "./frame.js";
+import { type Admission, isAdmitted, type Parties, type Party } from "./party.js";
+
+/** What an endpoint answers. */
+export type Answer =
+  | {
+      readonly ok: true;
+      readonly body: JsonObject;
+      /** `no-store` unless given. */
+      readonly cacheControl?: string;
+    }
+  | Fault;
+
+/** A request that has come through. */
+interface Call<By extends Party> {
+  readonly party: By;
+  readonly body: JsonObject;
+  /** The query's parameters, each once. */
+  readonly query: { readonly [name: string]: string };
+  readonly idempotencyKey: string | undefined;
+  /** The capability that an execution presents. */
+  readonly token: string | undefined;
+  /** Aborted when the caller no longer waits. */
+  readonly gone: AbortSignal;
+}
+
+/** An endpoint. */
+export interface Endpoint<By extends Admission> {
+  readonly admitted: By;
+  /** What its refusals are in the ledger; `registration` unless given. */
+  readonly kind?: LedgerEventKind;
+  /** Whether it takes a capability's token. */
+  readonly takesToken?: boolean;
+  answer(call: Call<Parties[By]>): Promise<Answer>;
+}
+
+/** What stands in front of all endpoints. */
+export interface FrontContext extends PartyContext {
+  readonly ledger: Ledger;
+  readonly log: AgentLog;
+  readonly metrics: AgentMetrics | undefined;
+  readonly body: BodyLimits;
+  readonly rate: RateLimit;
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
+const TYPES = ["application/json"];
+
+/**
+ * Makes the handlers of endpoints: who calls is found out before a body is read, and a party that may not
+ * call costs no more than finding that out.
+ */
+export function fronts(
+  context: FrontContext,
+  isDraining: () => boolean,
+): <By extends Admission>(
+  endpoint: Endpoint<By>,
+) => readonly (RequestHandler | ErrorRequestHandler)[] {
+  const { ledger, log, metrics, clock, url } = context;
+  const found = new WeakMap<Request, Party | Fault>();
+  const limited = rateLimiter(context.rate, (req) => rateKey(found.get(req), req));
+  return ({ admitted, kind = "registration", takesToken = false, answer: handle }) => {
+    const answerFault = recordedFaults(ledger, kind, clock, url);
+    const answer: FaultWriter = faultWriter(answerFault);
+    const authenticate: RequestHandler = async (req, _res, next) => {
+      const party = await foundParty(req, admitted, context);
+      found.set(req, party);
+      if (!("ok" in party)) noteParty(req, party);
+      next();
+    };
+    const endpoint: RequestHandler = async (req, res) => {
+      const party = found.get(req);
+      if (party === undefined) throw new TypeError("this request has not been authenticated");
+      const gone = new AbortController();
+      res.once("close", () => gone.abort());
+      const outcome = "ok" in party ? party : await answered(party, req, gone.signal);
+      if (res.closed) return;
+      if (!outcome.ok) return answerFault(res, outcome);
+      res.setHeader("Cache-Control", outcome.cacheControl ?? "no-store");
+      res.json(outcome.body);
+    };
+    const answered = async (party: Party, req: Request, gone: AbortSignal): Promise<Answer> => {
+      if (!isAdmitted(party, admitted)) return refuse("unauthorized", "this is for another party");
+      const read = callOf(req, takesToken);
+      if (!read.ok) return read;
+      const unbound = bodyFault(party, req.body);
+      if (unbound !== undefined) return unbound;
+      return handle({ ...read.call, party, gone });
+    };
+    const refuseParty: RequestHandler = (req, res, next) => {
+      const party = found.get(req);
+      if (party !== undefined && "ok" in party) return answerFault(res, party);
+      return next();
+    };
+    return [
+      requestLog({
+        ...{ binding: "agent-auth", denialHeader: DENIAL_HEADER, log, metrics },
+        methodOf: (req) => `${req.method} ${req.route?.path}`,
+      }),
+      refuseWhileDraining(isDraining, answer),
+      authenticate,
+      limited(answer),
+      refuseParty,
+      contentType(TYPES, answer),
+      ...jsonBody(TYPES, context.body, answer),
+      wellFormedBody(answer),
+      endpoint,
+    ];
+  };
+}
+
+/** What is wrong with authentication itself is not the caller's fault. */
+async function foundParty(
+  req: Request,
+  admitted: Admission,
+  context: FrontContext,
+): Promise<Party | Fault> {
+  try {
+    return await partyOf(req, admitted, context);
+  } catch (error) {
+    context.onFailure(error, "authentication");
+    const message = "callers cannot be authenticated at the moment; try again soon";
+    return refuse("unavailable", message, { retryAfter: 5 });
+  }
+}
+
+/** Parties that have shown who they are are counted each, all others by where they call from. */
+function rateKey(party: Party | Fault | undefined, { socket }: Request): string {
+  if (party !== undefined && !("ok" in party)) {
+    if (party.kind === "host") return `host ${party.host.id}`;
+    if (party.kind === "agent") return `agent ${party.agent.id}`;
+  }
+  return `address ${socket.remoteAddress}`;
+}
+
+function noteParty(req: Request, party: Party): void {
+  if (party.kind !== "host" && party.kind !== "agent") return;
+  const principal = party.kind === "agent" ? party.agent.principal : party.host.principal;
+  const { id: invoker } = party.kind === "agent" ? party.agent : party.host;
+  noteCaller(req, { invoker, ...(principal === undefined ? {} : { principal }) });
+}
+
+type Read = { readonly ok: true; readonly call: Omit<Call<Party>, "party" | "gone"> } | Fault;
+
+function callOf(req: Request, takesToken: boolean): Read {
+  const query: Record<string, string> = {};
+  for (const [name, value] of Object.entries(req.query)) {
+    if (typeof value !== "string") return refuse("invalid_request", "a parameter is there twice");
+    query[name] = value;
+  }
+  const presented = presentedToken((name) => req.get(name), false);
+  if (!presented.ok) return refuse("invalid_request", presented.message);
+  const { token } = presented;
+  if (token !== undefined && !takesToken) {
+    const message = `${CAPABILITY_HEADER} goes with one execution; nothing else takes a capability`;
+    return refuse("invalid_request", message);
+  }
+  const body: unknown = req.body ?? {};
+  if (!isJsonObject(body)) return refuse("invalid_request", "the body must be a JSON object");
+  return { ok: true, call: { query, body, token, idempotencyKey: req.get("Idempotency-Key") } };
+}
+
+/** Bodies are what `JSON.parse` gave. */
+function isJsonObject(body: unknown): body is JsonObject {
+  return isObject(body);
+}
+
+/** Why a JWT that is bound to a body is not for this one. */
+function bodyFault(party: Party, body: unknown): Fault | undefined {
+  if (party.kind === "anonymous" || party.jwt.bound.ath === undefined) return undefined;
+  const text = body === undefined ? "" : JSON.stringify(body);
+  if (createHash("sha256").update(text).digest("base64url") === party.jwt.bound.ath) {
+    return undefined;
+  }
+  return refuse("request_binding_mismatch", 'the JWT is for another body ("ath")');
+}

@@ -1,0 +1,209 @@
+import type { AgentGrant } from "../../agent/registry/records.js";
+import type { Registry } from "../../agent/registry/registry.js";
+import type { JsonObject } from "../../bytes/json.js";
+import {
+  type AnswerContext,
+  agentShortly,
+  agentWhole,
+  approvalAnswer,
+  grantsAnswer,
+} from "./answers.js";
+import { readAsked, readAsking, readIdempotencyKey, readRegistering, textIn } from "./bodies.js";
+import { type Fault, refuse } from "./errors.js";
+import { type ReadKey, readKey } from "./jwk.js";
+import type { AgentParty, HostParty, NewHost } from "./party.js";
+import { registryFault } from "./registry-fault.js";
+
+// How agents come to be and come by capabilities: registration, requests, status and reactivation.
+
+/** What these requests rest on. */
+export interface GrantingContext extends AnswerContext {
+  readonly registry: Registry;
+}
+
+type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
+
+/**
+ * Registers an agent, and its host if that is new.
+ *
+ * @throws StorageError
+ */
+export async function register(
+  body: JsonObject,
+  party: HostParty | NewHost,
+  header: string | undefined,
+  context: GrantingContext,
+): Promise<Answer> {
+  const read = readRegistering(body);
+  if (!read.ok) return read;
+  const idempotency = readIdempotencyKey(header);
+  if (!idempotency.ok) return idempotency;
+  const agentKey = await readKey(party.jwt.agentKey, "agent_public_key");
+  if (!agentKey.ok) {
+    if (party.jwt.agentKey !== undefined) return agentKey;
+    const message = "agent_public_key: the JWT must hold it; this server fetches no keys";
+    return refuse("invalid_public_key", message);
+  }
+  const hostKey = await hostKeyOf(party);
+  if (!hostKey.ok) return hostKey;
+  const { hostName = party.jwt.hostName, ...asked } = read.value;
+  const { value: idempotencyKey } = idempotency;
+  const outcome = await context.registry.register({
+    ...asked,
+    ...{ hostKey: hostKey.key, hostThumbprint: hostKey.thumbprint },
+    ...{ agentKey: agentKey.key, agentThumbprint: agentKey.thumbprint },
+    ...(hostName === undefined ? {} : { hostName }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  });
+  if (!outcome.ok) return registryFault(outcome);
+  const { agent, host, grants, approval, userCode } = outcome;
+  return {
+    ok: true,
+    body: {
+      ...agentShortly(agent, host),
+      agent_capability_grants: await grantsAnswer(grants, noTokens, context),
+      ...(approval === undefined ? {} : { approval: approvalAnswer(approval, userCode, context) }),
+    },
+  };
+}
+
+function hostKeyOf(party: HostParty | NewHost): ReadKey | Promise<ReadKey | Fault> {
+  return party.kind === "newcomer" ? party.ready : readKey(party.host.key, "host_public_key");
+}
+
+/** Asks for more capabilities. @throws StorageError */
+export async function requestCapabilities(
+  body: JsonObject,
+  { agent: asker, jwt }: AgentParty,
+  header: string | undefined,
+  context: GrantingContext,
+): Promise<Answer> {
+  const asked = readAsked(body["capabilities"], 1);
+  if (!asked.ok) return asked;
+  const asking = readAsking(body);
+  if (!asking.ok) return asking;
+  const idempotency = readIdempotencyKey(header);
+  if (!idempotency.ok) return idempotency;
+  const { value: idempotencyKey } = idempotency;
+  const outcome = await context.registry.requestGrants(asker.id, {
+    ...asking.value,
+    capabilities: asked.value,
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  });
+  if (!outcome.ok) return registryFault(outcome);
+  const { agent, grants, approval, userCode } = outcome;
+  return {
+    ok: true,
+    body: {
+      agent_id: agent.id,
+      status: approval === undefined ? "active" : "pending",
+      agent_capability_grants: await grantsAnswer(grants, tokensFor(jwt), context),
+      ...(approval === undefined ? {} : { approval: approvalAnswer(approval, userCode, context) }),
+    },
+  };
+}
+
+/** What an agent is and may do. @throws StorageError */
+export async function agentStatus(
+  agentId: string | undefined,
+  party: AgentParty | HostParty,
+  context: GrantingContext,
+): Promise<Answer> {
+  const id = party.kind === "agent" ? party.agent.id : agentId;
+  if (id === undefined) {
+    return refuse("invalid_request", "agent_id: is missing, and a host may have many agents");
+  }
+  // As it is now: this call has been noted as its last.
+  const agent = await context.registry.agent(id);
+  if (agent === undefined) return unknownAgent();
+  if (party.kind === "host" && agent.host !== party.host.id) return foreignAgent();
+  const grants = await context.registry.grantsOf(agent.id);
+  return { ok: true, body: await wholeAnswer({ agent, host: party.host, grants }, party, context) };
+}
+
+/** Brings an expired agent back, with the defaults of its host. @throws StorageError */
+export async function reactivate(
+  body: JsonObject,
+  party: HostParty,
+  context: GrantingContext,
+): Promise<Answer> {
+  const { registry } = context;
+  const id = textIn(body, "agent_id");
+  if (!id.ok) return id;
+  const known = await registry.agent(id.value);
+  if (known === undefined) return unknownAgent();
+  if (known.host !== party.host.id) return foreignAgent();
+  const outcome = await registry.reactivate(known.id);
+  if (!outcome.ok) return registryFault(outcome);
+  const { agent, grants, approval, userCode } = outcome;
+  return {
+    ok: true,
+    body: {
+      ...(await wholeAnswer({ agent, host: party.host, grants }, party, context)),
+      ...(approval === undefined ? {} : { approval: approvalAnswer(approval, userCode, context) }),
+    },
+  };
+}
+
+/** Asks a user to take over an autonomous agent. @throws StorageError */
+export async function claim(
+  body: JsonObject,
+  party: HostParty | NewHost,
+  context: GrantingContext,
+): Promise<Answer> {
+  const id = textIn(body, "agent_id");
+  if (!id.ok) return id;
+  const asking = readAsking(body);
+  if (!asking.ok) return asking;
+  const hostKey = await hostKeyOf(party);
+  if (!hostKey.ok) return hostKey;
+  const { hostName } = party.jwt;
+  const outcome = await context.registry.claim({
+    ...asking.value,
+    ...{ agent: id.value, hostKey: hostKey.key, hostThumbprint: hostKey.thumbprint },
+    ...(hostName === undefined ? {} : { hostName }),
+  });
+  if (!outcome.ok) return registryFault(outcome);
+  const { agent, host, grants, approval, userCode } = outcome;
+  return {
+    ok: true,
+    body: {
+      ...agentShortly(agent, host),
+      agent_capability_grants: await grantsAnswer(grants, noTokens, context),
+      ...(approval === undefined ? {} : { approval: approvalAnswer(approval, userCode, context) }),
+    },
+  };
+}
+
+async function wholeAnswer(
+  {
+    agent,
+    host,
+    grants,
+  }: Pick<AgentParty, "agent" | "host"> & { readonly grants: readonly AgentGrant[] },
+  { jwt }: AgentParty | HostParty,
+  context: GrantingContext,
+): Promise<JsonObject> {
+  const tokens = agent.status === "active" ? tokensFor(jwt) : noTokens;
+  return {
+    ...agentWhole(agent, host),
+    agent_capability_grants: await grantsAnswer(grants, tokens, context),
+  };
+}
+
+const noTokens = (): boolean => false;
+
+/** A JWT that is narrowed brings tokens for what it names alone. */
+function tokensFor({ capabilities }: AgentParty["jwt"]): (capability: string) => boolean {
+  return (capability) => capabilities?.includes(capability) ?? true;
+}
+
+/** Refuses a request about an agent that there is not. */
+export function unknownAgent(): Fault {
+  return refuse("agent_not_found", "there is no agent of this id");
+}
+
+/** Refuses a request about another party's agent. */
+export function foreignAgent(): Fault {
+  return refuse("unauthorized", "the agent is another party's");
+}

@@ -1,0 +1,145 @@
+import type { Express } from "express";
+import type { JsonObject } from "../../bytes/json.js";
+import type { Place } from "../../http/serve.js";
+import { type Catalogue, describeCapability, listCapabilities } from "./capabilities.js";
+import { directoryAnswer, type Listed } from "./directory.js";
+import { DISCOVERY_PATHS, SEARCH_PATH } from "./discovery.js";
+import { refuse } from "./errors.js";
+import { type ExecutionContext, execute, executeBatch } from "./executing.js";
+import { sendFault } from "./frame.js";
+import { type Endpoint, type FrontContext, fronts } from "./front.js";
+import {
+  agentStatus,
+  claim,
+  type GrantingContext,
+  reactivate,
+  register,
+  requestCapabilities,
+} from "./granting.js";
+import {
+  enrollHost,
+  introspect,
+  revokeAgent,
+  revokeCapabilities,
+  revokeHost,
+  rotateAgentKey,
+  rotateHostKey,
+} from "./managing.js";
+import type { Admission } from "./party.js";
+
+/** What all endpoints together rest on. */
+export interface RoutesContext
+  extends FrontContext,
+    Catalogue,
+    ExecutionContext,
+    Omit<GrantingContext, "registry"> {
+  readonly document: JsonObject;
+  /** What the server is found by in its own directory. */
+  readonly listed: Listed;
+}
+
+/** Mounts the endpoints. */
+export function mountRoutes(context: RoutesContext, { app, isDraining }: Place): void {
+  const { registry, document } = context;
+  const front = fronts(context, isDraining);
+  const mount = <By extends Admission>(
+    method: "get" | "post",
+    path: string,
+    endpoint: Endpoint<By>,
+  ): void => {
+    app[method](path, ...front(endpoint));
+    refuseOthers(app, path, method, context.url);
+  };
+  const get = <By extends Admission>(path: string, endpoint: Endpoint<By>): void =>
+    mount("get", path, endpoint);
+  const post = <By extends Admission>(path: string, endpoint: Endpoint<By>): void =>
+    mount("post", path, endpoint);
+
+  for (const path of DISCOVERY_PATHS) {
+    get(path, {
+      admitted: "any",
+      answer: async () => ({ ok: true, body: document, cacheControl: "public, max-age=300" }),
+    });
+  }
+  get(SEARCH_PATH, {
+    admitted: "any",
+    answer: async ({ query }) => directoryAnswer(query, context.listed),
+  });
+
+  get("/capability/list", {
+    admitted: "optional",
+    answer: ({ query, party }) => listCapabilities(query, party, context),
+  });
+  get("/capability/describe", {
+    admitted: "optional",
+    answer: ({ query, party }) => describeCapability(query["name"], party, context),
+  });
+  post("/capability/execute", {
+    ...{ admitted: "agent", kind: "invocation", takesToken: true },
+    answer: ({ body, token, party, gone }) => execute(body, token, party, gone, context),
+  });
+  post("/capability/batch-execute", {
+    ...{ admitted: "agent", kind: "invocation" },
+    answer: ({ body, party, gone }) => executeBatch(body, party, gone, context),
+  });
+
+  post("/agent/register", {
+    admitted: "new-host",
+    answer: ({ body, party, idempotencyKey }) => register(body, party, idempotencyKey, context),
+  });
+  post("/agent/request-capability", {
+    admitted: "agent",
+    answer: ({ body, party, idempotencyKey }) =>
+      requestCapabilities(body, party, idempotencyKey, context),
+  });
+  get("/agent/status", {
+    admitted: "waiting-host-or-agent",
+    answer: ({ query, party }) => agentStatus(query["agent_id"], party, context),
+  });
+  post("/agent/reactivate", {
+    admitted: "host",
+    answer: ({ body, party }) => reactivate(body, party, context),
+  });
+  post("/agent/claim", {
+    admitted: "new-host",
+    answer: ({ body, party }) => claim(body, party, context),
+  });
+  post("/agent/introspect", {
+    admitted: "any",
+    answer: ({ body }) => introspect(body, context),
+  });
+  post("/agent/revoke", {
+    admitted: "host-or-agent",
+    answer: ({ body, party }) => revokeAgent(body, party, registry),
+  });
+  post("/agent/revoke-capability", {
+    admitted: "host-or-agent",
+    answer: ({ body, party }) => revokeCapabilities(body, party, registry),
+  });
+  post("/agent/rotate-key", {
+    admitted: "host",
+    answer: ({ body, party }) => rotateAgentKey(body, party, registry),
+  });
+
+  post("/host/enroll", {
+    admitted: "any",
+    answer: ({ body }) => enrollHost(body, registry),
+  });
+  post("/host/revoke", {
+    admitted: "host",
+    answer: ({ body, party }) => revokeHost(body, party, registry),
+  });
+  post("/host/rotate-key", {
+    admitted: "host",
+    answer: ({ body, party }) => rotateHostKey(body, party, registry),
+  });
+}
+
+/** Answers 405 to other methods at an address. */
+function refuseOthers(app: Express, path: string, method: "get" | "post", url: string): void {
+  const allowed = method === "get" ? "GET, HEAD" : "POST";
+  app.all(path, (_req, res) => {
+    res.setHeader("Allow", allowed);
+    sendFault(res, refuse("method_not_allowed", `this address takes ${allowed} alone`), url);
+  });
+}

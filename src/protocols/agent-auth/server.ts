@@ -1,0 +1,200 @@
+import { setMaxListeners } from "node:events";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { Ledger } from "../../agent/ledger.js";
+import type { Policy } from "../../agent/policy.js";
+import type { Registry } from "../../agent/registry/registry.js";
+import type { CapabilityTerms } from "../../agent/registry/terms.js";
+import { assertMembers, meant } from "../../caveats/known-members.js";
+import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
+import { RATE_LIMIT, type RateLimit } from "../../http/callers.js";
+import type { ListenOptions } from "../../http/listen.js";
+import { type AgentLog, failureLog } from "../../http/log.js";
+import type { AgentMetrics } from "../../http/metrics.js";
+import { type Mounted, type Place, type ServeOptions, serve, TIMEOUT } from "../../http/serve.js";
+import { ConcurrencyLimit } from "../../http/work.js";
+import { DISCOVERY_PATHS, discoveryDocument, type Provider } from "./discovery.js";
+import { faultWriter } from "./frame.js";
+import { mountRoutes } from "./routes.js";
+import { outputChecks } from "./schema-checks.js";
+
+/** An issuing agent, its registry, and how both are reached over Agent-Auth. */
+export interface AgentAuthOptions {
+  /** Made with the registry: `createIssuingAgent({ registry, … })`. */
+  readonly agent: IssuingAgent;
+  /** Made with `terms`: `capabilityTerms(agent.grants, agent.skills)`. */
+  readonly registry: Registry;
+  /** The agent's own. */
+  readonly policy: Policy;
+  /** The agent's own: refused requests are noted in it. */
+  readonly ledger: Ledger;
+  /** What the discovery document says of the provider. */
+  readonly provider: Provider;
+  /** The capabilities that are shown without credentials; `*` for all, and none unless given. */
+  readonly public?: readonly string[] | "*";
+  /** Where the user enters a code; `/approvals/device` on this server unless given. */
+  readonly verificationUrl?: string;
+  readonly log: AgentLog;
+  readonly metrics?: AgentMetrics;
+  readonly body?: Partial<BodyLimits>;
+  /** How often one party may call, and one address without credentials that hold. */
+  readonly rate?: RateLimit;
+  /** Milliseconds that a skill may take; 30,000 unless given. */
+  readonly timeout?: number;
+  /** How many executions of one agent may be under way at once; 32 unless given. */
+  readonly mostRunning?: number;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: () => number;
+}
+
+/** The same, on a server of its own. */
+export interface AgentAuthServerOptions
+  extends AgentAuthOptions,
+    Partial<Pick<ServeOptions, "publicUrl" | "grace" | "health">> {}
+
+/** An issuing agent that is mounted. */
+export interface MountedAgentAuth extends Mounted {
+  /** The discovery document. */
+  readonly discoveryUrl: string;
+}
+
+/** An issuing agent that is being served. */
+export interface AgentAuthServer {
+  /** `http://127.0.0.1:PORT`, or the public address: the issuer of the discovery document. */
+  readonly url: string;
+  readonly discoveryUrl: string;
+  /** Takes no more requests, finishes those under way, and lets go of the port. */
+  close(): Promise<void>;
+}
+
+const MOST_RUNNING = 32;
+
+const REQUIRED = ["agent", "registry", "policy", "ledger", "provider", "log"] as const;
+const OPTIONAL = [
+  ...["public", "verificationUrl", "metrics", "body", "rate", "timeout", "mostRunning", "clock"],
+];
+
+/**
+ * Serves an issuing agent over Agent-Auth 1.0-draft, with `/healthz` and `/readyz`.
+ *
+ * @throws TypeError on wrong options.
+ * @throws Error if the port is taken, or a package that is needed is not installed.
+ */
+export async function serveAgentAuth(
+  options: AgentAuthServerOptions,
+  address: ListenOptions = {},
+): Promise<AgentAuthServer> {
+  const { publicUrl, grace, health, ...own } = options;
+  const mount = await prepareAgentAuth(own);
+  const { url, mounted, close } = await serve(
+    {
+      ...{ publicUrl, timeout: own.timeout, grace, health, answer: faultWriter() },
+      onFailure: failureLog(own.log),
+    },
+    address,
+    mount,
+  );
+  return { url, discoveryUrl: mounted.discoveryUrl, close };
+}
+
+/**
+ * Checks the options, and loads what serving takes.
+ *
+ * @returns Mounts the protocol on an app that serves others too.
+ * @throws TypeError naming the option that is wrong, or the capability whose output schema is.
+ * @throws Error if `ajv` or `jose` is not installed.
+ */
+export async function prepareAgentAuth(
+  options: AgentAuthOptions,
+): Promise<(place: Place) => MountedAgentAuth> {
+  const terms = checkOptions(options);
+  const outputs = await outputChecks(terms);
+  await import("jose");
+  const { agent, registry, ledger, log, metrics } = options;
+  const { timeout = TIMEOUT, mostRunning = MOST_RUNNING, clock = Date.now } = options;
+  const shown: ReadonlySet<string> = new Set(
+    options.public === "*" ? terms.keys() : (options.public ?? []),
+  );
+  const limit = new ConcurrencyLimit(mostRunning);
+  const stopping = new AbortController();
+  // Each execution listens, for as long as it takes.
+  setMaxListeners(0, stopping.signal);
+  return (place) => {
+    const { url } = place;
+    const document = discoveryDocument(url, options.provider, registry.settings.modes);
+    const { verificationUrl = `${url}/approvals/device` } = options;
+    mountRoutes(
+      {
+        ...{ agent, registry, terms, shown, policy: options.policy, issuer: agent.issuer, ledger },
+        ...{ outputs, limit, timeout, stopping: stopping.signal, clock, verificationUrl },
+        ...{ url, log, metrics, onFailure: failureLog(log), document },
+        listed: { document, ...listedBy(options.provider, terms, shown, url) },
+        body: { ...BODY_LIMITS, ...options.body },
+        rate: options.rate ?? RATE_LIMIT,
+        locations: locationsOf(terms),
+      },
+      place,
+    );
+    return {
+      discoveryUrl: `${url}${DISCOVERY_PATHS[0]}`,
+      stop: async () => {
+        if (!stopping.signal.aborted && limit.running > 0) {
+          log.warn({ running: limit.running }, "shutting down: ended what was still under way");
+        }
+        stopping.abort();
+      },
+    };
+  };
+}
+
+/** What the directory finds this server by. */
+function listedBy(
+  provider: Provider,
+  terms: CapabilityTerms,
+  shown: ReadonlySet<string>,
+  url: string,
+): Provider {
+  const capabilities = [...terms.values()].filter(({ name }) => shown.has(name));
+  const words = capabilities.map(({ name, description }) => `${name} ${description}`);
+  return {
+    name: `${provider.name} ${new URL(url).hostname}`,
+    description: [provider.description, ...words].join(" "),
+  };
+}
+
+function locationsOf(terms: CapabilityTerms): ReadonlyMap<string, string> {
+  const located = [...terms.values()].flatMap(({ name, location }) =>
+    location === undefined ? [] : [[name, location] as const],
+  );
+  return new Map(located);
+}
+
+/** @throws TypeError naming the option that is wrong. */
+function checkOptions(options: AgentAuthOptions): CapabilityTerms {
+  assertMembers(options, [...REQUIRED, ...OPTIONAL], "options");
+  const missing = REQUIRED.find((name) => typeof options[name] !== "object");
+  if (missing !== undefined) throw new TypeError(`options.${missing}: is missing`);
+  const { provider, public: shown = [], verificationUrl } = options;
+  const { terms } = options.registry;
+  if (terms === undefined) {
+    throw new TypeError(
+      "options.registry: must know what can be asked for: new Registry({ terms })",
+    );
+  }
+  assertMembers(provider, ["name", "description"], "options.provider");
+  for (const name of ["name", "description"] as const) {
+    if (typeof provider[name] === "string" && provider[name] !== "") continue;
+    throw new TypeError(`options.provider.${name}: must be a text`);
+  }
+  if (shown !== "*") {
+    if (!Array.isArray(shown)) throw new TypeError('options.public: must be an array, or "*"');
+    for (const [at, name] of shown.entries()) {
+      if (terms.has(name)) continue;
+      const hint = meant(String(name), [...terms.keys()]);
+      throw new TypeError(`options.public[${at}]: there is no capability "${name}"${hint}`);
+    }
+  }
+  if (verificationUrl !== undefined && !URL.canParse(verificationUrl)) {
+    throw new TypeError("options.verificationUrl: must be a URL");
+  }
+  return terms;
+}

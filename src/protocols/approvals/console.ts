@@ -1,0 +1,176 @@
+import { createHash } from "node:crypto";
+import express, { type ErrorRequestHandler, type RequestHandler } from "express";
+import type { Ledger } from "../../agent/ledger.js";
+import type { Registry } from "../../agent/registry/registry.js";
+import { assertMembers } from "../../caveats/known-members.js";
+import { isLoopback } from "../../client/address.js";
+import type { RateLimit } from "../../http/callers.js";
+import { DENIAL_HEADER } from "../../http/headers.js";
+import { refuseWhileDraining } from "../../http/listen.js";
+import { type AgentLog, failureLog, requestLog } from "../../http/log.js";
+import type { AgentMetrics } from "../../http/metrics.js";
+import type { Mounted, Place } from "../../http/serve.js";
+import { type Desk, refuse } from "./desk.js";
+import { FormError, readForms } from "./form.js";
+import {
+  faultPages,
+  limitRequests,
+  refuseCrossSite,
+  refuseForgedForms,
+  refuseFrames,
+  requireUser,
+  secureHeaders,
+} from "./guards.js";
+import { argumentsOf, type DescribedSkill } from "./limits/arguments.js";
+import type { ConsoleLogin } from "./login/login.js";
+import { recordIn } from "./record.js";
+import { deviceRoutes } from "./routes/device.js";
+import { grantRoutes } from "./routes/grants.js";
+import { hostRoutes } from "./routes/hosts.js";
+import { loginRoutes, logoutRoute } from "./routes/login.js";
+import { requestRoutes } from "./routes/requests.js";
+import { CODE_LIMITS, CodeAttempts, type CodeLimits } from "./session/code-attempts.js";
+import type { Seal } from "./session/cookies.js";
+import { Sessions } from "./session/sessions.js";
+import { STYLE } from "./style.js";
+
+/** What the approvals console rests on. */
+export interface ApprovalsOptions {
+  /** What the agent is called. */
+  readonly name: string;
+  /** With the approvals that users decide about. */
+  readonly registry: Registry;
+  /** Seals the cookies of sessions. */
+  readonly issuer: Seal;
+  /** How users sign in. */
+  readonly login: ConsoleLogin;
+  /** The agent's skills: their schemas say what the user can limit. */
+  readonly skills: Iterable<DescribedSkill>;
+  /** Keeps what the console refuses. */
+  readonly ledger: Pick<Ledger, "note">;
+  readonly log: AgentLog;
+  readonly metrics?: AgentMetrics | undefined;
+  /** Seconds that a session lives; 3600 unless given. */
+  readonly lifetime?: number | undefined;
+  /** How often a user, or an address before sign-in, may ask; 300 times in 60 seconds unless given. */
+  readonly rate?: RateLimit | undefined;
+  readonly codes?: Partial<CodeLimits> | undefined;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** An approvals console that is mounted. */
+export interface MountedApprovals extends Mounted {
+  /** Where users see what waits for them. */
+  readonly approvalsUrl: string;
+  /** Where users enter the code that an agent shows: Agent-Auth's `verification_uri`. */
+  readonly deviceUrl: string;
+}
+
+const MEMBERS = [
+  ...["name", "registry", "issuer", "login", "skills", "ledger", "log", "metrics"],
+  ...["lifetime", "rate", "codes", "clock"],
+];
+/** The console's path below the address of the agent. */
+export const APPROVALS_PATH = "/approvals";
+const RATE: RateLimit = { requests: 300, seconds: 60 };
+const LONGEST = 24 * 60 * 60;
+
+/**
+ * Mounts the approvals console: pages on which users sign in, see what agents ask for and why, take something
+ * away from it, approve or deny it, and revoke what they gave.
+ *
+ * @throws TypeError naming the option that is wrong; for development tokens at an address that is not loopback.
+ */
+export function mountApprovals(options: ApprovalsOptions, place: Place): MountedApprovals {
+  assertMembers(options, MEMBERS, "options");
+  const { name, registry, login, issuer: seal, ledger, log, metrics } = options;
+  const { lifetime = 3600, clock = Date.now, rate = RATE, codes } = options;
+  if (!Number.isSafeInteger(lifetime) || lifetime < 60 || lifetime > LONGEST) {
+    throw new TypeError(
+      `options.lifetime: must be a whole number of seconds from 60 to ${LONGEST}`,
+    );
+  }
+  const url = new URL(`${place.url}${APPROVALS_PATH}`);
+  if (login.kind === "development" && !isLoopback(url.hostname)) {
+    throw new TypeError(
+      "options.login: development tokens are for loopback; use createOpenIdLogin",
+    );
+  }
+  const secure = url.protocol === "https:";
+  const onFailure = failureLog(log);
+  const desk: Desk = {
+    ...{ name, registry, approvals: registry.approvals, login },
+    ...{ origin: url.origin, base: url.pathname, url: url.href, now: clock },
+    sessions: new Sessions({ seal, secure, lifetime, clock }),
+    attempts: new CodeAttempts({ ...CODE_LIMITS, ...codes }),
+    argumentsOf: argumentsOf(options.skills),
+    record: recordIn(ledger, clock),
+  };
+  const answer = faultPages(desk);
+  const open = express.Router();
+  open.get("/style.css", styleSheet);
+  loginRoutes(desk, open, { seal, secure, clock }, onFailure);
+  const own = express.Router();
+  own.use(requireUser(desk), refuseForgedForms(desk));
+  logoutRoute(desk, own);
+  requestRoutes(desk, own);
+  deviceRoutes(desk, own);
+  grantRoutes(desk, own);
+  hostRoutes(desk, own);
+  place.app.use(
+    APPROVALS_PATH,
+    requestLog({ binding: "approvals", denialHeader: DENIAL_HEADER, log, metrics }),
+    secureHeaders,
+    refuseWhileDraining(place.isDraining, answer),
+    limitRequests(desk, rate),
+    refuseFrames(desk),
+    refuseCrossSite(desk),
+    ...readForms(answer),
+    open,
+    own,
+    unknownPage(desk),
+    failedPage(desk, onFailure),
+  );
+  return {
+    ...{ approvalsUrl: url.href, deviceUrl: `${url.href}/device` },
+    stop: async () => {},
+  };
+}
+
+const STYLE_TAG = `"${createHash("sha256").update(STYLE).digest("base64url")}"`;
+
+const styleSheet: RequestHandler = (req, res) => {
+  res.set({ "Cache-Control": "public, max-age=300", ETag: STYLE_TAG });
+  if (req.get("If-None-Match") === STYLE_TAG) return res.status(304).end();
+  return res.type("css").send(STYLE);
+};
+
+function unknownPage(desk: Desk): RequestHandler {
+  return (req, res) =>
+    refuse(desk, req, res, {
+      ...{ status: 404, code: "not_found", title: "No such page", recorded: true },
+      message: "The approvals console has no such page.",
+    });
+}
+
+function failedPage(
+  desk: Desk,
+  onFailure: (error: unknown, what: string) => void,
+): ErrorRequestHandler {
+  return (error, req, res, next) => {
+    if (error instanceof FormError) {
+      return refuse(desk, req, res, {
+        ...{ status: 400, code: "invalid_request", title: "Not understood" },
+        message: `No page of the console sends such a form: ${error.message}.`,
+      });
+    }
+    if (error instanceof URIError && !res.headersSent) return unknownPage(desk)(req, res, next);
+    onFailure(error, "approvals");
+    if (res.headersSent) return next(error);
+    return refuse(desk, req, res, {
+      ...{ status: 500, code: "internal_error", title: "Something failed", recorded: true },
+      message: "Nothing was decided. Try again; if it fails again, ask the operator of this agent.",
+    });
+  };
+}

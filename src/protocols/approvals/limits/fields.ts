@@ -1,0 +1,106 @@
+import { createHash } from "node:crypto";
+import type { Approval, AskedGrant } from "../../../agent/approvals/approval.js";
+import type { Authority } from "../../../caveats/authority.js";
+import { allows } from "../../../caveats/domain.js";
+import { meetOf } from "../../../caveats/meet.js";
+import type { Argument, ArgumentsOf } from "./arguments.js";
+
+/** The fields by which the user takes something away from one grant that is asked for. */
+export interface GrantFields {
+  readonly place: number;
+  readonly asked: AskedGrant;
+  /** What all that is demanded already leaves of it. */
+  readonly authority: Authority;
+  readonly arguments: readonly ArgumentFields[];
+  /** Operations, of which fewer can be kept; empty where there is only one. */
+  readonly operations: readonly string[];
+  /** Names of the fields of rows in which the user names an argument. */
+  readonly others: readonly OtherFields[];
+  /** Whether it is granted at all. */
+  readonly granted: string;
+  readonly keep: string;
+}
+
+/** The names of one argument's fields. */
+export interface ArgumentFields {
+  readonly argument: Argument;
+  readonly min: string;
+  readonly max: string;
+  readonly in: string;
+  readonly not_in: string;
+}
+
+/** The names of the fields in which the user names an argument, and limits it. */
+export interface OtherFields {
+  readonly name: string;
+  readonly rule: string;
+  readonly values: string;
+}
+
+/** All fields of an approval's form. */
+export interface ApprovalFields {
+  readonly grants: readonly GrantFields[];
+  /** Names these very fields: a form with others was made before the agent's skills changed. */
+  readonly form: string;
+}
+
+const OTHER_ROWS = 2;
+
+/** The fields of an approval. */
+export function fieldsOf({ subject, digest }: Approval, argumentsOf: ArgumentsOf): ApprovalFields {
+  // An agent that is taken over ends: there is nothing to take away from what it had.
+  const limited = subject.kind === "agent-claim" ? [] : subject.asked;
+  const grants = limited.map((asked, place): GrantFields => {
+    const authority = meetOf([asked.hops]);
+    const { known: all, open } = argumentsOf(asked, authority);
+    const known = all.map((argument) => stillAllowed(argument, authority));
+    const operations = authority.operations ?? asked.operations;
+    const name = (...parts: readonly (string | number)[]): string =>
+      ["g", place, ...parts].join("-");
+    return {
+      ...{ place, asked, authority },
+      arguments: known.map((argument, at) => ({
+        argument,
+        ...{ min: name(at, "min"), max: name(at, "max") },
+        ...{ in: name(at, "in"), not_in: name(at, "not") },
+      })),
+      operations: operations.length > 1 ? operations : [],
+      others: Array.from({ length: open ? OTHER_ROWS : 0 }, (_, row) => ({
+        name: name("other", row, "name"),
+        rule: name("other", row, "rule"),
+        values: name("other", row, "values"),
+      })),
+      ...{ granted: name("granted"), keep: name("keep") },
+    };
+  });
+  const shape = grants.map((fields) => [
+    fields.arguments.map(({ argument }) => argument),
+    fields.operations,
+    fields.others.length,
+  ]);
+  const form = createHash("sha256")
+    .update(JSON.stringify([digest, shape]))
+    .digest("base64url");
+  return { grants, form };
+}
+
+/** Of values that are listed, those that what is demanded already leaves. */
+function stillAllowed(
+  { choices, ...argument }: Argument,
+  { constraints = {} }: Authority,
+): Argument {
+  const domain = Object.hasOwn(constraints, argument.name) ? constraints[argument.name] : undefined;
+  const left = choices?.filter((choice) => domain === undefined || allows(domain, choice));
+  return left === undefined ? argument : { ...argument, choices: left };
+}
+
+/** The names of all fields that a form of these has. */
+export function namesOf({ grants }: ApprovalFields): ReadonlySet<string> {
+  const names = ["csrf", "digest", "form", "answer", "reason", "lifetime", "unit"];
+  for (const { arguments: known, others, granted, keep } of grants) {
+    names.push(granted, keep);
+    for (const fields of known) names.push(fields.min, fields.max, fields.in, fields.not_in);
+    for (const fields of others) names.push(fields.name, fields.rule, fields.values);
+  }
+  return new Set(names);
+}

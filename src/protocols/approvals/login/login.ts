@@ -1,0 +1,45 @@
+/** Who signed in, or why not. */
+export type LoginOutcome =
+  | { readonly ok: true; readonly principal: string }
+  | { readonly ok: false; readonly message: string };
+
+/** What a sign-in under way must meet again: kept in the browser, sealed. */
+export interface LoginState {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** How users of the console sign in: at an identity provider, or by a development token. */
+export type ConsoleLogin = OpenIdLogin | DevelopmentLogin;
+
+/** Sign-in at an identity provider. What {@link createOpenIdLogin} makes. */
+export interface OpenIdLogin {
+  readonly kind: "openid";
+  /** What users know the identity provider by. */
+  readonly issuer: string;
+  /**
+   * Where to send a user that signs in.
+   *
+   * @param callback - Where the identity provider sends the user back to.
+   * @param again - Whether it asks for the user's credentials though it knows the user.
+   * @throws Error if the identity provider cannot be reached.
+   */
+  begin(
+    callback: string,
+    again: boolean,
+  ): Promise<{ readonly url: string; readonly state: LoginState }>;
+  /**
+   * Who it was.
+   *
+   * @param answer - Where the identity provider sent the user to, with all parameters.
+   * @throws Error if the identity provider cannot be reached.
+   */
+  finish(answer: URL, state: LoginState): Promise<LoginOutcome>;
+}
+
+/** Sign-in by a token that stands for a user: for trying things out on one machine. */
+export interface DevelopmentLogin {
+  readonly kind: "development";
+  check(token: string): Promise<LoginOutcome>;
+}

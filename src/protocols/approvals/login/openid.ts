@@ -1,0 +1,182 @@
+import { IDENTITY, isIdentity } from "../../../auth/identity.js";
+import { errorCode } from "../../../bytes/error-code.js";
+import { assertMembers } from "../../../caveats/known-members.js";
+import { isLoopback } from "../../../client/address.js";
+import type { LoginOutcome, OpenIdLogin } from "./login.js";
+
+/** An identity provider, and what the console is to it. */
+export interface OpenIdLoginOptions {
+  /** Its issuer identifier; `http:` on loopback only. Its metadata is found from there. */
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Absent for a public client: PKCE then stands alone. */
+  readonly clientSecret?: string;
+  /** The claim of the ID token that is the user's principal; `sub` unless given. */
+  readonly principalClaim?: string;
+  /** What is asked for; `["openid"]` unless given. */
+  readonly scopes?: readonly string[];
+  /** Seconds that the provider has for each answer; 10 unless given. */
+  readonly timeout?: number;
+}
+
+type Client = typeof import("openid-client");
+type Configuration = import("openid-client").Configuration;
+
+/** Milliseconds after a failure for which the provider is not asked again. */
+const PAUSE = 1000;
+
+/**
+ * Signs users of the approvals console in by OpenID Connect: the code flow with PKCE, `state` and `nonce`.
+ * Uses the package `openid-client`. The provider is asked for its metadata at the first sign-in, and again
+ * until it answers.
+ *
+ * @throws TypeError naming the option that is wrong.
+ */
+export async function createOpenIdLogin(options: OpenIdLoginOptions): Promise<OpenIdLogin> {
+  const settings = checkedOptions(options);
+  const client = await import("openid-client");
+  const configuration = provider(client, settings);
+  const { issuer, scopes, principalClaim } = settings;
+  return {
+    kind: "openid",
+    issuer: issuer.href,
+    async begin(callback, again) {
+      const config = await configuration();
+      const verifier = client.randomPKCECodeVerifier();
+      const state = { state: client.randomState(), nonce: client.randomNonce(), verifier };
+      const url = client.buildAuthorizationUrl(config, {
+        redirect_uri: callback,
+        scope: scopes.join(" "),
+        ...{ state: state.state, nonce: state.nonce },
+        code_challenge: await client.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: "S256",
+        ...(again ? { prompt: "login" } : {}),
+      });
+      return { url: url.href, state };
+    },
+    async finish(answer, { state, nonce, verifier }) {
+      const config = await configuration();
+      try {
+        const tokens = await client.authorizationCodeGrant(config, answer, {
+          ...{ expectedState: state, expectedNonce: nonce },
+          ...{ pkceCodeVerifier: verifier, idTokenExpected: true },
+        });
+        return principalIn(tokens.claims() ?? {}, principalClaim);
+      } catch (error) {
+        const message = refusalIn(error);
+        if (message === undefined) throw error;
+        return { ok: false, message };
+      }
+    },
+  };
+}
+
+interface Settings {
+  readonly issuer: URL;
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  readonly principalClaim: string;
+  readonly scopes: readonly string[];
+  readonly timeout: number;
+}
+
+function checkedOptions(options: OpenIdLoginOptions): Settings {
+  const known = ["issuer", "clientId", "clientSecret", "principalClaim", "scopes", "timeout"];
+  assertMembers(options, known, "login");
+  const { clientSecret, timeout = 10 } = options;
+  const scopes = options.scopes ?? ["openid"];
+  if (!Array.isArray(scopes) || !scopes.includes("openid")) {
+    throw new TypeError('login.scopes: must be an array of texts, among them "openid"');
+  }
+  if (!Number.isFinite(timeout) || timeout <= 0) {
+    throw new TypeError("login.timeout: must be a number of seconds above 0");
+  }
+  return {
+    issuer: issuerUrl(options.issuer),
+    clientId: text(options.clientId, "clientId"),
+    principalClaim: text(options.principalClaim ?? "sub", "principalClaim"),
+    ...{ scopes: scopes.map((scope) => text(scope, "scopes")), timeout },
+    ...(clientSecret === undefined ? {} : { clientSecret: text(clientSecret, "clientSecret") }),
+  };
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw new TypeError(`login.${name}: must be a text that is not empty`);
+}
+
+function issuerUrl(value: unknown): URL {
+  const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
+  if (url?.protocol === "https:") return url;
+  if (url?.protocol === "http:" && isLoopback(url.hostname)) return url;
+  throw new TypeError("login.issuer: must be an https: URL, or an http: URL of loopback");
+}
+
+/** The provider's metadata: asked for once, and again only after a failure. */
+function provider(client: Client, settings: Settings): () => Promise<Configuration> {
+  const { issuer, clientId, clientSecret, timeout } = settings;
+  let asked: Promise<Configuration> | undefined;
+  const ask = async (): Promise<Configuration> => {
+    const checks = [client.enableNonRepudiationChecks];
+    return client.discovery(issuer, clientId, undefined, authentication(client, clientSecret), {
+      execute: issuer.protocol === "http:" ? [client.allowInsecureRequests, ...checks] : checks,
+      timeout,
+    });
+  };
+  return () => {
+    if (asked !== undefined) return asked;
+    asked = ask();
+    asked.catch(() => {
+      setTimeout(() => {
+        asked = undefined;
+      }, PAUSE).unref();
+    });
+    return asked;
+  };
+}
+
+/** How the client proves who it is: in the header, unless the provider takes it in the body alone. */
+function authentication(
+  client: Client,
+  secret: string | undefined,
+): import("openid-client").ClientAuth {
+  if (secret === undefined) return client.None();
+  return (server, metadata, body, headers) => {
+    const known = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+    const inHeader = known.includes("client_secret_basic");
+    const prove = inHeader ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret);
+    prove(server, metadata, body, headers);
+  };
+}
+
+function principalIn(claims: { readonly [claim: string]: unknown }, name: string): LoginOutcome {
+  const principal = claims[name];
+  if (!isIdentity(principal)) {
+    const message = `The identity provider gave no "${name}" that is ${IDENTITY}.`;
+    return { ok: false, message };
+  }
+  // Anyone can claim an address that is not verified.
+  if (name === "email" && claims["email_verified"] !== true) {
+    return { ok: false, message: "The identity provider has not verified your e-mail address." };
+  }
+  return { ok: true, principal };
+}
+
+/** What a user is shown of a sign-in that failed; `undefined` if the provider or the configuration is at fault. */
+function refusalIn(error: unknown): string | undefined {
+  const code = errorCode(error);
+  const said =
+    typeof error === "object" && error !== null ? Reflect.get(error, "error") : undefined;
+  if (code === "OAUTH_AUTHORIZATION_RESPONSE_ERROR") {
+    return said === "access_denied"
+      ? "The identity provider reports that the sign-in was cancelled or denied."
+      : "The identity provider refused the sign-in.";
+  }
+  if (code === "OAUTH_RESPONSE_BODY_ERROR" && said === "invalid_grant") {
+    return "The identity provider did not accept the code of the sign-in.";
+  }
+  if (code === "OAUTH_INVALID_RESPONSE" || code.startsWith("OAUTH_JWT_")) {
+    return "The answer of the identity provider does not belong to this sign-in.";
+  }
+  return undefined;
+}

@@ -1,0 +1,75 @@
+import { html, type Markup, type Part } from "../markup/markup.js";
+import { plain, said } from "../markup/said.js";
+import type { Session } from "../session/sessions.js";
+
+/** What one page has of its own. */
+export interface PageParts {
+  /** Its heading, and the title of its tab. */
+  readonly title: string;
+  readonly main: Part;
+  /** Whether it shows an answer that has errors: its title says so first. */
+  readonly wrong?: boolean;
+}
+
+/** Where the console is, as far as its pages need it. */
+export interface Whereabouts {
+  readonly name: string;
+  readonly base: string;
+}
+
+const PLACES: readonly (readonly [path: string, label: string])[] = [
+  ["", "Waiting"],
+  ["/device", "Enter a code"],
+  ["/grants", "Active grants"],
+  ["/hosts", "Hosts"],
+  ["/history", "History"],
+];
+
+/** A whole page. */
+export function page(
+  { name, base }: Whereabouts,
+  session: Session | undefined,
+  { title, main, wrong = false }: PageParts,
+): Markup {
+  return html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${wrong && "Error: "}${title} – approvals of ${plain(name)}</title>
+<link rel="stylesheet" href="${base}/style.css">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<div class="bar"><header>
+<p class="name">Approvals of ${plain(name)}</p>
+${session !== undefined && menu(base, title)}
+</header></div>
+<main id="main" tabindex="-1">
+<h1>${title}</h1>
+${main}
+</main>
+${session !== undefined && html`<footer>${signedIn(base, session)}</footer>`}
+</body>
+</html>
+`;
+}
+
+function menu(base: string, title: string): Markup {
+  const links = PLACES.map(([path, label]) => {
+    const here = label === title ? html` aria-current="page"` : undefined;
+    return html`<li><a href="${base}${path}"${here}>${label}</a></li>`;
+  });
+  return html`<nav aria-label="Console"><ul>${links}</ul></nav>`;
+}
+
+function signedIn(base: string, session: Session): Markup {
+  return html`<p>Signed in as ${said(session.principal)}</p>
+<form method="post" action="${base}/logout">${csrf(session)}<button type="submit">Sign out</button></form>`;
+}
+
+/** The field by which a form shows that it comes from a page of this session. */
+export function csrf(session: Session): Markup {
+  return html`<input type="hidden" name="csrf" value="${session.csrf}">`;
+}

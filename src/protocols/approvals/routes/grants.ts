@@ -1,0 +1,56 @@
+import type { Router } from "express";
+import { type Desk, goTo, refuse, show } from "../desk.js";
+import { grantsPage } from "../pages/grants.js";
+import { historyPage } from "../pages/requests.js";
+import { idIn, query, visit } from "./visit.js";
+
+const PAGE = 50;
+
+/** What agents may do for the user, with one click to revoke it, and what was decided. */
+export function grantRoutes(desk: Desk, router: Router): void {
+  router.get(
+    "/grants",
+    visit(desk, async ({ req, res, session }) => {
+      const grants = await desk.registry.activeGrants(session.principal);
+      const done = await desk.registry.grant(query(req, "revoked"));
+      const own = done?.status === "revoked" && (await isOwn(desk, done.agent, session.principal));
+      const revoked = own ? done.capability : undefined;
+      show(desk, req, res, grantsPage(desk, session, grants, desk.now(), revoked));
+    }),
+  );
+  router.post(
+    "/grants/:id/revoke",
+    visit(desk, async ({ req, res, session }) => {
+      const { principal } = session;
+      const id = idIn(req);
+      const grant = await desk.registry.grant(id);
+      // Others learn nothing of it, not even that there is one.
+      if (grant === undefined || !(await isOwn(desk, grant.agent, principal))) {
+        return refuse(desk, req, res, {
+          ...{ status: 404, code: "grant_not_found", title: "No such grant" },
+          message: "There is no such grant of yours, so nothing was revoked.",
+          ...(grant === undefined ? {} : { record: id }),
+        });
+      }
+      await desk.registry.revokeGrant(id, { principal });
+      return goTo(desk, res, `/grants?${new URLSearchParams({ revoked: id })}`);
+    }),
+  );
+  router.get(
+    "/history",
+    visit(desk, async ({ req, res, session }) => {
+      const past = await desk.approvals.history(session.principal);
+      const at = Math.min(Math.max(0, Number(query(req, "from")) || 0), past.length);
+      const page = past.slice(at, at + PAGE);
+      const next = at + PAGE < past.length ? at + PAGE : undefined;
+      show(desk, req, res, historyPage(desk, page, desk.now(), next));
+    }),
+  );
+}
+
+/** Whether an agent acts for a user: itself, or its host. */
+async function isOwn({ registry }: Desk, id: string, principal: string): Promise<boolean> {
+  const agent = await registry.agent(id);
+  if (agent === undefined) return false;
+  return (agent.principal ?? (await registry.host(agent.host))?.principal) === principal;
+}

@@ -1,0 +1,46 @@
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import type { Session } from "./sessions.js";
+
+/** How many wrong user codes may be entered, within so many seconds. */
+export interface CodeLimits {
+  /** In one session; 5 unless given. */
+  readonly session: number;
+  /** By one user, in all sessions; 10 unless given. */
+  readonly user: number;
+  /** 900 unless given. */
+  readonly seconds: number;
+}
+
+export const CODE_LIMITS: CodeLimits = { session: 5, user: 10, seconds: 900 };
+
+/** Counts wrong user codes, so that no one finds another's by trying. */
+export class CodeAttempts {
+  readonly #sessions: RateLimiterMemory;
+  readonly #users: RateLimiterMemory;
+
+  constructor({ session, user, seconds }: CodeLimits) {
+    this.#sessions = new RateLimiterMemory({ points: session, duration: seconds });
+    this.#users = new RateLimiterMemory({ points: user, duration: seconds });
+  }
+
+  /**
+   * Counts an attempt before it is judged.
+   *
+   * @returns Seconds to wait, where there were too many.
+   */
+  async take({ id, principal }: Session): Promise<number | undefined> {
+    try {
+      await this.#sessions.consume(id);
+      await this.#users.consume(principal);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error;
+      return Math.max(1, Math.ceil(error.msBeforeNext / 1000));
+    }
+  }
+
+  /** Gives an attempt back: the code was right. */
+  async right({ id, principal }: Session): Promise<void> {
+    await Promise.all([this.#sessions.reward(id), this.#users.reward(principal)]);
+  }
+}

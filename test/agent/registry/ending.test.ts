@@ -1,0 +1,182 @@
+import { expect, test } from "vitest";
+import {
+  activeAgent,
+  approve,
+  bank,
+  changes,
+  done,
+  keyOf,
+  linkedHost,
+  refusalOf,
+  registration,
+  statuses,
+} from "./support.js";
+
+const TRANSFER = { capabilities: [{ name: "transfer_funds" }] };
+
+test("revoking an agent revokes its grants, their tokens, and what it waits for", async () => {
+  const given = await bank();
+  const { agent, grants } = await activeAgent(given);
+  const { registry } = given;
+  const token = await given.agent.grantToken(grants[0] ?? { id: "" });
+  const { approval } = done(await registry.requestGrants(agent.id, TRANSFER));
+  expect(given.issuer.standing(token?.token ?? "").allowed).toBe(true);
+  const revoked = done(await registry.revokeAgent(agent.id, { principal: "alice" }));
+  expect(revoked.agent.status).toBe("revoked");
+  expect(given.issuer.standing(token?.token ?? "")).toMatchObject({
+    ...{ allowed: false, denials: [{ code: "revoked" }] },
+  });
+  expect(statuses(await registry.grantsOf(agent.id))).toEqual({
+    ...{ check_balance: "revoked", list_payees: "revoked", transfer_funds: "denied" },
+  });
+  expect(await approve(given, approval)).toMatchObject({ code: "approval_settled" });
+  expect(done(await registry.revokeAgent(agent.id, { principal: "alice" })).grants).toEqual([]);
+  // Its key is free again.
+  expect(done(await registry.register(registration())).agent.id).not.toBe(agent.id);
+});
+
+test("revoking a host revokes its agents, and its key does not come back", async () => {
+  const given = await bank();
+  const { host } = await activeAgent(given);
+  const { registry } = given;
+  done(await registry.register(registration({ agentThumbprint: "second" })));
+  const { agentsRevoked } = done(await registry.revokeHost(host.id, { host: host.id }));
+  expect(agentsRevoked).toBe(2);
+  expect((await registry.agentsOf(host.id)).map(({ status }) => status)).toEqual([
+    ...["revoked", "revoked"],
+  ]);
+  expect(await registry.activeGrants("alice")).toEqual([]);
+  expect(refusalOf(await registry.register(registration())).code).toBe("host_revoked");
+  expect(done(await registry.revokeHost(host.id, { operator: true })).agentsRevoked).toBe(0);
+  expect((await changes(given)).filter((one) => one === "host.revoked")).toHaveLength(1);
+});
+
+test("some of what an agent has is revoked by name, and a request of which nothing is left taken back", async () => {
+  const given = await bank();
+  const { agent } = await activeAgent(given);
+  const { registry } = given;
+  const { approval } = done(await registry.requestGrants(agent.id, TRANSFER));
+  const names = ["check_balance", "transfer_funds", "nothing"];
+  const { grants } = done(await registry.revokeGrants(agent.id, names, { agent: agent.id }));
+  const ended = grants.map(({ capability }) => capability).sort();
+  expect(ended).toEqual(["check_balance", "transfer_funds"]);
+  expect(statuses(await registry.grantsOf(agent.id))).toEqual({
+    ...{ check_balance: "revoked", list_payees: "active", transfer_funds: "revoked" },
+  });
+  expect(await registry.approvals.get(approval?.id ?? "")).toMatchObject({ state: "cancelled" });
+  expect(done(await registry.revokeGrants(agent.id, names, { agent: agent.id })).grants).toEqual(
+    [],
+  );
+});
+
+test("a user revokes one grant of the list of what is granted", async () => {
+  const given = await bank();
+  const { agent } = await activeAgent(given);
+  const { registry } = given;
+  const listed = await registry.activeGrants("alice");
+  expect(listed).toHaveLength(2);
+  expect(listed[0]).toMatchObject({ agent: { id: agent.id }, host: { name: "Laptop" } });
+  const id = listed[0]?.grant.id ?? "";
+  const outcome = done(await registry.revokeGrant(id, { principal: "alice" }));
+  expect(outcome.grant).toMatchObject({ status: "revoked", reason: "its user revoked it" });
+  expect(await registry.activeGrants("alice")).toHaveLength(1);
+});
+
+test("what is another user's, host's or agent's cannot be ended", async () => {
+  const given = await bank();
+  const { agent, host, grants } = await activeAgent(given);
+  const { registry } = given;
+  for (const by of [{ principal: "bob" }, { host: "other" }, { agent: "other" }, {}]) {
+    expect(refusalOf(await registry.revokeAgent(agent.id, by)).code).toBe("unauthorized");
+    expect(refusalOf(await registry.revokeHost(host.id, by)).code).toBe("unauthorized");
+    expect(refusalOf(await registry.revokeGrant(grants[0]?.id ?? "", by)).code).toBe(
+      "unauthorized",
+    );
+  }
+  // An agent does not end its host.
+  expect(refusalOf(await registry.revokeHost(host.id, { agent: agent.id })).code).toBe(
+    "unauthorized",
+  );
+  expect(refusalOf(await registry.revokeAgent("none", {})).code).toBe("agent_not_found");
+  expect(refusalOf(await registry.revokeHost("none", {})).code).toBe("host_not_found");
+  expect(refusalOf(await registry.revokeGrant("none", {})).code).toBe("grant_not_found");
+});
+
+test("keys are replaced: the old one is free, one that is in use is refused", async () => {
+  const given = await bank();
+  const { agent, host } = await activeAgent(given);
+  const { registry } = given;
+  const second = done(await registry.register(registration({ agentThumbprint: "second" })));
+  const taken = await registry.rotateAgentKey(agent.id, keyOf("second"), "second");
+  expect(refusalOf(taken).code).toBe("key_in_use");
+  const rotated = done(await registry.rotateAgentKey(agent.id, keyOf("new"), "new"));
+  expect(rotated.agent).toMatchObject({ thumbprint: "new", key: keyOf("new"), status: "active" });
+  done(await registry.rotateAgentKey(second.agent.id, keyOf("agent-key"), "agent-key"));
+
+  await linkedHost(given, "other");
+  expect(refusalOf(await registry.rotateHostKey(host.id, keyOf("other"), "other")).code).toBe(
+    "key_in_use",
+  );
+  done(await registry.rotateHostKey(host.id, keyOf("next"), "next"));
+  expect(await registry.hostByKey("laptop")).toBeUndefined();
+  expect(await registry.hostByKey("next")).toMatchObject({ id: host.id });
+  expect(refusalOf(await registry.rotateHostKey("none", keyOf("x"), "x")).code).toBe(
+    "host_not_found",
+  );
+  done(await registry.revokeHost(host.id, { operator: true }));
+  expect(refusalOf(await registry.rotateHostKey(host.id, keyOf("x"), "x")).code).toBe(
+    "host_revoked",
+  );
+  expect(refusalOf(await registry.rotateAgentKey(agent.id, keyOf("x"), "x")).code).toBe(
+    "host_revoked",
+  );
+});
+
+test("a user takes over an autonomous agent: it ends with its tokens, and the host is the user's", async () => {
+  const given = await bank({ anyone: true });
+  const { registry } = given;
+  const alone = done(await registry.register(registration({ mode: "autonomous" })));
+  const token = await given.agent.grantToken(alone.grants[0] ?? { id: "" });
+  const asking = { hostKey: keyOf("phone"), hostThumbprint: "phone" };
+  const { approval, userCode = "" } = done(
+    await registry.claim({ ...asking, agent: alone.agent.id }),
+  );
+  expect(approval?.subject.bindingMessage).toBe('Take over the autonomous agent "Payments"');
+  expect(approval?.subject.asked).toHaveLength(2);
+  expect(await approve(given, approval, { as: "bob", userCode })).toMatchObject({ ok: true });
+  expect(await registry.agent(alone.agent.id)).toMatchObject({
+    status: "claimed",
+    principal: "bob",
+  });
+  expect(await registry.host(alone.host.id)).toMatchObject({ principal: "bob", status: "active" });
+  expect(given.issuer.standing(token?.token ?? "")).toMatchObject({ allowed: false });
+  const again = await registry.claim({ ...asking, agent: alone.agent.id });
+  expect(refusalOf(again).code).toBe("agent_claimed");
+  const next = done(await registry.register(registration({ agentThumbprint: "second" })));
+  expect(next.agent).toMatchObject({ status: "active", principal: "bob" });
+  expect(refusalOf(await registry.claim({ ...asking, agent: next.agent.id })).code).toBe(
+    "unsupported_mode",
+  );
+  expect(refusalOf(await registry.claim({ ...asking, agent: "none" })).code).toBe(
+    "agent_not_found",
+  );
+});
+
+test("a claim that is denied leaves the agent as it is", async () => {
+  const given = await bank({ anyone: true });
+  const { registry } = given;
+  const alone = done(await registry.register(registration({ mode: "autonomous" })));
+  const asking = { hostKey: keyOf("phone"), hostThumbprint: "phone", loginHint: "bob" };
+  const { approval } = done(await registry.claim({ ...asking, agent: alone.agent.id }));
+  expect(await approve(given, approval, { as: "bob", answer: "deny" })).toMatchObject({ ok: true });
+  expect(await registry.agent(alone.agent.id)).toMatchObject({ status: "active" });
+  expect(await given.agent.grantToken(alone.grants[0] ?? { id: "" })).toBeDefined();
+});
+
+test("an id is used once, for as long as it is remembered", async () => {
+  const given = await bank();
+  const until = given.clock.now + 1000;
+  expect(await given.registry.useOnce("agent", "jti", until)).toBe(true);
+  expect(await given.registry.useOnce("agent", "jti", until)).toBe(false);
+  expect(await given.registry.useOnce("other", "jti", until)).toBe(true);
+});

@@ -1,0 +1,100 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { Visitor, words } from "../protocols/approvals/visitor.js";
+import { Bench, type Document, document } from "./run.js";
+import { CONFIG, freePort, serve, serveSpawned, TOKENS, writeAgent } from "./serving.js";
+
+const bench = new Bench();
+beforeAll(async () => {
+  await bench.init();
+  writeAgent(bench);
+});
+
+const LOGIN = { issuer: "https://login.example", clientId: "console" };
+const PROTOCOLS = ["a2a", "approvals"];
+
+describe("the approvals console of an agent that is served", () => {
+  test("is beside the other protocols; users sign in by the development tokens of callers", async () => {
+    const { running, url } = await serveSpawned(bench, { ...CONFIG, protocols: PROTOCOLS });
+    expect(document(running.stdout)).toMatchObject({
+      ...{ approvalsUrl: `${url}/approvals`, rpcUrl: `${url}/a2a/jsonrpc` },
+    });
+    const alice = new Visitor(`${url}/approvals`);
+    const page = await alice.post("/login", { token: TOKENS.alice, to: "/" }, "/");
+    expect(page.text).toContain("approvals of Notes agent");
+    expect(words(page.text)).toContain("Nothing waits for you.");
+    running.child.kill("SIGTERM");
+    expect(await running.ended).toBe(0);
+    expect(running.stderr).toMatch(/"binding":"approvals"/);
+    expect(running.stderr).not.toContain(TOKENS.alice);
+  });
+
+  test("with an identity provider, its secret comes from a file or the environment", async () => {
+    bench.write("secret.txt", "a-secret-of-the-client\n");
+    const login = { ...LOGIN, issuer: "http://127.0.0.1:9", clientSecret: { file: "secret.txt" } };
+    const config = { ...CONFIG, protocols: PROTOCOLS, approvals: { login, lifetime: "30m" } };
+    const { running, url } = await serve(bench, config);
+    const page = await new Visitor(`${url}/approvals`).get();
+    expect(page.status).toBe(503);
+    expect(words(page.text)).toContain("The identity provider cannot be reached");
+    running.stop();
+    await running.ended;
+    expect(running.stderr).not.toContain("a-secret-of-the-client");
+  });
+});
+
+describe("a configuration of the console that does not do", () => {
+  const jwt = { issuer: "https://a.example", audience: "a", jwks: "https://a.example/jwks" };
+  test.each<[string, Document, string]>([
+    ["a section without the protocol", { approvals: {} }, "approvals: has no effect"],
+    [
+      "no login where callers have access tokens",
+      { protocols: PROTOCOLS, authentication: jwt },
+      "approvals.login: is missing",
+    ],
+    [
+      "no login at a public address",
+      { protocols: PROTOCOLS, publicUrl: "https://notes.example", listen: { port: 1 } },
+      "approvals.login: is missing",
+    ],
+    [
+      "an issuer in clear",
+      { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, issuer: "http://a.example" } } },
+      "approvals.login.issuer: must be an https: URL",
+    ],
+    [
+      "a misspelt member",
+      { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clientID: "a" } } },
+      'approvals.login.clientID: unknown member; did you mean "clientId"?',
+    ],
+    [
+      "the secret itself",
+      { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clientSecret: "x" } } },
+      'approvals.login.clientSecret: must have "file" or "env"',
+    ],
+    [
+      "a secret in no file",
+      {
+        protocols: PROTOCOLS,
+        approvals: { login: { ...LOGIN, clientSecret: { file: "no.txt" } } },
+      },
+      "approvals.login.clientSecret.file: cannot be read",
+    ],
+    [
+      "a secret in no variable",
+      { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clientSecret: { env: "NONE" } } } },
+      "approvals.login.clientSecret.env: names a variable that is not set",
+    ],
+    [
+      "a session without an end",
+      { protocols: PROTOCOLS, approvals: { lifetime: "3d" } },
+      "approvals.lifetime: must be from 1m to 1d",
+    ],
+  ])("%s", async (_, change, expected) => {
+    const port = await freePort();
+    bench.write("broken.json", JSON.stringify({ ...CONFIG, listen: { port }, ...change }));
+    const { status, stderr } = await bench.run(["serve", "broken.json", "--json"]);
+    expect(status).toBe(6);
+    const [problem] = document(stderr)["error"]["problems"];
+    expect(problem.message.slice(0, expected.length)).toBe(expected);
+  });
+});

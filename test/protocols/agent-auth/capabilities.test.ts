@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../src/bytes/json.js";
+import { objectsIn } from "../../../src/client/received.js";
+import { type Answer, linked, said, send } from "./driver.js";
+import { bank, REPORTS } from "./served-bank.js";
+
+function listed({ body }: Answer): readonly JsonObject[] {
+  return objectsIn(body["capabilities"]);
+}
+
+function names(answer: Answer): readonly unknown[] {
+  return listed(answer).map(({ name }) => name);
+}
+
+const ALL = [
+  ...["check_balance", "list_payees", "transfer_funds", "delete_payee", "print_report"],
+  ...["always_fails", "fibs", "waits"],
+];
+
+describe("without credentials", () => {
+  test("nothing is shown unless the server says so", async () => {
+    const { url } = await bank();
+    for (const path of ["/capability/list", "/capability/describe?name=check_balance"]) {
+      const answer = await send(url + path);
+      expect(said(answer)).toBe("401 authentication_required");
+      expect(answer.headers.get("www-authenticate")).toMatch(/^AgentAuth discovery="/);
+    }
+  });
+
+  test("what is public is shown, and nothing tells the rest from what there is not", async () => {
+    const { url } = await bank({ public: ["check_balance"] });
+    const answer = await send(`${url}/capability/list`);
+    expect(answer.body).toEqual({
+      capabilities: [
+        {
+          name: "check_balance",
+          description: "Check the balance of a bank account",
+          input_fields: [{ name: "account_id", type: "string", description: "The account" }],
+        },
+      ],
+      ...{ has_more: false, next_cursor: null },
+    });
+    const described = await send(`${url}/capability/describe?name=check_balance`);
+    expect(described.body).toMatchObject({ name: "check_balance", input: {}, output: {} });
+    expect(described.body).not.toHaveProperty("grant_status");
+    const hidden = await send(`${url}/capability/describe?name=transfer_funds`);
+    const unknown = await send(`${url}/capability/describe?name=transfer_fundz`);
+    expect(said(hidden)).toBe("404 capability_not_found");
+    expect(unknown.body).toEqual(hidden.body);
+  });
+
+  test("a bad JWT is refused here too", async () => {
+    const { url } = await bank({ public: "*" });
+    expect(names(await send(`${url}/capability/list`))).toEqual(ALL);
+    expect(said(await send(`${url}/capability/list`, { jwt: "a.b.c" }))).toBe("401 invalid_jwt");
+  });
+
+  test("a public name that there is not stops the start", async () => {
+    await expect(bank({ public: ["check_balanse"] })).rejects.toThrow(
+      'options.public[0]: there is no capability "check_balanse"; did you mean "check_balance"?',
+    );
+  });
+});
+
+describe("as a host", () => {
+  test("what the policy allows its user, with the host's defaults granted", async () => {
+    const home = await bank();
+    const one = await linked(home, "bob");
+    const answer = await one.asHost("/capability/list");
+    expect(names(answer)).toEqual(ALL.slice(0, 3).concat("print_report"));
+    const status = listed(answer).map(({ grant_status }) => grant_status);
+    expect(status).toEqual(["granted", "granted", "not_granted", "not_granted"]);
+    const hidden = await one.asHost("/capability/describe?name=delete_payee");
+    expect(said(hidden)).toBe("404 capability_not_found");
+  });
+});
+
+describe("as an agent", () => {
+  test("all, with what it was granted, and locations", async () => {
+    const home = await bank();
+    const one = await linked(home, "bob");
+    const answer = await one.asAgent("/capability/list");
+    expect(names(answer)).toEqual(ALL);
+    const report = listed(answer).find(({ name }) => name === "print_report");
+    expect(report).toMatchObject({ location: REPORTS, grant_status: "not_granted" });
+    const described = await one.asAgent("/capability/describe?name=check_balance");
+    expect(described.body["grant_status"]).toBe("granted");
+    const near = await one.asAgent("/capability/describe?name=check_balanse");
+    expect(near.body["message"]).toMatch(/did you mean "check_balance"/);
+    expect(said(await one.asAgent("/capability/describe"))).toBe("400 invalid_request");
+    expect(said(await one.asAgent("/capability/describe?name=a&name=b"))).toBe(
+      "400 invalid_request",
+    );
+  });
+
+  test("a query finds by name before description", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const search = async (query: string) =>
+      names(await one.asAgent(`/capability/list?query=${encodeURIComponent(query)}`));
+    expect(await search("payees")).toEqual(["list_payees", "delete_payee"]);
+    expect(await search("TRANSFER money")).toEqual(["transfer_funds"]);
+    expect(await search("  ")).toEqual(ALL);
+    expect(await search("balance payee")).toEqual(["check_balance", "list_payees", "delete_payee"]);
+    // No expression: the word in it.
+    expect(await search("/(zz+)+$/")).toEqual([]);
+    const long = `/capability/list?query=${"a".repeat(257)}`;
+    expect(said(await one.asAgent(long))).toBe("400 invalid_request");
+  });
+});
+
+describe("pages", () => {
+  test("go on by cursors that only this list takes, from this party", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const other = await linked(home);
+    const first = await one.asAgent("/capability/list?limit=3");
+    expect(names(first)).toEqual(ALL.slice(0, 3));
+    const cursor = String(first.body["next_cursor"]);
+    expect(first.body["has_more"]).toBe(true);
+    expect(cursor).not.toMatch(/transfer|agent/);
+    const second = await one.asAgent(`/capability/list?limit=5&cursor=${cursor}`);
+    expect(names(second)).toEqual(ALL.slice(3));
+    expect(second.body).toMatchObject({ has_more: false, next_cursor: null });
+
+    const last = cursor.slice(-1) === "A" ? "B" : "A";
+    const refused: [string, () => Promise<Answer>][] = [
+      ["another agent's", () => other.asAgent(`/capability/list?cursor=${cursor}`)],
+      ["the host's", () => one.asHost(`/capability/list?cursor=${cursor}`)],
+      ["another query's", () => one.asAgent(`/capability/list?query=a&cursor=${cursor}`)],
+      ["a changed one", () => one.asAgent(`/capability/list?cursor=${cursor.slice(0, -1)}${last}`)],
+      ["a made-up one", () => one.asAgent("/capability/list?cursor=3")],
+    ];
+    for (const [what, ask] of refused) {
+      expect(said(await ask()), what).toBe("400 invalid_request");
+    }
+    const events = await home.events();
+    expect(events.filter(({ codes = [] }) => codes.includes("invalid_request"))).toHaveLength(5);
+    home.clock.now += 2 * 60 * 60 * 1000;
+    expect(home.issuer.open("agent-auth-cursor", cursor)).toBeUndefined();
+  });
+
+  test("have 1 to 1,000 capabilities", async () => {
+    const home = await bank({ public: "*" });
+    for (const limit of ["0", "-1", "1.5", "many", "1001", ""]) {
+      const answer = await send(`${home.url}/capability/list?limit=${limit}`);
+      expect(said(answer), limit).toBe("400 invalid_request");
+    }
+  });
+});

@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import type { AgentAuthCode } from "../../../src/protocols/agent-auth/index.js";
+import { ERROR_STATUS } from "../../../src/protocols/agent-auth/index.js";
+import { driver, linked, said, send } from "./driver.js";
+import { bank } from "./served-bank.js";
+
+test("bodies have limits, and are JSON", async () => {
+  const home = await bank({ body: { bytes: 2048, depth: 8 } });
+  const one = await linked(home);
+  const post = async (body: string, headers: Record<string, string> = {}) =>
+    said(
+      await send(`${home.url}/agent/request-capability`, {
+        ...{ method: "POST", body, jwt: await one.agentJwt() },
+        headers: { "Content-Type": "application/json", ...headers },
+      }),
+    );
+  const deep = `${"[".repeat(20)}${"]".repeat(20)}`;
+  expect(await post(`{"capabilities":${deep}}`)).toBe("400 invalid_request");
+  expect(await post(JSON.stringify({ reason: "x".repeat(3000) }))).toBe("413 payload_too_large");
+  expect(await post("{")).toBe("400 invalid_request");
+  expect(await post("[]")).toBe("400 invalid_request");
+  expect(await post("")).toBe("400 invalid_request");
+  expect(await post('{"reason":"\\ud800"}')).toBe("400 invalid_request");
+  expect(await post("{}", { "Content-Type": "text/plain" })).toBe("415 unsupported_media_type");
+  const charset = { "Content-Type": "application/json; charset=utf-16" };
+  expect(await post("{}", charset)).toBe("400 invalid_request");
+  expect(await post("{}", { "Content-Encoding": "gzip" })).toBe("400 invalid_request");
+  const codes = (await home.events()).flatMap((event) => event.codes ?? []);
+  expect(codes).toContain("payload_too_large");
+  expect(codes).toContain("unsupported_media_type");
+});
+
+test("who calls is found out before the body is read", async () => {
+  const home = await bank({ body: { bytes: 2048 } });
+  const body = "x".repeat(5000);
+  const headers = { "Content-Type": "application/json" };
+  const answer = await send(`${home.url}/capability/execute`, { method: "POST", body, headers });
+  expect(said(answer)).toBe("401 unauthorized");
+});
+
+test("other methods are refused with those that there are", async () => {
+  const { url } = await bank();
+  const deleted = await send(`${url}/agent/register`, { method: "DELETE" });
+  expect(said(deleted)).toBe("405 method_not_allowed");
+  expect(deleted.headers.get("allow")).toBe("POST");
+  const posted = await send(`${url}/capability/list`, { json: {} });
+  expect(posted.headers.get("allow")).toBe("GET, HEAD");
+  const head = await fetch(`${url}/.well-known/agent-configuration`, { method: "HEAD" });
+  expect(head.status).toBe(200);
+  expect((await fetch(`${url}/agent/unknown`)).status).toBe(404);
+});
+
+test("each party calls so often, and an address without credentials that hold", async () => {
+  const home = await bank({ rate: { requests: 3, seconds: 60 }, public: "*" });
+  const one = await linked(home);
+  const other = await linked(home);
+  for (const expected of ["200", "200", "200", "429 rate_limited"]) {
+    expect(said(await one.asAgent("/agent/status"))).toBe(expected);
+  }
+  expect(said(await other.asAgent("/agent/status"))).toBe("200");
+  const anonymous: string[] = [];
+  for (const _ of [1, 2, 3, 4]) anonymous.push(said(await send(`${home.url}/capability/list`)));
+  expect(anonymous.slice(-1)).toEqual(["429 rate_limited"]);
+  const stranger = await driver(home);
+  const late = await stranger.register();
+  expect(said(late)).toBe("429 rate_limited");
+  expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
+});
+
+test("nothing that is secret is logged or kept", async () => {
+  const home = await bank();
+  const one = await linked(home);
+  const token = await one.token("check_balance");
+  const jwt = await one.agentJwt();
+  await send(`${home.url}/agent/status`, { jwt, headers: { "Proviso-Capability": token } });
+  await send(`${home.url}/agent/status`, { jwt });
+  const kept = home.logged() + JSON.stringify(await home.events());
+  expect(kept).not.toContain(token);
+  expect(kept).not.toContain(jwt.split(".")[2]);
+  expect(home.logged()).toContain('"binding":"agent-auth"');
+  expect(home.logged()).toContain(one.agentId);
+});
+
+test("the codes of the protocol have the statuses of its text", () => {
+  const text: { readonly [status: string]: readonly AgentAuthCode[] } = {
+    400: ["invalid_request", "unknown_constraint_operator", "invalid_capabilities"],
+    401: ["invalid_jwt", "authentication_required"],
+    403: ["agent_revoked", "agent_expired", "agent_pending", "agent_rejected", "host_revoked"],
+    404: ["agent_not_found", "host_not_found", "capability_not_found"],
+    409: ["agent_exists", "already_granted"],
+    429: ["rate_limited"],
+    500: ["internal_error"],
+  };
+  for (const [status, codes] of Object.entries(text)) {
+    for (const code of codes) expect(ERROR_STATUS[code], code).toBe(Number(status));
+  }
+});

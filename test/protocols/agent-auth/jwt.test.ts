@@ -1,0 +1,194 @@
+import { exportJWK, generateKeyPair, UnsecuredJWT } from "jose";
+import { describe, expect, test } from "vitest";
+import { type Driver, driver, linked, newKey, type Odd, said, send } from "./driver.js";
+import { type Bank, bank } from "./served-bank.js";
+
+// What JWTs must be: each bad one is refused with the protocol's own code, and recorded.
+
+/** The last refusal in the ledger. */
+async function lastCodes(home: Bank): Promise<readonly string[] | undefined> {
+  const refused = (await home.events()).filter(({ decision }) => decision === "refused");
+  return refused.at(-1)?.codes;
+}
+
+const seconds = ({ clock }: Bank): number => Math.floor(clock.now / 1000);
+
+describe("of an agent", () => {
+  const bad: readonly (readonly [string, (home: Bank, one: Driver) => Odd | Promise<Odd>])[] = [
+    ["of another type", () => ({ header: { typ: "JWT" } })],
+    ["without a type", () => ({ header: { typ: undefined } })],
+    ["that says how its payload is encoded", () => ({ header: { b64: true } })],
+    ["for another server", () => ({ claims: { aud: "https://other.example" } })],
+    ["for another endpoint", ({ url }) => ({ claims: { aud: `${url}/agent/status` } })],
+    ["for no audience", () => ({ claims: { aud: undefined } })],
+    ["for a location", () => ({ claims: { aud: "https://reports.example/agent/execute" } })],
+    ["without iat", () => ({ claims: { iat: undefined } })],
+    ["from the future", (home) => ({ claims: { iat: seconds(home) + 30 } })],
+    ["that is too old", (home) => ({ claims: { iat: seconds(home) - 61, exp: undefined } })],
+    ["that has expired", (home) => ({ claims: { exp: seconds(home) } })],
+    ["that is not valid yet", (home) => ({ claims: { nbf: seconds(home) + 30 } })],
+    ["with an exp that is no number", () => ({ claims: { exp: "tomorrow" } })],
+    ["without jti", () => ({ claims: { jti: undefined } })],
+    ["with a long jti", () => ({ claims: { jti: "x".repeat(257) } })],
+    ["with capabilities that are no names", () => ({ claims: { capabilities: "all" } })],
+    ["of another host", () => ({ claims: { iss: "host_other" } })],
+    ["without sub", () => ({ claims: { sub: undefined } })],
+    ["signed with another key", async () => ({ key: await newKey() })],
+    ["signed with the host's key", (_, { host }) => ({ key: host })],
+  ];
+
+  test("refuses each bad one, and records that", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const discovery = `${home.url}/.well-known/agent-configuration`;
+    for (const [what, odd] of bad) {
+      const answer = await one.asAgent("/agent/status", undefined, await odd(home, one));
+      expect(said(answer), what).toBe("401 invalid_jwt");
+      const challenge = answer.headers.get("www-authenticate");
+      expect(challenge, what).toBe(`AgentAuth discovery="${discovery}"`);
+    }
+    const refused = (await home.events()).filter(({ decision }) => decision === "refused");
+    expect(refused.map(({ codes }) => codes?.[0])).toEqual(bad.map(() => "invalid_jwt"));
+  });
+
+  test("refuses other algorithms, whatever key they come with", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const claims = { iss: one.host.thumbprint, sub: one.agentId, aud: home.url, jti: "1" };
+    const none = new UnsecuredJWT(claims).setIssuedAt(seconds(home)).encode();
+    const [, payload = ""] = none.split(".");
+    const encoded = (header: object) => Buffer.from(JSON.stringify(header)).toString("base64url");
+    const forged = [
+      none,
+      `${encoded({ alg: "none", typ: "agent+jwt" })}.${payload}.`,
+      `${encoded({ alg: "HS256", typ: "agent+jwt" })}.${payload}.AAAA`,
+      `${encoded({ alg: "EdDSA", typ: "agent+jwt" })}.${payload}.`,
+      `${encoded({ alg: "EdDSA", typ: "agent+jwt" })}.${payload}.AAAA`,
+      ...["a.b", "a.b.c.d", "....", "x".repeat(9000), `e30.e30.${"A".repeat(86)}`],
+    ];
+    for (const jwt of forged) {
+      const answer = await send(`${home.url}/agent/status`, { jwt });
+      expect(said(answer), jwt.slice(0, 40)).toBe("401 invalid_jwt");
+    }
+    const es256 = await generateKeyPair("ES256");
+    const key = { ...(await newKey()), secret: es256.privateKey };
+    const odd = { header: { alg: "ES256" }, key };
+    expect(said(await one.asAgent("/agent/status", undefined, odd))).toBe("401 invalid_jwt");
+  });
+
+  test("takes a JWT once, also after a restart", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const jwt = await one.agentJwt();
+    const ask = async ({ url }: Bank) => said(await send(`${url}/agent/status`, { jwt }));
+    expect(await ask(home)).toBe("200");
+    expect(await ask(home)).toBe("401 jti_replay");
+    expect(await lastCodes(home)).toEqual(["jti_replay"]);
+    const after = await home.again();
+    expect(await ask(after)).toBe("401 jti_replay");
+  });
+
+  test("takes the thumbprint of its host's key for iss, or the host's id, or nothing", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const id = (await home.registry.hostByKey(one.host.thumbprint))?.id;
+    for (const iss of [one.host.thumbprint, id, undefined]) {
+      expect(said(await one.asAgent("/agent/status", undefined, { claims: { iss } }))).toBe("200");
+    }
+    for (const aud of [
+      home.url,
+      `${home.url}/capability/execute`,
+      ["https://x.example", home.url],
+    ]) {
+      expect(said(await one.asAgent("/agent/status", undefined, { claims: { aud } }))).toBe("200");
+    }
+  });
+
+  test("is bound to the request that it names", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const path = "/agent/status";
+    const bound = (claims: object) => one.asAgent(path, undefined, { claims: { ...claims } });
+    expect(said(await bound({ htm: "GET", htu: home.url + path }))).toBe("200");
+    expect(said(await bound({ htm: "POST" }))).toBe("401 request_binding_mismatch");
+    expect(said(await bound({ htu: `${home.url}/agent/x` }))).toBe("401 request_binding_mismatch");
+    const odd = { claims: { ath: "AAAA" } };
+    const posted = await one.asAgent("/agent/revoke", {}, odd);
+    expect(said(posted)).toBe("401 request_binding_mismatch");
+  });
+
+  test("an unknown agent, and no JWT at all", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const unknown = await one.asAgent("/agent/status", undefined, { claims: { sub: "agent_x" } });
+    expect(said(unknown)).toBe("401 agent_not_found");
+    for (const path of ["/agent/status", "/capability/execute", "/agent/request-capability"]) {
+      const json = path === "/agent/status" ? {} : { json: {} };
+      const answer = await send(home.url + path, json);
+      expect(said(answer), path).toBe("401 unauthorized");
+      expect(answer.headers.get("www-authenticate")).toMatch(/^AgentAuth discovery="/);
+    }
+    expect(said(await one.asHost("/capability/execute", {}))).toBe("401 unauthorized");
+    expect(said(await one.asAgent("/agent/reactivate", {}))).toBe("401 unauthorized");
+  });
+});
+
+describe("of a host", () => {
+  test("a first contact brings its key, and is of that key", async () => {
+    const home = await bank();
+    const one = await driver(home);
+    const other = await newKey();
+    const rsa = await exportJWK((await generateKeyPair("RS256")).publicKey);
+    const registering = async (claims: NonNullable<Odd["claims"]>) =>
+      said(await one.register({}, { odd: { claims } }));
+    const secret = { ...one.host.jwk, d: "AAAA" };
+    expect(await registering({ host_public_key: undefined })).toBe("401 invalid_jwt");
+    expect(await registering({ host_public_key: other.jwk })).toBe("401 invalid_jwt");
+    expect(await registering({ iss: other.thumbprint })).toBe("401 invalid_jwt");
+    expect(await registering({ host_public_key: rsa })).toBe("400 unsupported_algorithm");
+    expect(await registering({ host_public_key: {} })).toBe("400 invalid_public_key");
+    expect(await registering({ host_public_key: secret })).toBe("400 invalid_public_key");
+    expect(
+      await registering({ host_public_key: undefined, host_jwks_url: "https://x.example" }),
+    ).toBe("401 invalid_jwt");
+    const p256 = { kty: "EC", crv: "P-256", x: one.host.jwk.x, y: one.host.jwk.x };
+    expect(await registering({ agent_public_key: p256 })).toBe("400 unsupported_algorithm");
+    expect(await registering({ agent_public_key: undefined })).toBe("400 invalid_public_key");
+    const short = { ...one.agent.jwk, x: "AAAA" };
+    expect(await registering({ agent_public_key: short })).toBe("400 invalid_public_key");
+    expect(await home.registry.hostByKey(one.host.thumbprint)).toBeUndefined();
+    expect(await registering({})).toBe("200");
+  });
+
+  test("the registered key counts, whatever key a later JWT brings", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const other = await newKey();
+    const swapped = { claims: { host_public_key: other.jwk } };
+    expect(said(await one.asHost("/capability/list", undefined, swapped))).toBe("401 invalid_jwt");
+    const signed = { ...swapped, key: other };
+    expect(said(await one.asHost("/capability/list", undefined, signed))).toBe("401 invalid_jwt");
+    expect(said(await one.register({}, { odd: signed }))).toBe("401 invalid_jwt");
+    expect(await lastCodes(home)).toEqual(["invalid_jwt"]);
+  });
+
+  test("an unknown one differs from an unknown agent, and each JWT counts once", async () => {
+    const home = await bank();
+    const stranger = await driver(home);
+    expect(said(await stranger.asHost("/capability/list"))).toBe("401 host_not_found");
+    const one = await linked(home);
+    const jwt = await one.hostJwt();
+    const ask = async () => said(await send(`${home.url}/capability/list`, { jwt }));
+    expect(await ask()).toBe("200");
+    expect(await ask()).toBe("401 jti_replay");
+    const without = { claims: { jti: undefined } };
+    expect(said(await one.asHost("/capability/list", undefined, without))).toBe("401 invalid_jwt");
+  });
+
+  test("hosts that no user has made are refused where the server says so", async () => {
+    const home = await bank({ settings: { allowHosts: false } });
+    const one = await driver(home);
+    const expected = "403 dynamic_host_registration_disabled";
+    expect(said(await one.register())).toBe(expected);
+  });
+});

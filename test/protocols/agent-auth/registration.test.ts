@@ -1,0 +1,208 @@
+import { describe, expect, test } from "vitest";
+import { objectIn } from "../../../src/client/received.js";
+import { driver, grantsIn, grantWords, linked, said, send } from "./driver.js";
+import { bank } from "./served-bank.js";
+
+describe("discovery", () => {
+  test("says where everything is, at both places", async () => {
+    const { url, server } = await bank();
+    expect(server.discoveryUrl).toBe(`${url}/.well-known/agent-configuration`);
+    const { body, headers } = await send(server.discoveryUrl);
+    expect(body).toEqual({
+      version: "1.0-draft",
+      provider_name: "Example Bank",
+      description: "A bank that agents can use",
+      issuer: url,
+      default_location: `${url}/capability/execute`,
+      algorithms: ["Ed25519"],
+      modes: ["delegated", "autonomous"],
+      approval_methods: ["ciba", "device_authorization"],
+      endpoints: {
+        register: `${url}/agent/register`,
+        capabilities: `${url}/capability/list`,
+        describe_capability: `${url}/capability/describe`,
+        execute: `${url}/capability/execute`,
+        request_capability: `${url}/agent/request-capability`,
+        status: `${url}/agent/status`,
+        reactivate: `${url}/agent/reactivate`,
+        revoke: `${url}/agent/revoke`,
+        revoke_host: `${url}/host/revoke`,
+        rotate_key: `${url}/agent/rotate-key`,
+        rotate_host_key: `${url}/host/rotate-key`,
+        introspect: `${url}/agent/introspect`,
+      },
+    });
+    expect(headers.get("cache-control")).toBe("public, max-age=300");
+    const other = await send(`${url}/api/auth/agent/agent-configuration`);
+    expect(other.body).toEqual(body);
+  });
+
+  test("the directory finds this server by its host, its name and what it shows", async () => {
+    const { url, server } = await bank({ public: ["check_balance"] });
+    const { body: document } = await send(server.discoveryUrl);
+    const search = (query: string) => send(`${url}/api/search?${query}`);
+    for (const intent of ["127.0.0.1", "bank", "balance"]) {
+      const { body } = await search(`intent=${intent}&limit=5`);
+      expect(body, intent).toEqual({ providers: [document] });
+    }
+    expect((await search("intent=transfers")).body).toEqual({ providers: [] });
+    expect(said(await search("limit=5"))).toBe("400 invalid_request");
+    expect(said(await search("intent=bank&limit=0"))).toBe("400 invalid_request");
+  });
+});
+
+describe("registration", () => {
+  test("an agent of an unlinked host waits for a user, who links both", async () => {
+    const home = await bank();
+    const one = await driver(home);
+    const answer = await one.register({ capabilities: ["check_balance"], reason: "a budget" });
+    expect(said(answer)).toBe("200");
+    const { approval, agent_capability_grants: _, agent_id: id, ...rest } = answer.body;
+    const host_id = (await home.registry.hostByKey(one.host.thumbprint))?.id;
+    expect(rest).toEqual({ host_id, name: "Assistant", mode: "delegated", status: "pending" });
+    expect(grantWords(answer)).toEqual(["check_balance pending"]);
+    const { user_code: code, ...how } = objectIn(approval);
+    expect(code).toMatch(/^[A-Z]{4}-[A-Z]{4}$/);
+    expect(how).toMatchObject({
+      method: "device_authorization",
+      verification_uri: `${home.url}/approvals/device`,
+      verification_uri_complete: `${home.url}/approvals/device?user_code=${code}`,
+      ...{ expires_in: 300, interval: 5 },
+    });
+
+    expect(said(await one.asAgent("/agent/status"))).toBe("403 agent_pending");
+    expect(said(await one.asHost("/capability/list"))).toBe("403 host_pending");
+    const waiting = await one.asHost(`/agent/status?agent_id=${id}`);
+    expect(waiting.body["status"]).toBe("pending");
+
+    await one.decide(answer);
+    const after = await one.asHost(`/agent/status?agent_id=${id}`);
+    expect(after.body).toMatchObject({ status: "active", user_id: "alice", mode: "delegated" });
+    expect(grantWords(after)).toEqual(["check_balance active"]);
+  });
+
+  test("an agent of a linked host has the defaults at once", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const { body } = await one.asAgent("/agent/status");
+    expect(body).toMatchObject({ agent_id: one.agentId, status: "active", user_id: "alice" });
+    for (const name of ["activated_at", "created_at", "expires_at"]) {
+      expect(body[name], name).toMatch(/^2026-05-0[45]T\d\d:\d\d:00\.000Z$/);
+    }
+    const answer = await one.asAgent("/agent/status");
+    expect(grantWords(answer)).toEqual(["check_balance active", "list_payees active"]);
+    const first = grantsIn(answer).find((one) => one["capability"] === "check_balance");
+    expect(first).toMatchObject({
+      description: "Check the balance of a bank account",
+      input: { required: ["account_id"] },
+      output: { required: ["account_id", "balance"] },
+    });
+    expect(home.issuer.isAuthentic(String(first?.["token"]))).toBe(true);
+    expect(first?.["token_expires_at"]).toMatch(/^2026-05-0[45]T\d\d:\d\d:\d\d/);
+  });
+
+  test("more than the defaults waits, with all of the agent", async () => {
+    const home = await bank();
+    const one = await driver(home);
+    await linkedHost(one, home);
+    const answer = await one.register({ capabilities: ["check_balance", "transfer_funds"] });
+    expect(answer.body["status"]).toBe("pending");
+    expect(grantWords(answer)).toEqual(["check_balance active", "transfer_funds pending"]);
+    await one.decide(answer, "deny", { reason: "not today" });
+    expect(said(await one.asAgent("/agent/status"))).toBe("403 agent_rejected");
+  });
+
+  test("an autonomous agent gets defaults, and is refused more with a reason", async () => {
+    const home = await bank();
+    const one = await driver(home);
+    const body = { mode: "autonomous", capabilities: ["check_balance", "transfer_funds"] };
+    const answer = await one.register(body);
+    expect(answer.body).toMatchObject({ status: "active", mode: "autonomous" });
+    expect(grantWords(answer)).toEqual(["check_balance active", "transfer_funds denied"]);
+    const denied = grantsIn(answer).find(({ status }) => status === "denied");
+    expect(denied?.["reason"]).toMatch(/autonomous/);
+  });
+
+  test("the same key twice, and a host whose user it has", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    expect(said(await one.register())).toBe("409 agent_exists");
+    const two = await driver(home);
+    await linkedHost(two, home);
+    expect(said(await two.register({ mode: "autonomous" }))).toBe("400 unsupported_mode");
+  });
+
+  test("an idempotency key gets the same answer again, and no other request", async () => {
+    const home = await bank();
+    const one = await driver(home);
+    const headers = { "Idempotency-Key": "first" };
+    const first = await one.register({}, { headers });
+    const again = await one.register({}, { headers });
+    expect(again.body).toEqual(first.body);
+    const other = await one.register({ name: "Other" }, { headers });
+    expect(said(other)).toBe("400 invalid_request");
+    const odd = await one.register({}, { headers: { "Idempotency-Key": "two words" } });
+    expect(said(odd)).toBe("400 invalid_request");
+  });
+
+  test("refuses what is not well formed, and records that", async () => {
+    const home = await bank();
+    const one = await linkedDriver(home);
+    for (const [what, body, expected] of BAD) {
+      expect(said(await one.register(body)), what).toBe(expected);
+      const [last] = (await home.events()).slice(-1);
+      expect(last, what).toMatchObject({ decision: "refused", codes: [expected.slice(4)] });
+    }
+  });
+
+  test("names what is not known", async () => {
+    const home = await bank();
+    const one = await linkedDriver(home);
+    const unknown = await one.register({ capabilities: ["check_balance", "fly"] });
+    expect(unknown.body["invalid_capabilities"]).toEqual(["fly"]);
+    const operator = await one.register(limited({ maximum: 5, const: 1 }));
+    expect(operator.body["unknown_operators"]).toEqual(["maximum", "const"]);
+  });
+});
+
+const BAD: readonly (readonly [what: string, body: object, expected: string])[] = [
+  ["no name", { name: "" }, "400 invalid_request"],
+  ["a name that is no text", { name: 7 }, "400 invalid_request"],
+  ["a name with an override of its direction", { name: "\u202eecila" }, "400 invalid_request"],
+  ["a name that is too long", { name: "x".repeat(201) }, "400 invalid_request"],
+  ["a mode that there is not", { mode: "royal" }, "400 unsupported_mode"],
+  ["a mode that is no text", { mode: 1 }, "400 invalid_request"],
+  ["capabilities that are no array", { capabilities: "all" }, "400 invalid_request"],
+  ["a capability twice", { capabilities: ["a", "a"] }, "400 invalid_request"],
+  ["an unknown capability", { capabilities: ["fly"] }, "400 invalid_capabilities"],
+  ["an odd name", { capabilities: ["Check Balance"] }, "400 invalid_capabilities"],
+  ["a path for a name", { capabilities: ["../check_balance"] }, "400 invalid_capabilities"],
+  ["constraints that are no object", capability({ constraints: 5 }), "400 invalid_request"],
+  ["an unknown operator", limited({ maximum: 5 }), "400 unknown_constraint_operator"],
+  ["a value beside operators", limited({ eq: 5, max: 9 }), "400 unknown_constraint_operator"],
+  ["an operand of a wrong type", limited({ max: "5" }), "400 invalid_request"],
+  ["nothing left", limited({ min: 9, max: 5 }), "400 invalid_request"],
+];
+
+function capability(more: object): { capabilities: object[] } {
+  return { capabilities: [{ name: "transfer_funds", ...more }] };
+}
+
+function limited(amount: object): { capabilities: object[] } {
+  return capability({ constraints: { amount } });
+}
+
+async function linkedHost(
+  one: Awaited<ReturnType<typeof driver>>,
+  { registry }: Awaited<ReturnType<typeof bank>>,
+) {
+  const { jwk, thumbprint } = one.host;
+  const { kty = "", crv = "", x = "" } = jwk;
+  await registry.createHost({ principal: "alice", key: { key: { kty, crv, x }, thumbprint } });
+}
+
+async function linkedDriver(home: Awaited<ReturnType<typeof bank>>) {
+  const one = await driver(home);
+  await linkedHost(one, home);
+  return one;
+}

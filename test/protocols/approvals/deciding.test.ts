@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startConsole, type TestConsole } from "./support.js";
+import { formIn, words } from "./visitor.js";
+
+let console: TestConsole;
+
+beforeAll(async () => {
+  console = await startConsole();
+});
+
+afterAll(() => console.close());
+
+const KEY = { kty: "OKP", crv: "Ed25519", x: "a" };
+const LIMITS = { amount: { max: 5000 }, currency: { in: ["EUR", "USD"] } };
+
+describe("a request with a code", () => {
+  test("is found by the code, shows what is asked, and is approved with limits that the user adds", async () => {
+    const asked = await console.ask({
+      ...{ constraints: LIMITS, purpose: "Pay an invoice", bindingMessage: "BLUE-HERON-42" },
+    });
+    const alice = await console.signedIn("alice");
+    const code = asked.userCode.toLowerCase().replace("-", " ");
+    const page = await alice.post("/device", { user_code: code }, "/device");
+    expect(page.status).toBe(200);
+    expect(page.path).toBe(`/approvals/requests/${asked.approval.id}`);
+    const shown = words(page.text);
+    expect(shown).toContain("Compare this message The agent shows you a message.");
+    expect(shown).toContain("BLUE-HERON-42");
+    expect(shown).toContain("Agent Payments helper");
+    expect(shown).toContain("Host Desk assistant");
+    expect(shown).toContain("This host is not linked to you yet.");
+    expect(shown).toContain("amount at most 5000");
+    expect(shown).toContain("currency only EUR, USD");
+    expect(shown).toContain("In the agent's own words, not checked: Pay an invoice");
+    expect(shown).toContain("For 1 h");
+
+    const path = page.path.replace("/approvals", "");
+    const limits = { "g-0-0-max": "1000", "g-0-2-in": "acc_northwind", lifetime: "15" };
+    const left = await alice.post(path, { answer: "check", ...limits }, path);
+    expect(left.status).toBe(200);
+    const result = words(left.text);
+    expect(result).toContain("With your limits, this is left");
+    expect(result).toContain("amount at most 1000");
+    expect(result).toContain("to exactly acc_northwind");
+    expect(result).toContain("Nothing is decided yet.");
+    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+
+    const done = await alice.post(path, { answer: "approve", ...limits }, path);
+    expect(done.status).toBe(200);
+    expect(words(done.text)).toContain("You approved");
+    expect(words(done.text)).toContain("amount at most 1000");
+    const [grant] = await console.registry.grantsOf(asked.agent);
+    expect(grant?.status).toBe("active");
+    const own = grant?.hops.find(({ by }) => by === "approver");
+    expect(own?.who).toBe("alice");
+    expect(own?.hop.constraints).toEqual({ amount: { max: 1000 }, to: "acc_northwind" });
+    const ends = Date.parse(own?.hop.expires ?? "") - console.now();
+    expect(ends).toBeGreaterThan(14 * 60 * 1000);
+    expect(ends).toBeLessThanOrEqual(15 * 60 * 1000);
+  });
+
+  test("is denied with a reason, and the limits in the form do not matter", async () => {
+    const asked = await console.ask();
+    const alice = await console.signedIn("alice");
+    const { path } = await alice.post("/device", { user_code: asked.userCode }, "/device");
+    const at = path.replace("/approvals", "");
+    const fields = { answer: "deny", reason: "Not today", "g-0-0-max": "many" };
+    const done = await alice.post(at, fields, at);
+    expect(words(done.text)).toContain("Denied You denied");
+    expect(words(done.text)).toContain("Reason: Not today");
+    const [grant] = await console.registry.grantsOf(asked.agent);
+    expect(grant).toMatchObject({ status: "denied", reason: "Not today" });
+  });
+});
+
+describe("a request in the list", () => {
+  test("waits there, is approved in part, and stands in the history then", async () => {
+    const asked = await console.askInList("bob", {
+      ...{ capabilities: ["transfer_funds", "read_balance"], purpose: "Both, please" },
+    });
+    const bob = await console.signedIn("bob");
+    const list = await bob.get();
+    expect(words(list.text)).toContain("transfer_funds, read_balance");
+    const at = `/requests/${asked.approval.id}`;
+    const page = await bob.get(at);
+    expect(words(page.text)).not.toContain("not linked to you");
+    // What is not ticked is not sent.
+    const done = await bob.post(at, { answer: "approve", "g-0-granted": [] }, at);
+    expect(words(done.text)).toContain("transfer_funds: denied.");
+    expect(words(done.text)).toContain("read_balance: as it was asked for.");
+    const grants = await console.registry.grantsOf(asked.agent);
+    const states = Object.fromEntries(grants.map(({ capability, status }) => [capability, status]));
+    expect(states).toEqual({ transfer_funds: "denied", read_balance: "active" });
+    expect(words((await bob.get()).text)).toContain("Nothing waits for you.");
+    expect(words((await bob.get("/history")).text)).toContain("transfer_funds, read_balance");
+    const again = await console.registry.requestGrants(asked.agent, {
+      ...{ capabilities: [{ name: "transfer_funds" }], method: "backchannel" },
+    });
+    if (!again.ok || again.approval === undefined) throw new Error("nothing waits");
+    const second = words((await bob.get(`/requests/${again.approval.id}`)).text);
+    expect(second).toContain("What this host was given before read_balance");
+    expect(second).toContain("Earlier requests of this host (1)");
+  });
+
+  test("approves only once: a second answer changes nothing and says so", async () => {
+    const asked = await console.askInList("bob");
+    const [bob, again] = [await console.signedIn("bob"), await console.signedIn("bob")];
+    const at = `/requests/${asked.approval.id}`;
+    const before = await again.get(at);
+    await bob.post(at, { answer: "approve" }, at);
+    const form = formIn(before.text, new URL(`${console.url}${at}`));
+    form.set("answer", "deny");
+    const late = await again.submit(at, form);
+    expect(late.status).toBe(409);
+    expect(words(late.text)).toContain("Decided already");
+    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("used");
+    expect(await console.recorded()).toContain("approval.refused approval_settled");
+  });
+});
+
+describe("limits that are not right", () => {
+  const wrong: readonly (readonly [string, Record<string, string | string[]>, RegExp])[] = [
+    ["no number", { "g-0-0-max": "1,000" }, /"1,000" is not a number/],
+    [
+      "more than is asked for",
+      { "g-0-0-max": "9000" },
+      /9000 goes beyond what is asked for, at most 5000/,
+    ],
+    ["nothing left", { "g-0-0-min": "9000" }, /9000 goes beyond what is asked for, at most 5000/],
+    ["no value left", { "g-0-0-not": "5\n6", "g-0-0-in": "5" }, /No value would be left/],
+    ["no choice left", { "g-0-1-in": [] }, /Leave at least one of the values/],
+    ["a longer time", { lifetime: "3", unit: "hours" }, /can only be made shorter/],
+    ["no time", { lifetime: "soon" }, /whole number above 0/],
+    ["nothing granted", { "g-0-granted": [] }, /Choose at least one/],
+  ];
+  test.each(wrong)("%s", async (_, fields, message) => {
+    const asked = await console.askInList("carol", { constraints: LIMITS });
+    const carol = await console.signedIn("carol");
+    const at = `/requests/${asked.approval.id}`;
+    const page = await carol.post(at, { answer: "approve", ...fields }, at);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain("<title>Error: ");
+    expect(words(page.text)).toMatch(message);
+    const [, field = ""] =
+      /There is a problem<\/h2>\s*<ul><li><a href="#([^"]*)"/.exec(page.text) ?? [];
+    expect(page.text).toMatch(new RegExp(`id="${field}"|name="${field}"`));
+    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+  });
+
+  test("a field that no page has is refused, since it may be a limit that the user relies on", async () => {
+    const asked = await console.askInList("carol");
+    const carol = await console.signedIn("carol");
+    const at = `/requests/${asked.approval.id}`;
+    const page = await carol.post(at, { answer: "approve", "g-0-9-max": "1" }, at);
+    expect(page.status).toBe(409);
+    expect(words(page.text)).toContain("What you were shown has changed");
+    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+  });
+
+  test("an answer to something else than is asked is shown again", async () => {
+    const asked = await console.askInList("carol");
+    const carol = await console.signedIn("carol");
+    const at = `/requests/${asked.approval.id}`;
+    const page = await carol.post(at, { answer: "deny", digest: "A".repeat(43) }, at);
+    expect(page.status).toBe(409);
+    expect(words(page.text)).toContain("What you were shown has changed");
+    expect(await console.recorded()).toContain("approval.refused digest_mismatch");
+  });
+});
+
+describe("limits on what is not in the schema, and on choices", () => {
+  test("are hops as the user says", async () => {
+    const asked = await console.askInList("alice", { capabilities: ["read_balance"] });
+    const alice = await console.signedIn("alice");
+    const at = `/requests/${asked.approval.id}`;
+    const other = {
+      ...{ "g-0-0-not": "acc_9\nacc_8", "g-0-other-0-name": "depth" },
+      ...{ "g-0-other-0-rule": "max", "g-0-other-0-values": "3" },
+      ...{ "g-0-other-1-name": "kind", "g-0-other-1-values": '5\n"5"\ntrue\nx' },
+    };
+    await alice.post(at, { answer: "approve", ...other }, at);
+    const [grant] = await console.registry.grantsOf(asked.agent);
+    expect(grant?.hops.at(-1)?.hop.constraints).toEqual({
+      account: { not_in: ["acc_8", "acc_9"] },
+      depth: { max: 3 },
+      kind: { in: ["5", "x", 5, true] },
+    });
+  });
+
+  test("a box that is not ticked takes the value away", async () => {
+    const asked = await console.askInList("alice");
+    const alice = await console.signedIn("alice");
+    const at = `/requests/${asked.approval.id}`;
+    await alice.post(at, { answer: "approve", "g-0-1-in": ["0", "2"], "g-0-3-in": "1" }, at);
+    const [grant] = await console.registry.grantsOf(asked.agent);
+    expect(grant?.hops.at(-1)?.hop.constraints).toEqual({
+      currency: { in: ["EUR", "USD"] },
+      urgent: false,
+    });
+  });
+});
+
+describe("a request for no capability", () => {
+  test("of an agent that is only to be taken on", async () => {
+    const asked = await console.ask({ capabilities: [] });
+    const bob = await console.signedIn("bob");
+    const page = await bob.post("/device", { user_code: asked.userCode }, "/device");
+    expect(words(page.text)).toContain("Only to act for you");
+    expect(page.text).not.toContain("Your limits");
+    const at = page.path.replace("/approvals", "");
+    await bob.post(at, { answer: "approve" }, at);
+    expect((await console.registry.agent(asked.agent))?.status).toBe("active");
+    expect((await console.registry.host(asked.host))?.principal).toBe("bob");
+  });
+
+  test("of a host whose user takes over an agent that acts on its own", async () => {
+    const hosts = { hostKey: KEY, hostThumbprint: "alone", hostName: "Server" };
+    const alone = await console.registry.register({
+      ...{ ...hosts, agentKey: { ...KEY, x: "b" }, agentThumbprint: "alone-agent" },
+      ...{ name: "Nightly", mode: "autonomous" },
+    });
+    if (!alone.ok) throw new Error(alone.message);
+    const claimed = await console.registry.claim({ ...hosts, agent: alone.agent.id });
+    if (!claimed.ok || claimed.approval === undefined) throw new Error("nothing waits");
+    const carol = await console.signedIn("carol");
+    const page = await carol.post("/device", { user_code: claimed.userCode ?? "" }, "/device");
+    expect(words(page.text)).toContain("you take over an agent that acts on its own until now");
+    const at = page.path.replace("/approvals", "");
+    await carol.post(at, { answer: "approve" }, at);
+    expect((await console.registry.agent(alone.agent.id))?.status).toBe("claimed");
+    expect((await console.registry.hostsOf("carol")).map(({ id }) => id)).toContain(alone.host.id);
+  });
+});
+
+describe("several approvers", () => {
+  test("each sees what the others decided, and the last one settles it", async () => {
+    const pair = await startConsole({
+      settings: { approval: { approvers: ["alice", "bob"], needed: 2 } },
+    });
+    try {
+      const asked = await pair.askInList("alice");
+      const at = `/requests/${asked.approval.id}`;
+      const [alice, bob] = [await pair.signedIn("alice"), await pair.signedIn("bob")];
+      const first = await alice.post(at, { answer: "approve", "g-0-0-max": "50" }, at);
+      expect(words(first.text)).toContain("Waiting for more approvals: 1 of 2");
+      expect(first.text).not.toContain('value="approve"');
+      const second = await bob.post(at, { answer: "approve", "g-0-0-max": "70" }, at);
+      expect(words(second.text)).toContain("alice approved");
+      expect(words(second.text)).toContain("You approved");
+      const [grant] = await pair.registry.grantsOf(asked.agent);
+      expect(grant?.status).toBe("active");
+      expect(grant?.hops.map(({ who, hop }) => [who, hop.constraints])).toEqual([
+        ["alice", { amount: { max: 50 } }],
+        ["bob", { amount: { max: 70 } }],
+      ]);
+    } finally {
+      await pair.close();
+    }
+  });
+});

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startConsole, type TestConsole } from "./support.js";
+import { formIn, words } from "./visitor.js";
+
+let console: TestConsole;
+
+beforeAll(async () => {
+  console = await startConsole({ settings: { defaults: ["read_balance"] } });
+});
+
+afterAll(() => console.close());
+
+describe("active grants", () => {
+  test("show what agents may do and when they last did, and one click revokes", async () => {
+    const asked = await console.askInList("alice", { purpose: "Rent" });
+    const alice = await console.signedIn("alice");
+    const at = `/requests/${asked.approval.id}`;
+    await alice.post(at, { answer: "approve", "g-0-0-max": "10" }, at);
+    const [grant] = await console.registry.grantsOf(asked.agent);
+    if (grant === undefined) throw new Error("there is no grant");
+    expect(words((await alice.get("/grants")).text)).toContain("Last used never");
+    await console.registry.used(asked.agent, grant.id);
+    const page = words((await alice.get("/grants")).text);
+    expect(page).toContain("transfer_funds");
+    expect(page).toContain("Agent Payments helper");
+    expect(page).toContain("amount at most 10");
+    expect(page).toContain("Why Rent");
+    expect(page).toMatch(/Last used \d{4}-/);
+
+    const done = await alice.post(`/grants/${grant.id}/revoke`, {}, "/grants");
+    expect(done.status).toBe(200);
+    expect(words(done.text)).toContain("Revoked: transfer_funds");
+    expect(words(done.text)).toContain("No agent may do anything for you.");
+    expect((await console.registry.grant(grant.id))?.status).toBe("revoked");
+  });
+
+  test("of other users can be neither seen nor revoked", async () => {
+    const asked = await console.askInList("alice");
+    const [alice, bob] = [await console.signedIn("alice"), await console.signedIn("bob")];
+    const at = `/requests/${asked.approval.id}`;
+    await alice.post(at, { answer: "approve" }, at);
+    const [grant] = await console.registry.grantsOf(asked.agent);
+    const id = grant?.id ?? "";
+    expect(words((await bob.get("/grants")).text)).not.toContain("transfer_funds");
+    expect(words((await bob.get(`/grants?revoked=${id}`)).text)).not.toContain("transfer_funds");
+    const own = formIn((await bob.get("/device")).text, new URL(`${console.url}/device`));
+    const form = new URLSearchParams({ csrf: own.get("csrf") ?? "" });
+    expect((await bob.submit(`/grants/${id}/revoke`, form)).status).toBe(404);
+    expect((await bob.submit("/grants/none/revoke", form)).status).toBe(404);
+    expect((await bob.submit(`/hosts/${asked.host}/revoke`, form)).status).toBe(404);
+    expect((await console.registry.grant(id))?.status).toBe("active");
+    expect(await console.recorded()).toContain("approval.refused grant_not_found");
+  });
+});
+
+describe("hosts", () => {
+  test("are added with an enrolment token that is shown once, and revoked with their agents", async () => {
+    const carol = await console.signedIn("carol");
+    expect(words((await carol.get("/hosts")).text)).toContain("You have no hosts.");
+    const made = await carol.post("/hosts", { name: "Desk <b>assistant</b>" }, "/hosts");
+    expect(made.status).toBe(201);
+    const token = /<code class="secret">([^<]+)</.exec(made.text)?.[1] ?? "";
+    expect(made.text).toContain("Desk &lt;b&gt;assistant&lt;/b&gt;");
+    const key = { kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" };
+    const enrolled = await console.registry.enrollHost({ token, key, thumbprint: "carols" });
+    expect(enrolled.ok && enrolled.host.status).toBe("active");
+    const list = await carol.get("/hosts");
+    expect(list.text).not.toContain(token);
+    expect(words(list.text)).toContain("State Active");
+    expect(words(list.text)).toContain("Its agents get at once read_balance");
+
+    const [host] = await console.registry.hostsOf("carol");
+    const page = await carol.post(`/hosts/${host?.id}/revoke`, {}, "/hosts");
+    expect(words(page.text)).toContain("State Revoked");
+    expect(page.text).not.toContain(`/hosts/${host?.id}/revoke`);
+    expect(console.logged()).not.toContain(token);
+  });
+
+  test("with a name that is too long are not added", async () => {
+    const carol = await console.signedIn("carol");
+    const page = await carol.post("/hosts", { name: "x".repeat(2000) }, "/hosts");
+    expect(page.status).toBe(400);
+    expect(words(page.text)).toContain("The host was not added");
+  });
+});
+
+describe("what other parties wrote", () => {
+  const hostile = [
+    ["a script", "<script>alert(1)</script>", "&lt;script&gt;"],
+    ["an attribute", '" onmouseover="alert(1)', "&quot; onmouseover"],
+    ["markup of a page", "</bdi></span></dd><h1>Approved by the console</h1>", "&lt;h1&gt;"],
+    ["a change of direction", "safe \u202etxet", '<span class="escape">\\u{202e}</span>'],
+    ["several lines", "a\nState: approved", '<span class="escape">\\n</span>'],
+    ["nothing to see", "\u200b\u2060\u3164", '<span class="escape">\\u{3164}</span>'],
+    ["letters that look alike", "p\u0430ypal", "letters of different alphabets in one word"],
+    [
+      "the console's quotation marks",
+      "x\u201d is what it says. \u201cx",
+      '<span class="escape">\\u{201d}</span>',
+    ],
+    ["marks on marks", `a${"\u0301".repeat(9)}`, '<span class="escape">\\u{301}</span>'],
+  ] as const;
+  test.each(hostile)("%s stays a text", async (_, text, shown) => {
+    const asked = await console.askInList("alice", { purpose: text, bindingMessage: text });
+    const alice = await console.signedIn("alice");
+    for (const path of ["", `/requests/${asked.approval.id}`, "/history"]) {
+      const page = await alice.get(path);
+      expect(page.status).toBe(200);
+      expect(page.text).not.toMatch(/<script|<h1>Approved|" onmouseover|\u202e|\u200b/);
+      if (path !== "/history") expect(page.text).toContain(shown);
+    }
+  });
+
+  test("names are in quotation marks, apart from the words around them", async () => {
+    const name = "Approve this. The console has checked it";
+    const asked = await console.askInList("bob", { name });
+    const bob = await console.signedIn("bob");
+    const page = await bob.get(`/requests/${asked.approval.id}`);
+    expect(page.text).toContain(`<span class="said">“<bdi>${name}</bdi>”</span>`);
+    const title = /<title>([^<]*)</.exec(page.text)?.[1];
+    expect(title).toBe("A request to approve – approvals of Northwind payments");
+  });
+});
