@@ -50,10 +50,7 @@ export async function hostFor(
 }
 
 async function checkHosts(draft: RegistryDraft, most: number): Promise<void> {
-  let unlinked = 0;
-  for (const { principal, status } of await everyRecord(draft.hosts, {})) {
-    if (principal === undefined && status !== "revoked") unlinked++;
-  }
+  const unlinked = (await everyRecord(draft.hosts, { unlinked: true })).length;
   if (unlinked < most) return;
   leave("limit_exceeded", `${unlinked} hosts wait for a user to take them on, as many as may`);
 }

@@ -35,7 +35,12 @@ export interface AnsweredRequest {
 export interface RegistryView {
   readonly hosts: Records<
     HostRecord,
-    { readonly thumbprint?: string; readonly principal?: string }
+    {
+      readonly thumbprint?: string;
+      readonly principal?: string;
+      /** Hosts that no user has taken on, and that are not revoked. */
+      readonly unlinked?: true;
+    }
   >;
   readonly agents: Records<
     AgentRecord,

@@ -64,17 +64,28 @@ export const CLAIMS: { readonly [K in Kind]: (kept: RegistryKinds[K]) => string 
 
 type Column = string | number | null;
 
-/** What a record's table says where a member of a query holds. */
-type Lookup = (value: string) => RawBuilder<unknown>;
+/** What a record's table says where a member of a query holds; `undefined` if it cannot have this value. */
+type Lookup = (value: unknown) => RawBuilder<unknown> | undefined;
 
 const by =
   (column: string): Lookup =>
   (value) =>
-    sql`${sql.ref(column)} = ${key(value)}`;
+    typeof value === "string" ? sql`${sql.ref(column)} = ${key(value)}` : undefined;
+
+const unlinked: Lookup = (value) =>
+  value === true ? sql`principal IS NULL AND held IS NOT NULL` : undefined;
+
+const byApprover: Lookup = (who) =>
+  typeof who === "string"
+    ? sql`id IN (SELECT approval FROM approver WHERE principal = ${key(who)})`
+    : undefined;
+
+const aliveAt: Lookup = (moment) =>
+  Number.isSafeInteger(moment) ? sql`expires > ${moment}` : undefined;
 
 /** How each kind is looked up. */
 export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Lookup } } = {
-  hosts: { thumbprint: by("thumbprint"), principal: by("principal") },
+  hosts: { thumbprint: by("thumbprint"), principal: by("principal"), unlinked },
   agents: { host: by("host"), thumbprint: by("thumbprint"), principal: by("principal") },
   grants: { agent: by("agent"), host: by("host"), approval: by("approval") },
   approvals: {
@@ -82,17 +93,14 @@ export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Looku
     codeHash: by("code"),
     agent: by("agent"),
     state: by("state"),
-    approver: (who) => sql`id IN (SELECT approval FROM approver WHERE principal = ${key(who)})`,
+    approver: byApprover,
   },
   delegations: {
     delegator: by("delegator"),
-    aliveAt: (moment) => sql`expires > ${Number(moment)}`,
+    aliveAt,
   },
   requests: {},
 };
-
-/** The members of queries that are moments; all others are texts. */
-export const MOMENTS: readonly string[] = ["aliveAt"];
 
 /** When an approval ended, or ends at the latest. */
 function endOf({ state, updated, expires }: Approval): number {

@@ -111,16 +111,6 @@ const revokeHost: Contender = does("host.revoked", async (draft, n) => {
   return true;
 });
 
-/** Registers an agent on the host, as long as that stands, and grants it something. */
-const registerAgent: Contender = does("agent.registered", async (draft, n) => {
-  const found = (await draft.hosts.get(n)) ?? expect.fail("no host");
-  if (found.status !== "active") return false;
-  await draft.put("hosts", found);
-  await draft.put("agents", agent(`${n}.new`, { host: n }));
-  await draft.put("grants", grant(`${n}.new`, { agent: `${n}.new`, host: n }));
-  return true;
-});
-
 let made = 0;
 
 /** Asks for a grant, under one idempotency key. */
@@ -156,38 +146,6 @@ const rotateHost = (of: string): Contender =>
     if (other === undefined) await draft.put("hosts", { ...found, thumbprint: n });
     return other === undefined;
   });
-
-/** Gives one key for another, both by name. */
-const rotate = (from: string, to: string): Contender =>
-  does(`rotated to ${to}`, async (draft, n) => {
-    const found = (await draft.hosts.get(n)) ?? expect.fail("no host");
-    if (found.thumbprint !== `${n}.${from}` || found.status !== "active") return false;
-    await draft.put("hosts", { ...found, thumbprint: `${n}.${to}` });
-    return true;
-  });
-
-const enrol: Contender = does("enrolled", async (draft, n) => {
-  const { enrolment, ...found } = (await draft.hosts.get(n)) ?? expect.fail("no host");
-  if (enrolment === undefined) return false;
-  await draft.put("hosts", { ...found, status: "active", thumbprint: `${n}.${made++}` });
-  return true;
-});
-
-const claim: Contender = does("claimed", async (draft, n) => {
-  const its = await recordsOf(draft, n);
-  if (its.agent.status !== "active") return false;
-  await draft.put("agents", { ...its.agent, status: "claimed", principal: "bob" });
-  await draft.put("grants", { ...its.grant, status: "revoked" });
-  return true;
-});
-
-const collect: Contender = does("collected", async (draft, n) => {
-  const its = await recordsOf(draft, n);
-  if (its.approval.state !== "approved") return false;
-  const collected = { "0": `cap_${made++}` };
-  await draft.put("approvals", { ...its.approval, state: "used", collected });
-  return true;
-});
 
 const decides = (approver: string): Contender =>
   does(`decided by ${approver}`, async (draft, n) => {
@@ -245,7 +203,7 @@ const prune: Contender = async ({ store }) => {
 /** The grant is active if the approval came first and nothing revoked it after. */
 async function standsTogether(view: RegistryView, n: string, did: Did): Promise<void> {
   const its = await recordsOf(view, n);
-  const revoked = won(did).some((one) => one.endsWith("revoked") || one === "claimed");
+  const revoked = won(did).some((one) => one.endsWith("revoked"));
   expect(its.grant.status === "active").toBe(!revoked && won(did).includes("approved"));
   expect(its.approval.state === "approved").toBe(won(did).includes("approved"));
   if (its.host.status === "revoked") expect(its.agent.status).toBe("revoked");
@@ -259,100 +217,17 @@ async function standsAsDecided(view: RegistryView, n: string, did: Did): Promise
 }
 
 const pending = { before: waiting };
-const approved = {
-  before: (draft: RegistryDraft, n: string) => waiting(draft, n, { state: "approved" }),
-};
-const standing = { before: (draft: RegistryDraft, n: string) => draft.put("hosts", host(n)) };
-const keyed = {
-  before: (draft: RegistryDraft, n: string) =>
-    draft.put("hosts", host(n, { thumbprint: `${n}.old` })),
-};
 
 const RACES: readonly StoreRace[] = [
-  {
-    ...{ name: "two approvals of one request", ...pending, contenders: [approve, approve] },
-    after: standsAsDecided,
-  },
-  {
-    ...{ name: "approve and deny", ...pending, contenders: [approve, ends("denied")] },
-    after: standsAsDecided,
-  },
-  {
-    ...{ name: "approve and cancel", ...pending, contenders: [approve, ends("cancelled")] },
-    after: standsAsDecided,
-  },
-  {
-    ...{ name: "approve and expire", ...pending, contenders: [approve, ends("expired")] },
-    after: standsAsDecided,
-  },
   {
     name: "approve, deny, cancel and expire",
     ...{ ...pending, contenders: [approve, ends("denied"), ends("cancelled"), ends("expired")] },
     after: standsAsDecided,
   },
   {
-    ...{ name: "approve and revoke the grant", ...pending, contenders: [approve, revokeGrant] },
-    after: standsTogether,
-  },
-  {
-    ...{ name: "approve and revoke the agent", ...pending, contenders: [approve, revokeAgent] },
-    after: standsTogether,
-  },
-  {
-    ...{ name: "approve and revoke the host", ...pending, contenders: [approve, revokeHost] },
-    after: standsTogether,
-  },
-  {
     name: "approve, revoke grant, agent and host",
     ...{ ...pending, contenders: [approve, revokeGrant, revokeAgent, revokeHost] },
     after: standsTogether,
-  },
-  {
-    ...{ name: "approve and claim", ...pending, contenders: [approve, claim] },
-    after: standsTogether,
-  },
-  {
-    ...{ name: "claim and revoke the agent", ...pending, contenders: [claim, revokeAgent] },
-    after: async (view, n) => {
-      const its = await recordsOf(view, n);
-      expect(its.grant.status).toBe("revoked");
-      expect(its.agent.status).toBe("revoked");
-    },
-  },
-  {
-    ...{ name: "claim twice", ...pending, contenders: [claim, claim] },
-    after: async (_view, _n, did) => expect(onlyOne(did)).toBe("claimed"),
-  },
-  {
-    ...{ name: "revoke twice", ...pending, contenders: [revokeGrant, revokeGrant, revokeGrant] },
-    after: async (_view, _n, did) => expect(onlyOne(did)).toBe("grant.revoked"),
-  },
-  {
-    ...{ name: "collect twice", ...approved, contenders: [collect, collect, collect] },
-    after: async (view, n, did) => {
-      expect(onlyOne(did)).toBe("collected");
-      expect((await view.approvals.get(n))?.state).toBe("used");
-    },
-  },
-  {
-    ...{ name: "collect and expire", ...approved, contenders: [collect, ends("expired")] },
-    after: async (_view, _n, did) => expect(onlyOne(did)).toBe("collected"),
-  },
-  {
-    name: "three approvers, of whom two are needed",
-    before: (draft, n) => waiting(draft, n, { rule: { needed: 2 } }),
-    contenders: [decides("alice"), decides("bob"), decides("carol")],
-    after: async (view, n, did) => {
-      const its = await recordsOf(view, n);
-      expect(won(did)).toHaveLength(2);
-      const who = its.approval.decisions.map(({ approver }) => `decided by ${approver}`);
-      expect(who.sort()).toEqual([...won(did)].sort());
-      expect(its).toMatchObject({ approval: { state: "approved" }, grant: { status: "active" } });
-      for (const { approver } of its.approval.decisions) {
-        const his = await view.approvals.find({ approver, request: n });
-        expect(his).toHaveLength(1);
-      }
-    },
   },
   {
     name: "two approvers and one who denies",
@@ -366,12 +241,6 @@ const RACES: readonly StoreRace[] = [
     },
   },
   {
-    ...{ name: "use and revoke", ...pending, contenders: [uses, revokeGrant, uses] },
-    after: async (view, n) => {
-      expect((await recordsOf(view, n)).grant.status).toBe("revoked");
-    },
-  },
-  {
     ...{ name: "four uses", ...pending, contenders: [uses, uses, uses, uses] },
     after: async (view, n) => expect((await recordsOf(view, n)).grant.lastUsed).toBe(NOW + 4),
   },
@@ -382,14 +251,6 @@ const RACES: readonly StoreRace[] = [
       const grants = await view.grants.find({ agent: n });
       const [made] = (await view.requests.get(n))?.made ?? [];
       expect(grants.map(({ id }) => id).sort()).toEqual([n, made].sort());
-    },
-  },
-  {
-    ...{ name: "ask and revoke the agent", ...pending, contenders: [ask, revokeAgent] },
-    after: async (view, n, did) => {
-      const grants = await view.grants.find({ agent: n });
-      expect(grants).toHaveLength(did[0] === undefined ? 1 : 2);
-      for (const { status } of grants) expect(status).toBe("revoked");
     },
   },
   {
@@ -426,40 +287,6 @@ const RACES: readonly StoreRace[] = [
     after: async (view, n, did) => {
       onlyOne(did);
       expect(await view.hosts.find({ thumbprint: n })).toHaveLength(1);
-    },
-  },
-  {
-    ...{ name: "rotate twice", ...keyed, contenders: [rotate("old", "x"), rotate("old", "y")] },
-    after: async (view, n, did) => {
-      const thumbprint = (await view.hosts.get(n))?.thumbprint;
-      expect(`rotated to ${thumbprint?.slice(n.length + 1)}`).toBe(onlyOne(did));
-    },
-  },
-  {
-    ...{ name: "rotate and revoke", ...keyed, contenders: [rotate("old", "x"), revokeHost] },
-    after: async (view, n) => expect((await view.hosts.get(n))?.status).toBe("revoked"),
-  },
-  {
-    name: "enrol twice with one token",
-    before: (draft, n) => {
-      const { thumbprint, ...rest } = host(n, { enrolment: { hash: "x", expires: NOW } });
-      return draft.put("hosts", { ...rest, status: "enrolling" });
-    },
-    contenders: [enrol, enrol],
-    after: async (view, n, did) => {
-      expect(onlyOne(did)).toBe("enrolled");
-      expect((await view.hosts.get(n))?.status).toBe("active");
-    },
-  },
-  {
-    ...{ name: "register and revoke", ...standing, contenders: [registerAgent, revokeHost] },
-    after: async (view, n, did) => {
-      const [agents, grants] = [
-        await view.agents.find({ host: n }),
-        await view.grants.find({ host: n }),
-      ];
-      expect(agents).toHaveLength(did[0] === undefined ? 0 : 1);
-      for (const { status } of [...agents, ...grants]) expect(status).toBe("revoked");
     },
   },
   {

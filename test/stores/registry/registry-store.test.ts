@@ -116,6 +116,14 @@ onBothDatabases((place) => {
     expect(await found((view) => view.grants, { approval: "p", after: "B" })).toBe("bd");
     expect(await found((view) => view.hosts, { principal: "alice" })).toBe("ac");
     expect(await found((view) => view.hosts, { thumbprint: "thumb-c" })).toBe("c");
+    await put(
+      store,
+      "hosts",
+      host("e", { status: "pending", created: NOW + 9 }),
+      host("f", { status: "revoked", created: NOW + 9 }),
+      host("g", { created: NOW + 9 }),
+    );
+    expect(await found((view) => view.hosts, { unlinked: true })).toBe("eg");
     expect(await found((view) => view.delegations, { delegator: "b" })).toBe("Bbd");
     const aliveAt = NOW + 600_000;
     expect(await found((view) => view.delegations, { aliveAt })).toBe("");
@@ -124,7 +132,7 @@ onBothDatabases((place) => {
       [{ hosts: "h" }, 'query.hosts: unknown member; did you mean "host"?'],
       [{ limit: 0 }, "limit: must be 1 to 1000"],
       [{ limit: 1001 }, "limit: must be 1 to 1000"],
-      [{ host: 1 }, "host: must be a string"],
+      [{ host: 1 }, "host: cannot be looked up by this"],
     ] as const;
     for (const [query, message] of wrong) {
       await expect(store.read((view) => view.agents.find(query as object))).rejects.toThrow(
