@@ -1,5 +1,5 @@
 import type { Approval, AskedGrant } from "../../src/agent/approvals/approval.js";
-import { approversOf, resultOf } from "../../src/agent/approvals/approval-result.js";
+import { approversOf, principalOf, resultOf } from "../../src/agent/approvals/approval-result.js";
 import type { AgentGrant } from "../../src/agent/registry/records.js";
 import type { Hop } from "../../src/caveats/hop.js";
 import { formatTime } from "../../src/caveats/time.js";
@@ -16,7 +16,7 @@ export function approvalLine(approval: Approval, paint: Paint, now: number): str
   const waits = state === "pending" ? ` ${seenFromNow(formatTime(expires), now)}` : "";
   return [
     formatTime(approval.updated),
-    stateWords(state, paint),
+    stateWords(state, paint, LONGEST_STATE),
     id,
     `${whoWords(subject)} asks for ${subject.asked.map(nameOf).map(printable).join(", ") || "nothing yet"}`,
     ...(waits === "" ? [] : [`ends${waits}`]),
@@ -30,7 +30,7 @@ export function grantLine(grant: AgentGrant, paint: Paint, now: number): string 
     lastUsed === undefined ? "never used" : `used ${seenFromNow(formatTime(lastUsed), now)}`;
   return [
     formatTime(updated),
-    stateWords(status, paint),
+    stateWords(status, paint, LONGEST_STATE),
     id,
     `${printable(agent)} may ${printable(capability)}`,
     ...(status === "active" && expires !== undefined
@@ -43,7 +43,8 @@ export function grantLine(grant: AgentGrant, paint: Paint, now: number): string 
 /** Everything about an approval: what approvers have to know before they decide. */
 export function approvalLines(approval: Approval, paint: Paint, now: number): readonly string[] {
   const { id, state, subject, rule, decisions, digest, expires } = approval;
-  const { agent, host, principal, purpose, bindingMessage, audience, lifetime } = subject;
+  const { agent, host, purpose, bindingMessage, audience, lifetime } = subject;
+  const principal = principalOf(approval);
   const approvers = approversOf(approval);
   const needed = rule.needed ?? 1;
   const rows: Row[] = [
@@ -158,8 +159,10 @@ function nameAndId({ id, name }: { readonly id: string; readonly name?: string }
 
 const LONGEST_STATE = "cancelled".length;
 
-function stateWords(state: Approval["state"] | AgentGrant["status"], paint: Paint): string {
-  const padded = state.padEnd(LONGEST_STATE);
+function stateWords(state: State, paint: Paint, width = 0): string {
+  const padded = state.padEnd(width);
   if (state === "pending") return paint.yellow(padded);
   return ["active", "approved", "used"].includes(state) ? paint.green(padded) : paint.red(padded);
 }
+
+type State = Approval["state"] | AgentGrant["status"];

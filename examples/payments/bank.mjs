@@ -10,7 +10,7 @@ import { followKeyringFile } from "proviso/stores";
 const [file = "", feed = "", port = "0"] = process.argv.slice(2);
 const keys = followKeyringFile(file);
 const audience = keys().service;
-const revocations = followRevocations({ url: feed, keys, interval: 1 });
+const revocations = followRevocations({ url: feed, keys, interval: 5 });
 const issuer = createIssuer({ name: "payments-desk", keys, revocations, audience });
 const requires = createCapabilityMiddleware(issuer, { realm: "bank" });
 
@@ -52,7 +52,8 @@ app.post(
  */
 function transferIn(body) {
   const { amount, currency, payee, payment_id, ...others } = body?.arguments ?? {};
-  if (typeof amount !== "number" || !(amount > 0) || Object.keys(others).length > 0) return undefined;
+  if (typeof amount !== "number" || !(amount > 0) || Object.keys(others).length > 0)
+    return undefined;
   if (typeof currency !== "string" || typeof payee !== "string") return undefined;
   if (typeof payment_id !== "string" || payment_id === "") return undefined;
   return { amount, currency, payee, payment_id };

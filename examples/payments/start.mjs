@@ -69,7 +69,7 @@ function prepare() {
     writeFileSync(tokens, `${text}\n`, { mode: 0o600 });
   }
   rmSync(keys, { force: true });
-  proviso("keys", "service", location, "--home", home, "--out", keys);
+  proviso("keys", "service", location, "--home", home, "--output", keys);
 }
 
 /** The configuration with the ports and paths of this run. */

@@ -23,6 +23,6 @@ async function pay(amount, payment, payee = "ACME Office Supplies") {
     body: JSON.stringify({ capability: "transfer_funds", arguments: transfer }),
   });
   const what = `${amount} USD to ${payee} (${payment})`;
-  if (answer.ok) console.log(`sub-agent: pays ${what}`);
-  else console.log(`sub-agent: is refused ${what}: ${(await answer.json()).message}`);
+  const { message } = Object(await answer.json());
+  console.log(answer.ok ? `sub-agent: pays ${what}` : `sub-agent: is refused ${what}: ${message}`);
 }

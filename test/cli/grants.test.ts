@@ -4,6 +4,7 @@ import type { Home } from "../../src/home/index.js";
 import { NASTY, UNSAFE } from "./agent.js";
 import { asking, hostOf, newKey, registryOn } from "./granting.js";
 import { Bench, document, runHere } from "./run.js";
+import { Shell } from "./shell.js";
 
 const bench = new Bench();
 let home: Home;
@@ -216,4 +217,27 @@ test("--watch prints what waits, and each change, until it is stopped", async ()
     (line) => line.startsWith(approval.id) || line.startsWith(made[0]?.id ?? ""),
   );
   expect(own).toEqual([`${approval.id} pending`, `${approval.id} used`, `${made[0]?.id} active`]);
+});
+
+test("every verb explains itself, and its examples work", async () => {
+  const verbs = ["", "list", "show", "approve", "deny", "revoke", "enrol"];
+  const shell = new Shell(bench);
+  for (const verb of verbs) {
+    const help = await bench.output("grants", ...(verb === "" ? [] : [verb]), "--help");
+    expect(help).toMatch(
+      new RegExp(`^Usage: proviso grants ?${verb}\\b.*\\n\\n[A-Z].*\\.\\n`, "s"),
+    );
+    const examples = [...help.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = ""]) => line);
+    expect(examples.length).toBeGreaterThan(0);
+    for (const line of examples) {
+      // It goes on until it is stopped: that is a test of its own.
+      if (line.includes("--watch")) continue;
+      const { approval, grants: made } = await asking(registry, host);
+      if (line.includes("grant_")) await grants("approve", approval.id);
+      const own = line
+        .replace(/approval_[A-Za-z0-9]+/, approval.id)
+        .replace(/grant_[A-Za-z0-9]+/, made[0]?.id ?? "");
+      expect(await shell.runLines([own])).not.toContain("proviso:");
+    }
+  }
 });

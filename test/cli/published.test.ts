@@ -46,6 +46,8 @@ describe("the published command answers as its sources do", () => {
     ["session", "connect", "127.0.0.1:1", "--ambient", "--call", "tool/list"],
     ["audit"],
     ["audit", "tree", "none"],
+    ["grants", "list"],
+    ["grants", "approve", "approval_none", "--json"],
     ["vectors", "check", "--filter", "known answers"],
     ["completion", "bash"],
   ])("%s %s", async (...args) => {

@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import {
   type Message,
   type StreamResponse,
@@ -150,6 +152,9 @@ describe.each(BINDINGS)("over %s", (binding) => {
     const { token = "" } = granted[0] ?? {};
     expect(token).not.toBe("");
     expect(JSON.stringify(await getTask(alice, task.id))).not.toContain(token.slice(-40));
+    for (const file of readdirSync(agent.home).filter((name) => name.startsWith("proviso.db"))) {
+      expect(readFileSync(join(agent.home, file)).includes(token.slice(-40)), file).toBe(false);
+    }
   });
 
   test("denied, with the approver's reason", async () => {

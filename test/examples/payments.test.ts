@@ -1,0 +1,122 @@
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Bench } from "../cli/run.js";
+import { RunningProgram } from "../cli/running.js";
+import { chromiumInstalled, startChromium } from "../support/chromium.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// The example as docs/guides/payments.md has it, in a copy: the desk, the bank, the agent and its sub-agent, each a
+// process of its own, and Alice in a real browser.
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const guide = join(root, "docs", "guides", "payments.md");
+/** Written anew where the environment asks for it; taken in any case. */
+const SCREENSHOT = join(root, "docs", "guides", "payments-approval.png");
+
+/** The parts that run, and where. */
+interface Payments {
+  readonly folder: string;
+  readonly desk: RunningProgram;
+  readonly url: string;
+  readonly token: string;
+}
+
+async function start(): Promise<Payments> {
+  const folder = temporaryFolder(join(root, ".examples"));
+  const filter = (path: string): boolean => !path.includes(".data");
+  cpSync(join(root, "examples", "payments"), folder, { recursive: true, filter });
+  const words = [join(folder, "start.mjs"), "--json", "--port", "0", "--bank-port", "0"];
+  const desk = new RunningProgram(words, {}, folder);
+  const { url, token } = JSON.parse(await desk.says(/^\{.*\}$/m));
+  // What it has started ends with it.
+  onTestFinished(async () => {
+    desk.stop();
+    await desk.ended;
+  });
+  return { folder, desk, url, token };
+}
+
+/** The payments agent, which asks, and waits for its user. */
+async function ask({ folder, url }: Payments) {
+  const agent = new RunningProgram([join(folder, "agent.mjs"), url], {}, folder);
+  const [, link = ""] = /approve at (\S+)/.exec(await agent.says(/approve at \S+\n/)) ?? [];
+  return { agent, link };
+}
+
+/** The blocks of the guide that show what is printed; "…" stands for anything. */
+function shown(): readonly RegExp[] {
+  const blocks = readFileSync(guide, "utf8").matchAll(/^```text\n(.*?)^```$/gms);
+  const lines = [...blocks].flatMap(([, block = ""]) => block.trimEnd().split("\n"));
+  return lines.map((line) => {
+    const parts = line.split("…").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    return new RegExp(`^${parts.join(".*")}$`);
+  });
+}
+
+/** Alice follows the link, signs in, and takes away what the guide says. */
+async function tighten(page: Page, link: string, token: string): Promise<void> {
+  await page.goto(link);
+  await page.getByLabel("Development token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
+  const argument = (name: string) =>
+    page.getByRole("group", { name: new RegExp(`^Argument.*${name}`) });
+  await argument("amount").getByLabel("At most").fill("1000");
+  for (const other of ["EUR", "GBP"]) {
+    await argument("currency").getByLabel(`Allow “${other}”`).uncheck();
+  }
+  await argument("payee").getByLabel("Only these values").fill("ACME Office Supplies");
+  await page.getByRole("button", { name: "Show what is left" }).click();
+  await page.getByRole("status").waitFor();
+}
+
+describe.skipIf(!chromiumInstalled())("in a browser", () => {
+  test("the user tightens what is asked for, and the bank holds everyone to it", async () => {
+    const payments = await start();
+    const { desk, token } = payments;
+    const [browser, { agent, link }] = await Promise.all([startChromium(), ask(payments)]);
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage({ viewport: { width: 900, height: 800 } });
+    page.setDefaultTimeout(20_000);
+    await tighten(page, link, token);
+    expect(await page.getByRole("status").innerText()).toMatch(/at most 1000/);
+    const picture = await page.screenshot({ fullPage: true });
+    expect(picture.subarray(1, 4).toString()).toBe("PNG");
+    if (process.env["PROVISO_SCREENSHOTS"] === "write") writeFileSync(SCREENSHOT, picture);
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByRole("heading", { name: "You approved" }).waitFor();
+
+    expect(await agent.ended).toBe(0);
+    const said = agent.stdout.trimEnd().split("\n");
+    const expected = shown();
+    expect(said).toHaveLength(expected.length);
+    for (const [at, line] of said.entries()) expect(line).toMatch(expected[at] ?? /^$/);
+    // What the bank did, and nothing else.
+    const paid = [...desk.stderr.matchAll(/^bank: (.*)$/gm)].map(([, line]) => line);
+    expect(paid).toEqual([
+      "paid 250 USD of alice to ACME Office Supplies (invoice-41)",
+      "paid 100 USD of alice to ACME Office Supplies (invoice-42)",
+    ]);
+  });
+});
+
+test("denied at the command line, the agent pays nothing", async () => {
+  const payments = await start();
+  const { agent, link } = await ask(payments);
+  const code = new URL(link).searchParams.get("user_code") ?? "";
+  const home = join(payments.folder, ".data", "home");
+  const bench = new Bench();
+  const deny = ["grants", "deny", code, "--as", "alice", "--user-code", code];
+  const denied = await bench.run([...deny, "--reason", "not this month"], {
+    env: { PROVISO_HOME: home },
+  });
+  expect(denied).toMatchObject({ status: 0, stderr: "" });
+  expect(await agent.ended).toBe(1);
+  expect(agent.stdout).toMatch(
+    /nothing was granted: .*not this month|nothing was granted: rejected/,
+  );
+  expect(payments.desk.stderr).not.toContain("bank: paid");
+});
