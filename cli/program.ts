@@ -127,6 +127,7 @@ async function buildProgram(context: Context, verb?: string): Promise<Command> {
     })
     .configureHelp({
       showGlobalOptions: true,
+      minWidthToWrap: 20,
       subcommandTerm: termOf,
       visibleGlobalOptions: (command) => (command === program ? [] : globalOptions),
     })

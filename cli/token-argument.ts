@@ -6,7 +6,7 @@ import { decodeUtf8 } from "../src/bytes/utf8.js";
 import type { Context } from "./context.js";
 import { CliError, EXIT, environmentError, usageError } from "./exit.js";
 import { say, withoutTokens } from "./output.js";
-import { tokenIn } from "./token-text.js";
+import { tokenIn, tokensIn } from "./token-text.js";
 
 // No macaroon comes near this; what is longer was not meant.
 const MAX_BYTES = 1024 * 1024;
@@ -38,6 +38,31 @@ export function readTokenArgument(
   argument: string | undefined,
   what = "token",
 ): string {
+  const { text, choice, source } = readText(context, argument, what);
+  return tokenIn(text, choice, source);
+}
+
+/**
+ * All tokens that an argument stands for, as {@link readTokenArgument} reads one.
+ *
+ * @throws As it does.
+ */
+export function readTokensArgument(
+  context: Context,
+  argument: string | undefined,
+): readonly string[] {
+  const { text, choice, source } = readText(context, argument, "token");
+  return choice === undefined ? tokensIn(text) : [tokenIn(text, choice, source)];
+}
+
+interface ReadText {
+  readonly text: string;
+  /** Which of several tokens, from 1. */
+  readonly choice?: number;
+  readonly source?: string;
+}
+
+function readText(context: Context, argument: string | undefined, what: string): ReadText {
   const { stdin, cwd } = context;
   if (argument === undefined && stdin.isTerminal) {
     const hint = `give the ${what} itself, @FILE, or pipe it in: proviso ... < FILE`;
@@ -46,10 +71,10 @@ export function readTokenArgument(
   if (argument === undefined || argument === "-") {
     if (stdin.isTerminal)
       say(context, `Reading the ${what} from the terminal; end it with Ctrl-D.`);
-    return tokenIn(textFrom("standard input", (chunk) => stdin.read(chunk)));
+    return { text: textFrom("standard input", (chunk) => stdin.read(chunk)) };
   }
   if (!argument.startsWith("@")) {
-    if (!isFile(resolve(cwd, argument))) return tokenIn(argument);
+    if (!isFile(resolve(cwd, argument))) return { text: argument };
     throw notToken(
       "this is the name of a file, not a token",
       `there is a file ${argument}: write @${argument}`,
@@ -59,7 +84,7 @@ export function readTokenArgument(
   if (given === "") throw usageError("@ is not followed by the name of a file", "write @FILE");
   const { path, choice } = chosenIn(given, cwd);
   const text = namingSource(argument, () => fileText(resolve(cwd, path), path));
-  return tokenIn(text, choice, `@${path}`);
+  return { text, source: `@${path}`, ...(choice === undefined ? {} : { choice }) };
 }
 
 /** The file, and the number behind its name: a file that has such a name goes first. */

@@ -25,8 +25,12 @@ export function tokenIn(text: string, choice?: number, source = "@FILE"): string
   throw new CliError({ code: "token_ambiguous", message, exitCode: EXIT.usage, hint });
 }
 
-/** Never empty. */
-function tokensIn(text: string): readonly string[] {
+/**
+ * The tokens in a text, as {@link tokenIn} finds them.
+ *
+ * @returns Never empty; an empty text for what holds nothing.
+ */
+export function tokensIn(text: string): readonly string[] {
   if (text.startsWith("{") || text.startsWith("[")) {
     const held = heldBy(text);
     if (held !== undefined && held.length > 0) return held;

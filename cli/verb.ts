@@ -7,6 +7,8 @@ import { say } from "./output.js";
 export interface GlobalOptions {
   readonly home?: string | undefined;
   readonly json?: boolean;
+  /** `false` with `--no-color`. */
+  readonly color?: boolean;
 }
 
 /**

@@ -13,6 +13,7 @@ export {
   createNonce,
   revocationId,
 } from "./capability/attenuate.js";
+export { chainId } from "./capability/chain-id.js";
 export { type AuthorityChange, diff, type TokenDiff } from "./capability/diff.js";
 export { bindDischarges } from "./capability/discharge.js";
 export type { Identifier } from "./capability/identifier.js";

@@ -108,9 +108,6 @@ function assertBearer(text: string, source: string): string {
 
 function problemWith(text: string): readonly [what: string, hint: string] | undefined {
   if (text === "") return ["there is no access token", "get one from the authorization server"];
-  if (/^bearer\s/i.test(text)) {
-    return ["this is a header's value, not an access token alone", "drop the word Bearer"];
-  }
   if (text.startsWith("{")) {
     return ["this is JSON, not an access token alone", 'take its "access_token" member'];
   }

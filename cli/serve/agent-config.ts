@@ -1,6 +1,7 @@
 import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
+import type { ListedAgent } from "../../src/agent/delegation/agents.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
-import type { RegistryLifetimes, RegistrySettings } from "../../src/agent/registry/settings.js";
+import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
 import type { Grant } from "../../src/issuer/grant.js";
@@ -43,6 +44,7 @@ export interface AgentConfig {
     readonly graceMs: number;
     readonly revocations: number;
   };
+  readonly delegation?: DelegationConfig;
   /** Absent means that services rely on the list for 5 minutes. */
   readonly revocationFeed?: { readonly maxAge: string };
   /** With the protocol agent-auth. */
@@ -56,7 +58,16 @@ export interface AgentConfig {
 }
 
 /** The protocols that there are, by the names that the schema lists. */
-export type ProtocolName = "a2a" | "agent-auth" | "approvals" | "revocations";
+export type ProtocolName = "a2a" | "agent-auth" | "approvals" | "delegation" | "revocations";
+
+interface DelegationConfig {
+  readonly enabled: boolean;
+  readonly prefix: string;
+  readonly tenant?: string;
+  readonly allowEqual: boolean;
+  readonly agents: readonly ListedAgent[];
+  readonly maxDelegations: number;
+}
 
 /** How agents register themselves, and what they get. */
 export interface AgentAuthConfig extends Omit<RegistrySettings, "lifetimes"> {
@@ -66,7 +77,9 @@ export interface AgentAuthConfig extends Omit<RegistrySettings, "lifetimes"> {
   readonly locations?: { readonly [capability: string]: string };
   readonly verificationUrl?: string;
   /** Durations, such as `1h`. */
-  readonly lifetimes?: { readonly [Name in keyof RegistryLifetimes]: string };
+  readonly lifetimes?: {
+    readonly [Name in keyof NonNullable<RegistrySettings["lifetimes"]>]: string;
+  };
 }
 
 type ResourcesConfig =

@@ -2,12 +2,14 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { readDuration } from "../../src/caveats/time.js";
+import { isLoopback } from "../../src/client/address.js";
 import { createDevelopmentLogin } from "../../src/protocols/approvals/login/development.js";
 import type { ConsoleLogin } from "../../src/protocols/approvals/login/login.js";
 import { createOpenIdLogin } from "../../src/protocols/approvals/login/openid.js";
 import type { Context } from "../context.js";
 import type { ConsoleLoginConfig } from "./agent-config.js";
 import { fromConfig, invalidConfig, problemAt, type ReadConfig } from "./config.js";
+import type { Address } from "./settings.js";
 
 /** How users reach the approvals console. */
 export interface ConsoleSettings {
@@ -16,6 +18,8 @@ export interface ConsoleSettings {
   readonly lifetime: number | undefined;
 }
 
+const MINUTE = 60;
+const DAY = 24 * 60 * MINUTE;
 /** Longer ones cannot be secrets of a client. */
 const MAX_SECRET = 4096;
 
@@ -29,6 +33,7 @@ export async function openConsole(
   context: Context,
   read: ReadConfig,
   callers: Authenticator,
+  { host }: Address,
 ): Promise<ConsoleSettings | undefined> {
   const { config, file } = read;
   const { approvals: console, protocols, authentication } = config;
@@ -38,8 +43,13 @@ export async function openConsole(
     throw invalidConfig(file, [problemAt("approvals", what)]);
   }
   const lifetime = readDuration(console?.lifetime ?? "");
+  if (lifetime !== undefined && (lifetime < MINUTE || lifetime > DAY)) {
+    throw invalidConfig(file, [problemAt("approvals.lifetime", "must be from 1m to 1d")]);
+  }
   if (console?.login === undefined) {
-    if ("development" in authentication) {
+    const here = `http://${host.includes(":") ? `[${host}]` : host}`;
+    const { hostname: reached } = new URL(config.publicUrl ?? here);
+    if ("development" in authentication && isLoopback(reached)) {
       return { login: createDevelopmentLogin(callers), lifetime };
     }
     const what = "is missing; users sign in to the approvals console at an OpenID Connect provider";

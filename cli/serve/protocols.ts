@@ -1,7 +1,9 @@
 import type { Authenticator } from "../../src/agent/caller.js";
 import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
+import type { Ledger } from "../../src/agent/ledger.js";
 import type { Policy } from "../../src/agent/policy.js";
 import type { Registry } from "../../src/agent/registry/registry.js";
+import type { RegistryStore } from "../../src/agent/registry/registry-store.js";
 import type { Home } from "../../src/home/open-home.js";
 import { type AgentLog, failureLog } from "../../src/http/log.js";
 import type { AgentMetrics } from "../../src/http/metrics.js";
@@ -12,6 +14,10 @@ import { faultWriter } from "../../src/protocols/a2a/answer.js";
 import { type A2AOptions, mountA2A } from "../../src/protocols/a2a/server.js";
 import { type AgentAuthOptions, prepareAgentAuth } from "../../src/protocols/agent-auth/server.js";
 import { APPROVALS_PATH, mountApprovals } from "../../src/protocols/approvals/console.js";
+import {
+  type DelegationServerOptions,
+  mountDelegation,
+} from "../../src/protocols/delegation/server.js";
 import { createRevocationFeed } from "../../src/protocols/revocations/feed.js";
 import { mountRevocations } from "../../src/protocols/revocations/mount.js";
 import type { TaskStore } from "../../src/stores/tasks/task-store.js";
@@ -26,9 +32,10 @@ export interface AgentParts {
   /** The configuration's file, as errors name it. */
   readonly file: string;
   readonly agent: IssuingAgent;
-  readonly agentRegistry: Registry;
+  readonly registry: Registry;
+  readonly registryStore: RegistryStore;
   readonly policy: Policy;
-  readonly ledger: Home["ledger"];
+  readonly ledger: Ledger;
   readonly authenticator: Authenticator;
   readonly tasks: TaskStore;
   readonly keys: Home["keys"];
@@ -71,6 +78,22 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
       return { addresses, stop };
     },
   },
+  approvals: {
+    mount({ config, agent, registry, ledger, console, log, metrics }, place) {
+      if (console === undefined) throw new TypeError("the approvals console has no login");
+      const { issuer, skills } = agent;
+      const { name } = config;
+      const parts = { name, issuer, registry, ledger, log, metrics, skills: skills.values() };
+      const { approvalsUrl, stop } = mountApprovals({ ...parts, ...console }, place);
+      return { addresses: [{ name: "approvalsUrl", label: "approvals", url: approvalsUrl }], stop };
+    },
+  },
+  delegation: {
+    mount(parts, place) {
+      const { delegationUrl: url, stop } = mountDelegation(delegationOptions(parts), place);
+      return { addresses: [{ name: "delegationUrl", label: "delegation", url }], stop };
+    },
+  },
   "agent-auth": {
     async prepare(parts) {
       const mount = await fromConfig(
@@ -82,16 +105,6 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
         const { discoveryUrl: url, stop } = mount(place);
         return { addresses: [{ name: "discoveryUrl", label: "Agent-Auth", url }], stop };
       };
-    },
-  },
-  approvals: {
-    mount({ config, agent, agentRegistry: registry, ledger, console, log, metrics }, place) {
-      if (console === undefined) throw new TypeError("the approvals console has no login");
-      const { issuer, skills } = agent;
-      const { name } = config;
-      const parts = { name, issuer, registry, ledger, log, metrics, skills: skills.values() };
-      const { approvalsUrl, stop } = mountApprovals({ ...parts, ...console }, place);
-      return { addresses: [{ name: "approvalsUrl", label: "approvals", url: approvalsUrl }], stop };
     },
   },
   revocations: {
@@ -142,8 +155,19 @@ export async function serveProtocols(parts: AgentParts, address: Address): Promi
   return { url, addresses: mounted.addresses, close };
 }
 
+function delegationOptions({ config, metrics, ...parts }: AgentParts): DelegationServerOptions {
+  const { agent, authenticator, registryStore: registry, revocations, ledger, log } = parts;
+  const { bodyBytes, bodyDepth, requests, seconds, revocations: maxRevocations } = config.limits;
+  return {
+    ...{ agent, authenticator, registry, revocations, ledger, log, metrics, maxRevocations },
+    ...config.delegation,
+    observe: (observation) => metrics.decided(observation),
+    ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
+  };
+}
+
 function agentAuthOptions(parts: AgentParts): AgentAuthOptions {
-  const { config, agent, agentRegistry: registry, policy, ledger, log, metrics } = parts;
+  const { config, agent, registry, policy, ledger, log, metrics } = parts;
   const { name, description, agentAuth = {} } = config;
   const { public: shown, verificationUrl } = agentAuth;
   const { bodyBytes, bodyDepth, timeoutMs: timeout, requests, seconds } = config.limits;
@@ -157,7 +181,9 @@ function agentAuthOptions(parts: AgentParts): AgentAuthOptions {
 
 /** Where people decide about what A2A's callers ask for, if the console is served. */
 function approvedAt({ config }: AgentParts, { url }: Place): Pick<A2AOptions, "verificationUri"> {
-  return config.protocols.includes("approvals") ? { verificationUri: `${url}${APPROVALS_PATH}` } : {};
+  return config.protocols.includes("approvals")
+    ? { verificationUri: `${url}${APPROVALS_PATH}` }
+    : {};
 }
 
 function a2aOptions(parts: AgentParts): A2AOptions {

@@ -1,7 +1,7 @@
 import type { KnownGrant } from "../../src/agent/grant.js";
 import type { Policy } from "../../src/agent/policy.js";
 import { Registry } from "../../src/agent/registry/registry.js";
-import type { RegistryLifetimes, RegistrySettings } from "../../src/agent/registry/settings.js";
+import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import { capabilityTerms } from "../../src/agent/registry/terms.js";
 import type { Skill } from "../../src/agent/skill.js";
 import { readDuration } from "../../src/caveats/time.js";
@@ -62,7 +62,9 @@ function settingsOf({
   return { ...settings, lifetimes: secondsOf(lifetimes) };
 }
 
-function secondsOf(lifetimes: NonNullable<AgentAuthConfig["lifetimes"]>): RegistryLifetimes {
+function secondsOf(
+  lifetimes: NonNullable<AgentAuthConfig["lifetimes"]>,
+): NonNullable<RegistrySettings["lifetimes"]> {
   return Object.fromEntries(
     Object.entries(lifetimes).map(([name, text]) => [name, readDuration(text) ?? 0]),
   );

@@ -69,7 +69,7 @@ async function open(
   const feedMaxAge = feedMaxAgeOf(read);
   const policy = await readPolicy(read);
   const { authenticator, warning } = await openCallers(read);
-  const console = await openConsole(context, read, authenticator);
+  const console = await openConsole(context, read, authenticator, address);
   const { files, config: issued, lifetime, maxLifetime } = agentHome(context, read, options);
   const log = newLog(context, config.log);
   opened.push(consoleToLog(log));
@@ -115,14 +115,14 @@ async function open(
   ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
 
-  const agentRegistry = await openServedRegistry(read, {
+  const registry = await openServedRegistry(read, {
     ...{ home, policy: policy.table, grants, skills: module.skills },
   });
   const metrics = new AgentMetrics(() => revocations);
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
       ...{ issuer, revocations, ledger, resourceNumbers, lifetime, mode: config.mode },
-      ...{ skills: module.skills, policy: policy.table, registry: agentRegistry },
+      ...{ skills: module.skills, policy: policy.table, registry },
       resources: resources?.source,
       undeclaredAmbient: config.undeclaredAmbient,
       maxHandles: config.maxHandles,
@@ -134,31 +134,18 @@ async function open(
     }),
   );
   const { runTask } = module;
-  const { keys } = home;
   const parts = {
-    ...{
-      config,
-      file: read.file,
-      agent,
-      agentRegistry,
-      policy: policy.table,
-      ledger,
-      authenticator,
-      tasks,
-      keys,
-      revocations,
-      console,
-      feedMaxAge,
-      runTask,
-      log,
-      metrics,
-    },
+    ...{ config, file: read.file, agent, authenticator, tasks, runTask, log, metrics },
+    ...{ keys: home.keys, revocations, feedMaxAge, ledger, policy: policy.table },
+    ...{ registry, registryStore: home.registryStore, health: home.problems, console },
   };
-  const server = await serveProtocols({ ...parts, health: home.problems }, address).catch(
-    (error: unknown) => {
-      throw listeningError(error, address);
-    },
-  );
+  const server = await fromConfig(
+    read.file,
+    () => serveProtocols(parts, address),
+    (words) => words.replace(/^agents(?=\[)/, "delegation.agents"),
+  ).catch((error: unknown) => {
+    throw listeningError(error, address);
+  });
   opened.push(() => server.close());
   const metricsUrl = await openMetrics(metrics, metricsAt, opened);
   opened.push(keepInForce(context, policy, terms));

@@ -30,7 +30,9 @@ export function judge({ op, test }: Vector, answer: Answer): Outcome {
   if (Object.hasOwn(value, "unsupported")) {
     return { status: "unsupported", reason: String(value["unsupported"]) };
   }
-  const got = lineOf(op, value);
+  // What a test does not have is not asked for.
+  const isAsked = "chainId" in test && test.chainId !== undefined;
+  const got = lineOf(op, isAsked ? value : { ...value, chainId: undefined });
   if (got === undefined) {
     const message = `an answer that is none: ${JSON.stringify(value)}`;
     return { status: "failed", expected, got: message, fault: "garbage" };
@@ -41,11 +43,12 @@ export function judge({ op, test }: Vector, answer: Answer): Outcome {
 /** A result as one line: what a vector expects, and what an answer must give too. */
 function lineOf(op: Operation, value: { readonly [name: string]: unknown }): string | undefined {
   if (op !== "verify" && op !== "check") return discoveryLine(op, value);
-  const { result, tags, code, revocationIds: ids, denials } = value;
+  const { result, tags, code, revocationIds: ids, chainId, denials } = value;
   if (result === "valid") return isTags(tags) ? valid(tags) : undefined;
   if (result === "invalid") return typeof code === "string" ? `invalid: ${code}` : undefined;
   if (result === "allowed") {
-    return isTexts(ids) ? `allowed, revocation ids ${ids.join(" ")}` : undefined;
+    const chain = chainId === undefined ? "" : `, chain ${chainId}`;
+    return isTexts(ids) ? `allowed, revocation ids ${ids.join(" ")}${chain}` : undefined;
   }
   if (result === "refused") return isDenials(denials) ? refused(denials) : undefined;
   return result === "misuse" ? result : undefined;

@@ -41,6 +41,8 @@ export interface CheckTest extends TokenTest {
   readonly result: "allowed" | "refused" | "misuse";
   readonly denials?: readonly ExpectedDenial[];
   readonly revocationIds?: readonly string[];
+  /** Asked for by some tests that are allowed. */
+  readonly chainId?: string;
 }
 
 /** A test of `capability-discovery.json`, of the operation that its group is of. */

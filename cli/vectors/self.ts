@@ -10,6 +10,7 @@ import type { IssuerOptions } from "../../src/issuer/issuer-options.js";
 import { importKeyring, type Keyring } from "../../src/issuer/keyring.js";
 import { RootKey } from "../../src/macaroon/root-key.js";
 import { verifySignatures } from "../../src/macaroon/signatures.js";
+import { chainIdOf } from "../../src/revocation/chain-id.js";
 import { RevocationList, type RevocationSnapshot } from "../../src/revocation/list.js";
 import { answerDiscovery, type DiscoveryRequest } from "./self-discovery.js";
 
@@ -81,7 +82,8 @@ function check(request: CheckRequest): { readonly [name: string]: unknown } {
     throw error;
   }
   if (decision.allowed) {
-    return { result: "allowed", revocationIds: decision.capability.revocationIds };
+    const { revocationIds } = decision.capability;
+    return { result: "allowed", revocationIds, chainId: chainIdOf(revocationIds.at(-1) ?? "") };
   }
   return { result: "refused", denials: decision.denials };
 }

@@ -102,7 +102,7 @@ function sinceFrom(text: string, now: number): string {
 async function draw(context: Context, options: Options, capability: string): Promise<void> {
   assertId(capability);
   // Commander takes the options of the list wherever they stand; a part of a tree would mislead.
-  const { home, json, database, ...filters } = options;
+  const { home, json, color, database, ...filters } = options;
   const [stray] = Object.entries(filters).find(([, value]) => value !== undefined) ?? [];
   if (stray !== undefined) throw usageError(`--${stray} is for the list, not for the tree`);
   const history = await withStores(homeFor(context, options), async (stores) => {

@@ -18,7 +18,7 @@ import { asking, connectAgent } from "../remote/client.js";
 import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/options.js";
 import { adviceForCall, faultError } from "../remote/refusal.js";
 import { resultLines } from "../remote/result.js";
-import { namingSource, readTokenArgument } from "../token-argument.js";
+import { namingSource, readTokensArgument } from "../token-argument.js";
 import { act, addExamples, collect } from "../verb.js";
 
 interface Options extends RemoteOptions {
@@ -106,12 +106,10 @@ function tokensFrom(
     const hint = "give one of them as @FILE";
     throw usageError("the token and the access token can not both come from standard input", hint);
   }
-  const text = readTokenArgument(context, argument);
-  if (text === "" && argument === undefined) {
+  const tokens = readTokensArgument(context, argument);
+  if (tokens[0] === "" && argument === undefined) {
     throw usageError("no token is given", "give @FILE, or pipe it in; --ambient calls without one");
   }
-  // Other forms of a token than base64url may have line breaks within.
-  const tokens = /^[[{]/.test(text) ? [text] : text.split(/\s*\n\s*/);
   if (tokens.length > MAX_PRESENTED) {
     throw usageError(`a call may present at most ${MAX_PRESENTED} tokens`, "give fewer");
   }

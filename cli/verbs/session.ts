@@ -9,7 +9,7 @@ import { printAnswer, printable, say } from "../output.js";
 import { ADDRESS_FORM, addressFrom, portFrom } from "../session/address.js";
 import type { HostOptions } from "../session/host.js";
 import { callFrom } from "../session/line.js";
-import { namingSource, readTokenArgument } from "../token-argument.js";
+import { namingSource, readTokensArgument } from "../token-argument.js";
 import { addExamples, collect, type GlobalOptions, toText } from "../verb.js";
 
 interface ServeOptions extends HomeChoice {
@@ -156,7 +156,7 @@ function tokensFrom(context: Context, { token = [], ambient, call }: ConnectOpti
     throw usageError("the token and the calls cannot both come from standard input", hint);
   }
   const tokens = token.flatMap((argument) => {
-    const all = readTokenArgument(context, argument).split(/\s*\n\s*/);
+    const all = readTokensArgument(context, argument);
     // What is no token at all does not go over the network.
     namingSource(argument, () => {
       for (const one of all) inspect(one);

@@ -121,6 +121,23 @@ export function revocationId(tag: Uint8Array): string {
   return `rv_${Buffer.from(digest.subarray(0, 16)).toString("base64url")}`;
 }
 
+/** The chain id that goes with a revocation id (section 8). */
+export function chainId(id: string): string {
+  const own = Buffer.from(id.slice("rv_".length), "base64url");
+  own.writeUInt8((own.readUInt8(6) & 0x0f) | 0x80, 6);
+  own.writeUInt8((own.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = own.toString("hex");
+  return [
+    [0, 8],
+    [8, 12],
+    [12, 16],
+    [16, 20],
+    [20, 32],
+  ]
+    .map(([a, b]) => hex.slice(a, b))
+    .join("-");
+}
+
 export function located(built: Built, location: string): Built {
   return { ...built, location };
 }

@@ -8,7 +8,7 @@ import {
   NOW,
 } from "../definitions/check-test.js";
 import { base64url } from "./bytes.js";
-import { type Built, hexTags, revocationId } from "./chain.js";
+import { type Built, chainId, hexTags, revocationId } from "./chain.js";
 import { fileOf, type VectorFile } from "./vector-file.js";
 
 // Ids of the two files do not meet.
@@ -91,10 +91,13 @@ function ownGrant({ identifier }: Built): string {
   }
 }
 
-function resultOf({ result, denials }: CheckTest, root: Built): object {
+function resultOf({ result, denials, flags }: CheckTest, root: Built): object {
   switch (result) {
-    case "allowed":
-      return { result, revocationIds: root.tags.map(revocationId) };
+    case "allowed": {
+      const ids = root.tags.map(revocationId);
+      const chain = flags.includes("Delegation") ? { chainId: chainId(ids.at(-1) ?? "") } : {};
+      return { result, revocationIds: ids, ...chain };
+    }
     case "refused":
       return { result, denials: denials.map(denialFrom) };
     case "misuse":

@@ -14,7 +14,7 @@ from proviso_check import Invocation, Misuse, Refused, Valid, check, verify  # n
 from proviso_check import base64url  # noqa: E402
 from proviso_check.limits import FormError  # noqa: E402
 from proviso_check.registry import MalformedRegistry  # noqa: E402
-from proviso_check.revocation import MalformedList  # noqa: E402
+from proviso_check.revocation import MalformedList, chain_id  # noqa: E402
 from proviso_check.signatures import Unsupported  # noqa: E402
 from proviso_check.times import is_time  # noqa: E402
 from discovery_requests import answer_chain, answer_discover, answer_registry  # noqa: E402
@@ -109,7 +109,8 @@ def answer_check(request: Dict[str, Any]) -> Dict[str, Any]:
     except Misuse as misuse:
         return {"result": "misuse", "message": str(misuse)}
     if not isinstance(result, Refused):
-        return {"result": "allowed", "revocationIds": list(result.revocation_ids)}
+        ids = list(result.revocation_ids)
+        return {"result": "allowed", "revocationIds": ids, "chainId": chain_id(ids[-1])}
     denials: List[Dict[str, Any]] = []
     for denial in result.denials:
         found = {"code": denial.code, "hop": denial.hop, "discharge": denial.discharge,

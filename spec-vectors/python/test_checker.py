@@ -53,6 +53,7 @@ TAGS = (
     "80c02017fb852981d3240abd25fc5ea012c54cf8f425615637cf2e59d8481445",
 )
 IDS = ("rv_Q5XRaWQvAQPpB-RVS9CGpQ", "rv_yKcpaxI7x_c8zhI1CdQVGQ", "rv_z31XsqNCSOkmXN-CPTdQ3Q")
+CHAIN = "cf7d57b2-a342-88e9-a65c-df823d3750dd"
 
 
 class KnownAnswers(unittest.TestCase):
@@ -166,7 +167,8 @@ class Example(unittest.TestCase):
         verified = verify(EXAMPLE, ROOT)
         assert isinstance(verified, Valid)
         self.assertEqual([tag.hex() for tag in verified.tags[0]], list(TAGS))
-        self.assertEqual(self.decide(EXAMPLE), {"id": 1, "result": "allowed", "revocationIds": list(IDS)})
+        allowed = {"result": "allowed", "revocationIds": list(IDS), "chainId": CHAIN}
+        self.assertEqual(self.decide(EXAMPLE), {"id": 1, **allowed})
         refused = self.decide(
             EXAMPLE, operation="search", resourceHandles=["rh_3"], arguments={"amount": "1000"}
         )

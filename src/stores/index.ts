@@ -12,15 +12,7 @@ export type {
   LedgerHop,
   LedgerQuery,
 } from "../agent/ledger.js";
-export type {
-  AnsweredRequest,
-  Page,
-  Records,
-  RegistryDraft,
-  RegistryKinds,
-  RegistryStore,
-  RegistryView,
-} from "../agent/registry/registry-store.js";
+export type { RegistryStore } from "../agent/registry/registry-store.js";
 export type { ResourceNumbers } from "../agent/resources/resource-numbers.js";
 export {
   StorageError,

@@ -70,7 +70,7 @@ test("each key has its label, and all but the nonce a flag that explains itself"
   expect(words).toEqual([
     [
       ...["operations", "operations", "list", "--op <operation>"],
-      "an operation that stays allowed; repeat for more",
+      "an operation that stays allowed; repeat for more, or list them: a,b",
     ],
     [
       ...["resourceHandles", "resources", "list", "--resource <handle>"],

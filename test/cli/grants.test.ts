@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Registry } from "../../src/agent/registry/registry.js";
 import type { Home } from "../../src/home/index.js";
 import { NASTY, UNSAFE } from "./agent.js";
-import { asking, hostOf, newKey, registryOn } from "./granting.js";
+import { asking, hostOf, newKey, type OwnKey, registryOn } from "./granting.js";
 import { Bench, document, runHere } from "./run.js";
 import { Shell } from "./shell.js";
 
 const bench = new Bench();
 let home: Home;
 let registry: Registry;
-let host: ReturnType<typeof newKey>;
+let host: OwnKey;
 
 beforeAll(async () => {
   await bench.init("--grant", "payments:send=transfer", "--grant", "payments:read=list");

@@ -79,7 +79,7 @@ describe.runIf(hasScript)("in a terminal", () => {
       /^cap_\S+ expires in 15 min \(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\), revocation id rv_\S{22}\n$/;
     const [minted, narrowed] = await Promise.all([
       terminal("mint --grant g --op x > out-mint"),
-      terminal("attenuate @token > out-attenuate"),
+      terminal("attenuate @token --purpose p > out-attenuate"),
     ]);
     expect(minted).toMatch(summary);
     expect(narrowed).toMatch(summary);

@@ -1,60 +1,100 @@
-import { beforeAll, expect, test } from "vitest";
-import { inspect } from "../../src/index.js";
-import { Bench, document } from "./run.js";
-import { CONFIG, serve, TOKENS, writeAgent } from "./serving.js";
-
-// A grant that needs an approval, from the configuration to the token: everything at the command line.
+import { beforeAll, describe, expect, test } from "vitest";
+import { Visitor, words } from "../protocols/approvals/visitor.js";
+import { Bench, type Document, document } from "./run.js";
+import { CONFIG, freePort, serve, serveSpawned, TOKENS, writeAgent } from "./serving.js";
 
 const bench = new Bench();
-const TOKEN = TOKENS.alice;
 beforeAll(async () => {
   await bench.init();
   writeAgent(bench);
-  bench.write("access", TOKEN);
 });
 
-const [grant] = CONFIG["grants"];
-const config = {
-  ...CONFIG,
-  protocols: ["a2a", "approvals"],
-  grants: [{ ...grant, approval: { approvers: ["alice", "carol"], needed: 2 } }],
-};
+const LOGIN = { issuer: "https://login.example", clientId: "console" };
+const PROTOCOLS = ["a2a", "approvals"];
 
-test("what the configuration says needs an approval waits for its approvers", async () => {
-  const { running, url } = await serve(bench, config);
-  const request = ["request", url, "--access-token", "@access"];
-  const query = ["--grant", grant.id, "--op", "read", "--collection", "notes"];
-  const asked = await bench.run([...request, ...query, "--json"]);
-  expect(asked).toMatchObject({ status: 9, stderr: "" });
-  const { pending } = document(asked.stdout);
-  expect(pending).toMatchObject({ verificationUri: `${url}/approvals` });
-  const id: string = pending.approvalId;
-  const shown = await bench.output("grants", "show", id);
-  expect(shown).toContain("decided by  2 of alice, carol");
-  expect(await bench.output("grants", "approve", id, "--as", "carol")).toContain("pending");
-  expect(await bench.run([...request, "--collect", id])).toMatchObject({ status: 9 });
-  const hour = ["--expires", "1h", "--arg", "format=text"];
-  await bench.output("grants", "approve", id, "--as", "alice", ...hour);
-  const collected = await bench.run([...request, "--collect", id]);
-  expect(collected.status).toBe(0);
-  const token = collected.stdout.trim();
-  const { authority } = inspect(token);
-  expect(authority.constraints).toHaveProperty("format");
-  await bench.output("grants", "revoke", id);
-  bench.write("token", token);
-  const verified = await bench.run(["verify", "@token", "--grant", grant.id, "--op", "read"]);
-  expect(verified).toMatchObject({ status: 5 });
-  running.stop();
-  expect(await running.ended).toBe(0);
+describe("the approvals console of an agent that is served", () => {
+  test("is beside the other protocols; users sign in by the development tokens of callers", async () => {
+    const { running, url } = await serveSpawned(bench, { ...CONFIG, protocols: PROTOCOLS });
+    expect(document(running.stdout)).toMatchObject({
+      ...{ approvalsUrl: `${url}/approvals`, rpcUrl: `${url}/a2a/jsonrpc` },
+    });
+    const alice = new Visitor(`${url}/approvals`);
+    const page = await alice.post("/login", { token: TOKENS.alice, to: "/" }, "/");
+    expect(page.text).toContain("approvals of Notes agent");
+    expect(words(page.text)).toContain("Nothing waits for you.");
+    running.child.kill("SIGTERM");
+    expect(await running.ended).toBe(0);
+    expect(running.stderr).toMatch(/"binding":"approvals"/);
+    expect(running.stderr).not.toContain(TOKENS.alice);
+  });
+
+  test("with an identity provider, its secret comes from a file or the environment", async () => {
+    bench.write("secret.txt", "a-secret-of-the-client\n");
+    const login = { ...LOGIN, issuer: "http://127.0.0.1:9", clientSecret: { file: "secret.txt" } };
+    const config = { ...CONFIG, protocols: PROTOCOLS, approvals: { login, lifetime: "30m" } };
+    const { running, url } = await serve(bench, config);
+    const page = await new Visitor(`${url}/approvals`).get();
+    expect(page.status).toBe(503);
+    expect(words(page.text)).toContain("The identity provider cannot be reached");
+    running.stop();
+    await running.ended;
+    expect(running.stderr).not.toContain("a-secret-of-the-client");
+  });
 });
 
-test.each([
-  [{ needed: 2 }, "grants[0].approval.needed"],
-  [{ approvers: [] }, "grants[0].approval.approvers"],
-  [{ approver: "alice" }, "grants[0].approval"],
-])("an approval of %j is refused at the start", async (approval, where) => {
-  bench.write("wrong.json", JSON.stringify({ ...config, grants: [{ ...grant, approval }] }));
-  const { status, stderr } = await bench.run(["serve", "wrong.json"]);
-  expect(status).toBe(6);
-  expect(stderr).toContain(where);
+describe("a configuration of the console that does not do", () => {
+  const jwt = { issuer: "https://a.example", audience: "a", jwks: "https://a.example/jwks" };
+  test.each<[string, Document, string]>([
+    ["a section without the protocol", { approvals: {} }, "approvals: has no effect"],
+    [
+      "no login where callers have access tokens",
+      { protocols: PROTOCOLS, authentication: jwt },
+      "approvals.login: is missing",
+    ],
+    [
+      "no login at a public address",
+      { protocols: PROTOCOLS, publicUrl: "https://notes.example", listen: { port: 1 } },
+      "approvals.login: is missing",
+    ],
+    [
+      "an issuer in clear",
+      { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, issuer: "http://a.example" } } },
+      "approvals.login.issuer: must be an https: URL",
+    ],
+    [
+      "a misspelt member",
+      { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clientID: "a" } } },
+      'approvals.login.clientID: unknown member; did you mean "clientId"?',
+    ],
+    [
+      "the secret itself",
+      { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clientSecret: "x" } } },
+      'approvals.login.clientSecret: must have "file" or "env"',
+    ],
+    [
+      "a secret in no file",
+      {
+        protocols: PROTOCOLS,
+        approvals: { login: { ...LOGIN, clientSecret: { file: "no.txt" } } },
+      },
+      "approvals.login.clientSecret.file: cannot be read",
+    ],
+    [
+      "a secret in no variable",
+      { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clientSecret: { env: "NONE" } } } },
+      "approvals.login.clientSecret.env: names a variable that is not set",
+    ],
+    [
+      "a session without an end",
+      { protocols: PROTOCOLS, approvals: { lifetime: "3d" } },
+      "approvals.lifetime: must be from 1m to 1d",
+    ],
+  ])("%s", async (_, change, expected) => {
+    const port = await freePort();
+    bench.write("broken.json", JSON.stringify({ ...CONFIG, listen: { port }, ...change }));
+    const { status, stderr } = await bench.run(["serve", "broken.json", "--json"]);
+    expect(status).toBe(6);
+    const [problem] = document(stderr)["error"]["problems"];
+    expect(problem.message.slice(0, expected.length)).toBe(expected);
+  });
 });

@@ -7,7 +7,10 @@ export const PACKAGE: string = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The entries of the package, each with the exports from which a caller starts: they have examples. */
 export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[]])[] = [
-  ["src/index.ts", ["attenuate", "bindDischarges", "diff", "encodeHop", "inspect", "revocationId"]],
+  [
+    "src/index.ts",
+    ["attenuate", "bindDischarges", "chainId", "diff", "encodeHop", "inspect", "revocationId"],
+  ],
   ["src/macaroon/index.ts", ["addThirdPartyCaveat", "readMacaroons", "verifyMacaroon"]],
   [
     "src/issuer/index.ts",
@@ -27,6 +30,7 @@ export const ENTRIES: readonly (readonly [entry: string, shown: readonly string[
   ["src/http/fetch.ts", ["createCapabilityMiddleware"]],
   ["src/http/node.ts", ["createCapabilityMiddleware"]],
   ["src/sources/index.ts", ["openFolder"]],
+  ["src/protocols/delegation/index.ts", ["createDelegations", "serveDelegation"]],
   ["src/discovery/index.ts", ["checkRegistry", "compareCards", "judgeCard", "validateChain"]],
   ["src/protocols/a2a/index.ts", ["createAgentMetrics", "guard", "serveAgent"]],
   ["src/protocols/a2e/index.ts", ["createSessionHost"]],

@@ -9,6 +9,7 @@ test.each([
   ["docs/agent.md", 1],
   ["docs/a2e.md", 1],
   ["docs/sessions.md", 1],
+  ["docs/delegation.md", 1],
   ["docs/declaring-capabilities.md", 1],
 ])("the programs of %s do what their comments say", (file, count) => {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");

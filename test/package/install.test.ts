@@ -105,7 +105,7 @@ if (FULL) {
   // Another layout of the folder, to which every compiler is alike.
   describe.each([
     ["npm", TYPESCRIPTS],
-    ["pnpm", ["6"]],
+    ["pnpm", ["7"]],
   ] as const)("installed with %s", (manager, versions) => {
     test(
       "a holder has at most five packages, and needs no types of Node",

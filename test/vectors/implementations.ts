@@ -7,9 +7,9 @@ const files = ["macaroon.json", "check.json", "capability-discovery.json"].map((
 const tests = new Map(files.flatMap((file) => file.testGroups.flatMap((group) => group.tests))
   .map((test) => [test.tcId, test]));
 const answer = ({ id }) => {
-  const { result, code, tags, denials, revocationIds, ...rest } = tests.get(id);
+  const { result, code, tags, denials, revocationIds, chainId, ...rest } = tests.get(id);
   const { interface, version, warnings, rules } = rest;
-  return { id, result, code, tags, denials, revocationIds, interface, version, warnings, rules };
+  return { id, result, code, tags, denials, revocationIds, chainId, interface, version, warnings, rules };
 };
 const say = (value) => process.stdout.write(JSON.stringify(value) + "\\n");
 const serve = (reply) => {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
 from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 
 from . import base64url
@@ -22,6 +23,14 @@ class MalformedList(Exception):
 def revocation_id(tag: bytes) -> str:
     """The id of the link with this tag."""
     return "rv_" + base64url.encode(hashlib.sha256(_PREFIX + tag).digest()[:16])
+
+
+def chain_id(revocation: str) -> str:
+    """The chain id that goes with a revocation id: a UUID of version 8."""
+    own = bytearray(base64url.decode(revocation[len("rv_"):]))
+    own[6] = own[6] & 0x0F | 0x80
+    own[8] = own[8] & 0x3F | 0x80
+    return str(uuid.UUID(bytes=bytes(own)))
 
 
 def check_list(revocations: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@ import { newCapabilityId } from "../../capability/mint.js";
 import { assertMembers } from "../../caveats/known-members.js";
 import type { RegistryDraft, RegistryStore, RegistryView } from "../registry/registry-store.js";
 import type { Approval, ApprovalState } from "./approval.js";
-import type { ApprovalEffects } from "./approval-effects.js";
+import type { ApprovalEffect, ApprovalEffects } from "./approval-effects.js";
 import { type Actor, approvalEvent } from "./approval-events.js";
 import {
   type Approver,
@@ -120,7 +120,7 @@ export class Approvals {
       const tentative = decideOn(seen, by, answer, this.#clock());
       if (!tentative.ok) return this.#refused(seen, by, tentative);
       const { approval: expected } = tentative;
-      const effect = this.#effects[expected.subject.kind];
+      const effect = this.#effectOf(expected);
       const facts = expected.state === "approved" ? await effect?.prepare(expected) : undefined;
       const outcome = await this.#store.change(async (draft) => {
         const now = this.#clock();
@@ -139,6 +139,15 @@ export class Approvals {
     }
   }
 
+  #effectOf({ subject: { kind } }: Approval): ApprovalEffect | undefined {
+    const effect = this.#effects[kind];
+    // Decided about here, an agent would wait for ever for what was approved.
+    if (effect !== undefined || kind === "capabilities") return effect;
+    throw new TypeError(
+      "what agents of a registry ask for is decided through that registry's approvals",
+    );
+  }
+
   async #settle(
     draft: RegistryDraft,
     decided: Approval,
@@ -146,7 +155,7 @@ export class Approvals {
     now: number,
     facts: unknown,
   ): Promise<{ readonly ok: true; readonly approval: Approval }> {
-    const effect = this.#effects[decided.subject.kind];
+    const effect = this.#effectOf(decided);
     const approval = settled(decided, effect !== undefined, now);
     await draft.put("approvals", approval);
     draft.note(approvalEvent(decided, changeOf(decided), now, by));

@@ -30,7 +30,7 @@ async function claim(
 ): Promise<AskedAnswer> {
   const known = await hostWithKey(draft, asked.hostThumbprint);
   // The host that asks; the agent's is another, or the same.
-  const asking = await hostFor(draft, asked, known?.id ?? newHost, false, context);
+  const asking = await hostFor(draft, known, asked, { id: newHost, alone: false }, context);
   await draft.put("hosts", asking);
   const kept = await draft.agents.get(asked.agent);
   const host = kept === undefined ? undefined : await draft.hosts.get(kept.host);

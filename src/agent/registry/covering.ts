@@ -36,7 +36,7 @@ export function covers(
 }
 
 /** Whether every value of `narrow` is one of `wide`. */
-export function contains(wide: Domain, narrow: Domain): boolean {
+function contains(wide: Domain, narrow: Domain): boolean {
   if (isEmpty(narrow)) return true;
   if (narrow.in !== undefined) return narrow.in.every((value) => allows(wide, value));
   const excluded = (value: Scalar): boolean => !allows(narrow, value);

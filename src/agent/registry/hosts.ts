@@ -1,5 +1,5 @@
 import { registryEvent } from "./events.js";
-import { everyRecord, hostWithKey } from "./looking.js";
+import { everyRecord } from "./looking.js";
 import { leave } from "./outcomes.js";
 import type { HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
@@ -9,19 +9,19 @@ import type { HostProof } from "./requests.js";
 /**
  * The host that proved to have a key: as it is known, or made.
  *
- * @param alone - Whether it wants to run agents that act for no user.
+ * @param known - The host with this key, as the change has read it.
+ * @param asked - The id of a new host, and whether it is to run agents that act for no user.
  * @throws Refused
  */
 export async function hostFor(
   draft: RegistryDraft,
+  known: HostRecord | undefined,
   { hostKey, hostThumbprint, hostName }: HostProof,
-  id: string,
-  alone: boolean,
+  { id, alone }: { readonly id: string; readonly alone: boolean },
   context: RegistryContext,
 ): Promise<HostRecord> {
   const { settings, clock } = context;
   const now = clock();
-  const known = await hostWithKey(draft, hostThumbprint);
   if (known?.status === "revoked") leave("host_revoked", "the host has been revoked");
   if (known?.status === "enrolling") leave("host_pending", "the host has not given its key yet");
   if (known !== undefined) {

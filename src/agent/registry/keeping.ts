@@ -22,14 +22,27 @@ export function activated(
   agent: AgentRecord,
   host: HostRecord,
   now: number,
-  { settings }: Pick<RegistryContext, "settings">,
+  context: Pick<RegistryContext, "settings">,
 ): AgentRecord {
-  const { lifetimes } = settings;
   const principal = agent.mode === "delegated" ? host.principal : undefined;
-  const lifetime = Math.min(lifetimes.agent, lifetimes.agentMost);
+  const active: AgentRecord = { ...agent, status: "active", activated: now, updated: now };
   return {
-    ...agent,
+    ...active,
     ...(principal === undefined ? {} : { principal }),
-    ...{ status: "active", activated: now, updated: now, expires: now + lifetime * 1000 },
+    expires: expiryOf(active, now, context),
   };
+}
+
+/** When an agent that is used now expires. */
+export function expiryOf(
+  { activated: begun, created }: AgentRecord,
+  now: number,
+  { settings: { lifetimes } }: Pick<RegistryContext, "settings">,
+): number {
+  const { agent: idle, agentMost, agentWhole } = lifetimes;
+  return Math.min(
+    now + idle * 1000,
+    (begun ?? created) + agentMost * 1000,
+    created + agentWhole * 1000,
+  );
 }

@@ -1,4 +1,3 @@
-import { LATE } from "./granting.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { Records, RegistryDraft, RegistryView } from "./registry-store.js";
@@ -78,16 +77,11 @@ export async function listGrants(
   });
 }
 
-/** The host and the agents that have a key; of hosts, one that is not revoked comes first. */
+/** The host that has a key; one that is not revoked comes first. */
 export async function hostWithKey(
   view: RegistryView | RegistryDraft,
   thumbprint: string,
 ): Promise<HostRecord | undefined> {
   const found = await view.hosts.find({ thumbprint });
   return found.find(({ status }) => status !== "revoked") ?? found.at(-1);
-}
-
-/** The reason that a grant has been denied for, where nobody decided in time. */
-export function wasLate({ status, reason }: AgentGrant): boolean {
-  return status === "denied" && reason === LATE;
 }

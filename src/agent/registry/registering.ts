@@ -78,17 +78,20 @@ async function register(
   facts: Facts,
   context: RegistryContext,
 ): Promise<AskedAnswer | undefined> {
+  const alone = asked.mode === "autonomous";
+  const seen = await hostWithKey(draft, asked.hostThumbprint);
+  // First of all: what is read after this is not older, and whatever else happens to the host and its agents at
+  // the same time is a conflict.
+  if (seen !== undefined) await draft.put("hosts", seen);
   const before = await answeredBefore(draft, facts.repeat, context);
   if (before !== undefined) return before;
-  const host = await hostFor(draft, asked, facts.ids.host, asked.mode === "autonomous", context);
-  if (asked.mode === "autonomous" && host.principal !== undefined) {
+  const host = await hostFor(draft, seen, asked, { id: facts.ids.host, alone }, context);
+  if (alone && host.principal !== undefined) {
     leave("unsupported_mode", "the host is linked to a user: its agents act for that user");
   }
   if (host.id !== facts.ids.host) return undefined;
-  const principal =
-    host.principal ?? (asked.mode === "autonomous" ? autonomousPrincipal(host.id) : undefined);
+  const principal = host.principal ?? (alone ? autonomousPrincipal(host.id) : undefined);
   if (principal !== facts.principal) return undefined;
-  // Whatever else happens to the host and its agents at the same time is a conflict by this.
   await draft.put("hosts", host);
   const known = await agentWithKey(draft, host, asked, context);
   const agent = known ?? newAgent(asked, host, facts.ids.agent, context);

@@ -56,7 +56,14 @@ export interface RegistryView {
       readonly state?: ApprovalState;
     }
   >;
-  readonly delegations: Records<DelegationRecord, { readonly delegator?: string }>;
+  readonly delegations: Records<
+    DelegationRecord,
+    {
+      readonly delegator?: string;
+      /** Only those that expire after this moment. */
+      readonly aliveAt?: number;
+    }
+  >;
   readonly requests: Pick<Records<AnsweredRequest, object>, "get">;
 }
 

@@ -10,6 +10,7 @@ import { claimAgent } from "./claiming.js";
 import { createHost, enrolHost } from "./enrolling.js";
 import { defaultsOf } from "./hosts.js";
 import {
+  everyRecord,
   expireApprovalsOf,
   type ListedGrant,
   listGrants,
@@ -102,7 +103,7 @@ export class Registry {
 
   agentsOf(host: string): Promise<readonly AgentRecord[]> {
     return this.#context.store.read(async (view) =>
-      (await view.agents.find({ host })).map((agent) => seenAgent(agent, this.#context)),
+      (await everyRecord(view.agents, { host })).map((agent) => seenAgent(agent, this.#context)),
     );
   }
 
@@ -112,8 +113,15 @@ export class Registry {
    */
   async grantsOf(agent: string): Promise<readonly AgentGrant[]> {
     await expireApprovalsOf(agent, this.#context);
-    const found = await this.#context.store.read((view) => view.grants.find({ agent }));
+    const found = await this.#context.store.read((view) => everyRecord(view.grants, { agent }));
     return found.map((grant) => seenGrant(grant, this.#context));
+  }
+
+  /** What the agents of a host were granted, asked for or denied, in the order of asking. */
+  grantsOfHost(host: string): Promise<readonly AgentGrant[]> {
+    return this.#context.store.read(async (view) =>
+      (await everyRecord(view.grants, { host })).map((grant) => seenGrant(grant, this.#context)),
+    );
   }
 
   async grant(id: string): Promise<AgentGrant | undefined> {

@@ -68,12 +68,14 @@ async function requested(
   { principal, permitted, repeat }: Facts,
   context: RegistryContext,
 ): Promise<AskedAnswer | undefined> {
+  // First of all: what is read after this is not older, and whatever else happens to the agent at the same time
+  // is a conflict.
+  const seen = await draft.agents.get(id);
+  if (seen !== undefined) await draft.put("agents", seen);
   const before = await answeredBefore(draft, repeat, context);
   if (before !== undefined) return before;
   const { agent, host } = await livingAgent(draft, id, context);
   if (principalOfAgent(agent, host) !== principal) return undefined;
-  // What ends the agent at the same time is a conflict by this.
-  await draft.put("agents", agent);
   const now = context.clock();
   const all = await everyRecord(draft.grants, { agent: id });
   const live = all.filter((grant) => isLive(grant, now));

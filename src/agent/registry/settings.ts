@@ -8,7 +8,7 @@ import type { AgentMode } from "./records.js";
 import type { CapabilityTerms } from "./terms.js";
 
 /** Seconds that things last. */
-export interface RegistryLifetimes {
+interface RegistryLifetimes {
   /** An agent that is not used expires; 1 hour unless given. */
   readonly agent?: number;
   /** An agent expires so long after it was activated, used or not; 1 day unless given. */
@@ -24,7 +24,7 @@ export interface RegistryLifetimes {
 }
 
 /** How many there may be. */
-export interface RegistryBounds {
+interface RegistryBounds {
   /** Hosts that no user has taken on; 1,000 unless given. */
   readonly pendingHosts?: number;
   /** Agents of one host that are not at an end; 100 unless given. */

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { expiryOf } from "./keeping.js";
 import type { RegistryContext } from "./registry-context.js";
 
 const MINUTE = 60_000;
@@ -15,7 +16,7 @@ export class Uses {
 
   /** An agent that is used expires later, but not after its longest time. */
   async used(agentId: string, grantId?: string): Promise<void> {
-    const { store, clock, settings } = this.#context;
+    const { store, clock } = this.#context;
     const now = clock();
     const key = `${agentId} ${grantId ?? ""}`;
     const last = this.#noted.get(key);
@@ -24,9 +25,7 @@ export class Uses {
     await store.change(async (draft) => {
       const agent = await draft.agents.get(agentId);
       if (agent?.status === "active" && (agent.expires ?? now + 1) > now) {
-        const { agent: idle, agentMost } = settings.lifetimes;
-        const begun = agent.activated ?? agent.created;
-        const expires = Math.min(now + idle * 1000, begun + agentMost * 1000);
+        const expires = expiryOf(agent, now, this.#context);
         await draft.put("agents", { ...agent, lastUsed: now, expires });
         const host = await draft.hosts.get(agent.host);
         if (host !== undefined) await draft.put("hosts", { ...host, lastUsed: now });

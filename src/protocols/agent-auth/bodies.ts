@@ -32,7 +32,7 @@ export interface Registering extends Asking {
 }
 
 /** Names of capabilities in one request. */
-export const MAX_CAPABILITIES = 64;
+const MAX_CAPABILITIES = 64;
 /** Characters. */
 const LONGEST = { name: 200, reason: 1000, message: 500, hint: 320, id: 128 } as const;
 const CAPABILITY = /^[a-z0-9_]{1,64}$/;

@@ -7,7 +7,7 @@ import { MAX_QUERY, search } from "./search.js";
 export interface Listed {
   /** Its discovery document. */
   readonly document: JsonObject;
-  /** Its name, its host and what it says of itself and of what it shows to everybody. */
+  /** Its name, its host and what it says of itself and of what it shows to every caller. */
   readonly name: string;
   readonly description: string;
 }

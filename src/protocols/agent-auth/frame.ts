@@ -29,7 +29,7 @@ export function sendFault(res: Response, fault: Fault, url?: string): void {
   res.status(status).json({ error: code, message, ...more });
 }
 
-/** Sends faults, and notes in the ledger those that refuse somebody something. */
+/** Sends faults, and notes in the ledger those that refuse a party something. */
 export function recordedFaults(
   ledger: Ledger,
   kind: LedgerEventKind,

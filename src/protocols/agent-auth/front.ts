@@ -10,16 +10,10 @@ import { refuseWhileDraining } from "../../http/listen.js";
 import { type AgentLog, requestLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
 import { presentedToken } from "../../http/resource-server/presented-token.js";
+import { type PartyContext, partyOf } from "./authenticating.js";
 import { type Fault, refuse } from "./errors.js";
 import { faultWriter, recordedFaults } from "./frame.js";
-import {
-  type Admission,
-  isAdmitted,
-  type Parties,
-  type Party,
-  type PartyContext,
-  partyOf,
-} from "./party.js";
+import { type Admission, isAdmitted, type Parties, type Party } from "./party.js";
 
 /** What an endpoint answers. */
 export type Answer =
@@ -32,7 +26,7 @@ export type Answer =
   | Fault;
 
 /** A request that has come through. */
-export interface Call<By extends Party> {
+interface Call<By extends Party> {
   readonly party: By;
   readonly body: JsonObject;
   /** The query's parameters, each once. */

@@ -109,13 +109,12 @@ export async function agentStatus(
   party: AgentParty | HostParty,
   context: GrantingContext,
 ): Promise<Answer> {
-  let { agent } = party.kind === "agent" ? party : { agent: undefined };
-  if (agent === undefined) {
-    if (agentId === undefined) {
-      return refuse("invalid_request", "agent_id: is missing, and a host may have many agents");
-    }
-    agent = await context.registry.agent(agentId);
+  const id = party.kind === "agent" ? party.agent.id : agentId;
+  if (id === undefined) {
+    return refuse("invalid_request", "agent_id: is missing, and a host may have many agents");
   }
+  // As it is now: this call has been noted as its last.
+  const agent = await context.registry.agent(id);
   if (agent === undefined) return unknownAgent();
   if (party.kind === "host" && agent.host !== party.host.id) return foreignAgent();
   const grants = await context.registry.grantsOf(agent.id);

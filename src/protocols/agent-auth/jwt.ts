@@ -5,7 +5,7 @@ import { type Fault, refuse } from "./errors.js";
 import type { PublicKey } from "./jwk.js";
 
 /** What a JWT says that it is. */
-export type JwtType = "host+jwt" | "agent+jwt";
+type JwtType = "host+jwt" | "agent+jwt";
 
 /**
  * A JWT that nothing has been verified of: good only for finding the key that it must be signed with.
@@ -43,7 +43,7 @@ export interface VerifiedJwt {
 export type AudienceRule = (aud: string, capabilities: readonly string[] | undefined) => boolean;
 
 /** Seconds for which a JWT is good after its `iat`. */
-export const MAX_AGE = 60;
+const MAX_AGE = 60;
 /** Seconds by which the sender's clock may be ahead. */
 const AHEAD = 5;
 /** Characters of base64url. */

@@ -2,11 +2,12 @@ import type { AgentRecord } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { limitsOf, momentOf } from "./answers.js";
+import { type PartyContext, partyOf } from "./authenticating.js";
 import { readNames, textIn, wrong } from "./bodies.js";
 import { type Fault, refuse } from "./errors.js";
 import { foreignAgent, unknownAgent } from "./granting.js";
 import { readKey } from "./jwk.js";
-import { type AgentParty, type HostParty, type PartyContext, partyOf } from "./party.js";
+import type { AgentParty, HostParty } from "./party.js";
 import { registryFault } from "./registry-fault.js";
 
 // How agents and hosts end and change their keys; enrolment; and what a resource server learns of an agent.

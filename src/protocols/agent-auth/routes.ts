@@ -57,12 +57,12 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
 
   for (const path of DISCOVERY_PATHS) {
     get(path, {
-      admitted: "anybody",
+      admitted: "any",
       answer: async () => ({ ok: true, body: document, cacheControl: "public, max-age=300" }),
     });
   }
   get(SEARCH_PATH, {
-    admitted: "anybody",
+    admitted: "any",
     answer: async ({ query }) => directoryAnswer(query, context.listed),
   });
 
@@ -105,7 +105,7 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
     answer: ({ body, party }) => claim(body, party, context),
   });
   post("/agent/introspect", {
-    admitted: "anybody",
+    admitted: "any",
     answer: ({ body }) => introspect(body, context),
   });
   post("/agent/revoke", {
@@ -122,7 +122,7 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
   });
 
   post("/host/enroll", {
-    admitted: "anybody",
+    admitted: "any",
     answer: ({ body }) => enrollHost(body, registry),
   });
   post("/host/revoke", {

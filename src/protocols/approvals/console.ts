@@ -3,6 +3,7 @@ import express, { type ErrorRequestHandler, type RequestHandler } from "express"
 import type { Ledger } from "../../agent/ledger.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import { assertMembers } from "../../caveats/known-members.js";
+import { isLoopback } from "../../client/address.js";
 import type { RateLimit } from "../../http/callers.js";
 import { DENIAL_HEADER } from "../../http/headers.js";
 import { refuseWhileDraining } from "../../http/listen.js";
@@ -73,7 +74,6 @@ const MEMBERS = [
 /** The console's path below the address of the agent. */
 export const APPROVALS_PATH = "/approvals";
 const RATE: RateLimit = { requests: 300, seconds: 60 };
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 const LONGEST = 24 * 60 * 60;
 
 /**
@@ -92,7 +92,7 @@ export function mountApprovals(options: ApprovalsOptions, place: Place): Mounted
     );
   }
   const url = new URL(`${place.url}${APPROVALS_PATH}`);
-  if (login.kind === "development" && !LOOPBACK.test(url.hostname)) {
+  if (login.kind === "development" && !isLoopback(url.hostname)) {
     throw new TypeError(
       "options.login: development tokens are for loopback; use createOpenIdLogin",
     );

@@ -36,6 +36,7 @@ h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 1rem; }
 h2 { font-size: 1.2rem; margin: 0 0 .5rem; }
 h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
 p { margin: 0 0 .75rem; }
+.card > h3:first-child, .notice > h3:first-child { margin-top: 0; }
 .card, fieldset.card {
   background: var(--card); border: 1px solid var(--hair); border-radius: .5rem;
   padding: 1rem; margin: 0 0 1rem; min-width: 0;
@@ -67,7 +68,7 @@ input[type="text"], input[type="number"], input[type="password"], textarea, sele
 input[type="checkbox"], input[type="radio"] { width: 1.1rem; height: 1.1rem; accent-color: var(--accent); }
 textarea { min-height: 4.5rem; resize: vertical; }
 .code input { font: 1.5rem ui-monospace, monospace; letter-spacing: .15em; text-transform: uppercase; max-width: 15rem; }
-[aria-invalid="true"] { border: 2px solid var(--danger); }
+input[aria-invalid="true"], textarea[aria-invalid="true"] { border: 2px solid var(--danger); }
 .wrong { color: var(--danger); font-weight: 600; margin: 0 0 .15rem; }
 .hint { color: var(--soft); font-size: .9rem; margin: 0 0 .2rem; }
 .summary { border: 3px solid var(--danger); border-radius: .5rem; background: var(--card); padding: 1rem; margin: 0 0 1rem; }

@@ -84,9 +84,15 @@ export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Looku
     state: by("state"),
     approver: (who) => sql`id IN (SELECT approval FROM approver WHERE principal = ${key(who)})`,
   },
-  delegations: { delegator: by("delegator") },
+  delegations: {
+    delegator: by("delegator"),
+    aliveAt: (moment) => sql`expires > ${Number(moment)}`,
+  },
   requests: {},
 };
+
+/** The members of queries that are moments; all others are texts. */
+export const MOMENTS: readonly string[] = ["aliveAt"];
 
 /** When an approval ended, or ends at the latest. */
 function endOf({ state, updated, expires }: Approval): number {

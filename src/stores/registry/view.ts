@@ -8,7 +8,7 @@ import {
 import { assertMembers } from "../../caveats/known-members.js";
 import type { StoreTables } from "../database.js";
 import { sound, whole } from "../sound.js";
-import { type Kind, key, LOOKUPS, TABLES } from "./kinds.js";
+import { type Kind, key, LOOKUPS, MOMENTS, TABLES } from "./kinds.js";
 import { SHAPES } from "./shapes.js";
 
 /** Where records are read from. */
@@ -76,9 +76,13 @@ function some(kind: Kind, query: Query) {
   const conditions = [sql`1 = 1`];
   for (const [member, value] of Object.entries(members)) {
     if (value === undefined) continue;
-    if (typeof value !== "string") throw new TypeError(`${member}: must be a string`);
+    const text = MOMENTS.includes(member) && Number.isSafeInteger(value) ? String(value) : value;
+    if (typeof text !== "string")
+      throw new TypeError(
+        `${member}: must be ${MOMENTS.includes(member) ? "a moment" : "a string"}`,
+      );
     const lookup = lookups[member];
-    if (lookup !== undefined) conditions.push(lookup(value));
+    if (lookup !== undefined) conditions.push(lookup(text));
   }
   if (after !== undefined) {
     const table = sql.table(TABLES[kind]);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Approval } from "../../../src/agent/approvals/approval.js";
+import type { DecisionOutcome } from "../../../src/agent/approvals/approvals.js";
 import type { ApproverAnswer } from "../../../src/agent/approvals/deciding.js";
 import { createIssuingAgent } from "../../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../../src/agent/grant.js";
@@ -14,7 +15,7 @@ import { capabilityTerms } from "../../../src/agent/registry/terms.js";
 import type { Skill } from "../../../src/agent/skill.js";
 import type { Grant } from "../../../src/issuer/grant.js";
 import { createIssuer, type Issuer } from "../../../src/issuer/issuer.js";
-import { createKeyring } from "../../../src/issuer/keyring.js";
+import { createKeyring, type Keyring } from "../../../src/issuer/keyring.js";
 import { RevocationList } from "../../../src/revocation/list.js";
 import { createStores, type StoreDatabase } from "../../../src/stores/database.js";
 import { LedgerStore } from "../../../src/stores/ledger/ledger-store.js";
@@ -39,7 +40,7 @@ function skill(id: string, operation: string, effect: Skill["effect"], ran: stri
   };
 }
 
-export const GRANTS: readonly Grant[] = [
+const GRANTS: readonly Grant[] = [
   { id: "accounts:read", description: "Look", operations: ["balance", "payees"] },
   { id: "payments:write", description: "Pay", operations: ["transfer", "remove"] },
   { id: "reports:print", description: "Print", operations: ["print"] },
@@ -69,6 +70,7 @@ export interface Bank {
   readonly database: StoreDatabase;
   readonly revocations: RevocationList;
   readonly policy: PolicyTable;
+  readonly keys: Keyring;
   readonly clock: { now: number };
   readonly ran: string[];
   /** The same stores under another configuration. */
@@ -124,7 +126,18 @@ export async function bank(options: BankOptions = {}): Promise<Bank> {
       ...{ issuer, revocations, ledger, policy, skills, registry, clock: now },
     });
     return {
-      ...{ registry, agent, issuer, ledger, database, revocations, policy: table, clock, ran },
+      ...{
+        registry,
+        agent,
+        issuer,
+        ledger,
+        database,
+        revocations,
+        policy: table,
+        keys,
+        clock,
+        ran,
+      },
       again,
     };
   };
@@ -177,7 +190,7 @@ export function approve(
   { registry }: Bank,
   approval: Approval | undefined,
   more: Partial<ApproverAnswer> & { readonly as?: string; readonly userCode?: string } = {},
-) {
+): Promise<DecisionOutcome> {
   const { as = "alice", userCode, ...rest } = more;
   const { id = "", digest = "" } = approval ?? {};
   const answer = { answer: "approve" as const, digest, ...rest };

@@ -1,12 +1,5 @@
 import { randomUUID } from "node:crypto";
-import {
-  calculateJwkThumbprint,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  type JWK,
-  SignJWT,
-} from "jose";
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import type { Json, JsonObject } from "../../../src/bytes/json.js";
 import { objectIn, objectsIn, textIn } from "../../../src/client/received.js";
 import type { Bank } from "./served-bank.js";
@@ -22,16 +15,6 @@ export async function newKey(): Promise<Key> {
   const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
   const jwk = await exportJWK(publicKey);
   return { jwk, secret: privateKey, thumbprint: await calculateJwkThumbprint(jwk) };
-}
-
-/** A private key's public half. */
-export async function keyFrom(given: JWK): Promise<Key> {
-  const { d: _, ...jwk } = given;
-  return {
-    jwk,
-    secret: await importJWK(given, "EdDSA"),
-    thumbprint: await calculateJwkThumbprint(jwk),
-  };
 }
 
 /** What of a JWT is other than usual; `undefined` takes a member away. */

@@ -20,7 +20,7 @@ describe("of an agent", () => {
     ["that says how its payload is encoded", () => ({ header: { b64: true } })],
     ["for another server", () => ({ claims: { aud: "https://other.example" } })],
     ["for another endpoint", ({ url }) => ({ claims: { aud: `${url}/agent/status` } })],
-    ["for nobody", () => ({ claims: { aud: undefined } })],
+    ["for no audience", () => ({ claims: { aud: undefined } })],
     ["for a location", () => ({ claims: { aud: "https://reports.example/agent/execute" } })],
     ["without iat", () => ({ claims: { iat: undefined } })],
     ["from the future", (home) => ({ claims: { iat: seconds(home) + 30 } })],
@@ -31,7 +31,7 @@ describe("of an agent", () => {
     ["without jti", () => ({ claims: { jti: undefined } })],
     ["with a long jti", () => ({ claims: { jti: "x".repeat(257) } })],
     ["with capabilities that are no names", () => ({ claims: { capabilities: "all" } })],
-    ["of another host", () => ({ claims: { iss: "somebody" } })],
+    ["of another host", () => ({ claims: { iss: "host_other" } })],
     ["without sub", () => ({ claims: { sub: undefined } })],
     ["signed with another key", async () => ({ key: await newKey() })],
     ["signed with the host's key", (_, { host }) => ({ key: host })],
@@ -172,7 +172,7 @@ describe("of a host", () => {
     expect(await lastCodes(home)).toEqual(["invalid_jwt"]);
   });
 
-  test("an unknown one is told apart from an unknown agent, and each JWT counts once", async () => {
+  test("an unknown one differs from an unknown agent, and each JWT counts once", async () => {
     const home = await bank();
     const stranger = await driver(home);
     expect(said(await stranger.asHost("/capability/list"))).toBe("401 host_not_found");

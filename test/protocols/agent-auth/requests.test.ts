@@ -79,7 +79,7 @@ describe("request-capability", () => {
     expect(active?.["constraints"]).toEqual(expected);
   });
 
-  test("an approval that nobody gives in time denies", async () => {
+  test("an approval that does not come in time denies", async () => {
     const home = await bank();
     const one = await linked(home);
     await one.request(["transfer_funds"]);

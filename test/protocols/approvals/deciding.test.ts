@@ -10,6 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => console.close());
 
+const KEY = { kty: "OKP", crv: "Ed25519", x: "a" };
 const LIMITS = { amount: { max: 5000 }, currency: { in: ["EUR", "USD"] } };
 
 describe("a request with a code", () => {
@@ -120,8 +121,13 @@ describe("a request in the list", () => {
 describe("limits that are not right", () => {
   const wrong: readonly (readonly [string, Record<string, string | string[]>, RegExp])[] = [
     ["no number", { "g-0-0-max": "1,000" }, /"1,000" is not a number/],
-    ["more than is asked for", { "g-0-0-max": "9000" }, /9000 is more than what is asked for/],
-    ["nothing left", { "g-0-0-min": "9000" }, /9000 is more than what is asked for/],
+    [
+      "more than is asked for",
+      { "g-0-0-max": "9000" },
+      /9000 goes beyond what is asked for, at most 5000/,
+    ],
+    ["nothing left", { "g-0-0-min": "9000" }, /9000 goes beyond what is asked for, at most 5000/],
+    ["no value left", { "g-0-0-not": "5\n6", "g-0-0-in": "5" }, /No value would be left/],
     ["no choice left", { "g-0-1-in": [] }, /Leave at least one of the values/],
     ["a longer time", { lifetime: "3", unit: "hours" }, /can only be made shorter/],
     ["no time", { lifetime: "soon" }, /whole number above 0/],
@@ -191,6 +197,38 @@ describe("limits on what is not in the schema, and on choices", () => {
       currency: { in: ["EUR", "USD"] },
       urgent: false,
     });
+  });
+});
+
+describe("a request for no capability", () => {
+  test("of an agent that is only to be taken on", async () => {
+    const asked = await console.ask({ capabilities: [] });
+    const bob = await console.signedIn("bob");
+    const page = await bob.post("/device", { user_code: asked.userCode }, "/device");
+    expect(words(page.text)).toContain("Only to act for you");
+    expect(page.text).not.toContain("Your limits");
+    const at = page.path.replace("/approvals", "");
+    await bob.post(at, { answer: "approve" }, at);
+    expect((await console.registry.agent(asked.agent))?.status).toBe("active");
+    expect((await console.registry.host(asked.host))?.principal).toBe("bob");
+  });
+
+  test("of a host whose user takes over an agent that acts on its own", async () => {
+    const hosts = { hostKey: KEY, hostThumbprint: "alone", hostName: "Server" };
+    const alone = await console.registry.register({
+      ...{ ...hosts, agentKey: { ...KEY, x: "b" }, agentThumbprint: "alone-agent" },
+      ...{ name: "Nightly", mode: "autonomous" },
+    });
+    if (!alone.ok) throw new Error(alone.message);
+    const claimed = await console.registry.claim({ ...hosts, agent: alone.agent.id });
+    if (!claimed.ok || claimed.approval === undefined) throw new Error("nothing waits");
+    const carol = await console.signedIn("carol");
+    const page = await carol.post("/device", { user_code: claimed.userCode ?? "" }, "/device");
+    expect(words(page.text)).toContain("you take over an agent that acts on its own until now");
+    const at = page.path.replace("/approvals", "");
+    await carol.post(at, { answer: "approve" }, at);
+    expect((await console.registry.agent(alone.agent.id))?.status).toBe("claimed");
+    expect((await console.registry.hostsOf("carol")).map(({ id }) => id)).toContain(alone.host.id);
   });
 });
 

@@ -333,6 +333,16 @@ describe("a request that is over", () => {
     expect(grant?.status).not.toBe("active");
   });
 
+  test("its code is good for nothing", async () => {
+    const asked = await console.ask();
+    const carol = await console.signedIn("carol");
+    console.advance(301_000);
+    const page = await carol.post("/device", { user_code: asked.userCode }, "/device");
+    expect(page.status).toBe(410);
+    expect(words(page.text)).toContain("Too late");
+    expect(page.text).not.toContain("transfer_funds");
+  });
+
   test("an unknown one is not there", async () => {
     const carol = await console.signedIn("carol");
     expect((await carol.get("/requests/approval_none")).status).toBe(404);

@@ -29,7 +29,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 import { Visitor } from "./visitor.js";
 
 /** Users that can sign in, by development tokens. */
-export const USERS = ["alice", "bob", "carol"] as const;
+const USERS = ["alice", "bob", "carol"] as const;
 
 export type User = (typeof USERS)[number];
 
@@ -43,7 +43,7 @@ export interface TestConsoleOptions
 }
 
 /** What an agent asks for, other than to transfer funds of alice. */
-export interface Asking {
+interface Asking {
   /** Whose host it is; a host that is linked to none unless given. */
   readonly user?: User | undefined;
   readonly capabilities?: readonly string[];
@@ -55,7 +55,7 @@ export interface Asking {
 }
 
 /** A request that waits, as its agent knows it. */
-export interface AskedRequest {
+interface AskedRequest {
   readonly approval: Approval;
   readonly agent: string;
   readonly host: string;
@@ -84,7 +84,7 @@ export interface TestConsole {
   close(): Promise<void>;
 }
 
-export const SKILLS: readonly Skill[] = [
+const SKILLS: readonly Skill[] = [
   {
     id: "transfer_funds",
     name: "Transfer",
@@ -128,8 +128,9 @@ export function tokenOf(user: User): string {
 /** Starts a console on a free port of 127.0.0.1. */
 export async function startConsole(options: TestConsoleOptions = {}): Promise<TestConsole> {
   const { settings = {}, publicUrl, port: wanted, login, ...others } = options;
-  let ahead = 0;
-  const clock = (): number => Date.now() + ahead;
+  // Stands still, but where a test sets it ahead.
+  let now = Date.now();
+  const clock = (): number => now;
   const lines: string[] = [];
   const write = (fields: object, message: string): void => {
     lines.push(JSON.stringify({ ...fields, message }));
@@ -224,7 +225,7 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
       (await events()).map(({ change = "", codes = [] }) => [change, ...codes].join(" ")),
     logged: () => lines.join("\n"),
     advance: (milliseconds) => {
-      ahead += milliseconds;
+      now += milliseconds;
     },
     now: clock,
     close: async () => {

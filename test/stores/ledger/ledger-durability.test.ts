@@ -91,7 +91,7 @@ test("an open ledger with something left to write keeps no process alive", async
 
 test.runIf(posix)("a file that may not grow stops committing, but not the agent", () => {
   const path = join(temporaryFolder(), "proviso.db");
-  const command = 'ulimit -f 300; exec "$@"';
+  const command = 'ulimit -f 600; exec "$@"';
   const words = ["bash", process.execPath, child("fill-ledger"), path];
   const { stdout, stderr } = spawnSync("bash", ["-c", command, ...words], { timeout: 50_000 });
   expect(String(stderr)).toBe("");

@@ -1,10 +1,44 @@
 import { expect } from "vitest";
 import type { Approval } from "../../../src/agent/approvals/approval.js";
-import type { RegistryDraft, RegistryView } from "../../../src/agent/registry/registry-store.js";
-import { type Contender, type Did, does, type Race, runRaces, won } from "./race.js";
+import type {
+  RegistryDraft,
+  RegistryStore,
+  RegistryView,
+} from "../../../src/agent/registry/registry-store.js";
+import { type LedgerStore, openLedger } from "../../../src/stores/ledger/ledger-store.js";
+import { openRegistry } from "../../../src/stores/registry/registry-store.js";
+import { type Did, onlyOne, type Race, runRaces, won } from "../../support/races.js";
 import { agent, answered, approval, delegation, grant, host, NOW, subject } from "./support.js";
 
 // What the store promises, with decisions as small as they can be: each rests on records that it puts.
+
+interface Side {
+  readonly store: RegistryStore;
+  readonly ledger: LedgerStore;
+}
+type Contender = (side: Side, round: string) => Promise<string | undefined>;
+
+/** A race between contenders that know their records by the round's id. */
+interface StoreRace {
+  readonly name: string;
+  readonly before?: (draft: RegistryDraft, round: string) => Promise<void>;
+  readonly contenders: readonly [Contender, Contender, ...Contender[]];
+  readonly after: (view: RegistryView, round: string, did: Did) => Promise<void>;
+}
+
+/** A contender that decides on a draft whether it does anything, and notes that it has. */
+function does(
+  change: string,
+  decide: (draft: RegistryDraft, round: string) => Promise<boolean>,
+): Contender {
+  const at = new Date(NOW).toISOString();
+  return ({ store }, round) =>
+    store.change(async (draft) => {
+      if (!(await decide(draft, round))) return undefined;
+      draft.note({ kind: "registration", at, decision: "allowed", change, record: round });
+      return change;
+    });
+}
 
 /** A host with an active agent, and a pending grant that waits for an approval. */
 async function waiting(
@@ -198,21 +232,15 @@ const both = (name: string, first: "x" | "y", second: "x" | "y"): Contender =>
     return true;
   });
 
-const use: Contender = async (store, n) =>
-  (await store.useOnce("race", n, NOW + 1))
-    ? does("used once", async () => true)(store, n)
+const use: Contender = async (side, n) =>
+  (await side.store.useOnce("race", n, NOW + 1))
+    ? does("used once", async () => true)(side, n)
     : undefined;
 
-const prune: Contender = async (store) => {
+const prune: Contender = async ({ store }) => {
   await store.prune(NOW);
   return undefined;
 };
-
-/** One of them did something, and the rest came too late: gives what it was. */
-function onlyOne(did: Did): string {
-  expect(won(did)).toHaveLength(1);
-  return won(did)[0] ?? "";
-}
 
 /** The grant is active if the approval came first and nothing revoked it after. */
 async function standsTogether(view: RegistryView, n: string, did: Did): Promise<void> {
@@ -240,7 +268,7 @@ const keyed = {
     draft.put("hosts", host(n, { thumbprint: `${n}.old` })),
 };
 
-const RACES: readonly Race[] = [
+const RACES: readonly StoreRace[] = [
   {
     ...{ name: "two approvals of one request", ...pending, contenders: [approve, approve] },
     after: standsAsDecided,
@@ -465,4 +493,28 @@ const RACES: readonly Race[] = [
   },
 ];
 
-runRaces(RACES);
+const races: readonly Race<Side, string>[] = RACES.map(({ name, before, contenders, after }) => ({
+  name,
+  contenders,
+  before: async ({ store }, round) => {
+    await store.change(async (draft) => before?.(draft, round));
+    return round;
+  },
+  after: ({ store }, round, did) => store.read((view) => after(view, round, did)),
+}));
+
+runRaces(
+  races,
+  (database) => ({
+    // However slow the machine is, no change gives up.
+    store: openRegistry(database, { runs: 1000 }),
+    ledger: openLedger(database),
+  }),
+  async ({ ledger }, done) => {
+    const events = await ledger.list({ kind: "registration" });
+    const noted = events.map(({ record, change }) => `${record} ${change}`).sort();
+    const did = done.flatMap(([round, all]) => won(all).map((change) => `${round} ${change}`));
+    expect(noted).toEqual(did.sort());
+    await ledger.close();
+  },
+);

@@ -117,6 +117,9 @@ onBothDatabases((place) => {
     expect(await found((view) => view.hosts, { principal: "alice" })).toBe("ac");
     expect(await found((view) => view.hosts, { thumbprint: "thumb-c" })).toBe("c");
     expect(await found((view) => view.delegations, { delegator: "b" })).toBe("Bbd");
+    const aliveAt = NOW + 600_000;
+    expect(await found((view) => view.delegations, { aliveAt })).toBe("");
+    expect(await found((view) => view.delegations, { aliveAt: aliveAt - 1 })).toBe("acBbd");
     const wrong = [
       [{ hosts: "h" }, 'query.hosts: unknown member; did you mean "host"?'],
       [{ limit: 0 }, "limit: must be 1 to 1000"],

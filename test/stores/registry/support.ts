@@ -83,7 +83,7 @@ export function subject(
 export function delegation(id: string, more: Partial<DelegationRecord> = {}): DelegationRecord {
   return {
     ...{ id, tenant: "default", delegator: "a", delegatee: "b", scopes: ["payments:write"] },
-    ...{ revocationId: "rv_AAAAAAAAAAAAAAAAAAAAAA", capabilityId: "cap_a" },
+    ...{ revocationId: "rv_AAAAAAAAAAAAAAAAAAAAAA", ancestors: [], capabilityId: "cap_a" },
     ...{ created: NOW, expires: NOW + 600_000 },
     ...more,
   };

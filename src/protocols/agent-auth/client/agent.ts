@@ -6,6 +6,7 @@ import { textIn } from "../../../client/received.js";
 import { CAPABILITY_HEADER } from "../../../http/headers.js";
 import { type AskOptions, askingBody, type CapabilityAsked } from "./asking.js";
 import type { Signer } from "./keys.js";
+import { pause } from "./pause.js";
 import {
   agentIn,
   type CapabilityDefinition,
@@ -34,30 +35,37 @@ export interface WaitOptions {
 /** What an agent is made of. @internal */
 export interface AgentParts {
   readonly wire: Wire;
-  readonly host: Signer;
+  /** The host's key, as it is now. */
+  readonly host: () => Signer;
   readonly key: Signer;
   readonly hostId: string;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
 
+/** Seconds between two looks, and for an approval, where the server does not say. */
+const INTERVAL = 5;
+const LONGEST = 300;
 /** Milliseconds by which a token is renewed before it ends. */
 const EARLY = 5_000;
 
 /**
  * A registered agent, as its own program has it: it asks for capabilities, keeps their tokens, narrows them
  * offline and executes. Made by {@link AgentAuthClient}. Its methods throw AgentAuthError if the server's
- * answer is an error, and ClientError if there is none.
+ * answer is an error, and ClientError if there is no answer.
  */
 export class AgentAuthAgent {
   readonly #parts: AgentParts;
   readonly #definitions = new Map<string, CapabilityDefinition>();
   #state: ReceivedAgent;
+  /** Milliseconds since 1970 at which what waits for an approval is over. */
+  #deadline: number;
 
   /** @internal */
   constructor(state: ReceivedAgent, parts: AgentParts) {
     this.#state = state;
     this.#parts = parts;
+    this.#deadline = this.#deadlineOf(state);
   }
 
   get id(): string {
@@ -72,23 +80,30 @@ export class AgentAuthAgent {
   /** Asks the server for the agent's state, with new tokens. */
   async status(): Promise<ReceivedAgent> {
     const waiting = this.#state.status !== "active";
-    const { wire, host } = this.#parts;
+    const { wire } = this.#parts;
     // Only its host can ask about an agent that is not active.
-    const jwt = waiting ? await host.sign("host+jwt", this.#hostClaims()) : await this.#jwt();
+    const jwt = await (waiting ? this.#hostJwt() : this.#jwt());
     const query = { agent_id: this.id };
     const body = await wire.ask("status", "/agent/status", { jwt, query });
     this.#state = agentIn(body, wire.discovery.issuer);
     return this.#state;
   }
 
-  /** Waits until neither the agent nor any of its grants is pending. @throws The signal's reason. */
+  /**
+   * Waits until neither the agent nor any of its grants is pending, or the time for an approval is over: an
+   * agent that is pending then can be registered again with the same key.
+   *
+   * @throws The signal's reason.
+   */
   async waitForApproval({ interval, signal }: WaitOptions = {}): Promise<ReceivedAgent> {
-    const seconds = interval ?? this.#state.approval?.interval ?? 5;
+    const seconds = interval ?? this.#state.approval?.interval ?? INTERVAL;
     for (;;) {
       signal?.throwIfAborted();
+      const late = this.#parts.clock() > this.#deadline;
       const state = await this.status();
       const waits = state.grants.some(({ status }) => status === "pending");
-      if (state.status !== "pending" && !(waits && state.status === "active")) return state;
+      const decided = state.status !== "pending" && !(waits && state.status === "active");
+      if (decided || late) return state;
       await pause(seconds * 1000, signal);
     }
   }
@@ -131,6 +146,7 @@ export class AgentAuthAgent {
     const named = new Set(asked.grants.map(({ capability }) => capability));
     const others = this.#state.grants.filter(({ capability }) => !named.has(capability));
     const { approval, grants } = asked;
+    this.#deadline = Math.max(this.#deadline, this.#deadlineOf(asked));
     this.#state = {
       ...{ id: this.id, status: this.#state.status, grants: [...others, ...grants] },
       ...(approval === undefined ? {} : { approval }),
@@ -217,9 +233,14 @@ export class AgentAuthAgent {
     });
   }
 
-  #hostClaims(): { readonly iss: string; readonly aud: string } {
+  #deadlineOf({ approval }: ReceivedAgent): number {
+    return this.#parts.clock() + (approval?.expiresIn ?? LONGEST) * 1000;
+  }
+
+  #hostJwt(): Promise<string> {
     const { wire, host } = this.#parts;
-    return { iss: host.thumbprint, aud: wire.discovery.issuer };
+    const key = host();
+    return key.sign("host+jwt", { iss: key.thumbprint, aud: wire.discovery.issuer });
   }
 }
 
@@ -227,18 +248,4 @@ function tokenIn(grants: readonly ReceivedGrant[], capability: string): Received
   return grants.find(
     (grant) => grant.capability === capability && grant.status === "active" && grant.token,
   );
-}
-
-function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 }

@@ -16,7 +16,7 @@ export class AgentAuthError extends AgentFault {
   }
 }
 
-/** The error that an answer is; `undefined` if it is none. */
+/** The error that an answer is; `undefined` for a success. */
 export function agentAuthFault(response: Response, body: Json | undefined): AgentFault | undefined {
   if (response.ok) return undefined;
   return new AgentAuthError(response.status, objectIn(body), response.headers);

@@ -36,7 +36,7 @@ export interface RegisterOptions extends AskOptions {
 
 /**
  * A host's way to one server: registers agents and manages them. Made by {@link createAgentAuthClient}. Its
- * methods throw AgentAuthError if the server's answer is an error, and ClientError if there is none.
+ * methods throw AgentAuthError if the server's answer is an error, and ClientError if there is no answer.
  */
 export class AgentAuthClient {
   readonly discovery: Discovery;
@@ -152,7 +152,7 @@ export class AgentAuthClient {
   #agent(state: ReceivedAgent, key: Signer): AgentAuthAgent {
     const hostId = state.hostId ?? this.#host.thumbprint;
     return new AgentAuthAgent(state, {
-      ...{ wire: this.#wire, host: this.#host, key, hostId, clock: this.#clock },
+      ...{ wire: this.#wire, host: () => this.#host, key, hostId, clock: this.#clock },
     });
   }
 }

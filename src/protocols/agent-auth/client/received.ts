@@ -87,7 +87,7 @@ function malformed(origin: string, what: string): ClientError {
   return new ClientError("answer_malformed", `the discovery document of ${origin} ${what}`, origin);
 }
 
-/** A capability in a list or a description; without a name it is none. */
+/** A capability in a list or a description; `undefined` without a name. */
 export function definitionIn(value: JsonObject): CapabilityDefinition | undefined {
   const { name, description, location, input, output, grant_status: granted } = value;
   if (typeof name !== "string") return undefined;

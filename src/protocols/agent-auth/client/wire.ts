@@ -45,7 +45,7 @@ export class Wire {
    * @param name - As the discovery document has it.
    * @param path - Where it is below the issuer, for those that the document does not have.
    * @throws AgentAuthError if the answer is an error.
-   * @throws ClientError if there is none, or none of that kind.
+   * @throws ClientError if there is no answer, or not one of that kind.
    */
   ask(name: string, path: string, request: WireRequest): Promise<JsonObject> {
     const { endpoints, issuer } = this.discovery;

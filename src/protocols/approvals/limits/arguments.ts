@@ -16,7 +16,7 @@ export interface Argument {
 }
 
 /** What can be limited of a grant that is asked for. */
-export interface Arguments {
+interface Arguments {
   readonly known: readonly Argument[];
   /** Whether a call may have other arguments too. */
   readonly open: boolean;

@@ -48,7 +48,9 @@ const OTHER_ROWS = 2;
 
 /** The fields of an approval. */
 export function fieldsOf({ subject, digest }: Approval, argumentsOf: ArgumentsOf): ApprovalFields {
-  const grants = subject.asked.map((asked, place): GrantFields => {
+  // An agent that is taken over ends: there is nothing to take away from what it had.
+  const limited = subject.kind === "agent-claim" ? [] : subject.asked;
+  const grants = limited.map((asked, place): GrantFields => {
     const authority = meetOf([asked.hops]);
     const { known: all, open } = argumentsOf(asked, authority);
     const known = all.map((argument) => stillAllowed(argument, authority));

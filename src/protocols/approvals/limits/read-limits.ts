@@ -3,18 +3,14 @@ import { overreaches } from "../../../caveats/attenuation.js";
 import { constraintRule } from "../../../caveats/constraints-rule.js";
 import type { Constraint, Hop, HopInit } from "../../../caveats/hop.js";
 import type { Overreach } from "../../../caveats/hop-rule.js";
-import { isScalar, type Scalar, type ScalarType, shown } from "../../../caveats/scalar.js";
+import { isScalar, type Scalar, shown } from "../../../caveats/scalar.js";
 import { parseTime } from "../../../caveats/time.js";
 import { normalizeHop } from "../../../caveats/write-hop.js";
 import type { Form } from "../form.js";
+import { html, type Part } from "../markup/markup.js";
+import { domainWords } from "../markup/words.js";
 import type { ApprovalFields, ArgumentFields, GrantFields, OtherFields } from "./fields.js";
-
-/** Something wrong with what a field has. */
-export interface FieldProblem {
-  /** The field's name, which is its id too. */
-  readonly field: string;
-  readonly message: string;
-}
+import { ANY, type FieldProblem, readChoices, readNumber, readValues } from "./read-values.js";
 
 /** What a user takes away. */
 export interface Limits {
@@ -26,7 +22,6 @@ export interface Limits {
 }
 
 const UNITS: Readonly<Record<string, number>> = { minutes: 60, hours: 3600, days: 86_400 };
-const MOST_VALUES = 100;
 
 /** Reads what a form takes away. A field that is empty takes away nothing. */
 export function readLimits(
@@ -50,9 +45,9 @@ export function readLimits(
     );
     if (hop !== undefined) hops[String(grant.place)] = hop;
   }
-  if (granted.length === 0) {
+  if (granted.length === 0 && fields.grants.length > 0) {
     const message = "Choose at least one of what is asked for, or deny the request.";
-    problems.push({ field: fields.grants[0]?.granted ?? "main", message });
+    problems.push({ field: fields.grants[0]?.granted ?? "reason", message });
   }
   return { granted, hops, problems };
 }
@@ -169,78 +164,12 @@ function readOther(
   }
 }
 
-const ANY: readonly ScalarType[] = ["string", "number", "boolean", "null"];
-
-function readNumber(text: string, field: string, problems: FieldProblem[]): number | undefined {
-  const given = text.trim();
-  if (given === "") return undefined;
-  const number = numberIn(given);
-  if (number === undefined) {
-    const message = `${shown(given)} is not a number; write it as in 1000 or 12.5, without separators.`;
-    problems.push({ field, message });
-  }
-  return number;
-}
-
-function numberIn(text: string): number | undefined {
-  return /^-?\d{1,20}(\.\d{1,20})?$/.test(text) ? Number(text) : undefined;
-}
-
-/** Values, one a line. */
-function readValues(
-  text: string,
-  types: readonly ScalarType[],
-  field: string,
-  problems: FieldProblem[],
-): readonly Scalar[] | undefined {
-  const lines = text.split(/\r\n?|\n/).filter((line) => line !== "");
-  if (lines.length === 0) return undefined;
-  if (lines.length > MOST_VALUES) {
-    problems.push({ field, message: `Give at most ${MOST_VALUES} values.` });
-    return undefined;
-  }
-  const values = new Set<Scalar>();
-  for (const line of lines) {
-    const value = valueIn(line, types);
-    if (value !== undefined) values.add(value);
-    else problems.push({ field, message: `${shown(line)} is not a number.` });
-  }
-  return [...values];
-}
-
-/** A line as a value: where an argument has several types, as JSON if it is some, else as a text. */
-function valueIn(line: string, types: readonly ScalarType[]): Scalar | undefined {
-  const [only, ...more] = types;
-  if (more.length === 0 && only === "string") return line;
-  if (more.length === 0 && only === "number") return numberIn(line.trim());
-  try {
-    const value: unknown = JSON.parse(line);
-    return isScalar(value) ? value : line;
-  } catch {
-    return line;
-  }
-}
-
-/** Of values that are listed, those that were left ticked; nothing is taken away if all were. */
-function readChoices(
-  form: Form,
-  field: string,
-  choices: readonly Scalar[],
-  problems: FieldProblem[],
-): readonly Scalar[] | undefined {
-  const ticked = new Set(form.all(field));
-  const left = choices.filter((_, at) => ticked.has(String(at)));
-  if (left.length === choices.length) return undefined;
-  if (left.length === 0) problems.push({ field, message: "Leave at least one of the values." });
-  return left;
-}
-
 /** The hop that says it, if it takes anything away; every way in which it claims more than is asked for is a problem. */
 function checkedHop(init: HopInit, grant: GrantFields, problems: FieldProblem[]): Hop | undefined {
   if (Object.keys(init).length === 0) return undefined;
   const hop = normalizeHop(init);
   for (const overreach of overreaches(grant.authority, hop)) {
-    problems.push({ field: fieldOf(overreach, grant), message: wordsOf(overreach) });
+    problems.push({ field: fieldOf(overreach, grant), message: wordsOf(overreach, grant) });
   }
   return hop;
 }
@@ -264,9 +193,18 @@ function fieldOf(
   return others[0]?.values ?? "lifetime";
 }
 
-function wordsOf({ value, allowed, message }: Overreach): string {
+function wordsOf({ rule, value, allowed, message }: Overreach, { authority }: GrantFields): Part {
   if (message.endsWith("would leave nothing")) return "Nothing would be left.";
-  return allowed === false
-    ? `${shown(value)}: nothing of this is left.`
-    : `${shown(value)} is more than what is asked for, ${shown(allowed)}. A limit can only take away.`;
+  const limits = Object.entries(authority.constraints ?? {});
+  const own = limits.find(([name]) => isRuleOf(rule, name));
+  const asked = own === undefined ? shown(allowed) : domainWords(own[1]);
+  if (typeof value === "object" && value !== null) {
+    return html`No value would be left of what is asked for, ${asked}.`;
+  }
+  return html`${shown(value)} goes beyond what is asked for, ${asked}: a limit can only take away.`;
+}
+
+function isRuleOf(rule: string, argument: string): boolean {
+  const own = constraintRule(argument);
+  return rule === own || rule.startsWith(`${own}.`);
 }

@@ -1,6 +1,7 @@
 import { IDENTITY, isIdentity } from "../../../auth/identity.js";
 import { errorCode } from "../../../bytes/error-code.js";
 import { assertMembers } from "../../../caveats/known-members.js";
+import { isLoopback } from "../../../client/address.js";
 import type { LoginOutcome, OpenIdLogin } from "./login.js";
 
 /** An identity provider, and what the console is to it. */
@@ -21,7 +22,6 @@ export interface OpenIdLoginOptions {
 type Client = typeof import("openid-client");
 type Configuration = import("openid-client").Configuration;
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 /** Milliseconds after a failure for which the provider is not asked again. */
 const PAUSE = 1000;
 
@@ -108,7 +108,7 @@ function text(value: unknown, name: string): string {
 function issuerUrl(value: unknown): URL {
   const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
   if (url?.protocol === "https:") return url;
-  if (url?.protocol === "http:" && LOOPBACK.test(url.hostname)) return url;
+  if (url?.protocol === "http:" && isLoopback(url.hostname)) return url;
   throw new TypeError("login.issuer: must be an https: URL, or an http: URL of loopback");
 }
 

@@ -57,7 +57,7 @@ function rows(label: string, words: KeyWords, now: number): readonly Row[] {
 }
 
 /** A limit on one argument: `at least 1, at most 1000`. */
-export function limitWords(limit: Constraint): Markup {
+function limitWords(limit: Constraint): Markup {
   if (limit === null || typeof limit !== "object") return html`exactly ${value(limit)}`;
   return operatorWords(limit);
 }

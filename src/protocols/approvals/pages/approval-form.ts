@@ -2,7 +2,7 @@ import type { Approval } from "../../../agent/approvals/approval.js";
 import type { Scalar, ScalarType } from "../../../caveats/scalar.js";
 import type { Form } from "../form.js";
 import type { ApprovalFields, ArgumentFields, GrantFields, OtherFields } from "../limits/fields.js";
-import type { FieldProblem } from "../limits/read-limits.js";
+import type { FieldProblem } from "../limits/read-values.js";
 import { html, type Markup, type Part } from "../markup/markup.js";
 import { said } from "../markup/said.js";
 import { seconds } from "../markup/times.js";
@@ -11,7 +11,7 @@ import type { Session } from "../session/sessions.js";
 import { csrf } from "./layout.js";
 
 /** The form as the user sent it, to be shown again, and what is wrong with it. */
-export interface SentForm {
+interface SentForm {
   readonly form: Form;
   readonly problems: readonly FieldProblem[];
 }
@@ -25,6 +25,11 @@ export interface ApprovalFormParts {
   readonly sent?: SentForm;
 }
 
+// Enter in a field presses the first of the buttons, which must not be the one that approves.
+const SHOW = html`<button type="submit" name="answer" value="check">Show what is left</button> `;
+const APPROVE = html`<button type="submit" name="answer" value="approve" class="main">Approve</button> `;
+const DENY = html`<button type="submit" name="answer" value="deny" class="stop">Deny</button> `;
+
 /** The form by which a user approves, takes something away and approves, or denies. */
 export function approvalForm(parts: ApprovalFormParts): Markup {
   const { action, approval, fields, session, sent } = parts;
@@ -35,7 +40,9 @@ export function approvalForm(parts: ApprovalFormParts): Markup {
 ${csrf(session)}
 <input type="hidden" name="digest" value="${digest}">
 <input type="hidden" name="form" value="${fields.form}">
-<h2>Your limits</h2>
+${
+  fields.grants.length > 0 &&
+  html`<h2>Your limits</h2>
 <p>Each field only takes something away from what is asked for. A field that is empty takes nothing away. Where you limit an argument, a call must have it.</p>
 ${fields.grants.map((grant) => grantFields(grant, several, field))}
 <fieldset><legend>How long</legend>
@@ -46,13 +53,12 @@ ${field.wrong("lifetime")}
 <input type="text" inputmode="numeric" id="lifetime" name="lifetime" autocomplete="off" value="${field.text("lifetime")}"${field.described("lifetime", true)}></div>
 <div class="field"><label for="unit">Unit of that time</label>
 <select id="unit" name="unit">${["minutes", "hours", "days"].map((unit) => option(unit, unit, field.text("unit")))}</select></div>
-</div></fieldset>
+</div></fieldset>`
+}
 <div class="field"><label for="reason">Why, if you deny (the agent sees it)</label>
 <input type="text" id="reason" name="reason" maxlength="500" autocomplete="off" value="${field.text("reason")}"></div>
 <div class="buttons">
-<button type="submit" name="answer" value="check">Show what is left</button>
-<button type="submit" name="answer" value="approve" class="main">Approve</button>
-<button type="submit" name="answer" value="deny" class="stop">Deny</button>
+${fields.grants.length > 0 ? [SHOW, APPROVE, DENY] : [DENY, APPROVE]}
 </div>
 </form>`;
 }

@@ -1,4 +1,4 @@
-import type { Approval, AskedGrant } from "../../../agent/approvals/approval.js";
+import type { Approval, ApprovalKind, AskedGrant } from "../../../agent/approvals/approval.js";
 import type { Hop } from "../../../caveats/hop.js";
 import { meet, meetOf } from "../../../caveats/meet.js";
 import type { GrantFields } from "../limits/fields.js";
@@ -41,7 +41,7 @@ ${rowList([
 ${host !== undefined && !asker.hostLinked && html`<p class="warning">This host is not linked to you yet. If you approve, it is: its agents then act for you.</p>`}
 </section>
 <section class="card" aria-labelledby="what"><h2 id="what">What it asks for</h2>
-${subject.asked.length === 0 && html`<p>Nothing but to act for you: what it may do then needs approvals of its own.</p>`}
+${(subject.asked.length === 0 || subject.kind === "agent-claim") && html`<p>${BESIDES[subject.kind]}</p>`}
 ${subject.asked.map((one) => askedDetails(one, now))}
 ${rowList([
   ["For", seconds(subject.lifetime)],
@@ -59,6 +59,14 @@ ${
 }</section>`;
 }
 
+/** What a request is about beside the grants that it names. */
+const BESIDES: Readonly<Record<ApprovalKind, string>> = {
+  "agent-grants": "Only to act for you: what it may do then needs approvals of its own.",
+  "agent-claim":
+    "That you take over an agent that acts on its own until now: it ends, with what it may do, and its host is linked to you from then on.",
+  capabilities: "Nothing.",
+};
+
 function askedDetails(asked: AskedGrant, now: number): Markup {
   const { resources, hops } = asked;
   return html`<h3>${said(asked.name ?? asked.grant)}</h3>
@@ -67,7 +75,10 @@ ${rowList([
   ["Operations", html`<ul>${asked.operations.map((one) => html`<li>${said(one)}</li>`)}</ul>`],
   resources !== undefined && [
     `Resources (${resources.length})`,
-    html`<ul>${resources.map(({ displayName }) => html`<li>${said(displayName)}</li>`)}</ul>`,
+    html`<ul>${resources.map(
+      ({ displayName, kind }) =>
+        html`<li>${said(displayName)}${kind === "collection" && " and all in it"}</li>`,
+    )}</ul>`,
   ],
 ])}
 ${limitList(authorityWords(meetOf([hops]), now), "Without limits on its arguments.")}

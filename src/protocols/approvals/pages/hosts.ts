@@ -7,7 +7,7 @@ import { csrf, type PageParts, type Whereabouts } from "./layout.js";
 import { cards, rowList } from "./listing.js";
 
 /** What a new host is shown with, once. */
-export interface NewHost {
+interface NewHost {
   readonly host: HostRecord;
   readonly enrolmentToken: string;
 }

@@ -2,7 +2,8 @@ import type { Router } from "express";
 import { type Desk, goTo, refuse, show } from "../desk.js";
 import { formOf } from "../form.js";
 import { devicePage } from "../pages/device.js";
-import { canAnswer } from "./standing.js";
+import { REFUSALS } from "./refusals.js";
+import { canAnswer, canSee } from "./standing.js";
 import { query, visit } from "./visit.js";
 
 /** Entering the code that an agent shows: `verification_uri`, with the code in `verification_uri_complete`. */
@@ -27,7 +28,10 @@ export function deviceRoutes(desk: Desk, router: Router): void {
       }
       const code = formOf(req).text("user_code").slice(0, 64);
       const approval = await desk.approvals.byUserCode(code);
-      if (approval === undefined) {
+      if (approval?.state === "expired") {
+        return refuse(desk, req, res, { ...REFUSALS.approval_expired, record: approval.id });
+      }
+      if (approval === undefined || (approval.state !== "pending" && !canSee(approval, session))) {
         desk.record({ status: 400, code: "user_code_invalid", title: "", message: "" }, session);
         const wrong =
           "No request has this code now. Compare it with what the agent shows: 8 letters, no vowels, no digits.";

@@ -1,12 +1,12 @@
 import type { Router } from "express";
 import type { Approval } from "../../../agent/approvals/approval.js";
-import type { DecisionCode } from "../../../agent/approvals/deciding.js";
-import { type Desk, goTo, type Refusal, refuse, show } from "../desk.js";
+import { type Desk, goTo, refuse, show } from "../desk.js";
 import { formOf } from "../form.js";
 import { fieldsOf, namesOf } from "../limits/fields.js";
 import { readLimits } from "../limits/read-limits.js";
 import { requestPage, waitingPage } from "../pages/requests.js";
 import { givenBefore } from "./given-before.js";
+import { REFUSALS, STALE } from "./refusals.js";
 import { canAnswer, canSee, enteredCode } from "./standing.js";
 import { idIn, type Visit, visit } from "./visit.js";
 
@@ -40,19 +40,10 @@ async function found(desk: Desk, { req, res, session }: Visit): Promise<Approval
   const id = idIn(req);
   const approval = await desk.approvals.get(id);
   if (approval !== undefined && canSee(approval, session)) return approval;
-  const refusal: Refusal =
-    approval === undefined
-      ? {
-          ...{ status: 404, code: "approval_unknown", title: "No such request" },
-          message: "There is no such request, or it is long over.",
-        }
-      : { ...REFUSALS.approver_denied, record: id };
-  refuse(desk, req, res, refusal);
+  const refusal = REFUSALS[approval === undefined ? "approval_unknown" : "approver_denied"];
+  refuse(desk, req, res, approval === undefined ? refusal : { ...refusal, record: id });
   return undefined;
 }
-
-const STALE =
-  "What you were shown has changed, so nothing was decided. This is the request as it is now: look at it again.";
 
 async function answer(desk: Desk, one: Visit, approval: Approval): Promise<void> {
   const { req, res, session } = one;
@@ -77,7 +68,9 @@ async function answer(desk: Desk, one: Visit, approval: Approval): Promise<void>
     { principal: session.principal, userCode: enteredCode(approval, session) },
     {
       ...{ answer: wanted, digest: form.text("digest") },
-      ...(wanted === "approve" ? { granted: limits.granted, hops: limits.hops } : {}),
+      ...(wanted === "approve" && fields.grants.length > 0
+        ? { granted: limits.granted, hops: limits.hops }
+        : {}),
       ...(reason === "" ? {} : { reason }),
     },
   );
@@ -131,35 +124,3 @@ async function showRequest(
 function decided({ decisions }: Approval, principal: string): boolean {
   return decisions.some(({ approver }) => approver === principal);
 }
-
-const REFUSALS: { readonly [Code in DecisionCode]: Refusal } = {
-  approval_unknown: {
-    ...{ status: 404, code: "approval_unknown", title: "No such request" },
-    message: "There is no such request, or it is long over.",
-  },
-  approval_settled: {
-    ...{ status: 409, code: "approval_settled", title: "Decided already" },
-    message: "This request has been decided already, so your answer changes nothing.",
-  },
-  approval_expired: {
-    ...{ status: 410, code: "approval_expired", title: "Too late" },
-    message: "The time to answer is over, so nothing was granted. The agent can ask again.",
-  },
-  approver_denied: {
-    ...{ status: 403, code: "approver_denied", title: "For another user" },
-    message: "This request is for another user to decide. You are not shown what it asks for.",
-    otherUser: true,
-  },
-  user_code_invalid: {
-    ...{ status: 403, code: "user_code_invalid", title: "Enter the code first" },
-    message: "To decide about this request, enter the code that the agent shows.",
-  },
-  digest_mismatch: {
-    ...{ status: 409, code: "digest_mismatch", title: "The request has changed" },
-    message: STALE,
-  },
-  hop_invalid: {
-    ...{ status: 400, code: "hop_invalid", title: "Not understood" },
-    message: "These limits cannot be kept.",
-  },
-};

@@ -1,0 +1,80 @@
+import { assertMembers } from "../../caveats/known-members.js";
+import type { RegistryStore } from "../registry/registry-store.js";
+
+/** An agent that the operator lists, beside those that are registered. */
+export interface ListedAgent {
+  /** What delegations call it. */
+  readonly id: string;
+  /** The name that it authenticates by, as hops and access tokens have it; its id unless given. */
+  readonly invoker?: string;
+  /** The agents' tenant unless given. */
+  readonly tenant?: string;
+}
+
+/** An agent that can delegate, or be delegated to. */
+export interface KnownAgent {
+  readonly id: string;
+  readonly invoker: string;
+  readonly tenant: string;
+  /** Whether it may act now. */
+  readonly active: boolean;
+}
+
+/** The tenant of agents that say none. */
+export const DEFAULT_TENANT = "default";
+
+const MEMBERS = ["id", "invoker", "tenant"];
+
+/** The agents that there are: those listed, then those registered, whose id is their invoker's name too. */
+export class DelegationAgents {
+  readonly #byId = new Map<string, KnownAgent>();
+  readonly #byInvoker = new Map<string, KnownAgent>();
+  readonly #registry: RegistryStore;
+  readonly #clock: () => number;
+
+  /** @throws TypeError naming the agent that is wrong, such as `agents[1].id`. */
+  constructor(
+    listed: readonly ListedAgent[],
+    tenant: string,
+    registry: RegistryStore,
+    clock: () => number,
+  ) {
+    this.#registry = registry;
+    this.#clock = clock;
+    for (const [at, agent] of listed.entries()) {
+      const where = `agents[${at}]`;
+      assertMembers(agent, MEMBERS, where);
+      const { id, invoker = id, tenant: own = tenant } = agent;
+      for (const [name, value] of Object.entries({ id, invoker, tenant: own })) {
+        if (typeof value !== "string" || value === "") {
+          throw new TypeError(`${where}.${name}: must be a text`);
+        }
+      }
+      const known = Object.freeze({ id, invoker, tenant: own, active: true });
+      for (const [name, value, taken] of [
+        ["id", id, this.#byId],
+        ["invoker", invoker, this.#byInvoker],
+      ] as const) {
+        if (taken.has(value)) throw new TypeError(`${where}.${name}: "${value}" is taken`);
+        taken.set(value, known);
+      }
+    }
+  }
+
+  /** @throws StorageError */
+  async byId(id: string): Promise<KnownAgent | undefined> {
+    return this.#byId.get(id) ?? this.#registered(id);
+  }
+
+  /** @throws StorageError */
+  async byInvoker(invoker: string): Promise<KnownAgent | undefined> {
+    return this.#byInvoker.get(invoker) ?? this.#registered(invoker);
+  }
+
+  async #registered(id: string): Promise<KnownAgent | undefined> {
+    const agent = await this.#registry.read((view) => view.agents.get(id));
+    if (agent === undefined) return undefined;
+    const { tenant, status, expires = Number.POSITIVE_INFINITY } = agent;
+    return { id, invoker: id, tenant, active: status === "active" && this.#clock() < expires };
+  }
+}

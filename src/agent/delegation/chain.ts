@@ -1,0 +1,82 @@
+import type { AuthenticToken } from "../../capability/authenticate.js";
+import { hopsOf } from "../../capability/token.js";
+import type { Authority } from "../../caveats/authority.js";
+import { meetOf } from "../../caveats/meet.js";
+import { parseTime } from "../../caveats/time.js";
+import { chainIdOf } from "../../revocation/chain-id.js";
+
+/** A delegated token as far as it tells itself. Times are milliseconds since 1970. */
+export interface Chain {
+  /** A UUID, from the last link's revocation id. */
+  readonly id: string;
+  readonly revocationId: string;
+  /** Of the identifier, then of each link before the last. */
+  readonly ancestors: readonly string[];
+  readonly capabilityId: string;
+  readonly grant: string;
+  readonly principal?: string;
+  /** The one agent that may use it, by the name that it authenticates by. */
+  readonly invoker: string;
+  /** What is left of operations; absent if no hop names any. */
+  readonly operations?: readonly string[];
+  /** The operations of the capability as it was issued. */
+  readonly issuedOperations?: readonly string[];
+  /** The services that may accept it; absent means any. */
+  readonly audience?: readonly string[];
+  /** When it was delegated, where the hop that did says so, and until when, whatever followed. */
+  readonly delegated?: number;
+  readonly delegatedUntil: number;
+  readonly expires: number;
+}
+
+/**
+ * Why an authentic token is not a delegated one.
+ *
+ * - `not_delegated`: no hop after the issuer's says who may use it.
+ * - `several_delegatees`: more than one agent may use it.
+ * - `not_transitive`: bound to one agent, then to another, so that no agent may use it.
+ * - `unreadable`: a check refuses it for the form of a hop.
+ */
+type NotDelegated = "not_delegated" | "several_delegatees" | "not_transitive" | "unreadable";
+
+/** A token as a delegated one, or why it is not. */
+export type ChainReading =
+  | { readonly ok: true; readonly chain: Chain }
+  | { readonly ok: false; readonly reason: NotDelegated };
+
+/** Reads the token's own chain; discharges may be replaced, and tell nothing of it. */
+export function readChain(token: AuthenticToken): ChainReading {
+  const { links, revocationIds } = token.chains[0];
+  const hops = hopsOf(links);
+  const [issuers, ...others] = hops;
+  const authority = meetOf([hops]);
+  const { invokers = [], operations, audience } = authority;
+  const expires = parseTime(authority.expires ?? "");
+  const isUnreadable = links.some((link) => link.kind === "hop" && !link.reading.ok);
+  if (isUnreadable || expires === undefined) return { ok: false, reason: "unreadable" };
+  const place = others.findIndex((hop) => hop?.invokers !== undefined);
+  const binding = others[place];
+  if (binding === undefined) return { ok: false, reason: "not_delegated" };
+  const [invoker, another] = invokers;
+  if (invoker === undefined) return { ok: false, reason: "not_transitive" };
+  if (another !== undefined) return { ok: false, reason: "several_delegatees" };
+  const revocationId = revocationIds.at(-1) ?? "";
+  const { id: capabilityId, grant, principal } = token.identifier;
+  const delegated = parseTime(binding.notBefore ?? "");
+  const until = parseTime(meetOf([hops.slice(0, place + 2)]).expires ?? "");
+  const chain = {
+    ...{ id: chainIdOf(revocationId), revocationId, ancestors: revocationIds.slice(0, -1) },
+    ...{ capabilityId, grant, invoker, expires, delegatedUntil: until ?? expires },
+    ...(principal === undefined ? {} : { principal }),
+    ...(operations === undefined ? {} : { operations }),
+    ...(issuers?.operations === undefined ? {} : { issuedOperations: issuers.operations }),
+    ...(audience === undefined ? {} : { audience }),
+    ...(delegated === undefined ? {} : { delegated }),
+  };
+  return { ok: true, chain };
+}
+
+/** What all hops of a token leave, its discharges' included. */
+export function authorityOf(token: AuthenticToken): Authority {
+  return meetOf(token.chains.map(({ links }) => hopsOf(links)));
+}

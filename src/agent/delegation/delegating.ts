@@ -1,0 +1,207 @@
+import { quotedName } from "../../bytes/json.js";
+import { TokenError } from "../../bytes/token-error.js";
+import type { Extension } from "../../capability/extend.js";
+import { suggestions } from "../../caveats/nearest.js";
+import { formatTime, parseTime } from "../../caveats/time.js";
+import { chainIdOf } from "../../revocation/chain-id.js";
+import type { DelegationRecord } from "../registry/records.js";
+import type { KnownAgent } from "./agents.js";
+import { type DelegationCaller, type Holding, holdingOf } from "./holding.js";
+import type { DelegationContext } from "./options.js";
+import { noteChain } from "./recording.js";
+import { type DelegationProblem, type DelegationRefusal, problem, refusal } from "./refusal.js";
+
+/** What a delegator asks for. */
+export interface DelegationRequest {
+  /** The id of the agent that is to have the capability. */
+  readonly delegatee: string;
+  /** `GRANT` or `GRANT:OPERATION`, at least one. */
+  readonly scopes: readonly string[];
+  /** How long, in seconds. */
+  readonly ttl: number;
+}
+
+/** A delegation that was made. */
+export interface Delegation {
+  readonly ok: true;
+  /** The delegated capability: its holder is the delegatee alone. */
+  readonly token: string;
+  readonly record: DelegationRecord;
+}
+
+/** Seconds that a delegation lives. */
+export const SHORTEST = 60;
+export const LONGEST = 86_400;
+
+// The caller chooses how many scopes it names, so cap how many are told of.
+const MOST_TOLD = 16;
+
+/**
+ * Delegates: appends one hop to the delegator's capability, and keeps the record of it.
+ *
+ * @throws StorageError if the record could not be kept; then nothing was delegated.
+ */
+export async function delegate(
+  by: DelegationCaller,
+  request: DelegationRequest,
+  context: DelegationContext,
+): Promise<Delegation | DelegationRefusal> {
+  const found = await holdingOf(by, context);
+  if (!found.ok) return found;
+  const { holding } = found;
+  const delegator = await context.agents.byInvoker(holding.holder.invoker);
+  if (delegator === undefined) return refusal("delegator_unknown", UNKNOWN_DELEGATOR);
+  if (!delegator.active) return refusal("delegator_inactive", INACTIVE_DELEGATOR);
+
+  const now = Math.floor(context.clock() / 1000) * 1000;
+  const asked = scopesAsked(request.scopes, holding, context);
+  const [first, ...more] = [
+    ...asked.problems,
+    ...ttlProblems(request.ttl, now, holding),
+    ...selfProblems(request.delegatee, delegator),
+  ];
+  if (first !== undefined) return { ok: false, problems: [first, ...more] };
+  const delegatee = await context.agents.byId(request.delegatee);
+  const refused = delegateeProblem(delegator, delegatee);
+  if (refused !== undefined || delegatee === undefined) {
+    return { ok: false, problems: [refused ?? DELEGATEE_UNKNOWN] };
+  }
+
+  const expires = now + request.ttl * 1000;
+  const hop = {
+    operations: asked.operations,
+    invokers: [delegatee.invoker],
+    notBefore: formatTime(now),
+    expires: formatTime(expires),
+  };
+  let child: Extension;
+  try {
+    child = context.agent.issuer.extend(holding.token, hop);
+  } catch (error) {
+    if (!(error instanceof TokenError)) throw error;
+    return refusal("capability_full", error.message, "capability");
+  }
+  if (!child.ok) {
+    const [{ message } = { message: "nothing would be left" }] = child.overreaches;
+    return refusal("capability_sealed", message, "capability");
+  }
+  const { revocationId, token, authentic } = child;
+  const { id: capabilityId, grant, principal } = holding.token.identifier;
+  const record: DelegationRecord = {
+    ...{ id: chainIdOf(revocationId), tenant: delegator.tenant },
+    ...{ delegator: delegator.id, delegatee: delegatee.id },
+    scopes: context.scopes.write(grant, asked.operations),
+    ...{ revocationId, capabilityId, issued: now, expires, created: context.clock() },
+    ancestors: authentic.chains[0].revocationIds.slice(0, -1),
+    ...(principal === undefined ? {} : { principal }),
+  };
+  const isKept = await noteChain(record, holding.holder, "delegation.made", context);
+  return isKept ? { ok: true, token, record } : tooMany(context);
+}
+
+/** The operations that scopes stand for, of those that the delegator has; and what is wrong with the scopes. */
+function scopesAsked(
+  scopes: readonly string[],
+  { token, authority }: Holding,
+  context: DelegationContext,
+): { readonly operations: readonly string[]; readonly problems: readonly DelegationProblem[] } {
+  const { grant } = token.identifier;
+  const held = operationsHeld(grant, authority.operations, context);
+  const operations = new Set<string>();
+  const problems: DelegationProblem[] = [];
+  const suggest = suggestions();
+  for (const scope of new Set(scopes)) {
+    if (problems.length === MOST_TOLD) break;
+    const meaning = context.scopes.read(scope);
+    if (meaning === undefined) {
+      const message = `there is no scope ${quotedName(scope)}${context.scopes.hint(scope, suggest)}`;
+      problems.push(problem("scope_unknown", message, "scopes"));
+    } else if (
+      meaning.grant !== grant ||
+      meaning.operations.some((operation) => !held.includes(operation))
+    ) {
+      const own = context.scopes.write(grant, held);
+      const shown = `${own.slice(0, MOST_TOLD).join(", ")}${own.length > MOST_TOLD ? ", …" : ""}`;
+      const message = `the delegator does not have the scope ${quotedName(scope)}; it has ${shown}`;
+      problems.push(problem("scope_not_held", message, "scopes"));
+    } else for (const operation of meaning.operations) operations.add(operation);
+  }
+  if (problems.length === 0 && !context.allowEqual && operations.size === held.length) {
+    problems.push(NOT_SUBSET);
+  }
+  return { operations: [...operations].sort(), problems };
+}
+
+/** The operations of a grant that a capability leaves. */
+export function operationsHeld(
+  grant: string,
+  left: readonly string[] | undefined,
+  { agent }: DelegationContext,
+): readonly string[] {
+  const known = agent.grants.get(grant)?.operations ?? [];
+  return left === undefined ? known : known.filter((operation) => left.includes(operation));
+}
+
+function ttlProblems(ttl: number, now: number, { authority }: Holding): DelegationProblem[] {
+  if (!Number.isInteger(ttl) || ttl < SHORTEST || ttl > LONGEST) return [TTL_OUT_OF_RANGE];
+  const end = parseTime(authority.expires ?? "") ?? 0;
+  if (now + ttl * 1000 <= end) return [];
+  const message = `the delegator's own capability expires at ${authority.expires}, before that`;
+  return [problem("ttl_past_parent", message, "ttl")];
+}
+
+function selfProblems(delegatee: string, { id }: KnownAgent): DelegationProblem[] {
+  return delegatee === id ? [DELEGATEE_IS_DELEGATOR] : [];
+}
+
+/** Why one agent cannot delegate to another, if it cannot. */
+export function delegateeProblem(
+  { id, tenant }: KnownAgent,
+  delegatee: KnownAgent | undefined,
+): DelegationProblem | undefined {
+  if (delegatee === undefined) return DELEGATEE_UNKNOWN;
+  if (delegatee.id === id) return DELEGATEE_IS_DELEGATOR;
+  if (delegatee.tenant !== tenant) return TENANT_MISMATCH;
+  return delegatee.active ? undefined : DELEGATEE_INACTIVE;
+}
+
+const UNKNOWN_DELEGATOR =
+  "the agent that the capability was issued to is neither registered nor listed here";
+const INACTIVE_DELEGATOR = "the delegator is registered here, but not active";
+/** The scopes are all that the delegator has. */
+export const NOT_SUBSET: DelegationProblem = problem(
+  "scope_not_subset",
+  "the scopes are all that the delegator has; delegate fewer, since a strict subset is demanded",
+  "scopes",
+);
+/** The time to live is none that a delegation may have. */
+export const TTL_OUT_OF_RANGE: DelegationProblem = problem(
+  "ttl_out_of_range",
+  `the time to live must be ${SHORTEST} to ${LONGEST} whole seconds`,
+  "ttl",
+);
+const DELEGATEE_IS_DELEGATOR = problem(
+  "delegatee_is_delegator",
+  "an agent cannot delegate to itself",
+  "delegatee",
+);
+const DELEGATEE_UNKNOWN = problem(
+  "delegatee_unknown",
+  "there is no agent of this id: it is neither registered nor listed here",
+  "delegatee",
+);
+const DELEGATEE_INACTIVE = problem(
+  "delegatee_inactive",
+  "the delegatee is registered here, but not active",
+  "delegatee",
+);
+const TENANT_MISMATCH = problem(
+  "tenant_mismatch",
+  "delegator and delegatee belong to different tenants",
+  "delegatee",
+);
+
+function tooMany({ maxDelegations: most }: DelegationContext): DelegationRefusal {
+  const message = `${most} delegations of this delegator are alive, as many as may; wait until one expires`;
+  return refusal("too_many_delegations", message);
+}

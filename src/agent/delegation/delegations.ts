@@ -1,0 +1,199 @@
+// src/agent/delegation: a capability handed on to one agent for a time, which is one more hop. delegating.ts has
+// the rules of a delegation that is asked for, verifying.ts judges one by its token whoever made it, revoking.ts
+// ends one, holding.ts finds what a caller has to delegate, chain.ts reads a delegated token, scopes.ts names
+// operations, and this file is the front of them all.
+
+import type { Caller } from "../caller.js";
+import { type AuthenticCapability, branded } from "../presented.js";
+import type { AgentDenial } from "../refusal.js";
+import { authorityOf } from "./chain.js";
+import { type Delegation, type DelegationRequest, delegate, operationsHeld } from "./delegating.js";
+import {
+  type DelegationCaller,
+  type Holding,
+  holderOf,
+  holdingsOf,
+  isBound,
+  lifeDenials,
+} from "./holding.js";
+import { type DelegationContext, type DelegationOptions, delegationContext } from "./options.js";
+import { noteRefusal } from "./recording.js";
+import type { DelegationRefusal } from "./refusal.js";
+import { revokeChain } from "./revoking.js";
+import { type DelegationVerdict, verify } from "./verifying.js";
+
+/** Who presents a capability as its credentials, or why it does not count as such. */
+export type CapabilityIdentity =
+  | {
+      readonly ok: true;
+      /** The party that the capability was issued to; of a bound one, the agent that it is bound to. */
+      readonly caller: Caller;
+      readonly credential: AuthenticCapability;
+      /** Whether it is bound: then it does not tell who presents it. */
+      readonly bound: boolean;
+    }
+  | { readonly ok: false; readonly denial: AgentDenial };
+
+/** What a caller has to delegate. */
+export interface HeldScopes {
+  readonly capability: string;
+  readonly scopes: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly expires: number;
+}
+
+/** Delegation between agents, whatever protocol they speak. Made by {@link createDelegations}. */
+export class Delegations {
+  readonly #context: DelegationContext;
+
+  /** @internal */
+  constructor(options: DelegationOptions) {
+    this.#context = delegationContext(options);
+  }
+
+  /**
+   * Who presents a text as its credentials, if the text is a capability.
+   *
+   * @returns `undefined` for what is not a capability at all, such as an access token.
+   * @throws StorageError
+   */
+  async identify(text: string): Promise<CapabilityIdentity | undefined> {
+    const authentic = this.#context.agent.issuer.authenticate(text);
+    if (!authentic.ok) {
+      const { denial } = authentic;
+      return NO_CAPABILITY.includes(denial.code) ? undefined : { ok: false, denial };
+    }
+    const { token } = authentic;
+    const authority = authorityOf(token);
+    const [denial] = lifeDenials(token, authority, this.#context);
+    if (denial !== undefined) return { ok: false, denial };
+    const holder = await holderOf(token.identifier, this.#context);
+    if (holder === undefined) return { ok: false, denial: HOLDER_UNKNOWN };
+    const credential = branded({ ok: true, token } as const);
+    const { invokers: [invoker] = [] } = authority;
+    const caller = invoker === undefined ? holder : { ...holder, invoker };
+    return { ok: true, caller, credential, bound: isBound(authority) };
+  }
+
+  /**
+   * Delegates the caller's capability to another agent.
+   *
+   * @throws StorageError if it could not be recorded; then nothing was delegated.
+   */
+  async delegate(
+    by: DelegationCaller,
+    request: DelegationRequest,
+  ): Promise<Delegation | DelegationRefusal> {
+    const outcome = await delegate(by, request, this.#context);
+    if (!outcome.ok) noteRefusal("registration", by.caller, outcome, this.#context);
+    return outcome;
+  }
+
+  /**
+   * What a text is worth as a delegation, whoever made it.
+   *
+   * @throws StorageError
+   */
+  verify(by: DelegationCaller, text: string): Promise<DelegationVerdict> {
+    return verify(by, text, this.#context);
+  }
+
+  /**
+   * Revokes a chain, for its delegator.
+   *
+   * @param id - In lower case.
+   * @throws StorageError
+   */
+  async revoke(
+    by: DelegationCaller,
+    id: string,
+  ): Promise<{ readonly ok: true } | DelegationRefusal> {
+    const outcome = await revokeChain(by, id, this.#context);
+    if (!outcome.ok) noteRefusal("revocation", by.caller, outcome, this.#context);
+    return outcome;
+  }
+
+  /**
+   * What a caller has to delegate, and its id as an agent.
+   *
+   * @throws StorageError
+   */
+  async introspect(
+    by: DelegationCaller,
+  ): Promise<{ readonly agent?: string; readonly held: readonly HeldScopes[] }> {
+    const { caller, credential } = by;
+    const holdings =
+      credential === undefined
+        ? await holdingsOf(caller, MOST_SHOWN, this.#context)
+        : [{ token: credential.token, authority: authorityOf(credential.token) }];
+    const agent = await this.#context.agents.byInvoker(caller.invoker);
+    const held = holdings.map((holding) => this.#scopesOf(holding));
+    return { ...(agent === undefined ? {} : { agent: agent.id }), held };
+  }
+
+  #scopesOf({ token, authority }: Pick<Holding, "token" | "authority">): HeldScopes {
+    const { id, grant } = token.identifier;
+    const operations = operationsHeld(grant, authority.operations, this.#context);
+    const scopes = this.#context.scopes.write(grant, operations);
+    return { capability: id, scopes, expires: Date.parse(authority.expires ?? "") };
+  }
+}
+
+/** How many capabilities an introspection shows. */
+const MOST_SHOWN = 64;
+/** What a text that is no capability is denied by. */
+const NO_CAPABILITY: readonly AgentDenial["code"][] = ["token_malformed", "token_truncated"];
+
+const HOLDER_UNKNOWN: AgentDenial = {
+  code: "capability_unknown",
+  rule: "id",
+  message: "this issuer has no record of the agent that the capability was issued to",
+};
+
+/**
+ * Delegation over an issuing agent's capabilities.
+ *
+ * @throws TypeError naming the option that is wrong, or the grants whose scopes cannot be told apart.
+ *
+ * @example
+ * ```ts
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
+ * import { createDelegations } from "proviso/delegation";
+ * import { createIssuer, createKeyring } from "proviso/issuer";
+ * import { createStores, openLedger, openRegistry, openRevocations } from "proviso/stores";
+ *
+ * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
+ * const revocations = await openRevocations(database);
+ * const ledger = openLedger(database);
+ * const grants = [{ id: "agents", description: "Agents", operations: ["read", "write"] }];
+ * const agent = await createIssuingAgent({
+ *   issuer: createIssuer({ name: "agents-service", keys: createKeyring(), revocations, grants }),
+ *   policy: createPolicyTable({ rules: [{ principal: "alice", grant: "agents", operations: "*" }] }),
+ *   ...{ revocations, ledger, skills: [] },
+ *   operations: ["read", "write"].map((operation) => ({ operation, reach: "none" })),
+ * });
+ * const delegations = createDelegations({
+ *   ...{ agent, registry: openRegistry(database), revocations, ledger },
+ *   agents: [{ id: "orchestrator" }, { id: "summarizer" }],
+ * });
+ *
+ * const caller = { principal: "alice", invoker: "orchestrator" };
+ * await agent.request(caller, { grants: ["agents"], purpose: "a report" });
+ * const asked = { delegatee: "summarizer", scopes: ["agents:read"], ttl: 600 };
+ * const made = await delegations.delegate({ caller }, asked);
+ * const token = made.ok ? made.token : "";
+ * const verdict = await delegations.verify({ caller }, token);
+ * verdict.chain?.scopes; // => ["agents:read"]
+ *
+ * await delegations.revoke({ caller }, verdict.chain?.id ?? "");
+ * (await delegations.verify({ caller }, token)).valid; // => false
+ * await ledger.close();
+ * await database.close();
+ * ```
+ */
+export function createDelegations(options: DelegationOptions): Delegations {
+  return new Delegations(options);
+}

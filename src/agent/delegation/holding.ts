@@ -1,0 +1,183 @@
+import type { AuthenticToken } from "../../capability/authenticate.js";
+import type { Identifier } from "../../capability/identifier.js";
+import type { Authority } from "../../caveats/authority.js";
+import type { Caller } from "../caller.js";
+import type { AuthenticCapability, PresentedCapability } from "../presented.js";
+import type { AgentDenial } from "../refusal.js";
+import { authorityOf } from "./chain.js";
+import type { DelegationContext } from "./options.js";
+import { type DelegationRefusal, refusal } from "./refusal.js";
+
+/** Who calls, and by what. */
+export interface DelegationCaller {
+  readonly caller: Caller;
+  /** The capability that it presents in the place of an access token. */
+  readonly credential?: AuthenticCapability;
+  /** Beside an access token: the capability that it means, by token or id. */
+  readonly picked?: PresentedCapability;
+}
+
+/** A capability that is alive, and the party that it was issued to. */
+export interface Holding {
+  readonly token: AuthenticToken;
+  readonly holder: Caller;
+  readonly authority: Authority;
+}
+
+/** Of one party's issuances, how many are looked through for those that are alive. */
+const MOST_LOOKED_THROUGH = 256;
+/** How many ids a message names. */
+const MOST_NAMED = 8;
+
+/** Whether a token may be used by some agents only. */
+export function isBound(authority: Authority): boolean {
+  return authority.invokers !== undefined;
+}
+
+/**
+ * Every reason why a token is good for nothing, whichever of the services and agents that it names looks at it
+ * or presents it.
+ */
+export function lifeDenials(
+  token: AuthenticToken,
+  { audience: [service] = [], invokers: [invoker] = [] }: Authority,
+  { agent }: DelegationContext,
+): readonly AgentDenial[] {
+  const by = {
+    ...(service === undefined ? {} : { audience: service }),
+    ...(invoker === undefined ? {} : { invoker }),
+  };
+  const standing = agent.issuer.standing(token, by);
+  return standing.allowed ? [] : standing.denials;
+}
+
+/**
+ * The party that a capability was issued to, by the issuer's own records.
+ *
+ * @param principal - On whose behalf, as its identifier says.
+ * @throws StorageError
+ */
+export async function holderOf(
+  { id: capability, principal = "" }: Pick<Identifier, "id" | "principal">,
+  { ledger }: DelegationContext,
+): Promise<Caller | undefined> {
+  const issued = await ledger.issued(capability);
+  if (issued !== undefined) return { principal: issued.principal, invoker: issued.invoker };
+  // Of one that has expired, the ledger still has the event.
+  const [event] = await ledger.list({
+    capability,
+    kind: "issuance",
+    decision: "allowed",
+    limit: 1,
+  });
+  return event?.invoker === undefined ? undefined : { principal, invoker: event.invoker };
+}
+
+/**
+ * The capability that a caller delegates from: the one that it presents or picks, or the only one that its party
+ * has.
+ *
+ * @throws StorageError
+ */
+export async function holdingOf(
+  by: DelegationCaller,
+  context: DelegationContext,
+): Promise<{ readonly ok: true; readonly holding: Holding } | DelegationRefusal> {
+  const { caller, credential, picked } = by;
+  const found =
+    credential !== undefined
+      ? await presentedHolding(credential, caller, context)
+      : picked !== undefined
+        ? await pickedHolding(picked, caller, context)
+        : await onlyHolding(caller, context);
+  if (!found.ok || !isBound(found.holding.authority)) return found;
+  const message =
+    "the capability names the agents that may use it already: one that is delegated, or bound, cannot be delegated on";
+  return refusal("capability_bound", message, "capability");
+}
+
+async function presentedHolding(
+  { token }: AuthenticCapability,
+  holder: Caller,
+  context: DelegationContext,
+): Promise<{ readonly ok: true; readonly holding: Holding } | DelegationRefusal> {
+  const authority = authorityOf(token);
+  const [denial] = lifeDenials(token, authority, context);
+  return denial === undefined
+    ? { ok: true, holding: { token, holder, authority } }
+    : refused(denial);
+}
+
+async function pickedHolding(
+  picked: PresentedCapability,
+  caller: Caller,
+  context: DelegationContext,
+): Promise<{ readonly ok: true; readonly holding: Holding } | DelegationRefusal> {
+  const [authentic] = await context.agent.authenticate(caller, [picked]);
+  if (authentic === undefined || !authentic.ok) {
+    const [denial] = authentic?.denials ?? [];
+    return refused(
+      denial ?? { code: "capability_unknown", message: "there is no such capability" },
+    );
+  }
+  const found = await presentedHolding(authentic, caller, context);
+  if (!found.ok || isBound(found.holding.authority)) return found;
+  const holder = await holderOf(authentic.token.identifier, context);
+  if (holder?.principal === caller.principal && holder.invoker === caller.invoker) return found;
+  const message = "the capability was issued to another party than the access token's";
+  return refusal("capability_foreign", message, "capability");
+}
+
+async function onlyHolding(
+  caller: Caller,
+  context: DelegationContext,
+): Promise<{ readonly ok: true; readonly holding: Holding } | DelegationRefusal> {
+  const [holding, ...others] = await holdingsOf(caller, MOST_NAMED + 1, context);
+  if (holding === undefined) {
+    const message =
+      "the access token's party has no capability that is alive; request one, or present one as the Bearer token";
+    return refusal("capability_missing", message, "capability");
+  }
+  if (others.length === 0) return { ok: true, holding };
+  const ids = [holding, ...others].map(({ token }) => token.identifier.id);
+  const named = `${ids.slice(0, MOST_NAMED).join(", ")}${ids.length > MOST_NAMED ? ", …" : ""}`;
+  const message = `the access token's party has several capabilities; pick one of ${named}`;
+  return refusal("capability_ambiguous", message, "capability");
+}
+
+/**
+ * The capabilities of a party that are alive, oldest first.
+ *
+ * @param most - How many are looked for.
+ * @throws StorageError
+ */
+export async function holdingsOf(
+  caller: Caller,
+  most: number,
+  context: DelegationContext,
+): Promise<readonly Holding[]> {
+  const { principal, invoker } = caller;
+  const issuances = await context.ledger.list({
+    ...{ principal, kind: "issuance", decision: "allowed", limit: MOST_LOOKED_THROUGH },
+  });
+  const own = issuances.filter((event) => event.invoker === invoker);
+  const ids = new Set(own.flatMap(({ capability = [] }) => capability));
+  const holdings: Holding[] = [];
+  for (const id of ids) {
+    if (holdings.length === most) break;
+    const [authentic] = await context.agent.authenticate(caller, [{ id }]);
+    if (authentic === undefined || !authentic.ok) continue;
+    const found = await presentedHolding(authentic, caller, context);
+    if (found.ok) holdings.push(found.holding);
+  }
+  return holdings;
+}
+
+function refused({ code, message }: AgentDenial): DelegationRefusal {
+  const words = `the capability is refused: ${message}`;
+  const field = "capability";
+  return {
+    ok: false,
+    problems: [{ code: "capability_refused", message: words, field, denial: code }],
+  };
+}

@@ -1,0 +1,79 @@
+import { assertMembers } from "../../caveats/known-members.js";
+import type { RevocationSink } from "../../revocation/sink.js";
+import type { RevocationSource } from "../../revocation/source.js";
+import type { IssuingAgent } from "../issuing-agent.js";
+import type { Ledger, Observation } from "../ledger.js";
+import { MAX_FOUND, type RegistryStore } from "../registry/registry-store.js";
+import { DEFAULT_TENANT, DelegationAgents, type ListedAgent } from "./agents.js";
+import { Scopes } from "./scopes.js";
+
+/** What delegations rest on. */
+export interface DelegationOptions {
+  /** Whose capabilities are delegated. */
+  readonly agent: IssuingAgent;
+  /** Where chains are kept, and agents are registered: what `openRegistry` gives. */
+  readonly registry: RegistryStore;
+  /** The list that the agent's issuer looks revocations up in, and adds them to. */
+  readonly revocations: RevocationSource & RevocationSink;
+  readonly ledger: Ledger;
+  /** Agents beside those that are registered; none unless given. */
+  readonly agents?: readonly ListedAgent[] | undefined;
+  /** The tenant of listed agents that say none; `default` unless given. */
+  readonly tenant?: string | undefined;
+  /** Whether all scopes that a delegator has may be delegated; a strict subset is demanded unless given. */
+  readonly allowEqual?: boolean | undefined;
+  /** How many delegations of one delegator may be alive at once; 1,000 unless given. */
+  readonly maxDelegations?: number | undefined;
+  /** How many revocations one caller may have in the list at once; 1,000 unless given. */
+  readonly maxRevocations?: number | undefined;
+  /** Called with every decision, for metrics. */
+  readonly observe?: ((observation: Observation) => void) | undefined;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** What every rule of delegation rests on. */
+export interface DelegationContext {
+  readonly agent: IssuingAgent;
+  readonly registry: RegistryStore;
+  readonly revocations: RevocationSource & RevocationSink;
+  readonly ledger: Ledger;
+  readonly agents: DelegationAgents;
+  readonly scopes: Scopes;
+  readonly allowEqual: boolean;
+  readonly maxDelegations: number;
+  readonly maxRevocations: number;
+  readonly observe: (observation: Observation) => void;
+  readonly clock: () => number;
+}
+
+const REQUIRED = ["agent", "registry", "revocations", "ledger"] as const;
+const OPTIONAL = [
+  ...["agents", "tenant", "allowEqual", "maxDelegations", "maxRevocations", "observe", "clock"],
+];
+const MOST = MAX_FOUND;
+
+/** @throws TypeError naming the option that is wrong, or the scopes that cannot be told apart. */
+export function delegationContext(options: DelegationOptions): DelegationContext {
+  assertMembers(options, [...REQUIRED, ...OPTIONAL], "options");
+  const missing = REQUIRED.find((name) => typeof options[name] !== "object");
+  if (missing !== undefined) throw new TypeError(`options.${missing}: is missing`);
+  const { agent, registry, revocations, ledger, agents = [], allowEqual = false } = options;
+  const { tenant = DEFAULT_TENANT, maxDelegations = MOST, maxRevocations = MOST } = options;
+  const { observe = () => {}, clock = Date.now } = options;
+  if (!Array.isArray(agents)) throw new TypeError("agents: must be an array");
+  if (typeof allowEqual !== "boolean") throw new TypeError("allowEqual: must be a boolean");
+  if (typeof tenant !== "string" || tenant === "") throw new TypeError("tenant: must be a text");
+  for (const [name, most] of Object.entries({ maxDelegations, maxRevocations })) {
+    if (Number.isSafeInteger(most) && most >= 1) continue;
+    throw new TypeError(`${name}: must be a whole number of at least 1`);
+  }
+  // They are counted by finding them.
+  if (maxDelegations > MAX_FOUND) throw new TypeError(`maxDelegations: must be 1 to ${MAX_FOUND}`);
+  return {
+    ...{ agent, registry, revocations, ledger, allowEqual, maxDelegations, maxRevocations },
+    ...{ observe, clock },
+    agents: new DelegationAgents(agents, tenant, registry, clock),
+    scopes: new Scopes(agent.grants),
+  };
+}

@@ -1,0 +1,64 @@
+import type { Caller } from "../caller.js";
+import type { LedgerEvent } from "../ledger.js";
+import type { DelegationRecord } from "../registry/records.js";
+import type { DelegationContext } from "./options.js";
+import type { DelegationRefusal } from "./refusal.js";
+
+/** What becomes of a chain, as the ledger calls it. */
+export type ChainChange = "delegation.made" | "delegation.seen" | "delegation.revoked";
+
+/**
+ * Keeps a new chain's record, and the event of it, in one change.
+ *
+ * @returns Whether it is kept now; not where as many of the delegator's are alive as may, of which chains that
+ *   were only seen take half.
+ * @throws StorageError
+ */
+export async function noteChain(
+  record: DelegationRecord,
+  caller: Caller,
+  change: ChainChange,
+  context: DelegationContext,
+): Promise<boolean> {
+  const { registry, maxDelegations, clock } = context;
+  const most = change === "delegation.made" ? maxDelegations : Math.ceil(maxDelegations / 2);
+  const { delegator } = record;
+  const isKept = await registry.change(async (draft) => {
+    if ((await draft.delegations.get(record.id)) !== undefined) return true;
+    const alive = await draft.delegations.find({ delegator, aliveAt: clock(), limit: most });
+    if (alive.length >= most) return false;
+    await draft.put("delegations", record);
+    draft.note(chainEvent("registration", record, caller, change, context));
+    return true;
+  });
+  if (isKept) context.observe({ kind: "registration", decision: "allowed", seconds: 0 });
+  return isKept;
+}
+
+/** What happened to a chain. */
+export function chainEvent(
+  kind: "registration" | "revocation",
+  { id, capabilityId, revocationId }: DelegationRecord,
+  caller: Caller,
+  change: ChainChange,
+  { clock }: DelegationContext,
+): LedgerEvent {
+  return {
+    ...{ kind, at: new Date(clock()).toISOString(), decision: "allowed" },
+    ...{ principal: caller.principal, invoker: caller.invoker },
+    ...{ capability: capabilityId, path: [{ revocationId }], change, record: id },
+  };
+}
+
+/** Notes what was refused. */
+export function noteRefusal(
+  kind: "registration" | "revocation",
+  { principal, invoker }: Caller,
+  { problems }: DelegationRefusal,
+  { ledger, observe, clock }: DelegationContext,
+): void {
+  const codes = [...new Set(problems.map(({ code, denial = code }) => denial))];
+  const at = new Date(clock()).toISOString();
+  ledger.note({ kind, at, decision: "refused", principal, invoker, codes });
+  observe({ kind, decision: "refused", code: codes[0] ?? "", seconds: 0 });
+}

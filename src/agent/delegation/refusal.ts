@@ -1,0 +1,82 @@
+/**
+ * Why a delegation is refused. Stable.
+ *
+ * About the request:
+ * - `scope_unknown`, `scope_not_held`: no such scope, or one that the presented capability does not have.
+ * - `scope_not_subset`: the scopes are all that the delegator has, and a strict subset is demanded.
+ * - `ttl_out_of_range`, `ttl_past_parent`: too short, too long, or past the capability's own expiry.
+ * - `delegatee_is_delegator`, `delegatee_unknown`, `delegatee_inactive`, `tenant_mismatch`.
+ *
+ * About the capability that it would come from:
+ * - `capability_missing`, `capability_ambiguous`: the caller has none, or several and picks none.
+ * - `capability_foreign`: it was issued to another party.
+ * - `capability_bound`: it names the agents that may use it already, and delegation is not transitive.
+ * - `capability_sealed`, `capability_full`: no hop may follow, or none fits.
+ * - `capability_refused`: it is not good for anything now; `denial` says why.
+ *
+ * About the caller and chains:
+ * - `delegator_unknown`, `delegator_inactive`: it is not an agent that delegates here, or no longer.
+ * - `chain_unknown`, `not_the_delegator`.
+ * - `too_many_delegations`, `too_many_revocations`: as many of the delegator's stand as may.
+ */
+export type DelegationCode =
+  | "scope_unknown"
+  | "scope_not_held"
+  | "scope_not_subset"
+  | "ttl_out_of_range"
+  | "ttl_past_parent"
+  | "delegatee_is_delegator"
+  | "delegatee_unknown"
+  | "delegatee_inactive"
+  | "tenant_mismatch"
+  | "capability_missing"
+  | "capability_ambiguous"
+  | "capability_foreign"
+  | "capability_bound"
+  | "capability_sealed"
+  | "capability_full"
+  | "capability_refused"
+  | "delegator_unknown"
+  | "delegator_inactive"
+  | "chain_unknown"
+  | "not_the_delegator"
+  | "too_many_delegations"
+  | "too_many_revocations";
+
+/** What of a request a refusal is about. */
+export type DelegationField = "delegatee" | "scopes" | "ttl" | "capability" | "chain";
+
+/** One reason for a refusal. */
+export interface DelegationProblem {
+  readonly code: DelegationCode;
+  /** A sentence for people; never shows a token. */
+  readonly message: string;
+  readonly field?: DelegationField;
+  /** With `capability_refused`: the denial's code. */
+  readonly denial?: string;
+}
+
+/** A delegation, or what is done with one, that is refused. */
+export interface DelegationRefusal {
+  readonly ok: false;
+  /** Every reason of the kind that was found first, never empty. */
+  readonly problems: readonly [DelegationProblem, ...DelegationProblem[]];
+}
+
+/** Refuses for one reason. */
+export function refusal(
+  code: DelegationCode,
+  message: string,
+  field?: DelegationField,
+): DelegationRefusal {
+  return { ok: false, problems: [problem(code, message, field)] };
+}
+
+/** One reason. */
+export function problem(
+  code: DelegationCode,
+  message: string,
+  field?: DelegationField,
+): DelegationProblem {
+  return { code, message, ...(field === undefined ? {} : { field }) };
+}

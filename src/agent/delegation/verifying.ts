@@ -1,0 +1,148 @@
+import type { AuthenticToken } from "../../capability/authenticate.js";
+import { revocationQueryFor } from "../../capability/authorize.js";
+import { parseTime } from "../../caveats/time.js";
+import type { Caller } from "../caller.js";
+import type { DelegationRecord } from "../registry/records.js";
+import type { KnownAgent } from "./agents.js";
+import { authorityOf, type Chain, readChain } from "./chain.js";
+import {
+  delegateeProblem,
+  LONGEST,
+  NOT_SUBSET,
+  operationsHeld,
+  SHORTEST,
+  TTL_OUT_OF_RANGE,
+} from "./delegating.js";
+import { type DelegationCaller, holderOf, lifeDenials } from "./holding.js";
+import type { DelegationContext } from "./options.js";
+import { noteChain } from "./recording.js";
+
+/** What is known of a chain. Times are milliseconds since 1970. */
+export interface ChainState {
+  readonly id: string;
+  /** Absent if the issuer does not know, or no longer, whom the capability was issued to. */
+  readonly delegator?: string;
+  /** The agent's id; the name in the hop where there is no such agent. */
+  readonly delegatee: string;
+  readonly scopes: readonly string[];
+  readonly issued: number;
+  /** Whether the token says when it was delegated, or {@link ChainState.issued} is when the issuer first saw it. */
+  readonly issuedSource: "token" | "first_seen";
+  readonly expires: number;
+  readonly revoked?: number;
+}
+
+/** What a text is worth as a delegation. Reasons are stable codes. */
+export type DelegationVerdict =
+  | { readonly valid: true; readonly chain: ChainState }
+  | { readonly valid: false; readonly reason: string; readonly chain?: ChainState };
+
+/**
+ * Verifies a delegation, whether it was made here or offline, by the same rules as one that is asked for. What is
+ * valid and new is kept: from then on its chain can be revoked by its id.
+ *
+ * @throws StorageError
+ */
+export async function verify(
+  by: DelegationCaller,
+  text: string,
+  context: DelegationContext,
+): Promise<DelegationVerdict> {
+  const [authentic] = await context.agent.authenticate(by.caller, [{ token: text }]);
+  if (authentic === undefined) return { valid: false, reason: "token_malformed" };
+  if (!authentic.ok) return { valid: false, reason: authentic.denials[0].code };
+  const { token } = authentic;
+  const reading = readChain(token);
+  if (!reading.ok) return { valid: false, reason: reading.reason };
+  const { chain } = reading;
+
+  const record = await context.registry.read((view) => view.delegations.get(chain.id));
+  const holder = await holderOf(token.identifier, context);
+  const delegator =
+    holder === undefined
+      ? record && (await context.agents.byId(record.delegator))
+      : await context.agents.byInvoker(holder.invoker);
+  const delegatee = await context.agents.byInvoker(chain.invoker);
+  const now = context.clock();
+  const issued = chain.delegated ?? record?.created ?? now;
+  const revoked = revocationOf(token, record, context);
+  const delegatorId = delegator?.id ?? record?.delegator;
+  const state: ChainState = {
+    id: chain.id,
+    ...(delegatorId === undefined ? {} : { delegator: delegatorId }),
+    delegatee: delegatee?.id ?? chain.invoker,
+    scopes: context.scopes.write(chain.grant, chain.operations ?? grantOperations(chain, context)),
+    issued,
+    issuedSource: chain.delegated === undefined ? "first_seen" : "token",
+    expires: chain.expires,
+    ...(revoked === undefined ? {} : { revoked }),
+  };
+  const [denial] = lifeDenials(token, authorityOf(token), context);
+  const reason =
+    denial?.code ??
+    (revoked === undefined ? undefined : "revoked") ??
+    (context.agent.grants.has(chain.grant) ? undefined : "grant_denied") ??
+    agentsReason(delegator, delegatee) ??
+    rulesReason(chain, issued, context);
+  if (reason !== undefined || delegator === undefined) {
+    return { valid: false, reason: reason ?? "delegator_unknown", chain: state };
+  }
+  if (record === undefined) await keep(chain, state, delegator, by.caller, context);
+  return { valid: true, chain: state };
+}
+
+/** When the chain was revoked, by its record or by whatever else revokes it. */
+function revocationOf(
+  token: AuthenticToken,
+  record: DelegationRecord | undefined,
+  { revocations }: DelegationContext,
+): number | undefined {
+  const entries = revocations.find(revocationQueryFor(token));
+  const moments = entries.flatMap(({ at }) => parseTime(at) ?? []);
+  if (record?.revoked !== undefined) moments.push(record.revoked);
+  return moments.length === 0 ? undefined : Math.min(...moments);
+}
+
+function agentsReason(
+  delegator: KnownAgent | undefined,
+  delegatee: KnownAgent | undefined,
+): string | undefined {
+  if (delegator === undefined) return "delegator_unknown";
+  if (!delegator.active) return "delegator_inactive";
+  return delegateeProblem(delegator, delegatee)?.code;
+}
+
+/** What the rules of delegation have against it, as far as they can be judged by the token. */
+function rulesReason(
+  { grant, operations, issuedOperations, delegatedUntil, delegated }: Chain,
+  issued: number,
+  context: DelegationContext,
+): string | undefined {
+  const left = operationsHeld(grant, operations, context);
+  const had = operationsHeld(grant, issuedOperations, context);
+  if (!context.allowEqual && left.length >= had.length) return NOT_SUBSET.code;
+  const seconds = (delegatedUntil - issued) / 1000;
+  // How short it was cannot be seen where the token does not say when it began.
+  const isTooShort = delegated !== undefined && seconds < SHORTEST;
+  return isTooShort || seconds > LONGEST ? TTL_OUT_OF_RANGE.code : undefined;
+}
+
+function grantOperations({ grant }: Chain, { agent }: DelegationContext): readonly string[] {
+  return agent.grants.get(grant)?.operations ?? [];
+}
+
+async function keep(
+  { revocationId, ancestors, capabilityId, principal, delegated }: Chain,
+  { id, delegatee, scopes, issued, expires }: ChainState,
+  { id: delegator, tenant }: KnownAgent,
+  caller: Caller,
+  context: DelegationContext,
+): Promise<void> {
+  const record: DelegationRecord = {
+    ...{ id, tenant, delegator, delegatee, scopes, revocationId, ancestors, capabilityId, expires },
+    ...(principal === undefined ? {} : { principal }),
+    ...(delegated === undefined ? {} : { issued: delegated }),
+    created: delegated === undefined ? issued : context.clock(),
+  };
+  await noteChain(record, caller, "delegation.seen", context);
+}

@@ -1,0 +1,31 @@
+/**
+ * Hosts, the agents that they run, what each agent may do, and what people decide about it: the rules that
+ * Agent-Auth, the approvals console and the command share. Its store is `openRegistry` of `proviso/stores`.
+ *
+ * @packageDocumentation
+ */
+export type {
+  Approval,
+  ApprovalDecision,
+  ApprovalKind,
+  ApprovalRule,
+  ApprovalState,
+  ApprovalSubject,
+  AskedGrant,
+} from "../approvals/approval.js";
+export type { Actor } from "../approvals/approval-events.js";
+export { type ApprovedGrant, principalOf, resultOf } from "../approvals/approval-result.js";
+export type { Approvals, DecisionOutcome } from "../approvals/approvals.js";
+export type { Approver, ApproverAnswer, DecisionCode } from "../approvals/deciding.js";
+export { digestOf } from "../approvals/digest.js";
+export { type OpenedApproval, RequestReusedError } from "../approvals/opening.js";
+export { exactConstraints } from "./constraints.js";
+export { createRegistry } from "./create-registry.js";
+export type { ListedGrant } from "./looking.js";
+export type { Outcome, RegistryCode, RegistryRefusal } from "./outcomes.js";
+export type { AgentGrant, AgentRecord, GrantHop, HostRecord } from "./records.js";
+export type { Registry, RegistryOptions } from "./registry.js";
+export type { RegistryStore } from "./registry-store.js";
+export type { AskedAnswer, Claim, GrantRequest, Registration } from "./requests.js";
+export type { RegistrySettings } from "./settings.js";
+export { type CapabilityTerm, type CapabilityTerms, capabilityTerms } from "./terms.js";

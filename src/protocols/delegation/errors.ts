@@ -1,0 +1,133 @@
+import type { Response } from "express";
+import type {
+  DelegationCode,
+  DelegationField,
+  DelegationProblem,
+  DelegationRefusal,
+} from "../../agent/delegation/refusal.js";
+import type { FaultWriter, HttpFault } from "../../http/fault.js";
+import { DENIAL_HEADER } from "../../http/headers.js";
+
+/** What an error is called. Stable. */
+export type DelegationErrorCode =
+  | "VALIDATION_ERROR"
+  | "UNAUTHORIZED"
+  | "FORBIDDEN"
+  | "NOT_FOUND"
+  | "AGENT_NOT_FOUND"
+  | "AGENT_NOT_ACTIVE"
+  | "LIMIT_REACHED"
+  | "RATE_LIMITED"
+  | "PAYLOAD_TOO_LARGE"
+  | "UNSUPPORTED_MEDIA_TYPE"
+  | "INTERNAL_ERROR"
+  | "UNAVAILABLE";
+
+/** What is wrong with one thing of a request. */
+export interface ErrorDetail {
+  /** The member of the body, the header or the part of the address that is wrong. */
+  readonly field?: string;
+  /** A stable word. */
+  readonly reason: string;
+}
+
+/** The body of an error. */
+export interface DelegationErrorBody {
+  readonly code: DelegationErrorCode;
+  readonly message: string;
+  readonly details: ErrorDetail & {
+    /** All that is wrong, where that is more than one thing. */
+    readonly problems?: readonly (ErrorDetail & { readonly message: string })[];
+  };
+}
+
+/** Where in a request the agent's own word for a part of it is found. */
+const FIELDS: { readonly [Field in DelegationField]: string } = {
+  delegatee: "delegateeAgentId",
+  scopes: "scopes",
+  ttl: "ttlSeconds",
+  capability: "Authorization",
+  chain: "chainId",
+};
+
+type Status = readonly [status: number, code: DelegationErrorCode];
+
+const INVALID: Status = [400, "VALIDATION_ERROR"];
+const FORBIDDEN: Status = [403, "FORBIDDEN"];
+const LIMIT: Status = [429, "LIMIT_REACHED"];
+
+/** The status and the name of each refusal. */
+export const REFUSALS: { readonly [Code in DelegationCode]: Status } = {
+  scope_unknown: INVALID,
+  scope_not_held: INVALID,
+  scope_not_subset: INVALID,
+  ttl_out_of_range: INVALID,
+  ttl_past_parent: INVALID,
+  delegatee_is_delegator: INVALID,
+  capability_ambiguous: INVALID,
+  capability_bound: INVALID,
+  capability_sealed: INVALID,
+  capability_full: INVALID,
+  capability_missing: FORBIDDEN,
+  capability_foreign: FORBIDDEN,
+  capability_refused: FORBIDDEN,
+  delegator_unknown: FORBIDDEN,
+  delegator_inactive: FORBIDDEN,
+  tenant_mismatch: FORBIDDEN,
+  not_the_delegator: FORBIDDEN,
+  delegatee_unknown: [404, "AGENT_NOT_FOUND"],
+  chain_unknown: [404, "NOT_FOUND"],
+  delegatee_inactive: [409, "AGENT_NOT_ACTIVE"],
+  too_many_delegations: LIMIT,
+  too_many_revocations: LIMIT,
+};
+
+/** What is found before a request is read, as this protocol calls it. */
+const FAULTS: { readonly [Status in HttpFault["status"]]: DelegationErrorCode } = {
+  400: "VALIDATION_ERROR",
+  401: "UNAUTHORIZED",
+  413: "PAYLOAD_TOO_LARGE",
+  415: "UNSUPPORTED_MEDIA_TYPE",
+  429: "RATE_LIMITED",
+  500: "INTERNAL_ERROR",
+  503: "UNAVAILABLE",
+};
+
+/** Answers what is found before a request is read. */
+export const answerFault: FaultWriter = (res, { status, reason, message, retryAfter }) => {
+  if (retryAfter !== undefined) res.setHeader("Retry-After", String(retryAfter));
+  answerError(res, status, { code: FAULTS[status], message, details: { reason } });
+};
+
+/** Answers that something was refused, with every reason. @param capability - Where the capability stands. */
+export function answerRefusal(
+  res: Response,
+  { problems }: DelegationRefusal,
+  capability: string = FIELDS.capability,
+): void {
+  const detailOf = ({ code, denial = code, field }: DelegationProblem): ErrorDetail => ({
+    ...(field === undefined ? {} : { field: field === "capability" ? capability : FIELDS[field] }),
+    reason: denial,
+  });
+  const [first, ...more] = problems;
+  const [status, code] = REFUSALS[first.code];
+  const all = problems.map((one) => ({ ...detailOf(one), message: one.message }));
+  const details = { ...detailOf(first), ...(more.length === 0 ? {} : { problems: all }) };
+  answerError(res, status, { code, message: first.message, details });
+}
+
+/** Answers that a part of a request is not of its form. */
+export function answerInvalid(res: Response, field: string, message: string): void {
+  const details = { field, reason: "invalid_request" };
+  answerError(res, 400, { code: "VALIDATION_ERROR", message, details });
+}
+
+/** Answers that there is nothing of that name. */
+export function answerNotFound(res: Response, reason: string, message: string): void {
+  answerError(res, 404, { code: "NOT_FOUND", message, details: { reason } });
+}
+
+function answerError(res: Response, status: number, body: DelegationErrorBody): void {
+  res.setHeader(DENIAL_HEADER, body.details.reason);
+  res.status(status).json(body);
+}

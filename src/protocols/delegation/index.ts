@@ -1,0 +1,34 @@
+/**
+ * Delegation between agents over HTTP, in the manner of SentryAgent: delegate, verify, revoke, introspect. What is
+ * delegated is a capability with one hop more, so an agent can do the same offline.
+ *
+ * @packageDocumentation
+ */
+export type { ListedAgent } from "../../agent/delegation/agents.js";
+export type { Delegation, DelegationRequest } from "../../agent/delegation/delegating.js";
+export {
+  type CapabilityIdentity,
+  createDelegations,
+  type Delegations,
+  type HeldScopes,
+} from "../../agent/delegation/delegations.js";
+export type { DelegationCaller } from "../../agent/delegation/holding.js";
+export type { DelegationOptions } from "../../agent/delegation/options.js";
+export type {
+  DelegationCode,
+  DelegationField,
+  DelegationProblem,
+  DelegationRefusal,
+} from "../../agent/delegation/refusal.js";
+export type { ChainState, DelegationVerdict } from "../../agent/delegation/verifying.js";
+export type { BodyLimits } from "../../http/body.js";
+export type { RateLimit } from "../../http/callers.js";
+export type { ListenOptions } from "../../http/listen.js";
+export type { AgentLog } from "../../http/log.js";
+export type { DelegationErrorBody, DelegationErrorCode, ErrorDetail } from "./errors.js";
+export {
+  type DelegationServer,
+  type DelegationServerOptions,
+  type OwnDelegationServerOptions,
+  serveDelegation,
+} from "./server.js";

@@ -1,0 +1,112 @@
+import type { Delegation, DelegationRequest } from "../../agent/delegation/delegating.js";
+import type { HeldScopes } from "../../agent/delegation/delegations.js";
+import type { ChainState, DelegationVerdict } from "../../agent/delegation/verifying.js";
+import { isObject, isTexts } from "../../bytes/json.js";
+import { assertMembers } from "../../caveats/known-members.js";
+
+/** What was read of a body, or what is wrong with it. */
+export type BodyReading<Read> =
+  | { readonly ok: true; readonly read: Read }
+  | { readonly ok: false; readonly field: string; readonly message: string };
+
+/** What a delegator may ask for at once: no grant has more operations than a hop may name. */
+const MOST_SCOPES = 256;
+const LONGEST_ID = 256;
+
+/** Reads the body of a request for a delegation. */
+export function readDelegation(body: unknown): BodyReading<DelegationRequest> {
+  const members = membersOf(body, ["delegateeAgentId", "scopes", "ttlSeconds"]);
+  if (!members.ok) return members;
+  const { delegateeAgentId: delegatee, scopes, ttlSeconds: ttl } = members.read;
+  if (typeof delegatee !== "string" || delegatee === "" || delegatee.length > LONGEST_ID) {
+    return wrong("delegateeAgentId", `must be a text of 1 to ${LONGEST_ID} characters`);
+  }
+  if (!isTexts(scopes) || scopes.length === 0 || scopes.length > MOST_SCOPES) {
+    return wrong("scopes", `must be an array of 1 to ${MOST_SCOPES} texts`);
+  }
+  if (typeof ttl !== "number") return wrong("ttlSeconds", "must be a number");
+  return { ok: true, read: { delegatee, scopes, ttl } };
+}
+
+/** Reads the body of a request to verify a delegation: any text at all. */
+export function readVerification(body: unknown): BodyReading<string> {
+  const members = membersOf(body, ["delegationToken"]);
+  if (!members.ok) return members;
+  const { delegationToken: token } = members.read;
+  return typeof token === "string"
+    ? { ok: true, read: token }
+    : wrong("delegationToken", "must be a text");
+}
+
+function membersOf(
+  body: unknown,
+  names: readonly string[],
+): BodyReading<{ readonly [name: string]: unknown }> {
+  if (!isObject(body)) return wrong("body", "must be a JSON object");
+  try {
+    assertMembers(body, names, "");
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const unknown = Object.keys(body).find((name) => !names.includes(name)) ?? "";
+    return { ok: false, field: unknown.slice(0, 64), message: error.message.slice(0, 256) };
+  }
+  const missing = names.find((name) => !Object.hasOwn(body, name));
+  return missing === undefined ? { ok: true, read: body } : wrong(missing, "is missing");
+}
+
+function wrong(field: string, what: string): Extract<BodyReading<never>, { ok: false }> {
+  return { ok: false, field, message: `${field}: ${what}` };
+}
+
+/** The answer to a delegation. */
+export function delegationAnswer({ token, record }: Delegation): object {
+  return {
+    delegationToken: token,
+    chainId: record.id,
+    delegatorAgentId: record.delegator,
+    delegateeAgentId: record.delegatee,
+    scopes: record.scopes,
+    expiresAt: time(record.expires),
+  };
+}
+
+/** The answer to a verification: the reason alone where the text is not a delegation of this issuer's. */
+export function verdictAnswer(verdict: DelegationVerdict): object {
+  const reason = verdict.valid ? {} : { reason: verdict.reason };
+  const chain = verdict.chain === undefined ? {} : chainAnswer(verdict.chain);
+  return { valid: verdict.valid, ...chain, ...reason };
+}
+
+function chainAnswer(chain: ChainState): object {
+  return {
+    chainId: chain.id,
+    delegatorAgentId: chain.delegator ?? null,
+    delegateeAgentId: chain.delegatee,
+    scopes: chain.scopes,
+    issuedAt: time(chain.issued),
+    ...(chain.issuedSource === "token" ? {} : { issuedAtSource: chain.issuedSource }),
+    expiresAt: time(chain.expires),
+    revokedAt: chain.revoked === undefined ? null : time(chain.revoked),
+  };
+}
+
+/** The answer to an introspection: what the caller has, all together and each by itself. */
+export function scopesAnswer(held: readonly HeldScopes[], agent: string | undefined): object {
+  const scopes = [...new Set(held.flatMap((one) => one.scopes))].sort();
+  const first = Math.min(...held.map(({ expires }) => expires));
+  return {
+    active: true,
+    agentId: agent ?? null,
+    scopes,
+    expiresAt: held.length === 0 ? null : time(first),
+    capabilities: held.map((one) => ({
+      capabilityId: one.capability,
+      scopes: one.scopes,
+      expiresAt: time(one.expires),
+    })),
+  };
+}
+
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,60 @@
+import { beforeAll, expect, test } from "vitest";
+import { inspect } from "../../src/index.js";
+import { Bench, document } from "./run.js";
+import { CONFIG, serve, TOKENS, writeAgent } from "./serving.js";
+
+// A grant that needs an approval, from the configuration to the token: everything at the command line.
+
+const bench = new Bench();
+const TOKEN = TOKENS.alice;
+beforeAll(async () => {
+  await bench.init();
+  writeAgent(bench);
+  bench.write("access", TOKEN);
+});
+
+const [grant] = CONFIG["grants"];
+const config = {
+  ...CONFIG,
+  protocols: ["a2a", "approvals"],
+  grants: [{ ...grant, approval: { approvers: ["alice", "carol"], needed: 2 } }],
+};
+
+test("what the configuration says needs an approval waits for its approvers", async () => {
+  const { running, url } = await serve(bench, config);
+  const request = ["request", url, "--access-token", "@access"];
+  const query = ["--grant", grant.id, "--op", "read", "--collection", "notes"];
+  const asked = await bench.run([...request, ...query, "--json"]);
+  expect(asked).toMatchObject({ status: 9, stderr: "" });
+  const { pending } = document(asked.stdout);
+  expect(pending).toMatchObject({ verificationUri: `${url}/approvals` });
+  const id: string = pending.approvalId;
+  const shown = await bench.output("grants", "show", id);
+  expect(shown).toContain("decided by  2 of alice, carol");
+  expect(await bench.output("grants", "approve", id, "--as", "carol")).toContain("pending");
+  expect(await bench.run([...request, "--collect", id])).toMatchObject({ status: 9 });
+  const hour = ["--expires", "1h", "--arg", "format=text"];
+  await bench.output("grants", "approve", id, "--as", "alice", ...hour);
+  const collected = await bench.run([...request, "--collect", id]);
+  expect(collected.status).toBe(0);
+  const token = collected.stdout.trim();
+  const { authority } = inspect(token);
+  expect(authority.constraints).toHaveProperty("format");
+  await bench.output("grants", "revoke", id);
+  bench.write("token", token);
+  const verified = await bench.run(["verify", "@token", "--grant", grant.id, "--op", "read"]);
+  expect(verified).toMatchObject({ status: 5 });
+  running.stop();
+  expect(await running.ended).toBe(0);
+});
+
+test.each([
+  [{ needed: 2 }, "grants[0].approval.needed"],
+  [{ approvers: [] }, "grants[0].approval.approvers"],
+  [{ approver: "alice" }, "grants[0].approval"],
+])("an approval of %j is refused at the start", async (approval, where) => {
+  bench.write("wrong.json", JSON.stringify({ ...config, grants: [{ ...grant, approval }] }));
+  const { status, stderr } = await bench.run(["serve", "wrong.json"]);
+  expect(status).toBe(6);
+  expect(stderr).toContain(where);
+});

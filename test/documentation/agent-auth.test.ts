@@ -1,0 +1,98 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, test } from "vitest";
+import { createRegistry } from "../../src/agent/registry/index.js";
+import { openHome } from "../../src/home/open-home.js";
+import { ENDPOINTS } from "../../src/protocols/agent-auth/discovery.js";
+import { Bench, type Document, runProgram } from "../cli/run.js";
+import { serve, serveSpawned } from "../cli/serving.js";
+import { runExamples } from "./run-examples.js";
+
+// docs/agent-auth.md: what it shows works as it is written, with our client and with curl.
+
+const PAGE = readFileSync(new URL("../../docs/agent-auth.md", import.meta.url), "utf8");
+
+function blocks(language: string): readonly string[] {
+  const all = PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"));
+  return [...all].map(([, code = ""]) => code);
+}
+
+const [SKILLS = "", CLIENT = ""] = blocks("js");
+const [CONFIG = ""] = blocks("json");
+const config: Document = JSON.parse(CONFIG);
+
+const bench = new Bench();
+beforeAll(async () => {
+  await bench.init();
+  bench.write("bank.mjs", SKILLS);
+});
+
+/** Decides as alice what she finds in her list, or by its code. */
+async function approve(userCode?: string): Promise<void> {
+  const home = await openHome({ folder: bench.home });
+  try {
+    const { registryStore: store, revocations } = home;
+    const { approvals } = createRegistry({ store, revocations });
+    const [waiting] = await approvals.waitingFor("alice");
+    const found = userCode === undefined ? waiting : await approvals.byUserCode(userCode);
+    const by = { principal: "alice", ...(userCode === undefined ? {} : { userCode }) };
+    const answer = { answer: "approve", digest: found?.digest ?? "" } as const;
+    expect(await approvals.decide(found?.id ?? "", by, answer)).toMatchObject({ ok: true });
+  } finally {
+    await home.close();
+  }
+}
+
+test("the page names every endpoint, and its tables are whole", () => {
+  for (const path of Object.values(ENDPOINTS)) expect(PAGE).toContain(path);
+  expect(blocks("js")).toHaveLength(2);
+});
+
+test("the program with our client does what its comments say", async () => {
+  const { url } = await serveSpawned(bench, config);
+  const before = `
+    import { openHome } from "proviso/home";
+    import { createRegistry } from "proviso/registry";
+    const URL = ${JSON.stringify(url)};
+    async function userApproves() {
+      const home = await openHome({ folder: ${JSON.stringify(bench.home)} });
+      const { registryStore: store, revocations } = home;
+      const { approvals } = createRegistry({ store, revocations });
+      const { userCode } = agent.state.approval;
+      const { id, digest } = await approvals.byUserCode(userCode);
+      const by = { principal: "alice", userCode };
+      const outcome = await approvals.decide(id, by, { answer: "approve", digest });
+      if (!outcome.ok) throw new Error(outcome.message);
+      await home.close();
+    }
+  `;
+  const code = [...before.split("\n"), ...CLIENT.trimEnd().split("\n")];
+  expect([...runExamples([{ file: "docs/agent-auth.md", line: 1, code }])]).toEqual([]);
+});
+
+const tools = ["curl", "openssl"].filter((tool) => spawnSync(tool, ["--version"]).error);
+if (tools.length > 0) {
+  console.warn(`${tools.join(" and ")} missing: the flow with curl is skipped (apt-get install)`);
+}
+
+describe.skipIf(tools.length > 0)("with curl", () => {
+  test("the flow works as it is written", async () => {
+    const { url } = await serve(bench, config);
+    const [functions = "", register = "", more = "", execute = ""] = blocks("sh");
+    const shell = async (code: string): Promise<string> => {
+      const words = ["-eu", "-c", functions + code];
+      const run = await runProgram("sh", words, { cwd: bench.folder, env: { URL: url } });
+      expect(`${run.status} ${run.stderr}`, code).toBe("0 ");
+      return run.stdout;
+    };
+    const registered = JSON.parse(await shell(register));
+    expect(registered).toMatchObject({ status: "pending", name: "Clerk" });
+    await approve(registered.approval.user_code);
+    const [status = "", asked = ""] = (await shell(more)).split(/(?<=\})(?=\{)/);
+    expect(JSON.parse(status)).toMatchObject({ status: "active", user_id: "alice" });
+    const { approval, agent_capability_grants: grants } = JSON.parse(asked);
+    expect(grants).toMatchObject([{ capability: "transfer_funds", status: "pending" }]);
+    await approve(approval.user_code);
+    expect(JSON.parse(await shell(execute))).toEqual({ data: { sent: 20, to: "acc_A" } });
+  });
+});

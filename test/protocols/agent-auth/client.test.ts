@@ -1,0 +1,190 @@
+import { createServer, type RequestListener } from "node:http";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  AgentAuthError,
+  ClientError,
+  createAgentAuthClient,
+  generateKey,
+} from "../../../src/protocols/agent-auth/client/index.js";
+import { linked } from "./driver.js";
+import { type Bank, bank } from "./served-bank.js";
+
+async function clientOf(home: Bank) {
+  const hostKey = await generateKey();
+  const clock = (): number => home.clock.now;
+  return createAgentAuthClient({ provider: home.url, hostKey, clock });
+}
+
+/** A client of a host that alice made, enrolled by its token. */
+async function enrolled(home: Bank) {
+  const client = await clientOf(home);
+  const made = await home.registry.createHost({ principal: "alice" });
+  await client.enroll((made.ok && made.enrolmentToken) || "");
+  return client;
+}
+
+/** A provider that answers as it likes. */
+async function provider(answers: { readonly [path: string]: object | string }): Promise<string> {
+  const answer: RequestListener = (req, res) => {
+    const [path = ""] = (req.url ?? "").split("?");
+    const found = answers[path];
+    const text = JSON.stringify(found ?? { error: "not_found" });
+    res.writeHead(found === undefined ? 404 : 200, { "Content-Type": "application/json" });
+    res.end(text.replaceAll("ORIGIN", origin));
+  };
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const origin = `http://127.0.0.1:${port}`;
+  return origin;
+}
+
+describe("a provider", () => {
+  const document = {
+    ...{ version: "1.0-draft", issuer: "ORIGIN", default_location: "ORIGIN/run" },
+    endpoints: { register: "ORIGIN/agent/register", status: "ORIGIN/agent/status" },
+  };
+  const meet = async (answers: { readonly [path: string]: object | string }) =>
+    createAgentAuthClient({ provider: await provider(answers), hostKey: await generateKey() });
+
+  test("is found at either place", async () => {
+    const other = await meet({ "/api/auth/agent/agent-configuration": document });
+    expect(other.discovery.endpoints.get("register")).toMatch(/\/agent\/register$/);
+    await expect(meet({})).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test.each([
+    ["is no document", { version: "1.0-draft" }, "answer_malformed"],
+    ["names no endpoints", { ...document, endpoints: {} }, "answer_malformed"],
+    ["leads elsewhere", { ...document, issuer: "https://x.example" }, "origin_foreign"],
+    [
+      "sends registrations elsewhere",
+      { ...document, endpoints: { register: "https://x.example/register" } },
+      "origin_foreign",
+    ],
+  ])("is refused where it %s", async (_, found, code) => {
+    const meeting = meet({ "/.well-known/agent-configuration": found });
+    await expect(meeting).rejects.toMatchObject({ code });
+  });
+
+  test("that names no agent in its answer is refused", async () => {
+    const client = await meet({
+      "/.well-known/agent-configuration": document,
+      "/agent/register": { agent_id: 7 },
+    });
+    const failure = await client.register({ name: "x" }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ClientError);
+    expect(failure).toMatchObject({ code: "answer_malformed" });
+  });
+
+  test("plain http to another machine is refused before anything is sent", async () => {
+    const hostKey = await generateKey();
+    const meeting = createAgentAuthClient({ provider: "http://bank.example", hostKey });
+    await expect(meeting).rejects.toMatchObject({ code: "address_insecure" });
+  });
+
+  test.each(["secret", {}, { kty: "OKP", crv: "Ed25519", x: "A" }])("a key %j", async (hostKey) => {
+    // @ts-expect-error None is a private key.
+    const meeting = createAgentAuthClient({ provider: "https://bank.example", hostKey });
+    await expect(meeting).rejects.toThrow("options.hostKey: must be a private Ed25519 key");
+  });
+});
+
+describe("an agent", () => {
+  test("of an enrolled host has the defaults at once, and lists page by page", async () => {
+    const home = await bank();
+    const client = await enrolled(home);
+    const agent = await client.register({ name: "Clerk", idempotencyKey: "one" });
+    expect(agent.state.status).toBe("active");
+    expect(await agent.execute("list_payees")).toEqual(["acc_A", "acc_B"]);
+    const { capabilities, cursor } = await agent.list();
+    expect(capabilities).toHaveLength(8);
+    expect(cursor).toBeUndefined();
+    await expect(agent.list({ cursor: "made up" })).rejects.toBeInstanceOf(AgentAuthError);
+  });
+
+  test("renews its token when that is about to end", async () => {
+    const home = await bank();
+    const client = await enrolled(home);
+    const agent = await client.register({ name: "Clerk" });
+    await agent.status();
+    const first = await agent.narrow("list_payees", {});
+    home.clock.now += 14 * 60 * 1000 + 58_000;
+    expect(await agent.execute("list_payees")).toEqual(["acc_A", "acc_B"]);
+    const second = await agent.narrow("list_payees", {});
+    expect(first.ok && second.ok && first.token !== second.token).toBe(true);
+  });
+
+  test("learns why nothing was granted", async () => {
+    const home = await bank();
+    const client = await clientOf(home);
+    const agent = await client.register({
+      ...{ name: "Robot", mode: "autonomous", capabilities: ["transfer_funds"] },
+    });
+    const [grant] = agent.state.grants;
+    expect(grant).toMatchObject({ capability: "transfer_funds", status: "denied" });
+    expect(grant?.reason).toMatch(/autonomous/);
+    await expect(agent.narrow("transfer_funds", {})).rejects.toThrow(
+      "transfer_funds: the server gave no token for it",
+    );
+  });
+
+  test("waits until it is decided, or until its signal says so", async () => {
+    const home = await bank();
+    const client = await clientOf(home);
+    const agent = await client.register({ name: "Clerk" });
+    const stop = new AbortController();
+    const waiting = agent.waitForApproval({ interval: 60, signal: stop.signal });
+    stop.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    home.clock.now += 301_000;
+    const late = await agent.waitForApproval();
+    expect(late.status).toBe("pending");
+    expect(late.grants.map(({ status }) => status)).toEqual(["denied", "denied"]);
+  });
+
+  test("comes back after its time, as its host wants", async () => {
+    const home = await bank();
+    const client = await enrolled(home);
+    const key = await generateKey();
+    const agent = await client.register({ name: "Clerk", key });
+    home.clock.now += 2 * 60 * 60 * 1000;
+    await expect(agent.execute("list_payees")).rejects.toMatchObject({ code: "agent_expired" });
+    expect((await client.reactivate(agent.id)).status).toBe("active");
+    const same = await client.open(agent.id, key);
+    expect(await same.execute("list_payees")).toEqual(["acc_A", "acc_B"]);
+    await client.revokeAgent(agent.id);
+    expect((await client.status(agent.id)).status).toBe("revoked");
+  });
+
+  test("meets a result that is not what was promised", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    expect(one.agentId).not.toBe("");
+    const described = {
+      name: "list_payees",
+      output: { type: "object", properties: { a: { pattern: "^(a+)+$" } }, required: ["a"] },
+    };
+    const origin = await provider({
+      "/.well-known/agent-configuration": {
+        ...{ version: "1.0-draft", issuer: "ORIGIN", default_location: "ORIGIN/run" },
+        endpoints: {
+          ...{ register: "ORIGIN/register", status: "ORIGIN/status" },
+          describe_capability: "ORIGIN/describe",
+        },
+      },
+      "/register": { agent_id: "agent_1", status: "active" },
+      "/status": { agent_id: "agent_1", status: "active" },
+      "/describe": described,
+      "/run": { data: { b: 1 } },
+    });
+    const hostKey = await generateKey();
+    const client = await createAgentAuthClient({ provider: origin, hostKey });
+    const agent = await client.register({ name: "Clerk" });
+    const failure = await agent.execute("list_payees").catch((error: unknown) => error);
+    expect(failure).toMatchObject({ name: "ClientError", code: "answer_malformed" });
+    await expect(agent.describe("other")).rejects.toMatchObject({ code: "answer_malformed" });
+  });
+});

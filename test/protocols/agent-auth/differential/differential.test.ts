@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FULL } from "../../../support/size.js";
+import { Stage } from "./flows/flow.js";
+import { FLOWS } from "./flows/index.js";
+import { type Difference, differencesOf, recorded } from "./observation.js";
+import { startOurs } from "./our-server.js";
+import { startReference } from "./reference-server.js";
+import { differencesPage } from "./table/page.js";
+import { explained } from "./table/row.js";
+import { SECTIONS } from "./table/sections.js";
+
+// The same requests for the reference implementation and for our server. With `--update`, vitest writes the
+// record of the reference's answers and docs/agent-auth-differences.md anew.
+
+let reference: Stage;
+let ours: Stage;
+const differences: Difference[] = [];
+
+beforeAll(async () => {
+  [reference, ours] = [new Stage(await startReference()), new Stage(await startOurs())];
+  for (const flow of FLOWS) await Promise.all([reference.run(flow), ours.run(flow)]);
+});
+
+afterAll(() => Promise.all([reference.server.close(), ours.server.close()]));
+
+if (FULL) {
+  test("the reference answers the flows as on record", async () => {
+    const record = reference.seen.map(recorded).join("\n");
+    await expect(`${record}\n`).toMatchFileSnapshot("reference-answers.txt");
+  });
+}
+
+test("both take every step of the flows", () => {
+  expect(stepsOf(ours)).toEqual(stepsOf(reference));
+  expect(new Set(stepsOf(ours)).size).toBe(ours.seen.length);
+  for (const [at, theirs] of reference.seen.entries()) {
+    const our = ours.seen[at];
+    if (our !== undefined) differences.push(...differencesOf(theirs, our));
+  }
+});
+
+test("a row of the table stands for each difference, and each row is seen in all flows", () => {
+  const { unexplained, unobserved } = explained(SECTIONS, differences);
+  expect({ unexplained, unobserved: FULL ? unobserved : [] }).toEqual({
+    ...{ unexplained: [], unobserved: [] },
+  });
+});
+
+test("docs/agent-auth-differences.md has the table", async () => {
+  const page = "../../../../docs/agent-auth-differences.md";
+  await expect(differencesPage(SECTIONS)).toMatchFileSnapshot(page);
+});
+
+function stepsOf(stage: Stage): string[] {
+  return stage.seen.map(({ step }) => step);
+}

@@ -1,0 +1,54 @@
+import { CREDENTIALS, type Signer } from "../generated/credentials.js";
+import { type Party, send } from "../party.js";
+import type { Flow, Stage } from "./flow.js";
+
+/** Credentials of every kind, where an agent shows them, and where a host does. */
+export const JWTS: readonly Flow[] = [
+  {
+    name: "Agent JWT",
+    async run(stage) {
+      const { host, agent } = await stage.granted("transfer_funds");
+      const { server } = stage;
+      const others = await othersOf(stage, host);
+      for (const [about, credential] of Object.entries(CREDENTIALS)) {
+        const claims = agent.claims();
+        const sending = await credential({
+          server,
+          typ: "agent+jwt",
+          key: agent.key,
+          claims,
+          others,
+        });
+        await stage.see(about, send(server, "GET", "/agent/status", sending));
+      }
+    },
+  },
+  {
+    name: "Host JWT",
+    async run(stage) {
+      const { host, agent } = await stage.linked();
+      const { server } = stage;
+      const others = await othersOf(stage, host);
+      const path = `/agent/status?agent_id=${agent.id}`;
+      for (const [about, credential] of Object.entries(CREDENTIALS)) {
+        const claims = host.claims();
+        const sending = await credential({
+          server,
+          typ: "host+jwt",
+          key: host.key,
+          claims,
+          others,
+        });
+        await stage.see(about, send(server, "GET", path, sending));
+      }
+    },
+  },
+];
+
+async function othersOf(stage: Stage, host: Party): Promise<Signer["others"]> {
+  const { host: other, agent } = await stage.linked();
+  const revoked = await host.agent();
+  await host.register(revoked);
+  await host.send("POST", "/agent/revoke", { agent_id: revoked.id });
+  return { host: other.hostId ?? "", agent: agent.id ?? "", revoked: revoked.id ?? "" };
+}

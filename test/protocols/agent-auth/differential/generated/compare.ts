@@ -1,0 +1,48 @@
+import type { Random } from "../../../../fuzz/random.js";
+import { type Difference, differencesOf, type Observation, observed } from "../observation.js";
+import { type Answer, send } from "../party.js";
+import type { AgentAuthServer } from "../server.js";
+import { drawRequest, type GeneratedRequest } from "./requests.js";
+import { createWorld, type World } from "./world.js";
+
+/** Worlds grow old: agents and pending requests pile up. */
+const REQUESTS_A_WORLD = 150;
+
+/**
+ * Sends two servers the same generated requests and gives the differences of their answers. Once one server
+ * has changed what the other has not, both go on with new parties.
+ */
+export async function compareGenerated(
+  random: Random,
+  requests: number,
+  reference: AgentAuthServer,
+  ours: AgentAuthServer,
+): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  let worlds: readonly [World, World] | undefined;
+  let age = 0;
+  for (let count = 0; count < requests; count++) {
+    if (worlds === undefined || age++ === REQUESTS_A_WORLD) {
+      worlds = await Promise.all([createWorld(reference), createWorld(ours)]);
+      age = 0;
+    }
+    const request = drawRequest(random);
+    const [theirs, our] = await Promise.all(worlds.map((world) => answerTo(request, world)));
+    if (theirs === undefined || our === undefined) throw new TypeError("there are two worlds");
+    differences.push(...differencesOf(theirs, our));
+    if (request.changes && stateOf(theirs) !== stateOf(our)) worlds = undefined;
+  }
+  return differences;
+}
+
+async function answerTo(request: GeneratedRequest, world: World): Promise<Observation> {
+  const { path, sending } = await request.make(world);
+  const answer: Answer = await send(world.server, request.method, path, sending);
+  return observed(`generated: ${request.about}`, answer, world.server.issuer);
+}
+
+/** What an answer says of the state it leaves. */
+function stateOf({ outcome, shape }: Observation): string {
+  const statuses = [...shape].filter(([path]) => path.endsWith("status") || path === "revoked");
+  return JSON.stringify([outcome.startsWith("2"), statuses.sort()]);
+}

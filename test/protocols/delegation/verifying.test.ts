@@ -1,0 +1,291 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../src/bytes/json.js";
+import type { HopInit } from "../../../src/caveats/hop.js";
+import { attenuate, chainId, encodeHop } from "../../../src/index.js";
+import { createIssuer, createKeyring, createRevocationList } from "../../../src/issuer/index.js";
+import { SEEDED, sized } from "../../support/size.js";
+import {
+  ACCESS,
+  AGENTS,
+  delegate,
+  issued,
+  NOW,
+  register,
+  revoke,
+  send,
+  summary,
+  verify,
+  world,
+} from "./support.js";
+
+const SECOND = 1000;
+const HOP = { operations: ["read"], invokers: ["summarizer"] } as const;
+
+/** A token narrowed offline. */
+function narrowed(token: string, hop: HopInit, now: number = NOW): string {
+  const child = attenuate(token, hop, { now });
+  if (!child.ok) throw new Error(child.overreaches[0]?.message);
+  return child.token;
+}
+
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/** As a hop has it. */
+function second(milliseconds: number): string {
+  return time(milliseconds).replace(".000", "");
+}
+
+describe("a text that is not a delegation of this issuer's", () => {
+  test("is answered by a reason alone", async () => {
+    const parts = await world();
+    const { token } = await issued(parts);
+    const made = (await delegate(parts, token)).body["delegationToken"];
+    const text = String(made);
+    const keys = createKeyring({ clock: () => NOW });
+    const revocations = createRevocationList();
+    const ask = { grant: "agents", operations: ["read"] };
+    const issuer = (name: string): string =>
+      createIssuer({ name, keys, revocations, clock: () => NOW }).mint(ask).token;
+    const texts = [
+      ["", "token_malformed"],
+      ["x", "token_truncated"],
+      ["sa_del_a1b2c3d4e5f6", "token_malformed"],
+      [text.slice(0, -8), "token_truncated"],
+      [`${text}AAAA`, "token_malformed"],
+      ["A".repeat(50_000), "token_too_large"],
+      [issuer("another-agent"), "foreign_issuer"],
+      [issuer("documents-agent"), "unknown_key"],
+      [
+        `${text.slice(0, -2)}${text.at(-2) === "A" ? "B" : "A"}${text.slice(-1)}`,
+        "signature_mismatch",
+      ],
+      [token, "not_delegated"],
+      [narrowed(token, { operations: ["read"] }), "not_delegated"],
+      [narrowed(token, { invokers: ["summarizer", "archiver"] }), "several_delegatees"],
+    ] as const;
+    for (const [one, reason] of texts) {
+      expect(await verify(parts, one), reason).toEqual({ valid: false, reason });
+    }
+    const bound = await issued(parts, { invokers: ["orchestrator"] });
+    expect(await verify(parts, bound.token)).toEqual({ valid: false, reason: "not_delegated" });
+  });
+
+  test("is answered whatever it is", async () => {
+    const parts = await world({ rate: { requests: 1e6, seconds: 1 } });
+    const any = fc.oneof(fc.string({ unit: "grapheme" }), fc.base64String(), fc.json());
+    await fc.assert(
+      fc.asyncProperty(any, async (text) => {
+        const { valid, reason, ...more } = await verify(parts, text);
+        expect([valid, typeof reason, more]).toEqual([false, "string", {}]);
+      }),
+      { numRuns: sized(500, 50), ...SEEDED },
+    );
+  });
+
+  test("is refused where it is not a text at all", async () => {
+    const parts = await world();
+    for (const body of [{}, { delegationToken: 1 }, { delegationToken: null }, { token: "x" }]) {
+      const path = "/oauth2/token/verify-delegation";
+      const answer = await send(parts, "POST", path, ACCESS.summarizer, body);
+      expect(summary(answer)).toMatch(/^400 VALIDATION_ERROR (delegationToken|token) /);
+    }
+  });
+});
+
+describe("a delegation made offline", () => {
+  test("is the same as one that was asked for", async () => {
+    const parts = await world();
+    const { token } = await issued(parts);
+    const online = (await delegate(parts, token)).body;
+    const hop = { ...HOP, notBefore: second(NOW), expires: second(NOW + 600 * SECOND) };
+    const offline = narrowed(token, hop);
+    const { chainId: onlineId, ...first } = await verify(parts, online["delegationToken"]);
+    const { chainId: offlineId, ...other } = await verify(parts, offline);
+    expect(other).toEqual(first);
+    expect([onlineId, offlineId]).toEqual([
+      chainId(String(online["delegationToken"])),
+      chainId(offline),
+    ]);
+    const records = await parts.registry.read((view) => view.delegations.find({}));
+    expect(records).toHaveLength(2);
+    const [{ id: _, revocationId: __, ...one } = {}, { id: ___, revocationId: ____, ...two } = {}] =
+      records;
+    expect(two).toEqual(one);
+    const events = await parts.ledger.list({ kind: "registration" });
+    expect(events.map(({ change, invoker }) => [change, invoker])).toEqual([
+      ["delegation.made", "orchestrator"],
+      ["delegation.seen", "summarizer"],
+    ]);
+    expect((await revoke(parts, token, offlineId)).status).toBe(204);
+    expect(await verify(parts, offline)).toMatchObject({ valid: false, revokedAt: time(NOW) });
+  });
+
+  test("without a time of its own is as old as the issuer knows of it", async () => {
+    const parts = await world();
+    const { token } = await issued(parts);
+    const offline = narrowed(token, { ...HOP, expires: "30s" });
+    const id = chainId(offline);
+    expect((await revoke(parts, token, id)).status).toBe(404);
+    parts.clock.now += 5 * SECOND;
+    const seen = await verify(parts, offline);
+    expect(seen).toMatchObject({
+      ...{ valid: true, chainId: id, delegatorAgentId: AGENTS.orchestrator },
+      ...{ issuedAt: time(NOW + 5 * SECOND), issuedAtSource: "first_seen" },
+    });
+    parts.clock.now += 5 * SECOND;
+    expect(await verify(parts, offline)).toEqual(seen);
+    expect((await revoke(parts, token, id)).status).toBe(204);
+  });
+
+  test("is judged by the rules of one that is asked for", async () => {
+    const parts = await world();
+    const { token } = await issued(parts);
+    await register(parts, "pending", { status: "pending" });
+    const cases: readonly (readonly [HopInit, string])[] = [
+      [{ invokers: ["summarizer"], expires: "10m" }, "scope_not_subset"],
+      [{ ...HOP, invokers: ["orchestrator"], expires: "10m" }, "delegatee_is_delegator"],
+      [{ ...HOP, invokers: ["stranger"], expires: "10m" }, "tenant_mismatch"],
+      [{ ...HOP, invokers: ["nobody"], expires: "10m" }, "delegatee_unknown"],
+      [{ ...HOP, invokers: ["pending"], expires: "10m" }, "delegatee_inactive"],
+      [{ ...HOP, notBefore: second(NOW), expires: second(NOW + 59_000) }, "ttl_out_of_range"],
+      [
+        { ...HOP, notBefore: second(NOW + 60_000), expires: second(NOW + 600_000) },
+        "not_yet_valid",
+      ],
+    ];
+    for (const [hop, reason] of cases) {
+      const verdict = await verify(parts, narrowed(token, hop));
+      expect(verdict).toMatchObject({ valid: false, reason });
+      expect(Object.keys(verdict).length, reason).toBeGreaterThanOrEqual(9);
+    }
+    expect(await parts.registry.read((view) => view.delegations.find({}))).toEqual([]);
+  });
+
+  test("may say more than one that is asked for: arguments, services, and a narrowing before it", async () => {
+    const parts = await world();
+    const { token } = await issued(parts);
+    const own = narrowed(token, { operations: ["read", "write"], purpose: "a report" });
+    const limits = { constraints: { amount: { max: 100 } }, audience: ["payments"] };
+    const offline = narrowed(own, { ...HOP, ...limits, expires: "10m" });
+    expect(await verify(parts, offline)).toMatchObject({ valid: true, scopes: ["agents:read"] });
+    // And the delegatee may narrow it to any time that it likes.
+    const start = { notBefore: second(NOW), expires: "10m" };
+    const brief = narrowed(narrowed(token, { ...HOP, ...start }), { expires: "5s" });
+    expect(await verify(parts, brief)).toMatchObject({
+      ...{ valid: true, issuedAt: time(NOW), expiresAt: time(NOW + 5 * SECOND) },
+    });
+  });
+
+  test("of a capability whom nobody is known to have is not valid", async () => {
+    const parts = await world();
+    const minted = parts.issuer.mint({ grant: "agents" }).token;
+    expect(await verify(parts, narrowed(minted, { ...HOP, expires: "5m" }))).toMatchObject({
+      ...{ valid: false, reason: "delegator_unknown", delegatorAgentId: null },
+    });
+  });
+});
+
+test("of a registered agent's capability for another service is the agent's own", async () => {
+  const parts = await world();
+  await register(parts, "payer");
+  const who = { principal: "alice", invoker: "payer" };
+  const service = "https://payments.example";
+  const { capability, identifier } = parts.issuer.issue(
+    () => ({ grant: "agents", principal: "alice" }),
+    { service },
+  );
+  const { id, token, expires, hop } = capability;
+  const kept = { id, identifier, expires, hop: new TextDecoder().decode(encodeHop(hop)), ...who };
+  const at = time(NOW);
+  await parts.ledger.commit({ kind: "issuance", at, decision: "allowed", capability: id, ...who }, [
+    kept,
+  ]);
+  const { body } = await delegate(parts, token);
+  expect(body).toMatchObject({ delegatorAgentId: "payer", scopes: ["agents:read"] });
+  const made = String(body["delegationToken"]);
+  expect(await verify(parts, made)).toMatchObject({ valid: true, delegatorAgentId: "payer" });
+  const call = { operation: "read", grant: "agents", invoker: "summarizer" };
+  expect(parts.issuer.authorize(made, { ...call, audience: service }).allowed).toBe(true);
+  expect(parts.issuer.authorize(made, call).allowed).toBe(false);
+});
+
+test("dies with its delegator's and its delegatee's registration", async () => {
+  const parts = await world();
+  for (const id of ["one", "two"]) await register(parts, id);
+  const { token } = await issued(parts, {}, { principal: "alice", invoker: "one" });
+  const { body } = await delegate(parts, token, { delegateeAgentId: "two" });
+  const made = body["delegationToken"];
+  expect(await verify(parts, made)).toMatchObject({
+    ...{ valid: true, delegatorAgentId: "one", delegateeAgentId: "two" },
+  });
+  await register(parts, "two", { status: "revoked" });
+  expect(await verify(parts, made)).toMatchObject({ valid: false, reason: "delegatee_inactive" });
+  await register(parts, "two");
+  await register(parts, "one", { status: "expired" });
+  expect(await verify(parts, made)).toMatchObject({ valid: false, reason: "delegator_inactive" });
+});
+
+describe("whatever is delegated", () => {
+  const OPERATIONS = ["read", "write", "delete"] as const;
+  const SCOPES = OPERATIONS.map((operation) => `agents:${operation}`);
+  const delegation = fc.record({
+    /** What the delegator has narrowed it to before. */
+    before: fc.option(fc.subarray([...OPERATIONS], { minLength: 2 }), { nil: undefined }),
+    asked: fc.subarray([...OPERATIONS], { minLength: 1 }),
+    ttl: fc.integer({ min: 55, max: 7300 }),
+    delegatee: fc.constantFrom("summarizer", "archiver"),
+    invocation: fc.record({
+      operation: fc.constantFrom(...OPERATIONS),
+      invoker: fc.constantFrom("summarizer", "archiver", "orchestrator"),
+      after: fc.integer({ min: -1, max: 7300 }),
+    }),
+  });
+
+  test("allows what its parent allows and its hop allows; online and offline alike", async () => {
+    const parts = await world({ rate: { requests: 1e6, seconds: 1 } });
+    const expires = second(NOW + 7200 * SECOND);
+    const { token } = await issued(parts, { expires });
+    await fc.assert(
+      fc.asyncProperty(delegation, async ({ before, asked, ttl, delegatee, invocation }) => {
+        const parent = before === undefined ? token : narrowed(token, { operations: before });
+        const held: readonly string[] = before ?? OPERATIONS;
+        const body: JsonObject = {
+          ...{ delegateeAgentId: AGENTS[delegatee === "archiver" ? "archiver" : "summarizer"] },
+          ...{ scopes: SCOPES.filter((_, at) => asked.includes(OPERATIONS[at] ?? "read")) },
+          ttlSeconds: ttl,
+        };
+        const answer = await delegate(parts, parent, body);
+        const isSubset = asked.every((one) => held.includes(one)) && asked.length < held.length;
+        const fits = isSubset && ttl >= 60 && ttl <= 7200;
+        expect(answer.status).toBe(fits ? 201 : 400);
+        if (!fits) return;
+        const until = second(NOW + ttl * SECOND);
+        const hop = {
+          operations: asked,
+          invokers: [delegatee],
+          notBefore: second(NOW),
+          expires: until,
+        };
+        const tokens = [String(answer.body["delegationToken"]), narrowed(parent, hop)];
+        const { operation, invoker, after } = invocation;
+        const call = { grant: "agents", operation, invoker, time: new Date(NOW + after * SECOND) };
+        const hopAllows =
+          asked.includes(operation) && invoker === delegatee && after >= 0 && after < ttl;
+        const isAllowed = parts.issuer.authorize(parent, call).allowed && hopAllows;
+        for (const one of tokens) {
+          expect(parts.issuer.authorize(one, call).allowed).toBe(isAllowed);
+        }
+        const [online, offline] = await Promise.all(tokens.map((one) => verify(parts, one)));
+        expect({ ...offline, chainId: "" }).toEqual({ ...online, chainId: "" });
+        const scopes = [...asked].sort().map((one) => `agents:${one}`);
+        expect(online).toMatchObject({ valid: true, scopes });
+        await Promise.all([online, offline].map((one) => revoke(parts, parent, one?.["chainId"])));
+        for (const one of tokens) expect(parts.issuer.authorize(one, call).allowed).toBe(false);
+      }),
+      { numRuns: sized(300, 20), ...SEEDED },
+    );
+  });
+});
