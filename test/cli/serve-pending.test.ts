@@ -13,11 +13,11 @@ beforeAll(async () => {
   bench.write("access", TOKEN);
 });
 
-const [grant] = CONFIG["grants"];
+const [grant, ...others] = CONFIG["grants"];
 const config = {
   ...CONFIG,
   protocols: ["a2a", "approvals"],
-  grants: [{ ...grant, approval: { approvers: ["alice", "carol"], needed: 2 } }],
+  grants: [{ ...grant, approval: { approvers: ["alice", "carol"], needed: 2 } }, ...others],
 };
 
 test("what the configuration says needs an approval waits for its approvers", async () => {
