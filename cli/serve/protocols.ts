@@ -68,8 +68,7 @@ type Protocol =
 const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
   a2a: {
     mount(parts, place) {
-      const options = { ...a2aOptions(parts), ...approvedAt(parts, place) };
-      const { cardUrl, rpcUrl, restUrl, stop } = mountA2A(options, place);
+      const { cardUrl, rpcUrl, restUrl, stop } = mountA2A(a2aOptions(parts, place), place);
       const addresses = [
         { name: "cardUrl", label: "card", url: cardUrl },
         { name: "rpcUrl", label: "JSON-RPC", url: rpcUrl },
@@ -179,14 +178,7 @@ function agentAuthOptions(parts: AgentParts): AgentAuthOptions {
   };
 }
 
-/** Where people decide about what A2A's callers ask for, if the console is served. */
-function approvedAt({ config }: AgentParts, { url }: Place): Pick<A2AOptions, "verificationUri"> {
-  return config.protocols.includes("approvals")
-    ? { verificationUri: `${url}${APPROVALS_PATH}` }
-    : {};
-}
-
-function a2aOptions(parts: AgentParts): A2AOptions {
+function a2aOptions(parts: AgentParts, { url }: Place): A2AOptions {
   const { config, agent, authenticator, tasks, runTask, log, metrics } = parts;
   const { name, description, version, delegates, push } = config;
   const { bodyBytes, bodyDepth, timeoutMs, requests, seconds } = config.limits;
@@ -197,6 +189,7 @@ function a2aOptions(parts: AgentParts): A2AOptions {
       card: { name, description, version, ...(delegates === undefined ? {} : { delegates }) },
     },
     ...(runTask === undefined ? {} : { runTask }),
+    ...(parts.console === undefined ? {} : { verificationUri: `${url}${APPROVALS_PATH}` }),
     ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
     ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
     timeout: timeoutMs,

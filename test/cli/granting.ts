@@ -1,11 +1,10 @@
 import type { Approval } from "../../src/agent/approvals/approval.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import { createSkill } from "../../src/agent/index.js";
-import type { AgentAnswer } from "../../src/agent/registry/outcomes.js";
+import type { AgentGrant, AgentRecord } from "../../src/agent/registry/records.js";
 import { Registry } from "../../src/agent/registry/registry.js";
 import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import { capabilityTerms } from "../../src/agent/registry/terms.js";
-import type { JsonObject } from "../../src/bytes/json.js";
 import { type Home, openHome } from "../../src/home/index.js";
 
 // What tests of `proviso grants` begin with: a registry on a bench's home, as an agent has it.
@@ -53,36 +52,41 @@ export async function registryOn(
 
 let keys = 0;
 
-/** A public key, with its thumbprint. */
-export interface OwnKey {
-  readonly key: JsonObject;
+interface TestKey {
+  readonly key: { readonly kty: string; readonly crv: string; readonly x: string };
   readonly thumbprint: string;
 }
 
-/** A key that no other host or agent has. */
-export function newKey(): OwnKey {
+/** A public key, and its thumbprint, that no other host or agent has. */
+export function newKey(): TestKey {
   const thumbprint = `thumbprint-${++keys}`;
   return { key: { kty: "OKP", crv: "Ed25519", x: thumbprint }, thumbprint };
 }
 
 /** A host of Alice's. */
-export async function hostOf(registry: Registry, principal: string = "alice"): Promise<OwnKey> {
+export async function hostOf(registry: Registry, principal = "alice"): Promise<TestKey> {
   const key = newKey();
   const made = await registry.createHost({ principal, name: "Alice's laptop", key });
   if (!made.ok) throw new Error(made.message);
   return key;
 }
 
+interface Asked {
+  readonly approval: Approval;
+  readonly agent: AgentRecord;
+  readonly grants: readonly AgentGrant[];
+}
+
 /** An agent that asks for something, and the approval that it waits for. */
 export async function asking(
   registry: Registry,
-  host: OwnKey,
+  host: TestKey,
   asked: {
     readonly name?: string;
     readonly purpose?: string;
     readonly capabilities?: readonly string[];
   } = {},
-): Promise<Pick<AgentAnswer, "agent" | "grants"> & { readonly approval: Approval }> {
+): Promise<Asked> {
   const own = newKey();
   const { name = "Payments agent", purpose = "pay the rent" } = asked;
   const { capabilities = ["transfer_funds"] } = asked;

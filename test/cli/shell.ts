@@ -1,4 +1,12 @@
-import { chmodSync, type FSWatcher, mkdirSync, readFileSync, watch, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  type FSWatcher,
+  mkdirSync,
+  readFileSync,
+  watch,
+  writeFileSync,
+} from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll } from "vitest";
@@ -28,7 +36,8 @@ export class Shell {
     writeFileSync(join(this.#bin, "proviso"), FULL ? BUILT : caller(calls));
     chmodSync(join(this.#bin, "proviso"), 0o755);
     this.#watcher = watch(calls, (_, name) => {
-      if (name?.endsWith(READY)) void answer(join(calls, name));
+      // Also called when a call is removed in the end.
+      if (name?.endsWith(READY) && existsSync(join(calls, name))) void answer(join(calls, name));
     });
     afterAll(() => this.#watcher.close());
   }

@@ -5,7 +5,7 @@ import { onBothDatabases } from "./databases.js";
 import { sized } from "./size.js";
 
 /** Does something on one side; gives what it did, `undefined` where it came too late to do anything. */
-export type Contender<Side, World> = (side: Side, world: World) => Promise<string | undefined>;
+type Contender<Side, World> = (side: Side, world: World) => Promise<string | undefined>;
 
 /** What each contender did, in their order. */
 export type Did = readonly (string | undefined)[];

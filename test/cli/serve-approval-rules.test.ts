@@ -6,11 +6,10 @@ import { CONFIG, serve, TOKENS, writeAgent } from "./serving.js";
 // A grant that needs an approval, from the configuration to the token: everything at the command line.
 
 const bench = new Bench();
-const TOKEN = TOKENS.alice;
 beforeAll(async () => {
   await bench.init();
   writeAgent(bench);
-  bench.write("access", TOKEN);
+  bench.write("access", TOKENS.alice);
 });
 
 const [grant, ...others] = CONFIG["grants"];
@@ -23,7 +22,7 @@ const config = {
 test("what the configuration says needs an approval waits for its approvers", async () => {
   const { running, url } = await serve(bench, config);
   const request = ["request", url, "--access-token", "@access"];
-  const query = ["--grant", grant.id, "--op", "read", "--collection", "notes"];
+  const query = ["--grant", grant?.id ?? "", "--op", "read", "--collection", "notes"];
   const asked = await bench.run([...request, ...query, "--json"]);
   expect(asked).toMatchObject({ status: 9, stderr: "" });
   const { pending } = document(asked.stdout);
@@ -42,7 +41,14 @@ test("what the configuration says needs an approval waits for its approvers", as
   expect(authority.constraints).toHaveProperty("format");
   await bench.output("grants", "revoke", id);
   bench.write("token", token);
-  const verified = await bench.run(["verify", "@token", "--grant", grant.id, "--op", "read"]);
+  const verified = await bench.run([
+    "verify",
+    "@token",
+    "--grant",
+    grant?.id ?? "",
+    "--op",
+    "read",
+  ]);
   expect(verified).toMatchObject({ status: 5 });
   running.stop();
   expect(await running.ended).toBe(0);
