@@ -116,6 +116,9 @@ export class ApprovalTasks {
     const { userCode: _, ...kept } = answer.pending;
     const task = waitingTask(message, { pending: kept });
     const { id, contextId } = task;
+    // The same request in another message, which has been decided.
+    const known = await tasks.load(id, context);
+    if (known !== undefined && hasEnded(known)) return known;
     const begun = await tasks.begin(task, taskMessage(message, call), context);
     if (!begun.begun) return repeatedTask(begun, tasks, context);
     const target = configuration?.taskPushNotificationConfig;

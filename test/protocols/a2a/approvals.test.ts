@@ -248,6 +248,18 @@ test("asking again under the same id opens no second approval", async () => {
   }
 });
 
+test("the same request in another message has the same task, also once it has ended", async () => {
+  const agent = await asking();
+  const { alice } = await clients(agent);
+  const rent = { ...PAYMENT, requestId: "rent" };
+  const sent = async () => taskIn(await alice.sendMessage(message({}, rent), KNOWN));
+  const [first, second] = [await sent(), await sent()];
+  expect(second.id).toBe(first.id);
+  await decide(agent, first.id, "approve");
+  await inState(alice, first.id, "TASK_STATE_COMPLETED");
+  expect(stateOf(await sent())).toBe("TASK_STATE_COMPLETED");
+});
+
 test("what needs no approval is issued at once, and the task keeps none of it", async () => {
   const agent = await asking();
   const { alice, capabilities } = await clients(agent);
