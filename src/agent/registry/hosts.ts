@@ -34,7 +34,7 @@ export async function hostFor(
       "hosts cannot register themselves here; their user makes them, with an enrolment token";
     leave("hosts_not_allowed", message);
   }
-  await checkHosts(draft, settings.bounds.pendingHosts);
+  await checkHosts(draft, settings.bounds.pendingHosts, now);
   const host: HostRecord = {
     ...{ id, tenant: settings.tenant, key: hostKey, thumbprint: hostThumbprint },
     ...(hostName === undefined ? {} : { name: hostName }),
@@ -49,10 +49,15 @@ export async function hostFor(
   return host;
 }
 
-async function checkHosts(draft: RegistryDraft, most: number): Promise<void> {
-  const unlinked = (await everyRecord(draft.hosts, { unlinked: true })).length;
+/** Milliseconds for which a host that registers itself counts: a flood of them keeps others out no longer. */
+const COUNTED = 60 * 60 * 1000;
+
+async function checkHosts(draft: RegistryDraft, most: number, now: number): Promise<void> {
+  const unlinkedSince = now - COUNTED;
+  const unlinked = (await everyRecord(draft.hosts, { unlinkedSince })).length;
   if (unlinked < most) return;
-  leave("limit_exceeded", `${unlinked} hosts wait for a user to take them on, as many as may`);
+  const message = `${unlinked} hosts have registered within an hour that no user has taken on, as many as may`;
+  leave("limit_exceeded", message);
 }
 
 /** The defaults of a host that are still defaults, and still there. */

@@ -38,8 +38,8 @@ export interface RegistryView {
     {
       readonly thumbprint?: string;
       readonly principal?: string;
-      /** Hosts that no user has taken on, and that are not revoked. */
-      readonly unlinked?: true;
+      /** Hosts that no user has taken on, that are not revoked, and that were made after this moment. */
+      readonly unlinkedSince?: number;
     }
   >;
   readonly agents: Records<

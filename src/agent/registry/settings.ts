@@ -25,7 +25,7 @@ interface RegistryLifetimes {
 
 /** How many there may be. */
 interface RegistryBounds {
-  /** Hosts that no user has taken on; 1,000 unless given. */
+  /** Hosts that have registered within an hour and that no user has taken on; 1,000 unless given. */
   readonly pendingHosts?: number;
   /** Agents of one host that are not at an end; 100 unless given. */
   readonly agentsPerHost?: number;

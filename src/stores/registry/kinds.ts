@@ -72,8 +72,10 @@ const by =
   (value) =>
     typeof value === "string" ? sql`${sql.ref(column)} = ${key(value)}` : undefined;
 
-const unlinked: Lookup = (value) =>
-  value === true ? sql`principal IS NULL AND held IS NOT NULL` : undefined;
+const unlinkedSince: Lookup = (moment) =>
+  Number.isSafeInteger(moment)
+    ? sql`principal IS NULL AND held IS NOT NULL AND created > ${moment}`
+    : undefined;
 
 const byApprover: Lookup = (who) =>
   typeof who === "string"
@@ -85,7 +87,7 @@ const aliveAt: Lookup = (moment) =>
 
 /** How each kind is looked up. */
 export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Lookup } } = {
-  hosts: { thumbprint: by("thumbprint"), principal: by("principal"), unlinked },
+  hosts: { thumbprint: by("thumbprint"), principal: by("principal"), unlinkedSince },
   agents: { host: by("host"), thumbprint: by("thumbprint"), principal: by("principal") },
   grants: { agent: by("agent"), host: by("host"), approval: by("approval") },
   approvals: {

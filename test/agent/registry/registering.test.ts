@@ -291,6 +291,9 @@ test("there are bounds on hosts, on agents of a host, and on what waits", async 
   expect(refusalOf(await at("a", "2"))).toMatchObject({ code: "limit_exceeded" });
   done(await at("b", "1"));
   expect(refusalOf(await at("c", "1"))).toMatchObject({ code: "limit_exceeded" });
+  // A flood keeps others out for an hour, not for ever.
+  given.clock.now += 3_600_000;
+  done(await at("c", "1"));
   await linkedHost(given, "d");
   done(await at("d", "1"));
   done(await at("d", "2"));
