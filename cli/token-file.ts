@@ -26,7 +26,7 @@ export function addOutput(command: Command): Command {
  * Prints tokens, one a line, or the document with `--json`; or puts them into the file that `--output` names,
  * in the place of what is there.
  *
- * @throws CliError if the file can not be written; then nothing has changed.
+ * @throws CliError if the file cannot be written; then nothing has changed.
  */
 export async function printTokens(
   context: Context,

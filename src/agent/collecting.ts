@@ -59,7 +59,7 @@ export async function collectApproved(
   const refused = refusedOf(found, left, context.clock());
   if (found.state === "approved") {
     if (left.length === 0) return nothingLeft(refused);
-    // The ids stand before anything is issued: whoever comes next issues under the same.
+    // The ids stand before anything is issued: the next call issues under the same.
     await approvals.use(
       id,
       left.map(({ approved }) => approved.place),

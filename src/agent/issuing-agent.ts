@@ -88,7 +88,7 @@ export class IssuingAgent {
 
   /**
    * Hands out what an approval allows, to the party that asked. Once collected, collecting again gives the
-   * same capabilities; while nobody has decided, it is still pending.
+   * same capabilities; while no approver has decided, it is still pending.
    *
    * @throws StorageError if the issuance could not be recorded; collecting again goes on then.
    */

@@ -8,7 +8,7 @@ export class AgentFault extends Error {
   readonly status: number;
   /** `google.rpc.ErrorInfo` and what stands beside it. */
   readonly details: readonly JsonObject[];
-  /** What programs tell errors apart by. */
+  /** What programs distinguish errors by. */
   readonly reason: string | undefined;
   /** The header `WWW-Authenticate`. */
   readonly challenge: string | undefined;

@@ -64,7 +64,7 @@ export function authentication(
 /**
  * Counts requests by caller, over all that it is mounted on together, and answers 429 beyond the limit.
  *
- * @param keyOf - What tells callers apart; principal and agent together unless given.
+ * @param keyOf - What distinguishes callers; principal and agent together unless given.
  */
 export function rateLimiter(
   limit: RateLimit,

@@ -54,7 +54,7 @@ describe("delegation", () => {
         ],
         policy: { rules: [] },
       },
-      'grants: delegation cannot tell scopes apart: "notes:read" would be the grant "notes:read" and ' +
+      'grants: scopes of delegation are ambiguous: "notes:read" would be the grant "notes:read" and ' +
         'the operation "read" of the grant "notes"',
     ],
   ])("is not served from a wrong configuration: %j", async (wrong, message) => {

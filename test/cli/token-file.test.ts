@@ -50,7 +50,7 @@ describe("--output", () => {
     expect(JSON.parse(await written("attenuate", token, "--json"))).toHaveProperty("token");
   });
 
-  test("names what can not be written", async () => {
+  test("names what cannot be written", async () => {
     mkdirSync(bench.path("folder"), { recursive: true });
     const folder = await bench.run(["attenuate", token, "-o", "folder"]);
     expect(folder).toMatchObject({ status: 2, stdout: "" });

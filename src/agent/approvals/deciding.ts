@@ -65,7 +65,7 @@ const MAX_REASON = 512;
 // Handles and seals belong to the token that is made later; a nonce makes twins distinct there.
 const NOT_TAKEN_AWAY = ["resourceHandles", "maxFurtherHops", "nonce"] as const;
 
-/** The approval with a decision more, or why there is none. */
+/** The approval with a decision more, or why the decision is refused. */
 export function decideOn(
   approval: Approval,
   by: Approver,

@@ -5,7 +5,7 @@ import { meetOf } from "../../caveats/meet.js";
 import { parseTime } from "../../caveats/time.js";
 import { chainIdOf } from "../../revocation/chain-id.js";
 
-/** A delegated token as far as it tells itself. Times are milliseconds since 1970. */
+/** What a delegated token says of itself. Times are milliseconds since 1970. */
 export interface Chain {
   /** A UUID, from the last link's revocation id. */
   readonly id: string;
@@ -44,7 +44,7 @@ export type ChainReading =
   | { readonly ok: true; readonly chain: Chain }
   | { readonly ok: false; readonly reason: NotDelegated };
 
-/** Reads the token's own chain; discharges may be replaced, and tell nothing of it. */
+/** Reads the token's own chain; discharges may be replaced, and say nothing of it. */
 export function readChain(token: AuthenticToken): ChainReading {
   const { links, revocationIds } = token.chains[0];
   const hops = hopsOf(links);

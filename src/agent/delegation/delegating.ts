@@ -174,7 +174,7 @@ export const NOT_SUBSET: DelegationProblem = problem(
   "the scopes are all that the delegator has; delegate fewer, since a strict subset is demanded",
   "scopes",
 );
-/** The time to live is none that a delegation may have. */
+/** The time to live is not one that a delegation may have. */
 export const TTL_OUT_OF_RANGE: DelegationProblem = problem(
   "ttl_out_of_range",
   `the time to live must be ${SHORTEST} to ${LONGEST} whole seconds`,

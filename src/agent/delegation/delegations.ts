@@ -1,5 +1,5 @@
 // src/agent/delegation: a capability handed on to one agent for a time, which is one more hop. delegating.ts has
-// the rules of a delegation that is asked for, verifying.ts judges one by its token whoever made it, revoking.ts
+// the rules of a delegation that is asked for, verifying.ts judges one by its token, also one made offline, revoking.ts
 // ends one, holding.ts finds what a caller has to delegate, chain.ts reads a delegated token, scopes.ts names
 // operations, and this file is the front of them all.
 
@@ -29,7 +29,7 @@ export type CapabilityIdentity =
       /** The party that the capability was issued to; of a bound one, the agent that it is bound to. */
       readonly caller: Caller;
       readonly credential: AuthenticCapability;
-      /** Whether it is bound: then it does not tell who presents it. */
+      /** Whether it is bound: then it does not identify its presenter. */
       readonly bound: boolean;
     }
   | { readonly ok: false; readonly denial: AgentDenial };
@@ -90,7 +90,7 @@ export class Delegations {
   }
 
   /**
-   * What a text is worth as a delegation, whoever made it.
+   * What a text is worth as a delegation, made here or offline.
    *
    * @throws StorageError
    */

@@ -35,7 +35,7 @@ export class Scopes {
       }
     }
     if (ambiguous.length > 0) {
-      throw new TypeError(`grants: delegation cannot tell scopes apart: ${ambiguous.join("; ")}`);
+      throw new TypeError(`grants: scopes of delegation are ambiguous: ${ambiguous.join("; ")}`);
     }
   }
 

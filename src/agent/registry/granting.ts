@@ -130,6 +130,6 @@ export function endedNames(grants: readonly AgentGrant[]): ReadonlySet<string> {
 /** Why the grants of an agent that was reactivated are revoked: it may get defaults again. */
 export const RESET = "the agent was reactivated";
 /** Why what was not decided in time is denied. */
-export const LATE = "nobody decided in time; ask again";
+export const LATE = "no approver decided in time; ask again";
 
 const NOT_BY_PEOPLE: readonly string[] = [RESET, LATE, POLICY_DENIES];

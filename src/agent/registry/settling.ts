@@ -130,7 +130,7 @@ async function deny(
   await endGrants(draft, rejected, "the agent was denied", now, context);
 }
 
-/** Links a host to a user, if it is not; agents that acted for nobody then have an end. */
+/** Links a host to a user, if it is not; agents that acted for no user end then. */
 async function link(
   draft: RegistryDraft,
   host: HostRecord,

@@ -30,7 +30,7 @@ export interface MethodRefusal {
 
 /** What a method goes by besides its parameters. */
 interface MethodSetting {
-  /** What tells the request from others of its party, unless its parameters say it: its message's id. */
+  /** What distinguishes the request from others of its party, unless its parameters say it: its message's id. */
   readonly requestId?: string;
   /** Where people decide about what is asked for. */
   readonly verificationUri?: string | undefined;

@@ -53,7 +53,7 @@ const MAX_DEPTH = 4;
 const MAX_CAPABILITIES = 256;
 const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)$/;
 
-/** Takes a JWT apart, within limits. Nothing in it is judged but what tells which key it needs. */
+/** Takes a JWT apart, within limits. Nothing in it is judged but what identifies the key. */
 export function readJwt(text: string): UnverifiedJwt | Fault {
   const [, head = "", body = ""] = COMPACT.exec(text) ?? [];
   if (head === "") return invalid("is not three parts of base64url");

@@ -53,7 +53,7 @@ export type CallerReading =
   | {
       readonly ok: true;
       readonly by: DelegationCaller;
-      /** Whether the capability that it presents is bound to an agent, so that it does not tell who calls. */
+      /** Whether the capability that it presents is bound to an agent, so that it does not identify the caller. */
       readonly bound: boolean;
       /** The header that the capability stands in. */
       readonly header: string;

@@ -19,13 +19,13 @@ const CHAIN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /**
  * What answers at each address, behind what authenticates callers and reads bodies.
  *
- * @param identity - For the challenge of a caller that does not tell who it is.
+ * @param identity - For the challenge of a caller that does not identify itself.
  */
 export function routesOf(
   delegations: Delegations,
   identity: Authenticator,
 ): { readonly [Route in "delegate" | "verify" | "revoke" | "introspect"]: RequestHandler } {
-  /** For callers that tell who they are: a bound capability needs an agent that presents it. */
+  /** For callers that identify themselves: a bound capability needs an agent that presents it. */
   const known =
     (
       answer: (by: DelegationCaller, req: Request, res: Response) => Promise<void>,
@@ -69,7 +69,7 @@ export function routesOf(
 }
 
 const BOUND =
-  "the capability is bound to an agent, and does not tell who presents it; send an access token";
+  "the capability is bound to an agent, and does not identify its presenter; send an access token";
 
 function answerBody(
   res: Response,

@@ -89,7 +89,7 @@ export class RevocationFeed {
   }
 
   /**
-   * Tells which service asks: `principal` is the service, `invoker` its key's id. A key that is revoked,
+   * Identifies the service that asks: `principal` is the service, `invoker` its key's id. A key that is revoked,
    * by itself or with its root key, reads nothing.
    */
   get authenticator(): Authenticator {

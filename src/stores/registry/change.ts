@@ -54,7 +54,7 @@ export class Change {
   /**
    * Writes the events, and takes no more.
    *
-   * @returns What they tell of hops, to be known as kept once all is committed.
+   * @returns What they say of hops, to be known as kept once all is committed.
    * @throws Conflict also if the change has passed over one.
    */
   async finish(hops: KnownHops): Promise<ReturnType<KnownHops["newIn"]>> {

@@ -85,7 +85,7 @@ test("the user that enters the code takes host and agent on", async () => {
       "grant.activated",
     ],
   ]);
-  // The next agent of the host needs nobody.
+  // The next agent of the host needs no approval.
   const next = done(await given.registry.register(registration({ agentThumbprint: "second" })));
   expect(next.agent).toMatchObject({ status: "active", principal: "bob" });
 });
@@ -137,7 +137,7 @@ test("who asks again while it waits gets the same approval and the same code", a
   expect(await approve(given, third.approval, { userCode })).toMatchObject({ ok: false });
 });
 
-test("a request that nobody decided in time is denied when it is looked at, and can be made again", async () => {
+test("a request that no approver decided in time is denied when it is looked at, and can be made again", async () => {
   const given = await bank();
   const { agent, approval, userCode = "" } = done(await given.registry.register(registration()));
   given.clock.now += 300_000;
@@ -300,7 +300,7 @@ test("there are bounds on hosts, on agents of a host, and on what waits", async 
   expect(refusalOf(await at("d", "3")).message).toMatch(/has 2 agents/);
 });
 
-test("hosts that nobody made may be kept out", async () => {
+test("hosts that no user made may be kept out", async () => {
   const given = await bank({ settings: { allowHosts: false } });
   expect(refusalOf(await given.registry.register(registration())).code).toBe("hosts_not_allowed");
   await linkedHost(given);

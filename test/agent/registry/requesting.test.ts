@@ -72,7 +72,7 @@ test("of several that are asked for, only what is new waits", async () => {
   expect(approval?.subject.asked).toHaveLength(1);
 });
 
-test("a default that was revoked is none any more; one that expired still is", async () => {
+test("a default that was revoked is no longer one; one that expired still is", async () => {
   const given = await bank({ settings: { defaults: ["check_balance"], lifetimes: { grant: 60 } } });
   const { agent } = await activeAgent(given);
   const { registry } = given;

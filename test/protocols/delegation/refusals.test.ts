@@ -428,7 +428,7 @@ describe("delegation", () => {
       { id: "documents:a", operations: ["b"] },
     ];
     expect(() => new Scopes(new Map(grants.map((grant) => [grant.id, grant])))).toThrow(
-      'grants: delegation cannot tell scopes apart: "documents:read" would be the operation "read" of ' +
+      'grants: scopes of delegation are ambiguous: "documents:read" would be the operation "read" of ' +
         'the grant "documents" and the grant "documents:read"; "documents:a:b" would be the operation ' +
         '"a:b" of the grant "documents" and the operation "b" of the grant "documents:a"',
     );

@@ -18,7 +18,7 @@ export interface CapabilityQuery extends Requested {
   readonly grants: readonly string[];
   readonly resourceQuery?: ResourceQuery;
   /**
-   * What tells the request from others of the same party: the same again gets the same approval, and no
+   * What distinguishes the request from others of the same party: the same again gets the same approval, and no
    * second one. A random one unless given.
    */
   readonly requestId?: string;
@@ -72,7 +72,7 @@ export class CapabilityClient {
    *
    * @param approvalId - As `pending` has it.
    * @returns With `pending`, and no capabilities, while people have not decided.
-   * @throws A2AError with the reason `approval_denied`, also where nobody decided in time,
+   * @throws A2AError with the reason `approval_denied`, also where no approver decided in time,
    *   `approval_unknown`, or `nothing_left` where what was approved is gone.
    */
   async collect(approvalId: string): Promise<GrantedCapabilities> {

@@ -4,7 +4,7 @@ import { objectIn, textIn } from "../../../client/received.js";
 
 /** An error that a server answered with, as it came; nothing in it is safe to show as it is. */
 export class AgentAuthError extends AgentFault {
-  /** What programs tell errors apart by, such as `constraint_violated`; `unknown` where it says none. */
+  /** What programs distinguish errors by, such as `constraint_violated`; `unknown` where it says none. */
   readonly code: string;
   /** All of it: `violations`, `invalid_capabilities`, `denials` and what else there is. */
   readonly body: JsonObject;

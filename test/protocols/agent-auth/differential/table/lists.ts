@@ -37,7 +37,7 @@ export const LISTS: Section = {
     },
     {
       what: "cursors",
-      reference: "the offset as a number; one that is none starts anywhere",
+      reference: "the offset as a number; any other text starts anywhere",
       ours: "sealed for the party that got it; another is 400 `invalid_request`",
       reason: "bug of theirs",
       why: "the text calls them opaque",
