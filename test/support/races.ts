@@ -24,8 +24,8 @@ export interface Race<Side, World> {
   readonly after: (side: Side, world: World, did: Did) => Promise<void>;
 }
 
-/** How often each race is run, how many rounds of it at once, and how many races. */
-const ROUNDS = sized(100, 2);
+/** How often each race is run on each of the two databases, how many rounds of it at once, and how many races. */
+const ROUNDS = sized(50, 2);
 const AT_ONCE = 10;
 const HEATS_AT_ONCE = 5;
 const LONGEST = 600_000;
