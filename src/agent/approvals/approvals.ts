@@ -197,7 +197,8 @@ export class Approvals {
   /** What waits for this principal to decide, oldest first. */
   async waitingFor(principal: string): Promise<readonly Approval[]> {
     const query = { approver: principal, state: "pending" } as const;
-    const found = await this.#store.read((view) => view.approvals.find(query));
+    // Every page: those whose time is over are pending until they are looked at, and may be many.
+    const found = await this.#store.read((view) => everyOne(view, query));
     return found.filter(
       (one) =>
         one.expires > this.#clock() &&
@@ -294,7 +295,7 @@ function unknown(): DecisionRefusal {
 
 async function everyOne(
   view: RegistryView,
-  query: { readonly approver: string },
+  query: { readonly approver: string; readonly state?: ApprovalState },
 ): Promise<Approval[]> {
   const all: Approval[] = [];
   for (let after: string | undefined; ; after = all.at(-1)?.id) {

@@ -138,7 +138,7 @@ export async function verifyJwt(
     return invalid('has an "iss", "host_name", "htm", "htu" or "ath" that is not a text');
   }
   return {
-    ...{ ok: true, type, jti, over: (iat + MAX_AGE + AHEAD) * 1000 },
+    ...{ ok: true, type, jti, over: Math.ceil((iat + MAX_AGE + AHEAD) * 1000) },
     bound: {
       ...(typeof htm === "string" ? { htm } : {}),
       ...(typeof htu === "string" ? { htu } : {}),
