@@ -84,8 +84,9 @@ function page(
 <main>
 <h1>${plain(name)}</h1>
 <p>${plain(description, 1000)}</p>
-<p class="soft">Version ${plain(version)}. This is an agent: programs call it over A2A, each call within a
-capability. Its <a href="${cardUrl}">Agent Card</a> says so to them.</p>
+<p class="soft">Version ${plain(version)}. This is an agent: programs call it over A2A${
+    agent.mode === "require" && ", each call within a capability"
+  }. Its <a href="${cardUrl}">Agent Card</a> describes it to them.</p>
 <h2>Grants</h2>
 <ul>${[...agent.grants.values()].map(
     ({ id, description: what, operations }) => html`
