@@ -3,25 +3,7 @@
 // within each round.
 import { measure } from "mitata";
 
-/**
- * One of those that are measured side by side.
- * @typedef {object} Contender
- * @property {string} name
- * @property {(milliseconds: number) => Promise<number>} sample Works for about so long; gives nanoseconds each.
- */
-/** @typedef {{ rounds: number, milliseconds: number }} Size */
-/**
- * What a part of the benchmark gives: a table, ratios by name, and lines to be drawn.
- * @typedef {object} Figures
- * @property {string} title
- * @property {string} about
- * @property {string[]} columns
- * @property {(string | number | null)[][]} rows
- * @property {Record<string, number>} ratios
- * @property {Plot[]} [plots]
- */
-/** @typedef {{ file: string, title: string, x: string, y: string, says: string, lines: { name: string, points: [number, number][] }[] }} Plot */
-/** Nanoseconds of each round, by the name of the contender. @typedef {Record<string, number[]>} Rounds */
+/** @import { Contender, Rounds, Size } from "./measure.mjs" */
 
 /** @param {readonly number[]} values At least one. */
 export function median(values) {

@@ -1,15 +1,7 @@
 // Results as text: the Markdown that docs/performance.md shows between its markers, and nothing else than
 // bench/results.json says.
 
-/** @import { Figures } from "./measure.mjs" */
-/**
- * @typedef {object} Results
- * @property {string} command
- * @property {Record<string, string | number>} machine
- * @property {Record<string, string>} versions
- * @property {{ rounds: number, milliseconds: number }} size
- * @property {Figures[]} figures
- */
+/** @import { Results } from "./report.mjs" */
 
 const START = "<!-- results: written by `npm run bench` -->";
 const END = "<!-- end of results -->";

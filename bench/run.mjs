@@ -1,5 +1,5 @@
 // The benchmark: runs every part, prints its tables, and writes bench/results.json, the results in
-// docs/performance.md and the plots in docs/bench. `--quick` measures in a minute and writes nothing.
+// docs/performance.md and the plots in docs/bench. `--quick` measures in a minute and writes nothing unless `--write` is given.
 // `--only NAME` runs one part and writes nothing. Run with: npm run bench
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -38,7 +38,7 @@ export async function run({ quick, only, size = quick ? QUICK : FULL }) {
     figures.push(...(await part.run({ ...size, quick })));
   }
   return {
-    command: "npm run bench",
+    command: quick ? "npm run bench -- --quick" : "npm run bench",
     machine: {
       CPUs: availableParallelism(),
       model: cpus()[0]?.model ?? "unknown",
@@ -55,7 +55,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const only = at < 0 ? undefined : process.argv[at + 1];
   const results = await run({ quick, only });
   console.log(markdown(results));
-  if (!quick && only === undefined) {
+  if ((!quick || process.argv.includes("--write")) && only === undefined) {
     writeFileSync(`${ROOT}bench/results.json`, `${JSON.stringify(results, null, 2)}\n`);
     const page = `${ROOT}docs/performance.md`;
     writeFileSync(page, withResults(readFileSync(page, "utf8"), results));

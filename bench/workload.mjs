@@ -16,9 +16,9 @@ import {
 
 export const DEPTHS = [1, 3, 8, 32];
 export const GRANT = "documents:read";
-export const EXPIRES = "2099-01-01T00:00:00Z";
-export const OPERATIONS = ["retrieve", "search"];
-export const HANDLES = ["rh_6s1b7kqzm0f2xw9d4c8tyu", "rh_9f3k2mzq7x0vb5n1d8rwap"];
+const EXPIRES = "2099-01-01T00:00:00Z";
+const OPERATIONS = ["retrieve", "search"];
+const HANDLES = ["rh_6s1b7kqzm0f2xw9d4c8tyu", "rh_9f3k2mzq7x0vb5n1d8rwap"];
 export const SECRET = new Uint8Array(createHash("sha256").update("bench").digest());
 
 const k = Buffer.from(SECRET).toString("base64url");
@@ -27,7 +27,7 @@ const keys = importKeyring({
     { kty: "oct", kid: "bench", alg: "HS256", key_ops: ["sign", "verify"], iat: 1_700_000_000, k },
   ],
 });
-export const revocations = createRevocationList();
+const revocations = createRevocationList();
 /** Its clock stands in 2098, so that tokens may live until 2099. */
 export const issuer = createIssuer({
   ...{ name: "documents-agent", keys, revocations, maxLifetime: 90 * 86_400 },
@@ -66,7 +66,7 @@ export function hopsOf(hops) {
  * @param {string} token
  * @param {readonly HopInit[]} hops
  */
-export function appended(token, hops) {
+function appended(token, hops) {
   let macaroon = parseMacaroon(token);
   for (const hop of hops) macaroon = addFirstPartyCaveat(macaroon, encodeHop(hop));
   return macaroonToText(macaroon);
