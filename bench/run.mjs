@@ -3,7 +3,7 @@
 // `--only NAME` runs one part and writes nothing. Run with: npm run bench
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { availableParallelism, cpus } from "node:os";
+import { availableParallelism, cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { svg } from "./plot.mjs";
 import { markdown, withResults } from "./report.mjs";
@@ -41,6 +41,7 @@ export async function run({ quick, only, size = quick ? QUICK : FULL }) {
     command: quick ? "npm run bench -- --quick" : "npm run bench",
     machine: {
       CPUs: availableParallelism(),
+      "load at the end": Math.round((loadavg()[0] ?? 0) * 10) / 10,
       model: cpus()[0]?.model ?? "unknown",
       arch: process.arch,
     },
