@@ -36,9 +36,9 @@ function fsyncTime(folder) {
 
 /**
  * All figures of the service.
- * @param {{ quick?: boolean, revocations?: number, kinds?: readonly Kind[] }} options
+ * @param {{ quick?: boolean, revocations?: number, kinds?: readonly Kind[], only?: boolean }} options
  */
-export async function run({ quick = false, revocations, kinds = KINDS } = {}) {
+export async function run({ quick = false, revocations, kinds = KINDS, only = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "proviso-service-"));
   const revoked = revocations ?? (quick ? 100_000 : 10_000_000);
   const milliseconds = quick ? 1000 : 3000;
@@ -54,11 +54,16 @@ export async function run({ quick = false, revocations, kinds = KINDS } = {}) {
       await load.calls(address, { milliseconds: 2 * milliseconds });
     /** @type {Map<Kind, number[]>} */
     const rates = new Map(kinds.map((kind) => [kind, []]));
+    /** @type {Map<Kind, number[]>} */
+    const costs = new Map(kinds.map((kind) => [kind, []]));
     for (let round = 0; round < rounds; round++) {
       // The server that comes first in a round comes last in the next.
-      for (const { kind, address } of round % 2 === 0 ? servers : [...servers].reverse()) {
-        const { perSecond } = await load.calls(address, { milliseconds });
+      for (const server of round % 2 === 0 ? servers : [...servers].reverse()) {
+        const { kind, address } = server;
+        const before = await server.ask("cpu");
+        const { perSecond, calls } = await load.calls(address, { milliseconds });
         rates.get(kind)?.push(perSecond);
+        costs.get(kind)?.push(((await server.ask("cpu")) - before) / calls);
       }
     }
     const bare = rates.get("bare") ?? [];
@@ -66,8 +71,15 @@ export async function run({ quick = false, revocations, kinds = KINDS } = {}) {
       kind,
       perSecond: Math.round(median(all)),
       ofBare: rounded(median(all.map((rate, round) => rate / (bare[round] ?? Number.NaN)))),
+      cpuMicroseconds: Math.round(median(costs.get(kind) ?? [])),
+      ofBareByCpu: rounded(
+        median(
+          (costs.get(kind) ?? []).map((cost, round) => (costs.get("bare")?.[round] ?? 0) / cost),
+        ),
+      ),
       rounds: all.map(Math.round),
     }));
+    if (only) return { throughput };
     const slowest = Math.min(...throughput.map(({ perSecond }) => perSecond));
     const latency = await latencies(servers, load, slowest / 2, 2 * milliseconds);
     const concurrency = await byConcurrency(servers, load, milliseconds);
@@ -170,13 +182,14 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
       profile: { type: "string" },
       revocations: { type: "string" },
       kinds: { type: "string" },
+      only: { type: "boolean" },
     },
   });
   if (values.profile !== undefined) await profile(/** @type {Kind} */ (values.profile));
   else {
     const kinds = /** @type {Kind[] | undefined} */ (values.kinds?.split(","));
     const figures = await run({
-      quick: values.quick ?? false,
+      ...{ quick: values.quick ?? false, only: values.only ?? false },
       ...(values.revocations === undefined ? {} : { revocations: Number(values.revocations) }),
       ...(kinds === undefined ? {} : { kinds }),
     });
