@@ -77,11 +77,7 @@ export class Quota {
   }
 
   /** Counts what is kept for a principal. @returns What may be added before it is counted again. */
-  async #counted(
-    db: Kysely<StoreTables>,
-    principal: string,
-    more: TaskQuota,
-  ): Promise<TaskQuota> {
+  async #counted(db: Kysely<StoreTables>, principal: string, more: TaskQuota): Promise<TaskQuota> {
     const most = this.#quota;
     let { tasks, bytes } = more;
     for (const table of TABLES) {

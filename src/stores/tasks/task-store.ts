@@ -67,7 +67,10 @@ export class TaskStore implements SdkTaskStore {
   readonly #tasks: Tasks;
   readonly #lease: Lease;
   /** The uses that a request's own task was begun with: nothing else is written to it while it runs. */
-  readonly #begun = new WeakMap<ServerCallContext, { readonly id: string; readonly uses: string }>();
+  readonly #begun = new WeakMap<
+    ServerCallContext,
+    { readonly id: string; readonly uses: string }
+  >();
 
   /** @internal Use {@link openTaskStore}. */
   constructor(tasks: Tasks, lease: Lease) {
