@@ -57,10 +57,13 @@ export async function endingOf(
   { what, work, cancelled, release }: Run,
   { timeout, stopping, onFailure }: RunLimits,
 ): Promise<Ending> {
-  const { signal, settle } = limited([stopping, ...(cancelled ? [cancelled] : [])], timeout);
+  const { signal, settle, stop } = limited([stopping, ...(cancelled ? [cancelled] : [])], timeout);
   const working = work(signal);
   // Work that does not stop keeps its place until it does.
-  const over = (): void => release?.();
+  const over = (): void => {
+    stop();
+    release?.();
+  };
   working.then(over, over);
   try {
     const result = await within(signal, working);
@@ -88,12 +91,13 @@ export async function endingOf(
  * A signal that is aborted with others, or after a time. `AbortSignal.any` would do, but on Node 20 keeps
  * something of each signal for as long as the longest lives.
  *
- * @returns `settle` lets go of the other signals. The time still runs: work that is left behind ends by it.
+ * @returns `settle` lets go of the other signals. The time still runs, so that work that is left behind ends
+ *   by it, until `stop`: a timer that runs on keeps all that its call has for as long.
  */
 function limited(
   others: readonly AbortSignal[],
   timeout: number,
-): { readonly signal: AbortSignal; readonly settle: () => void } {
+): { readonly signal: AbortSignal; readonly settle: () => void; readonly stop: () => void } {
   const controller = new AbortController();
   const { signal } = controller;
   const late = (): void => controller.abort(new DOMException("it took too long", "TimeoutError"));
@@ -108,7 +112,7 @@ function limited(
   const settle = (): void => {
     for (const [other, abort] of aborts) other.removeEventListener("abort", abort);
   };
-  return { signal, settle };
+  return { signal, settle, stop: () => clearTimeout(timer) };
 }
 
 /** A task, as it is once it has come to an ending. */
