@@ -57,13 +57,10 @@ export async function endingOf(
   { what, work, cancelled, release }: Run,
   { timeout, stopping, onFailure }: RunLimits,
 ): Promise<Ending> {
-  const { signal, settle, stop } = limited([stopping, ...(cancelled ? [cancelled] : [])], timeout);
+  const { signal, settle } = limited([stopping, ...(cancelled ? [cancelled] : [])], timeout);
   const working = work(signal);
   // Work that does not stop keeps its place until it does.
-  const over = (): void => {
-    stop();
-    release?.();
-  };
+  const over = (): void => release?.();
   working.then(over, over);
   try {
     const result = await within(signal, working);
@@ -91,13 +88,12 @@ export async function endingOf(
  * A signal that is aborted with others, or after a time. `AbortSignal.any` would do, but on Node 20 keeps
  * something of each signal for as long as the longest lives.
  *
- * @returns `settle` lets go of the other signals. The time still runs, so that work that is left behind ends
- *   by it, until `stop`: a timer that runs on keeps all that its call has for as long.
+ * @returns `settle` lets go of the other signals. The time still runs: work that is left behind ends by it.
  */
 function limited(
   others: readonly AbortSignal[],
   timeout: number,
-): { readonly signal: AbortSignal; readonly settle: () => void; readonly stop: () => void } {
+): { readonly signal: AbortSignal; readonly settle: () => void } {
   const controller = new AbortController();
   const { signal } = controller;
   const late = (): void => controller.abort(new DOMException("it took too long", "TimeoutError"));
@@ -112,7 +108,7 @@ function limited(
   const settle = (): void => {
     for (const [other, abort] of aborts) other.removeEventListener("abort", abort);
   };
-  return { signal, settle, stop: () => clearTimeout(timer) };
+  return { signal, settle };
 }
 
 /** A task, as it is once it has come to an ending. */
