@@ -81,7 +81,8 @@ describe("bounds", () => {
     expect(cache.size).toBe(4);
     for (let i = 0; i < 9; i++) check(signedAs(child(one, "x"), two));
     check(three);
-    expect([known(two), known(three), known(one)]).toEqual([true, true, false]);
+    // Had the forgeries counted, the links of the first would have outlived those of the second.
+    expect([known(child(two, "y")), known(one)]).toEqual([true, false]);
   });
 
   test("a known token that is used again stays", () => {
