@@ -76,13 +76,15 @@ export type ReadLink =
   | { readonly kind: "hop"; readonly reading: HopReading }
   | { readonly kind: "third-party" };
 
-/** Reads every caveat of a macaroon, in order. */
-export function readLinks(macaroon: Macaroon): ReadLink[] {
-  return partsOf(macaroon).caveats.map((caveat) =>
-    caveat.kind === "third-party"
-      ? { kind: "third-party" }
-      : { kind: "hop", reading: readHop(caveat.identifier) },
-  );
+/** Reads the caveats of a macaroon after the first `from`, in order. */
+export function readLinks(macaroon: Macaroon, from = 0): ReadLink[] {
+  return partsOf(macaroon)
+    .caveats.slice(from)
+    .map((caveat) =>
+      caveat.kind === "third-party"
+        ? { kind: "third-party" }
+        : { kind: "hop", reading: readHop(caveat.identifier) },
+    );
 }
 
 /** The hop that each link is; `undefined` for one that is none, or cannot be read. */
