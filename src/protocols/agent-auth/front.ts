@@ -10,6 +10,7 @@ import { refuseWhileDraining } from "../../http/listen.js";
 import { type AgentLog, requestLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
 import { presentedToken } from "../../http/resource-server/presented-token.js";
+import { addressKey } from "../../http/trusted-proxies.js";
 import { type PartyContext, partyOf } from "./authenticating.js";
 import { type Fault, refuse } from "./errors.js";
 import { faultWriter, recordedFaults } from "./frame.js";
@@ -139,12 +140,12 @@ async function foundParty(
 }
 
 /** Parties that have shown who they are are counted each, all others by where they call from. */
-function rateKey(party: Party | Fault | undefined, { socket }: Request): string {
+function rateKey(party: Party | Fault | undefined, req: Request): string {
   if (party !== undefined && !("ok" in party)) {
     if (party.kind === "host") return `host ${party.host.id}`;
     if (party.kind === "agent") return `agent ${party.agent.id}`;
   }
-  return `address ${socket.remoteAddress}`;
+  return `address ${addressKey(req)}`;
 }
 
 function noteParty(req: Request, party: Party): void {

@@ -67,6 +67,22 @@ test("each party calls so often, and an address without credentials that hold", 
   expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
+test("behind a trusted proxy, addresses are counted each; forwarded ones are ignored otherwise", async () => {
+  const rate = { requests: 2, seconds: 60 };
+  const asked = async (trustedProxies: readonly string[]): Promise<string[]> => {
+    const { url } = await bank({ rate, public: "*", trustedProxies });
+    const answers: string[] = [];
+    for (const from of ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2"]) {
+      const headers = { "X-Forwarded-For": from };
+      answers.push(said(await send(`${url}/capability/list`, { headers })));
+    }
+    return answers;
+  };
+  expect(await asked(["127.0.0.1"])).toEqual(["200", "200", "429 rate_limited", "200"]);
+  const one = ["200", "200", "429 rate_limited", "429 rate_limited"];
+  expect(await asked([])).toEqual(one);
+});
+
 test("nothing that is secret is logged or kept", async () => {
   const home = await bank();
   const one = await linked(home);
