@@ -169,7 +169,10 @@ export class Registry {
     return reactivateAgent(agent, this.#context);
   }
 
-  /** Asks a user to take over an autonomous agent: it ends, and its host is the user's then. */
+  /**
+   * Asks a user to take over an autonomous agent: it ends, and its host is the user's then. Only the agent and
+   * its host can ask for that.
+   */
   claim(asked: Claim): Promise<Outcome<AskedAnswer>> {
     return claimAgent(asked, this.#context);
   }

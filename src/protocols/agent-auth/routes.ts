@@ -101,7 +101,7 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
     answer: ({ body, party }) => reactivate(body, party, context),
   });
   post("/agent/claim", {
-    admitted: "new-host",
+    admitted: "host-or-agent",
     answer: ({ body, party }) => claim(body, party, context),
   });
   post("/agent/introspect", {

@@ -235,6 +235,30 @@ describe("claiming", () => {
     expect(said(await claim({ agent_id: one.agentId }))).toBe("400 unsupported_mode");
     expect(said(await claim({ agent_id: "agent_x" }))).toBe("404 agent_not_found");
     expect(said(await claim({}))).toBe("400 invalid_request");
-    expect(said(await send(`${home.url}/agent/claim`, { json: {} }))).toBe("401 invalid_jwt");
+    expect(said(await send(`${home.url}/agent/claim`, { json: {} }))).toBe("401 unauthorized");
+  });
+
+  test("is asked by the agent or its host alone, and shows another party nothing", async () => {
+    const home = await bank();
+    const one = await driver(home);
+    await one.register({ mode: "autonomous" });
+    const other = await linked(home, "mallory");
+    const stranger = await driver(home);
+    const json = { agent_id: one.agentId, login_hint: "mallory" };
+    const refused = [
+      await other.asHost("/agent/claim", json),
+      await other.asAgent("/agent/claim", json),
+      await stranger.asHost("/agent/claim", json),
+    ];
+    expect(refused.map(said)).toEqual([
+      "403 unauthorized",
+      "403 unauthorized",
+      "401 host_not_found",
+    ]);
+    for (const { body } of refused) expect(Object.keys(body).sort()).toEqual(["error", "message"]);
+    expect(await home.registry.approvals.waitingFor("mallory")).toEqual([]);
+    expect(await home.registry.hostByKey(stranger.host.thumbprint)).toBeUndefined();
+    expect(said(await one.execute("list_payees", {}))).toBe("200");
+    expect(said(await one.asAgent("/agent/claim", { agent_id: one.agentId }))).toBe("200");
   });
 });

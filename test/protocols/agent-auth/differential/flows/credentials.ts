@@ -84,20 +84,22 @@ export const CREDENTIALS: readonly Flow[] = [
       const agent = await host.agent();
       await host.register(agent, { mode: "autonomous" });
       const claimant = await stage.party();
-      const claim = (agentId: unknown) =>
-        claimant.send("POST", "/agent/claim", { agent_id: agentId });
-      const { agent: delegated } = await stage.linked();
+      await claimant.register(await claimant.agent(), { mode: "autonomous" });
+      const { agent: delegated, host: other } = await stage.linked();
+      const claim = (agentId: unknown, by = host) =>
+        by.send("POST", "/agent/claim", { agent_id: agentId });
       await stage.see(
         "no credential",
         send(stage.server, "POST", "/agent/claim", { body: { agent_id: agent.id } }),
       );
       await stage.see("unknown agent", claim("unknown"));
-      await stage.see("a delegated agent", claim(delegated.id));
+      await stage.see("a delegated agent", claim(delegated.id, other));
       await stage.see("no agent", claim(undefined));
       const refused = await stage.see("an autonomous agent", claim(agent.id));
       await stage.see("status while it is asked", agent.send("GET", "/agent/status"));
       await stage.server.alice.deny(agent.asked(refused));
       await stage.see("denied: status", agent.send("GET", "/agent/status"));
+      await stage.see("by another host", claim(agent.id, claimant));
       const asked = await stage.see("again", claim(agent.id));
       await stage.server.alice.approve(agent.asked(asked));
       await stage.see("claimed: status by the agent", agent.send("GET", "/agent/status"));

@@ -168,14 +168,14 @@ export const CREDENTIALS: Section = {
       places: [{ step: /expired/, path: "outcome", reference: "200", ours: "403 agent_expired" }],
     },
     {
-      what: "`POST /host/rotate-key` without a Host JWT",
+      what: "`POST /host/rotate-key` and `/agent/claim` without a JWT",
       reference: "401 `invalid_jwt`",
       ours: "401 `unauthorized`",
       reason: "gap in the text",
       why: "as on every other endpoint",
       places: [
         {
-          endpoint: /host\/rotate-key/,
+          endpoint: /host\/rotate-key|agent\/claim/,
           path: "outcome",
           reference: "401 invalid_jwt",
           ours: "401 unauthorized",
