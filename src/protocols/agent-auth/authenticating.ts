@@ -32,7 +32,7 @@ type Addressed = Pick<Request, "method" | "path" | "headers">;
 
 const ADVICE = "send a host JWT or an agent JWT";
 /** Milliseconds for which a used `jti` is kept beyond the JWT's own time. */
-const KEPT = 60_000;
+export const KEPT = 60_000;
 
 /**
  * Finds out who makes a request. The signature is verified before anything else in a JWT is judged, and

@@ -1,5 +1,5 @@
 import { LOCATION } from "../bank.js";
-import { newKey, send } from "../party.js";
+import { keyBody, newKey, type PartyKey, send } from "../party.js";
 import type { Flow } from "./flow.js";
 
 /** Introspection, status, and hosts that come by a claim or an enrolment. */
@@ -123,7 +123,11 @@ export const CREDENTIALS: readonly Flow[] = [
       const token = await stage.server.alice.enrolmentToken();
       const host = await stage.party();
       const enrol = (body: object) => send(stage.server, "POST", "/host/enroll", { body });
-      const body = { token, public_key: host.key.public };
+      const proved = async (key: PartyKey) => ({
+        token,
+        ...(await keyBody(stage.server, "/host/enroll", key)),
+      });
+      const body = await proved(host.key);
       await stage.see("a wrong token", enrol({ ...body, token: "x".repeat(43) }));
       await stage.see("no key", enrol({ ...body, public_key: {} }));
       await stage.see(
@@ -131,9 +135,12 @@ export const CREDENTIALS: readonly Flow[] = [
         enrol({ ...body, public_key: { kty: "EC", crv: "P-256", x: "a", y: "b" } }),
       );
       await stage.see("no token", enrol({ public_key: host.key.public }));
-      const enrolled = await stage.see("with the token", enrol({ ...body, name: "laptop" }));
+      const enrolled = await stage.see(
+        "with the token",
+        enrol({ ...(await proved(host.key)), name: "laptop" }),
+      );
       host.hostId = (enrolled.body as { hostId?: string }).hostId;
-      await stage.see("the token again", enrol({ ...body, public_key: (await newKey()).public }));
+      await stage.see("the token again", enrol(await proved(await newKey())));
       const agent = await host.agent();
       await stage.see("an agent with the defaults", host.register(agent));
       await stage.see("execute", agent.execute("check_balance", { account_id: "a" }));

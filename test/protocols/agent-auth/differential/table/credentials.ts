@@ -183,6 +183,22 @@ export const CREDENTIALS: Section = {
       ],
     },
     {
+      what: "a new key, at enrolment and key rotation",
+      reference: "taken without a signature under it",
+      ours: "400 `invalid_request` without `proof`, a JWT under the new key for this address",
+      reason: "bug of theirs",
+      why: "a party could give another's public key as its own, and the other would pass for that party",
+      places: [
+        {
+          endpoint: /rotate-key/,
+          step: /a key without a proof/,
+          path: "outcome",
+          reference: "200",
+          ours: "400 invalid_request",
+        },
+      ],
+    },
+    {
       what: "the old key after `POST /host/rotate-key`",
       reference: "401 `agent_not_found`: the host's id has become the new thumbprint",
       ours: "401 `invalid_jwt`: the host keeps its id",
