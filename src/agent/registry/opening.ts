@@ -29,7 +29,7 @@ export async function openApproval(
   context: RegistryContext,
 ): Promise<OpenedApproval> {
   const { approvals, settings, terms } = context;
-  await checkBounds(draft, host, agent, context);
+  await checkBounds(draft, { kind, host, agent }, context);
   const { purpose, bindingMessage, loginHint, method = "user_code" } = options;
   // The user that a claim is for is not the host's, which has none.
   const principal = host.principal ?? loginHint;
@@ -80,8 +80,7 @@ function ruleOf(
 
 async function checkBounds(
   draft: RegistryDraft,
-  host: HostRecord,
-  agent: AgentRecord,
+  { kind, host, agent }: Pick<Opening, "kind" | "host" | "agent">,
   context: RegistryContext,
 ): Promise<void> {
   const { pendingPerAgent, pendingPerHost } = context.settings.bounds;
@@ -89,7 +88,10 @@ async function checkBounds(
   for (const one of await everyRecord(draft.agents, { host: host.id })) {
     if (!["active", "pending", "expired"].includes(seenAgent(one, context).status)) continue;
     const pending = await draft.approvals.find({ agent: one.id, state: "pending" });
-    const own = pending.filter(({ expires }) => expires > context.clock()).length;
+    // Claims count apart: what one kind uses up, the other keeps.
+    const own = pending.filter(
+      ({ expires, subject }) => expires > context.clock() && subject.kind === kind,
+    ).length;
     waiting += own;
     if (one.id === agent.id && own >= pendingPerAgent) {
       leave("limit_exceeded", `${own} requests of this agent wait for a decision, as many as may`);

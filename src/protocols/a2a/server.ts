@@ -72,7 +72,7 @@ export interface A2AOptions {
 /** The same, on a server of its own. */
 export interface AgentServerOptions
   extends A2AOptions,
-    Partial<Pick<ServeOptions, "publicUrl" | "grace" | "health">> {}
+    Partial<Pick<ServeOptions, "publicUrl" | "trustedProxies" | "grace" | "health">> {}
 
 /** An issuing agent that is being served. */
 export interface AgentServer {
@@ -160,10 +160,10 @@ export async function serveAgent(
   address: ListenOptions = {},
 ): Promise<AgentServer> {
   checkOptions(options);
-  const { log, publicUrl, timeout, grace, health } = options;
+  const { log, publicUrl, trustedProxies, timeout, grace, health } = options;
   const { url, mounted, close } = await serve(
     {
-      ...{ publicUrl, timeout, grace, health, answer: faultWriter("rest") },
+      ...{ publicUrl, trustedProxies, timeout, grace, health, answer: faultWriter("rest") },
       onFailure: failureLog(log),
     },
     address,
