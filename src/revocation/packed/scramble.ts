@@ -7,16 +7,20 @@ export type ScrambleKey = Uint32Array;
 
 /** Scrambles four words in place. */
 export function scramble(words: Uint32Array, key: ScrambleKey): void {
-  const [w0, w1, w2, w3] = [words[0] ?? 0, words[1] ?? 0, words[2] ?? 0, words[3] ?? 0];
-  const last = w3 ^ hashWords(w0, w1, w2, key[0] ?? 0, key[1] ?? 0);
+  const w0 = words[0] ?? 0;
+  const w1 = words[1] ?? 0;
+  const w2 = words[2] ?? 0;
+  const last = (words[3] ?? 0) ^ hashWords(w0, w1, w2, key[0] ?? 0, key[1] ?? 0);
   words[0] = w0 ^ hashWords(w1, w2, last, key[2] ?? 0, key[3] ?? 0);
   words[3] = last;
 }
 
 /** Undoes {@link scramble}. */
 export function unscramble(words: Uint32Array, key: ScrambleKey): void {
-  const [s0, w1, w2, last] = [words[0] ?? 0, words[1] ?? 0, words[2] ?? 0, words[3] ?? 0];
-  const w0 = s0 ^ hashWords(w1, w2, last, key[2] ?? 0, key[3] ?? 0);
+  const w1 = words[1] ?? 0;
+  const w2 = words[2] ?? 0;
+  const last = words[3] ?? 0;
+  const w0 = (words[0] ?? 0) ^ hashWords(w1, w2, last, key[2] ?? 0, key[3] ?? 0);
   words[0] = w0;
   words[3] = last ^ hashWords(w0, w1, w2, key[0] ?? 0, key[1] ?? 0);
 }

@@ -226,8 +226,10 @@ export class Segment {
   }
 
   #move(from: number, to: number): void {
-    const [source, target] = [this.#page(from), this.#page(to)];
-    const [at, there] = [this.#offset(from), this.#offset(to)];
+    const source = this.#page(from);
+    const target = this.#page(to);
+    const at = this.#offset(from);
+    const there = this.#offset(to);
     for (let word = 0; word < SLOT_WORDS; word++) target[there + word] = source[at + word] ?? 0;
   }
 
