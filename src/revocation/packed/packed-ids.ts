@@ -14,7 +14,10 @@ const NEVER = 0xffff_ffff;
  * What does not fit (see `add`) is for the caller to keep in another way.
  */
 export class PackedIds {
-  readonly #prefix: IdPrefix;
+  /** What its ids start with. */
+  readonly prefix: IdPrefix;
+  /** How many parts {@link PackedIds.parts} gives. */
+  readonly partCount: number = SEGMENTS;
   readonly #key: ScrambleKey;
   readonly #words: Uint32Array = new Uint32Array(4);
   readonly #segments: (Segment | undefined)[] = new Array(SEGMENTS).fill(undefined);
@@ -22,7 +25,7 @@ export class PackedIds {
 
   /** @param key - Random and secret, or ids could be chosen that crowd one place. */
   constructor(prefix: IdPrefix, key: ScrambleKey = randomKey()) {
-    this.#prefix = prefix;
+    this.prefix = prefix;
     this.#key = key;
   }
 
@@ -49,7 +52,7 @@ export class PackedIds {
   add(id: string, until: number | undefined): boolean {
     const time = until ?? NEVER;
     if (!Number.isSafeInteger(time) || time < 1 || time > NEVER) return false;
-    if (until === NEVER || !writeIdWords(id, this.#prefix, this.#words)) return false;
+    if (until === NEVER || !writeIdWords(id, this.prefix, this.#words)) return false;
     scramble(this.#words, this.#key);
     const at = (this.#words[0] ?? 0) >>> (32 - SEGMENT_BITS);
     let segment = this.#segments[at];
@@ -97,7 +100,7 @@ export class PackedIds {
       for (let at = 0; at < part.length; at += SLOT_WORDS) {
         words.set(part.subarray(at, at + 4));
         unscramble(words, this.#key);
-        yield idOfWords(words, this.#prefix);
+        yield idOfWords(words, this.prefix);
       }
     }
   }
@@ -132,7 +135,7 @@ export class PackedIds {
   }
 
   #segmentOf(id: string): Segment | undefined {
-    if (!writeIdWords(id, this.#prefix, this.#words)) return undefined;
+    if (!writeIdWords(id, this.prefix, this.#words)) return undefined;
     scramble(this.#words, this.#key);
     return this.#segments[(this.#words[0] ?? 0) >>> (32 - SEGMENT_BITS)];
   }
