@@ -4,8 +4,13 @@
 // after npm run build. run({ quick }) gives the figures.
 
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { buildFilter, readFilter } from "../dist/src/revocation/filter/fuse-filter.js";
 import { PackedIds } from "../dist/src/revocation/packed/packed-ids.js";
+import { readIdSnapshot, writeIdSnapshot } from "../dist/src/stores/revocations/id-snapshot.js";
 
 const ROUNDS = 5;
 const ASKED = 500_000;
@@ -19,11 +24,16 @@ function memory() {
   return { rss, arrayBuffers };
 }
 
+/** @param {number[]} values */
 function median(values) {
   return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
 
-/** Nanoseconds for one look-up. */
+/**
+ * Nanoseconds for one look-up.
+ * @param {string[]} asked
+ * @param {(id: string) => boolean} look
+ */
 function timed(asked, look) {
   let found = 0;
   const began = performance.now();
@@ -31,8 +41,46 @@ function timed(asked, look) {
   return { time: ((performance.now() - began) * 1e6) / asked.length, found };
 }
 
+/** @param {PackedIds} ids */
+function snapshotFigures(ids) {
+  const folder = mkdtempSync(join(tmpdir(), "proviso-bench-"));
+  try {
+    const path = join(folder, "ids");
+    const began = performance.now();
+    writeIdSnapshot(path, { ids, version: 1 });
+    const written = performance.now();
+    if (readIdSnapshot(path).ids.size !== ids.size) throw new Error("ids are missing");
+    const read = performance.now();
+    return {
+      snapshotWriteSeconds: (written - began) / 1000,
+      snapshotReadSeconds: (read - written) / 1000,
+      snapshotBytesPerEntry: statSync(path).size / ids.size,
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** @param {PackedIds} ids */
+function filterFigures(ids) {
+  const began = performance.now();
+  const bytes = buildFilter(ids).toBytes();
+  const filterSeconds = (performance.now() - began) / 1000;
+  const filter = readFilter(bytes);
+  for (const id of ids.ids()) if (!filter.mayHave(id)) throw new Error("an id is missing");
+  const asked = 2_000_000;
+  let hits = 0;
+  for (let at = 0; at < asked; at++) if (filter.mayHave(newId())) hits++;
+  return {
+    filterSeconds,
+    filterBytesPerEntry: bytes.length / ids.size,
+    falseHitRate: hits / asked,
+  };
+}
+
 export async function run({ quick = false } = {}) {
   const count = quick ? 1_000_000 : 10_000_000;
+  /** @type {Record<string, number>} */
   const figures = { entries: count };
   globalThis.gc?.();
   const empty = memory();
@@ -56,43 +104,46 @@ export async function run({ quick = false } = {}) {
     done += some.length;
     const now = memory();
     peak = Math.max(peak, now.arrayBuffers - empty.arrayBuffers);
-    figures.bytesPerEntryWorst = Math.max(
-      done < count / 10 ? 0 : (figures.bytesPerEntryWorst ?? 0),
+    figures["bytesPerEntryWorst"] = Math.max(
+      done < count / 10 ? 0 : (figures["bytesPerEntryWorst"] ?? 0),
       ids.bytes / done,
     );
   }
-  figures.bytesPerEntry = ids.bytes / count;
-  figures.arrayBuffersPeakPerEntry = peak / count;
-  figures.addNanoseconds = (adding * 1e6) / count;
-  figures.addLongestMilliseconds = longestAdd;
+  figures["bytesPerEntry"] = ids.bytes / count;
+  figures["arrayBuffersPeakPerEntry"] = peak / count;
+  figures["addNanoseconds"] = (adding * 1e6) / count;
+  figures["addLongestMilliseconds"] = longestAdd;
   globalThis.gc?.();
   const full = memory();
-  figures.rssPerEntry = (full.rss - empty.rss) / count;
+  figures["rssPerEntry"] = (full.rss - empty.rss) / count;
 
   // Texts of their own, as those that come with a request, not those in the set.
+  /** @param {string[]} texts */
   const fresh = (texts) => texts.map((id) => Buffer.from(id).toString("latin1"));
   const set = new Set(ids.ids());
   globalThis.gc?.();
-  figures.setRssPerEntry = (memory().rss - full.rss) / count;
+  figures["setRssPerEntry"] = (memory().rss - full.rss) / count;
   const misses = Array.from({ length: kept.length }, newId);
+  /** @type {Record<string, number[]>} */
   const times = { packedHit: [], setHit: [], packedMiss: [], setMiss: [] };
   for (let round = 0; round < ROUNDS; round++) {
     const order = round % 2 === 0 ? ["packed", "set"] : ["set", "packed"];
-    for (const [kind, texts] of [
-      ["Hit", kept],
-      ["Miss", misses],
-    ]) {
+    for (const kind of ["Hit", "Miss"]) {
+      const texts = kind === "Hit" ? kept : misses;
       for (const which of order) {
         const asked = fresh(texts);
-        const look = which === "set" ? (id) => set.has(id) : (id) => ids.get(id) !== undefined;
+        /** @param {string} id */
+        const look = (id) => (which === "set" ? set.has(id) : ids.get(id) !== undefined);
         const { time, found } = timed(asked, look);
         if (found !== (kind === "Hit" ? asked.length : 0)) throw new Error("a wrong answer");
-        times[which + kind].push(time);
+        times[which + kind]?.push(time);
       }
     }
   }
-  for (const [name, values] of Object.entries(times)) figures[`${name}Nanoseconds`] = median(values);
+  for (const [name, values] of Object.entries(times))
+    figures[`${name}Nanoseconds`] = median(values);
   set.clear();
+  Object.assign(figures, snapshotFigures(ids), filterFigures(ids));
 
   let longest = 0;
   const began = performance.now();
@@ -104,9 +155,9 @@ export async function run({ quick = false } = {}) {
     last = now;
     removed += some;
   }
-  figures.pruned = removed;
-  figures.pruneSeconds = (performance.now() - began) / 1000;
-  figures.pruneLongestMilliseconds = longest;
+  figures["pruned"] = removed;
+  figures["pruneSeconds"] = (performance.now() - began) / 1000;
+  figures["pruneLongestMilliseconds"] = longest;
   return figures;
 }
 
