@@ -89,6 +89,7 @@ export async function run({ quick = false } = {}) {
   let peak = 0;
   let adding = 0;
   let longestAdd = 0;
+  /** @type {string[]} */
   const kept = [];
   const every = Math.ceil(count / ASKED);
   for (let done = 0; done < count; ) {
@@ -100,7 +101,7 @@ export async function run({ quick = false } = {}) {
       longestAdd = Math.max(longestAdd, performance.now() - start);
     }
     adding += performance.now() - began;
-    for (let at = 0; at < some.length; at += every) kept.push(some[at]);
+    for (let at = 0; at < some.length; at += every) kept.push(some[at] ?? "");
     done += some.length;
     const now = memory();
     peak = Math.max(peak, now.arrayBuffers - empty.arrayBuffers);
@@ -141,7 +142,7 @@ export async function run({ quick = false } = {}) {
     }
   }
   for (const [name, values] of Object.entries(times))
-    figures[`${name}Nanoseconds`] = median(values);
+    figures[`${name}Nanoseconds`] = median(values) ?? 0;
   set.clear();
   Object.assign(figures, snapshotFigures(ids), filterFigures(ids));
 
