@@ -63,7 +63,9 @@ async function inFolder(use) {
 function tokensAlone() {
   return inFolder(async (folder) => {
     const shell = shellIn(folder, "");
-    await shell("proviso init --issuer documents-agent --grant documents:read=list,retrieve,search");
+    await shell(
+      "proviso init --issuer documents-agent --grant documents:read=list,retrieve,search",
+    );
     await shell(
       "proviso mint --grant documents:read --principal user:alice --op retrieve --op search " +
         "--resource rh_q1 --resource rh_q2 --arg lines<=100 > task.token",
@@ -97,7 +99,9 @@ function auditTree() {
     await shell("proviso init --issuer documents-agent");
     const { url, stop } = await serve(folder, accessToken);
     try {
-      await shell(`proviso request ${url} --grant documents:read --collection reports > task.token`);
+      await shell(
+        `proviso request ${url} --grant documents:read --collection reports > task.token`,
+      );
       await shell("proviso attenuate @task.token --op search > searcher.token");
       await shell("proviso attenuate @task.token --op list > lister.token");
       await shell(`proviso invoke ${url} search_documents @searcher.token --arg query=revenue`);
@@ -163,7 +167,8 @@ async function quickstart() {
   const { NO_COLOR: _, ...env } = process.env;
   const { stdout } = await run(process.execPath, args, { env });
   const end = stdout.slice(stdout.lastIndexOf("\u001b[1m"));
-  const prompt = "\u001b[2m$\u001b[22m \u001b[1mnpm run quickstart\u001b[22m\n\u001b[2m…\u001b[22m\n";
+  const prompt =
+    "\u001b[2m$\u001b[22m \u001b[1mnpm run quickstart\u001b[22m\n\u001b[2m…\u001b[22m\n";
   return { quickstart: recording("The end of npm run quickstart", prompt + end) };
 }
 
