@@ -1,10 +1,12 @@
 // A terminal's text, with its colours as SGR codes, as an SVG picture: light and dark by the reader's preference.
 
-const COLUMNS = 80;
+// No wider than a terminal, and no wider than the lines need: narrow pages shrink a picture.
+const MAX_COLUMNS = 80;
+const MIN_COLUMNS = 60;
 const FONT = 14;
 const LINE = 20;
-// A monospaced letter's width in all usual fonts, or a little less.
-const LETTER = FONT * 0.6021;
+// The width of a letter in the widest of the fonts below; the others leave some room at the right.
+const LETTER = FONT * 0.62;
 const MARGIN = 16;
 
 /** What the command uses of SGR: the class that a code sets, and those that it ends. */
@@ -49,15 +51,13 @@ const CSS = `
  */
 export function draw(title, text) {
   const lines = styledLines(text);
-  const width = Math.ceil(COLUMNS * LETTER) + 2 * MARGIN;
+  const columns = Math.max(MIN_COLUMNS, ...lines.map(lengthOf));
+  if (columns > MAX_COLUMNS) throw new TypeError(`a line of "${title}" has ${columns} columns`);
+  const width = Math.ceil(columns * LETTER) + 2 * MARGIN;
   const height = lines.length * LINE + 2 * MARGIN;
   const drawn = lines.map((spans, at) => {
-    const length = spans.reduce((sum, span) => sum + [...span.text].length, 0);
-    const whole = spans.map((span) => span.text).join("");
-    if (length > COLUMNS) throw new TypeError(`longer than ${COLUMNS} columns: ${whole}`);
-    const inner = spans.map(spanElement).join("");
     const y = MARGIN + at * LINE + 15;
-    return `  <text x="${MARGIN}" y="${y}" xml:space="preserve">${inner}</text>`;
+    return `  <text x="${MARGIN}" y="${y}" xml:space="preserve">${spans.map(spanElement).join("")}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
   <title>${escaped(title)}</title>
@@ -69,6 +69,14 @@ ${drawn.join("\n")}
 }
 
 /** @typedef {{ readonly text: string, readonly classes: readonly string[] }} Span */
+
+/**
+ * In columns.
+ * @param {readonly Span[]} spans
+ */
+function lengthOf(spans) {
+  return spans.reduce((sum, { text }) => sum + [...text].length, 0);
+}
 
 /**
  * @param {string} text
