@@ -5,7 +5,7 @@ const MAX_COLUMNS = 80;
 const MIN_COLUMNS = 60;
 const FONT = 14;
 const LINE = 20;
-// The width of a letter in the widest of the fonts below; the others leave some room at the right.
+// Most monospaced letters are 0.6 em wide; a little more, so that a wider font fits too.
 const LETTER = FONT * 0.62;
 const MARGIN = 16;
 
