@@ -16,9 +16,9 @@ export const EXIT = {
   malformed: 3,
   /** The token is not the issuer's own, or not what it is said to be. */
   notAuthentic: 4,
-  /** Revoked, or the revocation list is too old to tell. */
+  /** Revoked, or the revocation list is too old to decide. */
   revoked: 5,
-  /** No home, a file that can not be read, a locked store, a full disk. */
+  /** No home, a file that cannot be read, a locked store, a full disk. */
   environment: 6,
   /** Two cards differ: something is announced to end. */
   deprecating: 7,

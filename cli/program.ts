@@ -120,7 +120,7 @@ async function buildProgram(context: Context, verb?: string): Promise<Command> {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => printData(context, text),
-      // Errors are told by reportFailure, with their hint.
+      // reportFailure reports errors, with their hint.
       writeErr: () => {},
       getOutHelpWidth: () => width,
       getOutHasColors: () => false,

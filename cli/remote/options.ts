@@ -76,11 +76,11 @@ const ADVICE =
   "what is typed stays in the shell's history and in the list of processes";
 
 /**
- * The OAuth access token that tells an agent who calls: from a file, standard input or the environment;
+ * The OAuth access token that identifies the caller to an agent: from a file, standard input or the environment;
  * `undefined` if none is given.
  *
  * @param argument - What was given to `--access-token`.
- * @throws CliError if it was typed as it is, can not be read, or is no bearer token. Never shows it.
+ * @throws CliError if it was typed as it is, cannot be read, or is no bearer token. Never shows it.
  */
 export function readAccessToken(
   context: Context,
