@@ -14,7 +14,7 @@ export const EXIT = {
   usage: 2,
   /** The token is not well formed. */
   malformed: 3,
-  /** The token is not the issuer's own, or not what it is said to be. */
+  /** The token is not the issuer's own, or not what the caller says it is. */
   notAuthentic: 4,
   /** Revoked, or the revocation list is too old to decide. */
   revoked: 5,

@@ -24,7 +24,7 @@ export interface ReceivedCapability {
 export interface ReceivedCapabilities {
   readonly capabilities: readonly ReceivedCapability[];
   readonly refused: readonly ReceivedRefusedGrant[];
-  /** Why there are none. */
+  /** Why there are no tokens. */
   readonly reason: string | undefined;
 }
 

@@ -47,7 +47,7 @@ export function readPending(card: RemoteCard, answer: Json): ReceivedPending | u
   };
 }
 
-/** Who has to do what, where and until when, for standard error. */
+/** The person that has to act, how, where and until when, for standard error. */
 export function pendingLines(
   context: Context,
   card: RemoteCard,
