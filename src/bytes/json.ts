@@ -12,7 +12,7 @@ export type Json =
   | readonly Json[]
   | { readonly [name: string]: Json };
 
-/** An object of JSON values, told apart from arrays and `null`. */
+/** An object of JSON values; arrays and `null` are not objects. */
 export type JsonObject = { readonly [name: string]: Json };
 
 export function isJsonObject(value: Json): value is JsonObject {

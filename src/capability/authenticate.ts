@@ -9,7 +9,7 @@ import type { CapabilityLimits } from "./limits.js";
 import { type ReadLink, readLinks, readToken } from "./token.js";
 import type { KeySource, VerificationCache, VerifiedLinks } from "./verification-cache.js";
 
-/** What is needed to tell whether a token is the issuer's own. */
+/** What is needed to verify that a token is the issuer's own. */
 export interface AuthenticationContext {
   /** The issuer's name, as in its tokens. */
   readonly issuer: string;
@@ -228,7 +228,7 @@ export function extend(token: AuthenticToken, child: Macaroon): AuthenticToken {
   return kept(authenticToken(identifier, child, [{ links, revocationIds }]), key);
 }
 
-// The brand is a promise to the compiler alone; this holds against a caller of JavaScript. The key tells a
+// The brand is a promise to the compiler alone; this holds against a caller of JavaScript. The key distinguishes a
 // token of this issuer from one of a namesake whose key has the same id.
 const keys = /* @__PURE__ */ new WeakMap<AuthenticToken, RootKey>();
 

@@ -89,7 +89,7 @@ export function readLinks(macaroon: Macaroon, from = 0): ReadLink[] {
     );
 }
 
-/** The hop that each link is; `undefined` for one that is none, or cannot be read. */
+/** The hop that each link is; `undefined` for one that is no hop, or cannot be read. */
 export function hopsOf(links: readonly ReadLink[]): (Hop | undefined)[] {
   return links.map((link) =>
     link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,

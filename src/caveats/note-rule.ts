@@ -13,7 +13,7 @@ export const PURPOSE: HopRule<string> = {
   } satisfies Flag,
 };
 
-/** `nonce`: tells apart hops that are otherwise equal; never judged. */
+/** `nonce`: distinguishes hops that are otherwise equal; never judged. */
 export const NONCE_RULE: HopRule<string> = noteRule("nonce", "16 base64url characters", (text) =>
   NONCE.test(text),
 );

@@ -19,7 +19,7 @@ type SetKey = "operations" | "resourceHandles" | "audience" | "invokers";
 // The caller chooses how many handles it names, so cap how many are reported.
 const MAX_REPORTED = 16;
 
-/** What tells one set from another. */
+/** What distinguishes one set from another. */
 export interface SetKind {
   readonly code: RuleCode;
   readonly label: string;
