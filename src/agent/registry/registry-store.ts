@@ -59,6 +59,8 @@ export interface RegistryView {
       readonly approver?: string;
       readonly agent?: string;
       readonly state?: ApprovalState;
+      /** Only those that are pending or approved, and whose time is over at this moment. */
+      readonly overAt?: number;
     }
   >;
   readonly delegations: Records<
@@ -113,6 +115,6 @@ export interface RegistryStore {
    * @throws StorageError
    */
   useOnce(scope: string, id: string, expires: number): Promise<boolean>;
-  /** Forgets what is over: used ids, answered requests, ended approvals. @returns How much. */
+  /** Forgets what has long been over: used ids, answered requests, approvals, grants, agents, hosts. @returns How much. */
   prune(now: number): Promise<number>;
 }

@@ -82,6 +82,11 @@ const byApprover: Lookup = (who) =>
     ? sql`id IN (SELECT approval FROM approver WHERE principal = ${key(who)})`
     : undefined;
 
+const overAt: Lookup = (moment) =>
+  Number.isSafeInteger(moment)
+    ? sql`until <= ${moment} AND state IN (${key("pending")}, ${key("approved")})`
+    : undefined;
+
 const aliveAt: Lookup = (moment) =>
   Number.isSafeInteger(moment) ? sql`expires > ${moment}` : undefined;
 
@@ -96,6 +101,7 @@ export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Looku
     agent: by("agent"),
     state: by("state"),
     approver: byApprover,
+    overAt,
   },
   delegations: {
     delegator: by("delegator"),

@@ -21,7 +21,7 @@ export interface Source {
 }
 
 /** The columns of every kind. */
-interface Row {
+export interface Row {
   readonly id: string;
   readonly version: number;
   readonly body: string;
@@ -90,7 +90,7 @@ function some(kind: Kind, query: Query) {
 }
 
 /** @throws TypeError or SyntaxError if the row is damaged. */
-function keptIn<K extends Kind>(kind: K, row: Row): RegistryKinds[K] {
+export function keptIn<K extends Kind>(kind: K, row: Row): RegistryKinds[K] {
   const kept: unknown = JSON.parse(row.body);
   const fits: (value: unknown) => value is RegistryKinds[K] = SHAPES[kind];
   if (fits(kept) && key(kept.id) === row.id) return kept;

@@ -82,6 +82,23 @@ onBothDatabases((place) => {
     expect(clock.now).toBe(NOW);
   });
 
+  test("every approval whose time is over expires, whether it is looked at or not", async () => {
+    const { approvals, clock, decide, request, store } = await opened();
+    await decide("alice");
+    for (let at = 0; at < 120; at++) {
+      const subject = { ...SUBJECT, request: `r${at}` };
+      await store.change((draft) => approvals.open(draft, { ...request, subject }));
+    }
+    const subject = { ...SUBJECT, request: "later" };
+    await store.change((draft) => approvals.open(draft, { ...request, subject, lifetime: 601 }));
+    expect(await approvals.expire()).toBe(0);
+    clock.now += 600_000;
+    expect(await approvals.expire()).toBe(121);
+    expect(await approvals.list({ state: "expired" })).toHaveLength(121);
+    expect(await approvals.list({ state: "pending" })).toHaveLength(1);
+    expect(await approvals.expire()).toBe(0);
+  });
+
   test("as many approve as must, each once, and one denial denies", async () => {
     const rule = { approvers: ["bob", "carol", "dave"], needed: 2 };
     const { approvals, decide } = await opened(rule);
