@@ -207,9 +207,14 @@ export class Approvals {
     );
   }
 
-  /** What this principal has decided, or could have, latest first. */
-  async history(principal: string): Promise<readonly Approval[]> {
-    const found = await this.#store.read((view) => everyOne(view, { approver: principal }));
+  /**
+   * What this principal has decided, or could have, latest first.
+   *
+   * @param among - Of how many of the last requests: 1 to 1,000; 1,000 unless given.
+   */
+  async history(principal: string, among: number = PAGE): Promise<readonly Approval[]> {
+    const query = { approver: principal, latestFirst: true, limit: among };
+    const found = [...(await this.#store.read((view) => view.approvals.find(query)))];
     const now = this.#clock();
     const over = found.filter(({ state, expires }) => state !== "pending" || expires <= now);
     const seen = over.map((one) =>
