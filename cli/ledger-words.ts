@@ -160,10 +160,13 @@ export function eventLine(event: LedgerEvent, paint: Paint): string {
   return parts.filter((part) => part !== "").join("  ");
 }
 
-/** Who did something, and by which agent. */
-function whoWords({ principal, invoker }: LedgerEvent): string {
-  const user = principal === undefined ? "an unknown caller" : printable(principal);
-  return invoker === undefined ? user : `${user} via ${printable(invoker)}`;
+/** Who did something, and by which agent; of what an operator did, whom it concerns. */
+function whoWords({ principal, invoker, operator }: LedgerEvent): string {
+  const known = principal === undefined ? "an unknown caller" : printable(principal);
+  if (operator === true) {
+    return `operator for ${known}${invoker === undefined ? "" : ` and ${printable(invoker)}`}`;
+  }
+  return invoker === undefined ? known : `${known} via ${printable(invoker)}`;
 }
 
 /** A count with its noun: `1 handle`, `3 handles`. */

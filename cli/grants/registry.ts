@@ -33,6 +33,7 @@ export function withRegistry<T>(
         draft.note({
           ...{ kind: "approval", at: new Date().toISOString(), decision: "allowed" },
           ...{ change: "approval.operator", record: id, principal, invoker: subject.agent.id },
+          operator: true,
         }),
       );
     return use({

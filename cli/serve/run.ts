@@ -107,17 +107,18 @@ async function open(
     onProblem: (error) => warn(context, error.message),
   });
   opened.push(() => tasks.close());
+  const registry = await openServedRegistry(read, {
+    ...{ home, policy: policy.table, grants, skills: module.skills },
+  });
   const prunings = [
     () => tasks.prune(Date.now() - config.tasks.retention * DAY),
     () => revocations.prune(),
     () => ledger.prune(),
+    () => registry.approvals.expire(),
     () => home.registryStore.prune(Date.now()),
   ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
 
-  const registry = await openServedRegistry(read, {
-    ...{ home, policy: policy.table, grants, skills: module.skills },
-  });
   const metrics = new AgentMetrics(() => revocations);
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({

@@ -25,6 +25,8 @@ export interface LedgerEvent {
   readonly decision: "allowed" | "refused";
   /** The user on whose behalf, as authenticated. */
   readonly principal?: string;
+  /** Whether an operator of this installation did it, not the user or the agent that it concerns. */
+  readonly operator?: true;
   /** The agent that called, as authenticated. */
   readonly invoker?: string;
   /** Why, in the caller's own words. */

@@ -104,7 +104,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     return {
       ...{ files, issuer, keys, revocations, ledger, database },
       resourceNumbers: new ResourceNumberStore(database),
-      registryStore: openRegistry(database),
+      registryStore: openRegistry(database, { retention: options.ledger?.retention }),
       problems: async () => [
         ...((await database.hasRoom()) ? [] : ["disk_nearly_full"]),
         ...(revocations.isCurrent() ? [] : ["revocation_stale"]),

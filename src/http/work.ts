@@ -37,9 +37,16 @@ export class ConcurrencyLimit {
 }
 
 /** Settles when the work does, or when the signal is aborted: not every skill listens to it. */
-export function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+export async function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    stop = () => reject(signal.reason);
   });
-  return Promise.race([work, aborted]);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    // The signal may outlive the work.
+    signal.removeEventListener("abort", stop);
+  }
 }

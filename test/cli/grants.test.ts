@@ -130,6 +130,11 @@ describe("refused", () => {
     expect(await registry.approvals.get(approval.id)).toMatchObject({ state: "pending" });
     await grants("revoke", approval.id);
     expect(await registry.approvals.get(approval.id)).toMatchObject({ state: "cancelled" });
+    // Who took it back is in the ledger, beside the user that it concerns.
+    const audit = await bench.output("audit", "--kind", "approval", "--refused");
+    const line = audit.split("\n").find((one) => one.includes("approval.cancelled"));
+    expect(line).toMatch(/ operator for alice and agent_/);
+    expect(line).toContain(approval.id);
   });
 
   test("an id that there is not, with the nearest", async () => {

@@ -14,7 +14,7 @@ export function approvalEvent(
   { id, subject }: Pick<Approval, "id" | "subject">,
   change: string,
   now: number,
-  { principal = subject.principal }: Actor = {},
+  { principal = subject.principal, operator }: Actor = {},
 ): LedgerEvent {
   const { agent, purpose, asked } = subject;
   const [only, ...more] = asked;
@@ -23,6 +23,7 @@ export function approvalEvent(
     decision: /denied|expired|cancelled/.test(change) ? "refused" : "allowed",
     invoker: agent.id,
     ...(principal === undefined ? {} : { principal }),
+    ...(operator === true ? { operator } : {}),
     ...(purpose === undefined ? {} : { purpose }),
     ...(only !== undefined && more.length === 0 ? { grant: only.grant } : {}),
   };

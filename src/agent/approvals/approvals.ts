@@ -207,9 +207,14 @@ export class Approvals {
     );
   }
 
-  /** What this principal has decided, or could have, latest first. */
-  async history(principal: string): Promise<readonly Approval[]> {
-    const found = await this.#store.read((view) => everyOne(view, { approver: principal }));
+  /**
+   * What this principal has decided, or could have, latest first.
+   *
+   * @param among - Of how many of the last requests: 1 to 1,000; 1,000 unless given.
+   */
+  async history(principal: string, among: number = PAGE): Promise<readonly Approval[]> {
+    const query = { approver: principal, latestFirst: true, limit: among };
+    const found = [...(await this.#store.read((view) => view.approvals.find(query)))];
     const now = this.#clock();
     const over = found.filter(({ state, expires }) => state !== "pending" || expires <= now);
     const seen = over.map((one) =>
@@ -262,6 +267,24 @@ export class Approvals {
     return (await this.#settle(draft, over, {}, now, undefined)).approval;
   }
 
+  /**
+   * Settles every approval whose time is over, each in a change of its own: what waits for it is denied.
+   *
+   * @returns How many were settled.
+   */
+  async expire(): Promise<number> {
+    let settled = 0;
+    for (let after: string | undefined; ; ) {
+      const query = { overAt: this.#clock(), limit: AT_ONCE, ...(after ? { after } : {}) };
+      const page = await this.#store.read((view) => view.approvals.find(query));
+      for (const one of page) {
+        if ((await this.#looked(one))?.state === "expired") settled++;
+      }
+      if (page.length < AT_ONCE) return settled;
+      after = page.at(-1)?.id;
+    }
+  }
+
   async #looked(seen: Approval | undefined): Promise<Approval | undefined> {
     if (seen === undefined || !isOver(seen, this.#clock())) return seen;
     const now = await this.#store.change(async (draft) => {
@@ -306,3 +329,5 @@ async function everyOne(
 }
 
 const PAGE = 1000;
+/** Approvals that are read at once, to be settled one by one. */
+const AT_ONCE = 100;

@@ -33,6 +33,9 @@ export async function openApproval(
   const { purpose, bindingMessage, loginHint, method = "user_code" } = options;
   // The user that a claim is for is not the host's, which has none.
   const principal = host.principal ?? loginHint;
+  if (host.principal === undefined && loginHint !== undefined) {
+    await checkAddressed(draft, loginHint, context);
+  }
   const asked = grants.map(
     (grant): AskedGrant => ({
       ...{
@@ -103,4 +106,18 @@ async function checkBounds(
       `${waiting} requests of this host's agents wait for a decision, as many as may`,
     );
   }
+}
+
+/** What hosts of strangers send to a user is bounded; what the user's own hosts ask for is never refused by it. */
+async function checkAddressed(
+  draft: RegistryDraft,
+  user: string,
+  { settings, clock }: Pick<RegistryContext, "settings" | "clock">,
+): Promise<void> {
+  const most = settings.bounds.pendingPerUser;
+  const query = { approver: user, state: "pending", openAt: clock() } as const;
+  // Page by page: the bound may be larger than one look.
+  const waiting = await everyRecord(draft.approvals, query);
+  if (waiting.length < most) return;
+  leave("limit_exceeded", "as many requests as may wait for a decision of the user in login_hint");
 }

@@ -17,6 +17,8 @@ export interface Page {
   /** The id of the last record of the page before. */
   readonly after?: string;
   readonly limit?: number;
+  /** From the last one made to the first; the other way round unless given. */
+  readonly latestFirst?: boolean;
 }
 
 /** A request that has been answered, by which the same request gets the same answer. */
@@ -54,11 +56,15 @@ export interface RegistryView {
     Approval,
     {
       readonly request?: string;
+      /** Only those that are pending or approved, and whose time is over at this moment. */
+      readonly overAt?: number;
       readonly codeHash?: string;
       /** Whose decision it may wait for. */
       readonly approver?: string;
       readonly agent?: string;
       readonly state?: ApprovalState;
+      /** Only those that end after this moment. */
+      readonly openAt?: number;
     }
   >;
   readonly delegations: Records<
@@ -113,6 +119,6 @@ export interface RegistryStore {
    * @throws StorageError
    */
   useOnce(scope: string, id: string, expires: number): Promise<boolean>;
-  /** Forgets what is over: used ids, answered requests, ended approvals. @returns How much. */
+  /** Forgets what has long been over: used ids, answered requests, approvals, grants, agents, hosts. @returns How much. */
   prune(now: number): Promise<number>;
 }

@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { type Artifact, Role, type Task, TaskState } from "@a2a-js/sdk";
 import { LeaveLostError } from "../../agent/outcomes.js";
@@ -96,19 +97,30 @@ function limited(
 ): { readonly signal: AbortSignal; readonly settle: () => void } {
   const controller = new AbortController();
   const { signal } = controller;
-  const late = (): void => controller.abort(new DOMException("it took too long", "TimeoutError"));
-  const timer = setTimeout(late, timeout).unref();
+  abortAfter(controller, timeout);
   const aborts = others.map((other) => {
     const abort = (): void => controller.abort(other.reason);
     if (other.aborted) abort();
     else other.addEventListener("abort", abort, { once: true });
     return [other, abort] as const;
   });
-  signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
   const settle = (): void => {
     for (const [other, abort] of aborts) other.removeEventListener("abort", abort);
   };
   return { signal, settle };
+}
+
+/** Outside of every call: what is made in its scope keeps no call's asynchronous context. */
+const OUTSIDE = new AsyncResource("RunLimit");
+
+/**
+ * Aborts after a time, and keeps nothing but the controller until then: neither the call that made it, through
+ * this function's scope, nor the call's asynchronous context.
+ */
+function abortAfter(controller: AbortController, timeout: number): void {
+  const late = (): void => controller.abort(new DOMException("it took too long", "TimeoutError"));
+  const timer = OUTSIDE.runInAsyncScope(() => setTimeout(late, timeout).unref());
+  controller.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
 }
 
 /** A task, as it is once it has come to an ending. */

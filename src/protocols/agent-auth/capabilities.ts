@@ -1,4 +1,6 @@
-import { type Policy, permitsOperation } from "../../agent/policy.js";
+import { forInvoker, type Policy, permitsOperation } from "../../agent/policy.js";
+import { principalOfAgent } from "../../agent/registry/granting.js";
+import type { AgentGrantStatus } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { CapabilityTerm } from "../../agent/registry/terms.js";
 import { isObject, type Json, type JsonObject } from "../../bytes/json.js";
@@ -110,16 +112,27 @@ function partyName(party: Party): string {
   return party.kind === "agent" ? `agent ${party.agent.id}` : "";
 }
 
-/** `undefined` where the party has to say first who it is. */
+/**
+ * What is public; for a host besides what its user may do by the policy, and its defaults; for an agent what it
+ * has been granted or waits for, and what it could be granted.
+ *
+ * @returns `undefined` where the party has to say first who it is.
+ */
 async function visibleTo(party: Party, catalogue: Catalogue): Promise<Visible | undefined> {
   const { terms, registry, shown } = catalogue;
   const all = [...terms.values()];
   if (party.kind === "agent") {
-    const grants = await registry.grantsOf(party.agent.id);
-    const active = new Set(
-      grants.filter(({ status }) => status === "active").map(({ capability }) => capability),
-    );
-    return all.map((one) => ({ ...one, granted: active.has(one.name) }));
+    const { agent, host } = party;
+    const grants = await registry.grantsOf(agent.id);
+    const having = (...states: readonly AgentGrantStatus[]) =>
+      new Set(grants.filter(({ status }) => states.includes(status)).map((one) => one.capability));
+    const active = having("active");
+    const own = having("active", "pending");
+    const principal = principalOfAgent(agent, host);
+    const allowed = await allowedTo(principal, all, catalogue.policy, agent.id);
+    return all
+      .filter(({ name }) => shown.has(name) || allowed.has(name) || own.has(name))
+      .map((one) => ({ ...one, granted: active.has(one.name) }));
   }
   if (party.kind === "host") {
     const { principal, defaults } = party.host;
@@ -131,17 +144,21 @@ async function visibleTo(party: Party, catalogue: Catalogue): Promise<Visible | 
   return shown.size === 0 ? undefined : all.filter(({ name }) => shown.has(name));
 }
 
-/** What a user may do by the policy, through whichever agent. */
+/** What a user may do by the policy, through one agent, or whichever. */
 async function allowedTo(
   principal: string | undefined,
   all: readonly CapabilityTerm[],
   policy: Policy,
+  agent?: string,
 ): Promise<ReadonlySet<string>> {
   if (principal === undefined) return new Set();
   const grants = [...new Set(all.map(({ grant }) => grant))];
   const permissions = new Map(
     await Promise.all(
-      grants.map(async (grant) => [grant, await policy.permissions(principal, grant)] as const),
+      grants.map(async (grant) => {
+        const found = await policy.permissions(principal, grant);
+        return [grant, agent === undefined ? found : forInvoker(found, agent)] as const;
+      }),
     ),
   );
   const allowed = all.filter(({ grant, operation }) =>

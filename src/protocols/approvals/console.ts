@@ -31,6 +31,7 @@ import { loginRoutes, logoutRoute } from "./routes/login.js";
 import { requestRoutes } from "./routes/requests.js";
 import { CODE_LIMITS, CodeAttempts, type CodeLimits } from "./session/code-attempts.js";
 import type { Seal } from "./session/cookies.js";
+import { NewHosts } from "./session/new-hosts.js";
 import { Sessions } from "./session/sessions.js";
 import { STYLE } from "./style.js";
 
@@ -106,6 +107,7 @@ export function mountApprovals(options: ApprovalsOptions, place: Place): Mounted
     ...{ name, registry, approvals: registry.approvals, login },
     ...{ origin: url.origin, base: url.pathname, url: url.href, now: clock },
     sessions: new Sessions({ seal, secure, lifetime, clock }),
+    newHosts: new NewHosts({ seal, secure, clock }),
     attempts: new CodeAttempts({ ...CODE_LIMITS, ...codes }),
     argumentsOf: argumentsOf(options.skills),
     record: recordIn(ledger, clock),

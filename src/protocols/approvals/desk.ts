@@ -6,6 +6,7 @@ import type { ConsoleLogin } from "./login/login.js";
 import { type FaultParts, faultPage } from "./pages/fault.js";
 import { type PageParts, page } from "./pages/layout.js";
 import type { CodeAttempts } from "./session/code-attempts.js";
+import type { NewHosts } from "./session/new-hosts.js";
 import type { Session, Sessions } from "./session/sessions.js";
 
 /** Something that the console refuses: what the user is shown, and what the ledger keeps. */
@@ -35,6 +36,7 @@ export interface Desk {
   readonly registry: Registry;
   readonly approvals: Approvals;
   readonly sessions: Sessions;
+  readonly newHosts: NewHosts;
   readonly attempts: CodeAttempts;
   readonly argumentsOf: ArgumentsOf;
   readonly now: () => number;

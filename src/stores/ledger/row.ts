@@ -60,6 +60,7 @@ export function eventRow(event: LedgerEvent): EventRow {
     body: JSON.stringify({
       ...Object.fromEntries(TEXTS.map((name) => [name, event[name] && clipped(event[name])])),
       authority: authority !== undefined && AUTHORITIES.includes(authority) ? authority : undefined,
+      operator: event.operator === true ? true : undefined,
       declared: typeof event.declared === "boolean" ? event.declared : undefined,
       handles: handles && shortened(handles),
       codes: codes && shortened(codes),
@@ -155,12 +156,13 @@ export function eventOf({ at, what, principal, capability, body }: EventRow): Le
   const kind = KINDS[whole(what) >> 1];
   if (kind === undefined) throw new TypeError("there is no such kind of event");
   const rest: { readonly [name: string]: unknown } = Object(JSON.parse(body));
-  const { declared, values } = rest;
+  const { declared, operator, values } = rest;
   const members: Defined<LedgerEvent> = {
     principal: principal === null ? undefined : textOf(principal),
     capability: capability === null ? undefined : textOf(capability),
     ...Object.fromEntries(TEXTS.map((name) => [name, optionalText(rest[name])])),
     authority: AUTHORITIES.find((one) => one === rest["authority"]),
+    operator: operator === true ? true : undefined,
     declared: typeof declared === "boolean" ? declared : undefined,
     handles: texts(rest["handles"]),
     codes: texts(rest["codes"]),

@@ -77,6 +77,11 @@ const unlinkedSince: Lookup = (moment) =>
     ? sql`principal IS NULL AND held IS NOT NULL AND created > ${moment}`
     : undefined;
 
+const overAt: Lookup = (moment) =>
+  Number.isSafeInteger(moment)
+    ? sql`until <= ${moment} AND state IN (${key("pending")}, ${key("approved")})`
+    : undefined;
+
 const byApprover: Lookup = (who) =>
   typeof who === "string"
     ? sql`id IN (SELECT approval FROM approver WHERE principal = ${key(who)})`
@@ -85,6 +90,9 @@ const byApprover: Lookup = (who) =>
 const aliveAt: Lookup = (moment) =>
   Number.isSafeInteger(moment) ? sql`expires > ${moment}` : undefined;
 
+const openAt: Lookup = (moment) =>
+  Number.isSafeInteger(moment) ? sql`until > ${moment}` : undefined;
+
 /** How each kind is looked up. */
 export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Lookup } } = {
   hosts: { thumbprint: by("thumbprint"), principal: by("principal"), unlinkedSince },
@@ -92,10 +100,12 @@ export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Looku
   grants: { agent: by("agent"), host: by("host"), approval: by("approval") },
   approvals: {
     request: by("request"),
+    overAt,
     codeHash: by("code"),
     agent: by("agent"),
     state: by("state"),
     approver: byApprover,
+    openAt,
   },
   delegations: {
     delegator: by("delegator"),

@@ -1,10 +1,11 @@
 import { sql } from "kysely";
 import type { StoreDatabase } from "../database.js";
 import { inSteps, STEP } from "../steps.js";
+import { pruneEnded } from "./ended.js";
 
 /**
- * Removes, in small steps, used ids and answered requests that have expired, approvals that have ended and
- * delegations that have expired long ago.
+ * Removes, in small steps, used ids and answered requests that have expired; and approvals, grants, agents and
+ * hosts that ended, and delegations that expired, long ago.
  *
  * @param now - Milliseconds since 1970, and so is `before`: when the latter must have been over.
  * @returns How many rows were removed.
@@ -35,5 +36,5 @@ export async function pruneRegistry(
       Number((await step.execute(db)).numAffectedRows ?? 0),
     );
   }
-  return removed;
+  return removed + (await pruneEnded(database, before));
 }

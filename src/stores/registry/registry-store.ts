@@ -18,7 +18,10 @@ import { viewOf } from "./view.js";
 
 /** How a registry is kept. */
 export interface RegistryStoreOptions {
-  /** Days for which `prune` keeps approvals that have ended and delegations that have expired; 90 unless given. */
+  /**
+   * Days for which `prune` keeps approvals, grants, agents and hosts that have ended, hosts that no user has taken
+   * on and that are not used, and delegations that have expired; 90 unless given.
+   */
   readonly retention?: number | undefined;
   /** How often a change runs at most, where others change the same records; 50 unless given. */
   readonly runs?: number | undefined;

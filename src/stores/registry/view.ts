@@ -21,7 +21,7 @@ export interface Source {
 }
 
 /** The columns of every kind. */
-interface Row {
+export interface Row {
   readonly id: string;
   readonly version: number;
   readonly body: string;
@@ -68,8 +68,8 @@ function one(id: string) {
 
 function some(kind: Kind, query: Query) {
   const lookups = LOOKUPS[kind];
-  assertMembers(query, [...Object.keys(lookups), "after", "limit"], "query");
-  const { after, limit = MAX_FOUND, ...members } = query;
+  assertMembers(query, [...Object.keys(lookups), "after", "limit", "latestFirst"], "query");
+  const { after, limit = MAX_FOUND, latestFirst = false, ...members } = query;
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_FOUND) {
     throw new TypeError(`limit: must be 1 to ${MAX_FOUND}`);
   }
@@ -83,14 +83,15 @@ function some(kind: Kind, query: Query) {
   if (after !== undefined) {
     const table = sql.table(TABLES[kind]);
     conditions.push(
-      sql`(created, id) > (SELECT created, id FROM ${table} WHERE id = ${key(after)})`,
+      sql`(created, id) ${latestFirst ? sql`<` : sql`>`} (SELECT created, id FROM ${table} WHERE id = ${key(after)})`,
     );
   }
-  return sql`WHERE ${sql.join(conditions, sql` AND `)} ORDER BY created, id LIMIT ${sql.lit(limit)}`;
+  const order = latestFirst ? sql`created DESC, id DESC` : sql`created, id`;
+  return sql`WHERE ${sql.join(conditions, sql` AND `)} ORDER BY ${order} LIMIT ${sql.lit(limit)}`;
 }
 
 /** @throws TypeError or SyntaxError if the row is damaged. */
-function keptIn<K extends Kind>(kind: K, row: Row): RegistryKinds[K] {
+export function keptIn<K extends Kind>(kind: K, row: Row): RegistryKinds[K] {
   const kept: unknown = JSON.parse(row.body);
   const fits: (value: unknown) => value is RegistryKinds[K] = SHAPES[kind];
   if (fits(kept) && key(kept.id) === row.id) return kept;

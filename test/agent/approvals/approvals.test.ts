@@ -82,6 +82,45 @@ onBothDatabases((place) => {
     expect(clock.now).toBe(NOW);
   });
 
+  test("every approval whose time is over expires, whether it is looked at or not", async () => {
+    const { approvals, clock, decide, request, store } = await opened();
+    await decide("alice");
+    for (let at = 0; at < 120; at++) {
+      const subject = { ...SUBJECT, request: `r${at}` };
+      await store.change((draft) => approvals.open(draft, { ...request, subject }));
+    }
+    const subject = { ...SUBJECT, request: "later" };
+    await store.change((draft) => approvals.open(draft, { ...request, subject, lifetime: 601 }));
+    expect(await approvals.expire()).toBe(0);
+    clock.now += 600_000;
+    expect(await approvals.expire()).toBe(121);
+    expect(await approvals.list({ state: "expired" })).toHaveLength(121);
+    expect(await approvals.list({ state: "pending" })).toHaveLength(1);
+    expect(await approvals.expire()).toBe(0);
+  });
+
+  test("the history has what is over of the last requests, latest first", async () => {
+    const { approvals, clock, request, store } = await opened();
+    for (const id of ["r1", "r2", "r3"]) {
+      clock.now += 1000;
+      const subject = { ...SUBJECT, request: id };
+      const { approval } = await store.change((draft) =>
+        approvals.open(draft, { ...request, subject }),
+      );
+      if (id !== "r2") await approvals.cancel(approval.id, {});
+    }
+    const ids = async (among?: number) =>
+      (await approvals.history("alice", among)).map(({ subject }) => subject.request);
+    expect(await ids()).toEqual(["r3", "r1"]);
+    expect(await ids(2)).toEqual(["r3"]);
+    const [, second] = await store.read((view) =>
+      view.approvals.find({ latestFirst: true, limit: 2 }),
+    );
+    const after = second?.id ?? "";
+    const earlier = await store.read((view) => view.approvals.find({ latestFirst: true, after }));
+    expect(earlier.map(({ subject }) => subject.request)).toEqual(["r1", "r"]);
+  });
+
   test("as many approve as must, each once, and one denial denies", async () => {
     const rule = { approvers: ["bob", "carol", "dave"], needed: 2 };
     const { approvals, decide } = await opened(rule);

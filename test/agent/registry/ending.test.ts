@@ -197,3 +197,15 @@ test("an id is used once, for as long as it is remembered", async () => {
   expect(await given.registry.useOnce("agent", "jti", until)).toBe(false);
   expect(await given.registry.useOnce("other", "jti", until)).toBe(true);
 });
+
+test("a request that is never looked at again ends by its time, with the grants that wait for it", async () => {
+  const given = await bank();
+  const { agent } = await activeAgent(given);
+  done(await given.registry.requestGrants(agent.id, TRANSFER));
+  given.clock.now += 300_000;
+  expect(await given.registry.approvals.expire()).toBe(1);
+  expect(statuses(await given.registry.grantsOf(agent.id))).toMatchObject({
+    transfer_funds: "denied",
+  });
+  expect((await changes(given)).filter((one) => one === "approval.expired")).toHaveLength(1);
+});

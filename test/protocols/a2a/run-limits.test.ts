@@ -1,4 +1,7 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { getEventListeners } from "node:events";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { TaskState } from "@a2a-js/sdk";
 import { expect, test, vi } from "vitest";
 import { endingOf, type RunLimits } from "../../../src/protocols/a2a/task-endings.js";
@@ -77,4 +80,33 @@ test("what a run leaves behind when it is over is still aborted after its time",
   await vi.advanceTimersByTimeAsync(1000);
   expect(left?.aborted).toBe(true);
   vi.useRealTimers();
+});
+
+test("a run that is over is not kept until its time is over", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect: () => void = runInNewContext("gc");
+  const { stop, ...limited } = limits();
+  const context = new AsyncLocalStorage<object>();
+  const runs: WeakRef<object>[] = [];
+  const signals: AbortSignal[] = [];
+  const run = async (): Promise<void> => {
+    const call = { request: new Array(1000).fill(0) };
+    const store = { call };
+    runs.push(new WeakRef(call), new WeakRef(store));
+    const work = async (signal: AbortSignal): Promise<number> => {
+      signals.push(signal);
+      return call.request.length;
+    };
+    const { signal: cancelled } = new AbortController();
+    await context.run(store, () => endingOf({ what: "one", work, cancelled }, limited));
+  };
+  for (let at = 0; at < 20; at++) await run();
+  // What was just awaited is given up a turn later.
+  for (let turn = 0; turn < 5; turn++) {
+    await new Promise((done) => setImmediate(done));
+    collect();
+  }
+  expect(runs.filter((one) => one.deref() !== undefined)).toEqual([]);
+  expect(signals.map(({ aborted }) => aborted)).toEqual(new Array(20).fill(false));
+  stop.abort();
 });

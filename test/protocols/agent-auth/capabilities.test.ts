@@ -76,15 +76,25 @@ describe("as a host", () => {
 });
 
 describe("as an agent", () => {
-  test("all, with what it was granted, and locations", async () => {
+  test("what it could be granted for its user, with what it was granted, and locations", async () => {
     const home = await bank();
     const one = await linked(home, "bob");
     const answer = await one.asAgent("/capability/list");
-    expect(names(answer)).toEqual(ALL);
+    expect(names(answer)).toEqual(ALL.slice(0, 3).concat("print_report"));
+    const hidden = await one.asAgent("/capability/describe?name=delete_payee");
+    const unknown = await one.asAgent("/capability/describe?name=delete_payer");
+    expect(said(hidden)).toBe("404 capability_not_found");
+    expect(unknown.body).toEqual(hidden.body);
     const report = listed(answer).find(({ name }) => name === "print_report");
     expect(report).toMatchObject({ location: REPORTS, grant_status: "not_granted" });
     const described = await one.asAgent("/capability/describe?name=check_balance");
     expect(described.body["grant_status"]).toBe("granted");
+    const open = await bank({ public: ["delete_payee"] });
+    const other = await linked(open, "bob");
+    expect(names(await other.asAgent("/capability/list"))).toEqual([
+      ...ALL.slice(0, 4),
+      "print_report",
+    ]);
     const near = await one.asAgent("/capability/describe?name=check_balanse");
     expect(near.body["message"]).toMatch(/did you mean "check_balance"/);
     expect(said(await one.asAgent("/capability/describe"))).toBe("400 invalid_request");

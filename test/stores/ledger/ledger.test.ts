@@ -10,6 +10,7 @@ const FULL: LedgerEvent = {
   at: "2026-01-01T12:00:00.123Z",
   decision: "refused",
   principal: "alice",
+  operator: true,
   invoker: "assistant",
   purpose: "summarise the quarter",
   capability: "cap_1",

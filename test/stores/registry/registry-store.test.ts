@@ -334,6 +334,71 @@ onBothDatabases((place) => {
     });
   });
 
+  test("what has long ended goes with what it has, and nothing that is alive or recent", async () => {
+    const store = openRegistry(await databaseAt(await place()), { retention: 2 });
+    const old = { created: NOW - 9 * DAY, updated: NOW - 2 * DAY } as const;
+    const recent = { ...old, updated: NOW - 2 * DAY + 1 } as const;
+    const linked = { ...old, principal: "alice" } as const;
+    await put(
+      store,
+      "hosts",
+      host("revoked", { ...linked, status: "revoked" }),
+      host("revoked lately", { ...linked, ...recent, status: "revoked" }),
+      host("linked", linked),
+      host("unlinked", { ...old, status: "pending" }),
+      host("unlinked but used", { ...old, lastUsed: NOW - DAY }),
+      host("unlinked with an agent", old),
+      host("enrolling", {
+        ...{ ...linked, status: "enrolling" },
+        enrolment: { hash: "x", expires: NOW - 2 * DAY },
+      }),
+    );
+    const revoked = { ...old, status: "revoked" } as const;
+    await put(
+      store,
+      "agents",
+      ...Array.from({ length: 250 }, (_, at) =>
+        agent(`many ${at}`, { ...revoked, host: "revoked" }),
+      ),
+      agent("rejected", { ...old, host: "linked", status: "rejected" }),
+      agent("expired", { ...old, host: "unlinked", expires: NOW - 2 * DAY }),
+      agent("expired lately", { ...old, host: "linked", expires: NOW - DAY }),
+      agent("alive", { ...old, host: "unlinked with an agent", expires: NOW + DAY }),
+      agent("revoked lately", { ...recent, host: "linked", status: "revoked" }),
+      agent("revoked with a grant", { ...revoked, host: "linked" }),
+    );
+    await put(
+      store,
+      "approvals",
+      approval("waiting", { created: NOW - 9 * DAY, expires: NOW - DAY }),
+    );
+    await put(
+      store,
+      "grants",
+      grant("revoked", { ...revoked, agent: "many 1" }),
+      grant("denied", { ...old, agent: "alive", status: "denied" }),
+      grant("expired", { ...old, agent: "alive", expires: NOW - 2 * DAY }),
+      grant("active", { ...old, agent: "alive" }),
+      grant("left over", { ...old, agent: "alive", status: "pending", approval: "gone" }),
+      grant("waiting", { ...old, agent: "alive", status: "pending", approval: "waiting" }),
+      grant("denied lately", { ...recent, agent: "revoked with a grant", status: "denied" }),
+    );
+    // 250 and two agents, three hosts, four grants.
+    expect(await store.prune(NOW)).toBe(259);
+    expect(await store.prune(NOW)).toBe(0);
+    const ids = <Kept extends { readonly id: string }>(records: Records<Kept, object>) =>
+      records.find({}).then((found) => found.map(({ id }) => id).sort());
+    await store.read(async (view) => {
+      expect(await ids(view.hosts)).toEqual([
+        ...["linked", "revoked lately", "unlinked but used", "unlinked with an agent"],
+      ]);
+      expect(await ids(view.agents)).toEqual([
+        ...["alive", "expired lately", "revoked lately", "revoked with a grant"],
+      ]);
+      expect(await ids(view.grants)).toEqual(["active", "denied lately", "waiting"]);
+    });
+  });
+
   test("a row that was not written by this store is an error of the store", async () => {
     const stores = await databaseAt(await place());
     const store = openRegistry(stores);

@@ -6,11 +6,13 @@ import type { ShownGrant } from "../pages/grants.js";
 export interface GivenBefore {
   /** What is still active. */
   readonly active: readonly ShownGrant[];
-  /** The latest decisions about its requests, latest first. */
+  /** The latest decisions about its requests, latest first, among the user's last 200. */
   readonly past: readonly Approval[];
 }
 
 const MOST_PAST = 5;
+/** Of the user's last requests, in which those of the host are looked for. */
+const AMONG = 200;
 
 export async function givenBefore(
   { registry, approvals }: Desk,
@@ -19,7 +21,7 @@ export async function givenBefore(
 ): Promise<GivenBefore> {
   const [active, past] = await Promise.all([
     registry.activeGrants(principal),
-    approvals.history(principal),
+    approvals.history(principal, AMONG),
   ]);
   return {
     active: active.filter(({ grant }) => grant.host === host),

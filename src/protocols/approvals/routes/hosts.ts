@@ -11,7 +11,13 @@ export function hostRoutes(desk: Desk, router: Router): void {
     "/hosts",
     visit(desk, async ({ req, res, session }) => {
       const hosts = await registry.hostsOf(session.principal);
-      show(desk, req, res, hostsPage(desk, session, hosts, desk.now()));
+      const taken = desk.newHosts.take(req, res, session);
+      const host = hosts.find(({ id }) => id === taken?.host);
+      const notice =
+        taken === undefined || host === undefined
+          ? {}
+          : { made: { host, enrolmentToken: taken.enrolmentToken } };
+      show(desk, req, res, hostsPage(desk, session, hosts, desk.now(), notice));
     }),
   );
   router.post(
@@ -21,8 +27,8 @@ export function hostRoutes(desk: Desk, router: Router): void {
       const name = formOf(req).text("name").trim();
       const given = name === "" ? {} : { name };
       const outcome = await registry.createHost({ principal, ...given });
-      const hosts = await registry.hostsOf(principal);
       if (!outcome.ok) {
+        const hosts = await registry.hostsOf(principal);
         const wrong = `The host was not added: ${outcome.message}.`;
         return show(
           desk,
@@ -33,8 +39,10 @@ export function hostRoutes(desk: Desk, router: Router): void {
         );
       }
       const { host, enrolmentToken } = outcome;
-      const made = enrolmentToken === undefined ? {} : { made: { host, enrolmentToken } };
-      return show(desk, req, res, hostsPage(desk, session, hosts, desk.now(), made), 201);
+      if (enrolmentToken !== undefined) {
+        desk.newHosts.put(res, session, { host: host.id, enrolmentToken });
+      }
+      return goTo(desk, res, "/hosts");
     }),
   );
   router.post(

@@ -51,7 +51,8 @@ export async function startOurs(): Promise<AgentAuthServer> {
       defaults: DEFAULTS,
       bounds: {
         ...{ pendingHosts: UNLIMITED, agentsPerHost: UNLIMITED, grantsPerAgent: UNLIMITED },
-        ...{ pendingPerAgent: UNLIMITED, pendingPerHost: UNLIMITED, hostsPerUser: UNLIMITED },
+        ...{ pendingPerAgent: UNLIMITED, pendingPerHost: UNLIMITED, pendingPerUser: UNLIMITED },
+        ...{ hostsPerUser: UNLIMITED },
       },
     },
   });

@@ -1,0 +1,106 @@
+import { type RawBuilder, sql } from "kysely";
+import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/registry/records.js";
+import type { RegistryKinds } from "../../agent/registry/registry-store.js";
+import type { StoreDatabase } from "../database.js";
+import { STEP } from "../steps.js";
+import { key, TABLES } from "./kinds.js";
+import { keptIn, type Row } from "./view.js";
+
+type Ending = "grants" | "agents" | "hosts";
+
+/**
+ * Removes grants, agents and hosts that ended before a moment: first grants, then agents that have no grant
+ * left, then hosts that have no agent left. Each page of records is read without a lock; a record that has
+ * changed since stays.
+ *
+ * @param before - Milliseconds since 1970.
+ * @returns How many were removed.
+ */
+export async function pruneEnded(database: StoreDatabase, before: number): Promise<number> {
+  const grants = await prunePages(database, "grants", before, grantIsOver, NO_APPROVAL);
+  const agents = await prunePages(database, "agents", before, agentIsOver, NO_GRANT);
+  const hosts = await prunePages(database, "hosts", before, hostIsOver, NO_AGENT);
+  return grants + agents + hosts;
+}
+
+// What keeps a record although it is over.
+const NO_APPROVAL = sql`NOT EXISTS (SELECT 1 FROM approval WHERE approval.id = registry_grant.approval
+  AND approval.state IN (${key("pending")}, ${key("approved")}))`;
+const NO_GRANT = sql`NOT EXISTS
+  (SELECT 1 FROM registry_grant WHERE registry_grant.agent = registry_agent.id)`;
+const NO_AGENT = sql`NOT EXISTS
+  (SELECT 1 FROM registry_agent WHERE registry_agent.host = registry_host.id)`;
+
+function grantIsOver({ status, updated, expires }: AgentGrant, before: number): boolean {
+  if (status === "active") return expires !== undefined && expires <= before;
+  return updated <= before;
+}
+
+/** An agent that is expired can be used again, but not so long after. */
+function agentIsOver(agent: AgentRecord, before: number): boolean {
+  const { status, updated, expires, lastUsed = 0 } = agent;
+  if (status === "active") return expires !== undefined && Math.max(expires, lastUsed) <= before;
+  return Math.max(updated, lastUsed, status === "expired" ? (expires ?? 0) : 0) <= before;
+}
+
+/** A host that a user has taken on stays until it is revoked. */
+function hostIsOver(host: HostRecord, before: number): boolean {
+  const { status, principal, enrolment, updated, lastUsed = 0 } = host;
+  if (status === "revoked") return updated <= before;
+  if (status === "enrolling") return (enrolment?.expires ?? updated) <= before;
+  return principal === undefined && Math.max(updated, lastUsed) <= before;
+}
+
+interface Place {
+  readonly created: number;
+  readonly id: string;
+}
+
+async function prunePages<K extends Ending>(
+  database: StoreDatabase,
+  kind: K,
+  before: number,
+  isOver: (kept: RegistryKinds[K], before: number) => boolean,
+  unless: RawBuilder<unknown>,
+): Promise<number> {
+  const table = sql.table(TABLES[kind]);
+  let removed = 0;
+  for (let after: Place | undefined; ; ) {
+    const from =
+      after === undefined ? sql`` : sql`AND (created, id) > (${after.created}, ${after.id})`;
+    const page = await database.read((db) =>
+      sql<Row & { created: number }>`SELECT id, version, body, created FROM ${table}
+        WHERE created <= ${before} ${from} ORDER BY created, id LIMIT ${sql.lit(STEP)}`.execute(db),
+    );
+    const over = page.rows.filter((row) => endedRow(kind, row, (kept) => isOver(kept, before)));
+    if (over.length > 0) {
+      const same = sql.join(
+        over.map(({ id, version }) => sql`(id = ${id} AND version = ${version})`),
+        sql` OR `,
+      );
+      removed += await database.write(
+        async (db) => {
+          const statement = sql`DELETE FROM ${table} WHERE (${same}) AND ${unless}`;
+          return Number((await statement.execute(db)).numAffectedRows ?? 0);
+        },
+        { urgent: true },
+      );
+    }
+    const last = page.rows.at(-1);
+    if (last === undefined || page.rows.length < STEP) return removed;
+    after = { created: Number(last.created), id: last.id };
+  }
+}
+
+/** A row that cannot be read stays: looking the record up reports it. */
+function endedRow<K extends Ending>(
+  kind: K,
+  row: Row,
+  isOver: (kept: RegistryKinds[K]) => boolean,
+): boolean {
+  try {
+    return isOver(keptIn(kind, row));
+  } catch {
+    return false;
+  }
+}
