@@ -8,7 +8,7 @@ const shell = new Shell(bench);
 const VERBS = [
   ...["init", "keys", "mint", "attenuate", "inspect", "verify", "diff", "revoke", "revocations"],
   ...["convert", "completion", "keys list", "keys rotate", "keys export", "keys retire"],
-  "keys service",
+  ...["init agent", "keys service"],
   ...["revocations list", "revocations prune", "vectors", "vectors check"],
 ];
 
