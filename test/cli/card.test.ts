@@ -33,7 +33,7 @@ test("what an agent offers", async () => {
     "  reports",
     "    fields  quarter, year",
     "  notes",
-    "    attenuable  no: it can not be narrowed or passed on",
+    "    attenuable  no: it cannot be narrowed or passed on",
     "    requires    documents:read",
     "    operations  all",
     "  retrieve_document  The text of one document",

@@ -4,7 +4,7 @@ import { sized } from "../support/size.js";
 
 // Every sequence of a few actions on a cache with room for three entries, from an empty cache each time.
 
-const LENGTH = sized(5, 2);
+const LENGTH = sized(4, 2);
 const world = new World();
 const PARENT = 1;
 const CHILD = 2;

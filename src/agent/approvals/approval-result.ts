@@ -61,7 +61,7 @@ function allowsSomething(
 
 /**
  * The user on whose behalf: the subject's, or the one that took the agent on by the user code; `undefined`
- * while there is none.
+ * until then.
  */
 export function principalOf(approval: Pick<Approval, "subject" | "decisions">): string | undefined {
   const taker = approval.decisions.find(({ takesOn }) => takesOn === true);
