@@ -4,6 +4,7 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Context, Surroundings } from "./context.js";
 import { EXIT, type ExitCode, usageError } from "./exit.js";
+import { formatItem, padWidth } from "./help-layout.js";
 import { printData } from "./output.js";
 
 /** A file in `verbs/`. */
@@ -127,7 +128,8 @@ async function buildProgram(context: Context, verb?: string): Promise<Command> {
     })
     .configureHelp({
       showGlobalOptions: true,
-      minWidthToWrap: 20,
+      minWidthToWrap: 16,
+      ...{ padWidth, formatItem },
       subcommandTerm: termOf,
       visibleGlobalOptions: (command) => (command === program ? [] : globalOptions),
     })

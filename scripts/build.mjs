@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { writeManual } from "./man.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
@@ -58,3 +59,5 @@ writeFileSync(
   new URL("../dist/cli/THIRD-PARTY-NOTICES.txt", import.meta.url),
   notices.join(`\n${"-".repeat(72)}\n\n`),
 );
+
+await writeManual(manifest);

@@ -67,7 +67,7 @@ function tokensAlone() {
       "proviso init --issuer documents-agent --grant documents:read=list,retrieve,search",
     );
     await shell(
-      "proviso mint --grant documents:read --principal user:alice --op retrieve --op search " +
+      "proviso mint --grant documents:read --principal alice --op retrieve --op search " +
         "--resource rh_q1 --resource rh_q2 --arg lines<=100 > task.token",
     );
     await shell(

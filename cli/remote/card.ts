@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
-import { objectIn, objectsIn, textIn } from "../../src/client/received.js";
+import { objectIn, objectsIn, textIn, textsIn } from "../../src/client/received.js";
 import type { CardGrant } from "../../src/discovery/card.js";
 import { extensionParams, readCard as readDiscovery } from "../../src/discovery/read-card.js";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
@@ -35,6 +35,14 @@ export interface CapabilityOffer {
   /** Seconds. */
   readonly maxLifetime: number | undefined;
   readonly grants: readonly CardGrant[];
+  /** What the card lists; a request can be about others too. */
+  readonly collections: readonly RemoteCollection[];
+}
+
+interface RemoteCollection {
+  readonly name: string;
+  /** What can be filtered on, as far as the card says. */
+  readonly fields: readonly string[];
 }
 
 export interface RemoteSkill {
@@ -90,6 +98,10 @@ function offerFrom(
     issuer: textIn(params?.["issuer"]),
     maxLifetime: typeof lifetime === "number" ? lifetime : undefined,
     grants,
+    collections: objectsIn(params?.["collections"]).flatMap(({ name, fields }) => {
+      const known = textIn(name);
+      return known === undefined ? [] : [{ name: known, fields: textsIn(fields) }];
+    }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { DenialCode } from "../../src/capability/denial.js";
 import type { AgentFault } from "../../src/client/fault.js";
 import {
   type ReceivedDenial,
+  type ReceivedRefusal,
   type ReceivedRefusedGrant,
   refusalIn,
 } from "../../src/client/refusal.js";
@@ -10,6 +11,9 @@ import { ERROR_DOMAIN } from "../../src/protocols/a2a/extension.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { adviceForDenial, adviceIn } from "../refusal.js";
 import type { RemoteCard } from "./card.js";
+
+/** Collections that a hint names. */
+const MOST_NAMES = 20;
 
 const NEW_TOKEN = "ask the agent for a new one: proviso request";
 
@@ -64,9 +68,15 @@ export function requestRefusal(card: RemoteCard, fault: AgentFault): CliError {
     code,
     message: `${card.name} grants nothing: ${why}`,
     exitCode: EXIT.refused,
-    hint: adviceIn(REQUEST_ADVICE, code),
+    hint: collectionsHint(found) ?? adviceIn(REQUEST_ADVICE, code),
     details: { ...others, ...refusedDetails(refused) },
   });
+}
+
+/** Which collections there are, where a request needs one. */
+function collectionsHint({ code, known = [] }: ReceivedRefusal): string | undefined {
+  if (code !== "resource_query_required" || known.length === 0) return undefined;
+  return `say which with --collection, and --filter; there are ${known.slice(0, MOST_NAMES).join(", ")}`;
 }
 
 /** Refused grants as an error reports them: each in a line, and as data. */

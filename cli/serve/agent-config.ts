@@ -5,7 +5,7 @@ import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
 import type { Grant } from "../../src/issuer/grant.js";
-import type { Delegate } from "../../src/protocols/a2a/card.js";
+import type { Delegate, ListedCollection } from "../../src/protocols/a2a/card.js";
 import type { OpenIdLoginOptions } from "../../src/protocols/approvals/login/openid.js";
 import type { Collection } from "../../src/sources/table-columns.js";
 
@@ -18,6 +18,8 @@ export interface AgentConfig {
   readonly description: string;
   readonly version: string;
   readonly delegates?: readonly Delegate[];
+  readonly collections?: readonly ListedCollection[];
+  readonly page: boolean;
   readonly home?: string;
   readonly database?: string;
   readonly metrics?: string;

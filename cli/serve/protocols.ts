@@ -188,13 +188,14 @@ function agentAuthOptions(parts: AgentParts): AgentAuthOptions {
 
 function a2aOptions(parts: AgentParts, { url }: Place): A2AOptions {
   const { config, agent, authenticator, tasks, runTask, log, metrics } = parts;
-  const { name, description, version, delegates, push } = config;
+  const { name, description, version, delegates, collections, page, push } = config;
   const { bodyBytes, bodyDepth, timeoutMs, requests, seconds } = config.limits;
   return {
-    ...{ agent, authenticator, log, metrics },
-    ...{
-      tasks,
-      card: { name, description, version, ...(delegates === undefined ? {} : { delegates }) },
+    ...{ agent, authenticator, log, metrics, tasks, page },
+    card: {
+      ...{ name, description, version },
+      ...(delegates === undefined ? {} : { delegates }),
+      ...(collections === undefined ? {} : { collections }),
     },
     ...(runTask === undefined ? {} : { runTask }),
     ...(parts.console === undefined ? {} : { verificationUri: `${url}${APPROVALS_PATH}` }),

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import type { Json } from "../../src/bytes/json.js";
+import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import { inspect } from "../../src/capability/inspect.js";
 import { connectSession } from "../../src/protocols/a2e/client.js";
 import type { Session } from "../../src/protocols/a2e/client-session.js";
@@ -90,6 +90,7 @@ async function makeCall(
   try {
     const result = await ask(context, session, connecting, call);
     printAnswer(context, { json }, { result }, resultLines(result));
+    markFailedTool(context, call, result);
   } catch (error) {
     const failure = sessionFailure(error, address);
     if (json || !(error instanceof SessionError) || denialsOf(error).length === 0) throw failure;
@@ -144,9 +145,18 @@ async function makeLine(
     const result = await ask(context, session, connecting, call, stop);
     if (connecting.json) printJson(context, { operation: call.operation, result });
     else printLine(context, resultLines(result).join("\n"));
+    markFailedTool(context, call, result);
   } catch (error) {
     fail(context, connecting, stop.aborted && error === stop.reason ? calledOff() : error);
   }
+}
+
+/** A tool of MCP that fails answers, and says so in its answer. */
+function markFailedTool(context: Context, { operation }: SessionCall, result: Json): void {
+  const isFailed = isJsonObject(result) && result["isError"] === true;
+  if (operation !== "mcp/call" || !isFailed) return;
+  if (context.exitCode === EXIT.done) context.exitCode = EXIT.environment;
+  say(context, "the tool failed; its answer says why");
 }
 
 function calledOff(): CliError {

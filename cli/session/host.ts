@@ -87,8 +87,10 @@ async function open(
     () => home.registryStore.prune(Date.now()),
   ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
-  const plugins = await openPlugins(read, (server, line) =>
-    say(context, printable(`${server}: ${line}`)),
+  const plugins = await openPlugins(
+    read,
+    (server, line) => say(context, printable(`${server}: ${line}`)),
+    context.env["PATH"],
   );
   plugins.push(...(await memoryPlugin(read, home.database)));
   // The host closes them too; a second time does nothing.

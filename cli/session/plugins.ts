@@ -13,17 +13,20 @@ import { openMemory } from "../../src/stores/memory/memory-store.js";
 import { CliError, environmentError } from "../exit.js";
 import { fromConfig } from "../serve/config.js";
 import { placeAndReason } from "../serve/module-fault.js";
+import { assertPrograms } from "./found-program.js";
 import type { ReadSessionConfig } from "./session-config.js";
 
 /**
  * The plugins of a configuration, but for memory.
  *
  * @param onStderr - Called with what servers of MCP write to standard error.
- * @throws CliError `config_invalid`, or `tools_failed` if the module of tools does not do.
+ * @param path - The `PATH` in which their programs are.
+ * @throws CliError `config_invalid`, also for a program that is not there, or `tools_failed` if the module of tools does not do.
  */
 export async function openPlugins(
   read: ReadSessionConfig,
   onStderr: (server: string, line: string) => void,
+  path: string | undefined,
 ): Promise<SessionPlugin[]> {
   const { config, file, folder } = read;
   const { tools, proc, mcp } = config.plugins;
@@ -40,6 +43,7 @@ export async function openPlugins(
     const { limits } = mcp;
     const make = () => createMcpPlugin({ servers, limits, onStderr });
     plugins.push(await fromConfig(file, make, (words) => `plugins.mcp.${words}`));
+    assertPrograms(file, servers, path);
   }
   return plugins;
 }

@@ -25,8 +25,8 @@ export function define(program: Command, context: Context): void {
     .summary("show what an agent offers; check or compare cards")
     .helpCommand(false)
     .description(
-      "Shows an agent's card: where it is, whether it needs capabilities, its grants and its " +
-        "skills. Needs no access token. Nothing in it is verified: it is what the agent says.",
+      "Shows an agent's card: where it is, whether it needs capabilities, its grants, the " +
+        "collections that it lists, and its skills. Needs no access token. Nothing in it is verified: it is what the agent says.",
     )
     .argument("<url>", URL_HELP);
   addCardOptions(command).action(act(context, run));
@@ -74,7 +74,7 @@ function offerLines(offer: CapabilityOffer | undefined, paint: Paint): string[] 
       `${EXTENSION_URI}. Every call rests on the caller's ambient authority.`,
     ];
   }
-  const { ambient, mode, issuer, maxLifetime, grants, spoken } = offer;
+  const { ambient, mode, issuer, maxLifetime, grants, collections, spoken } = offer;
   const colour = ambient === "refused" ? paint.green : paint.yellow;
   const lines = [colour(AUTHORITY[ambient])];
   if (!spoken) {
@@ -89,6 +89,13 @@ function offerLines(offer: CapabilityOffer | undefined, paint: Paint): string[] 
   lines.push(...renderRows(rows, paint, "  "), "", paint.bold("grants"));
   for (const grant of grants) lines.push(...grantLines(grant, paint));
   if (grants.length === 0) lines.push("  none");
+  if (collections.length > 0) lines.push("", paint.bold("collections"));
+  for (const { name, fields } of collections) {
+    lines.push(titleLine(name, ""));
+    if (fields.length > 0) {
+      lines.push(...renderRows([["fields", fields.map(printable).join(", ")]], paint, "    "));
+    }
+  }
   return lines;
 }
 

@@ -9,6 +9,7 @@ import type { OpenRegistry } from "../grants/registry.js";
 import { addDatabase, type HomeChoice } from "../home.js";
 import { printAnswer, printable, quoted, stdoutPaint } from "../output.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
+import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
 import { act, addExamples, collect, DEFAULT_LIMIT, limitOption, sayMore, toText } from "../verb.js";
 
 interface ListOptions extends HomeChoice {
@@ -25,7 +26,7 @@ interface DecideOptions extends HomeChoice {
   readonly reason?: string;
 }
 
-interface EnrolOptions extends HomeChoice {
+interface EnrolOptions extends HomeChoice, TokenOutput {
   readonly principal: string;
   readonly name?: string;
   readonly default?: readonly string[];
@@ -102,6 +103,7 @@ export function define(program: Command, context: Context): void {
     .option("--default <capability>", "a capability without an approval; repeat for more", collect)
     .option("--tenant <name>", "the tenant; as the agent's configuration names it", toText)
     .action(act(context, enrol));
+  addOutput(enrolling);
   for (const verb of [listing, showing, approving, denying, revoking, enrolling]) addDatabase(verb);
   examples(grants, { listing, showing, approving, denying, revoking, enrolling });
 }
@@ -259,7 +261,7 @@ async function enrol(context: Context, options: EnrolOptions): Promise<void> {
         `made ${who} for ${printable(principal)}; give it this token, which works once:`,
       );
     }
-    printAnswer(context, options, { host, enrolmentToken }, [enrolmentToken ?? ""]);
+    await printTokens(context, options, { host, enrolmentToken }, [enrolmentToken ?? ""]);
   };
   await open(context, options, make, settings);
 }

@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { relative, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_MAX_LIFETIME } from "../../src/capability/mint.js";
 import { readDuration } from "../../src/caveats/time.js";
@@ -10,7 +11,8 @@ import { asUsage, usageError } from "../exit.js";
 import { addDatabase, type HomeChoice, homeFor } from "../home.js";
 import { spanInWords } from "../moment.js";
 import { printAnswer, printable, quoted, say } from "../output.js";
-import { act, addExamples, collect, toText } from "../verb.js";
+import { NEXT } from "../scaffold/readme.js";
+import { act, addExamples, collect, type GlobalOptions, toText } from "../verb.js";
 
 const GRANT_FORM = "write it like documents:read=retrieve,search";
 
@@ -48,7 +50,50 @@ export function define(program: Command, context: Context): void {
     "proviso init --issuer documents-agent",
     "proviso init --home ./other-home --issuer billing-agent --max-lifetime 8h",
     "proviso init --home ./listed-home --issuer documents-agent --grant documents:read=retrieve,search --grant documents:write=update",
+    "proviso init agent my-agent",
   ]);
+  const agent = command
+    .command("agent")
+    .summary("write an agent of your own that runs at once")
+    .description(
+      "Writes an agent of your own: its configuration, policy, one skill with its test, an access " +
+        "token for development, and a home. It runs at once, and nothing has to be installed " +
+        "beside it. Refuses a folder that is not empty.",
+    )
+    .argument("[dir]", "the agent's folder, which gives it its name; this one unless given")
+    .action(writeNewAgent(context));
+  addExamples(agent, [
+    "proviso init agent calculator",
+    "proviso init agent ./agents/billing --json",
+  ]);
+}
+
+function writeNewAgent(context: Context) {
+  return async (dir: string | undefined, _options: object, self: Command): Promise<void> => {
+    const { parent } = self;
+    const foreign = ["issuer", "maxLifetime", "grant", "database"].find(
+      (name) => parent?.getOptionValueSource(name) === "cli",
+    );
+    const isHomeNamed = self.getOptionValueSourceWithGlobals("home") === "cli";
+    if (foreign !== undefined || isHomeNamed) {
+      const flag = isHomeNamed
+        ? "--home"
+        : `--${foreign === "maxLifetime" ? "max-lifetime" : foreign}`;
+      const hint = "leave it out; the folder gives the agent its name and holds its home";
+      throw usageError(`${flag} is not for proviso init agent`, hint);
+    }
+    if (dir === "")
+      throw usageError("the folder's name is empty", "name a folder, or leave it out");
+    const folder = resolve(context.cwd, dir ?? ".");
+    const { writeAgent } = await import("../scaffold/write.js");
+    const { kid } = await writeAgent(folder);
+    const place = relative(context.cwd, folder);
+    printAnswer(context, self.optsWithGlobals<GlobalOptions>(), { folder, kid, next: NEXT }, [
+      `Made an agent at ${printable(folder)}`,
+      place === "" ? "Next:" : `Next, in ${printable(place)}:`,
+      ...NEXT.map((line) => `  ${line}`),
+    ]);
+  };
 }
 
 async function run(context: Context, options: Options): Promise<void> {

@@ -18,7 +18,7 @@ export async function candidates(
     const message = "this agent has no resources; ask without a resourceQuery";
     return invalidRequest("resourceQuery", message);
   }
-  const collections = (await source.collections()).filter((name) => isAbout(permissions, name));
+  const collections = await visibleCollections(permissions, source);
   const result = collections.includes(resourceQuery.collection)
     ? await source.find(resourceQuery)
     : { ok: false as const, denial: unknownCollection(resourceQuery.collection, collections) };
@@ -36,6 +36,15 @@ export async function candidates(
   const collection = name === undefined ? undefined : await source.get(name);
   const items = result.ok ? result.resources : [];
   return { ok: true, resources: collection === undefined ? items : [...items, collection] };
+}
+
+/** The names of the collections that the permissions are about, in order. */
+export async function visibleCollections(
+  permissions: readonly Permission[],
+  source: ResourceSource | undefined,
+): Promise<readonly string[]> {
+  const all = (await source?.collections()) ?? [];
+  return all.filter((name) => isAbout(permissions, name));
 }
 
 /** Denies a filter on fields that the principal cannot see, naming only those that it can. */

@@ -1,6 +1,6 @@
 import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
-import { candidates } from "./candidates.js";
+import { candidates, visibleCollections } from "./candidates.js";
 import type { CapabilityRequest } from "./capability-request.js";
 import type { KnownGrant } from "./grant.js";
 import { ownPermissions } from "./permissions.js";
@@ -71,7 +71,8 @@ export async function offersFor(
         `${id} is for resources: say which with a resourceQuery ({"collection": …, "filter": …}), ` +
         `or ask only for operations that need none`;
       const code = "resource_query_required";
-      return { ok: false, denial: { code, message, path: "resourceQuery", grants: [id] } };
+      const known = await visibleCollections(permissions, context.resources);
+      return { ok: false, denial: { code, message, path: "resourceQuery", known, grants: [id] } };
     }
     // Only a legacy grant comes this far without a query.
     const own =

@@ -207,6 +207,7 @@ describe("a refusal says which of the three took it away", () => {
     const bare = { grants: ["documents:read"] };
     expect(denialOf(await agent.request(ALICE, bare))).toMatchObject({
       code: "resource_query_required",
+      known: ["reports"],
       grants: ["documents:read"],
     });
     expect(

@@ -134,7 +134,10 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
       ],
       { development: true, announce: () => {} },
     ),
-    card: { name: "documents-agent", description: "Documents of a small firm", version: "1.2.3" },
+    card: {
+      ...{ name: "documents-agent", description: "Documents of a small firm", version: "1.2.3" },
+      collections: [{ name: "reports", fields: ["quarter", "year"] }, { name: "notes" }],
+    },
     log: { info: () => {}, warn: () => {}, error: () => {} },
   });
   return {

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Registry } from "../../src/agent/registry/registry.js";
 import type { Home } from "../../src/home/index.js";
@@ -174,6 +175,13 @@ test("texts of agents do nothing to a terminal", async () => {
     const json = await grants(...args, "--json");
     expect(`${json.stdout}${json.stderr}`).not.toMatch(UNSAFE);
   }
+});
+
+test("the token of a new host goes into a file that only its owner reads, where one is named", async () => {
+  const { status, stdout } = await grants("enrol", "--principal", "bob", "-o", "enrolment");
+  expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+  expect(bench.read("enrolment")).toMatch(/^\S{20,}\n$/);
+  expect(statSync(bench.path("enrolment")).mode & 0o777).toBe(0o600);
 });
 
 test("a host is made for a user, with a token that works once", async () => {

@@ -8,7 +8,7 @@ const shell = new Shell(bench);
 const VERBS = [
   ...["init", "keys", "mint", "attenuate", "inspect", "verify", "diff", "revoke", "revocations"],
   ...["convert", "completion", "keys list", "keys rotate", "keys export", "keys retire"],
-  "keys service",
+  ...["init agent", "keys service"],
   ...["revocations list", "revocations prune", "vectors", "vectors check"],
 ];
 
@@ -65,3 +65,19 @@ test("all examples work, in the order in which they stand", async () => {
   ];
   expect(await shell.runLines(lines)).not.toContain("proviso:");
 });
+
+test.each([40, 60, 100])(
+  "no line is wider than a terminal of %i characters, but for examples",
+  async (width) => {
+    for (const verb of ["", ...VERBS]) {
+      const words = verb === "" ? [] : verb.split(" ");
+      const run = await bench.run([...words, "--help"], { env: { COLUMNS: String(width) } });
+      const lines = run.stdout.split("\n").filter((line) => !/^ {2}\$ |^Usage: /.test(line));
+      // A word that is longer than its column is not broken.
+      const wide = lines.filter(
+        (line) => line.length > width && / \S+ \S+$/.test(line.trimStart()),
+      );
+      expect(wide, verb).toEqual([]);
+    }
+  },
+);

@@ -108,7 +108,11 @@ describe("refused, with every reason", () => {
   test.each<[readonly string[], string, RegExp]>([
     [["--grant", "documents:raed"], "unknown_grant", /there is no grant documents:raed; there are/],
     [["--grant", "documents:write"], "missing_required_grants", /require documents:read/],
-    [["--grant", "documents:read"], "resource_query_required", /hint: say which with --collection/],
+    [
+      ["--grant", "documents:read"],
+      "resource_query_required",
+      /hint: say which with --collection, and --filter; there are notes, reports\n/,
+    ],
     [
       ["--grant", "documents:read", "--collection", "reprots"],
       "unknown_collection",

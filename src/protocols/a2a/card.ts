@@ -21,6 +21,19 @@ export interface CardOptions {
    * card does not say, and callers that need something of every agent in the chain refuse this one.
    */
   readonly delegates?: readonly Delegate[];
+  /**
+   * The collections of resources that the card lists; none unless given. The card is public, and a policy
+   * hides collections from those that it allows nothing in: list what every party may know of.
+   */
+  readonly collections?: readonly ListedCollection[];
+}
+
+/** A collection of resources, as the card lists it. */
+export interface ListedCollection {
+  /** As a resource query names it. */
+  readonly name: string;
+  /** What a resource query can filter on. */
+  readonly fields?: readonly string[];
 }
 
 /** An agent that tasks are handed on to. */
@@ -97,7 +110,7 @@ export function agentCard(
       streaming: true,
       pushNotifications: options.pushes,
       extendedAgentCard: false,
-      extensions: [capabilityExtension(agent), discoveryExtension(options)],
+      extensions: [capabilityExtension(agent, options), discoveryExtension(options)],
     },
     securitySchemes: { bearer: securityScheme(authenticator) },
     securityRequirements: [{ schemes: { bearer: { list: [] } } }],
@@ -119,8 +132,15 @@ export function agentCard(
   };
 }
 
-/** The extension, for the card of an agent: under `capabilities.extensions`. */
-export function capabilityExtension(agent: IssuingAgent): AgentExtension {
+/**
+ * The extension, for the card of an agent: under `capabilities.extensions`.
+ *
+ * @param listed - The collections that it lists, if any.
+ */
+export function capabilityExtension(
+  agent: IssuingAgent,
+  { collections }: Pick<CardOptions, "collections"> = {},
+): AgentExtension {
   const { mode, skills, issuer, undeclaredAmbient } = agent;
   const notice = noticeOf(agent);
   return {
@@ -136,6 +156,7 @@ export function capabilityExtension(agent: IssuingAgent): AgentExtension {
       metadataKey: EXTENSION_URI,
       header: CAPABILITY_HEADER,
       skills: skillOperations(agent),
+      ...(collections === undefined ? {} : { collections: collections.map((one) => ({ ...one })) }),
     },
   };
 }

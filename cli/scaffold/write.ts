@@ -1,0 +1,116 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { encodeBase64url } from "../../src/bytes/base64.js";
+import { isErrno } from "../../src/bytes/error-code.js";
+import { randomBytes } from "../../src/bytes/random.js";
+import { createHome } from "../../src/home/create-home.js";
+import { createPrivateFile, syncDirectoryOf, temporaryName } from "../../src/storage/new-file.js";
+import { CliError, EXIT, environmentError } from "../exit.js";
+import { printable } from "../output.js";
+import { packageFile } from "../package-file.js";
+import { agentFiles, HOME_FOLDER } from "./agent.js";
+
+const TOKEN_BYTES = 24;
+
+/**
+ * Writes a new agent with its home. All of it is made in a folder of its own first: whatever happens on the
+ * way, `folder` holds a whole agent or nothing.
+ *
+ * @param folder - Absolute: not there yet, or empty. A folder that is there stays the same folder, since a
+ *   shell may stand in it.
+ * @returns The id of the root key.
+ * @throws CliError `folder_in_use` or `agent_unwritable`.
+ * @throws HomeError or StorageError if the home cannot be made.
+ */
+export async function writeAgent(folder: string): Promise<{ readonly kid: string }> {
+  const isNew = !existsSync(folder);
+  if (!isNew) assertEmpty(folder);
+  const building = temporaryName(isNew ? folder : join(folder, "agent"));
+  makeFolder(folder, building);
+  try {
+    const name = basename(folder) || "agent";
+    for (const file of agentFiles({ name, schema: schemaFrom(folder), accessToken: random() })) {
+      const path = join(building, file.name);
+      if (file.isPrivate === true) createPrivateFile(path, file.text);
+      else writeFileSync(path, file.text, { flag: "wx" });
+    }
+    const keyring = await createHome({ folder: join(building, HOME_FOLDER), issuer: name });
+    if (isNew) renameSync(building, folder);
+    else moveInto(folder, building);
+    syncDirectoryOf(folder);
+    return { kid: keyring.minting.kid };
+  } catch (error) {
+    throw isErrno(error) ? unwritable(folder, error) : error;
+  } finally {
+    rmSync(building, { recursive: true, force: true });
+  }
+}
+
+function makeFolder(folder: string, building: string): void {
+  try {
+    mkdirSync(dirname(building), { recursive: true });
+    mkdirSync(building);
+  } catch (error) {
+    throw isErrno(error) ? unwritable(folder, error) : error;
+  }
+}
+
+function random(): string {
+  return encodeBase64url(randomBytes(TOKEN_BYTES));
+}
+
+/** The path from the agent's folder, so that an editor finds the schema of the installed package. */
+function schemaFrom(folder: string): string {
+  const schema = fileURLToPath(packageFile("schemas/agent-config.schema.json"));
+  return relative(folder, schema).split(sep).join("/");
+}
+
+/** Moves everything, or nothing. */
+function moveInto(folder: string, building: string): void {
+  const moved: string[] = [];
+  // Another process may have written there meanwhile.
+  assertEmpty(folder, basename(building));
+  try {
+    for (const name of readdirSync(building)) {
+      renameSync(join(building, name), join(folder, name));
+      moved.push(name);
+    }
+    rmdirSync(building);
+  } catch (error) {
+    for (const name of moved) rmSync(join(folder, name), { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** @param own - A name in it that does not count. */
+function assertEmpty(folder: string, own?: string): void {
+  let names: readonly string[];
+  try {
+    names = readdirSync(folder).filter((name) => name !== own);
+  } catch (error) {
+    throw isErrno(error) ? unwritable(folder, error) : error;
+  }
+  if (names.length === 0) return;
+  const first = names.slice(0, 3).map(printable).join(", ");
+  throw new CliError({
+    code: "folder_in_use",
+    message: `${printable(folder)} is not empty: ${first}${names.length > 3 ? ", ..." : ""}`,
+    exitCode: EXIT.environment,
+    hint: "name a folder that is empty or not there yet",
+  });
+}
+
+function unwritable(folder: string, error: NodeJS.ErrnoException): CliError {
+  const message = `could not make an agent at ${printable(folder)}: ${error.message}`;
+  const hint = "check the path, its permissions and the space on the disk";
+  return environmentError("agent_unwritable", message, hint);
+}

@@ -1,0 +1,184 @@
+// Writes the manual page, dist/man/proviso.1, from the help of the command: `npm run build` calls it.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Wide enough that no example is broken. */
+const COLUMNS = "100";
+
+/** @typedef {(words: readonly string[]) => Promise<string>} Help */
+
+/**
+ * The command in this process: a program for each of its fifty helps would take seconds.
+ *
+ * @param {readonly string[]} external - Packages that it does not bundle.
+ * @returns {Promise<Help>}
+ */
+async function loadHelp(external) {
+  const outfile = new URL("../node_modules/.cache/proviso-help.mjs", import.meta.url);
+  await build({
+    ...{ absWorkingDir: root, entryPoints: ["cli/program.ts"], outfile: fileURLToPath(outfile) },
+    ...{ bundle: true, format: "esm", platform: "node", target: "node20.19" },
+    external: [...external],
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+    logLevel: "warning",
+  });
+  const { run } = await import(`${pathToFileURL(fileURLToPath(outfile)).href}?${Date.now()}`);
+  return async (words) => {
+    let text = "";
+    const stdout = {
+      isTerminal: false,
+      /** @param {Uint8Array} bytes */
+      write(bytes) {
+        text += Buffer.from(bytes).toString("utf8");
+      },
+    };
+    const status = await run([...words, "--help"], {
+      ...{ stdin: { isTerminal: false, read: () => 0 }, stdout, stderr: stdout },
+      ...{ env: { COLUMNS }, cwd: root, userFolder: "/nonexistent" },
+    });
+    if (status !== 0) throw new Error(`proviso ${words.join(" ")} --help: ${text}`);
+    return text.trimEnd();
+  };
+}
+
+/**
+ * Text as roff prints it as it stands.
+ * @param {string} text
+ */
+function plain(text) {
+  return text
+    .replaceAll("\\", "\\e")
+    .replaceAll("-", "\\-")
+    .replaceAll("'", "\\(aq")
+    .replaceAll("~", "\\(ti")
+    .replaceAll("^", "\\(ha")
+    .replace(/^\./gm, "\\&.");
+}
+
+/** @typedef {{ title: string, lines: readonly string[] }} Block */
+
+/**
+ * A help in its blocks: the usage, paragraphs (without a title), lists and examples.
+ * @param {string} help
+ * @returns {Block[]}
+ */
+function blocksOf(help) {
+  return help.split(/\n{2,}/).map((text) => {
+    const [first = "", ...lines] = text.split("\n");
+    const title = /^([A-Z][A-Za-z ]*):$/.exec(first)?.[1];
+    return title === undefined ? { title: "", lines: [first, ...lines] } : { title, lines };
+  });
+}
+
+/**
+ * The entries of a list: a term, and what stands beside and below it.
+ * @param {readonly string[]} lines
+ */
+function entriesOf(lines) {
+  /** @type {{ term: string, text: string }[]} */
+  const entries = [];
+  for (const line of lines) {
+    const [, term, text = ""] = /^ {2}(\S.*?)(?: {2,}(.*))?$/.exec(line) ?? [];
+    const last = entries.at(-1);
+    if (term !== undefined) entries.push({ term, text });
+    else if (last !== undefined) last.text = `${last.text} ${line.trim()}`.trim();
+  }
+  return entries;
+}
+
+/**
+ * @param {Block} block
+ * @returns {string[]}
+ */
+function bodyOf({ title, lines }) {
+  if (title === "") return [".PP", plain(lines.map((line) => line.trim()).join(" "))];
+  if (lines.every((line) => line.startsWith("  $ "))) {
+    return [".PP", ".nf", ...lines.map((line) => plain(line.slice(2))), ".fi"];
+  }
+  return entriesOf(lines).flatMap(({ term, text }) => [
+    ".TP",
+    `\\fB${plain(term)}\\fR`,
+    plain(text),
+  ]);
+}
+
+/**
+ * What stands under a verb: how it is used, what it does, its lists, its examples.
+ * @param {string} help
+ */
+function verbBody(help) {
+  const [usage, ...others] = blocksOf(help);
+  const shown = others.filter(({ title }) => title !== "Global Options");
+  return [
+    ...[".PP", `\\fB${plain((usage?.lines[0] ?? "").replace(/^Usage: /, ""))}\\fR`],
+    ...shown.flatMap((block) => [
+      ...(block.title === "" ? [] : [".PP", `${plain(block.title)}:`]),
+      ...bodyOf(block),
+    ]),
+  ];
+}
+
+/**
+ * The verbs that a help lists.
+ * @param {string} help
+ */
+function verbsIn(help) {
+  const commands = blocksOf(help).find(({ title }) => title === "Commands");
+  const names = entriesOf(commands?.lines ?? []).map(({ term }) => term.split(" ")[0] ?? "");
+  return names.filter((name) => name !== "help");
+}
+
+/**
+ * The page, as roff.
+ *
+ * @param {Help} help
+ * @param {string} version
+ */
+async function manualPage(help, version) {
+  const whole = await help([]);
+  const [, description, ...blocks] = blocksOf(whole);
+  /** @param {string} title */
+  const block = (title) => {
+    const found = blocks.find((one) => one.title === title);
+    if (found === undefined) throw new Error(`the help has no "${title}"`);
+    return bodyOf(found);
+  };
+  const notes = blocks.filter(({ title }) => title === "").flatMap(bodyOf);
+  const verbs = [];
+  for (const name of verbsIn(whole)) {
+    const text = await help([name]);
+    verbs.push(`.SH PROVISO ${plain(name.toUpperCase())}`, ...verbBody(text));
+    for (const below of verbsIn(text)) {
+      verbs.push(
+        `.SS proviso ${plain(`${name} ${below}`)}`,
+        ...verbBody(await help([name, below])),
+      );
+    }
+  }
+  const lines = [
+    `.TH PROVISO 1 "" "proviso ${plain(version)}" "User Commands"`,
+    ...[".SH NAME", "proviso \\- capabilities for agents: mint, narrow, check, revoke"],
+    ...[".SH SYNOPSIS", "\\fBproviso\\fR \\fIcommand\\fR [\\fIoptions\\fR]"],
+    ...[".SH DESCRIPTION", plain((description?.lines ?? []).join(" ")), ...notes],
+    ...[".SH OPTIONS", ...block("Options"), ".SH COMMANDS", ...block("Commands"), ...verbs],
+    ...[".SH EXIT STATUS", ...block("Exit codes"), ".SH ENVIRONMENT", ...block("Environment")],
+    ...[".SH EXAMPLES", ...block("The common path")],
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/**
+ * Writes the page.
+ *
+ * @param {{ readonly version: string, readonly peerDependencies: object }} manifest
+ */
+export async function writeManual({ version, peerDependencies }) {
+  const page = await manualPage(await loadHelp(Object.keys(peerDependencies)), version);
+  mkdirSync(new URL("../dist/man/", import.meta.url), { recursive: true });
+  writeFileSync(new URL("../dist/man/proviso.1", import.meta.url), page);
+}

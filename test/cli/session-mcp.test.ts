@@ -1,0 +1,71 @@
+import { createRequire } from "node:module";
+import { beforeAll, describe, expect, test } from "vitest";
+import { Bench, type Document } from "./run.js";
+import { RunningHere } from "./running.js";
+
+const bench = new Bench();
+const MCP = createRequire(import.meta.url).resolve(
+  "@modelcontextprotocol/server-memory/dist/index.js",
+);
+const config = (server: Document): string =>
+  JSON.stringify({ home: "home", plugins: { mcp: { servers: { graph: server } } } });
+const GRAPH = {
+  ...{ command: process.execPath, args: [MCP] },
+  env: { MEMORY_FILE_PATH: bench.path("graph.jsonl") },
+};
+
+beforeAll(async () => {
+  await bench.init();
+  const minted = ["mint", "--grant", "a2e:mcp", "--any-op", "--principal", "alice"];
+  await bench.output(...minted, "--output", "token");
+});
+
+describe("a tool of MCP that fails", () => {
+  const serve = async (): Promise<string> => {
+    bench.write("session.json", config(GRAPH));
+    const options = { cwd: bench.folder, env: { PROVISO_HOME: bench.home } };
+    const running = new RunningHere(["session", "serve", "session.json", "--json"], options);
+    return JSON.parse(await running.says(/^\{.*\}$/m)).address;
+  };
+  // The entity is not there, which the server's tool answers as an error.
+  const FAILING = `mcp/call graph/add_observations observations=[{"entityName":"none","contents":["x"]}]`;
+
+  test("ends the one call of a command line with its own exit code, its answer printed", async () => {
+    const words = FAILING.split(" ");
+    const connect = ["session", "connect", await serve(), "--token", "@token"];
+    const failed = await bench.run([...connect, "--call", ...words]);
+    expect(failed.stdout).toContain("isError: true");
+    expect(failed.stderr).toBe("the tool failed; its answer says why\n");
+    expect(failed.status).toBe(6);
+    const fine = await bench.run([...connect, "--call", "mcp/call", "graph/read_graph"]);
+    expect(fine).toMatchObject({ status: 0, stderr: "" });
+  });
+
+  test("ends a session of several calls with it too, and the calls behind it are made", async () => {
+    const { status, stdout } = await bench.run(
+      ["session", "connect", await serve(), "--token", "@token", "--json"],
+      { input: `${FAILING}\nmcp/call graph/read_graph\n` },
+    );
+    const answers = stdout.trimEnd().split("\n");
+    expect(answers).toHaveLength(2);
+    expect(JSON.parse(answers[1] ?? "").result.isError).not.toBe(true);
+    expect(status).toBe(6);
+  });
+});
+
+describe("a program that does not exist is found when the host starts", () => {
+  test.each<[string, Document, string]>([
+    ["in PATH", { command: "no-such-program-of-mcp" }, "in PATH"],
+    ["by its path", { command: "./no-such-program" }, `from ${bench.folder}`],
+    ["in the server's own PATH", { command: "sh", env: { PATH: "/nonexistent" } }, "in PATH"],
+    ["that cannot be run", { command: "./session.json" }, `from ${bench.folder}`],
+  ])("%s", async (_what, server, where) => {
+    bench.write("session.json", config(server));
+    const run = await bench.run(["session", "serve", "session.json", "--json"]);
+    expect(run).toMatchObject({ status: 6, stdout: "" });
+    const { code, problems } = JSON.parse(run.stderr).error;
+    expect(code).toBe("config_invalid");
+    expect(problems).toMatchObject([{ path: "plugins.mcp.servers.graph.command" }]);
+    expect(problems[0].message).toContain(`there is no program "${server["command"]}" ${where}`);
+  });
+});

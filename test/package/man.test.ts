@@ -1,0 +1,58 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { runHere } from "../cli/run.js";
+
+// The manual page is part of the build: dist/man/proviso.1.
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const PATH = `${root}dist/man/proviso.1`;
+const PAGE = readFileSync(PATH, "utf8");
+const VERBS = readdirSync(`${root}cli/verbs`).map((file) => basename(file, ".ts"));
+
+/** The verbs below one, as its help lists them. */
+async function below(verb: string): Promise<string[]> {
+  const { stdout } = await runHere([verb, "--help"]);
+  const [, commands = ""] = /^Commands:\n((?: {2}.*\n)+)/m.exec(stdout) ?? [];
+  return [...commands.matchAll(/^ {2}(\w+)/gm)].map(([, name = ""]) => name);
+}
+
+test("has the sections of a manual page", () => {
+  const sections = [...PAGE.matchAll(/^\.SH (.*)$/gm)].map(([, name = ""]) => name);
+  expect(sections.filter((name) => !name.startsWith("PROVISO "))).toEqual([
+    ...["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "COMMANDS"],
+    ...["EXIT STATUS", "ENVIRONMENT", "EXAMPLES"],
+  ]);
+  expect(PAGE).toMatch(/^proviso \\- \S/m);
+});
+
+test("has every verb, and every verb below one", async () => {
+  for (const verb of VERBS) {
+    expect(PAGE, verb).toContain(`\n.SH PROVISO ${verb.toUpperCase()}\n`);
+    for (const name of await below(verb)) expect(PAGE).toContain(`\n.SS proviso ${verb} ${name}\n`);
+  }
+});
+
+test("the package names it and has it", () => {
+  const manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+  expect(manifest.man).toBe("./dist/man/proviso.1");
+  expect(manifest.files).toContain("dist/man");
+});
+
+test("man shows it without a warning, every option among it", async (context) => {
+  const { error, status, stdout, stderr } = spawnSync(
+    "man",
+    ["--warnings", "-E", "UTF-8", "-l", PATH],
+    {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"], MANWIDTH: "200", MAN_KEEP_FORMATTING: "" },
+    },
+  );
+  if (error !== undefined) context.skip("man is not installed: apt-get install man-db");
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  for (const said of ["EXIT STATUS", "--max-further-hops <count>", "$ proviso init agent"]) {
+    expect(stdout).toContain(said);
+  }
+});
