@@ -60,8 +60,7 @@ function allowsSomething(
 }
 
 /**
- * The user on whose behalf: the subject's, or the one that took the agent on by the user code; `undefined`
- * while there is none.
+ * The user on whose behalf: the subject's, or the one that took the agent on; `undefined` while there is none.
  */
 export function principalOf(approval: Pick<Approval, "subject" | "decisions">): string | undefined {
   const taker = approval.decisions.find(({ takesOn }) => takesOn === true);
@@ -73,7 +72,21 @@ export function approversOf({
   rule,
   subject,
 }: Pick<Approval, "rule" | "subject">): readonly string[] | undefined {
-  return rule.approvers ?? (subject.principal === undefined ? undefined : [subject.principal]);
+  const user = subject.principal ?? subject.hintedUser;
+  return rule.approvers ?? (user === undefined ? undefined : [user]);
+}
+
+/**
+ * Who may decide: the approvers, and the user that the asker names, whom no approver replaces; `undefined`
+ * where only the user code says who.
+ */
+export function decidersOf(
+  approval: Pick<Approval, "rule" | "subject">,
+): readonly string[] | undefined {
+  const approvers = approversOf(approval);
+  const { principal, hintedUser } = approval.subject;
+  if (principal !== undefined || hintedUser === undefined) return approvers;
+  return [...new Set([...(approvers ?? []), hintedUser])];
 }
 
 /** Whether as many have approved as must, among them the user that takes the agent on. */

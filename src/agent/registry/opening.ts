@@ -31,8 +31,9 @@ export async function openApproval(
   const { approvals, settings, terms } = context;
   await checkBounds(draft, host, agent, context);
   const { purpose, bindingMessage, loginHint, method = "user_code" } = options;
-  // The user that a claim is for is not the host's, which has none.
-  const principal = host.principal ?? loginHint;
+  const { principal } = host;
+  // The asker names this user: it becomes the principal only by its own approval.
+  const hintedUser = principal === undefined ? loginHint : undefined;
   const asked = grants.map(
     (grant): AskedGrant => ({
       ...{
@@ -49,6 +50,7 @@ export async function openApproval(
     subject: {
       ...{ kind, request: newId("request", context), asked },
       ...(principal === undefined ? {} : { principal }),
+      ...(hintedUser === undefined ? {} : { hintedUser }),
       agent: { id: agent.id, name: agent.name },
       host: { id: host.id, ...(host.name === undefined ? {} : { name: host.name }) },
       ...(audience.length === 0 ? {} : { audience: [...new Set(audience)] }),
@@ -57,7 +59,7 @@ export async function openApproval(
       lifetime: settings.lifetimes.grant,
     },
     rule: ruleOf(grants, context),
-    method: principal === undefined ? "user_code" : method,
+    method: (principal ?? hintedUser) === undefined ? "user_code" : method,
     lifetime: settings.lifetimes.approval,
   });
 }
