@@ -1,8 +1,9 @@
 import { outcomeOf } from "./answering.js";
 import { checkTexts } from "./asking.js";
+import { everyRecord } from "./every-record.js";
 import { newId } from "./granting.js";
 import { hostFor } from "./hosts.js";
-import { everyRecord, hostWithKey, seenAgent, seenGrant } from "./looking.js";
+import { hostWithKey, seenAgent, seenGrant } from "./looking.js";
 import { openApproval } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { RegistryContext } from "./registry-context.js";

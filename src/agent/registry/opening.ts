@@ -1,8 +1,9 @@
 import type { ApprovalKind, ApprovalRule, AskedGrant } from "../approvals/approval.js";
 import { areApart, oneRule } from "../approvals/one-rule.js";
 import type { OpenedApproval } from "../approvals/opening.js";
+import { everyRecord } from "./every-record.js";
 import { newId } from "./granting.js";
-import { everyRecord, seenAgent } from "./looking.js";
+import { seenAgent } from "./looking.js";
 import { leave } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
@@ -90,8 +91,8 @@ async function checkBounds(
   let waiting = 0;
   for (const one of await everyRecord(draft.agents, { host: host.id })) {
     if (!["active", "pending", "expired"].includes(seenAgent(one, context).status)) continue;
-    const pending = await draft.approvals.find({ agent: one.id, state: "pending" });
-    const own = pending.filter(({ expires }) => expires > context.clock()).length;
+    const open = { agent: one.id, state: "pending", openAt: context.clock() } as const;
+    const own = (await draft.approvals.find(open)).length;
     waiting += own;
     if (one.id === agent.id && own >= pendingPerAgent) {
       leave("limit_exceeded", `${own} requests of this agent wait for a decision, as many as may`);

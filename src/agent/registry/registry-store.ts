@@ -59,6 +59,8 @@ export interface RegistryView {
       readonly approver?: string;
       readonly agent?: string;
       readonly state?: ApprovalState;
+      /** Only those that end after this moment. */
+      readonly openAt?: number;
     }
   >;
   readonly delegations: Records<

@@ -85,6 +85,9 @@ const byApprover: Lookup = (who) =>
 const aliveAt: Lookup = (moment) =>
   Number.isSafeInteger(moment) ? sql`expires > ${moment}` : undefined;
 
+const openAt: Lookup = (moment) =>
+  Number.isSafeInteger(moment) ? sql`until > ${moment}` : undefined;
+
 /** How each kind is looked up. */
 export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Lookup } } = {
   hosts: { thumbprint: by("thumbprint"), principal: by("principal"), unlinkedSince },
@@ -96,6 +99,7 @@ export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Looku
     agent: by("agent"),
     state: by("state"),
     approver: byApprover,
+    openAt,
   },
   delegations: {
     delegator: by("delegator"),

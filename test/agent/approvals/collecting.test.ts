@@ -215,6 +215,9 @@ test("a caller has only so many requests that wait", async () => {
   expect(codeOf(more)).toBe("too_many_pending");
   // The same request is still answered.
   await asked(given, REPORTS, ALICE, "m3");
+  // So is another user's by the same agent.
+  const letters = { ...REPORTS, resourceQuery: { collection: "letters" } };
+  await asked(given, letters, { ...BOB, invoker: ALICE.invoker }, "m1");
 });
 
 test("grants that need an approval need a registry, and a rule that makes sense", async () => {
