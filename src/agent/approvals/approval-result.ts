@@ -54,9 +54,20 @@ function allowsSomething(
   now: number,
 ): boolean {
   const own = further.map(({ hop }) => hop);
-  const authority = meetOf([[{ operations }, ...hops, ...own]]);
+  const asked = hops.map((hop) => sealedAfter(hop, own.length));
+  const authority = meetOf([[{ operations }, ...asked, ...own]]);
   if (emptyRules(authority).length > 0) return false;
   return authority.expires === undefined || authority.expires > formatTime(now);
+}
+
+/**
+ * What an asker demands, where approvers' hops come after it: the hops that it lets follow are those of holders.
+ *
+ * @param following - How many hops of approvers there are.
+ */
+export function sealedAfter(hop: Hop, following: number): Hop {
+  const { maxFurtherHops: most } = hop;
+  return most === undefined ? hop : { ...hop, maxFurtherHops: most + following };
 }
 
 /**
