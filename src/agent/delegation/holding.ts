@@ -175,10 +175,9 @@ export async function holdingsOf(
 ): Promise<readonly Holding[]> {
   const { principal, invoker } = caller;
   const issuances = await context.ledger.list({
-    ...{ principal, kind: "issuance", decision: "allowed", limit: MOST_LOOKED_THROUGH },
+    ...{ principal, invoker, kind: "issuance", decision: "allowed", limit: MOST_LOOKED_THROUGH },
   });
-  const own = issuances.filter((event) => event.invoker === invoker);
-  const ids = new Set(own.flatMap(({ capability = [] }) => capability));
+  const ids = new Set(issuances.flatMap(({ capability = [] }) => capability));
   const holdings: Holding[] = [];
   for (const id of ids) {
     if (holdings.length === most) break;

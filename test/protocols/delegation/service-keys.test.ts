@@ -107,3 +107,17 @@ test("a verdict names the services that a delegation is for", async () => {
     ...{ valid: true, audience: ["documents-agent", "files.example"] },
   });
 });
+
+test("another agent of the same user hides no capability of an agent", async () => {
+  const parts = await world();
+  const { id } = await issued(parts);
+  const at = new Date(NOW).toISOString();
+  // As many as one look goes through.
+  const other = { principal: "alice", invoker: "Orchestrator" };
+  for (let more = 0; more < 256; more++) {
+    const capability = `cap_${String(more).padStart(16, "0")}`;
+    parts.ledger.note({ kind: "issuance", at, decision: "allowed", capability, ...other });
+  }
+  const { body } = await send(parts, "GET", "/token/introspect", ACCESS.orchestrator);
+  expect(body["capabilities"]).toMatchObject([{ capabilityId: id }]);
+});
