@@ -81,6 +81,9 @@ export function exitForDenial(code: string): ExitCode {
     case "revoked":
     case "revocation_stale":
       return EXIT.revoked;
+    // As where the command finds it by the card, before it calls.
+    case "skill_unknown":
+      return EXIT.usage;
     default:
       return EXIT.refused;
   }

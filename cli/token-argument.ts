@@ -55,6 +55,11 @@ export function readTokensArgument(
   return choice === undefined ? tokensIn(text) : [tokenIn(text, choice, source)];
 }
 
+/** The text that `@FILE` or `-` stands for, whatever it is, without white space around it. @throws As above. */
+export function readTextArgument(context: Context, argument: string, what: string): string {
+  return readText(context, argument, what).text;
+}
+
 interface ReadText {
   readonly text: string;
   /** Which of several tokens, from 1. */

@@ -11,6 +11,9 @@ import { escapedJson, type Paint, printable, quoted, type Row, renderRows } from
 
 const BARE = /^[A-Za-z0-9_.:/@*+-]+$/;
 
+/** Handles in a row that are shown whole, and how many of a longer one. */
+const [MOST_HANDLES, FIRST_HANDLES] = [6, 3];
+
 /** What one hop says, row by row. */
 export function hopRows(hop: Hop, now: number): Row[] {
   return overHop(hop, (rule, value) => rowsOf(rule.label, rule.words(value), now)).flat();
@@ -29,7 +32,7 @@ export function authorityRows(authority: Authority, now: number): Row[] {
 function rowsOf(label: string, words: KeyWords, now: number): Row[] {
   switch (words.kind) {
     case "set":
-      return [[label, words.items.length === 0 ? "nothing" : words.items.map(word).join(", ")]];
+      return [[label, words.items.length === 0 ? "nothing" : setText(label, words.items)]];
     case "time":
       return [[label, `${words.time} (${seenFromNow(words.time, now)})`]];
     case "limits":
@@ -41,6 +44,15 @@ function rowsOf(label: string, words: KeyWords, now: number): Row[] {
     case "text":
       return [[label, quoted(words.text)]];
   }
+}
+
+/** Handles say nothing to people, so a long list of them is cut; no other set is. */
+function setText(label: string, items: readonly string[]): string {
+  if (label !== HOP_RULES.resourceHandles.label || items.length <= MOST_HANDLES) {
+    return items.map(word).join(", ");
+  }
+  const first = items.slice(0, FIRST_HANDLES).map(word).join(", ");
+  return `${first} and ${items.length - FIRST_HANDLES} more (--json shows all ${items.length})`;
 }
 
 /** A limit in the words of `--arg`. */

@@ -1,5 +1,5 @@
 // npm run injection: every scenario of docs/injection.md in all three modes, and the tables.
-// With --write, the tables go into docs/injection.md, and the first of them into README.md.
+// With --write, the tables go into docs/injection.md, and the last line of the first into README.md.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,12 +30,23 @@ const tables = Object.entries(JSON.parse(readFileSync(figures, "utf8")));
 for (const [name, table] of tables) {
   console.log(`\n${name}\n\n${table}`);
   if (!write) continue;
-  for (const file of ["docs/injection.md", "README.md"]) {
-    const path = join(root, file);
-    const text = readFileSync(path, "utf8");
-    const place = new RegExp(`(<!-- ${name} -->\\n)[^]*?(\\n<!-- /${name} -->)`);
-    const changed = text.replace(place, (_, before, after) => `${before}${table}${after}`);
-    if (changed !== text) writeFileSync(path, changed);
-  }
+  put("docs/injection.md", name, table);
+  const lines = table.split("\n");
+  if (name === "scenarios")
+    put("README.md", "all", [...lines.slice(0, 2), lines.at(-1)].join("\n"));
 }
 process.exit(run.status ?? 1);
+
+/**
+ * Puts a table between its two marks.
+ * @param {string} file
+ * @param {string} name - Of the marks.
+ * @param {string} table
+ */
+function put(file, name, table) {
+  const path = join(root, file);
+  const text = readFileSync(path, "utf8");
+  const place = new RegExp(`(<!-- ${name} -->\\n)[^]*?(\\n<!-- /${name} -->)`);
+  const changed = text.replace(place, (_, before, after) => `${before}${table}${after}`);
+  if (changed !== text) writeFileSync(path, changed);
+}

@@ -2,7 +2,7 @@
  * What a holder of a capability needs: narrow it offline, read it, compare it, name its revocation
  * id. Runs unchanged in browsers, Node, Deno, Bun and Workers.
  *
- * @packageDocumentation
+ * @module proviso
  */
 export type { Json } from "./bytes/json.js";
 export { TokenError, type TokenErrorCode } from "./bytes/token-error.js";

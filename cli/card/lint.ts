@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import type { CardFinding } from "../../src/discovery/finding.js";
 import type { Context } from "../context.js";
 import { EXIT } from "../exit.js";
@@ -35,8 +36,32 @@ async function run(context: Context, options: CardOptions, argument: string): Pr
   const errors = findings.filter(({ severity }) => severity === "error").length;
   const warnings = findings.length - errors;
   if (errors > 0) context.exitCode = EXIT.refused;
-  const document = { card: card.name, errors, warnings, findings };
-  printAnswer(context, options, document, render(card, findings, stdoutPaint(context)));
+  const note = errors > 0 ? olderVersion(card.text) : undefined;
+  const document = {
+    card: card.name,
+    ...(note === undefined ? {} : { note }),
+    errors,
+    warnings,
+    findings,
+  };
+  printAnswer(context, options, document, [
+    ...(note === undefined ? [] : [`${printable(card.name)}: ${printable(note)}`]),
+    ...render(card, findings, stdoutPaint(context)),
+  ]);
+}
+
+/** What to say of a card of an A2A before 1.0, in which a card names one address and one version. */
+function olderVersion(text: string): string | undefined {
+  let card: Json;
+  try {
+    card = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(card) || card["supportedInterfaces"] !== undefined) return undefined;
+  const { protocolVersion: version } = card;
+  if (typeof version !== "string" || !/^0\./.test(version)) return undefined;
+  return `this is a card of A2A ${version.slice(0, 16)}; what follows is what A2A 1.0 asks of it`;
 }
 
 function render(card: CardText, findings: readonly CardFinding[], paint: Paint): string[] {

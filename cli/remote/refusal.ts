@@ -90,8 +90,9 @@ export function faultError(card: RemoteCard, fault: AgentFault): CliError {
   const told = (code: string, text: string, exitCode: ExitCode, hint?: string): CliError =>
     new CliError({ code, message: text, exitCode, hint });
   if (status === 401) {
-    const { code, text, hint } = challengeWords(fault);
-    return told(code, `${who} does not know who asks: ${text}`, EXIT.refused, hint);
+    const { code, text, hint, given } = challengeWords(fault);
+    const exitCode = given ? EXIT.notAuthentic : EXIT.refused;
+    return told(code, `${who} does not know who asks: ${text}`, exitCode, hint);
   }
   if (status === 429) {
     const wait = /^\d{1,6}$/.test(retryAfter ?? "") ? `wait ${retryAfter} s` : "wait a while";
@@ -124,5 +125,6 @@ function challengeWords({ challenge = "", message, reason }: AgentFault) {
   const advice = given
     ? "get a new access token"
     : "give your access token for this agent: --access-token @FILE, or PROVISO_ACCESS_TOKEN";
-  return { code: reason ?? "unauthenticated", text, hint: [advice, ...needs].join("; ") };
+  const hint = [advice, ...needs].join("; ");
+  return { code: reason ?? "unauthenticated", text, hint, given };
 }

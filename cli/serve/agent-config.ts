@@ -23,6 +23,7 @@ export interface AgentConfig {
   readonly metrics?: string;
   readonly listen: { readonly host: string; readonly port: number };
   readonly publicUrl?: string;
+  readonly trustedProxies?: readonly string[];
   /** At least one. */
   readonly protocols: readonly [ProtocolName, ...ProtocolName[]];
   readonly mode: Mode;

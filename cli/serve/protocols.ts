@@ -9,6 +9,7 @@ import { type AgentLog, failureLog } from "../../src/http/log.js";
 import type { AgentMetrics } from "../../src/http/metrics.js";
 import { type Mounted, type Place, serve } from "../../src/http/serve.js";
 import type { HealthCheck } from "../../src/http/status.js";
+import { checkProxies } from "../../src/http/trusted-proxies.js";
 import type { AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { faultWriter } from "../../src/protocols/a2a/answer.js";
 import { type A2AOptions, mountA2A } from "../../src/protocols/a2a/server.js";
@@ -132,7 +133,8 @@ export interface ServedAgent {
 export async function serveProtocols(parts: AgentParts, address: Address): Promise<ServedAgent> {
   const { config, health, log } = parts;
   const { timeoutMs: timeout, graceMs: grace } = config.limits;
-  const around = { publicUrl: config.publicUrl, timeout, grace, health };
+  const { publicUrl, trustedProxies } = config;
+  const around = { publicUrl, trustedProxies, timeout, grace, health };
   const mounts = await Promise.all(
     config.protocols.map(async (name) => {
       const protocol: Protocol = PROTOCOLS[name];
@@ -140,16 +142,22 @@ export async function serveProtocols(parts: AgentParts, address: Address): Promi
       return (place: Place) => protocol.mount(parts, place);
     }),
   );
+  const mountAll = (place: Place) => {
+    const all = mounts.map((mount) => mount(place));
+    return {
+      addresses: all.flatMap(({ addresses }) => addresses),
+      stop: async () => void (await Promise.all(all.map((one) => one.stop()))),
+    };
+  };
+  await fromConfig(
+    parts.file,
+    () => checkProxies(trustedProxies),
+    (words) => words.replace(/^options\./, ""),
+  );
   const { url, mounted, close } = await serve(
     { ...around, answer: faultWriter("rest"), onFailure: failureLog(log) },
     address,
-    (place) => {
-      const all = mounts.map((mount) => mount(place));
-      return {
-        addresses: all.flatMap(({ addresses }) => addresses),
-        stop: async () => void (await Promise.all(all.map((one) => one.stop()))),
-      };
-    },
+    mountAll,
   );
   return { url, addresses: mounted.addresses, close };
 }

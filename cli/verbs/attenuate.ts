@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { type Attenuation, attenuate, revocationId } from "../../src/capability/attenuate.js";
+import type { Overreach } from "../../src/caveats/hop-rule.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import { say } from "../output.js";
@@ -73,6 +74,13 @@ async function run(context: Context, options: Options, argument?: string): Promi
   await printTokens(context, options, document, [child]);
 }
 
+/** Whether a value looks like several in one text, where a set takes one a value. */
+function isListed({ rule, value, allowed }: Overreach): boolean {
+  if (!Array.isArray(allowed) || typeof value !== "string" || rule === "constraints") return false;
+  const parts = value.split(/[,;|\s]+/).filter((part) => part !== "");
+  return parts.length > 1 && parts.some((part) => allowed.includes(part));
+}
+
 function refusal(result: Extract<Attenuation, { ok: false }>, intersect: boolean): CliError {
   const { overreaches: problems } = result;
   const unreadable = problems.some((problem) => problem.rule === "caveats");
@@ -84,6 +92,8 @@ function refusal(result: Extract<Attenuation, { ok: false }>, intersect: boolean
   let hint: string | undefined;
   if (unreadable) hint = "ask whoever narrowed it to do it again; proviso inspect shows the hop";
   else if (sealed) hint = "use the token as it is, or ask its sender for one that can be narrowed";
+  else if (problems.some(isListed))
+    hint = "repeat the option for each value, such as --audience a --audience b";
   else if (clippable) hint = "correct it, or add --intersect to narrow to what is left";
   else hint = "proviso inspect shows what the token still allows";
   const code = unreadable ? "unreadable_hop" : "overreach";

@@ -6,19 +6,34 @@ import { readKeyringFile, replaceKeyringFile } from "../../src/stores/keyring-fi
 import type { Context } from "../context.js";
 import { usageError } from "../exit.js";
 import { addDatabase, findHome, type HomeChoice, withRevocations } from "../home.js";
+import { readKeys, withKeys } from "../imported-keys.js";
 import { printAnswer, printable, printData, say } from "../output.js";
 import { giveServiceKeys } from "../service-keys.js";
-import { unknownKey } from "../unknown-name.js";
+import { didYouMean, unknownKey } from "../unknown-name.js";
 import { act, addExamples, type GlobalOptions, toText } from "../verb.js";
 
 const OLDEST = "$(proviso keys list | awk '/verifies/ { print $1; exit }')";
 
+interface ImportOptions extends HomeChoice {
+  readonly mint?: boolean;
+}
+
 export function define(program: Command, context: Context): void {
   const keys = program
     .command("keys")
-    .summary("list, rotate, retire or export root keys, or derive those of a service")
+    .summary("list, rotate, retire, export or import root keys, or derive those of a service")
     .helpCommand(false)
-    .description("The keyring: one key mints new tokens, older ones still verify theirs.");
+    .description(
+      "The keyring: one key mints new tokens, older ones still verify theirs. Without a command, lists them.",
+    )
+    .allowExcessArguments()
+    .action(function (this: Command) {
+      const [word] = this.args;
+      if (word === undefined) return show(context, this.optsWithGlobals<GlobalOptions>());
+      const names = this.commands.map((command) => command.name());
+      const hint = didYouMean(word, names, "proviso keys --help shows the commands");
+      throw usageError(`unknown command '${word.slice(0, 40)}'`, hint);
+    });
   const list = keys
     .command("list")
     .description("Lists the keys, oldest first; shows no secret.")
@@ -39,6 +54,15 @@ export function define(program: Command, context: Context): void {
     .description("Prints a key with its secret as a JWK. Whoever has it can mint.")
     .argument("<kid>", "the key's id, from keys list")
     .action(act(context, reveal));
+  const imported = keys
+    .command("import")
+    .description(
+      "Adds a key that keys export printed, so that tokens made under it verify again, on this machine " +
+        "or a second one. It mints only with --mint. A key that was retired stays revoked.",
+    )
+    .argument("<file>", "the file with the key, a JWK or a JWK Set; - for standard input")
+    .option("--mint", "mint under it from now on; the present ones go on verifying")
+    .action(act(context, bring));
   const service = keys
     .command("service")
     .description(
@@ -54,7 +78,7 @@ export function define(program: Command, context: Context): void {
     )
     .option("--reveal", "show them also where the output is a terminal")
     .action(act(context, giveServiceKeys));
-  for (const verb of [rotate, retire]) addDatabase(verb);
+  for (const verb of [rotate, retire, imported]) addDatabase(verb);
   const listing = ["proviso keys list"];
   const rotation = ["proviso keys rotate"];
   const backup = [`proviso keys export "${OLDEST}" > backup.jwk`];
@@ -62,10 +86,19 @@ export function define(program: Command, context: Context): void {
   addExamples(list, listing);
   addExamples(rotate, rotation);
   addExamples(exported, backup);
+  const restoring = ["proviso keys import backup.jwk"];
+  addExamples(imported, [...restoring, "proviso keys import --mint - < backup.jwk"]);
   addExamples(retire, [...rotation, ...retirement]);
   const derivation = ["proviso keys service documents --output documents.jwks"];
   addExamples(service, derivation);
-  addExamples(keys, [...listing, ...rotation, ...derivation, ...backup, ...retirement]);
+  addExamples(keys, [
+    ...listing,
+    ...rotation,
+    ...derivation,
+    ...backup,
+    ...restoring,
+    ...retirement,
+  ]);
 }
 
 function show(context: Context, options: GlobalOptions): void {
@@ -122,6 +155,24 @@ function reveal(context: Context, options: GlobalOptions, kid: string): void {
   if (jwk === undefined) throw unknownKey(kid, keyring);
   say(context, "warning: this is the secret key; any party that has it can mint any token");
   printData(context, `${JSON.stringify(jwk)}\n`);
+}
+
+async function bring(context: Context, options: ImportOptions, file: string): Promise<void> {
+  const keys = readKeys(context, file);
+  const minting = keys.length === 1 ? keys[0]?.kid : undefined;
+  if (options.mint === true && minting === undefined) {
+    throw usageError(
+      "--mint takes a file of one key",
+      "leave it out, or give the one that is to mint",
+    );
+  }
+  const keyring = await change(context, options, (present) =>
+    withKeys(present, keys, options.mint === true ? minting : undefined),
+  );
+  const kids = keys.map(({ kid }) => kid);
+  const role = options.mint === true ? "mints from now on" : "verifies from now on";
+  const lines = kids.map((kid) => `${printable(kid)} ${role}`);
+  printAnswer(context, options, { imported: kids, keys: keyring.list() }, lines);
 }
 
 /** Changes the key file with every other process that would change it waiting. */

@@ -3,12 +3,14 @@ import type { Command } from "commander";
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import type { HopInit } from "../../src/caveats/hop.js";
 import { REQUESTED_KEYS, type Requested } from "../../src/caveats/hop-rules.js";
+import { formatTime, parseTime } from "../../src/caveats/time.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { AgentFault } from "../../src/client/fault.js";
 import type { CapabilityQuery } from "../../src/protocols/a2a/client/capability-client.js";
 import { readFilters } from "../argument-expression.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
+import { momentFrom, seenFromNow } from "../moment.js";
 import { printAnswer, printable, say, stderrPaint } from "../output.js";
 import type { RemoteCard } from "../remote/card.js";
 import { type AgentConnection, asking, connectAgent } from "../remote/client.js";
@@ -17,15 +19,20 @@ import { addRemoteOptions, type RemoteOptions, URL_HELP } from "../remote/option
 import { pendingLines, readPending, sayHowToCollect } from "../remote/pending.js";
 import { refusedDetails, refusedLine, requestRefusal } from "../remote/refusal.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
+import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
 import { act, addExamples, collect, toText } from "../verb.js";
 
-interface Options extends RemoteOptions {
+interface Options extends RemoteOptions, TokenOutput {
   readonly grant?: readonly string[];
   readonly collect?: string;
   readonly wait?: boolean;
   readonly collection?: string;
   readonly filter?: readonly string[];
+  readonly expires?: string;
 }
+
+/** Milliseconds by which a granted time may be before the one asked for, unremarked. */
+const WAY = 60_000;
 
 export function define(program: Command, context: Context): void {
   const command = program
@@ -54,9 +61,9 @@ export function define(program: Command, context: Context): void {
     keys: REQUESTED_KEYS,
     help: { expires: "until when: a time, or a duration from now such as 15m" },
   });
-  addRemoteOptions(command).action(act(context, run));
+  addOutput(addRemoteOptions(command)).action(act(context, run));
   addExamples(command, [
-    "proviso request http://127.0.0.1:8080 --access-token @access --grant documents:read --collection reports --filter year=2025 --purpose 'sum up the year' > token",
+    "proviso request http://127.0.0.1:8080 --access-token @access --grant documents:read --collection reports --filter year=2025 --purpose 'sum up the year' --output token",
     "proviso request http://127.0.0.1:8080 --access-token @access --grant documents:read --collection reports --filter 'date>=2025-04-01' --op retrieve --expires 5m --json",
     "proviso request http://127.0.0.1:8080 --access-token @access --grant payments:transfer --wait > payment",
     "proviso request http://127.0.0.1:8080 --access-token @access --collect approval_5bWq0Yx3mNfQk2Zt8cVh1A > payment",
@@ -80,7 +87,9 @@ async function run(context: Context, options: Options, url: string): Promise<voi
     if (options.json !== true) sayHowToCollect(context, pending, url);
   }
   const tokens = received.capabilities.map(({ token }) => token);
-  if (options.json === true || tokens.length > 0) printAnswer(context, options, answer, tokens);
+  if (tokens.length > 0) await printTokens(context, options, answer, tokens);
+  else if (options.json === true) printAnswer(context, options, answer, tokens);
+  sayShorter(context, options, received);
 }
 
 /** The answer, once people have decided about what waits; as it is where that is not waited for. */
@@ -138,6 +147,20 @@ async function queryFrom(options: Options): Promise<CapabilityQuery | string> {
   if (collection === undefined) return query;
   const only = filter === undefined ? {} : { filter: readFilters(filter) };
   return { ...query, resourceQuery: { collection, ...only } };
+}
+
+/** The agent cuts a lifetime to its own longest, and says so nowhere but in the token. */
+function sayShorter(context: Context, { expires }: Options, received: ReceivedCapabilities): void {
+  if (expires === undefined) return;
+  const now = Date.now();
+  const asked = momentFrom("--expires", expires, now).getTime();
+  const ends = received.capabilities.map(({ inspection }) => inspection.authority.expires ?? "");
+  const [soonest] = ends.sort();
+  const granted = parseTime(soonest ?? "");
+  // Some seconds are the way there and back.
+  if (soonest === undefined || granted === undefined || asked - granted <= WAY) return;
+  const words = `asked for until ${formatTime(asked)}, granted until ${soonest}`;
+  say(context, `note: ${words} (${seenFromNow(soonest, now)}): the agent allows no longer`);
 }
 
 async function ask(

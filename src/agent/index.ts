@@ -2,7 +2,7 @@
  * What an issuing agent decides, whatever the protocol: grants, policy, requests, offers, skills and
  * their gate. What it decides over has its interfaces in `proviso/auth`, `proviso/stores` and `proviso/sources`.
  *
- * @packageDocumentation
+ * @module proviso/agent
  */
 export type { Admission } from "./admission.js";
 export type { IssuingAgentOptions } from "./agent-options.js";

@@ -2,7 +2,7 @@
  * Who calls: access tokens of an authorization server, fixed tokens of development, and the challenge
  * of a call that has neither.
  *
- * @packageDocumentation
+ * @module proviso/auth
  */
 export type {
   AuthenticationDenial,

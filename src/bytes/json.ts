@@ -68,12 +68,12 @@ export function isCanonicalJson(value: Json, text: string): boolean {
   return canonicalJson(value) === text;
 }
 
-function namesAscend(value: Json): boolean {
-  if (typeof value !== "object" || value === null) return true;
+function namesAscend(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(namesAscend);
+  if (!isObject(value)) return true;
   let before: string | undefined;
-  for (const [name, member] of Object.entries(value)) {
-    if ((before !== undefined && before >= name) || !namesAscend(member)) return false;
+  for (const name of Object.keys(value)) {
+    if ((before !== undefined && before >= name) || !namesAscend(value[name])) return false;
     before = name;
   }
   return true;
@@ -134,13 +134,10 @@ export function outlineJson(text: string): JsonOutline {
   let inString = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (inString) {
-      if (code === 0x5c) i++;
-      else if (code === 0x22) inString = false;
-      continue;
-    }
-    if (code === 0x22) inString = true;
-    else if (code === 0x5b || code === 0x7b) {
+    if (code === 0x22) {
+      i = endOfString(text, i + 1);
+      inString = i === text.length;
+    } else if (code === 0x5b || code === 0x7b) {
       counts.push(code === 0x5b ? 1 : Number.NEGATIVE_INFINITY);
       if (counts.length > depth) depth = counts.length;
       if (code === 0x5b && members < 1) members = 1;
@@ -152,6 +149,16 @@ export function outlineJson(text: string): JsonOutline {
     }
   }
   return { depth, members, open: inString || counts.length > 0 };
+}
+
+/** Where the string that goes on at `start` has its closing quote; the length of `text` if it has none. */
+function endOfString(text: string, start: number): number {
+  for (let i = start; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22) return i;
+    if (code === 0x5c) i++;
+  }
+  return text.length;
 }
 
 /**

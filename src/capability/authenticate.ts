@@ -1,17 +1,13 @@
 import { TokenError } from "../bytes/token-error.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import type { RootKey } from "../macaroon/root-key.js";
-import { type SignatureFailure, verifySignatures } from "../macaroon/signatures.js";
+import { type SignatureFailure, verifyFrom, verifySignatures } from "../macaroon/signatures.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { type Denial, tokenDenialCode } from "./denial.js";
 import { decodeIdentifier, type Identifier } from "./identifier.js";
 import type { CapabilityLimits } from "./limits.js";
 import { type ReadLink, readLinks, readToken } from "./token.js";
-
-/** Where root keys are looked up by id. */
-export interface KeySource {
-  find(kid: string): RootKey | undefined;
-}
+import type { KeySource, VerificationCache, VerifiedLinks } from "./verification-cache.js";
 
 /** What is needed to tell whether a token is the issuer's own. */
 export interface AuthenticationContext {
@@ -19,6 +15,8 @@ export interface AuthenticationContext {
   readonly issuer: string;
   readonly keys: KeySource;
   readonly limits: CapabilityLimits;
+  /** What was verified before, by this issuer within these limits; absent, each check verifies all. */
+  readonly cache?: VerificationCache<AuthenticToken> | undefined;
 }
 
 /** One macaroon of a token whose signatures have all been verified. */
@@ -51,32 +49,130 @@ interface Refused {
   readonly denial: Denial;
 }
 
+type Verification =
+  | { readonly ok: true; readonly token: AuthenticToken; readonly key: RootKey }
+  | Refused;
+
 /**
  * Limits and strict parsing, then issuer and key, then the whole chain and every discharge: the
  * first three steps of a check (docs/spec.md, section 7). Judges no hop.
  */
 export function authenticate(text: string, context: AuthenticationContext): Authentication {
+  return verification(text, context);
+}
+
+/** Verifies a token, or finds that this text has been verified before and its key is still here. */
+function verification(text: string, context: AuthenticationContext): Verification {
+  const { cache } = context;
+  const place = typeof text === "string" ? cache?.ofText(text) : undefined;
+  if (cache === undefined || place === undefined) return verified(text, undefined, context);
+  const known = cache.find(place, context.keys);
+  if (known?.token === undefined) return verified(text, place, context);
+  cache.used(place);
+  return { ok: true, token: known.token, key: known.key };
+}
+
+function verified(
+  text: string,
+  place: string | undefined,
+  context: AuthenticationContext,
+): Verification {
   let macaroons: readonly [Macaroon, ...Macaroon[]];
   let identifier: Identifier;
   try {
     macaroons = readToken(text, context.limits).macaroons;
-    identifier = decodeIdentifier(partsOf(macaroons[0]).identifier);
+    const [root, ...discharges] = macaroons;
+    const before = discharges.length > 0 ? undefined : linksBefore(root, context);
+    if (before !== undefined) return verifiedChild(root, before, place, context);
+    identifier = decodeIdentifier(partsOf(root).identifier);
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
     return refuse(tokenDenial(error));
   }
   const found = keyOf(identifier, context);
   if (!found.ok) return found;
+  const { key } = found;
   const [root, ...discharges] = macaroons;
-  const result = verifySignatures(root, found.key, discharges, context.limits.nesting);
+  const result = verifySignatures(root, key, discharges, context.limits.nesting);
   if (!result.ok) return refuse(signatureDenial(result.failure));
 
   const [own, ...others] = result.chains.map(({ tags }, at) => ({
     links: readLinks(macaroons[at] ?? root),
     revocationIds: tags.map(revocationIdOf),
   }));
-  if (own === undefined) throw new TypeError("a verified token has a chain of its own");
-  return { ok: true, token: authenticToken(identifier, root, [own, ...others]) };
+  const [chain] = result.chains;
+  if (own === undefined || chain === undefined) {
+    throw new TypeError("a verified token has a chain of its own");
+  }
+  const token = authenticToken(identifier, root, [own, ...others]);
+  if (others.length === 0) keep(token, chain.tags.slice(-2), key, place, context);
+  return { ok: true, token, key };
+}
+
+interface LinksBefore {
+  readonly place: string;
+  readonly links: VerifiedLinks<AuthenticToken>;
+}
+
+/** What is known of a chain without its last link. A prefix without links saves less than it costs to find. */
+function linksBefore(
+  root: Macaroon,
+  { cache, keys }: AuthenticationContext,
+): LinksBefore | undefined {
+  const parts = partsOf(root);
+  const count = parts.caveats.length - 1;
+  if (cache === undefined || count < 1 || parts.caveats[count]?.kind !== "first-party")
+    return undefined;
+  const place = cache.ofLinks(parts, count);
+  const links = place === undefined ? undefined : cache.find(place, keys);
+  return place === undefined || links === undefined ? undefined : { place, links };
+}
+
+/** Verifies the last link alone, after links that have been verified before. */
+function verifiedChild(
+  root: Macaroon,
+  { place: before, links: known }: LinksBefore,
+  place: string | undefined,
+  context: AuthenticationContext,
+): Verification {
+  const { key, identifier } = known;
+  const [tag] = verifyFrom(root, known.tag, known.links.length) ?? [];
+  if (tag === undefined) return refuse(MISMATCH);
+  const links = [...known.links, ...readLinks(root, known.links.length)];
+  const revocationIds = [...known.revocationIds, revocationIdOf(tag)];
+  const token = authenticToken(identifier, root, [{ links, revocationIds }]);
+  context.cache?.used(before);
+  keep(token, [tag], key, place, context);
+  return { ok: true, token, key };
+}
+
+/**
+ * Keeps a verified token: its text, all its links for its children, and all but the last for its siblings.
+ *
+ * @param tags - After the last link; before it, the one before the last link, unless that is kept already.
+ */
+function keep(
+  token: AuthenticToken,
+  tags: readonly Uint8Array[],
+  key: RootKey,
+  place: string | undefined,
+  { cache }: AuthenticationContext,
+): void {
+  const { identifier, macaroon, chains } = token;
+  const [{ links, revocationIds }] = chains;
+  const parts = partsOf(macaroon);
+  if (cache === undefined) return;
+  deepFrozen(token);
+  for (const [at, tag] of tags.entries()) {
+    const count = links.length - (tags.length - 1 - at);
+    const there = count < 1 ? undefined : cache.ofLinks(parts, count);
+    if (there === undefined) continue;
+    const [some, ids] = [links.slice(0, count), revocationIds.slice(0, count + 1)];
+    cache.keep(there, { key, identifier, parts, links: some, revocationIds: ids, tag });
+  }
+  const tag = tags.at(-1);
+  if (place === undefined || tag === undefined) return;
+  cache.keep(place, { key, identifier, parts, links, revocationIds, tag, token });
 }
 
 /**
@@ -85,11 +181,8 @@ export function authenticate(text: string, context: AuthenticationContext): Auth
  * @see authenticate
  */
 export function authenticateToKeep(text: string, context: AuthenticationContext): Authentication {
-  const authentication = authenticate(text, context);
-  if (!authentication.ok) return authentication;
-  const { token } = authentication;
-  const found = keyOf(token.identifier, context);
-  return found.ok ? { ok: true, token: kept(token, found.key) } : found;
+  const result = verification(text, context);
+  return result.ok ? { ok: true, token: kept(result.token, result.key) } : result;
 }
 
 /**
@@ -143,6 +236,7 @@ function kept(token: AuthenticToken, key: RootKey): AuthenticToken {
 
 /** What is in a macaroon cannot be changed anyway: its parts are private. */
 function deepFrozen<T extends object>(value: T): T {
+  if (Object.isFrozen(value)) return value;
   for (const member of Object.values(value)) {
     if (typeof member === "object" && member !== null) deepFrozen(member);
   }

@@ -267,10 +267,23 @@ export function ownExpiry(token: AuthenticToken): string | undefined {
   return meetOf([hopsOf(token.chains[0].links)]).expires;
 }
 
+/** The earliest expiry of all chains, as in their authority. */
+function earliestExpiry(token: AuthenticToken): string | undefined {
+  let earliest: string | undefined;
+  for (const { links } of token.chains) {
+    for (const hop of hopsOf(links)) {
+      const expires = hop?.expires;
+      if (expires === undefined || (earliest !== undefined && earliest <= expires)) continue;
+      earliest = expires;
+    }
+  }
+  return earliest;
+}
+
 function verifiedCapability(token: AuthenticToken): VerifiedCapability {
   const { identifier, chains } = token;
   const [own] = chains;
-  const authority = authorityOf(token);
+  let authority: Authority | undefined;
   const service = readServiceKeyId(identifier.kid)?.service;
   const capability: Omit<VerifiedCapability, typeof verified> = {
     id: identifier.id,
@@ -280,13 +293,17 @@ function verifiedCapability(token: AuthenticToken): VerifiedCapability {
     ...(service === undefined ? {} : { service }),
     ...(identifier.principal === undefined ? {} : { principal: identifier.principal }),
     issued: identifier.issued,
-    expires: authority.expires ?? identifier.issued,
+    expires: earliestExpiry(token) ?? identifier.issued,
     hops: hopsOf(own.links).map((hop, at) => ({
       number: at + 1,
       revocationId: own.revocationIds[at + 1] ?? "",
       ...(hop === undefined ? {} : { hop }),
     })),
-    authority,
+    // Most callers never look at it, and the meet costs as much as the judgement.
+    get authority() {
+      authority ??= authorityOf(token);
+      return authority;
+    },
     revocationIds: own.revocationIds,
   };
   return capability as VerifiedCapability;

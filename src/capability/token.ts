@@ -3,9 +3,9 @@ import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import type { Hop } from "../caveats/hop.js";
 import { type HopReading, readHop } from "../caveats/read-hop.js";
-import { caveatTooLarge, type MacaroonLimits } from "../macaroon/limits.js";
+import { caveatTooLarge } from "../macaroon/limits.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
-import { type MacaroonText, readMacaroons } from "../macaroon/read.js";
+import { type MacaroonText, readWithin } from "../macaroon/read.js";
 import { overLimits } from "../macaroon/verify.js";
 import { type CapabilityLimits, MAX_HOP_DEPTH } from "./limits.js";
 
@@ -16,8 +16,7 @@ import { type CapabilityLimits, MAX_HOP_DEPTH } from "./limits.js";
  * @throws TokenError if it is not well formed or exceeds a limit.
  */
 export function readToken(text: string, limits: CapabilityLimits): MacaroonText {
-  const { setMembers, ...macaroonLimits } = limits;
-  const token = readMacaroons(text, macaroonLimits satisfies MacaroonLimits);
+  const token = readWithin(text, limits);
   const over = overHopLimits(token.macaroons, limits);
   if (over !== undefined) throw over;
   return token;
@@ -77,13 +76,15 @@ export type ReadLink =
   | { readonly kind: "hop"; readonly reading: HopReading }
   | { readonly kind: "third-party" };
 
-/** Reads every caveat of a macaroon, in order. */
-export function readLinks(macaroon: Macaroon): ReadLink[] {
-  return partsOf(macaroon).caveats.map((caveat) =>
-    caveat.kind === "third-party"
-      ? { kind: "third-party" }
-      : { kind: "hop", reading: readHop(caveat.identifier) },
-  );
+/** Reads the caveats of a macaroon after the first `from`, in order. */
+export function readLinks(macaroon: Macaroon, from = 0): ReadLink[] {
+  return partsOf(macaroon)
+    .caveats.slice(from)
+    .map((caveat) =>
+      caveat.kind === "third-party"
+        ? { kind: "third-party" }
+        : { kind: "hop", reading: readHop(caveat.identifier) },
+    );
 }
 
 /** The hop that each link is; `undefined` for one that is none, or cannot be read. */

@@ -17,7 +17,9 @@ export function judgeHop(
   furtherLinks: number,
   suggest: Suggest = suggestions(),
 ): RuleFailure[] {
-  return overHop(hop, (rule, value) => [
-    ...rule.failures(value, asked, furtherLinks, suggest),
-  ]).flat();
+  const found: RuleFailure[] = [];
+  overHop(hop, (rule, value) => {
+    for (const failure of rule.failures(value, asked, furtherLinks, suggest)) found.push(failure);
+  });
+  return found;
 }

@@ -1,13 +1,13 @@
 import { parseTime } from "./time.js";
 
-/** A span of time in words, rounded, in its one largest unit: `12 min`, `3 days`. */
+/** A span of time in words, rounded, in its one largest unit: `12 min`, `2 h`, `3 days`. */
 export function spanInWords(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 110) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);
-  if (minutes < 120) return `${minutes} min`;
+  if (minutes < 110) return `${minutes} min`;
   const hours = Math.round(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+  return hours < 44 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }
 
 /** When a time is, seen from now: `in 12 min` or `12 min ago`. */

@@ -2,7 +2,7 @@
  * Agent cards that can be trusted before a call is made: what a card must say, whether it says it, and
  * what changes between two of them. Knows no protocol's SDK: cards are plain JSON.
  *
- * @packageDocumentation
+ * @module proviso/discovery
  */
 export type { CardDelegate, CardGrant, CardInterface, CardReading } from "./card.js";
 export { type CardCache, type CardCacheOptions, createCardCache } from "./card-cache.js";

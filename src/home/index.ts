@@ -2,7 +2,7 @@
  * What a home has, wired: its files, its keys and its stores. A home is the folder of one issuer:
  * `config.json` with its name, `keyring.json` with its root keys, and `proviso.db` with what is kept.
  *
- * @packageDocumentation
+ * @module proviso/home
  */
 export { createHome, type NewHome } from "./create-home.js";
 export type { HomeGrant } from "./home-config.js";

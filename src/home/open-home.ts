@@ -2,6 +2,7 @@ import type { RegistryStore } from "../agent/registry/registry-store.js";
 import { assertMembers } from "../caveats/known-members.js";
 import type { Grant } from "../issuer/grant.js";
 import { createIssuer, type Issuer } from "../issuer/issuer.js";
+import type { IssuerOptions } from "../issuer/issuer-options.js";
 import type { Keyring } from "../issuer/keyring.js";
 import { StorageError } from "../storage/storage-error.js";
 import { openStores, type StoreDatabase } from "../stores/database.js";
@@ -30,6 +31,8 @@ export interface HomeOptions {
   /** The name this service goes by in `audience`, for invocations that name none. */
   readonly audience?: string | undefined;
   readonly ledger?: LedgerOptions | undefined;
+  /** As the issuer's: how much of what was verified is remembered, or `false`. */
+  readonly cache?: IssuerOptions["cache"];
 }
 
 /** A home that is open. Its parts share one database, which is closed with the home. */
@@ -55,7 +58,7 @@ export interface Home {
   close(): Promise<void>;
 }
 
-const OPTIONS = ["folder", "database", "grants", "maxLifetime", "audience", "ledger"];
+const OPTIONS = ["folder", "database", "grants", "maxLifetime", "audience", "ledger", "cache"];
 
 /**
  * Opens a home: an issuer with its keys, its revocations, its ledger and the numbers of its resources.
@@ -116,7 +119,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
 }
 
 function issuerOptions(
-  { grants, maxLifetime, audience }: HomeOptions,
+  { grants, maxLifetime, audience, cache }: HomeOptions,
   config: HomeConfig,
   path: string,
 ) {
@@ -132,6 +135,7 @@ function issuerOptions(
     grants: grants ?? config.grants,
     maxLifetime: maxLifetime ?? config.maxLifetime,
     audience,
+    cache,
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * A resource server's routes in Express: which capability each requires, and the one that a request has.
  *
- * @packageDocumentation
+ * @module proviso/express
  */
 export type { CapabilityAuthority, ResourceServerOptions } from "./resource-server/check.js";
 export {

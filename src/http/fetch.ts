@@ -1,7 +1,7 @@
 /**
  * A resource server's routes where requests are Fetch's: Hono, Workers, Deno, Bun. Runs everywhere.
  *
- * @packageDocumentation
+ * @module proviso/fetch
  */
 export type { CapabilityAuthority, ResourceServerOptions } from "./resource-server/check.js";
 export { createCapabilityMiddleware, type FetchRequires } from "./resource-server/fetch.js";

@@ -1,7 +1,7 @@
 /**
  * A resource server's routes on `node:http` alone.
  *
- * @packageDocumentation
+ * @module proviso/node
  */
 export type { CapabilityAuthority, ResourceServerOptions } from "./resource-server/check.js";
 export {

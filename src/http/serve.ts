@@ -7,6 +7,7 @@ import { type FaultWriter, fallback } from "./fault.js";
 import { drain, type ListenOptions, listen, refuseWhileDraining } from "./listen.js";
 import { type RequestLogOptions, requestLog } from "./log.js";
 import { type HealthCheck, health } from "./status.js";
+import { trustProxies } from "./trusted-proxies.js";
 
 /** Where protocols are mounted: side by side, on one port. */
 export interface Place {
@@ -29,6 +30,11 @@ export interface Mounted {
 export interface ServeOptions {
   /** The address callers use, such as `https://agent.example`; the one listened at unless given. */
   readonly publicUrl?: string | undefined;
+  /**
+   * Proxies in front of the server, whose `X-Forwarded-For` says where a request comes from: IP addresses,
+   * ranges such as `10.0.0.0/8`, or `loopback`, `linklocal` and `uniquelocal`. No sender unless given.
+   */
+  readonly trustedProxies?: readonly string[] | undefined;
   /** Milliseconds that a request may take; 30,000 unless given. */
   readonly timeout?: number | undefined;
   /** Milliseconds that requests under way have when the server closes; 10,000 unless given. */
@@ -55,6 +61,7 @@ export const TIMEOUT = 30_000;
 /**
  * Listens, and serves what is mounted, with `/healthz` and `/readyz` beside it.
  *
+ * @throws TypeError naming `options.trustedProxies`, before it listens.
  * @throws Error if the port is taken.
  */
 export async function serve<Protocols extends Mounted>(
@@ -63,6 +70,7 @@ export async function serve<Protocols extends Mounted>(
   mount: (place: Place) => Protocols,
 ): Promise<Served<Protocols>> {
   const app = express().disable("x-powered-by").disable("etag");
+  trustProxies(app, options.trustedProxies);
   const server = createServer(app);
   // A caller that sends slowly holds on to a connection no longer than this.
   server.requestTimeout = 15_000;

@@ -1,7 +1,7 @@
 /**
  * What mints and checks: root keys, minting, authorization, the revocation list it looks into. No I/O.
  *
- * @packageDocumentation
+ * @module proviso/issuer
  */
 export type { Authentication, AuthenticToken } from "../capability/authenticate.js";
 export type {

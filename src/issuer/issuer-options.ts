@@ -1,5 +1,11 @@
-import type { CapabilityLimits } from "../capability/limits.js";
+import { KeyedDigest } from "../capability/keyed-digest.js";
+import { type CapabilityLimits, capabilityLimits } from "../capability/limits.js";
 import { DEFAULT_MAX_LIFETIME, MAX_LIFETIME } from "../capability/mint.js";
+import {
+  CACHE_BOUNDS,
+  type CacheBounds,
+  VerificationCache,
+} from "../capability/verification-cache.js";
 import { assertMembers } from "../caveats/known-members.js";
 import type { RevocationSource } from "../revocation/source.js";
 import type { Grant } from "./grant.js";
@@ -27,6 +33,12 @@ export interface IssuerOptions {
   readonly maxLifetime?: number | undefined;
   /** Bounds lower than the specification's. */
   readonly limits?: Partial<CapabilityLimits> | undefined;
+  /**
+   * How much of what was verified is remembered, so that a token seen before needs one digest, and a child of
+   * one only its own hop: 1,000 entries and 16 MiB unless given; `false` remembers nothing. Every rule,
+   * revocation and time is judged at each call either way (docs/threat-model.md).
+   */
+  readonly cache?: CacheBounds | false | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
   /** Cryptographically random bytes. */
@@ -35,13 +47,17 @@ export interface IssuerOptions {
 
 const OPTIONS = [
   ...["grants", "name", "keys", "revocations", "audience"],
-  ...["maxLifetime", "limits", "clock", "random"],
+  ...["maxLifetime", "limits", "cache", "clock", "random"],
 ];
 
+interface CheckedOptions extends IssuerOptions {
+  readonly maxLifetime: number;
+  readonly clock: () => number;
+  readonly limits: CapabilityLimits;
+}
+
 /** @throws TypeError naming the option that is wrong. */
-export function checkedOptions(
-  options: IssuerOptions,
-): IssuerOptions & { readonly maxLifetime: number; readonly clock: () => number } {
+export function checkedOptions(options: IssuerOptions): CheckedOptions {
   const { name, keys, revocations, maxLifetime = DEFAULT_MAX_LIFETIME } = options;
   if (typeof name !== "string" || name === "")
     throw new TypeError("name must be a non-empty string");
@@ -55,7 +71,36 @@ export function checkedOptions(
   if (!Number.isSafeInteger(maxLifetime) || maxLifetime < 1 || maxLifetime > MAX_LIFETIME) {
     throw new TypeError(`maxLifetime must be 1 to ${MAX_LIFETIME} whole seconds`);
   }
-  return { ...options, maxLifetime, clock: checkedClock(options.clock ?? Date.now) };
+  return {
+    ...{ ...options, maxLifetime, cache: checkedBounds(options.cache) },
+    ...{ clock: checkedClock(options.clock ?? Date.now), limits: capabilityLimits(options.limits) },
+  };
+}
+
+function checkedBounds(cache: IssuerOptions["cache"]): CacheBounds | false {
+  if (cache === false || cache === undefined) return cache ?? {};
+  assertMembers(cache, Object.keys(CACHE_BOUNDS), "cache");
+  for (const [name, value] of Object.entries(cache)) {
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
+    throw new TypeError(
+      `cache.${name} must be a whole number of at least 1; false remembers nothing`,
+    );
+  }
+  return { ...cache };
+}
+
+// Base64 takes 4 characters for 3 bytes; a longer text is JSON, or will be refused.
+const CHARACTERS_PER_BYTE = 2;
+
+/** The cache that options ask for. */
+export function verificationCache<T>({
+  cache,
+  clock,
+  limits,
+}: CheckedOptions): VerificationCache<T> | undefined {
+  if (cache === false) return undefined;
+  const digest = new KeyedDigest(CHARACTERS_PER_BYTE * limits.bytes);
+  return new VerificationCache(cache ?? {}, clock, digest);
 }
 
 /** A clock that answers something else than a number must not be compared with times. */

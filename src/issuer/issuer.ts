@@ -17,7 +17,6 @@ import {
 import { attenuateAuthentic, type Extension } from "../capability/extend.js";
 import { decodeIdentifier, isCapabilityId } from "../capability/identifier.js";
 import { revocableKeyIds } from "../capability/key-id.js";
-import { capabilityLimits } from "../capability/limits.js";
 import {
   type IssuedToken,
   type MintedCapability,
@@ -37,7 +36,7 @@ import {
   type IssueOptions,
 } from "./draft.js";
 import { type Grant, grantsById, operationsOf } from "./grant.js";
-import { checkedOptions, type IssuerOptions } from "./issuer-options.js";
+import { checkedOptions, type IssuerOptions, verificationCache } from "./issuer-options.js";
 import { Keyring } from "./keyring.js";
 import { openText, type SealedTextExpiry, sealText, type TextKey } from "./sealed-text.js";
 import { type TokenRevocation, tokenRevocation } from "./token-revocation.js";
@@ -55,7 +54,9 @@ export class Issuer {
 
   /** @internal */
   constructor(options: IssuerOptions) {
-    const { name, keys, revocations, audience, maxLifetime, clock } = checkedOptions(options);
+    const checked = checkedOptions(options);
+    const { name, keys, revocations, audience, maxLifetime, clock, limits } = checked;
+    const cache = verificationCache<AuthenticToken>(checked);
     this.name = name;
     this.#keys = keys instanceof Keyring ? () => keys : keys;
     this.maxLifetime = maxLifetime;
@@ -63,9 +64,16 @@ export class Issuer {
     this.#random = options.random ?? randomBytes;
     this.#context = {
       issuer: name,
-      keys: { find: (kid) => this.#keys().find(kid) },
+      keys: {
+        find: (kid) => {
+          const present = this.#keys();
+          cache?.follow(present);
+          return present.find(kid);
+        },
+      },
       revocations,
-      limits: capabilityLimits(options.limits),
+      limits,
+      cache,
       clock,
       grants: this.grants === undefined ? undefined : operationsOf(this.grants),
       audience,

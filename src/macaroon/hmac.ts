@@ -12,12 +12,16 @@ type Hasher = ReturnType<typeof sha256.create>;
 const pristine: Hasher = /* @__PURE__ */ sha256.create();
 const scratch: Hasher = /* @__PURE__ */ sha256.create();
 const pad: Uint8Array = /* @__PURE__ */ new Uint8Array(BLOCK);
+// A whole block at once makes the hasher build a DataView of it; halves go through its own buffer.
+const firstHalf: Uint8Array = /* @__PURE__ */ pad.subarray(0, BLOCK / 2);
+const secondHalf: Uint8Array = /* @__PURE__ */ pad.subarray(BLOCK / 2);
 
 function startWithPad(key: Uint8Array, xor: number): void {
   pad.fill(xor);
   for (let i = 0; i < key.length; i++) pad[i] = (key[i] ?? 0) ^ xor;
   pristine._cloneInto(scratch);
-  scratch.update(pad);
+  scratch.update(firstHalf);
+  scratch.update(secondHalf);
 }
 
 /**

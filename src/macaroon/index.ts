@@ -2,7 +2,7 @@
  * Generic macaroons: the chain, third-party caveats and the four wire forms. It knows no caveat's
  * meaning; for capabilities see the main entry and `proviso/issuer`.
  *
- * @packageDocumentation
+ * @module proviso/macaroon
  */
 export { TokenError, type TokenErrorCode } from "../bytes/token-error.js";
 export {

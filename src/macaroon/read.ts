@@ -54,8 +54,12 @@ export interface MacaroonText {
  * ```
  */
 export function readMacaroons(text: string, given?: Partial<MacaroonLimits>): MacaroonText {
+  return readWithin(text, completeLimits(MACAROON_LIMITS, given));
+}
+
+/** {@link readMacaroons} within limits that are complete already. */
+export function readWithin(text: string, limits: MacaroonLimits): MacaroonText {
   if (typeof text !== "string") throw new TypeError("a macaroon's text must be a string");
-  const limits = completeLimits(MACAROON_LIMITS, given);
   if (text === "") throw new TokenError("empty", "the token is empty", 0);
   if (text.length > limits.bytes * TEXT_PER_BYTE)
     throw tooLarge(text.length, limits.bytes, "the text");

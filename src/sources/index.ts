@@ -2,7 +2,7 @@
  * Where resources come from: a folder of Markdown files, tables of SQLite or PostgreSQL, or a source of
  * your own.
  *
- * @packageDocumentation
+ * @module proviso/sources
  */
 export type {
   FieldCondition,

@@ -104,9 +104,9 @@ export class GroupCommit<Tables> {
   }
 
   async #work(): Promise<void> {
-    // Calls of this turn of the event loop are one group.
-    await nextTurn();
     while (this.#waiting.length > 0) {
+      // Calls of this turn of the event loop are one group, with what came while the last one was written.
+      await nextTurn();
       const group = await this.#admitted(this.#waiting.splice(0, MAX_GROUP));
       // Revocations take their lock before any other, in every process: no two wait for each other.
       group.sort((a, b) => Number(b.urgent) - Number(a.urgent));

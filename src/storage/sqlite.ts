@@ -101,6 +101,7 @@ export async function openSqlite<Tables>(
     for (const { connection } of [reading, checking]) connection.exec("PRAGMA query_only = ON");
     pragma(reading.connection, "user_version");
     const log = look(logPath);
+    let synchronous: "NORMAL" | "FULL" | undefined;
     return {
       name,
       dialect: "sqlite",
@@ -111,7 +112,10 @@ export async function openSqlite<Tables>(
         throw new StorageError("store_replaced", name);
       },
       relax(relaxed) {
-        writing.connection.exec(`PRAGMA synchronous = ${relaxed ? "NORMAL" : "FULL"}`);
+        const asked = relaxed ? "NORMAL" : "FULL";
+        if (asked === synchronous) return;
+        writing.connection.exec(`PRAGMA synchronous = ${asked}`);
+        synchronous = asked;
       },
       async freeBytes() {
         const { bavail, bsize } = await statfs(dirname(path));

@@ -2,7 +2,7 @@
  * What is kept: a database for revocations, the ledger, tasks, memories, the numbers of resources, and hosts
  * with their agents, grants and approvals; key files; and the errors of keeping them.
  *
- * @packageDocumentation
+ * @module proviso/stores
  */
 export type {
   IssuedCapability,

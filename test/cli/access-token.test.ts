@@ -53,13 +53,13 @@ describe("the access token", () => {
       ask(["--binding", binding]),
       ask(["--binding", binding, "--json"], { env: { PROVISO_ACCESS_TOKEN: "nobody-knows-this" } }),
     ]);
-    expect(none.status).toBe(1);
+    expect([none.status, wrong.status]).toEqual([1, 4]);
     expect(none.stderr).toMatch(/does not know who asks: .*\nhint: give your access token/);
     expect(document(wrong.stderr)["error"]).toMatchObject({
       code: "token_invalid",
       message: expect.stringContaining("this agent does not know the token"),
       hint: "get a new access token",
-      exitCode: 1,
+      exitCode: 4,
     });
     expect(wrong.stderr).not.toContain("nobody-knows-this");
   });

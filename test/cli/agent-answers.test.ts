@@ -80,7 +80,7 @@ describe("answers that are no grant", () => {
             'Bearer realm="x", scope="docs:read", error="invalid_token", error_description="it expired"',
         },
       ],
-      1,
+      4,
       "unauthenticated",
       /does not know who asks: it expired/,
     ],

@@ -50,6 +50,8 @@ export interface AgentChoices {
   readonly undeclaredAmbient?: UndeclaredAmbient;
   readonly rate?: RateLimit;
   readonly publicUrl?: string;
+  /** Whether a browser gets a page of it. */
+  readonly page?: boolean;
   /** Whether it has payments too, which alice approves one by one. */
   readonly payments?: boolean;
 }

@@ -165,3 +165,11 @@ test("a chain at its longest takes no further hop", async () => {
   expect(status).toBe(3);
   expect(stderr).toMatch(/more than 32|32 caveats/);
 });
+
+test("several values in one text: the refusal says how to write them", async () => {
+  const bound = await bench.output("attenuate", token, "--audience", "one", "--audience", "two");
+  const { status, stderr } = await bench.run(["attenuate", bound, "--audience", "one,two"]);
+  expect(status).toBe(1);
+  expect(stderr).toContain("hint: repeat the option for each value");
+  expect(await bench.output("attenuate", token, "--op", "retrieve,search")).toMatch(TOKEN);
+});

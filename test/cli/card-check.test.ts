@@ -31,6 +31,18 @@ describe("lint", () => {
     });
   });
 
+  test("a card of an older A2A is said to be one", async () => {
+    bench.write(
+      "old.json",
+      JSON.stringify({ name: "Old", protocolVersion: "0.3.0", url: "http://a" }),
+    );
+    const { status, stdout } = await bench.run(["card", "lint", "old.json"]);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^old\.json: this is a card of A2A 0\.3\.0; /);
+    const { note } = await bench.json("card", "lint", "old.json");
+    expect(note).toContain("A2A 0.3.0");
+  });
+
   test("a card that is not: the place, what is wrong, and the line", async () => {
     write("bad.json", changed(CARD, "/skills/0/tags", "t"));
     const { status, stdout } = await bench.run(["card", "lint", "bad.json"]);

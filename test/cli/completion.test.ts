@@ -58,7 +58,7 @@ for (const shell of SHELLS) {
       );
       expect(verbs).toEqual(expect.arrayContaining(VERBS));
       expect(m).toEqual(["mint"]);
-      expect(keys?.sort()).toEqual(["export", "list", "retire", "rotate", "service"]);
+      expect(keys?.sort()).toEqual(["export", "import", "list", "retire", "rotate", "service"]);
       expect(options).toEqual(
         expect.arrayContaining(["--op", "--arg", "--intersect", "--no-nonce", "--json", "--home"]),
       );

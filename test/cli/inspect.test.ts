@@ -169,3 +169,17 @@ test("a broken token says what is wrong and where", async () => {
     },
   });
 });
+
+test("many handles are cut to a few, and --json has them all", async () => {
+  const handles = Array.from({ length: 40 }, (_, at) => `rh_${String(at).padStart(22, "0")}`);
+  const here = new Bench();
+  await here.init();
+  const flags = handles.flatMap((handle) => ["--resource", handle]);
+  const minted = await here.output("mint", "--grant", "documents:read", "--op", "list", ...flags);
+  const said = await here.output("inspect", minted);
+  expect(said.match(/rh_\d+, rh_\d+, rh_\d+ and 37 more \(--json shows all 40\)$/gm)).toHaveLength(
+    2,
+  );
+  const { authority } = await here.json("inspect", minted);
+  expect(authority.resourceHandles).toEqual(handles);
+});

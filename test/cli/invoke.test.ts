@@ -187,7 +187,9 @@ describe("refused, with every reason", () => {
     ]);
     expect(skill.stderr).toMatch(/skill_unknown .*\n.*did you mean "list_documents"\?/);
     expect(handle.stderr).toContain("resource_denied");
-    expect([skill.status, handle.status]).toEqual([1, 1]);
+    expect([skill.status, handle.status]).toEqual([2, 1]);
+    const noticed = await invoke(["list_document", "@token", "--resource", "rh_1"]);
+    expect(noticed.status).toBe(skill.status);
   });
 });
 

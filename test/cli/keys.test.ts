@@ -98,3 +98,64 @@ test("two processes rotate at once, and no key is lost", async () => {
   expect(keys).toHaveLength(before.length + 4);
   expect(keys.filter(({ mints }: { mints: boolean }) => mints)).toHaveLength(1);
 });
+
+test("keys alone lists them, and knows what was meant by another word", async () => {
+  expect(await bench.output("keys")).toBe(await bench.output("keys", "list"));
+  const wrong = await bench.run(["keys", "rotat"]);
+  expect(wrong).toMatchObject({ status: 2, stdout: "" });
+  expect(wrong.stderr).toBe("proviso: unknown command 'rotat'\nhint: did you mean rotate?\n");
+});
+
+test("an exported key verifies in another home once it is imported, and mints with --mint", async () => {
+  const token = await mint();
+  const [key] = (await bench.json("keys", "list"))["keys"].filter(
+    ({ mints }: { mints: boolean }) => mints,
+  );
+  const jwk = await bench.output("keys", "export", key.kid);
+  const second = new Bench();
+  await second.init();
+  second.write("backup.jwk", jwk);
+  expect((await second.run(["verify", token, ...VERIFY])).status).toBe(4);
+  expect(await second.output("keys", "import", "backup.jwk")).toBe(
+    `${key.kid} verifies from now on`,
+  );
+  expect((await second.run(["verify", token, ...VERIFY])).status).toBe(0);
+  expect((await second.json("keys"))["keys"]).toMatchObject([
+    { kid: key.kid, mints: false },
+    { mints: true },
+  ]);
+  const before = await second.json("keys");
+  await second.output("keys", "import", "backup.jwk");
+  expect(await second.json("keys")).toEqual(before);
+  const other = { ...JSON.parse(jwk), k: Buffer.alloc(32, 7).toString("base64url") };
+  second.write("other.jwk", JSON.stringify({ keys: [other] }));
+  const refused = await second.run(["keys", "import", "other.jwk"]);
+  expect(refused).toMatchObject({ status: 2, stdout: "" });
+  expect(refused.stderr).toContain(`${key.kid} is the id of another key here`);
+  expect(await second.json("keys")).toEqual(before);
+
+  const third = new Bench();
+  await third.init();
+  const minting = await third.run(["keys", "import", "--mint", "-", "--json"], { input: jwk });
+  expect(document(minting.stdout)).toMatchObject({
+    imported: [key.kid],
+    keys: [{ kid: key.kid, mints: true }, { mints: false }],
+  });
+});
+
+test("what is no root key is not imported, and no secret is shown", async () => {
+  const services = await bench.output("keys", "service", "documents", "--json");
+  bench.write("service.jwks", services);
+  bench.write("half.jwk", '{"kty":"oct","k":"secret-of-mine');
+  const cases: [string, RegExp][] = [
+    ["service.jwks", /keys of the service documents, not root keys/],
+    ["half.jwk", /this is not JSON/],
+    ["missing.jwk", /could not read missing.jwk: there is no such file/],
+  ];
+  for (const [file, words] of cases) {
+    const { status, stdout, stderr } = await bench.run(["keys", "import", file]);
+    expect({ status, stdout }).toEqual({ status: file === "missing.jwk" ? 6 : 2, stdout: "" });
+    expect(stderr).toMatch(words);
+    expect(stderr).not.toContain("secret-of-mine");
+  }
+});

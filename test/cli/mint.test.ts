@@ -104,7 +104,7 @@ describe("usage errors", () => {
 });
 
 test("usage errors as JSON, commander's too", async () => {
-  for (const args of [["mint"], [...mint, "--expires", "x"], ["frob"], ["keys"], []]) {
+  for (const args of [["mint"], [...mint, "--expires", "x"], ["frob"], ["session"], []]) {
     const { status, stdout, stderr } = await bench.run([...args, "--json"]);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(document(stderr)).toEqual({

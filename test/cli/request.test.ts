@@ -167,3 +167,17 @@ describe("the command line", () => {
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
   });
 });
+
+test("a lifetime that the agent cuts is remarked, and the token goes whole into the named file", async () => {
+  const long = await request(...read, "--expires", "100d", "--output", "token");
+  expect(long).toMatchObject({ status: 0, stdout: "" });
+  expect(long.stderr).toMatch(
+    /note: asked for until \S+, granted until \S+ \(in 24 h\): the agent /,
+  );
+  expect(long.stderr).toContain("the token is in token\n");
+  expect(inspect(await bench.output("attenuate", "@token", "--op", "list")).grant).toBe(
+    "documents:read",
+  );
+  const short = await request(...read, "--expires", "5m");
+  expect(short.stderr).not.toContain("asked for until");
+});

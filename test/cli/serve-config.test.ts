@@ -67,6 +67,11 @@ test("everything that fails the schema is told at once, by the name of its field
   expect((await problems(config)).sort()).toEqual(expected.sort());
 });
 
+test("a proxy that is trusted is an address or a range", async () => {
+  const found = await problems({ ...CONFIG, trustedProxies: ["10.0.0.0/8", "proxy.example"] });
+  expect(found).toEqual(["trustedProxies: invalid IP address: proxy.example"]);
+});
+
 describe("what the parts say of each other", () => {
   const rule = POLICY["rules"][1];
   const jwt = { issuer: "https://login.example", audience: "a", jwks: { keys: [] } };

@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type DocumentsAgent, startDocumentsAgent } from "../support/documents-agent.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { runExamples } from "./run-examples.js";
 
 // Runs every console block of the documents, in order and in one folder per document, and compares
 // what the commands print with what the document says. In a document, "…" stands for anything.
@@ -45,7 +44,12 @@ function pattern(line: string): RegExp {
   return new RegExp(`^${escaped.join(".*")}$`);
 }
 
-describe.each(["README.md"])("%s", (name) => {
+describe.each([
+  "README.md",
+  "docs/guides/command-line.md",
+  "docs/guides/denials.md",
+  "docs/guides/operations.md",
+])("%s", (name) => {
   let folder = "";
   let env: NodeJS.ProcessEnv = {};
   let agent: DocumentsAgent | undefined;
@@ -75,7 +79,7 @@ describe.each(["README.md"])("%s", (name) => {
 
   it("shows what its commands really print", () => {
     const commands = commandsIn(readFileSync(join(root, name), "utf8"));
-    expect(commands.length).toBeGreaterThan(5);
+    expect(commands.length).toBeGreaterThan(1);
     for (const { line, command, expected } of commands) {
       const result = spawnSync("sh", ["-c", `${command}\n`], {
         cwd: folder,
@@ -90,12 +94,4 @@ describe.each(["README.md"])("%s", (name) => {
       }
     }
   });
-});
-
-it("shows a program that does what its comments say", () => {
-  const lines = readFileSync(join(root, "README.md"), "utf8").split("\n");
-  const start = lines.indexOf("```js") + 1;
-  const code = lines.slice(start, lines.indexOf("```", start));
-  expect(code.join("\n")).toContain("// => ");
-  expect([...runExamples([{ file: "README.md", line: start + 1, code }])]).toEqual([]);
 });

@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { runExamples } from "./run-examples.js";
 
-// The programs of the pages for servers do what their comments say.
+// The programs of the README and of the pages do what their comments say.
 
 test.each([
+  ["README.md", 1],
+  ["docs/guides/sub-agent.md", 1],
   ["docs/resource-server.md", 4],
   ["docs/agent.md", 1],
   ["docs/a2e.md", 1],

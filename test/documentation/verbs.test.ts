@@ -8,7 +8,7 @@ import { runHere } from "../cli/run.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const VERBS = readdirSync(`${root}cli/verbs`).map((file) => basename(file, ".ts"));
-const README = readFileSync(`${root}README.md`, "utf8");
+const PAGE = readFileSync(`${root}docs/reference/command.md`, "utf8");
 
 async function output(...args: readonly string[]): Promise<string> {
   const { status, stdout, stderr } = await runHere(args);
@@ -31,11 +31,15 @@ describe.each(VERBS.filter((name) => !name.startsWith("__")))("%s", (verb) => {
     }
   });
 
-  test("has a row in the README's table, with every verb below it", async () => {
-    const [row = ""] = README.match(new RegExp(`^\\| \`${verb}\\b.*$`, "m")) ?? [];
-    expect(row, `README.md has no row for ${verb}`).not.toBe("");
-    const [, cell = ""] = row.split(/(?<!\\) \| |^\| /);
-    for (const name of below(await output(verb, "--help"))) expect(cell).toContain(name);
+  test("has its help in the reference, and so has every verb below it", async () => {
+    for (const name of ["", ...below(await output(verb, "--help"))]) {
+      const path = name === "" ? [verb] : [verb, name];
+      const { status, stdout } = await runHere([...path, "--help"], { env: { COLUMNS: "100" } });
+      expect(status).toBe(0);
+      expect(PAGE, "make it anew: npm run reference").toContain(
+        `\n${"#".repeat(path.length + 1)} ${path.join(" ")}\n\n\`\`\`text\n${stdout.trimEnd()}\n\`\`\`\n`,
+      );
+    }
   });
 
   test("stands in the list of all verbs", async () => {

@@ -50,6 +50,12 @@ test("every class of attack is tried in task mode, and in more than a quarter of
   }
 });
 
+/** A table with nothing but its last line. */
+function lastOf(table: string): string {
+  const lines = table.split("\n");
+  return [...lines.slice(0, 2), ...lines.slice(-1)].join("\n");
+}
+
 // What only all scenarios together show.
 if (FULL) describe("the whole", wholeSuite);
 
@@ -74,7 +80,7 @@ function wholeSuite(): void {
     // How many calls there are to try hangs on what was seen, and in which order.
     const places = {
       "docs/injection.md": generated.slice(0, 2),
-      "README.md": generated.slice(0, 1),
+      "README.md": generated.slice(0, 1).map(([, table]) => ["all", lastOf(table)] as const),
     };
     for (const [file, tables] of Object.entries(places)) {
       const text = readFileSync(file, "utf8");

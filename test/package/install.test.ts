@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// What a stranger does with the published package: installs it by the lines of the README, under npm and
+// What a stranger does with the published package: installs it by the lines of docs/install.md, under npm and
 // pnpm, compiles a program of each kind under every TypeScript that is in use, with nothing skipped, and
 // runs it. Only in a full run: it installs from the registry.
 
@@ -31,13 +31,13 @@ function run(folder: string, command: string, ...args: readonly string[]): strin
   return execFileSync(command, args, { cwd: folder, encoding: "utf8", stdio: "pipe" });
 }
 
-/** What the README's three lines install beside proviso: for a holder, a server, and the command. */
+/** What the page's three lines install beside proviso: for a holder, a server, and the command. */
 function installed(): readonly (readonly string[])[] {
-  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
-  const lines = readme
+  const page = readFileSync(join(ROOT, "docs/install.md"), "utf8");
+  const lines = page
     .split("\n")
-    .filter((line) => /^npm install (--global )?proviso\b/.test(line));
-  return lines.map((line) => line.split(" proviso").slice(1).join("").split(" ").filter(Boolean));
+    .filter((line) => /^npm install (--global )?\S*proviso-\*\.tgz/.test(line));
+  return lines.map((line) => (line.split(".tgz")[1] ?? "").split(" ").filter(Boolean));
 }
 
 /** A project with the package and others, as one of the package managers installs them. */
@@ -79,7 +79,7 @@ function answerOf(folder: string, program: string): unknown {
   return JSON.parse(run(folder, process.execPath, join("out-nodenext", `${program}.js`)));
 }
 
-test("the lines of the README name every package that a part may need", () => {
+test("the lines of docs/install.md name every package that a part may need", () => {
   const { peerDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const [holder, server = [], command = [], ...others] = installed();
   expect({ holder, others }).toEqual({ holder: [], others: [] });
@@ -132,7 +132,7 @@ if (FULL) {
     );
 
     test(
-      "programs of each other kind, with what the README names for a server",
+      "programs of each other kind, with what docs/install.md names for a server",
       () => {
         const [, server = []] = installed();
         const folder = project(manager, [...server, "@types/express", "@types/node@20"]);

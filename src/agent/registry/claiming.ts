@@ -1,14 +1,13 @@
 import { outcomeOf } from "./answering.js";
 import { checkTexts } from "./asking.js";
 import { everyRecord } from "./every-record.js";
-import { newId } from "./granting.js";
-import { hostFor } from "./hosts.js";
-import { hostWithKey, seenAgent, seenGrant } from "./looking.js";
+import { seenAgent, seenGrant } from "./looking.js";
 import { openApproval } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 import type { AskedAnswer, Claim } from "./requests.js";
+import { ownedAgent } from "./revoking.js";
 
 /** @see Registry.claim */
 export async function claimAgent(
@@ -18,26 +17,16 @@ export async function claimAgent(
   const about = { record: asked.agent, purpose: asked.purpose?.slice(0, 512) };
   return outcomeOf("agent.claim_requested", about, context, async () => {
     checkTexts(asked);
-    const id = newId("host", context);
-    return context.store.change((draft) => claim(draft, asked, id, context));
+    return context.store.change((draft) => claim(draft, asked, context));
   });
 }
 
 async function claim(
   draft: RegistryDraft,
   asked: Claim,
-  newHost: string,
   context: RegistryContext,
 ): Promise<AskedAnswer> {
-  const known = await hostWithKey(draft, asked.hostThumbprint);
-  // The host that asks; the agent's is another, or the same.
-  const asking = await hostFor(draft, known, asked, { id: newHost, alone: false }, context);
-  await draft.put("hosts", asking);
-  const kept = await draft.agents.get(asked.agent);
-  const host = kept === undefined ? undefined : await draft.hosts.get(kept.host);
-  if (kept === undefined || host === undefined) {
-    return leave("agent_not_found", "there is no such agent");
-  }
+  const { agent: kept, host } = await ownedAgent(draft, asked.agent, asked.by);
   const agent = seenAgent(kept, context);
   if (agent.mode !== "autonomous") {
     leave("unsupported_mode", "only an autonomous agent can be taken over");

@@ -6,6 +6,7 @@ import { outcomeOf } from "./answering.js";
 import { checkTexts } from "./asking.js";
 import { registryEvent } from "./events.js";
 import { newId } from "./granting.js";
+import { everyRecord } from "./every-record.js";
 import { hostWithKey } from "./looking.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { HostRecord } from "./records.js";
@@ -51,11 +52,22 @@ export async function createHost(
     await context.store.change(async (draft) => {
       const other = key === undefined ? undefined : await hostWithKey(draft, key.thumbprint);
       if (other !== undefined) leave("key_in_use", "another host has this key, or had it");
+      const own = (await everyRecord(draft.hosts, { principal })).filter(isLasting(now));
+      if (own.length >= settings.bounds.hostsPerUser) {
+        const message = `the user has ${own.length} hosts, as many as may; revoke one first`;
+        leave("limit_exceeded", message);
+      }
       await draft.put("hosts", host);
       draft.note(registryEvent("host.created", now, { record: id, principal }));
     });
     return { host, ...(key === undefined ? { enrolmentToken } : {}) };
   });
+}
+
+/** Whether a host counts: one whose enrolment token has expired gives no key any more. */
+function isLasting(now: number): (host: HostRecord) => boolean {
+  return ({ status, enrolment }) =>
+    status !== "revoked" && (status !== "enrolling" || (enrolment?.expires ?? 0) > now);
 }
 
 function defaultsFor(

@@ -2,7 +2,7 @@
  * Hosts, the agents that they run, what each agent may do, and what people decide about it: the rules that
  * Agent-Auth, the approvals console and the command share. Its store is `openRegistry` of `proviso/stores`.
  *
- * @packageDocumentation
+ * @module proviso/registry
  */
 export type {
   Approval,

@@ -30,7 +30,7 @@ export async function openApproval(
   context: RegistryContext,
 ): Promise<OpenedApproval> {
   const { approvals, settings, terms } = context;
-  await checkBounds(draft, host, agent, context);
+  await checkBounds(draft, { kind, host, agent }, context);
   const { purpose, bindingMessage, loginHint, method = "user_code" } = options;
   const { principal } = host;
   // The asker names this user: it becomes the principal only by its own approval.
@@ -83,8 +83,7 @@ function ruleOf(
 
 async function checkBounds(
   draft: RegistryDraft,
-  host: HostRecord,
-  agent: AgentRecord,
+  { kind, host, agent }: Pick<Opening, "kind" | "host" | "agent">,
   context: RegistryContext,
 ): Promise<void> {
   const { pendingPerAgent, pendingPerHost } = context.settings.bounds;
@@ -92,7 +91,9 @@ async function checkBounds(
   for (const one of await everyRecord(draft.agents, { host: host.id })) {
     if (!["active", "pending", "expired"].includes(seenAgent(one, context).status)) continue;
     const open = { agent: one.id, state: "pending", openAt: context.clock() } as const;
-    const own = (await draft.approvals.find(open)).length;
+    const pending = await draft.approvals.find(open);
+    // Claims count apart: what one kind uses up, the other keeps.
+    const own = pending.filter(({ subject }) => subject.kind === kind).length;
     waiting += own;
     if (one.id === agent.id && own >= pendingPerAgent) {
       leave("limit_exceeded", `${own} requests of this agent wait for a decision, as many as may`);

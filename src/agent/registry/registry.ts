@@ -131,7 +131,7 @@ export class Registry {
 
   /**
    * Makes a host for a user: active with a key; else the one that gives the enrolment token, which is shown
-   * once, gives the key.
+   * once, gives the key. What calls this with a key has seen a signature under it.
    */
   createHost(asked: {
     readonly principal: string;
@@ -142,6 +142,7 @@ export class Registry {
     return createHost(asked, this.#context);
   }
 
+  /** Gives a host its key by the enrolment token. What calls this has seen a signature under the key. */
   enrollHost(asked: {
     readonly token: string;
     readonly key: JsonObject;
@@ -169,11 +170,15 @@ export class Registry {
     return reactivateAgent(agent, this.#context);
   }
 
-  /** Asks a user to take over an autonomous agent: it ends, and its host is the user's then. */
+  /**
+   * Asks a user to take over an autonomous agent: it ends, and its host is the user's then. Only the agent and
+   * its host can ask for that.
+   */
   claim(asked: Claim): Promise<Outcome<AskedAnswer>> {
     return claimAgent(asked, this.#context);
   }
 
+  /** What calls this has seen a signature under the key. */
   rotateAgentKey(
     agent: string,
     key: JsonObject,
@@ -182,6 +187,7 @@ export class Registry {
     return rotateAgentKey(agent, key, thumbprint, this.#context);
   }
 
+  /** What calls this has seen a signature under the key. */
   rotateHostKey(
     host: string,
     key: JsonObject,

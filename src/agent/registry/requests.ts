@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../bytes/json.js";
 import type { Approval } from "../approvals/approval.js";
+import type { Actor } from "../approvals/approval-events.js";
 import type { OpenedApproval } from "../approvals/opening.js";
 import type { AgentAnswer } from "./outcomes.js";
 import type { AgentMode } from "./records.js";
@@ -49,9 +50,11 @@ export interface GrantRequest extends AskingOptions {
   readonly capabilities: readonly AskedCapability[];
 }
 
-/** A request to take over an autonomous agent. */
-export interface Claim extends HostProof, Omit<AskingOptions, "idempotencyKey"> {
+/** A request of an autonomous agent, or of its host, that a user takes the agent over. */
+export interface Claim extends Omit<AskingOptions, "idempotencyKey"> {
   readonly agent: string;
+  /** Who has proved to ask: the agent, or its host. Any other is refused. */
+  readonly by: Pick<Actor, "agent" | "host">;
 }
 
 /** What an agent has now, and what is to be decided first. */

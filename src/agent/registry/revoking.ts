@@ -20,7 +20,7 @@ export async function revokeAgent(
     context,
     () =>
       context.store.change(async (draft) => {
-        const { agent, host } = await ownAgent(draft, id, by);
+        const { agent, host } = await ownedAgent(draft, id, by);
         const grants = await endAgent(draft, agent, by, context);
         const revoked = (await draft.agents.get(id)) ?? agent;
         return { host, agent: revoked, grants };
@@ -87,7 +87,7 @@ export async function revokeGrants(
 ): Promise<Outcome<AgentAnswer>> {
   return outcomeOf("grant.revoked", { agent: id, principal: by.principal }, context, () =>
     context.store.change(async (draft) => {
-      const { agent, host } = await ownAgent(draft, id, by);
+      const { agent, host } = await ownedAgent(draft, id, by);
       if (agent.status === "revoked") leave("agent_revoked", "the agent has been revoked");
       const grants = await end(draft, agent, by, context, ({ capability }) =>
         names.includes(capability),
@@ -107,7 +107,7 @@ export async function revokeGrant(
     context.store.change(async (draft) => {
       const grant = await draft.grants.get(id);
       if (grant === undefined) return leave("grant_not_found", "there is no such grant");
-      const { agent } = await ownAgent(draft, grant.agent, by);
+      const { agent } = await ownedAgent(draft, grant.agent, by);
       await end(draft, agent, by, context, (one) => one.id === id);
       return { grant: (await draft.grants.get(id)) ?? grant };
     }),
@@ -143,7 +143,7 @@ async function end(
  *
  * @throws Refused
  */
-async function ownAgent(
+export async function ownedAgent(
   draft: RegistryDraft,
   id: string,
   by: Actor,

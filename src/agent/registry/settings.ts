@@ -35,6 +35,8 @@ interface RegistryBounds {
   readonly pendingPerAgent?: number;
   /** Requests of all agents of one host that wait for a decision; 32 unless given. */
   readonly pendingPerHost?: number;
+  /** Hosts of a user that are not revoked, beyond which the user makes no more; 100 unless given. */
+  readonly hostsPerUser?: number;
 }
 
 export interface RegistrySettings {
@@ -84,7 +86,7 @@ const LIFETIMES: Required<RegistryLifetimes> = {
 const LONGEST = 366 * DAY;
 const BOUNDS: Required<RegistryBounds> = {
   ...{ pendingHosts: 1000, agentsPerHost: 100, grantsPerAgent: 256 },
-  ...{ pendingPerAgent: 8, pendingPerHost: 32 },
+  ...{ pendingPerAgent: 8, pendingPerHost: 32, hostsPerUser: 100 },
 };
 const MODES: readonly AgentMode[] = ["delegated", "autonomous"];
 

@@ -50,6 +50,8 @@ export interface Call {
   release?: () => void;
   /** Lets the next message into the task that this one continues. */
   settled?: () => void;
+  /** The task that runs in this request, as it was stored last: read from here, and not once more. */
+  stored?: Task;
   /** What the same message began before: nothing has run then. */
   earlier?: Earlier;
   /** What was thrown when the task could not be begun: nothing has run then. */

@@ -83,7 +83,10 @@ export class CapabilityExecutor implements AgentExecutor {
       // The SDK has written the task's and the context's ids into its copy.
       const sent = call.request?.message ?? userMessage;
       const beginning = await tasks.begin(task, taskMessage(sent, call), context);
-      if (beginning.begun) return true;
+      if (beginning.begun) {
+        call.stored = task;
+        return true;
+      }
       call.earlier = beginning;
       giveUp(call, agent, "repeated");
     } catch (error) {
@@ -105,14 +108,19 @@ export class CapabilityExecutor implements AgentExecutor {
     const publish = ({ status }: Pick<Task, "status">): void =>
       bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status, metadata: {} }));
     const ended = endedTask(task, ending);
+    const call = callOf(context);
     try {
       if (!(await tasks.end(ended, context))) {
+        // Another request has ended it: what came of it is read anew.
+        delete call.stored;
         return publish((await tasks.load(taskId, context)) ?? ended);
       }
+      call.stored = ended;
     } catch {
+      delete call.stored;
       // The store has reported why. It has run: the caller must learn that, and not try again.
       const { text = "", reason = "" } = UNSTORED;
-      callOf(context).instead = fault(-32603, text, reason);
+      call.instead = fault(-32603, text, reason);
       tasks.failLater(taskId, text);
       return publish(endedTask(task, UNSTORED));
     }

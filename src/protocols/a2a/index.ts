@@ -2,7 +2,7 @@
  * An issuing agent over A2A 1.0: served with the official SDK's own handlers, gated at every
  * operation.
  *
- * @packageDocumentation
+ * @module proviso/a2a
  */
 
 export type { BodyLimits } from "../../http/body.js";

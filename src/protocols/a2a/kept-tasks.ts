@@ -43,7 +43,11 @@ export class KeptTasks extends DefaultRequestHandler {
       // The executor stores what becomes of a task before anyone hears of it. What is left is the
       // end of a task that waits for a message.
       {
-        load: (id, of) => tasks.load(id, of),
+        load: async (id, of) => {
+          // The SDK reads a task at every event of it, and merges into what it is given.
+          const { stored } = callOf(of);
+          return stored?.id === id ? structuredClone(stored) : tasks.load(id, of);
+        },
         list: (params, of) => tasks.list(params, of),
         save: async (task, of) => {
           if (task.status?.state === TaskState.TASK_STATE_CANCELED) await tasks.end(task, of);

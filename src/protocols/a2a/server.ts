@@ -21,6 +21,7 @@ import {
 } from "../../http/serve.js";
 import { ConcurrencyLimit } from "../../http/work.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
+import { agentPage } from "./agent-page.js";
 import { BODY_TYPES, faultWriter, plainId } from "./answer.js";
 import { ApprovalTasks, type ApprovalTasksOptions } from "./approval-tasks.js";
 import type { Call } from "./calls.js";
@@ -54,6 +55,8 @@ export interface A2AOptions {
   readonly push?: PushOptions;
   /** Where people decide about what callers ask for: the address of the approvals console. */
   readonly verificationUri?: string | undefined;
+  /** Whether a browser gets a page of what the agent is at `/`; it does unless this is `false`. */
+  readonly page?: boolean;
   /** Makes sense of messages in words; without it, only calls of skills are understood. */
   readonly runTask?: TaskRunner;
   readonly log: AgentLog;
@@ -69,7 +72,7 @@ export interface A2AOptions {
 /** The same, on a server of its own. */
 export interface AgentServerOptions
   extends A2AOptions,
-    Partial<Pick<ServeOptions, "publicUrl" | "grace" | "health">> {}
+    Partial<Pick<ServeOptions, "publicUrl" | "trustedProxies" | "grace" | "health">> {}
 
 /** An issuing agent that is being served. */
 export interface AgentServer {
@@ -157,10 +160,10 @@ export async function serveAgent(
   address: ListenOptions = {},
 ): Promise<AgentServer> {
   checkOptions(options);
-  const { log, publicUrl, timeout, grace, health } = options;
+  const { log, publicUrl, trustedProxies, timeout, grace, health } = options;
   const { url, mounted, close } = await serve(
     {
-      ...{ publicUrl, timeout, grace, health, answer: faultWriter("rest") },
+      ...{ publicUrl, trustedProxies, timeout, grace, health, answer: faultWriter("rest") },
       onFailure: failureLog(log),
     },
     address,
@@ -172,7 +175,17 @@ export async function serveAgent(
 
 const REQUIRED = ["agent", "authenticator", "card", "tasks", "log"] as const;
 const OPTIONAL = [
-  ...["push", "verificationUri", "runTask", "metrics", "body", "rate", "timeout", "mostRunning"],
+  ...[
+    "push",
+    "page",
+    "verificationUri",
+    "runTask",
+    "metrics",
+    "body",
+    "rate",
+    "timeout",
+    "mostRunning",
+  ],
   ...["publicUrl", "grace", "health"],
 ];
 
@@ -236,6 +249,10 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   const served = { requestHandler: handler, userBuilder };
 
   app.get(CARD_PATH, cardRoute(cardTexts(card, agent)));
+  const cardUrl = `${url}${CARD_PATH}`;
+  if (options.page !== false) {
+    app.get("/", agentPage(options.card, agent, { url, cardUrl, rpcUrl }));
+  }
   app.use(RPC_PATH, ...before("jsonrpc"), jsonRpcHandler(served));
   app.use(REST_PATH, ...before("rest"), restHandler(served));
   const stop = async (): Promise<void> => {
@@ -245,7 +262,7 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
     stopping.abort();
     await Promise.all([executor.settled(), approvals?.settled()]);
   };
-  return { cardUrl: `${url}${CARD_PATH}`, rpcUrl, restUrl, stop };
+  return { cardUrl, rpcUrl, restUrl, stop };
 }
 
 /** The tasks that wait for approvals, where the agent has any to wait for. */

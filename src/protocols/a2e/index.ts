@@ -2,7 +2,7 @@
  * Sessions of A2E 1.0: a host enables what its plugins serve, a peer asks for and its tokens leave, and
  * judges every message; and the peer's side.
  *
- * @packageDocumentation
+ * @module proviso/a2e
  */
 
 export type { Presenter } from "../../agent/caller.js";

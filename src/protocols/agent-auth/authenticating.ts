@@ -32,18 +32,20 @@ type Addressed = Pick<Request, "method" | "path" | "headers">;
 
 const ADVICE = "send a host JWT or an agent JWT";
 /** Milliseconds for which a used `jti` is kept beyond the JWT's own time. */
-const KEPT = 60_000;
+export const KEPT = 60_000;
 
 /**
  * Finds out who makes a request. The signature is verified before anything else in a JWT is judged, and
- * each JWT is good once, also after a restart.
+ * each JWT is good once, also after a restart. What is refused before that leaves nothing behind.
  *
+ * @param limited - Why a party whose signature holds may not call now.
  * @throws StorageError
  */
 export async function partyOf(
   req: Addressed,
   admitted: Admission,
   context: PartyContext,
+  limited: (party: Known) => Promise<Fault | undefined> = async () => undefined,
 ): Promise<Party | Fault> {
   if (admitted === "any") return { kind: "anonymous" };
   const bearer = readBearer(req, ADVICE);
@@ -63,6 +65,8 @@ export async function partyOf(
     ? await hostOf(unverified, admitted === "new-host", audiences, context)
     : await agentOf(unverified, audiences, context);
   if ("ok" in party) return party;
+  const tooMany = await limited(party);
+  if (tooMany !== undefined) return tooMany;
   const { jwt } = party;
   const key = thumbprintOf(party);
   if (!(await context.registry.useOnce(`jwt:${key}`, jwt.jti, jwt.over + KEPT))) {

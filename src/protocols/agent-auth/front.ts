@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { ErrorRequestHandler, Request, RequestHandler } from "express";
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import type { Ledger, LedgerEventKind } from "../../agent/ledger.js";
 import { isObject, type JsonObject } from "../../bytes/json.js";
 import { type BodyLimits, contentType, jsonBody, wellFormedBody } from "../../http/body.js";
-import { noteCaller, type RateLimit, rateLimiter } from "../../http/callers.js";
+import { noteCaller, type RateLimit } from "../../http/callers.js";
 import type { FaultWriter } from "../../http/fault.js";
 import { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
 import { refuseWhileDraining } from "../../http/listen.js";
@@ -11,6 +11,7 @@ import { type AgentLog, requestLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
 import { presentedToken } from "../../http/resource-server/presented-token.js";
 import { type PartyContext, partyOf } from "./authenticating.js";
+import { CallLimits, isCounted } from "./call-limits.js";
 import { type Fault, refuse } from "./errors.js";
 import { faultWriter, recordedFaults } from "./frame.js";
 import { type Admission, isAdmitted, type Parties, type Party } from "./party.js";
@@ -72,12 +73,13 @@ export function fronts(
 ) => readonly (RequestHandler | ErrorRequestHandler)[] {
   const { ledger, log, metrics, clock, url } = context;
   const found = new WeakMap<Request, Party | Fault>();
-  const limited = rateLimiter(context.rate, (req) => rateKey(found.get(req), req));
+  const limits = new CallLimits(context.rate);
   return ({ admitted, kind = "registration", takesToken = false, answer: handle }) => {
     const answerFault = recordedFaults(ledger, kind, clock, url);
     const answer: FaultWriter = faultWriter(answerFault);
     const authenticate: RequestHandler = async (req, _res, next) => {
-      const party = await foundParty(req, admitted, context);
+      const party =
+        (await limits.address(req)) ?? (await foundParty(req, admitted, context, limits));
       found.set(req, party);
       if (!("ok" in party)) noteParty(req, party);
       next();
@@ -89,7 +91,7 @@ export function fronts(
       res.once("close", () => gone.abort());
       const outcome = "ok" in party ? party : await answered(party, req, gone.signal);
       if (res.closed) return;
-      if (!outcome.ok) return answerFault(res, outcome);
+      if (!outcome.ok) return refuseOutcome(req, res, outcome);
       res.setHeader("Cache-Control", outcome.cacheControl ?? "no-store");
       res.json(outcome.body);
     };
@@ -101,10 +103,17 @@ export function fronts(
       if (unbound !== undefined) return unbound;
       return handle({ ...read.call, party, gone });
     };
-    const refuseParty: RequestHandler = (req, res, next) => {
+    const refuseParty: RequestHandler = async (req, res, next) => {
       const party = found.get(req);
-      if (party !== undefined && "ok" in party) return answerFault(res, party);
-      return next();
+      if (party === undefined || !("ok" in party)) return next();
+      return refuseOutcome(req, res, party);
+    };
+    // Else a flood of requests without credentials that hold became a flood of events.
+    const refuseOutcome = async (req: Request, res: Response, fault: Fault): Promise<void> => {
+      const party = found.get(req);
+      const known = party !== undefined && !("ok" in party) && isCounted(party);
+      const kept = known || fault.unrecorded === true || (await limits.records(req));
+      answerFault(res, kept ? fault : { ...fault, unrecorded: true });
     };
     return [
       requestLog({
@@ -113,7 +122,6 @@ export function fronts(
       }),
       refuseWhileDraining(isDraining, answer),
       authenticate,
-      limited(answer),
       refuseParty,
       contentType(TYPES, answer),
       ...jsonBody(TYPES, context.body, answer),
@@ -128,23 +136,15 @@ async function foundParty(
   req: Request,
   admitted: Admission,
   context: FrontContext,
+  limits: CallLimits,
 ): Promise<Party | Fault> {
   try {
-    return await partyOf(req, admitted, context);
+    return await partyOf(req, admitted, context, (party) => limits.party(req, party));
   } catch (error) {
     context.onFailure(error, "authentication");
     const message = "callers cannot be authenticated at the moment; try again soon";
     return refuse("unavailable", message, { retryAfter: 5 });
   }
-}
-
-/** Parties that have shown who they are are counted each, all others by where they call from. */
-function rateKey(party: Party | Fault | undefined, { socket }: Request): string {
-  if (party !== undefined && !("ok" in party)) {
-    if (party.kind === "host") return `host ${party.host.id}`;
-    if (party.kind === "agent") return `agent ${party.agent.id}`;
-  }
-  return `address ${socket.remoteAddress}`;
 }
 
 function noteParty(req: Request, party: Party): void {

@@ -145,24 +145,23 @@ export async function reactivate(
   };
 }
 
-/** Asks a user to take over an autonomous agent. @throws StorageError */
+/**
+ * Asks a user to take over an autonomous agent: for the agent itself and for its host alone, since who decides
+ * ends the agent and has its host.
+ *
+ * @throws StorageError
+ */
 export async function claim(
   body: JsonObject,
-  party: HostParty | NewHost,
+  party: AgentParty | HostParty,
   context: GrantingContext,
 ): Promise<Answer> {
   const id = textIn(body, "agent_id");
   if (!id.ok) return id;
   const asking = readAsking(body);
   if (!asking.ok) return asking;
-  const hostKey = await hostKeyOf(party);
-  if (!hostKey.ok) return hostKey;
-  const { hostName } = party.jwt;
-  const outcome = await context.registry.claim({
-    ...asking.value,
-    ...{ agent: id.value, hostKey: hostKey.key, hostThumbprint: hostKey.thumbprint },
-    ...(hostName === undefined ? {} : { hostName }),
-  });
+  const by = party.kind === "agent" ? { agent: party.agent.id } : { host: party.host.id };
+  const outcome = await context.registry.claim({ ...asking.value, agent: id.value, by });
   if (!outcome.ok) return registryFault(outcome);
   const { agent, host, grants, approval, userCode } = outcome;
   return {

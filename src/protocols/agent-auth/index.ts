@@ -2,7 +2,7 @@
  * An issuing agent over Agent-Auth 1.0-draft: hosts and agents that register themselves, grants that users
  * approve, and executions under them.
  *
- * @packageDocumentation
+ * @module proviso/agent-auth
  */
 
 export type { BodyLimits } from "../../http/body.js";

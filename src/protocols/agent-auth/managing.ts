@@ -6,8 +6,8 @@ import { type PartyContext, partyOf } from "./authenticating.js";
 import { readNames, textIn, wrong } from "./bodies.js";
 import { type Fault, refuse } from "./errors.js";
 import { foreignAgent, unknownAgent } from "./granting.js";
-import { readKey } from "./jwk.js";
 import type { AgentParty, HostParty } from "./party.js";
+import { readOwnKey } from "./possession.js";
 import { registryFault } from "./registry-fault.js";
 
 // How agents and hosts end and change their keys; enrolment; and what a resource server learns of an agent.
@@ -88,13 +88,16 @@ export async function revokeHost(
 export async function rotateAgentKey(
   body: JsonObject,
   party: HostParty,
-  registry: Registry,
+  context: PartyContext,
 ): Promise<Answer> {
+  const { registry } = context;
   const found = await ownAgent(body, party, registry);
   if (!found.ok) return found;
-  const key = await readKey(body["public_key"], "public_key");
-  if (!key.ok) return key;
-  const outcome = await registry.rotateAgentKey(found.agent.id, key.key, key.thumbprint);
+  const giving = { agent: found.agent.id, path: "/agent/rotate-key" };
+  const read = await readOwnKey(body, giving, context);
+  if (!read.ok) return read;
+  const { key, thumbprint } = read.value;
+  const outcome = await registry.rotateAgentKey(found.agent.id, key, thumbprint);
   if (!outcome.ok) return registryFault(outcome);
   return { ok: true, body: { agent_id: outcome.agent.id, status: outcome.agent.status } };
 }
@@ -103,25 +106,27 @@ export async function rotateAgentKey(
 export async function rotateHostKey(
   body: JsonObject,
   party: HostParty,
-  registry: Registry,
+  context: PartyContext,
 ): Promise<Answer> {
-  const key = await readKey(body["public_key"], "public_key");
-  if (!key.ok) return key;
-  const outcome = await registry.rotateHostKey(party.host.id, key.key, key.thumbprint);
+  const read = await readOwnKey(body, { path: "/host/rotate-key" }, context);
+  if (!read.ok) return read;
+  const { key, thumbprint } = read.value;
+  const outcome = await context.registry.rotateHostKey(party.host.id, key, thumbprint);
   if (!outcome.ok) return registryFault(outcome);
   return { ok: true, body: { host_id: outcome.host.id, status: outcome.host.status } };
 }
 
 /** Gives a host that a user has made its key, by the token that the user got for it. @throws StorageError */
-export async function enrollHost(body: JsonObject, registry: Registry): Promise<Answer> {
-  const key = await readKey(body["public_key"], "public_key");
-  if (!key.ok) return key;
+export async function enrollHost(body: JsonObject, context: PartyContext): Promise<Answer> {
   const token = textIn(body, "token");
   if (!token.ok) return token;
   const name = body["name"] === undefined ? undefined : textIn(body, "name");
   if (name !== undefined && !name.ok) return name;
-  const outcome = await registry.enrollHost({
-    ...{ token: token.value, key: key.key, thumbprint: key.thumbprint },
+  const read = await readOwnKey(body, { path: "/host/enroll" }, context);
+  if (!read.ok) return read;
+  const { key, thumbprint } = read.value;
+  const outcome = await context.registry.enrollHost({
+    ...{ token: token.value, key, thumbprint },
     ...(name === undefined ? {} : { name: name.value }),
   });
   if (!outcome.ok) return registryFault(outcome);

@@ -101,7 +101,7 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
     answer: ({ body, party }) => reactivate(body, party, context),
   });
   post("/agent/claim", {
-    admitted: "new-host",
+    admitted: "host-or-agent",
     answer: ({ body, party }) => claim(body, party, context),
   });
   post("/agent/introspect", {
@@ -118,12 +118,12 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
   });
   post("/agent/rotate-key", {
     admitted: "host",
-    answer: ({ body, party }) => rotateAgentKey(body, party, registry),
+    answer: ({ body, party }) => rotateAgentKey(body, party, context),
   });
 
   post("/host/enroll", {
     admitted: "any",
-    answer: ({ body }) => enrollHost(body, registry),
+    answer: ({ body }) => enrollHost(body, context),
   });
   post("/host/revoke", {
     admitted: "host",
@@ -131,7 +131,7 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
   });
   post("/host/rotate-key", {
     admitted: "host",
-    answer: ({ body, party }) => rotateHostKey(body, party, registry),
+    answer: ({ body, party }) => rotateHostKey(body, party, context),
   });
 }
 

@@ -49,7 +49,7 @@ export interface AgentAuthOptions {
 /** The same, on a server of its own. */
 export interface AgentAuthServerOptions
   extends AgentAuthOptions,
-    Partial<Pick<ServeOptions, "publicUrl" | "grace" | "health">> {}
+    Partial<Pick<ServeOptions, "publicUrl" | "trustedProxies" | "grace" | "health">> {}
 
 /** An issuing agent that is mounted. */
 export interface MountedAgentAuth extends Mounted {
@@ -83,11 +83,12 @@ export async function serveAgentAuth(
   options: AgentAuthServerOptions,
   address: ListenOptions = {},
 ): Promise<AgentAuthServer> {
-  const { publicUrl, grace, health, ...own } = options;
+  const { publicUrl, trustedProxies, grace, health, ...own } = options;
   const mount = await prepareAgentAuth(own);
   const { url, mounted, close } = await serve(
     {
-      ...{ publicUrl, timeout: own.timeout, grace, health, answer: faultWriter() },
+      ...{ publicUrl, trustedProxies, timeout: own.timeout, grace, health },
+      answer: faultWriter(),
       onFailure: failureLog(own.log),
     },
     address,

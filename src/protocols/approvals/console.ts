@@ -52,7 +52,10 @@ export interface ApprovalsOptions {
   readonly metrics?: AgentMetrics | undefined;
   /** Seconds that a session lives; 3600 unless given. */
   readonly lifetime?: number | undefined;
-  /** How often a user, or an address before sign-in, may ask; 300 times in 60 seconds unless given. */
+  /**
+   * How often a user, or an address before sign-in, may ask; 300 times in 60 seconds unless given. Sign-ins of
+   * an address count apart, up to the same limit. Behind a proxy, see `trustedProxies`.
+   */
   readonly rate?: RateLimit | undefined;
   readonly codes?: Partial<CodeLimits> | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
@@ -108,8 +111,9 @@ export function mountApprovals(options: ApprovalsOptions, place: Place): Mounted
     record: recordIn(ledger, clock),
   };
   const answer = faultPages(desk);
+  // It costs nothing, and a page that is refused is shown with it.
+  const style = express.Router().get("/style.css", styleSheet);
   const open = express.Router();
-  open.get("/style.css", styleSheet);
   loginRoutes(desk, open, { seal, secure, clock }, onFailure);
   const own = express.Router();
   own.use(requireUser(desk), refuseForgedForms(desk));
@@ -123,6 +127,7 @@ export function mountApprovals(options: ApprovalsOptions, place: Place): Mounted
     requestLog({ binding: "approvals", denialHeader: DENIAL_HEADER, log, metrics }),
     secureHeaders,
     refuseWhileDraining(place.isDraining, answer),
+    style,
     limitRequests(desk, rate),
     refuseFrames(desk),
     refuseCrossSite(desk),

@@ -2,6 +2,7 @@ import type { RequestHandler } from "express";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { RateLimit } from "../../http/callers.js";
 import type { FaultWriter } from "../../http/fault.js";
+import { addressKey } from "../../http/trusted-proxies.js";
 import { type Desk, type Refusal, refuse } from "./desk.js";
 import { formOf } from "./form.js";
 import { isFormOf } from "./session/sessions.js";
@@ -94,13 +95,23 @@ export function requireUser(desk: Desk): RequestHandler {
   };
 }
 
-/** Counts requests, by user where one is signed in, else by address, and refuses those beyond the limit. */
+/** The paths of a sign-in, below the console's. */
+const SIGN_IN = ["/login", "/callback"];
+
+/**
+ * Counts requests, by user where one is signed in, else by address, and refuses those beyond the limit. A
+ * sign-in counts apart, by address: pages that are shown to strangers use none of it up.
+ */
 export function limitRequests(desk: Desk, limit: RateLimit): RequestHandler {
-  const limiter = new RateLimiterMemory({ points: limit.requests, duration: limit.seconds });
+  const points = { points: limit.requests, duration: limit.seconds };
+  const pages = new RateLimiterMemory(points);
+  const signIns = new RateLimiterMemory(points);
   return async (req, res, next) => {
-    const user = desk.sessions.of(req)?.principal;
+    const isSignIn = SIGN_IN.includes(req.path);
+    const user = isSignIn ? undefined : desk.sessions.of(req)?.principal;
+    const key = JSON.stringify(user === undefined ? { at: addressKey(req) } : { user });
     try {
-      await limiter.consume(JSON.stringify(user === undefined ? { at: req.ip ?? "" } : { user }));
+      await (isSignIn ? signIns : pages).consume(key);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));

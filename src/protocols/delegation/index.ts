@@ -2,7 +2,7 @@
  * Delegation between agents over HTTP, in the manner of SentryAgent: delegate, verify, revoke, introspect. What is
  * delegated is a capability with one hop more, so an agent can do the same offline.
  *
- * @packageDocumentation
+ * @module proviso/delegation
  */
 export type { ListedAgent } from "../../agent/delegation/agents.js";
 export type { Delegation, DelegationRequest } from "../../agent/delegation/delegating.js";

@@ -30,7 +30,7 @@ export interface DelegationServerOptions extends DelegationOptions {
 /** The same, on a server of its own. */
 export interface OwnDelegationServerOptions
   extends DelegationServerOptions,
-    Partial<Pick<ServeOptions, "publicUrl" | "grace" | "health">> {}
+    Partial<Pick<ServeOptions, "publicUrl" | "trustedProxies" | "grace" | "health">> {}
 
 /** Delegation that is being served. */
 export interface DelegationServer {
@@ -106,10 +106,10 @@ export async function serveDelegation(
   options: OwnDelegationServerOptions,
   address: ListenOptions = {},
 ): Promise<DelegationServer> {
-  const { publicUrl, grace, health, ...own } = options;
+  const { publicUrl, trustedProxies, grace, health, ...own } = options;
   const onFailure = failureLog(options.log);
   const { mounted, close } = await serve(
-    { publicUrl, grace, health, answer: answerFault, onFailure },
+    { publicUrl, trustedProxies, grace, health, answer: answerFault, onFailure },
     address,
     (place) => mountDelegation(own, place),
   );

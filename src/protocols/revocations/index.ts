@@ -2,7 +2,7 @@
  * An issuer's revocation list, read by services that have no root key: what publishes it, and the copy that
  * a service keeps. Runs everywhere.
  *
- * @packageDocumentation
+ * @module proviso/revocations
  */
 export { ClientError, type ClientErrorCode } from "../../client/client-error.js";
 export { AgentFault } from "../../client/fault.js";

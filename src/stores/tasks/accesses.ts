@@ -35,13 +35,13 @@ const LINK_BYTES = 128;
 
 /**
  * The number of an access, which is written down if it is new, and counts against the quota of its
- * principal then.
+ * principal then; with the bytes that were written.
  */
 export async function putAccess(
   db: Kysely<StoreTables>,
   { tenant, access }: Viewer,
   now: number,
-): Promise<number> {
+): Promise<{ readonly seq: number; readonly written: number }> {
   const paths = sortedPaths(access);
   const columns = {
     tenant: JSON.stringify(tenant),
@@ -55,7 +55,7 @@ export async function putAccess(
     .where("key", "=", key)
     .executeTakeFirst();
   // What was used within the day is not pruned, and need not be written.
-  if (known !== undefined && known.used > now - DAY) return known.seq;
+  if (known !== undefined && known.used > now - DAY) return { seq: known.seq, written: 0 };
   const ids = paths.map((path) => [...new Set(path)]);
   const names = Buffer.byteLength(columns.tenant + columns.principal);
   const bytes = names + LINK_BYTES * ids.flat().length;
@@ -72,7 +72,7 @@ export async function putAccess(
     const insert = db.insertInto("link").values(links);
     await insert.onConflict((conflict) => conflict.doNothing()).execute();
   }
-  return seq;
+  return { seq, written: bytes };
 }
 
 function sortedPaths({ paths }: TaskAccess): readonly (readonly string[])[] {

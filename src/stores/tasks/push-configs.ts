@@ -75,8 +75,12 @@ export class PushConfigs implements PushNotificationStore {
       const bytes = Buffer.byteLength(body);
       const principal = JSON.stringify(viewer.access.principal);
       // A configuration stays its maker's.
-      const access = known?.access ?? (await putAccess(db, viewer, clock()));
-      await quota.assertRoom(db, principal, { tasks: 0, bytes: bytes - (known?.bytes ?? 0) });
+      const { seq: access, written } =
+        known === undefined
+          ? await putAccess(db, viewer, clock())
+          : { seq: known.access, written: 0 };
+      const more = { tasks: 0, bytes: bytes - (known?.bytes ?? 0) };
+      await quota.assertRoom(db, principal, more, written);
       const values = { saved: clock(), bytes, version, body };
       await db
         .insertInto("push")

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { LRUCache } from "lru-cache";
 import type { StoreTables } from "../database.js";
 
 /** What is kept for one principal at most. */
@@ -16,6 +17,16 @@ const QUOTA: TaskQuota = { tasks: 10_000, bytes: 64 * 2 ** 20 };
 /** What counts: tasks, and what they were made with and are sent to. */
 const TABLES = ["task", "push", "access"] as const;
 
+/**
+ * Of the room that a count has found, the share that may be filled before the next one: each of as many
+ * instances can fill its own, and none is beyond the quota. With little room left, each addition counts.
+ */
+const SHARE = 1 / 16;
+/** Milliseconds for which a count is taken for true. */
+const COUNTED = 60_000;
+/** Principals whose room is remembered. */
+const MAX_KNOWN = 10_000;
+
 /** A principal has as many tasks as are kept for it. The message is for the caller. */
 export class TaskQuotaError extends Error {
   override readonly name = "TaskQuotaError";
@@ -28,6 +39,8 @@ export class TaskQuotaError extends Error {
 /** Holds each principal to what is kept for it: a caller must not fill the disk. */
 export class Quota {
   readonly #quota: TaskQuota;
+  /** By principal, what may be added before its tasks are counted anew. */
+  readonly #room = new LRUCache<string, TaskQuota>({ max: MAX_KNOWN, ttl: COUNTED });
 
   /** @throws TypeError if a number is not whole, or less than 1. */
   constructor(quota: Partial<TaskQuota>) {
@@ -40,11 +53,31 @@ export class Quota {
 
   /**
    * @param principal - As a JSON string.
-   * @param more - What is to be added to what is written, the access that it is made with included.
+   * @param more - What is to be added to what is written.
+   * @param written - Bytes that the same call has written already, for the access that it is made with.
    * @throws TaskQuotaError if that is more than is kept for the principal.
    */
-  async assertRoom(db: Kysely<StoreTables>, principal: string, more: TaskQuota): Promise<void> {
+  async assertRoom(
+    db: Kysely<StoreTables>,
+    principal: string,
+    more: TaskQuota,
+    written = 0,
+  ): Promise<void> {
     if (more.tasks === 0 && more.bytes <= 0) return;
+    const known = this.#room.get(principal);
+    const left = known && {
+      tasks: known.tasks - more.tasks,
+      bytes: known.bytes - Math.max(0, more.bytes) - written,
+    };
+    if (left !== undefined && left.tasks >= 0 && left.bytes >= 0) {
+      this.#room.set(principal, left, { noUpdateTTL: true });
+      return;
+    }
+    this.#room.set(principal, await this.#counted(db, principal, more));
+  }
+
+  /** Counts what is kept for a principal. @returns What may be added before it is counted again. */
+  async #counted(db: Kysely<StoreTables>, principal: string, more: TaskQuota): Promise<TaskQuota> {
     const most = this.#quota;
     let { tasks, bytes } = more;
     for (const table of TABLES) {
@@ -65,6 +98,10 @@ export class Quota {
       const reason = `${size} of tasks for a principal, and with this one there would be more`;
       throw new TaskQuotaError(reason);
     }
+    return {
+      tasks: Math.floor((most.tasks - tasks) * SHARE),
+      bytes: Math.floor((most.bytes - bytes) * SHARE),
+    };
   }
 }
 

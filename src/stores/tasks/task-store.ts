@@ -66,6 +66,11 @@ export class TaskStore implements SdkTaskStore {
   readonly pushConfigs: PushConfigs;
   readonly #tasks: Tasks;
   readonly #lease: Lease;
+  /** The uses that a request's own task was begun with: nothing else is written to it while it runs. */
+  readonly #begun = new WeakMap<
+    ServerCallContext,
+    { readonly id: string; readonly uses: string }
+  >();
 
   /** @internal Use {@link openTaskStore}. */
   constructor(tasks: Tasks, lease: Lease) {
@@ -90,6 +95,9 @@ export class TaskStore implements SdkTaskStore {
       const earlier = await keepMessage(db, message, task.id, this.#tasks);
       if (earlier !== undefined) return { begun: false, ...earlier };
       const state = await this.#put(db, task, viewer, { may: isWaiting });
+      if (state === undefined) {
+        this.#begun.set(context, { id: task.id, uses: usesText(viewer.uses) });
+      }
       if (state === undefined || isWaiting(state)) return { begun: true };
       throw new UnsupportedOperationError(
         `Task ${task.id} ${isRunning(state) ? "is under way" : "has ended"} and takes no further message`,
@@ -115,6 +123,7 @@ export class TaskStore implements SdkTaskStore {
   async end(task: Task, context: ServerCallContext): Promise<boolean> {
     const viewer = viewerOf(context);
     return this.#tasks.write(async (db) => {
+      if (await this.#endBegun(db, task, viewer, context)) return true;
       if ((await rowOf(db, task.id)) === undefined) return false;
       const state = await this.#put(db, task, viewer, { may: goesOn, isEnd: true });
       return state !== undefined && goesOn(state);
@@ -232,8 +241,8 @@ export class TaskStore implements SdkTaskStore {
       const uses = usesText([...before, ...viewer.uses]);
       const columns = { ...fields, instance, uses, saved: clock() };
       if (known === undefined) {
-        const access = await putAccess(db, viewer, clock());
-        await quota.assertRoom(db, principal, { tasks: 1, bytes: columns.bytes });
+        const { seq: access, written } = await putAccess(db, viewer, clock());
+        await quota.assertRoom(db, principal, { tasks: 1, bytes: columns.bytes }, written);
         const id = JSON.stringify(task.id);
         await db
           .insertInto("task")
@@ -257,6 +266,33 @@ export class TaskStore implements SdkTaskStore {
       if (written > 0n) return known.state;
       // Another instance has been faster: PostgreSQL lets both read what was there before.
     }
+  }
+
+  /**
+   * Writes what a task has come to that this request has begun here, in one statement.
+   *
+   * @returns Whether it was still under way; if not, nothing is written.
+   */
+  async #endBegun(
+    db: Kysely<StoreTables>,
+    task: Task,
+    viewer: Viewer,
+    context: ServerCallContext,
+  ): Promise<boolean> {
+    const begun = this.#begun.get(context);
+    if (begun?.id !== task.id) return false;
+    const fields = columnsOf(task);
+    // What still runs keeps its lease.
+    if (isRunning(fields.state)) return false;
+    const uses = usesText([...usesIn(begun), ...viewer.uses]);
+    const { numUpdatedRows: written } = await db
+      .updateTable("task")
+      .set({ ...fields, instance: null, uses, saved: this.#tasks.clock() })
+      .where("id", "=", JSON.stringify(task.id))
+      .where("instance", "=", this.#lease.id)
+      .where("state", "=", TaskState.TASK_STATE_WORKING)
+      .executeTakeFirst();
+    return written > 0n;
   }
 
   /** Whether the party that made a task presents what covers it, now that the task has ended. */

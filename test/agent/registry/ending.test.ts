@@ -137,7 +137,12 @@ test("a user takes over an autonomous agent: it ends with its tokens, and the ho
   const { registry } = given;
   const alone = done(await registry.register(registration({ mode: "autonomous" })));
   const token = await given.agent.grantToken(alone.grants[0] ?? { id: "" });
-  const asking = { hostKey: keyOf("phone"), hostThumbprint: "phone" };
+  const asking = { by: { host: alone.host.id } };
+  const phone = done(await registry.createHost({ principal: "bob" })).host;
+  for (const by of [{ host: phone.id }, { agent: "none" }, {}]) {
+    const stranger = await registry.claim({ agent: alone.agent.id, by });
+    expect(refusalOf(stranger).code).toBe("unauthorized");
+  }
   const { approval, userCode = "" } = done(
     await registry.claim({ ...asking, agent: alone.agent.id }),
   );
@@ -166,7 +171,7 @@ test("an approver takes no agent over for a user that is named", async () => {
   const given = await bank({ anyone: true, settings: { approval: { approvers: ["dave"] } } });
   const { registry } = given;
   const alone = done(await registry.register(registration({ mode: "autonomous" })));
-  const asking = { hostKey: keyOf("phone"), hostThumbprint: "phone", loginHint: "bob" };
+  const asking = { by: { agent: alone.agent.id }, loginHint: "bob" };
   const { approval } = done(await registry.claim({ ...asking, agent: alone.agent.id }));
   await approve(given, approval, { as: "dave" });
   expect(await registry.agent(alone.agent.id)).toMatchObject({ status: "active" });
@@ -180,11 +185,23 @@ test("a claim that is denied leaves the agent as it is", async () => {
   const given = await bank({ anyone: true });
   const { registry } = given;
   const alone = done(await registry.register(registration({ mode: "autonomous" })));
-  const asking = { hostKey: keyOf("phone"), hostThumbprint: "phone", loginHint: "bob" };
+  const asking = { by: { agent: alone.agent.id }, loginHint: "bob" };
   const { approval } = done(await registry.claim({ ...asking, agent: alone.agent.id }));
   expect(await approve(given, approval, { as: "bob", answer: "deny" })).toMatchObject({ ok: true });
   expect(await registry.agent(alone.agent.id)).toMatchObject({ status: "active" });
   expect(await given.agent.grantToken(alone.grants[0] ?? { id: "" })).toBeDefined();
+});
+
+test("claims that wait count apart from what the agent asks for", async () => {
+  const given = await bank({ anyone: true, settings: { bounds: { pendingPerAgent: 2 } } });
+  const { registry } = given;
+  const alone = done(await registry.register(registration({ mode: "autonomous" })));
+  const asking = { agent: alone.agent.id, by: { host: alone.host.id } };
+  done(await registry.claim(asking));
+  done(await registry.claim(asking));
+  expect(refusalOf(await registry.claim(asking)).code).toBe("limit_exceeded");
+  const { approval } = done(await registry.register(registration({ agentThumbprint: "second" })));
+  expect(approval?.subject.kind).toBe("agent-grants");
 });
 
 test("an id is used once, for as long as it is remembered", async () => {

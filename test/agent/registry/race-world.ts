@@ -133,8 +133,8 @@ export async function autonomous({ registry }: Side, round: string): Promise<Wor
 /** Which a user is asked to take over. */
 export async function claimed(side: Side, round: string): Promise<World> {
   const { agent } = await autonomous(side, round);
-  const { agentKey: _, agentThumbprint: __, name: ___, mode: ____, ...host } = registration(round);
-  return worldOf(round, `user ${round}`, done(await side.registry.claim({ ...host, agent })));
+  const asked = await side.registry.claim({ agent, by: { agent } });
+  return worldOf(round, `user ${round}`, done(asked));
 }
 
 const decision =

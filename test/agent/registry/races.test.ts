@@ -87,10 +87,7 @@ const rotatesHost = (to: string): Step =>
   );
 const claims: Step = tried(
   "claim asked",
-  (registry, { agent, round }) => {
-    const { hostKey, hostThumbprint } = registration(round);
-    return registry.claim({ hostKey, hostThumbprint, agent });
-  },
+  (registry, { agent }) => registry.claim({ agent, by: { agent } }),
   GONE,
 );
 const reactivates: Step = async ({ later }, { agent }) => {

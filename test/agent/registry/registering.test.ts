@@ -384,3 +384,18 @@ test("a host that its user made gives its key by the enrolment token, once and i
   const wide = await registry.createHost({ principal: "alice", defaults: ["transfer_funds"] });
   expect(refusalOf(wide).code).toBe("invalid_capabilities");
 });
+
+test("a user makes so many hosts; one that is revoked, or was never enrolled in time, counts no more", async () => {
+  const given = await bank({ settings: { bounds: { hostsPerUser: 2 } } });
+  const { registry, clock } = given;
+  const make = (principal = "alice") => registry.createHost({ principal });
+  const { host } = done(await make());
+  done(await make());
+  expect(refusalOf(await make()).code).toBe("limit_exceeded");
+  done(await make("bob"));
+  done(await registry.revokeHost(host.id, { principal: "alice" }));
+  done(await make());
+  expect(refusalOf(await make()).code).toBe("limit_exceeded");
+  clock.now += 2 * 60 * 60 * 1000;
+  done(await make());
+});

@@ -96,6 +96,17 @@ async function sign(
     .sign(signer.secret);
 }
 
+/** Proves possession of a new key: a host's, or an agent's if it has an id. */
+export function proofOf(
+  bank: Bank,
+  key: Key,
+  path: string,
+  { agent, ...odd }: Odd & { readonly agent?: string } = {},
+): Promise<string> {
+  const claims = { iss: key.thumbprint, sub: agent, htu: `${bank.url}${path}` };
+  return sign(bank, agent === undefined ? "host+jwt" : "agent+jwt", key, claims, odd);
+}
+
 /** A host and an agent of it, as programs of their own. */
 export class Driver {
   readonly bank: Bank;

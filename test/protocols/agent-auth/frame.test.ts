@@ -1,3 +1,4 @@
+import { calculateJwkThumbprint, decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import type { AgentAuthCode } from "../../../src/protocols/agent-auth/index.js";
 import { ERROR_STATUS } from "../../../src/protocols/agent-auth/index.js";
@@ -65,6 +66,58 @@ test("each party calls so often, and an address without credentials that hold", 
   const late = await stranger.register();
   expect(said(late)).toBe("429 rate_limited");
   expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
+});
+
+test("a JWT beyond the limit is not used up, and its state is not asked", async () => {
+  const home = await bank({ rate: { requests: 2, seconds: 60 } });
+  const one = await linked(home);
+  for (const _ of [1, 2]) expect(said(await one.asAgent("/agent/status"))).toBe("200");
+  const jwt = await one.agentJwt();
+  const late = await send(`${home.url}/agent/status`, { jwt });
+  expect(said(late)).toBe("429 rate_limited");
+  const { jti = "" } = decodeJwt(jwt);
+  const { jwk } = one.agent;
+  const thumbprint = await calculateJwkThumbprint(jwk);
+  const until = home.clock.now + 60_000;
+  expect(await home.registry.useOnce(`jwt:${thumbprint}`, jti, until)).toBe(true);
+});
+
+test("an address whose JWTs do not hold is refused before they are looked at", async () => {
+  const home = await bank({ rate: { requests: 3, seconds: 60 } });
+  const one = await linked(home);
+  const other = await driver(home);
+  const forged = () => one.asAgent("/agent/status", undefined, { key: other.agent });
+  const answers: string[] = [];
+  for (const _ of [1, 2, 3, 4]) answers.push(said(await forged()));
+  expect(answers).toEqual([
+    ...["401 invalid_jwt", "401 invalid_jwt", "401 invalid_jwt", "429 rate_limited"],
+  ]);
+});
+
+test("the ledger keeps only so many refusals of strangers at one address", async () => {
+  const home = await bank({ rate: { requests: 1000, seconds: 60 } });
+  for (let at = 0; at < 70; at++) {
+    const answer = await send(`${home.url}/agent/status`, { jwt: "a.b.c" });
+    expect(said(answer)).toBe("401 invalid_jwt");
+  }
+  const refused = (await home.events()).filter(({ codes }) => codes?.includes("invalid_jwt"));
+  expect(refused).toHaveLength(60);
+});
+
+test("behind a trusted proxy, addresses are counted each; forwarded ones are ignored otherwise", async () => {
+  const rate = { requests: 2, seconds: 60 };
+  const asked = async (trustedProxies: readonly string[]): Promise<string[]> => {
+    const { url } = await bank({ rate, public: "*", trustedProxies });
+    const answers: string[] = [];
+    for (const from of ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2"]) {
+      const headers = { "X-Forwarded-For": from };
+      answers.push(said(await send(`${url}/capability/list`, { headers })));
+    }
+    return answers;
+  };
+  expect(await asked(["127.0.0.1"])).toEqual(["200", "200", "429 rate_limited", "200"]);
+  const one = ["200", "200", "429 rate_limited", "429 rate_limited"];
+  expect(await asked([])).toEqual(one);
 });
 
 test("nothing that is secret is logged or kept", async () => {

@@ -5,9 +5,11 @@ import {
   driver,
   granted,
   grantWords,
+  type Key,
   linked,
   newKey,
   type Odd,
+  proofOf,
   said,
   send,
 } from "./driver.js";
@@ -90,8 +92,10 @@ describe("keys", () => {
     const home = await bank();
     const one = await linked(home);
     const next = await newKey();
-    const rotate = (body: object) => one.asHost("/agent/rotate-key", body);
-    const body = { agent_id: one.agentId, public_key: next.jwk };
+    const path = "/agent/rotate-key";
+    const rotate = (body: object) => one.asHost(path, body);
+    const proof = await proofOf(home, next, path, { agent: one.agentId });
+    const body = { agent_id: one.agentId, public_key: next.jwk, proof };
     expect(said(await rotate({ ...body, public_key: {} }))).toBe("400 invalid_public_key");
     const p256 = { kty: "EC", crv: "P-256", x: "A", y: "B" };
     expect(said(await rotate({ ...body, public_key: p256 }))).toBe("400 unsupported_algorithm");
@@ -111,9 +115,12 @@ describe("keys", () => {
     const one = await linked(home);
     const next = await newKey();
     const other = await linked(home);
-    const taken = await one.asHost("/host/rotate-key", { public_key: other.host.jwk });
+    const path = "/host/rotate-key";
+    const rotate = async (key: Key) =>
+      one.asHost(path, { public_key: key.jwk, proof: await proofOf(home, key, path) });
+    const taken = await rotate(other.host);
     expect(said(taken)).toBe("409 key_in_use");
-    const answer = await one.asHost("/host/rotate-key", { public_key: next.jwk });
+    const answer = await rotate(next);
     expect(answer.body["status"]).toBe("active");
     expect(said(await one.asHost("/capability/list"))).toBe("401 host_not_found");
     const byId = { claims: { iss: String(answer.body["host_id"]), host_public_key: undefined } };
@@ -122,6 +129,75 @@ describe("keys", () => {
     same.agentId = one.agentId;
     expect(said(await same.asHost(`/agent/status?agent_id=${one.agentId}`))).toBe("200");
     expect(said(await same.asAgent("/agent/status"))).toBe("200");
+  });
+});
+
+describe("a new key", () => {
+  const ODD: readonly [
+    about: string,
+    expected: string,
+    proof: (home: Bank, key: Key, path: string, agent: string | undefined) => unknown,
+  ][] = [
+    ["without a proof", "400 invalid_request", () => undefined],
+    ["with a proof that is no JWT", "401 invalid_jwt", () => "proof"],
+    [
+      "signed under another key",
+      "401 invalid_jwt",
+      async (home, key, path, agent) =>
+        proofOf(home, key, path, { ...of(agent), key: await newKey() }),
+    ],
+    [
+      "for another address",
+      "401 invalid_jwt",
+      (home, key, _, agent) => proofOf(home, key, "/agent/status", of(agent)),
+    ],
+    [
+      "for another server",
+      "401 invalid_jwt",
+      (home, key, path, agent) =>
+        proofOf(home, key, path, { ...of(agent), claims: { aud: "https://other.example" } }),
+    ],
+    [
+      "of another party",
+      "401 invalid_jwt",
+      (home, key, path, agent) =>
+        proofOf(home, key, path, { ...of(agent), claims: { iss: "x", sub: "agent_x" } }),
+    ],
+    [
+      "of the other kind",
+      "401 invalid_jwt",
+      (home, key, path, agent) => proofOf(home, key, path, agent === undefined ? of("x") : {}),
+    ],
+  ];
+  const of = (agent: string | undefined) => (agent === undefined ? {} : { agent });
+
+  test.each(ODD)("is refused %s", async (_, expected, proofIn) => {
+    const home = await bank();
+    const one = await linked(home);
+    const made = await home.registry.createHost({ principal: "mallory" });
+    const victim = await newKey();
+    const give = async (path: string, members: object, agent?: string) => {
+      const proof = await proofIn(home, victim, path, agent);
+      return said(await one.asHost(path, { ...members, public_key: victim.jwk, proof }));
+    };
+    const token = made.ok ? made.enrolmentToken : undefined;
+    expect(await give("/host/enroll", { token })).toBe(expected);
+    expect(await give("/host/rotate-key", {})).toBe(expected);
+    const { agentId } = one;
+    expect(await give("/agent/rotate-key", { agent_id: agentId }, agentId)).toBe(expected);
+    // The key is still its owner's to register.
+    expect(await home.registry.hostByKey(victim.thumbprint)).toBeUndefined();
+    expect(said(await one.asAgent("/agent/status"))).toBe("200");
+  });
+
+  test("a proof is good once", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const next = await newKey();
+    const proof = await proofOf(home, next, "/agent/rotate-key", { agent: one.agentId });
+    const body = { agent_id: one.agentId, public_key: next.jwk, proof };
+    expect(said(await one.asHost("/agent/rotate-key", body))).toBe("200");
+    expect(said(await one.asHost("/agent/rotate-key", body))).toBe("401 jti_replay");
   });
 });
 
@@ -185,17 +261,23 @@ describe("enrolment", () => {
     const token = made.ok ? made.enrolmentToken : undefined;
     const one = await driver(home);
     const enroll = (body: object) => send(`${home.url}/host/enroll`, { json: body });
-    const body = { token, public_key: one.host.jwk };
+    const proved = async ({ host }: Driver) => {
+      const proof = await proofOf(home, host, "/host/enroll");
+      return { token, public_key: host.jwk, proof };
+    };
+    const body = await proved(one);
     expect(said(await enroll({ ...body, public_key: {} }))).toBe("400 invalid_public_key");
     expect(said(await enroll({ public_key: one.host.jwk }))).toBe("400 invalid_request");
     expect(said(await enroll({ ...body, name: 7 }))).toBe("400 invalid_request");
-    expect(said(await enroll({ ...body, token: "made up" }))).toBe("401 enrollment_token_invalid");
+    expect(said(await enroll({ ...(await proved(one)), token: "made up" }))).toBe(
+      "401 enrollment_token_invalid",
+    );
     expect((await enroll(body)).body).toEqual({
       ...{ hostId: made.ok && made.host.id, name: "Laptop", status: "active" },
       default_capabilities: ["check_balance", "list_payees"],
     });
     const other = await driver(home);
-    const again = await enroll({ ...body, public_key: other.host.jwk });
+    const again = await enroll(await proved(other));
     expect(said(again)).toBe("401 enrollment_token_invalid");
     expect((await one.register()).body["status"]).toBe("active");
   });
@@ -206,7 +288,8 @@ describe("enrolment", () => {
     const one = await driver(home);
     home.clock.now += 2 * 60 * 60 * 1000;
     const token = made.ok ? made.enrolmentToken : undefined;
-    const json = { token, public_key: one.host.jwk };
+    const proof = await proofOf(home, one.host, "/host/enroll");
+    const json = { token, public_key: one.host.jwk, proof };
     const answer = await send(`${home.url}/host/enroll`, { json });
     expect(said(answer)).toBe("401 enrollment_token_expired");
   });
@@ -235,6 +318,30 @@ describe("claiming", () => {
     expect(said(await claim({ agent_id: one.agentId }))).toBe("400 unsupported_mode");
     expect(said(await claim({ agent_id: "agent_x" }))).toBe("404 agent_not_found");
     expect(said(await claim({}))).toBe("400 invalid_request");
-    expect(said(await send(`${home.url}/agent/claim`, { json: {} }))).toBe("401 invalid_jwt");
+    expect(said(await send(`${home.url}/agent/claim`, { json: {} }))).toBe("401 unauthorized");
+  });
+
+  test("is asked by the agent or its host alone, and shows another party nothing", async () => {
+    const home = await bank();
+    const one = await driver(home);
+    await one.register({ mode: "autonomous" });
+    const other = await linked(home, "mallory");
+    const stranger = await driver(home);
+    const json = { agent_id: one.agentId, login_hint: "mallory" };
+    const refused = [
+      await other.asHost("/agent/claim", json),
+      await other.asAgent("/agent/claim", json),
+      await stranger.asHost("/agent/claim", json),
+    ];
+    expect(refused.map(said)).toEqual([
+      "403 unauthorized",
+      "403 unauthorized",
+      "401 host_not_found",
+    ]);
+    for (const { body } of refused) expect(Object.keys(body).sort()).toEqual(["error", "message"]);
+    expect(await home.registry.approvals.waitingFor("mallory")).toEqual([]);
+    expect(await home.registry.hostByKey(stranger.host.thumbprint)).toBeUndefined();
+    expect(said(await one.execute("list_payees", {}))).toBe("200");
+    expect(said(await one.asAgent("/agent/claim", { agent_id: one.agentId }))).toBe("200");
   });
 });

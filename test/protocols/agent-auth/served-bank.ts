@@ -150,7 +150,14 @@ export interface BankOptions
   extends Partial<
     Pick<
       AgentAuthServerOptions,
-      "public" | "rate" | "body" | "timeout" | "mostRunning" | "publicUrl" | "verificationUrl"
+      | "public"
+      | "rate"
+      | "body"
+      | "timeout"
+      | "mostRunning"
+      | "publicUrl"
+      | "trustedProxies"
+      | "verificationUrl"
     >
   > {
   readonly settings?: RegistrySettings;

@@ -220,7 +220,8 @@ describe("a request for no capability", () => {
       ...{ name: "Nightly", mode: "autonomous" },
     });
     if (!alone.ok) throw new Error(alone.message);
-    const claimed = await console.registry.claim({ ...hosts, agent: alone.agent.id });
+    const by = { host: alone.host.id };
+    const claimed = await console.registry.claim({ agent: alone.agent.id, by });
     if (!claimed.ok || claimed.approval === undefined) throw new Error("nothing waits");
     const carol = await console.signedIn("carol");
     const page = await carol.post("/device", { user_code: claimed.userCode ?? "" }, "/device");

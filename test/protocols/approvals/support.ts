@@ -38,6 +38,7 @@ export interface TestConsoleOptions
   extends Partial<Pick<ApprovalsOptions, "login" | "rate" | "codes" | "lifetime">> {
   readonly settings?: RegistrySettings;
   readonly publicUrl?: string;
+  readonly trustedProxies?: readonly string[];
   /** Any free one unless given. */
   readonly port?: number;
 }
@@ -129,7 +130,7 @@ export function tokenOf(user: User): string {
 
 /** Starts a console on a free port of 127.0.0.1. */
 export async function startConsole(options: TestConsoleOptions = {}): Promise<TestConsole> {
-  const { settings = {}, publicUrl, port: wanted, login, ...others } = options;
+  const { settings = {}, publicUrl, trustedProxies, port: wanted, login, ...others } = options;
   // Stands still, but where a test sets it ahead.
   let now = Date.now();
   const clock = (): number => now;
@@ -165,7 +166,11 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   const port = wanted ?? (publicUrl === undefined ? 0 : await freePort());
   const server = await serve(
     {
-      ...{ publicUrl, onFailure: (error) => write({ error: String(error) }, "failure") },
+      ...{
+        publicUrl,
+        trustedProxies,
+        onFailure: (error) => write({ error: String(error) }, "failure"),
+      },
       answer: (res, { status, reason }) => void res.status(status).json({ reason }),
     },
     { port },

@@ -1,7 +1,7 @@
 /**
  * The holder's side of A2A: ask for capabilities, attach them to the SDK's client, understand refusals.
  *
- * @packageDocumentation
+ * @module proviso/a2a/client
  */
 export { CAPABILITY_HEADER } from "../../../http/headers.js";
 export { AMBIENT, AUTHORITY_HEADER, EXTENSION_URI } from "../extension.js";

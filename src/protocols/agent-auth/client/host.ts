@@ -3,7 +3,7 @@ import { assertMembers } from "../../../caveats/known-members.js";
 import { textIn } from "../../../client/received.js";
 import { AgentAuthAgent } from "./agent.js";
 import { type AskOptions, askingBody, type CapabilityAsked } from "./asking.js";
-import { generateKey, type PrivateKey, type Signer, signer } from "./keys.js";
+import { generateKey, type JwtClaims, type PrivateKey, type Signer, signer } from "./keys.js";
 import {
   agentIn,
   type Discovery,
@@ -107,15 +107,22 @@ export class AgentAuthClient {
 
   /** Gives an agent another key; open the agent with it from then on. */
   async rotateAgentKey(agentId: string, agentKey: PrivateKey): Promise<void> {
-    const { publicKey } = await signer(agentKey, this.#clock, "agentKey");
-    const body = { agent_id: agentId, public_key: publicKey };
-    await this.#post("rotate_key", "/agent/rotate-key", body);
+    const next = await signer(agentKey, this.#clock, "agentKey");
+    const path = "/agent/rotate-key";
+    const proof = await next.sign("agent+jwt", {
+      ...this.#proving(path, this.#host.thumbprint),
+      sub: agentId,
+    });
+    await this.#post("rotate_key", path, { agent_id: agentId, public_key: next.publicKey, proof });
   }
 
   /** Gives the host another key; it counts at once. */
   async rotateHostKey(hostKey: PrivateKey): Promise<void> {
     const next = await signer(hostKey, this.#clock, "hostKey");
-    await this.#post("rotate_host_key", "/host/rotate-key", { public_key: next.publicKey });
+    const path = "/host/rotate-key";
+    const claims = this.#proving(path, next.thumbprint);
+    const proof = await next.sign("host+jwt", claims);
+    await this.#post("rotate_host_key", path, { public_key: next.publicKey, proof });
     this.#host = next;
   }
 
@@ -127,12 +134,21 @@ export class AgentAuthClient {
   /** Makes this host known by the token that its user got for it. @returns The host's id. */
   async enroll(token: string): Promise<string> {
     const { hostName: name } = this.#options;
+    const path = "/host/enroll";
+    const claims = this.#proving(path, this.#host.thumbprint);
+    const proof = await this.#host.sign("host+jwt", claims);
     const body = {
-      ...{ token, public_key: this.#host.publicKey },
+      ...{ token, public_key: this.#host.publicKey, proof },
       ...(name === undefined ? {} : { name }),
     };
-    const answer = await this.#wire.ask("", "/host/enroll", { body });
+    const answer = await this.#wire.ask("", path, { body });
     return textIn(answer["hostId"]) ?? this.#host.thumbprint;
+  }
+
+  /** What a JWT says that proves possession of a new key. */
+  #proving(path: string, iss: string): JwtClaims {
+    const { issuer } = this.discovery;
+    return { iss, aud: issuer, htm: "POST", htu: `${issuer.replace(/\/$/, "")}${path}` };
   }
 
   async #post(name: string, path: string, body: JsonObject): Promise<JsonObject> {

@@ -2,7 +2,7 @@
  * An agent's side of Agent-Auth: a host's key, its agents, what they may do, and executing it here or at a
  * location.
  *
- * @packageDocumentation
+ * @module proviso/agent-auth/client
  */
 
 export { ClientError, type ClientErrorCode } from "../../../client/client-error.js";

@@ -20,7 +20,7 @@ export async function generateKey(): Promise<PrivateKey> {
 }
 
 /** What a JWT says beside what {@link Signer} says itself. */
-interface JwtClaims extends JsonObject {
+export interface JwtClaims extends JsonObject {
   readonly iss: string;
   readonly aud: string;
 }

@@ -1,6 +1,5 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Request, Response } from "express";
-import { LRUCache } from "lru-cache";
 import { isIdentity } from "../../../auth/identity.js";
 import { encodeBase64url } from "../../../bytes/base64.js";
 import { isObject } from "../../../bytes/json.js";
@@ -28,7 +27,6 @@ export interface SessionsOptions {
 }
 
 const MOST_CODES = 4;
-const MOST_ENDED = 10_000;
 
 /**
  * Sessions in sealed cookies: the server keeps none, except which ones ended before their time. Another
@@ -37,7 +35,11 @@ const MOST_ENDED = 10_000;
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #cookie: SealedCookie;
-  readonly #ended = new LRUCache<string, true>({ max: MOST_ENDED });
+  /**
+   * Sessions that ended before their time, by when that is over. None is dropped before: it would come back.
+   * A user makes one of them only by signing in and out, which is limited.
+   */
+  readonly #ended = new Map<string, number>();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -71,7 +73,13 @@ export class Sessions {
 
   /** Signs the user out: the cookie is good no more, a copy of it neither. */
   end(res: Response, session: Session): void {
-    this.#ended.set(session.id, true);
+    const now = this.#options.clock();
+    // All live equally long, so those that are over are among the first, or soon will be.
+    for (const [id, ends] of this.#ended) {
+      if (ends > now) break;
+      this.#ended.delete(id);
+    }
+    this.#ended.set(session.id, session.ends);
     this.#cookie.clear(res);
   }
 }

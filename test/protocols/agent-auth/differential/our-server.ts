@@ -51,7 +51,7 @@ export async function startOurs(): Promise<AgentAuthServer> {
       defaults: DEFAULTS,
       bounds: {
         ...{ pendingHosts: UNLIMITED, agentsPerHost: UNLIMITED, grantsPerAgent: UNLIMITED },
-        ...{ pendingPerAgent: UNLIMITED, pendingPerHost: UNLIMITED },
+        ...{ pendingPerAgent: UNLIMITED, pendingPerHost: UNLIMITED, hostsPerUser: UNLIMITED },
       },
     },
   });

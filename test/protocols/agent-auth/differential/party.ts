@@ -49,6 +49,19 @@ export interface Sending {
   readonly contentType?: string;
 }
 
+/** A body with a new key, and the proof of possessing it that our server needs. */
+export async function keyBody(
+  server: AgentAuthServer,
+  path: string,
+  key: PartyKey,
+  agent?: string,
+): Promise<{ public_key: JWK; proof: string }> {
+  const typ = agent === undefined ? "host+jwt" : "agent+jwt";
+  const htu = `${server.issuer}${path}`;
+  const claims = { ...fresh(server), iss: key.thumbprint, sub: agent, htu };
+  return { public_key: key.public, proof: await signed(key, { typ }, claims) };
+}
+
 /** What a server answered. */
 export interface Answer {
   readonly method: string;

@@ -1,5 +1,5 @@
 import { LOCATION } from "../bank.js";
-import { newKey, send } from "../party.js";
+import { keyBody, newKey, type PartyKey, send } from "../party.js";
 import type { Flow } from "./flow.js";
 
 /** Introspection, status, and hosts that come by a claim or an enrolment. */
@@ -84,20 +84,22 @@ export const CREDENTIALS: readonly Flow[] = [
       const agent = await host.agent();
       await host.register(agent, { mode: "autonomous" });
       const claimant = await stage.party();
-      const claim = (agentId: unknown) =>
-        claimant.send("POST", "/agent/claim", { agent_id: agentId });
-      const { agent: delegated } = await stage.linked();
+      await claimant.register(await claimant.agent(), { mode: "autonomous" });
+      const { agent: delegated, host: other } = await stage.linked();
+      const claim = (agentId: unknown, by = host) =>
+        by.send("POST", "/agent/claim", { agent_id: agentId });
       await stage.see(
         "no credential",
         send(stage.server, "POST", "/agent/claim", { body: { agent_id: agent.id } }),
       );
       await stage.see("unknown agent", claim("unknown"));
-      await stage.see("a delegated agent", claim(delegated.id));
+      await stage.see("a delegated agent", claim(delegated.id, other));
       await stage.see("no agent", claim(undefined));
       const refused = await stage.see("an autonomous agent", claim(agent.id));
       await stage.see("status while it is asked", agent.send("GET", "/agent/status"));
       await stage.server.alice.deny(agent.asked(refused));
       await stage.see("denied: status", agent.send("GET", "/agent/status"));
+      await stage.see("by another host", claim(agent.id, claimant));
       const asked = await stage.see("again", claim(agent.id));
       await stage.server.alice.approve(agent.asked(asked));
       await stage.see("claimed: status by the agent", agent.send("GET", "/agent/status"));
@@ -121,7 +123,11 @@ export const CREDENTIALS: readonly Flow[] = [
       const token = await stage.server.alice.enrolmentToken();
       const host = await stage.party();
       const enrol = (body: object) => send(stage.server, "POST", "/host/enroll", { body });
-      const body = { token, public_key: host.key.public };
+      const proved = async (key: PartyKey) => ({
+        token,
+        ...(await keyBody(stage.server, "/host/enroll", key)),
+      });
+      const body = await proved(host.key);
       await stage.see("a wrong token", enrol({ ...body, token: "x".repeat(43) }));
       await stage.see("no key", enrol({ ...body, public_key: {} }));
       await stage.see(
@@ -129,9 +135,12 @@ export const CREDENTIALS: readonly Flow[] = [
         enrol({ ...body, public_key: { kty: "EC", crv: "P-256", x: "a", y: "b" } }),
       );
       await stage.see("no token", enrol({ public_key: host.key.public }));
-      const enrolled = await stage.see("with the token", enrol({ ...body, name: "laptop" }));
+      const enrolled = await stage.see(
+        "with the token",
+        enrol({ ...(await proved(host.key)), name: "laptop" }),
+      );
       host.hostId = (enrolled.body as { hostId?: string }).hostId;
-      await stage.see("the token again", enrol({ ...body, public_key: (await newKey()).public }));
+      await stage.see("the token again", enrol(await proved(await newKey())));
       const agent = await host.agent();
       await stage.see("an agent with the defaults", host.register(agent));
       await stage.see("execute", agent.execute("check_balance", { account_id: "a" }));

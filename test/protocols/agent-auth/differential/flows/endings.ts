@@ -1,4 +1,4 @@
-import { newKey, send } from "../party.js";
+import { keyBody, newKey, send } from "../party.js";
 import { type Flow, P256 } from "./flow.js";
 
 /** What ends or renews authority: revocation, expiry and new keys. */
@@ -52,8 +52,9 @@ export const ENDINGS: readonly Flow[] = [
       await stage.see("execute", agent.execute("check_balance", { account_id: "a" }));
       await stage.see("introspect", stage.introspect(agent));
       await stage.see("reactivate", host.send("POST", "/agent/reactivate", body));
-      const rotation = { ...body, public_key: (await newKey()).public };
-      await stage.see("rotate-key", host.send("POST", "/agent/rotate-key", rotation));
+      const rotating = "/agent/rotate-key";
+      const given = await keyBody(stage.server, rotating, await newKey(), agent.id);
+      await stage.see("rotate-key", host.send("POST", rotating, { ...body, ...given }));
       const grants = { ...body, capabilities: ["check_balance"] };
       await stage.see("revoke-capability", host.send("POST", "/agent/revoke-capability", grants));
       await stage.see("by itself", other.send("POST", path, {}));
@@ -118,7 +119,8 @@ export const ENDINGS: readonly Flow[] = [
       const { host: other } = await stage.linked();
       const path = "/agent/rotate-key";
       const next = await newKey();
-      const body = { agent_id: agent.id, public_key: next.public };
+      const proved = (id: string | undefined) => keyBody(stage.server, path, next, id);
+      const body = { agent_id: agent.id, ...(await proved(agent.id)) };
       await stage.see("no credential", send(stage.server, "POST", path, { body }));
       await stage.see("by another host", other.send("POST", path, body));
       await stage.see("by the agent", agent.send("POST", path, body));
@@ -128,13 +130,16 @@ export const ENDINGS: readonly Flow[] = [
       const rejected = await host.agent();
       const asked = await host.register(rejected, { capabilities: ["delete_payee"] });
       await stage.server.alice.deny(rejected.asked(asked));
-      const itsKey = { ...body, agent_id: rejected.id };
+      const itsKey = { agent_id: rejected.id, ...(await proved(rejected.id)) };
       await stage.see("a rejected agent", host.send("POST", path, itsKey));
       await stage.see("by the host", host.send("POST", path, body));
       await stage.see("the old key", agent.send("GET", "/agent/status"));
       agent.key = next;
       await stage.see("the new key", agent.send("GET", "/agent/status"));
-      await stage.see("the same key once more", host.send("POST", path, body));
+      const again = { ...body, ...(await proved(agent.id)) };
+      await stage.see("the same key once more", host.send("POST", path, again));
+      const unproved = { agent_id: agent.id, public_key: (await newKey()).public };
+      await stage.see("a key without a proof", host.send("POST", path, unproved));
     },
   },
   {
@@ -152,7 +157,7 @@ export const ENDINGS: readonly Flow[] = [
       await stage.see("no key", host.send("POST", path, { public_key: {} }));
       const rotated = await stage.see(
         "by the host",
-        host.send("POST", path, { public_key: next.public }),
+        host.send("POST", path, await keyBody(stage.server, path, next)),
       );
       await stage.see("the old key", host.send("GET", `/agent/status?agent_id=${agent.id}`));
       await stage.see("the agent under the old host's name", agent.send("GET", "/agent/status"));

@@ -1,6 +1,6 @@
 import type { Random } from "../../../../fuzz/random.js";
 import { CAPABILITIES } from "../bank.js";
-import { newKey, type Sending } from "../party.js";
+import { keyBody, newKey, type Sending } from "../party.js";
 import { drawBodyFault } from "./bodies.js";
 import { drawCredential, type Signer } from "./credentials.js";
 import { ROLES, type World } from "./world.js";
@@ -257,7 +257,11 @@ const ENDPOINTS: readonly Endpoint[] = [
     changes: true,
     draw: (random) => {
       const agent = drawAgentId(random, "spare");
-      return async (world) => ({ agent_id: agent(world), public_key: (await newKey()).public });
+      return async (world) => {
+        const id = agent(world);
+        const body = await keyBody(world.server, "/agent/rotate-key", await newKey(), id);
+        return { agent_id: id, ...body };
+      };
     },
   },
   { method: "POST", path: "/agent/claim", who: "host", draw: drawAgent("spare") },
@@ -265,7 +269,10 @@ const ENDPOINTS: readonly Endpoint[] = [
     method: "POST",
     path: "/host/enroll",
     who: "none",
-    draw: () => async () => ({ token: "x".repeat(43), public_key: (await newKey()).public }),
+    draw: () => async (world) => ({
+      token: "x".repeat(43),
+      ...(await keyBody(world.server, "/host/enroll", await newKey())),
+    }),
   },
 ];
 

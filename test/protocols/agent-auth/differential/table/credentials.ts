@@ -168,17 +168,33 @@ export const CREDENTIALS: Section = {
       places: [{ step: /expired/, path: "outcome", reference: "200", ours: "403 agent_expired" }],
     },
     {
-      what: "`POST /host/rotate-key` without a Host JWT",
+      what: "`POST /host/rotate-key` and `/agent/claim` without a JWT",
       reference: "401 `invalid_jwt`",
       ours: "401 `unauthorized`",
       reason: "gap in the text",
       why: "as on every other endpoint",
       places: [
         {
-          endpoint: /host\/rotate-key/,
+          endpoint: /host\/rotate-key|agent\/claim/,
           path: "outcome",
           reference: "401 invalid_jwt",
           ours: "401 unauthorized",
+        },
+      ],
+    },
+    {
+      what: "a new key, at enrolment and key rotation",
+      reference: "taken without a signature under it",
+      ours: "400 `invalid_request` without `proof`, a JWT under the new key for this address",
+      reason: "bug of theirs",
+      why: "a party could give another's public key as its own, and the other would pass for that party",
+      places: [
+        {
+          endpoint: /rotate-key/,
+          step: /a key without a proof/,
+          path: "outcome",
+          reference: "200",
+          ours: "400 invalid_request",
         },
       ],
     },

@@ -43,6 +43,21 @@ export const REGISTRY: Section = {
       ],
     },
     {
+      what: "a claim by another host than the agent's",
+      reference: "opens an approval, and shows the agent with its grants",
+      ours: "403 `unauthorized`; a JWT of the agent or of its host claims",
+      reason: "bug of theirs",
+      why: "any user who knows an agent's id could end it, and link its host to himself",
+      places: [
+        {
+          endpoint: /agent\/claim/,
+          path: "outcome",
+          reference: /^(200|400 unsupported_mode|409 agent_claimed)/,
+          ours: "403 unauthorized",
+        },
+      ],
+    },
+    {
       what: "an agent that is claimed already",
       reference: "409 `agent_claimed` for a claim, 403 otherwise",
       ours: "403 `agent_claimed`",

@@ -1,0 +1,37 @@
+export interface Size {
+  rounds: number;
+  milliseconds: number;
+}
+export interface Contender {
+  name: string;
+  /** Works for about so many milliseconds; gives nanoseconds each. */
+  sample: (milliseconds: number) => Promise<number>;
+}
+/** Nanoseconds of each round, by the name of the contender. */
+export type Rounds = Record<string, number[]>;
+export interface Plot {
+  /** Its name in `docs/bench`, without the extension. */
+  file: string;
+  title: string;
+  x: string;
+  y: string;
+  /** The line that explains it. */
+  says: string;
+  lines: { name: string; points: [number, number][] }[];
+}
+/** What a part of the benchmark gives: a table, ratios by name, and lines to be drawn. */
+export interface Figures {
+  title: string;
+  about: string;
+  columns: string[];
+  rows: (string | number | null)[][];
+  ratios: Record<string, number>;
+  plots?: Plot[];
+}
+export function median(values: readonly number[]): number;
+export function ratio(rounds: Rounds, first: string, second: string): number | undefined;
+export function here(name: string, operation: () => unknown): Contender;
+export function inTurns(contenders: readonly Contender[], size: Size): Promise<Rounds>;
+export function rounded(value: number): number;
+export function each<T>(pool: readonly T[], operation: (one: T) => unknown): () => unknown;
+export function microseconds(rounds: Rounds, name: string): number | null;

@@ -1,0 +1,3 @@
+import type { Plot } from "./measure.mjs";
+
+export function svg(plot: Plot): string;

@@ -1,0 +1,65 @@
+import { isJsonObject, type Json } from "../src/bytes/json.js";
+import { importKeyring, type Keyring } from "../src/issuer/keyring.js";
+import type { RootJwk } from "../src/issuer/root-jwk.js";
+import type { Context } from "./context.js";
+import { asUsage, usageError } from "./exit.js";
+import { readTextArgument } from "./token-argument.js";
+
+const HINT = "give what proviso keys export printed: a JWK, or a JWK Set";
+
+/**
+ * The root keys in a file, as `keys export` writes them; none of them mints.
+ *
+ * @param file - Its name, with or without @, or `-` for standard input.
+ * @throws CliError if it cannot be read or holds no such keys. Never shows a secret.
+ */
+export function readKeys(context: Context, file: string): readonly RootJwk[] {
+  const source = file === "-" || file.startsWith("@") ? file : `@${file}`;
+  let value: Json;
+  try {
+    value = JSON.parse(readTextArgument(context, source, "key"));
+  } catch (error) {
+    // The parser's own message quotes the text, secrets and all.
+    if (!(error instanceof SyntaxError)) throw error;
+    throw usageError("this is not JSON", HINT);
+  }
+  const set = isJsonObject(value) ? (value["keys"] ?? [value]) : [];
+  const listed: readonly Json[] = Array.isArray(set) ? set : [];
+  if (listed.length === 0) throw usageError("there is no key in it", HINT);
+  const [first = null, ...others] = listed.map(
+    (key: Json): Json => (isJsonObject(key) ? { ...key, key_ops: ["verify"] } : key),
+  );
+  // A keyring has one key that mints: the check of a file needs one.
+  const signing = isJsonObject(first) ? { ...first, key_ops: ["sign", "verify"] } : first;
+  const keyring = asUsage(() => importKeyring({ keys: [signing, ...others] }), HINT);
+  if (keyring.service !== undefined) {
+    throw usageError(`these are keys of the service ${keyring.service}, not root keys`, HINT);
+  }
+  return keyring.exportJwkSet().keys.map((key) => ({ ...key, key_ops: ["verify"] }));
+}
+
+/**
+ * The keyring with more keys; one that it has already stays as it is.
+ *
+ * @param minting - The id of the one that mints from now on; the present one goes on unless given.
+ * @throws CliError if another key has one of their ids.
+ */
+export function withKeys(
+  present: Keyring,
+  added: readonly RootJwk[],
+  minting: string | undefined,
+): Keyring {
+  const own = present.exportJwkSet().keys;
+  const fresh = added.filter(({ kid, k }) => {
+    const known = own.find((key) => key.kid === kid);
+    if (known === undefined || known.k === k) return known === undefined;
+    const hint = "proviso keys list shows the keys that are here";
+    throw usageError(`${kid} is the id of another key here`, hint);
+  });
+  const mints = minting ?? present.minting.kid;
+  const keys = [...fresh, ...own].map((key) => ({
+    ...key,
+    key_ops: key.kid === mints ? ["sign", "verify"] : ["verify"],
+  }));
+  return asUsage(() => importKeyring({ keys }), HINT);
+}

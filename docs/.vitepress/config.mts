@@ -1,0 +1,126 @@
+// The site: the repository's own Markdown where it stands, with the reference that TypeDoc writes into docs/api.
+// `npm run docs` builds it (scripts/docs.mjs).
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type DefaultTheme, defineConfig } from "vitepress";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+
+const apiSidebar = `${root}docs/api/typedoc-sidebar.json`;
+const api: DefaultTheme.SidebarItem[] = existsSync(apiSidebar)
+  ? JSON.parse(readFileSync(apiSidebar, "utf8"))
+  : [];
+
+const page = (text: string, link: string): DefaultTheme.SidebarItem => ({ text, link });
+
+const guides = [
+  page("Install", "/docs/install"),
+  page("A capability for a sub-agent", "/docs/guides/sub-agent"),
+  page("The command line", "/docs/guides/command-line"),
+  page("A resource server", "/docs/resource-server"),
+  page("An agent of your own", "/docs/agent"),
+  page("An A2A agent that you already have", "/docs/a2a#12-guard-an-agent-you-already-have"),
+  page("Keys, backup, a second machine", "/docs/guides/operations"),
+  page("What to log and alert on", "/docs/guides/monitoring"),
+  page("Reading a denial", "/docs/guides/denials"),
+  page("A payment that its user approved", "/docs/guides/payments"),
+  page("Sessions", "/docs/sessions"),
+];
+
+const protocols = [
+  page("A2A", "/docs/a2a"),
+  page("What A2A asks of an agent", "/docs/a2a-conformance"),
+  page("Declaring capabilities", "/docs/declaring-capabilities"),
+  page("A2E", "/docs/a2e"),
+  page("Agent-Auth", "/docs/agent-auth"),
+  page("Agent-Auth: differences", "/docs/agent-auth-differences"),
+  page("Delegation", "/docs/delegation"),
+  page("Approvals", "/docs/approvals"),
+  page("The approvals console", "/docs/approvals-console"),
+];
+
+const reference = [
+  page("Entries of the package", "/docs/entries"),
+  page("The command", "/docs/reference/command"),
+  page("Configuration", "/docs/reference/configuration"),
+  page("HTTP headers and codes", "/docs/reference/http"),
+  page("Limits", "/docs/reference/limits"),
+  page("Environment variables", "/docs/reference/environment"),
+  page("Specification", "/docs/spec"),
+  page("Conformance vectors", "/spec-vectors/README"),
+];
+
+const background = [
+  page("Threat model", "/docs/threat-model"),
+  page("Proof against injection", "/docs/injection"),
+  page("Performance", "/docs/performance"),
+  page("Testing", "/docs/testing"),
+  page("Changelog", "/CHANGELOG"),
+  page("Contributing", "/CONTRIBUTING"),
+  page("Security", "/SECURITY"),
+];
+
+export default defineConfig({
+  title: "proviso",
+  description: "Capabilities for AI agents that any holder can narrow offline",
+  lang: "en",
+  srcDir: "..",
+  outDir: "../reports/site",
+  cacheDir: "../node_modules/.cache/vitepress",
+  srcExclude: [
+    "**/node_modules/**",
+    "dist/**",
+    "reports/**",
+    "src/**",
+    "test/**",
+    "examples/documents-agent/documents/**",
+  ],
+  rewrites: { "README.md": "index.md" },
+  lastUpdated: false,
+  head: [["link", { rel: "icon", type: "image/svg+xml", href: "/logo.svg" }]],
+  markdown: {
+    // Angle brackets in prose are text; no page carries HTML of its own.
+    html: false,
+    // Headings have the same names here as in a repository's browser.
+    anchor: {
+      slugify: (text) =>
+        text
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+          .replace(/\s/g, "-"),
+    },
+    config(md) {
+      // README.md is the site's first page.
+      const open = md.renderer.rules["link_open"];
+      md.renderer.rules["link_open"] = (tokens, at, options, env, self) => {
+        const token = tokens[at];
+        const href = token?.attrGet("href");
+        if (token !== undefined && href !== undefined && href !== null) {
+          token.attrSet("href", href.replace(/^(?:\.\.\/)*README\.md(?=$|#)/, "/"));
+        }
+        return open ? open(tokens, at, options, env, self) : self.renderToken(tokens, at, options);
+      };
+    },
+  },
+  themeConfig: {
+    logo: "/logo.svg",
+    search: { provider: "local" },
+    outline: { level: [2, 3] },
+    nav: [
+      { text: "Guides", link: "/docs/guides/sub-agent" },
+      { text: "Command", link: "/docs/reference/command" },
+      { text: "API", link: "/docs/api/" },
+      { text: "Specification", link: "/docs/spec" },
+      { text: `v${version}`, link: "/CHANGELOG" },
+    ],
+    sidebar: [
+      { text: "Start", link: "/" },
+      { text: "Guides", items: guides },
+      { text: "Protocols", items: protocols },
+      { text: "Reference", items: reference },
+      { text: "API", collapsed: true, items: api },
+      { text: "Background", items: background },
+    ],
+  },
+});

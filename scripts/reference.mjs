@@ -1,0 +1,179 @@
+// npm run reference: writes docs/reference/command.md from the help of the built command, and
+// docs/reference/configuration.md from the schemas. A test compares both with what is in the repository.
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/**
+ * The help of one verb, 100 characters wide, as the command prints it.
+ * @param {readonly string[]} verb - None for the help of the whole.
+ */
+function helpOf(verb) {
+  const main = join(root, "dist", "cli", "main.js");
+  const result = spawnSync(process.execPath, [main, ...verb, "--help"], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], COLUMNS: "100", NO_COLOR: "1", HOME: "/nonexistent" },
+  });
+  if (result.status !== 0) throw new Error(`proviso ${verb.join(" ")} --help: ${result.stderr}`);
+  return result.stdout.trimEnd();
+}
+
+/**
+ * The verbs that a help lists.
+ * @param {string} help
+ */
+function verbsIn(help) {
+  const [, list = ""] = /^Commands:\n((?: {2}.*\n?)+)/m.exec(help) ?? [];
+  const names = [...list.matchAll(/^ {2}([a-z]+)/gm)].map(([, name = ""]) => name);
+  return names.filter((name) => name !== "help");
+}
+
+/** docs/reference/command.md. */
+export function commandPage() {
+  const whole = helpOf([]);
+  const parts = [
+    "# The command",
+    "Written from the command's own help by `npm run reference`. [A walk through it](../guides/command-line.md) shows " +
+      "what the verbs print; every one takes `--json`.",
+    "```text",
+    whole,
+    "```",
+  ];
+  for (const verb of verbsIn(whole)) {
+    const help = helpOf([verb]);
+    parts.push(`## ${verb}`, "```text", help, "```");
+    for (const below of verbsIn(help)) {
+      parts.push(`### ${verb} ${below}`, "```text", helpOf([verb, below]), "```");
+    }
+  }
+  return `${parts
+    .join("\n\n")
+    .replaceAll("```text\n\n", "```text\n")
+    .replaceAll("\n\n```\n", "\n```\n")
+    .replace(/\n\n```$/, "\n```")}\n`;
+}
+
+/** @typedef {{ [name: string]: any }} Schema */
+
+/**
+ * What a value may be, in a few words.
+ * @param {Schema} schema
+ * @param {Schema} definitions
+ * @returns {string}
+ */
+function typeOf(schema, definitions) {
+  if (schema["$ref"] !== undefined) {
+    const name = schema["$ref"].replace("#/$defs/", "");
+    const found = definitions[name] ?? {};
+    return found.properties === undefined && found.type !== undefined && found.type !== "array"
+      ? typeOf(found, definitions)
+      : `[${name}](#${name.toLowerCase()})`;
+  }
+  if (schema["const"] !== undefined) return `\`${JSON.stringify(schema["const"])}\``;
+  if (schema["enum"] !== undefined) {
+    return schema["enum"].map((/** @type {unknown} */ one) => `\`${one}\``).join(", ");
+  }
+  const choices = schema["oneOf"] ?? schema["anyOf"];
+  if (schema["type"] === undefined && choices !== undefined) {
+    return choices.map((/** @type {Schema} */ one) => typeOf(one, definitions)).join(", or ");
+  }
+  const types = [schema["type"] ?? "any"].flat().join(" or ");
+  if (schema["type"] === "array" && schema["items"] !== undefined) {
+    return `list of ${typeOf(schema["items"], definitions)}`;
+  }
+  const { minimum, maximum } = schema;
+  if (minimum !== undefined && maximum !== undefined) return `${types}, ${minimum} to ${maximum}`;
+  if (minimum !== undefined) return `${types}, at least ${minimum}`;
+  return types;
+}
+
+/**
+ * One row for each member, those within it below it.
+ * @param {Schema} schema
+ * @param {string} path
+ * @param {Schema} definitions
+ * @returns {string[]}
+ */
+function rowsOf(schema, path, definitions) {
+  const required = new Set(schema["required"] ?? []);
+  return Object.entries(schema["properties"] ?? {}).flatMap(([name, member]) => {
+    if (name === "$schema") return [];
+    const here = `${path}${name}`;
+    const given =
+      member.default === undefined || typeof member.default === "object"
+        ? ""
+        : `\`${member.default}\``;
+    const text = cell(member.description ?? definitionText(member, definitions));
+    const type = cell(typeOf(member, definitions));
+    const row = `| \`${here}\`${required.has(name) ? " (required)" : ""} | ${type} | ${given} | ${text} |`;
+    const inside = member.type === "array" ? { ...member.items } : member;
+    const below = member.type === "array" ? `${here}[].` : `${here}.`;
+    const entries =
+      typeof member.additionalProperties === "object"
+        ? rowsOf(member.additionalProperties, `${here}.NAME.`, definitions)
+        : [];
+    return [row, ...rowsOf(inside, below, definitions), ...entries];
+  });
+}
+
+/**
+ * @param {Schema} member
+ * @param {Schema} definitions
+ */
+function definitionText(member, definitions) {
+  const name = member["$ref"]?.replace("#/$defs/", "");
+  return name === undefined ? "" : (definitions[name]?.description ?? "");
+}
+
+/** @param {string} text */
+function cell(text) {
+  return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+}
+
+/** docs/reference/configuration.md. */
+export function configurationPage() {
+  const parts = [
+    "# Configuration",
+    "Written from the schemas by `npm run reference`. Both files are JSON with comments; `$schema` may name the schema, " +
+      "so that an editor completes and checks. Paths are relative to the file. A member that the schema does not have is " +
+      "refused when the file is read.",
+  ];
+  for (const [file, title] of [
+    ["agent-config", "`proviso serve`"],
+    ["session-config", "`proviso session serve`"],
+  ]) {
+    const path = join(root, "schemas", `${file}.schema.json`);
+    const schema = JSON.parse(readFileSync(path, "utf8"));
+    const definitions = schema["$defs"] ?? {};
+    parts.push(
+      `## ${title}`,
+      `[${file}.schema.json](../../schemas/${file}.schema.json)`,
+      table(schema, definitions),
+    );
+    for (const [name, definition] of Object.entries(definitions)) {
+      if (!parts.join("").includes(`(#${name.toLowerCase()})`)) continue;
+      const text = definition.description ?? `${typeOf({ ...definition }, definitions)}.`;
+      parts.push(`### ${name}`, text);
+      const described = definition.type === "array" ? definition.items : definition;
+      if (described?.properties !== undefined) parts.push(table(described, definitions));
+    }
+  }
+  return `${parts.join("\n\n")}\n`;
+}
+
+/**
+ * @param {Schema} schema
+ * @param {Schema} definitions
+ */
+function table(schema, definitions) {
+  const head = "| member | type | unless given | meaning |\n| --- | --- | --- | --- |";
+  return [head, ...rowsOf(schema, "", definitions)].join("\n");
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(join(root, "docs/reference/command.md"), commandPage());
+  writeFileSync(join(root, "docs/reference/configuration.md"), configurationPage());
+}

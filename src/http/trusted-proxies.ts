@@ -1,0 +1,49 @@
+import { isIP, isIPv6 } from "node:net";
+import express, { type Express, type Request } from "express";
+
+/**
+ * Trusts what proxies say of where a request comes from (`X-Forwarded-For`). Without it, and from every other
+ * sender, that header is ignored.
+ *
+ * @param proxies - IP addresses, ranges such as `10.0.0.0/8`, or `loopback`, `linklocal` and `uniquelocal`.
+ * @throws TypeError naming `options.trustedProxies`.
+ */
+export function trustProxies(app: Express, proxies: readonly string[] = []): void {
+  if (!Array.isArray(proxies) || !proxies.every((one) => typeof one === "string")) {
+    throw new TypeError("options.trustedProxies: must be an array of addresses and ranges");
+  }
+  try {
+    app.set("trust proxy", [...proxies]);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new TypeError(`options.trustedProxies: ${error.message}`);
+  }
+}
+
+/** @throws TypeError as {@link trustProxies}. */
+export function checkProxies(proxies: readonly string[] | undefined): void {
+  trustProxies(express(), proxies);
+}
+
+/**
+ * What callers without credentials are counted by: an IPv4 address, or an IPv6 network of 64 bits, which one
+ * party has to itself. Where a trusted proxy forwards something that is not an address, the proxy's own.
+ */
+export function addressKey(req: Request): string {
+  const given = req.ip ?? "";
+  const address = isIP(given) === 0 ? (req.socket.remoteAddress ?? "") : given;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  return isIPv6(address) ? networkOf(address) : address;
+}
+
+/** The first four groups of an IPv6 address, in the one way in which URLs write them. */
+function networkOf(address: string): string {
+  const [plain = ""] = address.split("%");
+  const [head = "", tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split("::");
+  const first = head === "" ? [] : head.split(":");
+  const last = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? 0 : 8 - first.length - last.length;
+  const groups = [...first, ...Array.from({ length: zeros }, () => "0"), ...last];
+  return `${groups.slice(0, 4).join(":")}::/64`;
+}

@@ -1,0 +1,69 @@
+import type { Request } from "express";
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import type { RateLimit } from "../../http/callers.js";
+import { addressKey } from "../../http/trusted-proxies.js";
+import { type Fault, refuse } from "./errors.js";
+import type { Party } from "./party.js";
+
+/** Refusals of strangers that the ledger keeps of one address within a minute; the log has all of them. */
+const RECORDED = { points: 60, duration: 60 };
+
+/**
+ * How often parties call: an address before its credentials are looked at, and a party that has shown who it
+ * is instead of its address. A host that waits for its first approval counts as its address: anyone can make one.
+ */
+export class CallLimits {
+  readonly #limit: RateLimit;
+  readonly #addresses: RateLimiterMemory;
+  readonly #parties: RateLimiterMemory;
+  readonly #recorded = new RateLimiterMemory(RECORDED);
+
+  constructor(limit: RateLimit) {
+    this.#limit = limit;
+    const points = { points: limit.requests, duration: limit.seconds };
+    this.#addresses = new RateLimiterMemory(points);
+    this.#parties = new RateLimiterMemory(points);
+  }
+
+  /** Counts a request before its credentials cost anything. */
+  address(req: Request): Promise<Fault | undefined> {
+    return this.#taken(this.#addresses, addressKey(req));
+  }
+
+  /** Counts a request of a party whose signature holds, before anything is written about it. */
+  async party(req: Request, party: Party): Promise<Fault | undefined> {
+    const key = keyOf(party);
+    if (key === undefined) return undefined;
+    await this.#addresses.reward(addressKey(req));
+    return this.#taken(this.#parties, key);
+  }
+
+  /** Whether the ledger takes one more refusal of a stranger at this address. */
+  async records(req: Request): Promise<boolean> {
+    return (await this.#taken(this.#recorded, addressKey(req))) === undefined;
+  }
+
+  async #taken(limiter: RateLimiterMemory, key: string): Promise<Fault | undefined> {
+    try {
+      await limiter.consume(key);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error;
+      const seconds = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
+      const { requests, seconds: within } = this.#limit;
+      const message = `more than ${requests} requests in ${within} s; wait ${seconds} s`;
+      return refuse("rate_limited", message, { retryAfter: seconds });
+    }
+  }
+}
+
+/** Whether a party counts by itself, and not as its address. */
+export function isCounted(party: Party): boolean {
+  return keyOf(party) !== undefined;
+}
+
+function keyOf(party: Party): string | undefined {
+  if (party.kind === "agent") return `agent ${party.agent.id}`;
+  if (party.kind !== "host" || party.host.status === "pending") return undefined;
+  return `host ${party.host.id}`;
+}

@@ -1,0 +1,58 @@
+import type { JsonObject } from "../../bytes/json.js";
+import { KEPT, type PartyContext } from "./authenticating.js";
+import { type Reading, wrong } from "./bodies.js";
+import { refuse } from "./errors.js";
+import { type ReadKey, readKey } from "./jwk.js";
+import { readJwt, verifyJwt } from "./jwt.js";
+
+/** Whose new key it is, and where it is given. */
+export interface Giving {
+  /** The agent's id; absent for a host. */
+  readonly agent?: string;
+  /** The path of the endpoint. */
+  readonly path: string;
+}
+
+/** Characters. */
+const LONGEST = 8192;
+
+/**
+ * Reads the `public_key` of a body, with the `proof` that its sender has the private one: a JWT under the new
+ * key for this endpoint (`htu`), a host's with the key's thumbprint as `iss`, an agent's with its id as `sub`.
+ * Without it, a party could give another's public key as its own, and the other would pass for that party.
+ *
+ * @throws StorageError
+ */
+export async function readOwnKey(
+  body: JsonObject,
+  { agent, path }: Giving,
+  { registry, url, clock }: Pick<PartyContext, "registry" | "url" | "clock">,
+): Promise<Reading<ReadKey>> {
+  const key = await readKey(body["public_key"], "public_key");
+  if (!key.ok) return key;
+  const { proof } = body;
+  if (proof === undefined) return wrong("proof", "is missing: a JWT under the new key");
+  if (typeof proof !== "string" || proof.length > LONGEST) {
+    return wrong("proof", `must be a text of at most ${LONGEST} characters`);
+  }
+  const refused = (why: string) => refuse("invalid_jwt", `proof: ${why}`);
+  const unverified = readJwt(proof);
+  if (!unverified.ok) return refused(unverified.message);
+  if (unverified.type !== (agent === undefined ? "host+jwt" : "agent+jwt")) {
+    return refused(`must be ${agent === undefined ? "a host+jwt" : "an agent+jwt"} ("typ")`);
+  }
+  const jwt = await verifyJwt(
+    unverified,
+    key.key,
+    (aud) => aud === url || aud === `${url}/`,
+    clock(),
+  );
+  if (!jwt.ok) return refused(jwt.message);
+  const isOwn = agent === undefined ? jwt.iss === key.thumbprint : unverified.sub === agent;
+  if (!isOwn) return refused("is of another party than the one that gives the key");
+  if (jwt.bound.htu !== `${url}${path}`) return refused('must be for this address ("htu")');
+  if (!(await registry.useOnce(`jwt:${key.thumbprint}`, jwt.jti, jwt.over + KEPT))) {
+    return refuse("jti_replay", 'proof: has been used before ("jti"); make a new one a request');
+  }
+  return { ok: true, value: key };
+}

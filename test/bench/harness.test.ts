@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { check, worse } from "../../bench/check.mjs";
+import { each, here, inTurns, median, ratio } from "../../bench/measure.mjs";
+import { svg } from "../../bench/plot.mjs";
+import { markdown, type Results, shown, withResults } from "../../bench/report.mjs";
+
+const ROOT = new URL("../../", import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
+const results = JSON.parse(read("bench/results.json")) as Results;
+
+describe("arithmetic", () => {
+  test.each([
+    [[3, 1, 2], 2],
+    [[4, 1, 2, 3], 2.5],
+    [[7], 7],
+  ])("the median of %j is %d", (values, expected) => {
+    expect(median(values)).toBe(expected);
+  });
+
+  test("there is no median of nothing", () => {
+    expect(() => median([])).toThrow(TypeError);
+  });
+
+  test("a ratio is the median of each round's ratio, not the ratio of medians", () => {
+    expect(ratio({ a: [1, 100, 6], b: [1, 10, 1] }, "a", "b")).toBe(6);
+    expect(ratio({ a: [2, 40, 3], b: [1, 10, 6] }, "a", "b")).toBe(2);
+    expect(ratio({ a: [1] }, "a", "missing")).toBeUndefined();
+  });
+
+  test("contenders take turns, the other way round every second time, after a round that does not count", async () => {
+    const order: string[] = [];
+    const contender = (name: string) => ({
+      name,
+      sample: async () => order.push(name),
+    });
+    const rounds = await inTurns([contender("a"), contender("b")], { rounds: 2, milliseconds: 0 });
+    expect(order.join("")).toBe("baabba");
+    expect(rounds).toEqual({ a: [3, 6], b: [4, 5] });
+  });
+
+  test("a pool is gone through in turns", () => {
+    const seen: number[] = [];
+    const next = each([1, 2], (one) => seen.push(one));
+    for (let at = 0; at < 3; at++) next();
+    expect(seen).toEqual([1, 2, 1]);
+  });
+
+  test("an operation that does not do the work ends the run", async () => {
+    const failing = here("failing", () => {
+      throw new Error("refused");
+    });
+    await expect(inTurns([failing], { rounds: 1, milliseconds: 1 })).rejects.toThrow("refused");
+  });
+});
+
+describe("the check", () => {
+  const committed = { "cold: speed to npm macaroon": 2, "refused: time to allowed": 2, peer: 1 };
+
+  test("speeds may fall and times may rise by 15 %, and a missing peer is not compared", () => {
+    const [speed, time] = ["cold: speed to npm macaroon", "refused: time to allowed"];
+    expect(worse(committed, { [speed]: 1.71, [time]: 2.29 })).toEqual([]);
+    expect(worse(committed, { [speed]: 9, [time]: 0.1 })).toEqual([]);
+    expect(worse(committed, { [speed]: 1.69, [time]: 2.31 })).toEqual([speed, time]);
+  });
+
+  test.each([
+    ["once if nothing is worse", [{ peer: 1 }], []],
+    ["again if something is, and passes if it is not then", [{ peer: 2 }, { peer: 1 }], []],
+    ["again, and fails if it is worse both times", [{ peer: 2 }, { peer: 2 }], ["peer"]],
+  ])("measures %s", async (_, runs, failed) => {
+    let at = 0;
+    const answer = await check({ peer: 1 }, async () => runs[at++] ?? {});
+    expect(answer.failed).toEqual(failed);
+    expect(at).toBe(runs.length);
+  });
+});
+
+describe("what docs show", () => {
+  test("the document has the results of bench/results.json", () => {
+    expect(shown(read("docs/performance.md"))).toBe(markdown(results).trim());
+  });
+
+  test("each plot is that of its figures", () => {
+    const plots = results.figures.flatMap((figures) => figures.plots ?? []);
+    expect(plots.length).toBeGreaterThan(0);
+    for (const plot of plots) expect(read(`docs/bench/${plot.file}.svg`)).toBe(svg(plot));
+  });
+
+  test("new results replace old ones and nothing else", () => {
+    const document = read("docs/performance.md");
+    const changed = withResults(document, { ...results, command: "another" });
+    expect(changed).not.toBe(document);
+    expect(withResults(changed, results)).toBe(document);
+    expect(() => shown("no markers")).toThrow("no markers");
+  });
+});

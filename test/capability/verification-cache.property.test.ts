@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { Random } from "../fuzz/random.js";
+import { sized } from "../support/size.js";
+import {
+  answer,
+  MOMENTS,
+  QUESTIONS,
+  REVOCATIONS,
+  RINGS,
+  TEXTS,
+  Uncached,
+  World,
+} from "./cache-world.js";
+
+const STEPS = sized(1_000_000, 4_000);
+const SEED = Number(process.env["PROVISO_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
+// A walk keeps its texts for a while, as callers do; else small caches would never be hit.
+const PHASE = 200;
+
+test(`with and without a cache, ${STEPS} steps have the same answers`, { timeout: 300_000 }, () => {
+  const random = new Random(SEED);
+  const world = new World();
+  const uncached = new Uncached(world);
+  const issuers = [{ entries: 1 }, { entries: 4 }, { bytes: 12_000 }, { bytes: 1 }, {}, {}].map(
+    (bounds) => world.issuer(bounds),
+  );
+  let allowed = 0;
+  let texts: number[] = [];
+  for (let step = 0; step < STEPS; step++) {
+    if (step % PHASE === 0) texts = random.many(7, () => random.below(TEXTS.length));
+    if (random.once(12)) world.ring = random.once(2) ? 0 : random.below(RINGS.length);
+    if (random.once(12)) world.moment = random.once(2) ? 0 : random.below(MOMENTS.length);
+    if (random.once(12)) world.revoked ^= 1 << random.below(REVOCATIONS);
+    if (random.once(40)) world.revoked = 0;
+    const issuer = random.pick(issuers);
+    const [text, question] = [random.pick(texts), random.below(QUESTIONS)];
+    const given = answer(issuer, text, question);
+    if (given.startsWith('{"allowed":true')) allowed++;
+    if (given === uncached.answer(text, question)) continue;
+    const where = `PROVISO_FUZZ_SEED=${SEED}, step ${step}, text ${text}, question ${question}`;
+    expect(given, where).toBe(uncached.answer(text, question));
+  }
+  expect(allowed).toBeGreaterThan(STEPS / 50);
+});

@@ -1,0 +1,203 @@
+import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from "vitest";
+import {
+  type AuthenticationContext,
+  type AuthenticToken,
+  authenticate,
+} from "../../src/capability/authenticate.js";
+import { KeyedDigest } from "../../src/capability/keyed-digest.js";
+import { CAPABILITY_LIMITS } from "../../src/capability/limits.js";
+import { type CacheBounds, VerificationCache } from "../../src/capability/verification-cache.js";
+import { createKeyring, importKeyring, type Keyring } from "../../src/issuer/keyring.js";
+import { RootKey } from "../../src/macaroon/root-key.js";
+import { append, fixture, GET, mint, misuse, NOW } from "./support.js";
+
+// What no decision shows: how much is verified again, what is kept, what leaves. A whole verification
+// computes one tag under the root key, and one that rests on the cache computes none.
+
+let tag: MockInstance<RootKey["tag"]>;
+beforeEach(() => {
+  tag = vi.spyOn(RootKey.prototype, "tag");
+});
+afterEach(() => tag.mockRestore());
+
+function kit(bounds: CacheBounds = {}, kind: "native" | "plain" = "native") {
+  const { issuer, keys } = fixture();
+  const state: { now: number; keys: Keyring } = { now: NOW, keys };
+  const digest = new KeyedDigest(2 * CAPABILITY_LIMITS.bytes, kind);
+  const cache = new VerificationCache<AuthenticToken>(bounds, () => state.now, digest);
+  const find = (kid: string): RootKey | undefined => {
+    cache.follow(state.keys);
+    return state.keys.find(kid);
+  };
+  const context: AuthenticationContext = {
+    ...{ issuer: "agent", keys: { find }, limits: CAPABILITY_LIMITS, cache },
+  };
+  const check = (text: string): boolean => authenticate(text, context).ok;
+  /** Whether the token was authentic without one tag under the root key. */
+  const known = (text: string): boolean => {
+    tag.mockClear();
+    return check(text) && tag.mock.calls.length === 0;
+  };
+  return { issuer, state, cache, check, known, parent: mint(issuer) };
+}
+
+const child = (parent: string, purpose: string): string =>
+  append(parent, `{"purpose":"${purpose}"}`);
+
+function signedAs(content: string, other: string): string {
+  const [from, to] = [other, content].map((text) => Buffer.from(text, "base64url"));
+  if (from === undefined || to === undefined) throw new Error("two texts");
+  from.copy(to, to.length - 32, from.length - 32);
+  return to.toString("base64url");
+}
+
+describe.each(["native", "plain"] as const)("with a %s digest", (kind) => {
+  test("a token, its children and its siblings are known once it has been verified", () => {
+    const { check, known, parent } = kit({}, kind);
+    const [a, b] = [child(parent, "a"), child(parent, "b")];
+    check(a);
+    expect([a, b, child(a, "c"), child(b, "d")].map(known)).toEqual([true, true, true, true]);
+    expect(known(parent)).toBe(false);
+    expect(known(parent)).toBe(true);
+    expect(known(child(parent, "e"))).toBe(true);
+  });
+
+  test("a digest tells texts and chains apart, and differs by process key", () => {
+    const [one, other] = [new KeyedDigest(100, kind), new KeyedDigest(100, kind)];
+    expect(one.text("abc")).toBe(one.text("abc"));
+    expect(one.text("abc")).not.toBe(one.text("abd"));
+    expect(one.text("abc")).not.toBe(other.text("abc"));
+    expect(one.text("\ud800")).toBeUndefined();
+    expect(one.text("é")).toBeUndefined();
+    expect(one.text("a".repeat(101))).toBeUndefined();
+  });
+});
+
+describe("bounds", () => {
+  test("the least recently used leaves first, and only use by an authentic token counts", () => {
+    const { check, known, issuer, cache } = kit({ entries: 4 });
+    const [one, two, three] = [mint(issuer), mint(issuer), mint(issuer)];
+    for (const text of [one, two]) check(text);
+    expect(cache.size).toBe(4);
+    for (let i = 0; i < 9; i++) check(signedAs(child(one, "x"), two));
+    check(three);
+    // Had the forgeries counted, the links of the first would have outlived those of the second.
+    expect([known(child(two, "y")), known(one)]).toEqual([true, false]);
+  });
+
+  test("a known token that is used again stays", () => {
+    const { check, known, issuer } = kit({ entries: 4 });
+    const [one, two, three] = [mint(issuer), mint(issuer), mint(issuer)];
+    for (const text of [one, two, one]) check(text);
+    check(three);
+    expect([known(one), known(three)]).toEqual([true, true]);
+  });
+
+  test("in bytes hold whatever the tokens are, and what is larger than all is not kept", () => {
+    const { check, issuer, cache } = kit({ bytes: 12_000 });
+    for (let i = 0; i < 20; i++) {
+      check(child(mint(issuer), "x".repeat(i * 60)));
+      expect(cache.bytes).toBeLessThanOrEqual(12_000);
+    }
+    expect(cache.size).toBeGreaterThan(0);
+    const small = kit({ bytes: 100 });
+    small.check(small.parent);
+    expect([small.cache.size, small.cache.bytes]).toEqual([0, 0]);
+  });
+
+  test("nothing that is refused enters or changes what is kept", () => {
+    const { check, known, parent, cache } = kit();
+    const foreign = mint(fixture({ name: "another" }).issuer);
+    const namesake = mint(fixture({ keys: createKeyring() }).issuer);
+    check(child(parent, "a"));
+    const { size, bytes } = cache;
+    const forged = signedAs(child(parent, "b"), child(parent, "a"));
+    for (const text of [forged, foreign, namesake, "", "noise", parent.slice(0, -9)]) {
+      expect(check(text)).toBe(false);
+      expect(check(text)).toBe(false);
+    }
+    expect([cache.size, cache.bytes]).toEqual([size, bytes]);
+    expect(known(child(parent, "a"))).toBe(true);
+  });
+});
+
+describe("an entry dies", () => {
+  test("when its expiry has come", () => {
+    const { check, known, parent, state, cache } = kit();
+    const brief = append(parent, '{"expires":"2026-01-01T00:00:10Z"}');
+    const until = Date.parse("2026-01-01T00:00:10Z");
+    state.now = until - 1;
+    check(brief);
+    expect(known(brief)).toBe(true);
+    expect(cache.size).toBe(3);
+    state.now = until;
+    expect(check(brief)).toBe(true);
+    // What is left is its parent, which has not expired.
+    expect([cache.size, known(child(parent, "a"))]).toEqual([1, true]);
+  });
+
+  test("with its key: at the next look-up of any, if a key was retired or its id given to another", () => {
+    for (const next of [
+      (keys: Keyring) => keys.rotate().retire(keys.minting.kid),
+      (keys: Keyring) => {
+        const [jwk] = keys.exportJwkSet().keys;
+        const k = createKeyring().exportJwkSet().keys[0]?.k;
+        return importKeyring({ keys: [{ ...jwk, k }] });
+      },
+    ]) {
+      const { check, state, cache, parent } = kit();
+      check(child(parent, "a"));
+      expect(cache.size).toBe(3);
+      state.keys = next(state.keys);
+      expect(check(parent)).toBe(false);
+      expect([cache.size, cache.bytes]).toEqual([0, 0]);
+      expect(check(child(parent, "a"))).toBe(false);
+    }
+  });
+
+  test("not when the same keys are read again", () => {
+    const { check, known, state, parent } = kit();
+    check(parent);
+    state.keys = importKeyring(state.keys.rotate().exportJwkSet());
+    check(parent);
+    tag.mockClear();
+    expect(check(parent)).toBe(true);
+    expect(known(mint(fixture().issuer))).toBe(false);
+  });
+});
+
+describe("the option", () => {
+  test("is on unless it is false", () => {
+    for (const [cache, tags] of [
+      [undefined, 0],
+      [{ entries: 5 }, 0],
+      [false, 1],
+    ] as const) {
+      const { issuer } = fixture({ cache });
+      const token = mint(issuer);
+      issuer.authorize(token, GET);
+      tag.mockClear();
+      expect(issuer.authorize(token, GET).allowed).toBe(true);
+      expect(tag).toHaveBeenCalledTimes(tags);
+    }
+  });
+
+  test("is refused if it is not valid", () => {
+    expect(misuse(() => fixture({ cache: { entries: 0 } }))).toContain("cache.entries");
+    expect(misuse(() => fixture({ cache: { bytes: 1.5 } }))).toContain("cache.bytes");
+    // @ts-expect-error: not a bound
+    expect(misuse(() => fixture({ cache: { size: 1 } }))).toContain("cache.size");
+    // @ts-expect-error: neither bounds nor false
+    expect(misuse(() => fixture({ cache: true }))).toContain("cache");
+  });
+
+  test("a decision cannot be changed into what a later one rests on", () => {
+    const { issuer } = fixture();
+    const token = mint(issuer, { operations: ["get"] });
+    const decision = issuer.authorize(token, GET);
+    if (!decision.allowed) throw new Error("it was refused");
+    const operations = decision.capability.hops[0]?.hop?.operations;
+    expect(() => Reflect.apply(Array.prototype.push, operations, ["put"])).toThrow(TypeError);
+    expect(issuer.authorize(token, { ...GET, operation: "put" }).allowed).toBe(false);
+  });
+});

@@ -1,0 +1,78 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+// Every link of every page leads somewhere: in the repository, and in the package that is installed. Those of the
+// site are followed when it is built (npm run docs).
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const PAGES = ["", "docs", "examples", "spec-vectors"].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: folder !== "", encoding: "utf8" })
+    .filter((name) => name.endsWith(".md") && !/^(?:api|documents-agent)\/(?!README)/.test(name))
+    .map((name) => join(folder, name)),
+);
+
+/** The links of a page to files and headings of the repository; none within code. */
+function linksOf(page: string): string[] {
+  const prose = readFileSync(join(root, page), "utf8")
+    .replace(/^```[\s\S]*?^```$/gm, "")
+    .replace(/`[^`\n]*`/g, "");
+  const links = [...prose.matchAll(/\]\(([^)\s]+)\)|\ssrc="([^"]+)"/g)];
+  return links
+    .map(([, link = "", src = ""]) => link || src)
+    .filter((link) => !/^[a-z]+:/.test(link));
+}
+
+/** The names by which a page's headings are linked to. */
+function headingsOf(page: string): Set<string> {
+  const text = readFileSync(join(root, page), "utf8").replace(/^```[\s\S]*?^```$/gm, "");
+  const counts = new Map<string, number>();
+  const names = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => {
+    const slug = heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replace(/\s/g, "-");
+    const before = counts.get(slug) ?? 0;
+    counts.set(slug, before + 1);
+    return before === 0 ? slug : `${slug}-${before}`;
+  });
+  return new Set(names);
+}
+
+/** A page's links that lead nowhere, where only some files are there. */
+function brokenIn(page: string, isThere: (file: string) => boolean): string[] {
+  return linksOf(page).filter((link) => {
+    const [path = "", anchor = ""] = link.split("#");
+    const file = path === "" ? page : normalize(join(dirname(page), path));
+    if (!isThere(file.replace(/\/$/, ""))) return true;
+    return anchor !== "" && file.endsWith(".md") && !headingsOf(file).has(anchor);
+  });
+}
+
+test.each(PAGES)("the links of %s lead to files and headings of the repository", (page) => {
+  expect(brokenIn(page, (file) => existsSync(join(root, file)))).toEqual([]);
+});
+
+test("the links of every packed page lead to files of the package", () => {
+  const listed = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [packed]: { readonly files: readonly { readonly path: string }[] }[] = JSON.parse(listed);
+  const files = new Set(packed?.files.map(({ path }) => path));
+  const pages = PAGES.filter((page) => files.has(page));
+  expect(pages).toContain("README.md");
+  const broken = pages.flatMap((page) =>
+    brokenIn(page, (file) => files.has(file)).map((link) => `${page}: ${link}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test("a link that leads nowhere would be noticed", () => {
+  expect(linksOf("README.md").length).toBeGreaterThan(20);
+  expect(brokenIn("README.md", (file) => file !== "docs/agent.md")).toContain("docs/agent.md");
+  expect(headingsOf("docs/a2a.md").has("12-guard-an-agent-you-already-have")).toBe(true);
+});

@@ -1,0 +1,59 @@
+import { TaskState } from "@a2a-js/sdk";
+import { SqliteDriver } from "kysely";
+import { beforeAll, expect, test, vi } from "vitest";
+import { createStores } from "../../../src/stores/index.js";
+import { TaskQuotaError } from "../../../src/stores/tasks/quota.js";
+import { openTaskStore, type TaskStore } from "../../../src/stores/tasks/task-store.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+import { as, status, task } from "./support.js";
+
+// Commits counted: each waits for the disk, and what concurrent calls write shares one.
+
+const DONE = status(TaskState.TASK_STATE_COMPLETED, 1);
+const CALLS = 20;
+const MOST = 100;
+const commit = vi.spyOn(SqliteDriver.prototype, "commitTransaction");
+const calls = Array.from({ length: CALLS }, (_, at) => ({ id: `t${at}`, context: as("alice") }));
+let store: TaskStore;
+
+beforeAll(async () => {
+  const database = await createStores(`${temporaryFolder()}/proviso.db`);
+  store = await openTaskStore(database, { quota: { tasks: MOST } });
+  return async () => {
+    await store.close();
+    await database.close();
+  };
+});
+
+test("what concurrent calls write before and after they run takes a commit each time", async () => {
+  commit.mockClear();
+  const beginnings = await Promise.all(
+    calls.map(({ id, context }) =>
+      store.begin(task(id), { principal: "alice", invoker: "a", id, hash: id }, context),
+    ),
+  );
+  expect(beginnings.every(({ begun }) => begun)).toBe(true);
+  expect(commit).toHaveBeenCalledTimes(1);
+  commit.mockClear();
+  const ended = await Promise.all(
+    calls.map(({ id, context }) => store.end(task(id, { status: DONE }), context)),
+  );
+  expect(ended).toEqual(Array(CALLS).fill(true));
+  expect(commit).toHaveBeenCalledTimes(1);
+  expect((await store.load("t0", as("alice")))?.status?.state).toBe(DONE.state);
+});
+
+test("a task that another request has cancelled is not written over by what it comes to", async () => {
+  const context = as("alice");
+  const message = { principal: "alice", invoker: "a", id: "late", hash: "late" };
+  await store.begin(task("late"), message, context);
+  const cancelled = status(TaskState.TASK_STATE_CANCELED, 1);
+  expect(await store.end(task("late", { status: cancelled }), as("alice"))).toBe(true);
+  expect(await store.end(task("late", { status: DONE }), context)).toBe(false);
+  expect((await store.load("late", as("alice")))?.status?.state).toBe(cancelled.state);
+});
+
+test("a principal reaches its quota exactly, though its tasks are not counted at each", async () => {
+  for (let made = CALLS + 1; made < MOST; made++) await store.save(task(`q${made}`), as("alice"));
+  await expect(store.save(task("beyond"), as("alice"))).rejects.toThrow(TaskQuotaError);
+});
