@@ -158,7 +158,7 @@ try {
     /** @type {number[]} */
     const shares = [];
     for (let round = 0; round < ROUNDS; round++) {
-      // Whoever comes first in a round comes second in the next.
+      // The caller that comes first in a round comes second in the next.
       const first = round % 2 === 0 ? real : none;
       const a = await first[measure]();
       const b = await (first === real ? none : real)[measure]();

@@ -60,7 +60,7 @@ try {
   for (const hidden of HIDDEN) libraries.push(await library(home, hidden));
   const answers = await Promise.all(libraries.map(({ search }) => search()));
   if (new Set(answers.map((answer) => JSON.stringify(answer))).size !== 1) {
-    throw new Error("the answers tell of what is hidden");
+    throw new Error("the answers reveal what is hidden");
   }
   for (let round = 0; round < ROUNDS; round++) {
     for (const one of libraries) {

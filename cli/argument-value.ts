@@ -7,7 +7,7 @@ const LOOKS_LIKE_JSON = /^["{[]/;
 
 /**
  * Reads a value: JSON if it is JSON, else the bare text as a string. Text that starts like a JSON
- * string, object or array but is none is refused: it is nearly always a slip of quoting.
+ * string, object or array but is not one is refused: it is nearly always a slip of quoting.
  *
  * @param refuse - Makes the error to throw for a value that cannot be taken.
  */
@@ -30,7 +30,7 @@ export function readValue(text: string, refuse: (problem: string, hint: string) 
   for (const [part] of text.matchAll(STRING_OR_NUMBER)) {
     if (part.startsWith('"') || isExact(part)) continue;
     throw refuse(
-      `the number ${part} can not be held exactly`,
+      `the number ${part} cannot be held exactly`,
       "write it in double quotes to pass it as a string",
     );
   }

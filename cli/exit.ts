@@ -14,11 +14,11 @@ export const EXIT = {
   usage: 2,
   /** The token is not well formed. */
   malformed: 3,
-  /** The token is not the issuer's own, or not what it is said to be. */
+  /** The token is not the issuer's own, or not what the caller says it is. */
   notAuthentic: 4,
-  /** Revoked, or the revocation list is too old to tell. */
+  /** Revoked, or the revocation list is too old to decide. */
   revoked: 5,
-  /** No home, a file that can not be read, a locked store, a full disk. */
+  /** No home, a file that cannot be read, a locked store, a full disk. */
   environment: 6,
   /** Two cards differ: something is announced to end. */
   deprecating: 7,

@@ -24,7 +24,7 @@ const IS_IT_AN_AGENT =
 const HINTS: { readonly [Code in ClientErrorCode]: string } = {
   address_invalid:
     "give the agent's address, such as https://agent.example, or http://127.0.0.1:8080 on this " +
-    "machine; --access-token tells who you are",
+    "machine; --access-token identifies you",
   address_insecure: "use https://; or --insecure, on a network without eavesdroppers",
   origin_foreign: "allows it, if you trust that place with your tokens",
   address_refused: "if you trust that place, allow it: --allow-host HOST:PORT",
@@ -40,7 +40,7 @@ const HINTS: { readonly [Code in ClientErrorCode]: string } = {
 };
 
 /**
- * Tells standard error what went wrong and what to do, and returns the exit code.
+ * Writes to standard error what went wrong and what to do, and returns the exit code.
  *
  * @param command - The command that was called, for the hint where to read on: `proviso mint`.
  */

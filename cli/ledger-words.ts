@@ -107,7 +107,7 @@ function nodeRows(
   return rows;
 }
 
-// Handles are noise to whoever reads this; how many there are tells what was taken away.
+// Handles are noise to the reader; their number shows what was taken away.
 function shortRow(row: Row, { resourceHandles = [] }: Hop): readonly Row[] {
   const [label] = row;
   if (label === "nonce") return [];
@@ -137,7 +137,7 @@ function idsIn({ revocationId, children }: DelegationNode): string[] {
   return [revocationId, ...children.flatMap(idsIn)];
 }
 
-/** An event of the ledger in a line: when, what came of it, who, what, and why. */
+/** An event of the ledger in a line: when, its outcome, who, what, and why. */
 export function eventLine(event: LedgerEvent, paint: Paint): string {
   const { at, kind, decision, capability, grant, handles = [], codes = [], values } = event;
   const answer = decision === "allowed" ? paint.green(decision) : paint.red(decision);

@@ -12,7 +12,7 @@ export { escapedJson, printable } from "../src/bytes/printable.js";
 /**
  * Writes data to standard output, now and whole.
  *
- * @throws CliError if it can not be written. A reader that has left is no error.
+ * @throws CliError if it cannot be written. A reader that has left is no error.
  */
 export function printData({ stdout }: Context, text: string): void {
   const failure = write(stdout, text);
@@ -88,7 +88,7 @@ export function stdoutPaint({ env, stdout }: Context): Paint {
   return paintIf(wantsColour(env, stdout.isTerminal));
 }
 
-/** Colours for what is told beside the data, by the same rules. */
+/** Colours for what goes to standard error, by the same rules. */
 export function stderrPaint({ env, stderr }: Context): Paint {
   return paintIf(wantsColour(env, stderr.isTerminal));
 }

@@ -92,7 +92,7 @@ function assertHelpAlone(args: readonly string[]): void {
   if (!args.some((word) => word === "-h" || word === "--help") || args.length === 2) return;
   throw usageError(
     "--help stands alone with verify",
-    "a token from somebody else belongs on standard input; proviso verify --help shows how",
+    "a token from another party belongs on standard input; proviso verify --help shows how",
   );
 }
 
@@ -120,7 +120,7 @@ async function buildProgram(context: Context, verb?: string): Promise<Command> {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => printData(context, text),
-      // Errors are told by reportFailure, with their hint.
+      // reportFailure reports errors, with their hint.
       writeErr: () => {},
       getOutHelpWidth: () => width,
       getOutHasColors: () => false,

@@ -5,7 +5,8 @@ import type { ReceivedDenial } from "../src/client/refusal.js";
 import { EXIT, type ExitCode } from "./exit.js";
 import { cut, escapedJson, type Paint, printable, type Row, renderRows } from "./output.js";
 
-const MALFORMED = "it was altered on the way, or is no macaroon; ask whoever gave it to you again";
+const MALFORMED =
+  "it was altered on the way, or is no macaroon; ask the party that gave it to you for it again";
 const TOO_LARGE = "no token of this kind is that large; check what you passed";
 
 const TOKEN_ADVICE: { readonly [Code in TokenErrorCode]?: string } = {
@@ -26,7 +27,7 @@ const TOKEN_ADVICE: { readonly [Code in TokenErrorCode]?: string } = {
   utf8_invalid: "give the token as text: base64url or JSON",
 };
 
-/** What to do about a token that can not be read, by the code of its `TokenError`. */
+/** What to do about a token that cannot be read, by the code of its `TokenError`. */
 export function adviceForToken(code: string): string {
   return adviceIn(TOKEN_ADVICE, code) ?? MALFORMED;
 }
@@ -34,14 +35,14 @@ export function adviceForToken(code: string): string {
 const DENIAL_ADVICE: { readonly [Code in DenialCode]?: string } = {
   foreign_issuer: "verify it where it was issued, or give that issuer's --home",
   unknown_key: "ask the issuer for a new token; proviso keys list shows the keys that are left",
-  signature_mismatch: "do not trust it; ask whoever gave it to you for it again",
+  signature_mismatch: "do not trust it; ask the party that gave it to you for it again",
   discharge_missing: "get the discharge from the third party and put it behind the token",
   discharge_invalid: "get a fresh discharge from the third party, bound to this very token",
-  revoked: "ask whoever gave it to you for a new one",
+  revoked: "ask the party that gave it to you for a new one",
   revocation_stale: "refresh the revocation list, and try again",
   grant_denied: "ask for a token of the grant that this service acts under",
-  caveat_malformed: "ask whoever narrowed the token to do it again, with proviso attenuate",
-  caveat_unknown: "ask whoever narrowed the token to do it again, with proviso attenuate",
+  caveat_malformed: "ask the party that narrowed the token to do it again, with proviso attenuate",
+  caveat_unknown: "ask the party that narrowed the token to do it again, with proviso attenuate",
   expiry_missing: "ask the issuer for a token that expires",
   expired: "ask for a new token",
   not_yet_valid: "wait, or ask for a token that is valid now",

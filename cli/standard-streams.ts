@@ -5,7 +5,7 @@ import type { Input, Output } from "./context.js";
 
 const STDIN = 0;
 
-// A stream may be a pipe that someone else has made non-blocking.
+// A stream may be a pipe that another process has made non-blocking.
 const RETRY_MILLISECONDS = 5;
 
 /** Standard input. Read at once: a command has nothing else to do meanwhile. */

@@ -11,7 +11,7 @@ import { tokenIn, tokensIn } from "./token-text.js";
 // No macaroon comes near this; what is longer was not meant.
 const MAX_BYTES = 1024 * 1024;
 
-/** Why a file can not be read and what to do, by the code of the system's error. */
+/** Why a file cannot be read and what to do, by the code of the system's error. */
 const UNREADABLE: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   ENOENT: ["there is no such file", "check the name"],
   ENOTDIR: ["a part of its path is not a folder", "check the name"],
@@ -30,7 +30,7 @@ export const TOKEN_HELP =
  * `@FILE:2`, or standard input for `-` and where the argument is left out. What people have around a token
  * is taken off: {@link tokenIn}.
  *
- * @throws CliError if there is nothing to read, it can not be read, or it plainly is something else.
+ * @throws CliError if there is nothing to read, it cannot be read, or it plainly is something else.
  * @throws TokenError if what was read is not text, or too long for any token.
  */
 export function readTokenArgument(

@@ -22,7 +22,7 @@ export function unknownKey(kid: string, keyring: Keyring): CliError {
 }
 
 /**
- * What an error really comes from: commander tells of a required option that is missing before it
+ * What an error really comes from: commander reports a missing required option before it
  * looks at those it does not know, though the one may just be the other misspelt.
  */
 export function realCause(error: unknown, program: Command, args: readonly string[]): unknown {

@@ -59,7 +59,7 @@ export function refuseRepeats(command: Command): void {
   for (const child of command.commands) refuseRepeats(child);
 }
 
-/** How many entries a list has where nothing else is said. */
+/** How many entries a list has unless given. */
 export const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000_000;
 

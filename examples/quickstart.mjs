@@ -5,7 +5,7 @@
 //   summarizer reads a document that carries an injected prompt, and tries seven other things; its
 //   branch is revoked; the searcher, a sibling, goes on; the operator draws who held what.
 //
-// Exit code 0 if everything happened as told, 1 otherwise.
+// Exit code 0 if everything happened as expected, 1 otherwise.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -333,5 +333,5 @@ for (const { step, expected, happened } of table) {
   );
 }
 const deviations = table.filter(({ expected, happened }) => happened !== expected).length;
-tell(deviations === 0 ? "\nEverything happened as told." : `\n${deviations} deviations.`);
+tell(deviations === 0 ? "\nEverything happened as expected." : `\n${deviations} deviations.`);
 process.exitCode = deviations === 0 ? 0 : 1;

@@ -34,7 +34,7 @@ function stryker(folder, mutate, onlyStatic) {
   return JSON.parse(readFileSync(REPORT, "utf8"));
 }
 
-/** What stands where, and what replaces it: enough to tell mutants of one file apart.
+/** What stands where, and what replaces it: enough to distinguish mutants of one file.
  * @param {string} file
  * @param {Mutant} mutant
  */

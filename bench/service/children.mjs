@@ -26,7 +26,7 @@ function answerOf(child) {
 }
 
 /** @param {ChildProcess} child @param {string | object} what */
-export async function ask(child, what) {
+async function ask(child, what) {
   const answer = answerOf(child);
   child.send(what);
   const given = await answer;

@@ -17,7 +17,7 @@ export interface SkillArgument {
   readonly description: string | undefined;
 }
 
-/** The arguments of a skill, in the order of its schema; `undefined` if the card does not tell them. */
+/** The arguments of a skill, in the order of its schema; `undefined` if the card omits them. */
 export function argumentsOf({ input }: RemoteSkill): readonly SkillArgument[] | undefined {
   if (input === undefined) return undefined;
   const required = textsIn(input["required"]);

@@ -43,7 +43,7 @@ export interface RemoteSkill {
   readonly operation: string | undefined;
   readonly reach: string | undefined;
   readonly target: string | undefined;
-  /** JSON Schema of its arguments; absent if the card does not tell it. */
+  /** JSON Schema of its arguments; absent if the card omits it. */
   readonly input?: JsonObject;
 }
 

@@ -74,7 +74,7 @@ export async function fetchCardText(
 }
 
 /**
- * Gets ready to ask an agent, on behalf of whoever the access token stands for, with the SDK's own
+ * Gets ready to ask an agent, on behalf of the access token's subject, with the SDK's own
  * client.
  *
  * @throws CliError if there is no agent, it knows nothing of capabilities, or its card leads elsewhere.
@@ -143,7 +143,7 @@ export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promi
       throw new CliError({ code: "call_rejected", message, exitCode: EXIT.refused, hint });
     }
     const problem = `the answer of ${card.name} is not what A2A 1.0 says: ${said}`;
-    const hint = "try the other --binding, or tell the operator of the agent";
+    const hint = "try the other --binding, or report it to the operator of the agent";
     throw environmentError("answer_malformed", problem, hint);
   }
 }

@@ -24,7 +24,7 @@ export interface ReceivedCapability {
 export interface ReceivedCapabilities {
   readonly capabilities: readonly ReceivedCapability[];
   readonly refused: readonly ReceivedRefusedGrant[];
-  /** Why there are none. */
+  /** Why there are no tokens. */
   readonly reason: string | undefined;
 }
 
@@ -61,7 +61,7 @@ function read(card: RemoteCard, token: string): Inspection {
     return inspect(token);
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
-    throw malformed(card, `a token in it can not be read: ${error.message}`);
+    throw malformed(card, `a token in it cannot be read: ${error.message}`);
   }
 }
 
@@ -73,7 +73,7 @@ function inOrderOf(names: ReadonlyMap<string, string>, handles: readonly string[
 
 function malformed(card: RemoteCard, problem: string): CliError {
   const message = `the answer of ${card.name} makes no sense: ${problem}`;
-  return environmentError("answer_malformed", message, "tell the operator of the agent");
+  return environmentError("answer_malformed", message, "report it to the operator of the agent");
 }
 
 /** A capability in lines, with everything that is needed to use it but its token. */

@@ -13,7 +13,7 @@ export interface CardOptions extends GlobalOptions {
   readonly insecure?: boolean;
 }
 
-/** What every verb understands that asks an agent for something on somebody's behalf. */
+/** What every verb understands that asks an agent for something on a user's behalf. */
 export interface RemoteOptions extends CardOptions {
   readonly accessToken?: string;
   readonly binding?: "jsonrpc" | "rest";
@@ -25,7 +25,7 @@ export interface RemoteOptions extends CardOptions {
 /** How an agent's address is explained in every verb's help. */
 export const URL_HELP = "the agent's address, or that of its Agent Card, ending in .json";
 
-/** Milliseconds to wait for an answer where nothing else is said. */
+/** Milliseconds to wait for an answer unless given. */
 export const DEFAULT_TIMEOUT = 60_000;
 const MAX_TIMEOUT = 3_600_000;
 
@@ -76,11 +76,11 @@ const ADVICE =
   "what is typed stays in the shell's history and in the list of processes";
 
 /**
- * The OAuth access token that tells an agent who calls: from a file, standard input or the environment;
+ * The OAuth access token that identifies the caller to an agent: from a file, standard input or the environment;
  * `undefined` if none is given.
  *
  * @param argument - What was given to `--access-token`.
- * @throws CliError if it was typed as it is, can not be read, or is no bearer token. Never shows it.
+ * @throws CliError if it was typed as it is, cannot be read, or is no bearer token. Never shows it.
  */
 export function readAccessToken(
   context: Context,

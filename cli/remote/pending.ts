@@ -32,7 +32,7 @@ export function readPending(card: RemoteCard, answer: Json): ReceivedPending | u
   const approvalId = textIn(members["approvalId"]) ?? "";
   if (!ID.test(approvalId)) {
     const message = `the answer of ${card.name} makes no sense: what waits in it has no id`;
-    throw environmentError("answer_malformed", message, "tell the operator of the agent");
+    throw environmentError("answer_malformed", message, "report it to the operator of the agent");
   }
   const { interval } = members;
   return {
@@ -47,7 +47,7 @@ export function readPending(card: RemoteCard, answer: Json): ReceivedPending | u
   };
 }
 
-/** Who has to do what, where and until when, for standard error. */
+/** The person that has to act, how, where and until when, for standard error. */
 export function pendingLines(
   context: Context,
   card: RemoteCard,

@@ -26,7 +26,7 @@ const CALL_ADVICE: { readonly [Code in DenialCode | AgentDenialCode]?: string } 
   policy_denied: "no token helps: the operator of the agent decides on this",
   foreign_issuer: "it is another agent's; ask this one for a token: proviso request",
   unknown_key: NEW_TOKEN,
-  revoked: "ask whoever gave it to you for a new one, or the agent: proviso request",
+  revoked: "ask the party that gave it to you for a new one, or the agent: proviso request",
   revocation_stale: "try again later: the agent has to refresh its revocation list",
   expired: NEW_TOKEN,
   grant_denied: "ask for a token of a grant that has this operation: proviso request --grant",
@@ -69,7 +69,7 @@ export function requestRefusal(card: RemoteCard, fault: AgentFault): CliError {
   });
 }
 
-/** Refused grants as an error tells them: each in a line, and as data. */
+/** Refused grants as an error reports them: each in a line, and as data. */
 export function refusedDetails(refused: readonly ReceivedRefusedGrant[]): {
   readonly [name: string]: unknown;
 } {
@@ -103,7 +103,7 @@ export function faultError(card: RemoteCard, fault: AgentFault): CliError {
     return told(reason ?? "forbidden", `${who} refuses: ${message}`, EXIT.refused, hint);
   }
   if (status >= 500) {
-    const hint = "try again later, or tell the operator of the agent";
+    const hint = "try again later, or report it to the operator of the agent";
     return told(reason ?? "agent_failed", `${who} failed: ${message}`, EXIT.environment, hint);
   }
   const hint = "proviso card shows what the agent takes";

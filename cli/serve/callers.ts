@@ -6,10 +6,10 @@ import { KeysUnavailableError } from "../../src/auth/keys-unavailable.js";
 import { environmentError } from "../exit.js";
 import { fromConfig, type ReadConfig, readPart } from "./config.js";
 
-/** Who callers are, and what the operator must be told about it. */
+/** Who callers are, and what to report to the operator about it. */
 export interface Callers {
   readonly authenticator: Authenticator;
-  /** Present where whoever knows a fixed token is somebody. */
+  /** Present where a fixed token alone identifies a caller. */
   readonly warning?: string;
 }
 
@@ -17,7 +17,7 @@ export interface Callers {
  * The authenticator that a configuration asks for.
  *
  * @throws CliError `config_invalid`, what reading a file of tokens throws, or `keys_unavailable` if a
- *   file of keys can not be read.
+ *   file of keys cannot be read.
  */
 export async function openCallers(read: ReadConfig): Promise<Callers> {
   const { authentication } = read.config;

@@ -47,7 +47,7 @@ export function problemAt(path: string, what: string): ConfigProblem {
   return { path, message: `${path}: ${what}` };
 }
 
-/** The problem that a `TypeError` of the library tells of, which begins with the field. */
+/** The problem that a `TypeError` of the library reports, which begins with the field. */
 export function problemFrom(error: unknown): ConfigProblem {
   if (!(error instanceof TypeError)) throw error;
   const { message } = error;

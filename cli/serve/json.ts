@@ -64,7 +64,7 @@ function unreadable(path: string, why: string): CliError {
   return environmentError("config_unreadable", `${path}: ${why}`, hint);
 }
 
-/** Where a text stops being JSON: `JSON.parse` tells so only sometimes, and quotes what is there. */
+/** Where a text stops being JSON: `JSON.parse` reports it only sometimes, and quotes what is there. */
 async function faultIn(text: string): Promise<number> {
   const { parse } = await import("jsonc-parser");
   const faults: ParseError[] = [];

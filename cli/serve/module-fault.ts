@@ -17,7 +17,7 @@ export function placeAndReason(
   return [path, `${message}, in it or in a module that it imports`];
 }
 
-// Importing does not tell the line of a syntax error; checking the file alone does.
+// Importing does not report the line of a syntax error; checking the file alone does.
 function lineOfSyntaxError(path: string): string | undefined {
   const options = { encoding: "utf8", timeout: PATIENCE } as const;
   const { stderr } = spawnSync(process.execPath, ["--check", path], options);

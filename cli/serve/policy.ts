@@ -115,7 +115,7 @@ export function keepInForce(
  * Puts a policy file in force whenever it changes: within {@link INTERVAL} and the time it takes to read.
  * A file that is not right leaves the policy as it was.
  *
- * @param tell - Takes what happened, for the operator, once for each change; `ok` is false where the
+ * @param report - Takes what happened, for the operator, once for each change; `ok` is false where the
  *   old policy stays.
  * @returns Ends it.
  */
@@ -123,7 +123,7 @@ function followPolicy(
   table: PolicyTable,
   { file, text: first }: NonNullable<ReadPolicy["source"]>,
   terms: PolicyTerms,
-  tell: (message: string, ok: boolean) => void,
+  report: (message: string, ok: boolean) => void,
 ): () => void {
   let inForce = first;
   let seen = "";
@@ -138,8 +138,8 @@ function followPolicy(
       if (text !== inForce) {
         refuseConfig(file, unknownTerms(definition, terms, ""));
         table.replace(definition);
-        tell(`${file}: the new policy is in force`, true);
-      } else if (told !== "") tell(`${file}: it is again the policy that is in force`, true);
+        report(`${file}: the new policy is in force`, true);
+      } else if (told !== "") report(`${file}: it is again the policy that is in force`, true);
       inForce = text;
       [seen, complaint, told] = [settled ? stamp : "", "", ""];
     } catch (error) {
@@ -147,7 +147,7 @@ function followPolicy(
       const problem = `${stamp} ${message}`;
       // An editor may be in the middle of writing: only what lasts is reported, and once.
       if (problem === complaint && problem !== told) {
-        tell(`${message}; the policy stays as it was`, false);
+        report(`${message}; the policy stays as it was`, false);
         told = problem;
       }
       complaint = problem;
@@ -170,7 +170,7 @@ function stateOf(path: string): { readonly stamp: string; readonly settled: bool
     const stat = statSync(path, { bigint: true });
     return { stamp: stampOf(stat), settled: Date.now() - Number(stat.ctimeMs) > SETTLED };
   } catch {
-    // Reading the file tells why.
+    // Reading the file reports why.
     return { stamp: "", settled: false };
   }
 }

@@ -19,7 +19,7 @@ export interface OpenResources {
 /**
  * Opens the resources of a configuration.
  *
- * @param warn - Told what the operator should know about a file.
+ * @param warn - Called with what the operator should know about a file.
  * @returns `undefined` if there are none in it.
  * @throws CliError `config_invalid`, or with the code of a `ResourceError`.
  */

@@ -35,7 +35,7 @@ import { warn, warnOfLedger } from "./warn.js";
 export interface RunningAgent {
   readonly server: ServedAgent;
   readonly mode: string;
-  /** What the operator is told of it, a line each, warnings first. */
+  /** What it reports to the operator, a line each, warnings first. */
   readonly notes: readonly string[];
   /** Finishes what is under way, and closes everything. @throws What closing throws, the first. */
   close(): Promise<void>;
@@ -47,7 +47,7 @@ const DAY = 24 * 60 * 60 * 1000;
  * Starts the agent of a configuration. If anything fails, everything that was opened is closed again.
  *
  * @throws CliError if the configuration, the home, the skills or the address do not do.
- * @throws StorageError if a store can not be opened.
+ * @throws StorageError if a store cannot be opened.
  */
 export async function runAgent(
   context: Context,

@@ -84,7 +84,7 @@ async function compile(): Promise<Ajv2020> {
 }
 
 function problemFrom(error: ErrorObject): ConfigProblem | undefined {
-  // The alternatives are told as one.
+  // The alternatives are reported as one.
   if (error.keyword === "if" || error.schemaPath.includes("/oneOf/")) return undefined;
   const [member, what] = WORDS[error.keyword]?.(error) ?? ["", error.message];
   const path = `${pathOf(error.instancePath)}${member}`.replace(/^\./, "");

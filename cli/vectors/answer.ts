@@ -34,7 +34,7 @@ export function judge({ op, test }: Vector, answer: Answer): Outcome {
   const isAsked = "chainId" in test && test.chainId !== undefined;
   const got = lineOf(op, isAsked ? value : { ...value, chainId: undefined });
   if (got === undefined) {
-    const message = `an answer that is none: ${JSON.stringify(value)}`;
+    const message = `not an answer: ${JSON.stringify(value)}`;
     return { status: "failed", expected, got: message, fault: "garbage" };
   }
   return got === expected ? { status: "passed" } : { status: "failed", expected, got };

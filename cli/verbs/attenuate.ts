@@ -85,12 +85,13 @@ function refusal(result: Extract<Attenuation, { ok: false }>, intersect: boolean
   const { overreaches: problems } = result;
   const unreadable = problems.some((problem) => problem.rule === "caveats");
   const message = unreadable
-    ? "the token has a hop that can not be read"
+    ? "the token has a hop that cannot be read"
     : "this goes beyond what the token still allows";
   const clippable = !intersect && problems.every((problem) => problem.value !== null);
   const sealed = problems.some((problem) => problem.message.startsWith("the token is sealed"));
   let hint: string | undefined;
-  if (unreadable) hint = "ask whoever narrowed it to do it again; proviso inspect shows the hop";
+  if (unreadable)
+    hint = "ask the party that narrowed it to do it again; proviso inspect shows the hop";
   else if (sealed) hint = "use the token as it is, or ask its sender for one that can be narrowed";
   else if (problems.some(isListed))
     hint = "repeat the option for each value, such as --audience a --audience b";

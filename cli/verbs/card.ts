@@ -96,7 +96,7 @@ function grantLines(grant: CardGrant, paint: Paint): string[] {
   const { id, description, operations, attenuable, requires, legacy } = grant;
   const rows: Row[] = [
     ["operations", operations.includes("*") ? "all" : operations.map(printable).join(", ")],
-    ["attenuable", attenuable ? "yes" : "no: it can not be narrowed or passed on"],
+    ["attenuable", attenuable ? "yes" : "no: it cannot be narrowed or passed on"],
   ];
   if (requires.length > 0) rows.push(["requires", requires.map(printable).join(", ")]);
   if (legacy !== undefined) rows.push(["legacy", paint.yellow(printable(legacy))]);

@@ -13,8 +13,8 @@ export function define(program: Command, context: Context): void {
     .command("diff")
     .summary("what was taken away between two tokens")
     .description(
-      "Tells in words what a child token allows less than its parent. Needs no key; whether " +
-        "either is genuine only the issuer can tell. Exit code 4 if one is not from the other.",
+      "Describes what a child token allows less than its parent. Needs no key; only the issuer can " +
+        "verify that either is genuine. Exit code 4 if one is not from the other.",
     )
     .argument("<parent>", "the token as it was: the token, @FILE or -")
     .argument("[child]", "the token narrowed from it: the token, @FILE or - (as when left out)")
@@ -45,7 +45,7 @@ function render(result: TokenDiff, before: Inspection, after: Inspection, paint:
     .slice(before.links.length)
     .filter((link) => link.hop === undefined);
   for (const { number, kind } of unreadable) {
-    const what = kind === "third-party" ? "needs a discharge" : "can not be read";
+    const what = kind === "third-party" ? "needs a discharge" : "cannot be read";
     lines.push(paint.yellow(`  hop ${number} ${what}; proviso inspect shows it`));
   }
   for (const { purpose } of added) {

@@ -67,7 +67,7 @@ function render(
 ): string[] {
   const { authority, discharges, warnings } = inspection;
   const lines = [
-    `${paint.yellow("Nothing was verified.")} This is what the token says; only its issuer can tell`,
+    `${paint.yellow("Nothing was verified.")} This is what the token says; only its issuer can verify`,
     "whether it is genuine (proviso verify).",
     "",
     ...renderRows(headRows(inspection, now), paint),
@@ -87,7 +87,7 @@ function render(
   for (const { message } of warnings)
     lines.push(`${paint.yellow("warning")}: ${printable(message)}`);
   if (revealed !== undefined) {
-    lines.push("", paint.red("secret: whoever has this can use the token"));
+    lines.push("", paint.red("secret: any holder of this can use the token"));
     lines.push(...renderRows(Object.entries(revealed), paint));
   }
   return lines;

@@ -104,7 +104,7 @@ function tokensFrom(
 ): readonly string[] {
   if ((argument ?? "-") === "-" && accessToken === "-") {
     const hint = "give one of them as @FILE";
-    throw usageError("the token and the access token can not both come from standard input", hint);
+    throw usageError("the token and the access token cannot both come from standard input", hint);
   }
   const tokens = readTokensArgument(context, argument);
   if (tokens[0] === "" && argument === undefined) {
@@ -139,7 +139,7 @@ function refuse(context: Context, card: RemoteCard, fault: AgentFault, { json }:
   for (const line of refusalLines(denials, adviceForCall, stderrPaint(context))) say(context, line);
 }
 
-// Data goes to standard output alone; what it rests on is told beside it.
+// Data goes to standard output alone; what it rests on is reported on standard error.
 function sayAuthority(context: Context, authority: JsonObject): void {
   const kind = textIn(authority["authority"]);
   const notice = textIn(authority["notice"]) ?? "";

@@ -51,7 +51,7 @@ export function define(program: Command, context: Context): void {
     .action(act(context, remove));
   const exported = keys
     .command("export")
-    .description("Prints a key with its secret as a JWK. Whoever has it can mint.")
+    .description("Prints a key with its secret as a JWK. Any holder of it can mint.")
     .argument("<kid>", "the key's id, from keys list")
     .action(act(context, reveal));
   const imported = keys

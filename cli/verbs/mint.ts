@@ -93,7 +93,7 @@ function mint(request: MintRequest, { issuer, revocations, files }: Home): Minte
       `these limits contradict each other (${empty.join(", ")}): nothing is allowed`,
     );
   }
-  // A token that is revoked before it is handed out helps nobody.
+  // A token that is revoked before it is handed out is useless.
   const [entry] = revocations.find({
     links: [],
     capability: minted.id,

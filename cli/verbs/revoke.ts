@@ -44,7 +44,7 @@ export function define(program: Command, context: Context): void {
     .option("--capability <id>", "a capability's id, with all that was narrowed from it", toText)
     .option("--principal <user>", "a user: all tokens issued for them up to now", toText)
     .option("--key <kid>", "a key's id: all tokens made under it", toText)
-    .option("--reason <text>", "why; shown to nobody but you", toText)
+    .option("--reason <text>", "why; shown only to you", toText)
     .action(act(context, run));
   addDatabase(command);
   addExamples(command, [

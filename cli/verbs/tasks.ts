@@ -29,7 +29,7 @@ export function define(program: Command, context: Context): void {
     .action(act(context, list));
   const showing = tasks
     .command("show")
-    .description("Shows a task: what was said in it, and what came of it.")
+    .description("Shows a task: its messages and its outcome.")
     .argument("<id>", "the task's id, from proviso tasks list or from the caller")
     .action(act(context, show));
   for (const verb of [listing, showing]) addDatabase(verb);

@@ -112,5 +112,5 @@ function exitFrom({ failures, passed }: Report): ExitCode {
 function toSeconds(text: string): number {
   const seconds = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && seconds > 0 && seconds <= 3600) return seconds;
-  throw usageError(`--timeout can not be ${text}`, "seconds, such as 10 or 0.5, at most 3600");
+  throw usageError(`--timeout cannot be ${text}`, "seconds, such as 10 or 0.5, at most 3600");
 }

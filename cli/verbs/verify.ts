@@ -43,7 +43,7 @@ export function define(program: Command, context: Context): void {
     .description(
       "Checks a token of this home against an invocation: form, signatures, revocation, grant, and " +
         "every rule of every hop. Says allowed, or refused with every reason. Hand over a token that " +
-        "somebody else sent on standard input: a shell takes a word that starts with - or @ for " +
+        "another party sent on standard input: a shell takes a word that starts with - or @ for " +
         "an option or a file.",
     )
     .argument("[token]", TOKEN_HELP)

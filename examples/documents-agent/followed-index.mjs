@@ -89,7 +89,7 @@ class FolderIndex {
   }
 
   /**
-   * What changes whenever the file does; empty if it changed so lately that this can not be told, and
+   * What changes whenever the file does; empty if it changed so lately that this is not certain, and
    * `undefined` if it is not there.
    *
    * @param {string} name

@@ -36,7 +36,7 @@ export function fillLibrary(folder) {
   const target = resolve(folder);
   if (!existsSync(target)) {
     mkdirSync(dirname(target), { recursive: true });
-    // Appears whole or not at all, so that what was deleted is told from what was never there.
+    // Appears whole or not at all, so that a deleted document differs from one that was never there.
     const temporary = mkdtempSync(join(dirname(target), `.${basename(target)}-`));
     try {
       cpSync(documents, temporary, { recursive: true });

@@ -14,7 +14,7 @@ export interface SearchIndex {
   /**
    * Adds a document, or puts it in the place of the one with that name.
    *
-   * @param version - Whatever tells whether the document has changed; see `versions`.
+   * @param version - Changes whenever the document does; see `versions`.
    * @throws TypeError if the name is empty, not well formed, or has a NUL.
    */
   put(name: string, title: string, text: string, version?: string): void;
@@ -42,7 +42,7 @@ export interface SearchIndex {
  * Opens an index, and makes it if the file is not there. Only its owner may read the file. One of an
  * earlier version is emptied: its documents have to be put again.
  *
- * @throws Error if the file can not be opened, or is something else than an index of this version:
+ * @throws Error if the file cannot be opened, or is something else than an index of this version:
  *   an index can be removed and is made again.
  */
 export function openIndex(file: string): SearchIndex;

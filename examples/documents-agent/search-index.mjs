@@ -1,9 +1,9 @@
 // A full-text index over documents, in an SQLite file of its own, through libsql.
 //
-// Whoever searches names the documents that it may see, and no others are looked at: words are kept by
+// The caller of a search names the documents that it may see, and no others are looked at: words are kept by
 // document, not documents by word as in FTS5, whose searches take longer for each document that has the
 // word. Ranking counts the documents that may be seen alone: how rare a word is in all of them would
-// tell of the others.
+// reveal the others.
 import { closeSync, openSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -19,7 +19,7 @@ import { rows } from "./sqlite-rows.mjs";
 /** Most matches of one search. */
 const MOST_MATCHES = 100;
 
-/** "prvi" and the version of the tables: tells an index from other SQLite files. */
+/** "prvi" and the version of the tables: distinguishes an index from other SQLite files. */
 const FORMAT = 0x70727602;
 /** With a table of FTS5; what is in it is made again from the documents. */
 const FORMER_FORMAT = 0x70727601;

@@ -34,7 +34,7 @@ export function readQuery(query) {
     const phrase = term.replaceAll('"', " ").replace(/\*+$/u, "").trim();
     if (!/[\p{L}\p{N}\p{Co}]/u.test(phrase)) continue;
     const prefix = term.endsWith("*");
-    // Within double quotes, FTS5 knows no syntax but the quote itself, and there is none left.
+    // Within double quotes, FTS5 knows no syntax but the quote itself, and no quote is left.
     const expression = `"${phrase}"${prefix ? " *" : ""}`;
     terms.set(expression, { phrase, prefix, expression });
   }

@@ -73,7 +73,7 @@ export function writingSkills({ folder }) {
       },
       async run(call) {
         const { name, displayName } = named(call);
-        // Fields decide who may see a document: they are not for whoever may change its text. An empty
+        // Fields decide who may see a document: a caller that may change its text must not change them. An empty
         // head keeps the text from bringing its own.
         const head = splitFrontMatter(await folder.readText(name)).head || writeFrontMatter({});
         const separated = head.endsWith("\n") ? head : `${head}\n`;

@@ -22,7 +22,7 @@ const SIGNATURES = /^(signature_mismatch|discharge_)/;
 export function checkFile(subjects: readonly CheckSubject[]): VectorFile {
   const header = [
     "Check a capability against an invocation: form, issuer and key, signatures, revocation, grant, rules.",
-    "The specification is docs/spec.md; README.md tells how to use this file.",
+    "The specification is docs/spec.md; README.md says how to use this file.",
   ];
   let tcId = FIRST_ID;
   const groups = subjects.flatMap(({ subject, comment, tests }) =>

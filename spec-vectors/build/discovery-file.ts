@@ -8,7 +8,7 @@ const FIRST_ID = 5001;
 export function discoveryFile(subjects: readonly DiscoverySubject[]): VectorFile {
   const header = [
     "Decide from Agent Cards whether an agent, or a chain of agents, can do a task; check a registry.",
-    "The specification is docs/spec.md, section 14; README.md tells how to use this file.",
+    "The specification is docs/spec.md, section 14; README.md says how to use this file.",
   ];
   let tcId = FIRST_ID;
   const groups = subjects.map(({ tests, ...group }) => ({

@@ -10,7 +10,7 @@ const AFTER_READING = /^(signature_mismatch|discharge_|caveat_key_)/;
 export function macaroonFile(subjects: readonly MacaroonSubject[]): VectorFile {
   const header = [
     "Read a generic macaroon, with its discharges if any, and verify every signature.",
-    "The specification is docs/spec.md, sections 2 to 4; README.md tells how to use this file.",
+    "The specification is docs/spec.md, sections 2 to 4; README.md says how to use this file.",
   ];
   let tcId = 0;
   const groups = subjects.flatMap(({ subject, comment, tests }) =>

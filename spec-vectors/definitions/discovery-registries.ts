@@ -1,6 +1,6 @@
 import { breaks, type DiscoverySubject, keeps, type Members } from "./discovery-test.js";
 
-/** A capability that 1.0 introduced, declared unless told otherwise. */
+/** A capability that 1.0 introduced, declared unless given otherwise. */
 function entry(name: string, members: Members = {}): Members {
   return { name, tier: "declared", introduced: "1.0", ...members };
 }

@@ -47,7 +47,7 @@ function regranted(token: Built): Built {
 
 export const grantSteps: CheckSubject = {
   subject: "the grant among the other steps",
-  comment: "Section 7: steps 4, 5 and 6 are joined, and nothing of a grant is told before them",
+  comment: "Section 7: steps 4, 5 and 6 are joined, and nothing of a grant is reported before them",
   tests: [
     joined(
       "another grant, and the capability is revoked",
@@ -205,7 +205,10 @@ export const grantMisuse: CheckSubject = {
     }),
     misused("the name of an object's own member", knowing({ grant: "constructor" })),
     misused("no grant, and an empty text for a token", { ...acting(null), text: () => "" }),
-    misused("no grant, and a token that is none", { ...acting(null), text: () => "not a token" }),
+    misused("no grant, and a text that is not a token", {
+      ...acting(null),
+      text: () => "not a token",
+    }),
     misused("no grant, and a forged token", { ...acting(null), alter: wrong }),
     misused("no grant, and a token of another issuer", {
       ...acting(null),

@@ -94,7 +94,7 @@ export const NOTES: Readonly<Record<Flag, Note>> = {
   SpecExample: note("BASIC", "An example given in the specification's text."),
   Truncated: note(
     "PARSER_DIFFERENTIAL",
-    "A token cut short, as on paste. It is told apart from a malformed one and never read as a shorter token.",
+    "A token cut short, as on paste. It is distinguished from a malformed one and never read as a shorter token.",
   ),
   StrictV1: note("PARSER_DIFFERENTIAL", "Something that the v1 binary form does not allow."),
   StrictV2: note("PARSER_DIFFERENTIAL", "Something that the v2 binary form does not allow."),
@@ -136,7 +136,7 @@ export const NOTES: Readonly<Record<Flag, Note>> = {
     "MISSING_STEP",
     "A restriction that the checker does not know. Skipping it would widen the token.",
   ),
-  MalformedHop: note("MISSING_STEP", "A known restriction with a value that it can not have."),
+  MalformedHop: note("MISSING_STEP", "A known restriction with a value that it cannot have."),
   SetMembership: note(
     "AUTH_BYPASS",
     "Membership is exact: no folding, no normalizing, no prefixes.",
@@ -178,7 +178,7 @@ export const NOTES: Readonly<Record<Flag, Note>> = {
   ),
   OrderOfSteps: note(
     "INFORMATION_LEAK",
-    "Steps in the specified order: nothing of a token's contents is told before its signatures hold.",
+    "Steps in the specified order: nothing of a token's contents is reported before its signatures hold.",
   ),
   AllReported: note("MISSING_STEP", "Every reason for a refusal is reported, not only the first."),
   Declaration: note(

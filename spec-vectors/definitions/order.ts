@@ -19,12 +19,12 @@ function wrong(token: Built): Built {
   return tampered(token, { signature: flip(token.signature, 5) });
 }
 
-/** A setup with something wrong in a later step too, which must not be told. */
+/** A setup with something wrong in a later step too, which must not be reported. */
 function only(comment: string, setup: Setup, denial: string): CheckTest {
   return refused(comment, "OrderOfSteps", setup, denial);
 }
 
-/** A changed token, and something else wrong with it: only the signature is told. */
+/** A changed token, and something else wrong with it: only the signature is reported. */
 function forged(comment: string, setup: Setup): CheckTest {
   return refused(
     comment,
@@ -47,7 +47,8 @@ function edited(from: string, to: string): (token: Built) => Built {
 
 export const order: CheckSubject = {
   subject: "order of steps",
-  comment: "Section 7: what is told, and that nothing is told of a token that is not authentic",
+  comment:
+    "Section 7: what is reported, and that nothing is reported of a token that is not authentic",
   tests: [
     forged("a forged token whose hop has expired", { links: [PAST] }),
     forged("a forged token that asks for what no hop allows", { links: [EXPIRES, SEARCH] }),

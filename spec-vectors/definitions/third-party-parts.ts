@@ -9,7 +9,7 @@ export const RETRIEVE: string = '{"operations":["retrieve"]}';
 export const SEARCH: string = '{"operations":["search"]}';
 export const PAST: string = '{"expires":"2026-01-01T00:00:00Z"}';
 
-/** A discharge that does not fit its caveat is told by its own number. */
+/** A discharge that does not fit its caveat is reported by its own number. */
 export const MISMATCH: readonly [string] = ["discharge_invalid/1"];
 
 /** A token that asks for A in link 2, and these discharges. */
@@ -28,7 +28,7 @@ export function nested(depth: number): Setup {
   return { links: [EXPIRES, ...asks.slice(0, 1)], discharges };
 }
 
-/** A token whose holder appended a third-party caveat that nobody can discharge. */
+/** A token whose holder appended a third-party caveat that cannot be discharged. */
 export function unsealable(token: Built): Built {
   const [first, asked] = token.caveats;
   if (first === undefined || asked?.vid === undefined) throw new Error("there is no such caveat");

@@ -16,7 +16,7 @@ import {
 
 export const thirdPartyRefused: CheckSubject = {
   subject: "third-party caveats not discharged",
-  comment: "Sections 2 and 7: where a refused discharge is told to be",
+  comment: "Sections 2 and 7: where a refused discharge is reported to be",
   tests: [
     refused("no discharge", "Discharge", asking(), "discharge_missing@2"),
     refused(
@@ -68,7 +68,7 @@ export const thirdPartyRefused: CheckSubject = {
       "discharge_invalid@1/4",
     ),
     refused(
-      "a caveat key that can not be unsealed",
+      "a caveat key that cannot be unsealed",
       "Discharge",
       { ...asking({ of: A }), alter: unsealable },
       "discharge_invalid@2",

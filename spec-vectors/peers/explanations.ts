@@ -5,7 +5,7 @@ export interface Explanation {
   readonly kind: Kind;
   /** The expected codes; `valid` for tokens that are. */
   readonly expected: readonly string[];
-  /** What the peer says, where the codes alone do not tell causes apart. */
+  /** What the peer says, where the codes alone do not distinguish causes. */
   readonly said?: RegExp;
   readonly comment?: RegExp;
   readonly why: string;
@@ -27,7 +27,7 @@ function accepts(expected: string | readonly string[], why: string): Explanation
 
 const LIMITLESS = accepts(
   LIMITS,
-  "It has no limits. Section 4's are the capability's own, so this is no fault of a generic library; whoever uses one has to check them first.",
+  "It has no limits. Section 4's are the capability's own, so this is no fault of a generic library; its user has to check them first.",
 );
 
 /** What is known of each peer. The first that fits explains a difference. */
@@ -68,7 +68,7 @@ export const EXPLANATIONS: Readonly<Record<PeerName, readonly Explanation[]>> = 
       kind: "rejects",
       expected: ["valid"],
       said: /unexpected extra data/,
-      why: "Its reader of several binary macaroons refuses bytes behind the first, so it can not read discharges in the v2 binary form.",
+      why: "Its reader of several binary macaroons refuses bytes behind the first, so it cannot read discharges in the v2 binary form.",
     },
     {
       kind: "rejects",

@@ -30,7 +30,7 @@ export type CallerAuthentication =
   | { readonly ok: true; readonly caller: Caller }
   | { readonly ok: false; readonly denial: AuthenticationDenial };
 
-/** A request, as far as it tells who makes it: all that a proof of possession (RFC 9449) is about. */
+/** A request, as far as it shows who makes it: all that a proof of possession (RFC 9449) is about. */
 export interface CallerRequest {
   /** `GET`, `POST`. */
   readonly method: string;
@@ -40,7 +40,7 @@ export interface CallerRequest {
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
 }
 
-/** Tells who makes a request. */
+/** Finds who makes a request. */
 export interface Authenticator {
   /**
    * @throws Error if it cannot authenticate anyone now, such as when it cannot fetch the keys.

@@ -32,8 +32,8 @@ type Growing = {
  * no invocation presented is not in it.
  *
  * @param events - Of one capability, such as a ledger lists them; those that are no invocation, or
- *   tell no path, are passed over.
- * @returns The issuer's hop; `undefined` if no event tells a path.
+ *   have no path, are passed over.
+ * @returns The issuer's hop; `undefined` if no event has a path.
  * @throws TypeError if they are of more than one capability.
  *
  * @example

@@ -3,7 +3,7 @@ import { type Grant, grantsById, texts } from "../issuer/grant.js";
 import { checkApprovalRule } from "./approvals/approval-result.js";
 import type { Operation } from "./skill.js";
 
-/** A grant as an issuing agent offers it: all of it is said. */
+/** A grant as an issuing agent offers it, every member present. */
 export type KnownGrant = Required<Omit<Grant, Optional>> & Pick<Grant, Optional>;
 
 type Optional = "recheck" | "approval";

@@ -238,7 +238,7 @@ export class IssuingAgent {
     const answer = await this.clear(caller, invocation);
     if (!answer.allowed) return { ok: false, denials: answer.denials };
     if (signal.aborted) {
-      // Nobody waits for it any more, and it must not happen unseen.
+      // The caller no longer waits for it, and it must not happen unseen.
       const timedOut = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
       this.forgo(answer, caller, timedOut ? "timed_out" : "cancelled");
       signal.throwIfAborted();

@@ -29,7 +29,7 @@ export interface LedgerEvent {
   readonly invoker?: string;
   /** Why, in the caller's own words. */
   readonly purpose?: string;
-  /** The capability's id; absent where there was none, or its signatures did not hold. */
+  /** The capability's id; absent if the call had no capability, or its signatures did not hold. */
   readonly capability?: string;
   readonly grant?: string;
   readonly authority?: AuthorityKind;

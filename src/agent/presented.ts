@@ -63,7 +63,7 @@ export async function authenticateAll(
 
 /**
  * An id alone is as good as the token, but only from the very party that it was issued to, and only while
- * it lives; to everybody else it is as if there were none. A token that is presented under another id
+ * it lives; for every other caller it does not exist. A token that is presented under another id
  * than its own is denied.
  *
  * @throws StorageError if the ledger cannot be read.

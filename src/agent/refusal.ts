@@ -46,7 +46,7 @@ export interface Denied {
   readonly denials: AgentDenials;
 }
 
-/** Denials that an answer tells in full; each can repeat an argument of the call. */
+/** Denials that an answer reports in full; each can repeat an argument of the call. */
 export const MOST_DENIALS = 32;
 
 /** The codes of denials, each once, the first one's first. */

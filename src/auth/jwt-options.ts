@@ -39,7 +39,7 @@ export interface JwtAuthenticatorOptions extends KeySourceOptions {
   readonly algorithms?: readonly string[];
   /**
    * The `typ` that tokens must have: `at+jwt` (RFC 9068) unless given. `any` is for authorization
-   * servers that do not write it; only the audience then tells an access token from other tokens.
+   * servers that do not write it; only the audience then distinguishes an access token from other tokens.
    */
   readonly type?: "at+jwt" | "any";
   /** The claim that names the principal; `sub` unless given. */

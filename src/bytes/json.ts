@@ -12,7 +12,7 @@ export type Json =
   | readonly Json[]
   | { readonly [name: string]: Json };
 
-/** An object of JSON values, told apart from arrays and `null`. */
+/** An object of JSON values; arrays and `null` are not objects. */
 export type JsonObject = { readonly [name: string]: Json };
 
 export function isJsonObject(value: Json): value is JsonObject {
@@ -128,12 +128,17 @@ export interface JsonOutline {
 
 /** Measures nesting and the longest array in one pass, so that caps hold before any parsing. */
 export function outlineJson(text: string): JsonOutline {
+  return outlineBytes(encodeUtf8(text));
+}
+
+/** {@link outlineJson} of a text in UTF-8, whose structure is in ASCII. */
+export function outlineBytes(text: Uint8Array): JsonOutline {
   const counts: number[] = [];
   let depth = 0;
   let members = 0;
   let inString = false;
   for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
+    const code = text[i];
     if (code === 0x22) {
       i = endOfString(text, i + 1);
       inString = i === text.length;
@@ -152,9 +157,9 @@ export function outlineJson(text: string): JsonOutline {
 }
 
 /** Where the string that goes on at `start` has its closing quote; the length of `text` if it has none. */
-function endOfString(text: string, start: number): number {
+function endOfString(text: Uint8Array, start: number): number {
   for (let i = start; i < text.length; i++) {
-    const code = text.charCodeAt(i);
+    const code = text[i];
     if (code === 0x22) return i;
     if (code === 0x5c) i++;
   }

@@ -9,7 +9,7 @@ import type { CapabilityLimits } from "./limits.js";
 import { type ReadLink, readLinks, readToken } from "./token.js";
 import type { KeySource, VerificationCache, VerifiedLinks } from "./verification-cache.js";
 
-/** What is needed to tell whether a token is the issuer's own. */
+/** What is needed to verify that a token is the issuer's own. */
 export interface AuthenticationContext {
   /** The issuer's name, as in its tokens. */
   readonly issuer: string;
@@ -79,11 +79,13 @@ function verified(
 ): Verification {
   let macaroons: readonly [Macaroon, ...Macaroon[]];
   let identifier: Identifier;
+  let before: LinksBefore | undefined;
   try {
     macaroons = readToken(text, context.limits).macaroons;
     const [root, ...discharges] = macaroons;
-    const before = discharges.length > 0 ? undefined : linksBefore(root, context);
-    if (before !== undefined) return verifiedChild(root, before, place, context);
+    before = discharges.length > 0 ? undefined : linksBefore(root, context);
+    if (before?.links !== undefined)
+      return verifiedChild(root, before.links, before.place, place, context);
     identifier = decodeIdentifier(partsOf(root).identifier);
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
@@ -105,13 +107,17 @@ function verified(
     throw new TypeError("a verified token has a chain of its own");
   }
   const token = authenticToken(identifier, root, [own, ...others]);
-  if (others.length === 0) keep(token, chain.tags.slice(-2), key, place, context);
+  const [beforeLast, tag] = chain.tags.slice(-2);
+  if (others.length === 0) {
+    keep(token, tag ?? beforeLast, key, place, context);
+    keepBefore(token, beforeLast, key, before?.place, context);
+  }
   return { ok: true, token, key };
 }
 
 interface LinksBefore {
   readonly place: string;
-  readonly links: VerifiedLinks<AuthenticToken>;
+  readonly links: VerifiedLinks<AuthenticToken> | undefined;
 }
 
 /** What is known of a chain without its last link. A prefix without links saves less than it costs to find. */
@@ -124,14 +130,14 @@ function linksBefore(
   if (cache === undefined || count < 1 || parts.caveats[count]?.kind !== "first-party")
     return undefined;
   const place = cache.ofLinks(parts, count);
-  const links = place === undefined ? undefined : cache.find(place, keys);
-  return place === undefined || links === undefined ? undefined : { place, links };
+  return place === undefined ? undefined : { place, links: cache.find(place, keys) };
 }
 
 /** Verifies the last link alone, after links that have been verified before. */
 function verifiedChild(
   root: Macaroon,
-  { place: before, links: known }: LinksBefore,
+  known: VerifiedLinks<AuthenticToken>,
+  before: string,
   place: string | undefined,
   context: AuthenticationContext,
 ): Verification {
@@ -142,37 +148,41 @@ function verifiedChild(
   const revocationIds = [...known.revocationIds, revocationIdOf(tag)];
   const token = authenticToken(identifier, root, [{ links, revocationIds }]);
   context.cache?.used(before);
-  keep(token, [tag], key, place, context);
+  keep(token, tag, key, place, context);
   return { ok: true, token, key };
 }
 
-/**
- * Keeps a verified token: its text, all its links for its children, and all but the last for its siblings.
- *
- * @param tags - After the last link; before it, the one before the last link, unless that is kept already.
- */
+/** Keeps a verified token by its text, and by its links for its children. */
 function keep(
   token: AuthenticToken,
-  tags: readonly Uint8Array[],
+  tag: Uint8Array | undefined,
   key: RootKey,
   place: string | undefined,
   { cache }: AuthenticationContext,
 ): void {
-  const { identifier, macaroon, chains } = token;
+  if (cache === undefined || tag === undefined) return;
+  const { identifier, macaroon, chains } = deepFrozen(token);
   const [{ links, revocationIds }] = chains;
   const parts = partsOf(macaroon);
-  if (cache === undefined) return;
-  deepFrozen(token);
-  for (const [at, tag] of tags.entries()) {
-    const count = links.length - (tags.length - 1 - at);
-    const there = count < 1 ? undefined : cache.ofLinks(parts, count);
-    if (there === undefined) continue;
-    const [some, ids] = [links.slice(0, count), revocationIds.slice(0, count + 1)];
-    cache.keep(there, { key, identifier, parts, links: some, revocationIds: ids, tag });
-  }
-  const tag = tags.at(-1);
-  if (place === undefined || tag === undefined) return;
-  cache.keep(place, { key, identifier, parts, links, revocationIds, tag, token });
+  const verified = { key, identifier, parts, links, revocationIds, tag };
+  const ofLinks = links.length < 1 ? undefined : cache.ofLinks(parts, links.length);
+  if (ofLinks !== undefined) cache.keep(ofLinks, verified);
+  if (place !== undefined) cache.keep(place, { ...verified, token });
+}
+
+/** Keeps the links of a verified token but the last, for its siblings. */
+function keepBefore(
+  token: AuthenticToken,
+  tag: Uint8Array | undefined,
+  key: RootKey,
+  place: string | undefined,
+  { cache }: AuthenticationContext,
+): void {
+  if (cache === undefined || tag === undefined || place === undefined) return;
+  const { identifier, macaroon, chains } = token;
+  const links = chains[0].links.slice(0, -1);
+  const revocationIds = chains[0].revocationIds.slice(0, -1);
+  cache.keep(place, { key, identifier, parts: partsOf(macaroon), links, revocationIds, tag });
 }
 
 /**
@@ -218,7 +228,7 @@ export function extend(token: AuthenticToken, child: Macaroon): AuthenticToken {
   return kept(authenticToken(identifier, child, [{ links, revocationIds }]), key);
 }
 
-// The brand is a promise to the compiler alone; this holds against a caller of JavaScript. The key tells a
+// The brand is a promise to the compiler alone; this holds against a caller of JavaScript. The key distinguishes a
 // token of this issuer from one of a namesake whose key has the same id.
 const keys = /* @__PURE__ */ new WeakMap<AuthenticToken, RootKey>();
 
@@ -235,7 +245,7 @@ function kept(token: AuthenticToken, key: RootKey): AuthenticToken {
 }
 
 /** What is in a macaroon cannot be changed anyway: its parts are private. */
-function deepFrozen<T extends object>(value: T): T {
+export function deepFrozen<T extends object>(value: T): T {
   if (Object.isFrozen(value)) return value;
   for (const member of Object.values(value)) {
     if (typeof member === "object" && member !== null) deepFrozen(member);

@@ -4,6 +4,7 @@
 
 import type { Authority } from "../caveats/authority.js";
 import type { Hop } from "../caveats/hop.js";
+import { NONE } from "../caveats/hop-rule.js";
 import { type CheckedInvocation, checkInvocation, type Invocation } from "../caveats/invocation.js";
 import { judgeHop } from "../caveats/judge.js";
 import { assertMembers } from "../caveats/known-members.js";
@@ -20,11 +21,12 @@ import {
   type AuthenticToken,
   authenticate,
   authenticateAgain,
+  deepFrozen,
 } from "./authenticate.js";
 import type { Denial, DenialCode } from "./denial.js";
 import { type GrantOperations, grantDenials, grantsInForce } from "./grants.js";
 import { readServiceKeyId, revocableKeyIds } from "./key-id.js";
-import { hopsOf } from "./token.js";
+import { hopsOf, type ReadLink } from "./token.js";
 
 /** What a check rests on. */
 export interface CheckContext extends AuthenticationContext {
@@ -136,8 +138,12 @@ function judge(
     by.audience === undefined && context.audience !== undefined
       ? { ...by, audience: context.audience }
       : by;
-  const [first, ...more] = [...revocationDenials(token, asked, context), ...rules(token, asked)];
-  if (first === undefined) return { allowed: true, capability: verifiedCapability(token) };
+  const revoked = revocationDenials(token, asked, context);
+  const refused = rules(token, asked);
+  const [first, ...more] = revoked.length === 0 ? refused : [...revoked, ...refused];
+  if (first === undefined) {
+    return { allowed: true, capability: onceOf(token, capabilities, verifiedCapability) };
+  }
   return { allowed: false, denials: [first, ...more], capability: refusedCapability(token) };
 }
 
@@ -176,10 +182,11 @@ function revocationDenials(
   token: AuthenticToken,
   { moment }: CheckedInvocation,
   { revocations, clock }: CheckContext,
-): Denial[] {
+): readonly Denial[] {
   // A check for a later moment relies on the list until then.
   const now = Math.max(clock(), moment);
   const entries = revocations.find(revocationQueryFor(token));
+  if (entries.length === 0 && revocations.isCurrent(now) === true) return NONE;
   const denials = entries.map((entry) => revokedDenial(entry, token.chains));
   if (revocations.isCurrent(now) !== true) {
     const message = "the revocation list is too old to be relied on; refresh it and ask again";
@@ -188,8 +195,30 @@ function revocationDenials(
   return denials;
 }
 
+// Of tokens that are kept, which nothing can change: what each call would otherwise work out anew.
+const queries = /* @__PURE__ */ new WeakMap<AuthenticToken, RevocationQuery>();
+const capabilities = /* @__PURE__ */ new WeakMap<AuthenticToken, VerifiedCapability>();
+
+/** What `make` gives of a token; of one that is kept, what it gave the first time. */
+function onceOf<T extends object>(
+  token: AuthenticToken,
+  known: WeakMap<AuthenticToken, T>,
+  make: (token: AuthenticToken) => T,
+): T {
+  if (!Object.isFrozen(token)) return make(token);
+  const found = known.get(token);
+  if (found !== undefined) return found;
+  const made = Object.freeze(make(token));
+  known.set(token, made);
+  return made;
+}
+
 /** What to ask a revocation list about a token. */
-export function revocationQueryFor({ identifier, chains }: AuthenticToken): RevocationQuery {
+export function revocationQueryFor(token: AuthenticToken): RevocationQuery {
+  return onceOf(token, queries, queryOf);
+}
+
+function queryOf({ identifier, chains }: AuthenticToken): RevocationQuery {
   return {
     links: [...new Set(chains.flatMap((chain) => chain.revocationIds))],
     capability: identifier.id,
@@ -250,11 +279,15 @@ function hopDenials(token: AuthenticToken, asked: CheckedInvocation): Denial[] {
       }
     }
   }
-  if (hopsOf(token.chains[0].links).every((hop) => hop?.expires === undefined)) {
+  if (!token.chains[0].links.some(saysWhenItExpires)) {
     const message = "no hop of the token says when it expires";
     denials.push({ code: "expiry_missing", rule: "expires", message });
   }
   return denials;
+}
+
+function saysWhenItExpires(link: ReadLink): boolean {
+  return link.kind === "hop" && link.reading.ok && link.reading.hop.expires !== undefined;
 }
 
 /** The meet of a verified token's hops, its discharges' included. */
@@ -294,14 +327,16 @@ function verifiedCapability(token: AuthenticToken): VerifiedCapability {
     ...(identifier.principal === undefined ? {} : { principal: identifier.principal }),
     issued: identifier.issued,
     expires: earliestExpiry(token) ?? identifier.issued,
-    hops: hopsOf(own.links).map((hop, at) => ({
-      number: at + 1,
-      revocationId: own.revocationIds[at + 1] ?? "",
-      ...(hop === undefined ? {} : { hop }),
-    })),
+    hops: Object.freeze(
+      hopsOf(own.links).map((hop, at) => {
+        const revocationId = own.revocationIds[at + 1] ?? "";
+        const verified = { number: at + 1, revocationId };
+        return Object.freeze(hop === undefined ? verified : { ...verified, hop });
+      }),
+    ),
     // Most callers never look at it, and the meet costs as much as the judgement.
     get authority() {
-      authority ??= authorityOf(token);
+      authority ??= deepFrozen(authorityOf(token));
       return authority;
     },
     revocationIds: own.revocationIds,

@@ -1,4 +1,4 @@
-import { outlineJson } from "../bytes/json.js";
+import { outlineBytes } from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import type { Hop } from "../caveats/hop.js";
@@ -8,6 +8,8 @@ import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { type MacaroonText, readWithin } from "../macaroon/read.js";
 import { overLimits } from "../macaroon/verify.js";
 import { type CapabilityLimits, MAX_HOP_DEPTH } from "./limits.js";
+
+const OPENING_BRACE = 0x7b;
 
 /**
  * Reads a token's text and holds it to every limit, hops' included, before anything is hashed or a
@@ -35,9 +37,9 @@ function overHopLimits(
   limits: CapabilityLimits,
 ): TokenError | undefined {
   for (const macaroon of macaroons) {
-    for (const [at, caveat] of partsOf(macaroon).caveats.entries()) {
-      if (caveat.kind !== "first-party") continue;
-      const over = overHopShape(caveat.identifier, `hop ${at + 1}`, limits);
+    for (const [at, { kind, identifier }] of partsOf(macaroon).caveats.entries()) {
+      const over =
+        kind === "first-party" ? overHopShape(identifier, `hop ${at + 1}`, limits) : undefined;
       if (over !== undefined) return over;
     }
   }
@@ -49,13 +51,13 @@ function overHopShape(
   what: string,
   limits: CapabilityLimits,
 ): TokenError | undefined {
-  const text = decodeUtf8(caveat);
-  if (text === undefined || !text.startsWith("{")) return undefined;
-  const outline = outlineJson(text);
-  if (outline.depth > MAX_HOP_DEPTH) {
+  if (caveat[0] !== OPENING_BRACE) return undefined;
+  const { depth, members } = outlineBytes(caveat);
+  const isWithin = depth <= MAX_HOP_DEPTH && members <= limits.setMembers;
+  if (isWithin || decodeUtf8(caveat) === undefined) return undefined;
+  if (depth > MAX_HOP_DEPTH) {
     return new TokenError("too_deep", `${what} is nested more than ${MAX_HOP_DEPTH} deep`);
   }
-  if (outline.members <= limits.setMembers) return undefined;
   const message = `${what} has a set of more than ${limits.setMembers} members`;
   return new TokenError("too_many_members", message);
 }
@@ -87,7 +89,7 @@ export function readLinks(macaroon: Macaroon, from = 0): ReadLink[] {
     );
 }
 
-/** The hop that each link is; `undefined` for one that is none, or cannot be read. */
+/** The hop that each link is; `undefined` for one that is no hop, or cannot be read. */
 export function hopsOf(links: readonly ReadLink[]): (Hop | undefined)[] {
   return links.map((link) =>
     link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,

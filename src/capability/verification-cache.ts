@@ -52,7 +52,7 @@ interface Entry<T> {
   readonly bytes: number;
 }
 
-// What parsed tokens were measured to take: a fixed part, one for each link, one for each byte of the macaroon.
+// An estimate of what parsed tokens take, generous for short ones: a fixed part, one for each link, one for each byte of the macaroon.
 const ENTRY_BYTES = 1024;
 const LINK_BYTES = 1024;
 const BYTES_PER_BYTE = 4;

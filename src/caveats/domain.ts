@@ -51,7 +51,7 @@ export function meetDomains(a: Domain, b: Domain): Domain {
 }
 
 // Drops types of which no value is left, so that an empty domain always shows as no types; then
-// exclusions of types that are gone, so that the exclusions alone tell which types remain.
+// exclusions of types that are gone, so that the exclusions alone determine which types remain.
 function settled(domain: Domain): Domain {
   const excluded = domain.not_in ?? [];
   const { min, max } = domain;

@@ -109,6 +109,9 @@ export interface HopRule<Value> {
   left(authority: Authority): KeyWords | undefined;
 }
 
+/** What a rule returns where nothing is wrong: the same each time, since that is what nearly every check finds. */
+export const NONE: readonly never[] = /* @__PURE__ */ Object.freeze([]);
+
 export function malformed(rule: string | undefined, message: string): HopProblem {
   return { code: "caveat_malformed", message, ...(rule === undefined ? {} : { rule }) };
 }

@@ -89,6 +89,16 @@ export function isHopKey(name: string): name is HopKey {
   return Object.hasOwn(HOP_RULES, name);
 }
 
+function at<Key extends HopKey, Result>(
+  hop: { readonly [Own in HopKey]?: HopValue<Own> },
+  key: Key,
+  visit: <Value>(rule: HopRule<Value>, value: Value, key: HopKey) => Result,
+  results: Result[],
+): void {
+  const value: HopValue<Key> | undefined = hop[key];
+  if (value !== undefined) results.push(visit<HopValue<Key>>(HOP_RULES[key], value, key));
+}
+
 /**
  * Calls `visit` for each key that the hop has, in the table's order, and joins what it returns.
  */
@@ -97,11 +107,8 @@ export function overHop<Result>(
   visit: <Value>(rule: HopRule<Value>, value: Value, key: HopKey) => Result,
 ): Result[] {
   const results: Result[] = [];
-  const own: { readonly [Key in HopKey]?: HopValue<Key> } = hop;
-  const at = <Key extends HopKey>(key: Key): void => {
-    const value: HopValue<Key> | undefined = own[key];
-    if (value !== undefined) results.push(visit<HopValue<Key>>(HOP_RULES[key], value, key));
-  };
-  for (const key of HOP_KEYS) at(key);
+  for (const key of HOP_KEYS) {
+    if (hop[key] !== undefined) at(hop, key, visit, results);
+  }
   return results;
 }

@@ -47,26 +47,29 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
   }
   assertMembers(invocation, KEYS, "invocation");
   // Own members only, each read once: nothing that a prototype or a getter says later can count.
-  const own: Partial<Invocation> = withoutPrototype(invocation);
-  const { operation, invoker, audience, time, resourceHandles: handles = [] } = own;
-  const given = own.arguments ?? {};
+  const grant = own(invocation, "grant");
+  const operation = own(invocation, "operation");
+  const named = own(invocation, "resourceHandles");
+  const handles = named === undefined ? [] : named;
+  const given = own(invocation, "arguments") ?? {};
+  const invoker = own(invocation, "invoker");
+  const audience = own(invocation, "audience");
+  const time = own(invocation, "time");
   if (typeof operation !== "string") throw new TypeError("invocation.operation must be a string");
   if (!Array.isArray(handles)) {
     throw new TypeError("invocation.resourceHandles must be an array of strings");
   }
-  for (const key of KEYS) {
-    if (Object.hasOwn(own, key) || !(key in invocation)) continue;
-    // Passed over, an inherited grant could let another be taken, and an inherited time none.
-    throw new TypeError(`invocation.${key} must be the invocation's own member`);
-  }
-  const grants = own.grant === undefined ? undefined : grantsFrom(own.grant);
-  const distinct = new Set<string>();
+  const grants = grant === undefined ? undefined : grantsFrom(grant);
+  const distinct: string[] = [];
+  const seen = handles.length > 1 ? new Set<string>() : undefined;
   for (let i = 0; i < handles.length; i++) {
     const handle: unknown = handles[i];
     if (typeof handle !== "string") {
       throw new TypeError("invocation.resourceHandles must be an array of strings");
     }
-    distinct.add(handle);
+    if (seen?.has(handle) === true) continue;
+    seen?.add(handle);
+    distinct.push(handle);
   }
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw new TypeError("invocation.arguments must be an object");
@@ -85,7 +88,7 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
   return {
     ...(grants === undefined ? {} : { grants }),
     operation,
-    resourceHandles: [...distinct],
+    resourceHandles: distinct,
     arguments: args,
     time: formatTime(moment),
     moment,
@@ -101,6 +104,18 @@ function grantsFrom(grant: string | readonly string[]): readonly string[] {
     throw new TypeError("invocation.grant must be a grant, or an array of at least one");
   }
   return [...new Set(grants)];
+}
+
+/**
+ * A member of a program's object.
+ *
+ * @throws TypeError if it is inherited: passed over, an inherited grant could let another be taken, and an inherited
+ *   time none.
+ */
+function own<Key extends keyof Invocation>(invocation: Invocation, key: Key): Invocation[Key] {
+  if (Object.prototype.propertyIsEnumerable.call(invocation, key)) return invocation[key];
+  if (!(key in invocation)) return undefined as Invocation[Key];
+  throw new TypeError(`invocation.${key} must be the invocation's own member`);
 }
 
 function withoutPrototype<T extends object>(value: T): T {

@@ -1,5 +1,5 @@
 import type { Hop } from "./hop.js";
-import type { RuleFailure, Suggest } from "./hop-rule.js";
+import { NONE, type RuleFailure, type Suggest } from "./hop-rule.js";
 import { overHop } from "./hop-rules.js";
 import type { CheckedInvocation } from "./invocation.js";
 import { suggestions } from "./nearest.js";
@@ -16,10 +16,15 @@ export function judgeHop(
   asked: CheckedInvocation,
   furtherLinks: number,
   suggest: Suggest = suggestions(),
-): RuleFailure[] {
-  const found: RuleFailure[] = [];
+): readonly RuleFailure[] {
+  let found: RuleFailure[] | undefined;
   overHop(hop, (rule, value) => {
-    for (const failure of rule.failures(value, asked, furtherLinks, suggest)) found.push(failure);
+    const failures = rule.failures(value, asked, furtherLinks, suggest);
+    if (failures === NONE) return;
+    for (const failure of failures) {
+      found ??= [];
+      found.push(failure);
+    }
   });
-  return found;
+  return found ?? NONE;
 }

@@ -1,4 +1,4 @@
-import { beyond, type HopRule, wrongValue } from "./hop-rule.js";
+import { beyond, type HopRule, NONE, wrongValue } from "./hop-rule.js";
 
 /** `maxFurtherHops`: no more than that many links follow the hop. */
 export const MAX_FURTHER_HOPS: HopRule<number> = {
@@ -8,21 +8,16 @@ export const MAX_FURTHER_HOPS: HopRule<number> = {
     form: "--max-further-hops <count>",
     help: "how often the token may be attenuated after this; 0 seals it",
   },
-  *problems(value) {
-    if (!Number.isSafeInteger(value) || Number(value) < 0) {
-      yield wrongValue("maxFurtherHops", "a whole number of at least 0", value);
-    }
-  },
+  problems: (value) =>
+    Number.isSafeInteger(value) && Number(value) >= 0
+      ? NONE
+      : [wrongValue("maxFurtherHops", "a whole number of at least 0", value)],
   canonical: (value) => value,
-  *failures(most, _asked, furtherLinks) {
-    if (furtherLinks <= most) return;
-    yield {
-      code: "too_many_hops",
-      rule: "maxFurtherHops",
-      expected: most,
-      actual: furtherLinks,
-      message: `${furtherLinks} links follow this hop, which allows ${most}`,
-    };
+  failures(most, _asked, furtherLinks) {
+    if (furtherLinks <= most) return NONE;
+    const message = `${furtherLinks} links follow this hop, which allows ${most}`;
+    const [rule, expected, actual] = ["maxFurtherHops", most, furtherLinks];
+    return [{ code: "too_many_hops", rule, expected, actual, message }];
   },
   meet({ furtherHops }, most, furtherLinks) {
     const left = most - furtherLinks;

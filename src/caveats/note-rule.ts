@@ -1,5 +1,5 @@
 import type { Json } from "../bytes/json.js";
-import { type Flag, type HopRule, wrongValue } from "./hop-rule.js";
+import { type Flag, type HopRule, NONE, wrongValue } from "./hop-rule.js";
 
 const NONCE = /^[A-Za-z0-9_-]{16}$/;
 
@@ -13,7 +13,7 @@ export const PURPOSE: HopRule<string> = {
   } satisfies Flag,
 };
 
-/** `nonce`: tells apart hops that are otherwise equal; never judged. */
+/** `nonce`: distinguishes hops that are otherwise equal; never judged. */
 export const NONCE_RULE: HopRule<string> = noteRule("nonce", "16 base64url characters", (text) =>
   NONCE.test(text),
 );
@@ -25,11 +25,10 @@ function noteRule(
 ): HopRule<string> {
   return {
     label: key,
-    *problems(value: Json) {
-      if (typeof value !== "string" || !fits(value)) yield wrongValue(key, expected, value);
-    },
+    problems: (value: Json) =>
+      typeof value === "string" && fits(value) ? NONE : [wrongValue(key, expected, value)],
     canonical: (value) => value,
-    *failures() {},
+    failures: () => NONE,
     meet: () => ({}),
     *empty() {},
     *overreaches() {},

@@ -1,9 +1,9 @@
-import { isCanonicalJson, isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
+import { isCanonicalJson, isJsonObject, type Json } from "../bytes/json.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import type { Hop } from "./hop.js";
 import { type HopProblem, malformed, unknownName } from "./hop-rule.js";
 import { HOP_KEYS, HOP_RULES, isHopKey } from "./hop-rules.js";
-import { suggestions } from "./nearest.js";
+import { type Suggest, suggestions } from "./nearest.js";
 
 export type HopReading =
   | { readonly ok: true; readonly hop: Hop }
@@ -35,24 +35,22 @@ export function readHop(caveat: Uint8Array): HopReading {
     return refuse([malformed(undefined, "the caveat is not JSON that has a canonical form")]);
   }
   const problems: HopProblem[] = [];
-  for (const problem of problemsOf(value)) {
-    if (problems.push(problem) >= MAX_REPORTED) break;
+  const suggest = suggestions();
+  const keys = Object.keys(value);
+  if (keys.length === 0) problems.push(malformed(undefined, "the caveat is empty"));
+  for (const key of keys) {
+    for (const problem of problemsOf(key, value[key] ?? null, suggest)) {
+      if (problems.push(problem) >= MAX_REPORTED) return refuse(problems);
+    }
   }
   // Every member has just been checked against its type.
   return problems.length > 0 ? refuse(problems) : { ok: true, hop: value as Hop };
 }
 
-function* problemsOf(hop: JsonObject): Iterable<HopProblem> {
-  const suggest = suggestions();
-  const members = Object.entries(hop);
-  if (members.length === 0) yield malformed(undefined, "the caveat is empty");
-  for (const [key, member] of members) {
-    if (isHopKey(key)) yield* HOP_RULES[key].problems(member, suggest);
-    else {
-      const what = RESERVED.includes(key) ? "reserved key" : "unknown key";
-      yield unknownName(key, key, HOP_KEYS, what, suggest);
-    }
-  }
+function problemsOf(key: string, member: Json, suggest: Suggest): Iterable<HopProblem> {
+  if (isHopKey(key)) return HOP_RULES[key].problems(member, suggest);
+  const what = RESERVED.includes(key) ? "reserved key" : "unknown key";
+  return [unknownName(key, key, HOP_KEYS, what, suggest)];
 }
 
 function refuse(problems: readonly HopProblem[]): HopReading {

@@ -5,8 +5,10 @@ import {
   didYouMean,
   type Flag,
   type HopRule,
+  NONE,
   type RuleCode,
   type RuleFailure,
+  type Suggest,
   wrongValue,
 } from "./hop-rule.js";
 import type { CheckedInvocation } from "./invocation.js";
@@ -17,7 +19,7 @@ type SetKey = "operations" | "resourceHandles" | "audience" | "invokers";
 // The caller chooses how many handles it names, so cap how many are reported.
 const MAX_REPORTED = 16;
 
-/** What tells one set from another. */
+/** What distinguishes one set from another. */
 export interface SetKind {
   readonly code: RuleCode;
   readonly label: string;
@@ -33,33 +35,41 @@ export interface SetKind {
 /** The rule of a key whose value is a set of strings: what an invocation names is in the set. */
 export function setRule(key: SetKey, kind: SetKind): HopRule<readonly string[]> {
   const { code, label, noun, flag, opaque = false } = kind;
+  /** Why an invocation does not name what it may: none of the members, or others. */
+  function* failuresOf(
+    allowed: readonly string[],
+    named: readonly string[],
+    suggest: Suggest,
+  ): Iterable<RuleFailure> {
+    const refused: string[] = [];
+    for (const one of named) {
+      if (!allowed.includes(one) && refused.push(one) === MAX_REPORTED) break;
+    }
+    const list = shownList(allowed);
+    if (named.length === 0) {
+      const message = `no ${noun} is given; allowed: ${list}`;
+      yield { code, rule: key, expected: allowed, message };
+    }
+    for (const actual of refused) {
+      const near = opaque ? undefined : suggest(actual, allowed);
+      const message = `${noun} ${shown(actual)} is not allowed; allowed: ${list}${didYouMean(near)}`;
+      const found: RuleFailure = { code, rule: key, expected: allowed, actual, message };
+      yield near === undefined ? found : { ...found, nearest: near };
+    }
+  }
+
   return {
     label,
     flag,
-    *problems(value) {
-      if (!isSet(value)) {
-        yield wrongValue(key, "a non-empty array of strings, strictly ascending", value);
-      }
-    },
+    problems: (value) =>
+      isSet(value)
+        ? NONE
+        : [wrongValue(key, "a non-empty array of strings, strictly ascending", value)],
     canonical: (value) => (Array.isArray(value) ? sortedSet(value) : value),
-    *failures(allowed, asked, _furtherLinks, suggest) {
+    failures(allowed, asked, _furtherLinks, suggest) {
       const named = kind.named(asked);
-      const refused: string[] = [];
-      for (const one of named) {
-        if (!allowed.includes(one) && refused.push(one) === MAX_REPORTED) break;
-      }
-      if (named.length > 0 && refused.length === 0) return;
-      const list = shownList(allowed);
-      if (named.length === 0) {
-        const message = `no ${noun} is given; allowed: ${list}`;
-        yield { code, rule: key, expected: allowed, message };
-      }
-      for (const actual of refused) {
-        const near = opaque ? undefined : suggest(actual, allowed);
-        const message = `${noun} ${shown(actual)} is not allowed; allowed: ${list}${didYouMean(near)}`;
-        const found: RuleFailure = { code, rule: key, expected: allowed, actual, message };
-        yield near === undefined ? found : { ...found, nearest: near };
-      }
+      if (named.length > 0 && named.every((one) => allowed.includes(one))) return NONE;
+      return failuresOf(allowed, named, suggest);
     },
     meet: (authority, value) => ({
       [key]: authority[key]?.filter((item) => value.includes(item)) ?? value,

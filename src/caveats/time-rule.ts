@@ -1,4 +1,4 @@
-import { beyond, type HopRule, wrongValue } from "./hop-rule.js";
+import { beyond, type HopRule, NONE, wrongValue } from "./hop-rule.js";
 import { formatTime, parseMoment, parseTime } from "./time.js";
 
 const TIME = "a time such as 2026-01-31T23:59:59Z";
@@ -15,10 +15,10 @@ export const EXPIRES: HopRule<string> = {
     form: "--expires <when>",
     help: "when it ends: a time, or a duration from now",
   },
-  *failures(expires, { time }) {
-    if (time < expires) return;
+  failures(expires, { time }) {
+    if (time < expires) return NONE;
     const message = `expired at ${expires}; it is ${time}`;
-    yield { code: "expired", rule: "expires", expected: expires, actual: time, message };
+    return [{ code: "expired", rule: "expires", expected: expires, actual: time, message }];
   },
   meet: ({ expires }, value) => ({
     expires: expires !== undefined && expires < value ? expires : value,
@@ -39,10 +39,12 @@ export const NOT_BEFORE: HopRule<string> = {
     form: "--not-before <when>",
     help: "not valid until then: a time, or a duration from now",
   },
-  *failures(notBefore, { time }) {
-    if (time >= notBefore) return;
+  failures(notBefore, { time }) {
+    if (time >= notBefore) return NONE;
     const message = `not valid before ${notBefore}; it is ${time}`;
-    yield { code: "not_yet_valid", rule: "notBefore", expected: notBefore, actual: time, message };
+    return [
+      { code: "not_yet_valid", rule: "notBefore", expected: notBefore, actual: time, message },
+    ];
   },
   meet: ({ notBefore }, value) => ({
     notBefore: notBefore !== undefined && notBefore > value ? notBefore : value,
@@ -67,11 +69,10 @@ type Shared = "problems" | "canonical" | "empty" | "words" | "left";
  */
 function timeRule(key: TimeKey, roundUp: number): Pick<HopRule<string>, Shared> {
   return {
-    *problems(value) {
-      if (typeof value !== "string" || parseTime(value) === undefined) {
-        yield wrongValue(key, TIME, value);
-      }
-    },
+    problems: (value) =>
+      typeof value === "string" && parseTime(value) !== undefined
+        ? NONE
+        : [wrongValue(key, TIME, value)],
     canonical(value) {
       const moment = value instanceof Date ? value.getTime() : parseMoment(value);
       return moment === undefined ? value : formatTime(moment + roundUp);

@@ -8,11 +8,37 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d
  * for any other text, a date that does not exist, or a leap second.
  */
 export function parseTime(text: string): number | undefined {
-  if (!FORM.test(text)) return undefined;
-  const time = new Date(text);
-  // A Date lets 30 February and 24:00 roll over into the next day.
-  const exists = time.getUTCDate() === Number(text.slice(8, 10)) && !text.startsWith("24", 11);
-  return exists ? time.getTime() : undefined;
+  if (typeof text !== "string" || !FORM.test(text)) return undefined;
+  const year = 100 * twoDigits(text, 0) + twoDigits(text, 2);
+  const month = twoDigits(text, 5);
+  const day = twoDigits(text, 8);
+  const hour = twoDigits(text, 11);
+  const minute = twoDigits(text, 14);
+  const second = twoDigits(text, 17);
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
+  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  return (((daysBefore(year, month) + day - 1) * 24 + hour) * 60 + minute) * 60_000 + second * 1000;
+}
+
+function twoDigits(text: string, at: number): number {
+  return 10 * text.charCodeAt(at) + text.charCodeAt(at + 1) - 11 * 0x30;
+}
+
+function isLeap(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return isLeap(year) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** Days from 1970-01-01 to the first of a month, in the proleptic Gregorian calendar. */
+function daysBefore(year: number, month: number): number {
+  const before = year - 1;
+  const leaps = Math.floor(before / 4) - Math.floor(before / 100) + Math.floor(before / 400);
+  const inYear = Math.floor((367 * month - 362) / 12) - (month <= 2 ? 0 : isLeap(year) ? 1 : 2);
+  return 365 * before + leaps + inYear - 719_162;
 }
 
 // Most moments that are written are in the second of the one before.

@@ -1,7 +1,7 @@
 /**
  * Why an agent cannot be asked, or its answer cannot be used. Stable.
  *
- * - `address_invalid`: what is given as an address is none.
+ * - `address_invalid`: what is given as an address is not an address.
  * - `address_insecure`: the address would take tokens over the network in clear.
  * - `origin_foreign`: a request would go to an origin that was not named.
  * - `address_refused`: a place that was not named is not of the public network.
@@ -29,7 +29,7 @@ export type ClientErrorCode =
 export class ClientError extends Error {
   override readonly name = "ClientError";
   readonly code: ClientErrorCode;
-  /** Where the request went, or was to go; absent where the address is none. */
+  /** Where the request went, or was to go; absent where the address is invalid. */
   readonly origin: string | undefined;
 
   constructor(code: ClientErrorCode, message: string, origin?: string) {

@@ -31,7 +31,7 @@ const MAX_MESSAGE = 1000;
 
 /**
  * The error that an answer is, in JSON-RPC's form or in that of `google.rpc.Status`; `undefined` if it
- * is none.
+ * is no error.
  *
  * @param body - `undefined` if it is not JSON.
  */

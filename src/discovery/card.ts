@@ -39,7 +39,7 @@ export interface CardInterface {
   readonly tenant?: string;
   /** The versions it names, as far as they could be read; none if it leaves them to the card's range. */
   readonly versions: readonly ProtocolVersion[];
-  /** The first version as the card writes it; empty if there is none. */
+  /** The first version as the card writes it; empty if it has no version. */
   readonly versionText: string;
   /** JSON Pointer to it. */
   readonly path: string;

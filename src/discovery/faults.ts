@@ -17,7 +17,7 @@ interface FaultDetails {
   readonly nearest?: string | undefined;
 }
 
-/** More are of no use to anyone. */
+/** More faults do not help a reader. */
 const MOST = 100;
 
 export function createFaults(): Faults {

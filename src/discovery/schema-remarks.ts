@@ -14,7 +14,7 @@ interface Validators {
   readonly params: ValidateFunction;
 }
 
-/** More are of no use to anyone; words for each take time. */
+/** More remarks do not help a reader, and each takes time. */
 const MOST = 200;
 
 let compiled: Promise<Validators> | undefined;

@@ -13,7 +13,7 @@ type Jose = typeof import("jose");
 export interface SignatureReading {
   /** The card to judge: where it is signed by a trusted key, what the signature covers and no more. */
   readonly document: JsonObject;
-  /** The `kid` of a trusted key that made one; absent if there is none. */
+  /** The `kid` of a trusted key that made a signature; absent if no trusted key did. */
   readonly signedBy?: string;
   /** `signature_invalid`: whatever else the card says, it is refused. */
   readonly denials: readonly DiscoveryDenial[];
@@ -116,7 +116,7 @@ async function judgeEntry(
   return { failed: why, keys: found.keys };
 }
 
-/** The place of the first entry that is there before; undefined if there is none. */
+/** The place of the first entry that is there before; undefined if absent. */
 function repeatedEntry(entries: readonly Json[]): number | undefined {
   const seen = new Set<string>();
   const at = entries.findIndex((entry) => {
@@ -159,7 +159,7 @@ class SignatureChecks {
     return this.#left < 0;
   }
 
-  /** The form of the card that a key has signed; undefined if there is none. */
+  /** The form of the card that a key has signed; undefined if absent. */
   async formOf({ head, signature, alg, key }: Signed): Promise<SignedForm | undefined> {
     if (key.alg !== undefined && key.alg !== alg) return undefined;
     if (key.use !== undefined && key.use !== "sig") return undefined;

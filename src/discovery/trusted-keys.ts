@@ -14,7 +14,7 @@ export interface TrustOptions {
   readonly jwksUrl?: string | undefined;
 }
 
-/** The keys of a name, or why there is none. */
+/** The keys of a name, or why there are no keys. */
 type FoundKeys = { readonly keys: readonly JWK[] } | { readonly missing: string };
 
 /** Finds keys by the `kid` and the `jku` of a signature. */

@@ -95,7 +95,7 @@ function isElsewhere(wanted: HomeFiles, own: HomeFiles): boolean {
 
 function failureOf(error: unknown, wanted: HomeFiles): unknown {
   if (!isErrno(error) || error instanceof StorageError) return error;
-  // Someone else has just made one.
+  // Another process has just made one.
   if (["ENOTEMPTY", "EEXIST", "EPERM"].includes(error.code ?? "")) refuseToOverwrite(wanted);
   const { folder } = wanted;
   const message = `could not make a home at ${folder}: ${error.message}`;

@@ -55,7 +55,7 @@ export interface Served<Protocols extends Mounted> {
   close(): Promise<void>;
 }
 
-/** Milliseconds that work may take, unless something else is said. */
+/** Milliseconds that work may take, unless given. */
 export const TIMEOUT = 30_000;
 
 /**

@@ -15,7 +15,7 @@ const NUMBER_BITS = 21;
 
 /**
  * Whether a text is written like a handle: `rh_` and 16 bytes of base64url, 25 characters. Whether it
- * is one, only the issuer's key can tell.
+ * is one, only the issuer's key can show.
  */
 export function isHandle(text: string): boolean {
   return FORM.test(text);
@@ -69,7 +69,7 @@ export class HandleKey {
     for (const [at, handle] of written.entries()) {
       const word = (index: number): number => blocks.getUint32(at * BLOCK + index * 4);
       const high = word(2);
-      // One comparison for all zero bits: its time does not tell which of them are wrong.
+      // One comparison for all zero bits: its time does not reveal which of them are wrong.
       const wrong = word(0) | word(1) | (high >>> NUMBER_BITS);
       if (wrong === 0) opened.set(handle, high * 2 ** 32 + word(3));
     }

@@ -304,7 +304,7 @@ export class Issuer {
 
   /**
    * Whether a text is a token made under one of this issuer's keys, expired, revoked or without its
-   * discharges as it may be. It allows nothing: it tells what must not be kept or passed on.
+   * discharges as it may be. It allows nothing: it finds what must not be kept or passed on.
    *
    * @throws TypeError if it is not a string.
    */
@@ -323,7 +323,7 @@ export class Issuer {
 }
 
 /**
- * An issuer: mints capabilities, checks them, and tells what revokes them.
+ * An issuer: mints capabilities, checks them, and names what revokes them.
  *
  * @throws TypeError on wrong options.
  *

@@ -157,7 +157,7 @@ export class Keyring implements KeySource {
   /**
    * What one service needs of these keys, as a JWK Set for {@link importKeyring}: for each root key the one
    * that is derived from it for this service, with its secret. With it the service checks, narrows and
-   * mints what is good for this service alone; no root key can be told from it.
+   * mints what is good for this service alone; it reveals no root key.
    *
    * @param service - As it stands in `audience`: 1 to 255 printable ASCII characters without spaces and "@".
    * @throws TypeError if the service's name is not valid, or these are a service's keys already.

@@ -5,7 +5,7 @@ const LABEL = "proviso-service-key-v1 ";
 
 /**
  * The secret of the key for one service: HMAC-SHA256 of the service's name, after a label, under the
- * root key's secret. Nothing of the root key, and of the keys for other services, can be told from it.
+ * root key's secret. It reveals nothing of the root key, nor of the keys for other services.
  *
  * @param secret - The root key's, at most 64 bytes.
  * @returns 32 bytes.

@@ -15,6 +15,9 @@ const IDENTIFIER = 2;
 const VERIFICATION_ID = 4;
 const SIGNATURE = 6;
 
+const HEAD_FIELDS = [LOCATION, IDENTIFIER];
+const CAVEAT_FIELDS = [LOCATION, IDENTIFIER, VERIFICATION_ID];
+
 const FIELD_NAMES: Readonly<Record<number, string>> = {
   [LOCATION]: "the location",
   [IDENTIFIER]: "the identifier",
@@ -29,8 +32,8 @@ export function readBinaryV2(cursor: Cursor, limits: MacaroonLimits): Macaroon {
   if (version !== V2_VERSION) {
     throw new TokenError("format_unknown", `a macaroon cannot start with byte ${version}`, start);
   }
-  const head = readSection(cursor, [LOCATION, IDENTIFIER]);
-  const identifier = withinIdentifier(required(head, IDENTIFIER, cursor.offset), limits);
+  const head = readSection(cursor, HEAD_FIELDS);
+  const identifier = withinIdentifier(requiredIn(head, cursor.offset), limits);
   const location = readLocation(head, start);
   const caveats: Caveat[] = [];
   while (cursor.peek() !== END) {
@@ -62,13 +65,13 @@ export function readBinaryV2(cursor: Cursor, limits: MacaroonLimits): Macaroon {
 
 function readCaveat(cursor: Cursor, limits: MacaroonLimits): Caveat {
   const start = cursor.offset;
-  const fields = readSection(cursor, [LOCATION, IDENTIFIER, VERIFICATION_ID]);
-  const identifier = required(fields, IDENTIFIER, start).slice();
+  const fields = readSection(cursor, CAVEAT_FIELDS);
+  const identifier = requiredIn(fields, start).slice();
   if (identifier.length > limits.caveatBytes) {
     throw caveatTooLarge(identifier.length, limits.caveatBytes);
   }
   const location = readLocation(fields, start);
-  const vid = fields.get(VERIFICATION_ID);
+  const vid = fields.verificationId;
   if (vid === undefined) {
     if (location !== undefined) throw firstPartyLocation(start);
     return { kind: "first-party", identifier };
@@ -78,24 +81,37 @@ function readCaveat(cursor: Cursor, limits: MacaroonLimits): Caveat {
   return location ? { ...caveat, location } : caveat;
 }
 
+/** The fields of one section, as views of what is read. */
+interface Section {
+  location: Uint8Array | undefined;
+  identifier: Uint8Array | undefined;
+  verificationId: Uint8Array | undefined;
+}
+
 /** Fields up to the end-of-section byte: known, ascending, each once. */
-function readSection(cursor: Cursor, known: readonly number[]): Map<number, Uint8Array> {
-  const fields = new Map<number, Uint8Array>();
+function readSection(cursor: Cursor, known: readonly number[]): Section {
+  const section: Section = {
+    location: undefined,
+    identifier: undefined,
+    verificationId: undefined,
+  };
   let last = 0;
   for (;;) {
     const at = cursor.offset;
     const type = cursor.varint("a field type");
-    if (type === END) return fields;
+    if (type === END) return section;
     if (!known.includes(type)) {
       throw new TokenError("field_unknown", `field ${type} has no place here (at ${at})`, at);
     }
-    if (fields.has(type)) {
+    const name =
+      type === LOCATION ? "location" : type === IDENTIFIER ? "identifier" : "verificationId";
+    if (section[name] !== undefined) {
       throw new TokenError("field_duplicate", `${FIELD_NAMES[type]} is given twice (at ${at})`, at);
     }
     if (type < last) {
       throw new TokenError("field_order", `${FIELD_NAMES[type]} is out of order (at ${at})`, at);
     }
-    fields.set(type, readField(cursor, type));
+    section[name] = readField(cursor, type);
     last = type;
   }
 }
@@ -105,18 +121,13 @@ function readField(cursor: Cursor, type: number): Uint8Array {
   return cursor.take(cursor.varint(what), what);
 }
 
-function required(fields: Map<number, Uint8Array>, type: number, at: number): Uint8Array {
-  const value = fields.get(type);
-  if (value === undefined) {
-    throw new TokenError("field_missing", `${FIELD_NAMES[type]} is missing (at ${at})`, at);
-  }
-  return value;
+function requiredIn({ identifier }: Section, at: number): Uint8Array {
+  if (identifier !== undefined) return identifier;
+  throw new TokenError("field_missing", `${FIELD_NAMES[IDENTIFIER]} is missing (at ${at})`, at);
 }
 
-function readLocation(fields: Map<number, Uint8Array>, at: number): string | undefined {
-  const bytes = fields.get(LOCATION);
-  if (bytes === undefined) return undefined;
-  return textField(bytes, "the location", at);
+function readLocation({ location }: Section, at: number): string | undefined {
+  return location === undefined ? undefined : textField(location, "the location", at);
 }
 
 /** @throws TokenError `utf8_invalid`. */

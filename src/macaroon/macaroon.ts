@@ -7,7 +7,7 @@ export interface FirstPartyCaveat {
   readonly identifier: Uint8Array;
 }
 
-/** A caveat that needs a discharge macaroon from someone else. */
+/** A caveat that needs a discharge macaroon from another party. */
 export interface ThirdPartyCaveat {
   readonly kind: "third-party";
   /** What the third party needs to know to make the discharge; also the discharge's identifier. */
@@ -68,7 +68,7 @@ export class Macaroon {
     return this.#parts.caveats.map(copyCaveat);
   }
 
-  /** A copy of the 32-byte signature. Whoever has it can use and extend the macaroon. */
+  /** A copy of the 32-byte signature. Any holder of it can use and extend the macaroon. */
   get signature(): Uint8Array {
     return this.#parts.signature.slice();
   }

@@ -23,10 +23,10 @@ export type MacaroonFormat = "v1" | "v2" | "v1json" | "v2json";
 // escape sequences, so longer texts are refused unread.
 const TEXT_PER_BYTE = 4;
 const MAX_JSON_DEPTH = 4;
-// Either tells a v1 object from a v2 one, whose version member not everybody writes.
+// Either distinguishes a v1 object from a v2 one, whose version member some writers omit.
 const V1_MEMBERS = ["identifier", "signature"];
 
-// What is told instead of a fault at the end of base64, which a text cut short also has.
+// Codes reported in preference to a base64 tail error, which a text cut short also has.
 const MORE_TELLING: readonly string[] = ["truncated", "format_unknown"];
 
 /** One or more macaroons in the form they came in. */

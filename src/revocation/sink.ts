@@ -9,7 +9,7 @@ export interface RevocationQuota {
 }
 
 /**
- * What came of adding an entry. `known`: the list revokes all that it does already. `over_quota`: the
+ * The outcome of adding an entry. `known`: the list revokes all that it does already. `over_quota`: the
  * party has as many entries as it may have, and nothing was added.
  */
 export type RevocationAddition = "added" | "known" | "over_quota";

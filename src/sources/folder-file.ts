@@ -34,7 +34,7 @@ export interface OpenFile {
 
 /**
  * Opens a regular file that is really at `path`, with no symbolic link on the way, and hands it to
- * `use`; `undefined` if there is none. Throws what the system does if it cannot be read.
+ * `use`; `undefined` if it does not exist. Throws what the system does if it cannot be read.
  */
 export function withFile<T>(path: string, use: (file: OpenFile) => T): T | undefined {
   const fd = orAbsent(() =>

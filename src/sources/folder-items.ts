@@ -141,7 +141,7 @@ export class FolderItems {
     }
   }
 
-  /** Tells the operator what is wrong with a file or folder, once. */
+  /** Reports to the operator what is wrong with a file or folder, once. */
   #tell(name: string, problem: string | undefined): void {
     if (this.#told.get(name) === problem) return;
     if (problem === undefined) this.#told.delete(name);

@@ -28,7 +28,7 @@ export interface FolderOptions {
  * What can be filtered on is a file's front matter: YAML between two lines `---` at its start, at most
  * 64 KiB with at most 64 fields. A field is a text of at most 1024 characters, a number, a boolean or
  * null; a date is the text as written. Lists and objects are no fields, and neither are integers
- * beyond 2^53. `title` is what callers see, and the file's name where there is none. A file whose
+ * beyond 2^53. `title` is what callers see, and the file's name where it is absent. A file whose
  * front matter is not sound, or has an alias or a tag, has no fields at all, so that it meets no
  * condition, and `onProblem` is called. If the system does not let this process read a file or folder,
  * every query that would have to look at it fails: a missing permission is never an empty answer.

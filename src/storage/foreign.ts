@@ -6,12 +6,12 @@ import { loadLibsql } from "./libsql.js";
 import { kyselyOf, withoutPassword } from "./postgres.js";
 import { identityOf, openFile } from "./sqlite.js";
 
-/** Tables that are somebody else's: of any name, with any columns. */
+/** Tables of another owner: of any name, with any columns. */
 interface ForeignTables {
   readonly [table: string]: { readonly [column: string]: unknown };
 }
 
-/** A database that is somebody else's, and is only read. */
+/** A database of another owner, which is only read. */
 export interface ForeignDatabase {
   /** The file as it was named, or the address without its password. */
   readonly name: string;

@@ -7,7 +7,7 @@ import type { DatabaseDialect } from "./columns.js";
  */
 export type IfMissing = "create" | "new" | "refuse";
 
-/** What a database holds: told from others by its id, and made by its migrations. */
+/** What a database holds: identified by its id, and made by its migrations. */
 export interface Schema {
   /** A whole number of 32 bits: `application_id` of an SQLite file. */
   readonly applicationId: number;

@@ -15,7 +15,7 @@ const LONGEST_STATEMENT = 8000;
 const LONGEST_SILENCE = 10_000;
 /** What every session is sure of, whatever the server's defaults; an address may say otherwise. */
 const SESSION = "-c search_path=public -c synchronous_commit=on";
-/** The type of `bigint`, which `pg` gives as a text unless told how to read it. */
+/** The type of `bigint`, which `pg` gives as a text unless given a parser. */
 const INT8 = 20;
 
 /**
@@ -97,14 +97,14 @@ async function poolOf(address: string, name: string): Promise<Pool> {
     allowExitOnIdle: true,
     types,
   });
-  // Nor does one that breaks between two queries end the process: the next one tells.
+  // Nor does one that breaks between two queries end the process: the next one reports it.
   pool.on("connect", (client) => client.on("error", () => {}));
-  // An idle connection that breaks is replaced by the next query, which tells what is wrong.
+  // An idle connection that breaks is replaced by the next query, which reports what is wrong.
   pool.on("error", () => {});
   return pool;
 }
 
-/** A connection that ends when the other side is silent: a failover tells nothing. */
+/** A connection that ends when the other side is silent: a failover sends nothing. */
 function unsilent(): Socket {
   const socket = new Socket();
   socket.setTimeout(LONGEST_SILENCE, () =>

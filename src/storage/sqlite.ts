@@ -230,7 +230,7 @@ function pragma(connection: Connection, what: string): unknown {
   return typeof row === "object" && row !== null ? Reflect.get(row, what) : undefined;
 }
 
-/** What tells a file from one put in its place. */
+/** What distinguishes a file from one put in its place. */
 export function identityOf(path: string, name: string): string {
   try {
     const { dev, ino, size } = statSync(path, { bigint: true });

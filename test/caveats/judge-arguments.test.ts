@@ -4,7 +4,10 @@ import type { RuleFailure } from "../../src/caveats/hop-rule.js";
 import { judgeHop } from "../../src/caveats/judge.js";
 import { asked } from "./support.js";
 
-function failures(limit: Constraint, given: { readonly [name: string]: unknown }): RuleFailure[] {
+function failures(
+  limit: Constraint,
+  given: { readonly [name: string]: unknown },
+): readonly RuleFailure[] {
   return judgeHop({ constraints: { a: limit } }, asked({ arguments: given }), 0);
 }
 

@@ -14,7 +14,7 @@ const JAN_1 = "2030-01-01T00:00:00Z";
 const JAN_2 = "2030-01-02T00:00:00Z";
 
 describe("why a hop does not allow a call", () => {
-  const failures = (hop: Hop, furtherLinks = 0): RuleFailure[] =>
+  const failures = (hop: Hop, furtherLinks = 0): readonly RuleFailure[] =>
     judgeHop(
       hop,
       asked({ operation: "get", resourceHandles: ["rh_1"], arguments: { n: 5 } }),

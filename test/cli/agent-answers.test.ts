@@ -60,7 +60,7 @@ describe("answers that are no grant", () => {
       [200, granting({ capabilities: [{ token: "AgKh" }] })],
       6,
       "answer_malformed",
-      /can not be read/,
+      /cannot be read/,
     ],
     ["nothing of A2A", [200, () => ({ a: 1 })], 6, "answer_malformed", /not what A2A 1.0 says/],
     ["no JSON", [200, () => "so long"], 6, "not_json", /not with JSON/],

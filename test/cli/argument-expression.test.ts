@@ -63,12 +63,12 @@ describe("limits", () => {
     [['a={"max":5'], /starts like JSON but is not/],
     [['a="x'], /starts like JSON but is not/],
     [['a={"max":5,"max":6}'], /"max" is given twice/],
-    [["a=12345678901234567890"], /12345678901234567890 can not be held exactly/],
-    [["a=9007199254740993"], /can not be held exactly/],
-    [["a=1e999"], /can not be held exactly/],
-    [["a=1e-999"], /can not be held exactly/],
-    [["a=0.1000000000000000055"], /can not be held exactly/],
-    [['a={"max":1e999}'], /can not be held exactly/],
+    [["a=12345678901234567890"], /12345678901234567890 cannot be held exactly/],
+    [["a=9007199254740993"], /cannot be held exactly/],
+    [["a=1e999"], /cannot be held exactly/],
+    [["a=1e-999"], /cannot be held exactly/],
+    [["a=0.1000000000000000055"], /cannot be held exactly/],
+    [['a={"max":1e999}'], /cannot be held exactly/],
     [["a<=1", "a<=1"], /this argument is given "max" twice/],
     [["a=1", "a<=1"], /an exact value and another limit/],
     [["a=1", "a=1"], /an exact value and another limit/],
@@ -132,7 +132,7 @@ describe("arguments of an invocation", () => {
     [["a in b"], /an argument has one value/],
     [["a=1", "a=2"], /this argument is given twice/],
     [["a"], /there is no operator/],
-    [["a=12345678901234567890"], /can not be held exactly/],
+    [["a=12345678901234567890"], /cannot be held exactly/],
   ])("refused: %j", (texts, message) => {
     expect(() => readArguments(texts)).toThrow(message);
   });

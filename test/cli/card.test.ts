@@ -29,7 +29,7 @@ test("what an agent offers", async () => {
     "  documents:read  Read documents",
     "    operations  retrieve, list, fail",
     "    attenuable  yes",
-    "    attenuable  no: it can not be narrowed or passed on",
+    "    attenuable  no: it cannot be narrowed or passed on",
     "    requires    documents:read",
     "    operations  all",
     "  retrieve_document  The text of one document",

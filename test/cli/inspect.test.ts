@@ -76,7 +76,7 @@ test("shows no signature and no token unless asked", async () => {
     expect(text.stdout + text.stderr).not.toContain(secret);
     expect(json.stdout + json.stderr).not.toContain(secret);
   }
-  expect(revealed.stdout).toContain("secret: whoever has this can use the token");
+  expect(revealed.stdout).toContain("secret: any holder of this can use the token");
   expect(revealed.stdout).toContain(child);
   expect(revealedJson).toMatchObject({ token: child, signature: signatureForms(child)[0] });
 });

@@ -252,7 +252,7 @@ describe("what is no token stays here", () => {
     ["a file without its @", ["token"], "", 3, /write @token/],
     ["one of several", ["-"], "AgIB\nxyz", 3, /^proviso: /],
     ["too many", ["-"], Array(9).fill("AgIB").join("\n"), 2, /at most 8 tokens/],
-    ["both from standard input", ["-", "--access-token", "-"], "x", 2, /can not both come from/],
+    ["both from standard input", ["-", "--access-token", "-"], "x", 2, /cannot both come from/],
     ["arguments", ["@token", "--arg", "n<=5"], "", 2, /write it like amount=500/],
   ])("%s", async (_what, args, input, expected, message) => {
     const { url, requests } = await httpServer((_, response) => sendJson(response, {}));

@@ -86,7 +86,7 @@ describe("usage errors", () => {
     [["--expires", "2020-01-01T00:00:00Z"], /expires 2020-01-01T00:00:00Z is not after now/],
     [["--not-before", "20m"], /notBefore .* is not before expires/],
     [["--arg", "amount<5"], /--arg "amount<5": there is no <\nhint: use <=/],
-    [["--arg", "amount=1e999"], /the number 1e999 can not be held exactly/],
+    [["--arg", "amount=1e999"], /the number 1e999 cannot be held exactly/],
     [["--arg", 'amount={"maxx":5}'], /unknown operator "maxx" in a hop; did you mean "max"\?/],
     [["--arg", "amount<=1", "--arg", "amount<=2"], /this argument is given "max" twice/],
     [["--arg", "amount>=5", "--arg", "amount<=2"], /contradict each other \(constraints.amount\)/],

@@ -72,6 +72,8 @@ export interface TestAgentOptions
   readonly approval?: { readonly [grant: string]: GrantApproval };
   /** The folder of an agent that has been stopped, to start it again; a new one unless given. */
   readonly again?: string;
+  /** `false` for an issuer that remembers no verified token. */
+  readonly cache?: false;
   /** How tasks are kept; as usual unless given. */
   readonly keeping?: Pick<TaskStoreOptions, "quota" | "lease">;
 }
@@ -133,7 +135,7 @@ export async function startBeside({ home }: TestAgent): Promise<void> {
 /** Starts an agent with the documents, grants and skills of the tests, on a free port of 127.0.0.1. */
 export async function startAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
   const { mode, lifetime, recordValues, maxHandles, authenticator, name, ...more } = options;
-  const { maxRevocations, keeping, approval, again, ...others } = more;
+  const { maxRevocations, keeping, approval, again, cache, ...others } = more;
   const { pushOrigins: origins, undeclaredAmbient, delegates, ...serving } = others;
   const home = again ?? temporaryFolder();
   let ahead = 0;
@@ -166,6 +168,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     keys: followKeyringFile(join(home, "keyring.json")),
     revocations,
     clock,
+    ...(cache === undefined ? {} : { cache }),
     grants: expandGrants(GRANTS, skills).map((grant) => {
       const rule = approval?.[grant.id];
       return rule === undefined ? grant : { ...grant, approval: rule };

@@ -133,7 +133,7 @@ describe("another implementation", () => {
 
   test.each([
     ["garbage", "not JSON: hello"],
-    ["emptyAnswer", /^an answer that is none: \{"id":1\}$/],
+    ["emptyAnswer", /^not an answer: \{"id":1\}$/],
     ["outOfOrder", "the answer to 2, asked was 1"],
     ["banner", /^(not a JSON object|said something before it was asked): "ready"$/],
     ["endless", "an endless line"],
@@ -159,8 +159,8 @@ describe("wrong use", () => {
   test.each([
     [["--impl", "'open"], /--impl is no command/],
     [["--impl", "  "], /--impl is no command/],
-    [["--timeout", "0"], /--timeout can not be 0/],
-    [["--timeout", "soon"], /--timeout can not be soon/],
+    [["--timeout", "0"], /--timeout cannot be 0/],
+    [["--timeout", "soon"], /--timeout cannot be soon/],
     [["--filter", "no such test"], /no test is left by --filter/],
   ])("%j", async (args, message) => {
     const { status, stderr } = await bench.run(["vectors", "check", ...args]);

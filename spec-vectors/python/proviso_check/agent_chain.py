@@ -17,7 +17,7 @@ MAX_LENGTH = 8
 
 
 def agent_at(url: str) -> str:
-    """The form of a URL by which agents are told apart."""
+    """The form of a URL by which agents are distinguished."""
     try:
         parts = urlsplit(url)
         number = parts.port

@@ -15,7 +15,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NotCanonical(Exception):
-    """A value that RFC 8785 can not write: a number that is not finite, or a lone surrogate."""
+    """A value that RFC 8785 cannot write: a number that is not finite, or a lone surrogate."""
 
 
 def code_units(text: str) -> bytes:

@@ -29,7 +29,7 @@ class Invocation:
 
     Without an invoker or an audience it is in no set; an empty text is a text like any other. ``grants``
     are those under which the service acts. ``time`` is the moment to judge hops by, the checker's clock
-    if there is none.
+    if absent.
     """
 
     operation: str

@@ -106,7 +106,7 @@ class _Builder:
         getattr(self, "_add_" + key)(value)
 
     def _check_place(self, key: str) -> None:
-        """Reject a key that can not follow the one before."""
+        """Reject a key that cannot follow the one before."""
         allowed = _NEXT[self._last]
         if key in allowed:
             return

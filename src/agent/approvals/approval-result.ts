@@ -71,7 +71,7 @@ export function sealedAfter(hop: Hop, following: number): Hop {
 }
 
 /**
- * The user on whose behalf: the subject's, or the one that took the agent on; `undefined` while there is none.
+ * The user on whose behalf: the subject's, or the one that took the agent on; `undefined` until then.
  */
 export function principalOf(approval: Pick<Approval, "subject" | "decisions">): string | undefined {
   const taker = approval.decisions.find(({ takesOn }) => takesOn === true);

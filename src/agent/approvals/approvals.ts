@@ -30,7 +30,7 @@ export interface ApprovalsOptions {
   readonly effects?: ApprovalEffects | undefined;
 }
 
-/** What came of a decision. */
+/** The outcome of a decision. */
 export type DecisionOutcome = { readonly ok: true; readonly approval: Approval } | DecisionRefusal;
 
 const MAX_ATTEMPTS = 16;

@@ -25,7 +25,7 @@ export interface OpenedApproval {
   readonly userCode?: string;
 }
 
-/** What came of a request that opens an approval by itself. */
+/** The outcome of a request that opens an approval by itself. */
 export type OpenedAlone =
   | { readonly ok: true; readonly pending: OpenedApproval }
   | {

@@ -33,7 +33,7 @@ export interface Delegation {
 export const SHORTEST = 60;
 export const LONGEST = 86_400;
 
-// The caller chooses how many scopes it names, so cap how many are told of.
+// The caller chooses how many scopes it names, so cap how many are reported.
 const MOST_TOLD = 16;
 
 /**

@@ -153,7 +153,7 @@ const HOLDER_UNKNOWN: AgentDenial = {
 /**
  * Delegation over an issuing agent's capabilities.
  *
- * @throws TypeError naming the option that is wrong, or the grants whose scopes cannot be told apart.
+ * @throws TypeError naming the option that is wrong, or the grants whose scopes are ambiguous.
  *
  * @example
  * ```ts

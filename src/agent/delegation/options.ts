@@ -53,7 +53,7 @@ const OPTIONAL = [
 ];
 const MOST = MAX_FOUND;
 
-/** @throws TypeError naming the option that is wrong, or the scopes that cannot be told apart. */
+/** @throws TypeError naming the option that is wrong, or the scopes that are ambiguous. */
 export function delegationContext(options: DelegationOptions): DelegationContext {
   assertMembers(options, [...REQUIRED, ...OPTIONAL], "options");
   const missing = REQUIRED.find((name) => typeof options[name] !== "object");

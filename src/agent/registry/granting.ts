@@ -7,7 +7,7 @@ import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { CapabilityTerm } from "./terms.js";
 
-/** The principal that an agent acts for: a user, or where there is none, its host. */
+/** The principal that an agent acts for: a user, or without a user, its host. */
 export function principalOfAgent(agent: AgentRecord, host: HostRecord): string {
   const user = agent.mode === "delegated" ? host.principal : undefined;
   return agent.principal ?? user ?? autonomousPrincipal(host.id);

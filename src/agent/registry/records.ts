@@ -108,7 +108,7 @@ export interface DelegationRecord {
   readonly delegatee: string;
   readonly scopes: readonly string[];
   readonly revocationId: string;
-  /** Of the capability's identifier, then of each link before the last: who has one of these may revoke it. */
+  /** Of the capability's identifier, then of each link before the last: a holder of one of these may revoke it. */
   readonly ancestors: readonly string[];
   readonly capabilityId: string;
   /** The user on whose behalf the capability was issued. */

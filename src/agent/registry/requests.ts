@@ -53,7 +53,7 @@ export interface GrantRequest extends AskingOptions {
 /** A request of an autonomous agent, or of its host, that a user takes the agent over. */
 export interface Claim extends Omit<AskingOptions, "idempotencyKey"> {
   readonly agent: string;
-  /** Who has proved to ask: the agent, or its host. Any other is refused. */
+  /** The party that has proved to ask: the agent, or its host. Any other is refused. */
   readonly by: Pick<Actor, "agent" | "host">;
 }
 

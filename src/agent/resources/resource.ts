@@ -92,6 +92,6 @@ export interface ResourceSource {
    * may use the whole collection gets `resource_gone` where others get `policy_denied`. Optional.
    */
   collectionOf?(name: string): string | undefined;
-  /** The name of a collection itself, to be sealed as a handle; `undefined` if there is none. */
+  /** The name of a collection itself, to be sealed as a handle; `undefined` if it has no name. */
   nameOfCollection(collection: string): Promise<string | undefined>;
 }

@@ -99,7 +99,7 @@ export class ApprovalTasks {
   /**
    * The task that waits for what a message has asked for.
    *
-   * @param answer - What the asker gets. What else than `pending` is in it is said to the asker and not kept.
+   * @param answer - What the asker gets. What else than `pending` is in it is returned to the asker and not kept.
    * @throws TaskQuotaError or A2AError if the task cannot be kept; the same message again finds the approval.
    */
   async begin(
@@ -208,7 +208,7 @@ export class ApprovalTasks {
     return this.#ended(task, endingOfApproval(approval), context);
   }
 
-  /** Stores what a task comes to, and says it. @returns What it has come to, also by somebody else. */
+  /** Stores a task's outcome, and publishes it. @returns Its outcome, also if another request ended it. */
   async #ended(task: Task, ending: Ending, context: ServerCallContext): Promise<Task | undefined> {
     const { tasks, sender } = this.#options;
     const ended = endedTask(task, ending);

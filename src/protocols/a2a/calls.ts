@@ -62,7 +62,7 @@ export interface Call {
   instead?: Fault;
 }
 
-// Beside the context rather than in its state, where nothing tells one value's type from another's.
+// Beside the context rather than in its state, where nothing distinguishes one value's type from another's.
 const calls = new WeakMap<ServerCallContext, Call>();
 
 /** A context to ask for leave in, before the SDK has made its own; and for what does not come by the SDK. */

@@ -49,7 +49,7 @@ export function invalidParams(message: string): MethodRefusal {
   return { ok: false, fault: malformed(message) };
 }
 
-/** Refuses a member that no one reads: a misspelt "token" would be a call that presents nothing. */
+/** Refuses a member that is not read: a misspelt "token" would be a call that presents nothing. */
 export function unknownIn(params: JsonObject, known: readonly string[]): MethodRefusal | undefined {
   const unknown = Object.keys(params).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;

@@ -26,7 +26,7 @@ export function cardRoute({ plain, extended }: CardTexts): RequestHandler {
     });
     // For caches on the way, and fetch sends it with every condition: Express would not look at those.
     delete req.headers["cache-control"];
-    // The two forms have one date, so only their tags tell which of them a client has.
+    // The two forms have one date, so only their tags show which of them a client has.
     if (asked) delete req.headers["if-modified-since"];
     res.type("application/json").send(asked ? extended : plain);
   };

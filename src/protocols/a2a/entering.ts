@@ -49,7 +49,7 @@ export interface Read {
   readonly outline: Outline;
 }
 
-/** Asks for leave. @throws Refused, or the A2AError to answer, if there is none. */
+/** Asks for leave. @throws Refused, or the A2AError to answer, without it. */
 export async function enter(
   need: Need,
   { call, outline: { params, inMessage, task } }: Read,

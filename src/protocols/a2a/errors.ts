@@ -21,7 +21,7 @@ import { ERROR_CODES, ERROR_DOMAIN } from "./extension.js";
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 const STRUCT = "type.googleapis.com/google.protobuf.Struct";
 
-/** A `google.rpc.ErrorInfo`: what clients tell errors apart by. */
+/** A `google.rpc.ErrorInfo`: what clients distinguish errors by. */
 export interface ErrorInfo {
   readonly "@type": typeof ERROR_INFO;
   readonly reason: string;

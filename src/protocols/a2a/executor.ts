@@ -111,7 +111,7 @@ export class CapabilityExecutor implements AgentExecutor {
     const call = callOf(context);
     try {
       if (!(await tasks.end(ended, context))) {
-        // Another request has ended it: what came of it is read anew.
+        // Another request has ended it: its outcome is read anew.
         delete call.stored;
         return publish((await tasks.load(taskId, context)) ?? ended);
       }

@@ -48,7 +48,7 @@ export async function listedOf(
   return { tasks, pageSize, totalSize: found.length, nextPageToken: tokenOf(last) };
 }
 
-/** @throws RequestMalformedError if there is no such state, or the time is none. */
+/** @throws RequestMalformedError if there is no such state, or the time is invalid. */
 function filterOf({
   contextId,
   status,

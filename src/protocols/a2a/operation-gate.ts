@@ -24,7 +24,7 @@ export interface NeededOperation extends Pick<OperationInvocation, "operation"> 
 }
 
 /**
- * Tells what a message needs; `undefined` for what is not understood, which is refused. What it throws of
+ * Returns what a message needs; `undefined` for what is not understood, which is refused. What it throws of
  * the SDK's own errors, such as `ContentTypeNotSupportedError`, is answered.
  */
 export type NeedsOf = (
@@ -78,7 +78,7 @@ export interface MessageClearance
   readonly capability?: { readonly id: string; readonly grant: string };
   /**
    * The capability, attenuated by a hop: for an agent that works on the message's behalf. `undefined`
-   * where there is none, or it does not allow what the hop names.
+   * where there is no capability, or it does not allow what the hop names.
    *
    * @throws TypeError if the hop is not valid.
    */

@@ -82,7 +82,7 @@ interface Called {
 export interface Outline extends Omit<Called, "method"> {
   /** In JSON-RPC, the method as it is named. */
   readonly method: Json | undefined;
-  /** Absent for what is none of A2A's own methods. */
+  /** Absent for what is not one of A2A's own methods. */
   readonly need?: Need | undefined;
   readonly tenant: Json;
   /** What stands beside the parameters, where nothing is read. */
@@ -137,7 +137,7 @@ function methodIn(message: Json | undefined): Called | undefined {
   const { parts } = membersOf(message);
   const [part]: readonly Json[] = Array.isArray(parts) && parts.length === 1 ? parts : [];
   const { text = null, raw = null, url = null, data } = membersOf(part);
-  // Of several contents the SDK takes another than the data; what is null is none.
+  // Of several contents the SDK takes another than the data; a null content is absent.
   if (text !== null || raw !== null || url !== null) return undefined;
   const { method, params = {} } = membersOf(data);
   if (typeof method !== "string" || !CAPABILITY_METHODS.has(method)) return undefined;

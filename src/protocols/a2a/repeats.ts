@@ -9,7 +9,7 @@ import { fault, refuse } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";
 
 /**
- * A message as it is told from others: by its party and its id, and by all that it asks for. What it
+ * A message as it differs from others: by its party and its id, and by all that it asks for. What it
  * presents is left out: a caller that tries again may attenuate its capabilities anew.
  */
 export function taskMessage(

@@ -72,7 +72,7 @@ async function invokeOnce(
   { handler, ...context }: SkillMethodContext,
 ): Promise<MethodOutcome> {
   if (typeof messageId !== "string" || messageId === "") {
-    return invalidParams('"messageId" must be a text, which tells this call from others');
+    return invalidParams('"messageId" must be a text, unique to this call');
   }
   const message = { messageId, role: "ROLE_USER", parts: [{ data: { skill, arguments: given } }] };
   const outline = outlineOf("jsonrpc", "/", { method: "SendMessage", params: { message } });

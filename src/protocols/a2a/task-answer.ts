@@ -33,14 +33,14 @@ export function taskStateOf({ state }: TaskAnswer): TaskState {
   return STATES[state];
 }
 
-/** What was said in a task before. */
+/** One earlier message of a task. */
 export interface TaskTurn {
   readonly from: "caller" | "agent";
   readonly text: string;
   readonly data: readonly Json[];
 }
 
-/** What was said in a task before a message. */
+/** The messages of a task before one of them. */
 export function turnsBefore(
   { messageId }: Message,
   history: readonly Message[],

@@ -15,7 +15,7 @@ export interface TaskCall {
   readonly taskId: string;
   readonly text: string;
   readonly data: readonly Json[];
-  /** What was said in this task before, oldest first; empty in a new one. */
+  /** The messages of this task so far, oldest first; empty in a new one. */
   readonly earlier: readonly TaskTurn[];
   readonly caller: Caller;
   /** The capabilities that came with it; none where authority is ambient. */

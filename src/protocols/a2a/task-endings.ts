@@ -25,7 +25,7 @@ export interface Ending {
 /** What a caller learns where a task has run, and its end is not stored. */
 export const UNSTORED: Ending = {
   state: TaskState.TASK_STATE_FAILED,
-  text: "it has run, but what came of it could not be stored; the same messageId does not run it again",
+  text: "it has run, but its outcome could not be stored; the same messageId does not run it again",
   reason: "outcome_not_stored",
 };
 

@@ -29,7 +29,7 @@ interface Owner {
 
 /**
  * The first place in a request where something is called like a capability and not read; `undefined`
- * if there is none. What a message says is not looked into, nor are the arguments of a skill.
+ * if absent. What a message says is not looked into, nor are the arguments of a skill.
  *
  * @param headers - Their names, in lower case as Node has them.
  */

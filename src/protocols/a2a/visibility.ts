@@ -2,7 +2,7 @@ import type { ListTasksRequest, ListTasksResponse } from "@a2a-js/sdk";
 import { type A2ARequestHandler, ServerCallContext, type TaskStore } from "@a2a-js/sdk/server";
 import { setTaskAccess, type TaskAccess, taskAccessOf } from "../../stores/tasks/task-access.js";
 
-/** What reads tasks, whoever made them. */
+/** What reads tasks of any creator. */
 export type TaskReader = Pick<A2ARequestHandler, "getTask" | "listTasks">;
 
 /** Which tasks a request may see. */
@@ -69,7 +69,7 @@ export function maySee(present: TaskAccess, made: TaskAccess): boolean {
   if (present.paths.length === 0 || made.paths.length === 0) {
     return present.paths.length === made.paths.length && present.invoker === made.invoker;
   }
-  // The last id of a path tells its token from those that it was narrowed from.
+  // The last id of a path distinguishes its token from those that it was narrowed from.
   const lasts = new Set(present.paths.flatMap((path) => path.slice(-1)));
   return made.paths.every((path) => path.some((id) => lasts.has(id)));
 }

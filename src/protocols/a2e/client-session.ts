@@ -25,7 +25,7 @@ export interface SessionUpdate {
 /** A session, as the agent that asked for it has it. */
 export interface Session {
   readonly id: string;
-  /** By name, what came of each capability that was asked for; as it is now. */
+  /** By name, the outcome for each capability that was asked for; as it is now. */
   readonly capabilities: ReadonlyMap<string, AcceptedEntry>;
   readonly maxParallel: number;
   /** Fulfilled when the session is over, with the reason if it ended otherwise than by `close`. */

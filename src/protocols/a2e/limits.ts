@@ -2,7 +2,7 @@ import { assertMembers } from "../../caveats/known-members.js";
 import type { ConnectionLimits } from "./connection.js";
 import { LINE_LIMITS } from "./lines.js";
 
-/** What a host bears of its peers. Milliseconds unless something else is said. */
+/** What a host bears of its peers. Milliseconds unless stated otherwise. */
 export interface SessionLimits extends ConnectionLimits {
   /** Sessions at once, those that are over and whose calls still run included; 256 unless given. */
   readonly sessions: number;

@@ -32,7 +32,7 @@ export interface SessionLine {
 /** A session whose handshake is done: what it may do now, and the calls that it makes. */
 export class OpenSession {
   readonly scope: SessionScope;
-  /** What came of the handshake. */
+  /** The outcome of the handshake. */
   readonly accepted: readonly AcceptedCapability[];
   readonly #context: SessionContext;
   readonly #line: SessionLine;

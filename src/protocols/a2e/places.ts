@@ -23,7 +23,7 @@ export class Places {
     this.#limits = limits;
   }
 
-  /** Makes room for one more peer. @returns Why there is none. */
+  /** Makes room for one more peer. @returns Why there is no room. */
   makeRoom(): string | undefined {
     const { sessions, handshakes } = this.#limits;
     if (this.#sessions.size >= sessions) return `${sessions} sessions are open, as many as may be`;

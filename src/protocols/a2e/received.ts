@@ -3,7 +3,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { SessionError } from "./session-error.js";
 
-/** What came of one capability that was asked for. */
+/** The outcome for one capability that was asked for. */
 export interface AcceptedEntry {
   readonly enabled: boolean;
   /** The plugin's name, type, priority and exclusive; or a code and the reason why not. */

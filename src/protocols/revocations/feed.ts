@@ -102,7 +102,7 @@ export class RevocationFeed {
   /**
    * The list, for a service that is known by now.
    *
-   * @param kid - Its key's id, as {@link RevocationFeed.authenticator} tells it.
+   * @param kid - Its key's id, as {@link RevocationFeed.authenticator} returns it.
    * @param known - The header `If-None-Match`, if there is one.
    */
   answer(kid: string, known: string | undefined): FeedAnswer {

@@ -16,7 +16,7 @@ export const MAC_HEADER = "Proviso-Feed-MAC";
 /** HTTP header of an answer: until when the list may be relied on, also where it has not changed. */
 export const TRUST_HEADER = "Proviso-Trusted-Until";
 
-/** Seconds for which a list is trusted, unless something else is said. */
+/** Seconds for which a list is trusted, unless given. */
 export const DEFAULT_MAX_AGE = 300;
 
 /** What an answer says of the list. */

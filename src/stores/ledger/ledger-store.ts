@@ -113,7 +113,7 @@ export class LedgerStore implements Ledger {
 
   /**
    * Events, oldest first, among them all that this process noted before. What the hops of a path say
-   * is added wherever an event has told it.
+   * is added wherever an event has carried it.
    *
    * @throws TypeError if the query asks for what there is not.
    * @throws StorageError if what was noted cannot be written, or the database not be read.

@@ -14,7 +14,7 @@ const MAX_HOPS = 1000;
 /** Hops that are known to be kept. */
 const MAX_KNOWN = 10_000;
 
-/** What a hop says, and when an event told it, in milliseconds since 1970. */
+/** What a hop says, and when an event carried it, in milliseconds since 1970. */
 interface ToldHop {
   readonly revocation: string;
   readonly hop: string;
@@ -25,7 +25,7 @@ interface ToldHop {
 export class KnownHops {
   readonly #kept = new LRUCache<string, number>({ max: MAX_KNOWN });
 
-  /** What events tell of hops that are not known to be kept, or were told last long ago. */
+  /** Hops in events that are not known to be kept, or were last written long ago. */
   newIn(events: readonly LedgerEvent[]): readonly ToldHop[] {
     const told = new Map<string, ToldHop>();
     for (const { at, path = [] } of events) {
@@ -82,7 +82,7 @@ export async function insertIssued(
 }
 
 /**
- * Removes, in small steps, what was told before a moment, and issued capabilities that have expired.
+ * Removes, in small steps, events from before a moment, and issued capabilities that have expired.
  * The issuance of a capability that lives is never removed.
  *
  * @param before - Milliseconds since 1970, and so is `now`.
@@ -105,7 +105,7 @@ export async function removeOld(
         WHERE at < ${before} AND (what <> ${whatOf("issuance", "allowed")}
           OR NOT EXISTS (SELECT id FROM issued WHERE issued.id = event.capability))
         ORDER BY at LIMIT ${most})`,
-    // What is told daily is written as told only once a day.
+    // A hop that events carry daily is written only once a day.
     sql`DELETE FROM hop WHERE revocation IN
       (SELECT revocation FROM hop WHERE at < ${before - DAY} LIMIT ${most})`,
     sql`DELETE FROM gap WHERE until < ${formatTime(before)}`,

@@ -27,7 +27,7 @@ export class Change {
   /** What it is made with. */
   readonly draft: RegistryDraft;
   readonly #target: Target;
-  /** By kind and id, the version that was read first, or written last; 0 where there was none. */
+  /** By kind and id, the version that was read first, or written last; 0 for a new record. */
   readonly #versions = new Map<string, number>();
   readonly #events: LedgerEvent[] = [];
   readonly #rows: EventRow[] = [];

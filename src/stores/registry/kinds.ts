@@ -115,7 +115,7 @@ function endOf({ state, updated, expires }: Approval): number {
 
 const none = (): readonly string[] => [];
 
-/** Who may decide about an approval, and who has. */
+/** The approvers of an approval, and their decisions. */
 export const APPROVERS: {
   readonly [K in Kind]: (kept: RegistryKinds[K]) => readonly string[];
 } = {

@@ -16,7 +16,7 @@ export interface Source {
   readonly db: Kysely<StoreTables>;
   /** The database's name. */
   readonly name: string;
-  /** Sees each record that is read, and each id of which there is none, at version 0. */
+  /** Sees each record that is read, and each id without a record, at version 0. */
   readonly saw?: (kind: Kind, id: string, version: number) => void;
 }
 

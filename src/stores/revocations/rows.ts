@@ -103,7 +103,7 @@ export class RevocationRows {
     await this.#advance(db, 0);
   }
 
-  /** Adds an entry to what is there, and says what came of it. */
+  /** Adds an entry to what is there, and returns the outcome. */
   async put(
     db: Transaction<StoreTables>,
     entry: KeptRevocation,

@@ -14,7 +14,7 @@ export const LEDGER_TABLES = {
     },
     indexes: [["at"], ["principal", "at"], ["capability", "at"]],
   },
-  /** What hops say, by revocation id, and about when an event last told it. */
+  /** What hops say, by revocation id, and about when an event last carried it. */
   hop: {
     columns: { revocation: "text", hop: "text", at: "integer" },
     key: ["revocation"],

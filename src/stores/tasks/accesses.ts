@@ -79,7 +79,7 @@ function sortedPaths({ paths }: TaskAccess): readonly (readonly string[])[] {
   return [...paths].sort((a, b) => (a.join() < b.join() ? -1 : 1));
 }
 
-/** What tells an access from others. Ambient authority is a principal's through one agent. */
+/** What distinguishes an access from others. Ambient authority is a principal's through one agent. */
 function keyOf({ tenant, access }: Pick<Viewer, "tenant" | "access">): string {
   const { principal, invoker = null } = access;
   const paths = sortedPaths(access);
@@ -104,7 +104,7 @@ export function visibleTo(
       .select("access.seq")
       .where("key", "=", keyOf({ tenant, access }));
   }
-  // The id that tells each token from those it was narrowed from.
+  // The id that distinguishes each token from those it was narrowed from.
   const lasts = new Set(access.paths.flatMap((path) => path.slice(-1)));
   const ids = Array.from(lasts, (id) => JSON.stringify(id));
   // A cross join: SQLite keeps its order, and does not go through all accesses of the principal.

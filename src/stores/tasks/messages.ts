@@ -9,7 +9,7 @@ export interface TaskMessage {
   /** The user on whose behalf, and the agent that sends it. */
   readonly principal: string;
   readonly invoker: string;
-  /** What tells it from the other messages of that party. */
+  /** Unique among the messages of that party. */
   readonly id: string;
   /** A hash of what it asks for. */
   readonly hash: string;

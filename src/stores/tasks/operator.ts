@@ -48,7 +48,7 @@ export async function listAllTasks(
 }
 
 /**
- * A task, whoever made it: for the operator.
+ * A task of any caller: for the operator.
  *
  * @throws StorageError
  */

@@ -266,11 +266,11 @@ describe("while tasks cannot be written", () => {
         const first = call();
         await expect.poll(() => agent.ran.length).toBe(before + 1);
         takeAway();
-        expect(JSON.stringify((await first).body)).toContain("it has run, but what came of it");
+        expect(JSON.stringify((await first).body)).toContain("it has run, but its outcome");
         bringBack();
         await expect
           .poll(async () => JSON.stringify((await call()).body), { timeout: 5000 })
-          .toContain("it has run, but what came of it");
+          .toContain("it has run, but its outcome");
       });
       expect(runs).toBe(1);
     },

@@ -6,7 +6,8 @@ import { at, callOf, clientOf, failureOf, first, messageOf, rpc, taskIn } from "
 import { type Held, held, presenting, userMessage } from "./set-up.js";
 
 // Each token that a request presents is verified once, whatever the route, however many checks follow.
-// A verification begins with one tag under the root key, and so does making a token again from its id.
+// A verification begins with one tag under the root key, and so does making a token again from its id. The issuer
+// remembers no token here; where it does, one that was seen before needs no verification at all (guard/refused.test.ts).
 
 let agent: TestAgent;
 let one: Held;
@@ -19,6 +20,7 @@ const WORDS = [{ text: "wait twice" }];
 beforeAll(async () => {
   agent = await startAgent({
     mode: "prefer",
+    cache: false,
     runTask: async ({ invoke, delegate }) => {
       const outcomes = [await invoke("wait", WAIT), await invoke("wait", WAIT)];
       const delegated = delegate({ operations: ["wait"] });

@@ -16,7 +16,7 @@ export function assertArguments(check: ArgumentCheck | undefined, given: JsonObj
   throw new PluginError("arguments_invalid", `${first.message}${more}`, { detail: { denials } });
 }
 
-/** An argument that is a text. @throws PluginError `arguments_invalid` if it is none. */
+/** An argument that is a text. @throws PluginError `arguments_invalid` if it is not a text. */
 export function textArgument(given: JsonObject, name: string): string {
   const text = optionalText(given, name);
   if (text !== undefined) return text;

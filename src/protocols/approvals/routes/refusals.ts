@@ -1,7 +1,7 @@
 import type { DecisionCode } from "../../../agent/approvals/deciding.js";
 import type { Refusal } from "../desk.js";
 
-/** What is said where what was shown is not what is asked. */
+/** The refusal where the request is not the one that was shown. */
 export const STALE =
   "What you were shown has changed, so nothing was decided. This is the request as it is now: look at it again.";
 

@@ -49,7 +49,7 @@ const MAX_LIFETIME = 2_147_483;
  *   process stands: `{process, program, started, state, written}`; `written` is bytes of output so far.
  * - `proc/read {process, offset?, limit?, wait?}` answers that with
  *   `{text, offset, next, lost}`: output from `offset` (0 unless given) on, at most `limit` bytes of it
- *   (16 KiB unless given, 64 KiB at most); where there is none yet, after `wait` milliseconds (20,000 at
+ *   (16 KiB unless given, 64 KiB at most); where there is no output yet, after `wait` milliseconds (20,000 at
  *   most). `next` is the offset to read on at, `lost` the bytes that newer output has replaced.
  * - `proc/stop {process}` answers how it ended: `{exitCode, signal, reason}` besides the others.
  * - `proc/list` answers `{programs: [{name, description, input}], processes: […]}`.

@@ -1,0 +1,167 @@
+// The revocation list at 10 million entries (1 million with --quick): memory with its peak while it grows,
+// look-ups beside a Set of the same ids, expiry, and the compact form. Run as
+//   node --expose-gc bench/revocations.mjs [--quick]
+// after npm run build. run({ quick }) gives the figures.
+
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { buildFilter, readFilter } from "../dist/src/revocation/filter/fuse-filter.js";
+import { PackedIds } from "../dist/src/revocation/packed/packed-ids.js";
+import { readIdSnapshot, writeIdSnapshot } from "../dist/src/stores/revocations/id-snapshot.js";
+
+const ROUNDS = 5;
+const ASKED = 500_000;
+
+function newId() {
+  return `rv_${randomBytes(16).toString("base64url")}`;
+}
+
+function memory() {
+  const { rss, arrayBuffers } = process.memoryUsage();
+  return { rss, arrayBuffers };
+}
+
+/** @param {number[]} values */
+function median(values) {
+  return values.toSorted((a, b) => a - b)[values.length >> 1];
+}
+
+/**
+ * Nanoseconds for one look-up.
+ * @param {string[]} asked
+ * @param {(id: string) => boolean} look
+ */
+function timed(asked, look) {
+  let found = 0;
+  const began = performance.now();
+  for (const id of asked) if (look(id)) found++;
+  return { time: ((performance.now() - began) * 1e6) / asked.length, found };
+}
+
+/** @param {PackedIds} ids */
+function snapshotFigures(ids) {
+  const folder = mkdtempSync(join(tmpdir(), "proviso-bench-"));
+  try {
+    const path = join(folder, "ids");
+    const began = performance.now();
+    writeIdSnapshot(path, { ids, version: 1 });
+    const written = performance.now();
+    if (readIdSnapshot(path).ids.size !== ids.size) throw new Error("ids are missing");
+    const read = performance.now();
+    return {
+      snapshotWriteSeconds: (written - began) / 1000,
+      snapshotReadSeconds: (read - written) / 1000,
+      snapshotBytesPerEntry: statSync(path).size / ids.size,
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** @param {PackedIds} ids */
+function filterFigures(ids) {
+  const began = performance.now();
+  const bytes = buildFilter(ids).toBytes();
+  const filterSeconds = (performance.now() - began) / 1000;
+  const filter = readFilter(bytes);
+  for (const id of ids.ids()) if (!filter.mayHave(id)) throw new Error("an id is missing");
+  const asked = 2_000_000;
+  let hits = 0;
+  for (let at = 0; at < asked; at++) if (filter.mayHave(newId())) hits++;
+  return {
+    filterSeconds,
+    filterBytesPerEntry: bytes.length / ids.size,
+    falseHitRate: hits / asked,
+  };
+}
+
+export async function run({ quick = false } = {}) {
+  const count = quick ? 1_000_000 : 10_000_000;
+  /** @type {Record<string, number>} */
+  const figures = { entries: count };
+  globalThis.gc?.();
+  const empty = memory();
+  const ids = new PackedIds("rv_");
+  const [half, whole] = [1_000_000_000, 2_000_000_000];
+  let peak = 0;
+  let adding = 0;
+  let longestAdd = 0;
+  /** @type {string[]} */
+  const kept = [];
+  const every = Math.ceil(count / ASKED);
+  for (let done = 0; done < count; ) {
+    const some = Array.from({ length: 10_000 }, newId);
+    const began = performance.now();
+    for (const [at, id] of some.entries()) {
+      const start = performance.now();
+      ids.add(id, at % 2 === 0 ? half : whole);
+      longestAdd = Math.max(longestAdd, performance.now() - start);
+    }
+    adding += performance.now() - began;
+    for (let at = 0; at < some.length; at += every) kept.push(some[at] ?? "");
+    done += some.length;
+    const now = memory();
+    peak = Math.max(peak, now.arrayBuffers - empty.arrayBuffers);
+    figures["bytesPerEntryWorst"] = Math.max(
+      done < count / 10 ? 0 : (figures["bytesPerEntryWorst"] ?? 0),
+      ids.bytes / done,
+    );
+  }
+  figures["bytesPerEntry"] = ids.bytes / count;
+  figures["arrayBuffersPeakPerEntry"] = peak / count;
+  figures["addNanoseconds"] = (adding * 1e6) / count;
+  figures["addLongestMilliseconds"] = longestAdd;
+  globalThis.gc?.();
+  const full = memory();
+  figures["rssPerEntry"] = (full.rss - empty.rss) / count;
+
+  // Texts of their own, as those that come with a request, not those in the set.
+  /** @param {string[]} texts */
+  const fresh = (texts) => texts.map((id) => Buffer.from(id).toString("latin1"));
+  const set = new Set(ids.ids());
+  globalThis.gc?.();
+  figures["setRssPerEntry"] = (memory().rss - full.rss) / count;
+  const misses = Array.from({ length: kept.length }, newId);
+  /** @type {Record<string, number[]>} */
+  const times = { packedHit: [], setHit: [], packedMiss: [], setMiss: [] };
+  for (let round = 0; round < ROUNDS; round++) {
+    const order = round % 2 === 0 ? ["packed", "set"] : ["set", "packed"];
+    for (const kind of ["Hit", "Miss"]) {
+      const texts = kind === "Hit" ? kept : misses;
+      for (const which of order) {
+        const asked = fresh(texts);
+        /** @param {string} id */
+        const look = (id) => (which === "set" ? set.has(id) : ids.get(id) !== undefined);
+        const { time, found } = timed(asked, look);
+        if (found !== (kind === "Hit" ? asked.length : 0)) throw new Error("a wrong answer");
+        times[which + kind]?.push(time);
+      }
+    }
+  }
+  for (const [name, values] of Object.entries(times))
+    figures[`${name}Nanoseconds`] = median(values) ?? 0;
+  set.clear();
+  Object.assign(figures, snapshotFigures(ids), filterFigures(ids));
+
+  let longest = 0;
+  const began = performance.now();
+  let last = began;
+  let removed = 0;
+  for (const some of ids.pruning(half)) {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    removed += some;
+  }
+  figures["pruned"] = removed;
+  figures["pruneSeconds"] = (performance.now() - began) / 1000;
+  figures["pruneLongestMilliseconds"] = longest;
+  return figures;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  console.table(await run({ quick: process.argv.includes("--quick") }));
+}

@@ -1,0 +1,119 @@
+// The compression function of SHA-256 (FIPS 180-4, section 6.2.2), on words. A chain is many HMACs of short texts:
+// the hash library spends more on views and buffers for each than on hashing (docs/performance.md), so hmac.ts
+// compresses the words of keys and tags directly. Tests compare it with the library and the runtime.
+
+const BLOCK = 64;
+const WORDS = 8;
+
+// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+const K: Int32Array = /* @__PURE__ */ Int32Array.from([
+  0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+  0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+  0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+  0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+  0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+  0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+  0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+  0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+]);
+
+/** The state that every hash starts from. */
+export const START: Int32Array = /* @__PURE__ */ Int32Array.from([
+  0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+]);
+
+/** The block that {@link compress} reads, in its first 16 words. Everything here is synchronous, so one serves all. */
+export const block: Int32Array = /* @__PURE__ */ new Int32Array(BLOCK);
+
+/** Takes {@link block} into a state of eight words. */
+export function compress(state: Int32Array): void {
+  const w = block;
+  for (let i = 16; i < BLOCK; i++) {
+    const x = w[i - 15] as number;
+    const y = w[i - 2] as number;
+    const s0 = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
+    const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
+    w[i] = ((w[i - 16] as number) + s0 + (w[i - 7] as number) + s1) | 0;
+  }
+  let a = state[0] as number;
+  let b = state[1] as number;
+  let c = state[2] as number;
+  let d = state[3] as number;
+  let e = state[4] as number;
+  let f = state[5] as number;
+  let g = state[6] as number;
+  let h = state[7] as number;
+  for (let i = 0; i < BLOCK; i++) {
+    const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
+    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + (K[i] as number) + (w[i] as number)) | 0;
+    const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
+    const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = (d + t1) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (t1 + t2) | 0;
+  }
+  state[0] = (state[0] as number) + a;
+  state[1] = (state[1] as number) + b;
+  state[2] = (state[2] as number) + c;
+  state[3] = (state[3] as number) + d;
+  state[4] = (state[4] as number) + e;
+  state[5] = (state[5] as number) + f;
+  state[6] = (state[6] as number) + g;
+  state[7] = (state[7] as number) + h;
+}
+
+/**
+ * Takes a message's bytes into a state, and ends the hash with its padding.
+ *
+ * @param before - Bytes that the state has taken already: whole blocks.
+ */
+export function finish(state: Int32Array, message: Uint8Array, before: number): void {
+  const { length } = message;
+  let at = 0;
+  for (; length - at >= BLOCK; at += BLOCK) {
+    for (let i = 0, j = at; i < 16; i++, j += 4) block[i] = wordAt(message, j);
+    compress(state);
+  }
+  block.fill(0, 0, 16);
+  const rest = length - at;
+  for (let i = 0; i < rest; i++) {
+    block[i >> 2] = (block[i >> 2] as number) | ((message[at + i] as number) << (24 - 8 * (i & 3)));
+  }
+  block[rest >> 2] = (block[rest >> 2] as number) | (0x80 << (24 - 8 * (rest & 3)));
+  if (rest >= BLOCK - WORDS) {
+    compress(state);
+    block.fill(0, 0, 16);
+  }
+  const bits = (before + length) * 8;
+  block[14] = Math.floor(bits / 2 ** 32);
+  block[15] = bits;
+  compress(state);
+}
+
+/** The bytes of a state. */
+export function bytesOf(state: Int32Array): Uint8Array {
+  const out = new Uint8Array(4 * WORDS);
+  for (let i = 0; i < WORDS; i++) {
+    const word = state[i] as number;
+    out[4 * i] = word >>> 24;
+    out[4 * i + 1] = word >>> 16;
+    out[4 * i + 2] = word >>> 8;
+    out[4 * i + 3] = word;
+  }
+  return out;
+}
+
+/** The four bytes at `at` as a word. */
+export function wordAt(bytes: Uint8Array, at: number): number {
+  return (
+    ((bytes[at] as number) << 24) |
+    ((bytes[at + 1] as number) << 16) |
+    ((bytes[at + 2] as number) << 8) |
+    (bytes[at + 3] as number)
+  );
+}
