@@ -1,5 +1,5 @@
 import type { Approval } from "../../src/agent/approvals/approval.js";
-import { approversOf } from "../../src/agent/approvals/approval-result.js";
+import { decidersOf } from "../../src/agent/approvals/approval-result.js";
 import type { DecisionCode } from "../../src/agent/approvals/deciding.js";
 import type { HopInit } from "../../src/caveats/hop.js";
 import { nearest } from "../../src/caveats/nearest.js";
@@ -26,7 +26,7 @@ export function refusedDecision(code: DecisionCode, message: string): CliError {
 
 /** Which approver the operator decides as. @throws CliError where that is not clear. */
 export function approverFor(approval: Approval, given: string | undefined): string {
-  const approvers = approversOf(approval);
+  const approvers = decidersOf(approval);
   if (given !== undefined) {
     if (approvers === undefined || approvers.includes(given)) return given;
     const near = nearest(given, approvers);

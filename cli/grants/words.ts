@@ -50,7 +50,7 @@ export function approvalLines(approval: Approval, paint: Paint, now: number): re
   const rows: Row[] = [
     ["asked by", nameAndId(agent)],
     ...(host === undefined ? [] : ([["on host", nameAndId(host)]] as const)),
-    ["for", principal === undefined ? "the user who takes it on" : printable(principal)],
+    ["for", principal === undefined ? takerWords(subject) : printable(principal)],
     ...(purpose === undefined ? [] : ([["why", quoted(purpose)]] as const)),
     ...(bindingMessage === undefined ? [] : ([["message", quoted(bindingMessage)]] as const)),
     ...(audience === undefined ? [] : ([["at", audience.map(printable).join(", ")]] as const)),
@@ -146,6 +146,11 @@ function hopLines(title: string, hop: Hop, paint: Paint, now: number): readonly 
 /** What an asker calls what it asks for. */
 export function nameOf({ name, grant }: Pick<AskedGrant, "name" | "grant">): string {
   return name ?? grant;
+}
+
+function takerWords({ hintedUser }: Approval["subject"]): string {
+  if (hintedUser === undefined) return "the user who takes it on";
+  return `${printable(hintedUser)}, named by the asker, once that user approves`;
 }
 
 function whoWords({ agent, principal }: Approval["subject"]): string {

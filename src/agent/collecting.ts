@@ -1,7 +1,7 @@
 import { formatTime, parseTime } from "../caveats/time.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Approval, AskedGrant } from "./approvals/approval.js";
-import { type ApprovedGrant, resultOf } from "./approvals/approval-result.js";
+import { type ApprovedGrant, resultOf, sealedAfter } from "./approvals/approval-result.js";
 import type { Caller } from "./caller.js";
 import { type GrantedCapability, LEGACY_NOTICE, type NamedHandle } from "./issuance.js";
 import type { IssuedCapability } from "./ledger.js";
@@ -134,7 +134,7 @@ async function issue(
     (draft) => {
       const handles = composed(numbers, draft.handles([...numbers.values()]));
       return {
-        ...own,
+        ...sealedAfter(own, further.length),
         ...{ operations, expires, grant: asked.grant, principal },
         ...(resources === undefined ? {} : { resourceHandles: [...handles.values()] }),
         // Sealed after what the approvers took away.

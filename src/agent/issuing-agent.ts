@@ -55,6 +55,8 @@ export class IssuingAgent {
   readonly mode: Mode;
   readonly undeclaredAmbient: UndeclaredAmbient;
   readonly issuer: Issuer;
+  /** The name that this agent goes by in `audience`. */
+  readonly audience: string;
   /** Hosts, agents and approvals, where it has them. */
   readonly registry: Registry | undefined;
   readonly #context: AgentContext;
@@ -70,6 +72,7 @@ export class IssuingAgent {
     this.mode = context.mode;
     this.undeclaredAmbient = context.undeclaredAmbient;
     this.issuer = context.issuer;
+    this.audience = context.audience;
     this.registry = context.registry;
     this.#recorder = new Recorder(context);
   }

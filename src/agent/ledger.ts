@@ -91,7 +91,7 @@ export interface Observation extends Pick<LedgerEvent, "kind" | "decision" | "au
 
 /** Which lines of the ledger. All that is given must hold. */
 export interface LedgerQuery
-  extends Partial<Pick<LedgerEvent, "principal" | "capability" | "decision" | "kind">> {
+  extends Partial<Pick<LedgerEvent, "principal" | "invoker" | "capability" | "decision" | "kind">> {
   /** From this moment on: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly since?: string;
   /** The latest so many; all unless given. */

@@ -16,6 +16,7 @@ import {
 } from "../capability/authorize.js";
 import { attenuateAuthentic, type Extension } from "../capability/extend.js";
 import { decodeIdentifier, isCapabilityId } from "../capability/identifier.js";
+import { revocableKeyIds } from "../capability/key-id.js";
 import {
   type IssuedToken,
   type MintedCapability,
@@ -37,7 +38,7 @@ import {
 import { type Grant, grantsById, operationsOf } from "./grant.js";
 import { checkedOptions, type IssuerOptions, verificationCache } from "./issuer-options.js";
 import { Keyring } from "./keyring.js";
-import { openText, type SealedTextExpiry, sealText } from "./sealed-text.js";
+import { openText, type SealedTextExpiry, sealText, type TextKey } from "./sealed-text.js";
 import { type TokenRevocation, tokenRevocation } from "./token-revocation.js";
 
 /** What an issuing agent does with capabilities. Made by {@link createIssuer}. */
@@ -262,7 +263,7 @@ export class Issuer {
   /**
    * Seals a text that is handed out and comes back: a cursor, a cookie, the state of a login. It can be
    * neither read nor changed by others, and {@link Issuer.open} opens it for the same purpose alone, as long
-   * as the key that mints now is kept.
+   * as the key that mints now is kept and not revoked.
    *
    * @param purpose - Such as `a2a-cursor`: 1 to 64 printable ASCII characters without spaces.
    * @param text - At most 16,384 bytes of UTF-8; its length shows.
@@ -288,15 +289,17 @@ export class Issuer {
   }
 
   /**
-   * The text that {@link Issuer.seal} sealed for this purpose.
+   * The text that {@link Issuer.seal} sealed for this purpose, under a key of this issuer's own: what a
+   * service seals under its derived key opens at that service alone.
    *
    * @param sealed - Anything that came back.
-   * @returns `undefined` if it was not sealed so, was changed, has expired, or its key is gone.
+   * @returns `undefined` if it was not sealed so, was changed or has expired, if its key is gone or revoked,
+   *   or if the revocation list is too old to be relied on.
    * @throws TypeError for a purpose that is not valid.
    */
   open(purpose: string, sealed: unknown): string | undefined {
-    const keys = this.#keys();
-    return openText(purpose, sealed, (kid) => keys.textKey(kid), this.#context.clock());
+    const now = this.#context.clock();
+    return openText(purpose, sealed, (kid) => this.#textKey(kid, now), now);
   }
 
   /**
@@ -308,6 +311,14 @@ export class Issuer {
   isAuthentic(text: string): boolean {
     const result = authenticate(text, this.#context);
     return result.ok || result.denial.code.startsWith("discharge_");
+  }
+
+  #textKey(kid: string, now: number): TextKey | undefined {
+    const { revocations } = this.#context;
+    const key = this.#keys().textKey(kid);
+    if (key === undefined || revocations.isCurrent(now) !== true) return undefined;
+    const asked = { links: [], capability: "", keys: revocableKeyIds(kid), issued: now };
+    return revocations.find(asked).length === 0 ? key : undefined;
   }
 }
 

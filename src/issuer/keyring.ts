@@ -99,9 +99,12 @@ export class Keyring implements KeySource {
     return this.#find(kid)?.handles;
   }
 
-  /** The key that opens the texts sealed under the key `kid`. */
+  /**
+   * The key that opens the texts sealed under the key `kid`; only a key that this keyring holds itself. A
+   * service knows its derived key, so a text that it seals is not the issuer's.
+   */
   textKey(kid: string): TextKey | undefined {
-    return this.#find(kid)?.texts;
+    return this.#keys.get(kid)?.key.texts;
   }
 
   /** What a service with the key `kid` reads the revocations by; `undefined` for a root key. */

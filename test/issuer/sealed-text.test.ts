@@ -3,7 +3,12 @@ import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeBase64, encodeBase64url } from "../../src/bytes/base64.js";
-import { createKeyring, type Keyring } from "../../src/issuer/index.js";
+import {
+  createKeyring,
+  createRevocationList,
+  importKeyring,
+  type Keyring,
+} from "../../src/issuer/index.js";
 import { MAX_SEALED_TEXT } from "../../src/issuer/sealed-text.js";
 import { fixture, misuse, NOW } from "../capability/support.js";
 
@@ -90,6 +95,40 @@ describe("a sealed text", () => {
     expect(rotating.open("state", sealed)).toBe("a");
     keys = keys.retire(first.minting.kid);
     expect(rotating.open("state", sealed)).toBeUndefined();
+  });
+
+  test("of a service opens where its key is, and not at the issuer that the key comes from", () => {
+    const { issuer: root, keys } = fixture();
+    const own = importKeyring(keys.serviceKeys("files.example"));
+    const { issuer: service } = fixture({ keys: own });
+    const sealed = service.seal("console-session", "alice");
+    expect(service.open("console-session", sealed)).toBe("alice");
+    expect(root.open("console-session", sealed)).toBeUndefined();
+    expect(service.open("console-session", root.seal("console-session", "a"))).toBeUndefined();
+  });
+
+  test("opens until its key is revoked, a service's also by its root key", () => {
+    const { issuer: root, keys, revocations } = fixture();
+    const own = importKeyring(keys.serviceKeys("files.example"));
+    const { issuer: service, revocations: copy } = fixture({ keys: own });
+    const [sealed, served] = [root.seal("state", "a"), service.seal("state", "b")];
+    const entry = { kind: "key", id: keys.minting.kid, at: "2020-01-01T00:00:00Z" } as const;
+    expect([root.open("state", sealed), service.open("state", served)]).toEqual(["a", "b"]);
+    revocations.add(entry);
+    copy.add(entry);
+    expect(root.open("state", sealed)).toBeUndefined();
+    expect(service.open("state", served)).toBeUndefined();
+  });
+
+  test("opens only while the revocation list may be relied on", () => {
+    let now = NOW;
+    const trustedUntil = new Date(NOW + 60_000).toISOString().replace(".000Z", "Z");
+    const revocations = createRevocationList({ version: 1, entries: [], trustedUntil });
+    const { issuer: following } = fixture({ revocations, clock: () => now });
+    const sealed = following.seal("state", "a");
+    expect(following.open("state", sealed)).toBe("a");
+    now += 60_000;
+    expect(following.open("state", sealed)).toBeUndefined();
   });
 
   test("refuses purposes, texts and expiries that are not valid", () => {

@@ -54,14 +54,24 @@ function allowsSomething(
   now: number,
 ): boolean {
   const own = further.map(({ hop }) => hop);
-  const authority = meetOf([[{ operations }, ...hops, ...own]]);
+  const asked = hops.map((hop) => sealedAfter(hop, own.length));
+  const authority = meetOf([[{ operations }, ...asked, ...own]]);
   if (emptyRules(authority).length > 0) return false;
   return authority.expires === undefined || authority.expires > formatTime(now);
 }
 
 /**
- * The user on whose behalf: the subject's, or the one that took the agent on by the user code; `undefined`
- * until then.
+ * What an asker demands, where approvers' hops come after it: the hops that it lets follow are those of holders.
+ *
+ * @param following - How many hops of approvers there are.
+ */
+export function sealedAfter(hop: Hop, following: number): Hop {
+  const { maxFurtherHops: most } = hop;
+  return most === undefined ? hop : { ...hop, maxFurtherHops: most + following };
+}
+
+/**
+ * The user on whose behalf: the subject's, or the one that took the agent on; `undefined` until then.
  */
 export function principalOf(approval: Pick<Approval, "subject" | "decisions">): string | undefined {
   const taker = approval.decisions.find(({ takesOn }) => takesOn === true);
@@ -73,7 +83,21 @@ export function approversOf({
   rule,
   subject,
 }: Pick<Approval, "rule" | "subject">): readonly string[] | undefined {
-  return rule.approvers ?? (subject.principal === undefined ? undefined : [subject.principal]);
+  const user = subject.principal ?? subject.hintedUser;
+  return rule.approvers ?? (user === undefined ? undefined : [user]);
+}
+
+/**
+ * Who may decide: the approvers, and the user that the asker names, whom no approver replaces; `undefined`
+ * where only the user code says who.
+ */
+export function decidersOf(
+  approval: Pick<Approval, "rule" | "subject">,
+): readonly string[] | undefined {
+  const approvers = approversOf(approval);
+  const { principal, hintedUser } = approval.subject;
+  if (principal !== undefined || hintedUser === undefined) return approvers;
+  return [...new Set([...(approvers ?? []), hintedUser])];
 }
 
 /** Whether as many have approved as must, among them the user that takes the agent on. */

@@ -40,6 +40,8 @@ export interface ApprovalSubject {
   readonly asked: readonly AskedGrant[];
   /** The user on whose behalf; absent until the first approver takes an agent on. */
   readonly principal?: string;
+  /** The user that the asker names while there is no principal: only this user may take the agent on. */
+  readonly hintedUser?: string;
   /** The agent that asks: an invoker's id, and what it calls itself. */
   readonly agent: { readonly id: string; readonly name?: string };
   readonly host?: { readonly id: string; readonly name?: string };
@@ -62,7 +64,7 @@ export type ApprovalState = "pending" | "approved" | "used" | "denied" | "expire
 
 /**
  * Who approves, and how many of them must: one denial denies. Where the subject names no principal yet, the
- * user that enters the user code must approve, and the approvers that are named besides.
+ * user that the asker names, or that enters the user code, must approve, and the approvers of the rule besides.
  */
 export type ApprovalRule = GrantApproval;
 
@@ -71,7 +73,7 @@ export interface ApprovalDecision {
   readonly approver: string;
   readonly at: number;
   readonly answer: "approve" | "deny";
-  /** Whether it is the user that takes the agent on, by the user code, where the subject names no principal. */
+  /** Whether it is the user that takes the agent on, where the subject names no principal. */
   readonly takesOn?: true;
   /** Which of the grants asked for, by their places; all unless given. The others are denied. */
   readonly granted?: readonly number[];

@@ -72,7 +72,7 @@ export class Approvals {
   /**
    * Opens an approval by a change of its own.
    *
-   * @param most - How many the same agent may have open at once.
+   * @param most - How many the same agent may have open at once on behalf of the same user.
    * @throws RequestReusedError as {@link Approvals.open}.
    */
   openAlone(request: ApprovalRequest, most: number): Promise<OpenedAlone> {

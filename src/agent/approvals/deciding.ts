@@ -5,7 +5,7 @@ import type { Hop, HopInit } from "../../caveats/hop.js";
 import { canonicalHop, encodeHop } from "../../caveats/write-hop.js";
 import type { Approval, ApprovalDecision, ApprovalState } from "./approval.js";
 import {
-  approversOf,
+  decidersOf,
   isApproved,
   MAX_HOPS_BYTES,
   principalOf,
@@ -92,7 +92,13 @@ export function decideOn(
 
 /** Whether a principal, as authenticated, may see an approval and decide about it. */
 export function mayDecide(approval: Approval, principal: string): boolean {
-  return approversOf(approval)?.includes(principal) ?? false;
+  return decidersOf(approval)?.includes(principal) ?? false;
+}
+
+/** Whether a principal may take the agent on: no user has, and the asker names no other. */
+export function mayTakeOn(approval: Approval, principal: string): boolean {
+  const { hintedUser = principal } = approval.subject;
+  return principalOf(approval) === undefined && hintedUser === principal;
 }
 
 /** Whether it is for this principal to decide, and whether it takes the agent on by that. */
@@ -104,9 +110,9 @@ function standingOf(
     return refuse("approval_settled", "this approver has decided already");
   }
   const known = mayDecide(approval, principal);
-  const open = principalOf(approval) === undefined;
+  const open = mayTakeOn(approval, principal);
   if (userCode === undefined) {
-    if (known) return {};
+    if (known) return approval.subject.hintedUser === principal && open ? { takesOn: true } : {};
     if (!open) return refuse("approver_denied", "another user decides about it");
     return refuse("user_code_invalid", "the user code that the agent shows must be entered");
   }

@@ -1,5 +1,7 @@
 import { encodeBase64url } from "../../bytes/base64.js";
+import { everyRecord } from "../registry/every-record.js";
 import type { RegistryDraft, RegistryStore } from "../registry/registry-store.js";
+import { takeTurn } from "../registry/turn.js";
 import type { Approval, ApprovalRule, ApprovalSubject } from "./approval.js";
 import { approvalEvent } from "./approval-events.js";
 import { checkApprovalRule } from "./approval-result.js";
@@ -81,12 +83,15 @@ export class ApprovalOpening {
 
   /** @see Approvals.openAlone */
   async openAlone(request: ApprovalRequest, most: number): Promise<OpenedAlone> {
-    const agent = request.subject.agent.id;
+    const { agent, principal, request: id } = request.subject;
     return this.#store.change(async (draft): Promise<OpenedAlone> => {
       const now = this.#clock();
-      const waiting = await draft.approvals.find({ agent, state: "pending" });
-      const open = waiting.filter(({ expires }) => expires > now);
-      const same = open.some(({ subject }) => subject.request === request.subject.request);
+      await takeTurn(draft, ["capabilities", principal ?? "", agent.id], now);
+      const query = { agent: agent.id, state: "pending", openAt: now } as const;
+      const waiting = await everyRecord(draft.approvals, query);
+      // Users share an agent, such as an OAuth client, and do not keep each other from asking.
+      const open = waiting.filter(({ subject }) => subject.principal === principal);
+      const same = open.some(({ subject }) => subject.request === id);
       if (same || open.length < most) return { ok: true, pending: await this.open(draft, request) };
       const message = `${open.length} requests of this caller wait for an approval, as many as may`;
       return { ok: false, denial: { code: "too_many_pending", message } };

@@ -1,5 +1,7 @@
+import { encodeUtf8 } from "../../bytes/utf8.js";
 import type { AuthenticToken } from "../../capability/authenticate.js";
-import type { Identifier } from "../../capability/identifier.js";
+import { decodeIdentifier, type Identifier } from "../../capability/identifier.js";
+import { readServiceKeyId } from "../../capability/key-id.js";
 import type { Authority } from "../../caveats/authority.js";
 import type { Caller } from "../caller.js";
 import type { AuthenticCapability, PresentedCapability } from "../presented.js";
@@ -36,13 +38,15 @@ export function isBound(authority: Authority): boolean {
 
 /**
  * Every reason why a token is good for nothing, whichever of the services and agents that it names looks at it
- * or presents it.
+ * or presents it. A token under a service's key is judged for this agent alone: that service writes its hops
+ * and its identifier, so what they name says nothing.
  */
 export function lifeDenials(
   token: AuthenticToken,
-  { audience: [service] = [], invokers: [invoker] = [] }: Authority,
+  { audience: [named] = [], invokers: [invoker] = [] }: Authority,
   { agent }: DelegationContext,
 ): readonly AgentDenial[] {
+  const service = serviceOf(token.identifier) === undefined ? named : agent.audience;
   const by = {
     ...(service === undefined ? {} : { audience: service }),
     ...(invoker === undefined ? {} : { invoker }),
@@ -52,25 +56,38 @@ export function lifeDenials(
 }
 
 /**
- * The party that a capability was issued to, by the issuer's own records.
+ * The party that a capability was issued to, by the issuer's own records: only where they have the same
+ * principal, grant and service under the capability's id, since a service chooses the ids of what it makes.
  *
- * @param principal - On whose behalf, as its identifier says.
  * @throws StorageError
  */
 export async function holderOf(
-  { id: capability, principal = "" }: Pick<Identifier, "id" | "principal">,
+  identifier: Identifier,
   { ledger }: DelegationContext,
 ): Promise<Caller | undefined> {
+  const { id: capability, grant, principal } = identifier;
   const issued = await ledger.issued(capability);
-  if (issued !== undefined) return { principal: issued.principal, invoker: issued.invoker };
-  // Of one that has expired, the ledger still has the event.
+  if (issued !== undefined) {
+    const kept = decodeIdentifier(encodeUtf8(issued.identifier));
+    const same =
+      kept.grant === grant &&
+      kept.principal === principal &&
+      serviceOf(kept) === serviceOf(identifier);
+    return same ? { principal: issued.principal, invoker: issued.invoker } : undefined;
+  }
+  // Of one that has expired, the ledger still has the event, which names no service.
+  if (serviceOf(identifier) !== undefined) return undefined;
   const [event] = await ledger.list({
-    capability,
-    kind: "issuance",
-    decision: "allowed",
-    limit: 1,
+    ...{ capability, kind: "issuance", decision: "allowed", limit: 1 },
+    ...(principal === undefined ? {} : { principal }),
   });
-  return event?.invoker === undefined ? undefined : { principal, invoker: event.invoker };
+  if (event?.invoker === undefined || event.grant !== grant) return undefined;
+  return { principal: principal ?? "", invoker: event.invoker };
+}
+
+/** The service under whose key a token was made; `undefined` for a root key. */
+function serviceOf({ kid }: Identifier): string | undefined {
+  return readServiceKeyId(kid)?.service;
 }
 
 /**
@@ -158,10 +175,9 @@ export async function holdingsOf(
 ): Promise<readonly Holding[]> {
   const { principal, invoker } = caller;
   const issuances = await context.ledger.list({
-    ...{ principal, kind: "issuance", decision: "allowed", limit: MOST_LOOKED_THROUGH },
+    ...{ principal, invoker, kind: "issuance", decision: "allowed", limit: MOST_LOOKED_THROUGH },
   });
-  const own = issuances.filter((event) => event.invoker === invoker);
-  const ids = new Set(own.flatMap(({ capability = [] }) => capability));
+  const ids = new Set(issuances.flatMap(({ capability = [] }) => capability));
   const holdings: Holding[] = [];
   for (const id of ids) {
     if (holdings.length === most) break;

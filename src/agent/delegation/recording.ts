@@ -1,6 +1,7 @@
 import type { Caller } from "../caller.js";
 import type { LedgerEvent } from "../ledger.js";
 import type { DelegationRecord } from "../registry/records.js";
+import { takeTurn } from "../registry/turn.js";
 import type { DelegationContext } from "./options.js";
 import type { DelegationRefusal } from "./refusal.js";
 
@@ -18,12 +19,13 @@ export async function noteChain(
   record: DelegationRecord,
   caller: Caller,
   change: ChainChange,
-  context: DelegationContext,
+  context: Pick<DelegationContext, "registry" | "maxDelegations" | "clock" | "observe">,
 ): Promise<boolean> {
   const { registry, maxDelegations, clock } = context;
   const most = change === "delegation.made" ? maxDelegations : Math.ceil(maxDelegations / 2);
   const { delegator } = record;
   const isKept = await registry.change(async (draft) => {
+    await takeTurn(draft, ["delegations", delegator], clock());
     if ((await draft.delegations.get(record.id)) !== undefined) return true;
     const alive = await draft.delegations.find({ delegator, aliveAt: clock(), limit: most });
     if (alive.length >= most) return false;
@@ -41,7 +43,7 @@ export function chainEvent(
   { id, capabilityId, revocationId }: DelegationRecord,
   caller: Caller,
   change: ChainChange,
-  { clock }: DelegationContext,
+  { clock }: Pick<DelegationContext, "clock">,
 ): LedgerEvent {
   return {
     ...{ kind, at: new Date(clock()).toISOString(), decision: "allowed" },

@@ -25,6 +25,8 @@ export interface ChainState {
   /** The agent's id; the name in the hop where there is no such agent. */
   readonly delegatee: string;
   readonly scopes: readonly string[];
+  /** The services that may accept it; absent means any. */
+  readonly audience?: readonly string[];
   readonly issued: number;
   /** Whether the token says when it was delegated, or {@link ChainState.issued} is when the issuer first saw it. */
   readonly issuedSource: "token" | "first_seen";
@@ -72,6 +74,7 @@ export async function verify(
     ...(delegatorId === undefined ? {} : { delegator: delegatorId }),
     delegatee: delegatee?.id ?? chain.invoker,
     scopes: context.scopes.write(chain.grant, chain.operations ?? grantOperations(chain, context)),
+    ...(chain.audience === undefined ? {} : { audience: chain.audience }),
     issued,
     issuedSource: chain.delegated === undefined ? "first_seen" : "token",
     expires: chain.expires,

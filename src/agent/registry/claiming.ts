@@ -1,6 +1,7 @@
 import { outcomeOf } from "./answering.js";
 import { checkTexts } from "./asking.js";
-import { everyRecord, seenAgent, seenGrant } from "./looking.js";
+import { everyRecord } from "./every-record.js";
+import { seenAgent, seenGrant } from "./looking.js";
 import { openApproval } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { RegistryContext } from "./registry-context.js";

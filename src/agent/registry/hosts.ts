@@ -1,5 +1,5 @@
 import { registryEvent } from "./events.js";
-import { everyRecord } from "./looking.js";
+import { everyRecord } from "./every-record.js";
 import { leave } from "./outcomes.js";
 import type { HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";

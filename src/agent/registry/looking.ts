@@ -1,7 +1,7 @@
+import { everyRecord } from "./every-record.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
-import type { Records, RegistryDraft, RegistryView } from "./registry-store.js";
-import { MAX_FOUND } from "./registry-store.js";
+import type { RegistryDraft, RegistryView } from "./registry-store.js";
 
 /** A grant with what it is of. */
 export interface ListedGrant {
@@ -28,20 +28,6 @@ export function seenGrant(grant: AgentGrant, { clock }: Clocked): AgentGrant {
   const { status, expires } = grant;
   if (status !== "active" || expires === undefined || expires > clock()) return grant;
   return { ...grant, status: "revoked", reason: "it expired" };
-}
-
-/** All records that a query finds, of which there may be more than one look gives. */
-export async function everyRecord<Kept extends { readonly id: string }, Query>(
-  records: Records<Kept, Query>,
-  query: Query,
-): Promise<readonly Kept[]> {
-  const all: Kept[] = [];
-  for (;;) {
-    const after = all.at(-1)?.id;
-    const page = await records.find({ ...query, ...(after === undefined ? {} : { after }) });
-    all.push(...page);
-    if (page.length < MAX_FOUND) return all;
-  }
 }
 
 /** Denies what an agent waits for, and whose time is over. */

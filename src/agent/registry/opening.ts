@@ -1,8 +1,9 @@
 import type { ApprovalKind, ApprovalRule, AskedGrant } from "../approvals/approval.js";
 import { areApart, oneRule } from "../approvals/one-rule.js";
 import type { OpenedApproval } from "../approvals/opening.js";
+import { everyRecord } from "./every-record.js";
 import { newId } from "./granting.js";
-import { everyRecord, seenAgent } from "./looking.js";
+import { seenAgent } from "./looking.js";
 import { leave } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
@@ -31,11 +32,10 @@ export async function openApproval(
   const { approvals, settings, terms } = context;
   await checkBounds(draft, { kind, host, agent }, context);
   const { purpose, bindingMessage, loginHint, method = "user_code" } = options;
-  // The user that a claim is for is not the host's, which has none.
-  const principal = host.principal ?? loginHint;
-  if (host.principal === undefined && loginHint !== undefined) {
-    await checkAddressed(draft, loginHint, context);
-  }
+  const { principal } = host;
+  // The asker names this user: it becomes the principal only by its own approval.
+  const hintedUser = principal === undefined ? loginHint : undefined;
+  if (hintedUser !== undefined) await checkAddressed(draft, hintedUser, context);
   const asked = grants.map(
     (grant): AskedGrant => ({
       ...{
@@ -52,6 +52,7 @@ export async function openApproval(
     subject: {
       ...{ kind, request: newId("request", context), asked },
       ...(principal === undefined ? {} : { principal }),
+      ...(hintedUser === undefined ? {} : { hintedUser }),
       agent: { id: agent.id, name: agent.name },
       host: { id: host.id, ...(host.name === undefined ? {} : { name: host.name }) },
       ...(audience.length === 0 ? {} : { audience: [...new Set(audience)] }),
@@ -60,7 +61,7 @@ export async function openApproval(
       lifetime: settings.lifetimes.grant,
     },
     rule: ruleOf(grants, context),
-    method: principal === undefined ? "user_code" : method,
+    method: (principal ?? hintedUser) === undefined ? "user_code" : method,
     lifetime: settings.lifetimes.approval,
   });
 }
@@ -90,11 +91,10 @@ async function checkBounds(
   let waiting = 0;
   for (const one of await everyRecord(draft.agents, { host: host.id })) {
     if (!["active", "pending", "expired"].includes(seenAgent(one, context).status)) continue;
-    const pending = await draft.approvals.find({ agent: one.id, state: "pending" });
+    const open = { agent: one.id, state: "pending", openAt: context.clock() } as const;
+    const pending = await draft.approvals.find(open);
     // Claims count apart: what one kind uses up, the other keeps.
-    const own = pending.filter(
-      ({ expires, subject }) => expires > context.clock() && subject.kind === kind,
-    ).length;
+    const own = pending.filter(({ subject }) => subject.kind === kind).length;
     waiting += own;
     if (one.id === agent.id && own >= pendingPerAgent) {
       leave("limit_exceeded", `${own} requests of this agent wait for a decision, as many as may`);

@@ -2,10 +2,11 @@ import type { OpenedApproval } from "../approvals/opening.js";
 import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
 import { checkTexts, readAsked, type Wanted } from "./asking.js";
 import { registryEvent } from "./events.js";
+import { everyRecord } from "./every-record.js";
 import { autonomousPrincipal, newGrant, newId, permittedOf, standingOf } from "./granting.js";
 import { defaultsOf, hostFor } from "./hosts.js";
 import { activated, keepGrant } from "./keeping.js";
-import { everyRecord, hostWithKey, seenAgent } from "./looking.js";
+import { hostWithKey, seenAgent } from "./looking.js";
 import { openApproval } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
@@ -109,11 +110,11 @@ async function waitingAnswer(
   agent: AgentRecord,
   { approvals, clock }: RegistryContext,
 ): Promise<AskedAnswer | undefined> {
-  const pending = await draft.approvals.find({ agent: agent.id, state: "pending" });
-  for (const one of pending) {
+  const waiting = { agent: agent.id, state: "pending" } as const;
+  for (const one of await draft.approvals.find(waiting)) {
     if (one.expires <= clock()) await approvals.expireIn(draft, one);
   }
-  const open = pending.find(({ expires }) => expires > clock());
+  const [open] = await draft.approvals.find({ ...waiting, openAt: clock(), limit: 1 });
   if (open === undefined) return undefined;
   const grants = await draft.grants.find({ agent: agent.id });
   return { host, agent, grants, ...(await approvals.reopened(draft, open)) };

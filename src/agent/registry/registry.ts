@@ -8,9 +8,9 @@ import type { Policy } from "../policy.js";
 import { reactivateAgent } from "./activating.js";
 import { claimAgent } from "./claiming.js";
 import { createHost, enrolHost } from "./enrolling.js";
+import { everyRecord } from "./every-record.js";
 import { defaultsOf } from "./hosts.js";
 import {
-  everyRecord,
   expireApprovalsOf,
   type ListedGrant,
   listGrants,

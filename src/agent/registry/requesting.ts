@@ -1,5 +1,6 @@
 import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
 import { checkTexts, readAsked, type Wanted } from "./asking.js";
+import { everyRecord } from "./every-record.js";
 import {
   coversWanted,
   endedNames,
@@ -11,7 +12,7 @@ import {
 } from "./granting.js";
 import { defaultsOf } from "./hosts.js";
 import { keepGrant } from "./keeping.js";
-import { everyRecord, expireApprovalsOf, seenAgent } from "./looking.js";
+import { expireApprovalsOf, seenAgent } from "./looking.js";
 import { openApproval } from "./opening.js";
 import { leave, type Outcome, type RegistryCode } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, AgentStatus, HostRecord } from "./records.js";

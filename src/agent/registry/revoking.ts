@@ -1,7 +1,7 @@
 import type { Actor } from "../approvals/approval-events.js";
 import { outcomeOf } from "./answering.js";
 import { registryEvent } from "./events.js";
-import { everyRecord } from "./looking.js";
+import { everyRecord } from "./every-record.js";
 import { type AgentAnswer, leave, type Outcome } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../bytes/json.js";
 import { outcomeOf } from "./answering.js";
 import { registryEvent } from "./events.js";
-import { everyRecord, hostWithKey } from "./looking.js";
+import { everyRecord } from "./every-record.js";
+import { hostWithKey } from "./looking.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";

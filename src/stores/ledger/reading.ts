@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { IssuedCapability, LedgerEvent, LedgerQuery } from "../../agent/ledger.js";
 import type { Hop } from "../../caveats/hop.js";
 import { assertMembers } from "../../caveats/known-members.js";
@@ -9,7 +9,7 @@ import { sound, whole } from "../sound.js";
 import type { LedgerGap } from "./notes.js";
 import { eventOf, hopOfText, issuedOf, KINDS, textKey, whatOf } from "./row.js";
 
-const QUERY_KEYS = ["principal", "capability", "since", "decision", "kind", "limit"];
+const QUERY_KEYS = ["principal", "invoker", "capability", "since", "decision", "kind", "limit"];
 const DECISIONS = ["allowed", "refused"] as const;
 /** Hops that are looked up at once. */
 const MAX_HOPS = 500;
@@ -35,7 +35,7 @@ export function assertQuery(query: LedgerQuery): void {
 /** Events, oldest first, with what is known of the hops of their paths. */
 export async function readEvents(
   database: StoreDatabase,
-  { principal, capability, since, decision, kind, limit }: LedgerQuery,
+  { principal, invoker, capability, since, decision, kind, limit }: LedgerQuery,
 ): Promise<readonly LedgerEvent[]> {
   return database.read(async (db) => {
     const from = since === undefined ? undefined : parseTime(since);
@@ -49,6 +49,7 @@ export async function readEvents(
         is.and([
           ...(capability === undefined ? [] : [is("capability", "=", textKey(capability))]),
           ...(principal === undefined ? [] : [is("principal", "=", textKey(principal))]),
+          ...(invoker === undefined ? [] : [hasInvoker(invoker)]),
           ...(from === undefined ? [] : [is("at", ">=", from)]),
           ...(decision === undefined && kind === undefined ? [] : [is("what", "in", wanted)]),
         ]),
@@ -61,6 +62,12 @@ export async function readEvents(
     const hops = await readHops(database, db, events);
     return events.map((event) => (event.path === undefined ? event : withHops(event, hops)));
   });
+}
+
+/** Of the events of a principal, those of an agent: no text in a body has quotes that are not escaped. */
+function hasInvoker(invoker: string): RawBuilder<SqlBool> {
+  const member = `"invoker":${JSON.stringify(invoker)}`;
+  return sql<SqlBool>`replace(body, ${member}, '') <> body`;
 }
 
 async function readHops(

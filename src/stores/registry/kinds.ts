@@ -134,6 +134,8 @@ export const APPROVERS: {
 };
 
 function approversOf({ rule, subject, decisions }: Approval): readonly string[] {
-  const { approvers = subject.principal === undefined ? [] : [subject.principal] } = rule;
-  return [...new Set([...approvers, ...decisions.map(({ approver }) => approver)])];
+  const { principal, hintedUser } = subject;
+  const { approvers = principal === undefined ? [] : [principal] } = rule;
+  const hinted = hintedUser === undefined ? [] : [hintedUser];
+  return [...new Set([...approvers, ...hinted, ...decisions.map(({ approver }) => approver)])];
 }

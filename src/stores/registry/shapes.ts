@@ -97,6 +97,7 @@ export const SHAPES: {
       request: text,
       asked: listOf(asked),
       principal: maybe(text),
+      hintedUser: maybe(text),
       agent: record<ApprovalSubject["agent"]>({ id: text, name: maybe(text) }),
       host: maybe(record<NonNullable<ApprovalSubject["host"]>>({ id: text, name: maybe(text) })),
       audience: maybe(texts),

@@ -131,6 +131,34 @@ test("what the approver takes away is a hop of the token, also of one presented 
   }
 });
 
+test.each([0, 1])(
+  "an asker that lets %i hops follow gets the approver's hop besides",
+  async (most) => {
+    const given = await approving();
+    const { collect, decide, approval } = await asked(given, { ...REPORTS, maxFurtherHops: most });
+    expect(approval.subject.asked[0]?.hops).toMatchObject([{ maxFurtherHops: most }]);
+    const decided = await decide({ hops: { 0: { constraints: { page: { max: 3 } } } } });
+    expect(decided).toMatchObject({ ok: true, approval: { state: "approved" } });
+    const [one] = capabilitiesOf(await collect());
+    const document = one?.resourceHandles?.[0]?.handle ?? "";
+    const call = (page: number, token = one?.token ?? "") => ({
+      ...{ skill: "retrieve", arguments: { document, page }, capabilities: [{ token }] },
+    });
+    expect(await given.agent.invoke(ALICE, call(3))).toMatchObject({ ok: true });
+    expect(await given.agent.invoke(ALICE, call(4))).toMatchObject({
+      denials: [{ code: "constraint_violated" }],
+    });
+    // Holders append as many as the asker said.
+    let token = one?.token ?? "";
+    for (let hops = 0; hops <= most; hops++) {
+      const child = attenuate(token, { purpose: "next" });
+      expect(child.ok).toBe(hops < most);
+      if (child.ok) token = child.token;
+    }
+    expect(await given.agent.invoke(ALICE, call(3, token))).toMatchObject({ ok: true });
+  },
+);
+
 test("a sealed capability has the approver's hop, and takes no other", async () => {
   const given = await approving();
   const request = { grants: ["documents:admin"], operations: ["tell"] };
@@ -215,6 +243,9 @@ test("a caller has only so many requests that wait", async () => {
   expect(codeOf(more)).toBe("too_many_pending");
   // The same request is still answered.
   await asked(given, REPORTS, ALICE, "m3");
+  // So is another user's by the same agent.
+  const letters = { ...REPORTS, resourceQuery: { collection: "letters" } };
+  await asked(given, letters, { ...BOB, invoker: ALICE.invoker }, "m1");
 });
 
 test("grants that need an approval need a registry, and a rule that makes sense", async () => {

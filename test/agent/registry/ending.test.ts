@@ -167,6 +167,20 @@ test("a user takes over an autonomous agent: it ends with its tokens, and the ho
   );
 });
 
+test("an approver takes no agent over for a user that is named", async () => {
+  const given = await bank({ anyone: true, settings: { approval: { approvers: ["dave"] } } });
+  const { registry } = given;
+  const alone = done(await registry.register(registration({ mode: "autonomous" })));
+  const asking = { by: { agent: alone.agent.id }, loginHint: "bob" };
+  const { approval } = done(await registry.claim({ ...asking, agent: alone.agent.id }));
+  await approve(given, approval, { as: "dave" });
+  expect(await registry.agent(alone.agent.id)).toMatchObject({ status: "active" });
+  await approve(given, approval, { as: "bob" });
+  expect(await registry.agent(alone.agent.id)).toMatchObject({
+    ...{ status: "claimed", principal: "bob" },
+  });
+});
+
 test("a claim that is denied leaves the agent as it is", async () => {
   const given = await bank({ anyone: true });
   const { registry } = given;

@@ -103,6 +103,64 @@ test("a user that is named finds the request in the list, and another user does 
   expect(await given.registry.approvals.history("carol")).toMatchObject([{ state: "used" }]);
 });
 
+test("a user that is named becomes the principal by its own approval alone", async () => {
+  const given = await bank({ settings: { approval: { approvers: ["dave"] } } });
+  const asked = registration({ loginHint: "carol", method: "backchannel" });
+  const { approval, agent, host } = done(await given.registry.register(asked));
+  expect(approval?.subject).toMatchObject({ hintedUser: "carol" });
+  expect(approval?.subject).not.toHaveProperty("principal");
+  expect(await approve(given, approval, { as: "dave" })).toMatchObject({
+    ...{ ok: true, approval: { state: "pending" } },
+  });
+  expect(await given.registry.agent(agent.id)).toMatchObject({ status: "pending" });
+  expect(await given.registry.host(host.id)).not.toHaveProperty("principal");
+  expect(await given.registry.approvals.waitingFor("carol")).toMatchObject([{ id: approval?.id }]);
+  expect(await approve(given, approval, { as: "alice" })).toMatchObject({
+    code: "approver_denied",
+  });
+  expect(await approve(given, approval, { as: "carol" })).toMatchObject({
+    ...{ ok: true, approval: { state: "used" } },
+  });
+  expect(await given.registry.agent(agent.id)).toMatchObject({
+    ...{ status: "active", principal: "carol" },
+  });
+});
+
+test("another user's code does not take an agent on that names a user", async () => {
+  const given = await bank({ settings: { approval: { approvers: ["dave"] } } });
+  const asked = registration({ loginHint: "carol" });
+  const { approval, agent, userCode = "" } = done(await given.registry.register(asked));
+  expect(await approve(given, approval, { as: "bob", userCode })).toMatchObject({
+    ...{ ok: false, code: "approver_denied" },
+  });
+  const supported = await approve(given, approval, { as: "dave", userCode });
+  expect(supported).toMatchObject({ ok: true, approval: { state: "pending" } });
+  expect(await given.registry.agent(agent.id)).toMatchObject({ status: "pending" });
+  expect(await approve(given, approval, { as: "carol", userCode })).toMatchObject({ ok: true });
+  expect(await given.registry.agent(agent.id)).toMatchObject({ principal: "carol" });
+});
+
+test("a user that is named approves besides the approvers of what is asked for", async () => {
+  const approval = { approvers: ["dave"] };
+  const given = await bank({
+    grants: [
+      { id: "payments:write", description: "Pay", operations: ["transfer"], approval },
+      {
+        ...{ id: "all:else", description: "All else" },
+        operations: ["balance", "payees", "remove", "print"],
+      },
+    ],
+    settings: { defaults: [] },
+  });
+  const capabilities = [{ name: "transfer_funds" }];
+  const asked = registration({ capabilities, loginHint: "carol", method: "backchannel" });
+  const { approval: opened, agent } = done(await given.registry.register(asked));
+  await approve(given, opened, { as: "dave" });
+  expect(statuses(await given.registry.grantsOf(agent.id))).toEqual({ transfer_funds: "pending" });
+  await approve(given, opened, { as: "carol" });
+  expect(statuses(await given.registry.grantsOf(agent.id))).toEqual({ transfer_funds: "active" });
+});
+
 test("a denied registration ends the agent and its defaults, with the reason", async () => {
   const given = await bank();
   await linkedHost(given);

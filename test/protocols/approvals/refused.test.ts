@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  createIssuer,
+  createRevocationList,
+  importKeyring,
+  type Keyring,
+} from "../../../src/issuer/index.js";
 import { startConsole, type TestConsole } from "./support.js";
-import { formIn, words } from "./visitor.js";
+import { formIn, type Visitor, words } from "./visitor.js";
 
 let console: TestConsole;
 
@@ -174,6 +180,34 @@ describe("who is not signed in", () => {
     } finally {
       await other.close();
     }
+  });
+
+  test("a service that has a key of the agent's cannot make a session", async () => {
+    const asked = await console.askInList("alice");
+    const at = `/requests/${asked.approval.id}`;
+    const withSessionOf = (keys: Keyring): Visitor => {
+      const clock = console.now;
+      const revocations = createRevocationList();
+      const maker = createIssuer({ name: "payments", keys, revocations, clock });
+      const ends = clock() + 60_000;
+      const session = { id: "made", principal: "alice", csrf: "known", ends, codes: [] };
+      const one = console.visitor();
+      const value = maker.seal("console-session", JSON.stringify(session), new Date(ends));
+      one.cookies.set("proviso-approvals", value);
+      return one;
+    };
+    // The root key does make one, so only the key is what the console refuses.
+    const root = withSessionOf(console.keys);
+    const { text } = await root.get(at);
+    const form = formIn(text, new URL(`${console.url}${at}`));
+    form.set("answer", "approve");
+
+    const forger = withSessionOf(importKeyring(console.keys.serviceKeys("files.example")));
+    expect((await forger.get(at)).path).toContain("/approvals/login");
+    expect((await forger.submit(at, form)).status).toBe(401);
+    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+    await root.submit(at, form);
+    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("used");
   });
 });
 

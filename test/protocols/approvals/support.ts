@@ -12,7 +12,7 @@ import type { Skill } from "../../../src/agent/skill.js";
 import { createFixedTokens } from "../../../src/auth/index.js";
 import type { Json } from "../../../src/bytes/json.js";
 import { serve } from "../../../src/http/serve.js";
-import { createIssuer, createKeyring } from "../../../src/issuer/index.js";
+import { createIssuer, createKeyring, type Keyring } from "../../../src/issuer/index.js";
 import {
   type ApprovalsOptions,
   type ConsoleLogin,
@@ -68,6 +68,8 @@ export interface TestConsole {
   /** Of the console. */
   readonly url: string;
   readonly registry: Registry;
+  /** Of the issuer whose key seals the sessions. */
+  readonly keys: Keyring;
   /** An agent registers and asks; the user's code is in what it gets. */
   ask(asking?: Asking): Promise<AskedRequest>;
   /** A request in the user's list, without a code. */
@@ -141,8 +143,9 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   const revocations = await openRevocations(stores, { clock, refreshEvery: 1000 });
   const ledger = openLedger(stores, { clock });
   const grants = expandGrants(GRANTS, SKILLS);
+  const keys = createKeyring();
   const issuer = createIssuer({
-    ...{ name: "payments", keys: createKeyring(), revocations, clock, grants },
+    ...{ name: "payments", keys, revocations, clock, grants },
   });
   const terms = capabilityTerms(
     new Map(grants.map((grant) => [grant.id, grant])),
@@ -216,7 +219,7 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   const visitor = (): Visitor => new Visitor(url);
   const events = (): Promise<readonly LedgerEvent[]> => ledger.list({ kind: "approval" });
   return {
-    ...{ url, registry, visitor, events },
+    ...{ url, registry, keys, visitor, events },
     ask: (asking = {}) => ask("user_code", asking),
     askInList: (user, asking = {}) => ask("backchannel", { ...asking, user }),
     signedIn: async (user) => {

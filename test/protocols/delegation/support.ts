@@ -14,7 +14,12 @@ import type { RegistryStore } from "../../../src/agent/registry/registry-store.j
 import { createFixedTokens } from "../../../src/auth/index.js";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/bytes/json.js";
 import type { Grant } from "../../../src/issuer/grant.js";
-import { createIssuer, createKeyring, type Issuer } from "../../../src/issuer/index.js";
+import {
+  createIssuer,
+  createKeyring,
+  type Issuer,
+  type Keyring,
+} from "../../../src/issuer/index.js";
 import {
   type DelegationServer,
   type OwnDelegationServerOptions,
@@ -73,6 +78,7 @@ export interface World {
   readonly server: DelegationServer;
   readonly agent: IssuingAgent;
   readonly issuer: Issuer;
+  readonly keys: Keyring;
   readonly registry: RegistryStore;
   readonly revocations: RevocationStore;
   readonly ledger: LedgerStore;
@@ -99,8 +105,9 @@ export async function world({ place, ...options }: WorldOptions = {}): Promise<W
   onTestFinished(() => ledger.close());
   const registry = openRegistry(database);
   const skills = GRANTS.flatMap(({ operations }) => operations).map(skillFor);
+  const keys = createKeyring({ clock: now });
   const issuer = createIssuer({
-    ...{ name: "documents-agent", keys: createKeyring({ clock: now }), revocations, clock: now },
+    ...{ name: "documents-agent", keys, revocations, clock: now },
     grants: expandGrants(GRANTS, skills),
   });
   const policy = createPolicyTable({
@@ -130,7 +137,7 @@ export async function world({ place, ...options }: WorldOptions = {}): Promise<W
     ...options,
   });
   onTestFinished(() => server.close());
-  return { server, agent, issuer, registry, revocations, ledger, clock, logged };
+  return { server, agent, issuer, keys, registry, revocations, ledger, clock, logged };
 }
 
 /** A capability that is issued to a party, for three operations unless something else is asked for. */

@@ -188,7 +188,7 @@ describe("a delegation made offline", () => {
   });
 });
 
-test("of a registered agent's capability for another service is the agent's own", async () => {
+test("of a capability for another service is that service's to judge", async () => {
   const parts = await world();
   await register(parts, "payer");
   const who = { principal: "alice", invoker: "payer" };
@@ -203,10 +203,11 @@ test("of a registered agent's capability for another service is the agent's own"
   await parts.ledger.commit({ kind: "issuance", at, decision: "allowed", capability: id, ...who }, [
     kept,
   ]);
-  const { body } = await delegate(parts, token);
-  expect(body).toMatchObject({ delegatorAgentId: "payer", scopes: ["agents:read"] });
-  const made = String(body["delegationToken"]);
-  expect(await verify(parts, made)).toMatchObject({ valid: true, delegatorAgentId: "payer" });
+  expect(summary(await delegate(parts, token))).toBe("401 UNAUTHORIZED - token_invalid");
+  const made = narrowed(token, { ...HOP, expires: "5m" });
+  expect(await verify(parts, made)).toMatchObject({
+    ...{ valid: false, reason: "audience_denied", delegatorAgentId: "payer", audience: [service] },
+  });
   const call = { operation: "read", grant: "agents", invoker: "summarizer" };
   expect(parts.issuer.authorize(made, { ...call, audience: service }).allowed).toBe(true);
   expect(parts.issuer.authorize(made, call).allowed).toBe(false);

@@ -150,7 +150,10 @@ onBothDatabases((place) => {
   describe("a query", () => {
     const events = [
       invocation({ at: "2026-01-01T00:00:00.000Z", principal: "alice", capability: "cap_1" }),
-      invocation({ at: "2026-01-01T00:00:00.999Z", principal: "bob", decision: "refused" }),
+      invocation({
+        ...{ at: "2026-01-01T00:00:00.999Z", principal: "bob", decision: "refused" },
+        invoker: 'an "Agent" \\ %_',
+      }),
       invocation({ at: "2026-01-01T00:00:01.000Z", principal: "alice", kind: "issuance" }),
       invocation({
         at: "2026-01-01T00:00:02.000Z",
@@ -170,6 +173,9 @@ onBothDatabases((place) => {
       ["a kind", { kind: "invocation" }, [0, 1, 3]],
       ["the latest", { limit: 2 }, [3, 4]],
       ["the latest of some", { principal: "alice", limit: 2 }, [2, 3]],
+      ["an agent", { invoker: 'an "Agent" \\ %_' }, [1]],
+      ["an agent in other letters", { invoker: 'an "agent" \\ %_' }, []],
+      ["the beginning of an agent", { invoker: 'an "Agent"' }, []],
       [
         "all at once",
         {

@@ -1,6 +1,6 @@
 import type { Approval } from "../../../agent/approvals/approval.js";
 import { principalOf } from "../../../agent/approvals/approval-result.js";
-import { mayDecide } from "../../../agent/approvals/deciding.js";
+import { mayDecide, mayTakeOn } from "../../../agent/approvals/deciding.js";
 import type { Session } from "../session/sessions.js";
 
 /** The code of an approval as the user has entered it in this session. */
@@ -11,7 +11,7 @@ export function enteredCode({ id }: Approval, { codes }: Session): string | unde
 /** Whether the user of a session may answer: it is for them, or no user's yet and they have its code. */
 export function canAnswer(approval: Approval, session: Session): boolean {
   if (mayDecide(approval, session.principal)) return true;
-  return principalOf(approval) === undefined && enteredCode(approval, session) !== undefined;
+  return mayTakeOn(approval, session.principal) && enteredCode(approval, session) !== undefined;
 }
 
 /** Whether the user of a session may see what is asked: also after deciding about it. */

@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { Approvals } from "../../../src/agent/approvals/approvals.js";
+import type { ApprovalRequest } from "../../../src/agent/approvals/opening.js";
+import { noteChain } from "../../../src/agent/delegation/recording.js";
+import type { DelegationRecord } from "../../../src/agent/registry/records.js";
+import { openRegistry } from "../../../src/stores/registry/registry-store.js";
+import { NOW } from "../../caveats/support.js";
+import { databaseAt } from "../../stores/registry/support.js";
+import { onBothDatabases } from "../../support/databases.js";
+
+const MOST = 3;
+
+function request(principal: string, at: number): ApprovalRequest {
+  return {
+    subject: {
+      ...{ kind: "capabilities", request: `${principal}-${at}`, asked: [], principal },
+      ...{ agent: { id: "client" }, lifetime: 60 },
+    },
+    ...{ rule: {}, method: "backchannel", lifetime: 60 },
+  };
+}
+
+function chain(at: number): DelegationRecord {
+  return {
+    ...{ id: `chain-${at}`, tenant: "default", delegator: "one", delegatee: "two", scopes: [] },
+    ...{ revocationId: "rv_AAAAAAAAAAAAAAAAAAAAAA", ancestors: [], capabilityId: `cap_${at}` },
+    ...{ created: NOW, expires: NOW + 60_000 },
+  };
+}
+
+onBothDatabases((place) => {
+  test("of requests that come at once, no more wait than may, for each user of an agent", async () => {
+    const where = await place();
+    const sides = [await databaseAt(where), await databaseAt(where)].map(
+      (database) => new Approvals({ store: openRegistry(database), clock: () => NOW }),
+    );
+    const opened = async (principal: string, at: number): Promise<string> => {
+      const outcome = await sides[at % 2]?.openAlone(request(principal, at), MOST);
+      return outcome?.ok ? `${principal} waits` : (outcome?.denial.code ?? "");
+    };
+    const ids = Array.from({ length: 8 }, (_, at) => at);
+    const did = await Promise.all(ids.flatMap((at) => [opened("alice", at), opened("bob", at)]));
+    for (const principal of ["alice", "bob"]) {
+      expect(did.filter((one) => one === `${principal} waits`)).toHaveLength(MOST);
+    }
+    expect(did.filter((one) => one === "too_many_pending")).toHaveLength(2 * (8 - MOST));
+  });
+
+  test("of delegations that come at once, no more are alive than may", async () => {
+    const where = await place();
+    const [one, other] = [await databaseAt(where), await databaseAt(where)];
+    const sides = [openRegistry(one), openRegistry(other)] as const;
+    const caller = { principal: "alice", invoker: "one" };
+    const kept = await Promise.all(
+      Array.from({ length: 8 }, (_, at) => {
+        const registry = at % 2 === 0 ? sides[0] : sides[1];
+        const context = { registry, maxDelegations: MOST, clock: () => NOW, observe: () => {} };
+        return noteChain(chain(at), caller, "delegation.made", context);
+      }),
+    );
+    expect(kept.filter((one) => one)).toHaveLength(MOST);
+  });
+
+  test("requests whose time is over do not hide those that wait", async () => {
+    const clock = { now: NOW };
+    const store = openRegistry(await databaseAt(await place()));
+    const approvals = new Approvals({ store, clock: () => clock.now });
+    // As many as one look gives; opened in one change, so that it takes no time.
+    await store.change(async (draft) => {
+      for (let at = 0; at < 1000; at++) await approvals.open(draft, request("alice", at));
+    });
+    clock.now += 61_000;
+    const outcomes = [];
+    for (let at = 1000; at <= 1000 + MOST; at++) {
+      outcomes.push((await approvals.openAlone(request("alice", at), MOST)).ok);
+    }
+    expect(outcomes).toEqual([true, true, true, false]);
+  });
+});
