@@ -34,11 +34,5 @@ export {
 } from "./memory/memory-store.js";
 export { openRegistry, type RegistryStoreOptions } from "./registry/registry-store.js";
 export { openResourceNumbers, type ResourceNumberStore } from "./resource-numbers.js";
-export {
-  type IdSnapshot,
-  readIdSnapshot,
-  type SnapshotProgress,
-  writeIdSnapshot,
-} from "./revocations/id-snapshot.js";
 export { openRevocations, type RevocationStoreOptions } from "./revocations/open-revocations.js";
 export type { RevocationStore } from "./revocations/revocation-store.js";

@@ -20,7 +20,7 @@ export {
 } from "../../stores/tasks/task-store.js";
 export type { AgentModule, AgentModuleContext, AgentSkills } from "./agent-module.js";
 export type { AuthorityMarks } from "./authority-marks.js";
-export { type CardOptions, capabilityExtension, type ListedCollection } from "./card.js";
+export { type CardOptions, capabilityExtension } from "./card.js";
 export type { ErrorInfo } from "./errors.js";
 export {
   ERROR_CODES,

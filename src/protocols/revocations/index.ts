@@ -7,15 +7,6 @@
 export { ClientError, type ClientErrorCode } from "../../client/client-error.js";
 export { AgentFault } from "../../client/fault.js";
 export {
-  buildFilter,
-  type FilterIds,
-  type FuseFilter,
-  readFilter,
-} from "../../revocation/filter/fuse-filter.js";
-export type { IdPrefix } from "../../revocation/packed/id-words.js";
-export { PackedIds } from "../../revocation/packed/packed-ids.js";
-export type { ScrambleKey } from "../../revocation/packed/scramble.js";
-export {
   createRevocationFeed,
   type FeedAnswer,
   type PublishedRevocations,
