@@ -10,7 +10,7 @@ const SEGMENTS: number = 1 << SEGMENT_BITS;
 const NEVER = 0xffff_ffff;
 
 /**
- * Ids of one kind, each with when it goes, in some 23 bytes. Look-ups are exact: the whole id is compared.
+ * Ids of one kind, each with when it goes, in 20 bytes and some room to grow. Look-ups are exact: the whole id is compared.
  * What does not fit (see `add`) is for the caller to keep in another way.
  */
 export class PackedIds {

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { encodeBase64url } from "../../../src/bytes/base64.js";
-import { PackedIds } from "../../../src/protocols/revocations/index.js";
-import { readIdSnapshot, StorageError, writeIdSnapshot } from "../../../src/stores/index.js";
+import { PackedIds } from "../../../src/revocation/packed/packed-ids.js";
+import { StorageError } from "../../../src/storage/storage-error.js";
+import { readIdSnapshot, writeIdSnapshot } from "../../../src/stores/revocations/id-snapshot.js";
 
 const folder = mkdtempSync(join(tmpdir(), "proviso-snapshot-"));
 afterAll(() => rmSync(folder, { recursive: true }));
