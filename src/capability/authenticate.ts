@@ -291,10 +291,10 @@ function withHint(message: string, code: TokenError["code"]): string {
   return `${message}; it was cut short, copy the whole token`;
 }
 
-const MISMATCH: Denial = {
+const MISMATCH: Denial = /* @__PURE__ */ Object.freeze({
   code: "signature_mismatch",
   message: "the signature does not match: the token was altered, or is not this issuer's",
-};
+});
 
 function signatureDenial(failure: SignatureFailure): Denial {
   if (failure.code === "signature_mismatch") {

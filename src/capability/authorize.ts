@@ -186,29 +186,29 @@ function revocationDenials(
   // A check for a later moment relies on the list until then.
   const now = Math.max(clock(), moment);
   const entries = revocations.find(revocationQueryFor(token));
-  if (entries.length === 0 && revocations.isCurrent(now) === true) return NONE;
+  const isCurrent = revocations.isCurrent(now) === true;
+  if (entries.length === 0 && isCurrent) return NONE;
   const denials = entries.map((entry) => revokedDenial(entry, token.chains));
-  if (revocations.isCurrent(now) !== true) {
+  if (!isCurrent) {
     const message = "the revocation list is too old to be relied on; refresh it and ask again";
     denials.push({ code: "revocation_stale", rule: "trustedUntil", message });
   }
   return denials;
 }
 
-// Of tokens that are kept, which nothing can change: what each call would otherwise work out anew.
+// What each call with one authentic token would otherwise work out anew.
 const queries = /* @__PURE__ */ new WeakMap<AuthenticToken, RevocationQuery>();
 const capabilities = /* @__PURE__ */ new WeakMap<AuthenticToken, VerifiedCapability>();
 
-/** What `make` gives of a token; of one that is kept, what it gave the first time. */
+/** What `make` gives of a token the first time: nothing can change a token then, nor what was made of it. */
 function onceOf<T extends object>(
   token: AuthenticToken,
   known: WeakMap<AuthenticToken, T>,
   make: (token: AuthenticToken) => T,
 ): T {
-  if (!Object.isFrozen(token)) return make(token);
   const found = known.get(token);
   if (found !== undefined) return found;
-  const made = Object.freeze(make(token));
+  const made = make(deepFrozen(token));
   known.set(token, made);
   return made;
 }
@@ -219,13 +219,13 @@ export function revocationQueryFor(token: AuthenticToken): RevocationQuery {
 }
 
 function queryOf({ identifier, chains }: AuthenticToken): RevocationQuery {
-  return {
+  return deepFrozen({
     links: [...new Set(chains.flatMap((chain) => chain.revocationIds))],
     capability: identifier.id,
     keys: revocableKeyIds(identifier.kid),
     issued: parseTime(identifier.issued) ?? Number.NEGATIVE_INFINITY,
     ...(identifier.principal === undefined ? {} : { principal: identifier.principal }),
-  };
+  });
 }
 
 function revokedDenial(entry: RevocationEntry, chains: readonly AuthenticChain[]): Denial {
@@ -341,7 +341,8 @@ function verifiedCapability(token: AuthenticToken): VerifiedCapability {
     },
     revocationIds: own.revocationIds,
   };
-  return capability as VerifiedCapability;
+  // The members are frozen already, or when they are made.
+  return Object.freeze(capability) as VerifiedCapability;
 }
 
 function refusedCapability(token: AuthenticToken): RefusedCapability {

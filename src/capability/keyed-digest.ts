@@ -34,9 +34,10 @@ export class KeyedDigest {
     const start = KEY_LENGTH + 1;
     if (text.length > this.#buffer.length - start) return undefined;
     this.#buffer[KEY_LENGTH] = TEXT;
-    const { written } = ENCODER.encodeInto(text, this.#buffer.subarray(start));
-    // Other characters have more bytes than code units; a lone surrogate would be written as another.
-    if (written !== text.length) return undefined;
+    const { read, written } = ENCODER.encodeInto(text, this.#buffer.subarray(start));
+    // Other characters have more bytes than code units; a lone surrogate would be written as another. Where the buffer
+    // ends first, not all is read.
+    if (read !== text.length || written !== text.length) return undefined;
     return this.#hash(this.#buffer.subarray(0, start + written));
   }
 

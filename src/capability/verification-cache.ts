@@ -124,9 +124,10 @@ export class VerificationCache<T> {
 
   /** Keeps what has just been verified, unless it has expired or is larger than the bound. */
   keep(place: string, verified: VerifiedLinks<T>): void {
-    this.#forget(place);
     const entry = { verified, expires: expiryOf(verified), bytes: sizeOf(verified) };
-    if (entry.bytes > this.#bounds.bytes || this.#clock() >= entry.expires) return;
+    const hasExpired = this.#clock() >= entry.expires;
+    this.#forget(place);
+    if (entry.bytes > this.#bounds.bytes || hasExpired) return;
     this.#entries.set(place, entry);
     this.#bytes += entry.bytes;
     for (const oldest of this.#entries.keys()) {
@@ -177,7 +178,7 @@ function expiryOf<T>({ links }: VerifiedLinks<T>): number {
 }
 
 function sizeOf<T>({ parts, links }: VerifiedLinks<T>): number {
-  let bytes = parts.identifier.length;
+  let bytes = parts.identifier.length + (parts.location?.length ?? 0);
   for (const { identifier } of parts.caveats) bytes += identifier.length;
   return ENTRY_BYTES + LINK_BYTES * links.length + BYTES_PER_BYTE * bytes;
 }

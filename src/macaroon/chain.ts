@@ -94,7 +94,11 @@ export function addThirdPartyCaveat(macaroon: Macaroon, init: ThirdPartyInit): M
     throw new TypeError("a caveat key must be a non-empty Uint8Array");
   }
   const { signature } = partsOf(macaroon);
-  const verificationId = sealCaveatKey(signature, deriveKey(init.key), init.nonce ?? caveatNonce());
+  const verificationId = sealCaveatKey(
+    signature,
+    deriveKey(new Uint8Array(init.key)),
+    init.nonce ?? caveatNonce(),
+  );
   const location = init.location === undefined ? undefined : checkLocation(init.location);
   const caveat = { kind: "third-party", identifier, verificationId } as const;
   return append(macaroon, location === undefined ? caveat : { ...caveat, location });

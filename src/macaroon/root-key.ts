@@ -23,7 +23,7 @@ export class RootKey {
   constructor(secret: Uint8Array) {
     if (!(secret instanceof Uint8Array)) throw new TypeError("a root key must be a Uint8Array");
     if (secret.length === 0) throw new TypeError("a root key must not be empty");
-    this.#key = new HmacKey(deriveKey(secret));
+    this.#key = new HmacKey(deriveKey(new Uint8Array(secret)));
   }
 
   /** The tag of the chain's first link: HMAC under the derived key. */

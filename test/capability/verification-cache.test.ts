@@ -7,8 +7,11 @@ import {
 import { KeyedDigest } from "../../src/capability/keyed-digest.js";
 import { CAPABILITY_LIMITS } from "../../src/capability/limits.js";
 import { type CacheBounds, VerificationCache } from "../../src/capability/verification-cache.js";
+import { createIssuer } from "../../src/issuer/issuer.js";
 import { createKeyring, importKeyring, type Keyring } from "../../src/issuer/keyring.js";
 import { RootKey } from "../../src/macaroon/root-key.js";
+import { createRevocationList } from "../../src/revocation/list.js";
+import type { RevocationQuery, RevocationSource } from "../../src/revocation/source.js";
 import { append, fixture, GET, mint, misuse, NOW } from "./support.js";
 
 // What no decision shows: how much is verified again, what is kept, what leaves. A whole verification
@@ -60,6 +63,15 @@ describe.each(["native", "plain"] as const)("with a %s digest", (kind) => {
     expect(known(parent)).toBe(false);
     expect(known(parent)).toBe(true);
     expect(known(child(parent, "e"))).toBe(true);
+  });
+
+  test("a text that the digest cannot take whole has none, whatever its characters", () => {
+    const digest = new KeyedDigest(100, kind);
+    for (const length of [99, 100, 101]) {
+      // As many bytes fit as the text has characters, and its end is not among them.
+      expect(digest.text(`${"é".repeat(10)}${"a".repeat(length - 10)}`)).toBeUndefined();
+      expect(digest.text("a".repeat(length)) !== undefined).toBe(length <= 100);
+    }
   });
 
   test("a digest tells texts and chains apart, and differs by process key", () => {
@@ -199,5 +211,58 @@ describe("the option", () => {
     const operations = decision.capability.hops[0]?.hop?.operations;
     expect(() => Reflect.apply(Array.prototype.push, operations, ["put"])).toThrow(TypeError);
     expect(issuer.authorize(token, { ...GET, operation: "put" }).allowed).toBe(false);
+  });
+});
+
+describe("what a caller is given", () => {
+  test("changes no later decision", () => {
+    const queries: RevocationQuery[] = [];
+    const revoked = new Set<string>();
+    const revocations: RevocationSource = {
+      find: (query) => {
+        queries.push(query);
+        return query.links
+          .filter((id) => revoked.has(id))
+          .map((id) => ({ kind: "link", id, at: "2026-01-01T00:00:00Z" }));
+      },
+      isCurrent: () => true,
+    };
+    const issuer = createIssuer({ name: "an agent", keys: createKeyring(), revocations });
+    const { token, revocationId } = issuer.mint({ grant: "g", operations: ["read"] });
+    const call = { grant: "g", operation: "read" };
+    const first = issuer.authorize(token, call);
+    for (const query of queries) expect(() => Object.assign(query.links, { 0: "" })).toThrow();
+    Object.assign(first, { capability: undefined });
+    expect(issuer.authorize(token, call)).toMatchObject({
+      allowed: true,
+      capability: { grant: "g" },
+    });
+    revoked.add(revocationId);
+    expect(issuer.authorize(token, call).allowed).toBe(false);
+    const forged = issuer.authorize(
+      signedAs(token, issuer.mint({ grant: "g", operations: ["read"] }).token),
+      call,
+    );
+    const denial = forged.allowed ? undefined : forged.denials[0];
+    expect(denial?.code).toBe("signature_mismatch");
+    expect(() => Object.assign(denial ?? {}, { code: "discharge_missing" })).toThrow(TypeError);
+  });
+
+  test("is the same, and as fixed, with a cache and without one", () => {
+    for (const cache of [undefined, false] as const) {
+      const options = {
+        name: "an agent",
+        keys: createKeyring(),
+        revocations: createRevocationList(),
+      };
+      const issuer = createIssuer(cache === undefined ? options : { ...options, cache });
+      const { token } = issuer.mint({ grant: "g", operations: ["read"] });
+      const decision = issuer.authorize(token, { grant: "g", operation: "read" });
+      if (!decision.allowed) throw new Error("refused");
+      const [hop] = decision.capability.hops;
+      expect(Object.isFrozen(decision.capability)).toBe(true);
+      expect(Object.isFrozen(hop?.hop?.operations)).toBe(true);
+      expect(Object.isFrozen(decision.capability.authority.operations)).toBe(true);
+    }
   });
 });
