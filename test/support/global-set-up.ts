@@ -19,6 +19,8 @@ export default async function setUp(): Promise<() => void> {
   const folder = mkdtempSync(join(process.env["TMPDIR"] ?? memory() ?? tmpdir(), "proviso-run-"));
   chmodSync(folder, SHARED);
   process.env["TMPDIR"] = folder;
+  // Programs such as npm would keep what they compile there.
+  process.env["NODE_DISABLE_COMPILE_CACHE"] = "1";
   return () => {
     const left = readdirSync(folder, { recursive: true }).map(String).sort();
     rmSync(folder, { recursive: true, force: true });
