@@ -91,6 +91,10 @@ export default defineConfig({
           .replace(/\s/g, "-"),
     },
     config(md) {
+      // The marks around what is generated are no text.
+      md.core.ruler.before("normalize", "marks", (state) => {
+        state.src = state.src.replace(/^<!-- .* -->$/gm, "");
+      });
       // README.md is the site's first page.
       const open = md.renderer.rules["link_open"];
       md.renderer.rules["link_open"] = (tokens, at, options, env, self) => {
