@@ -1,5 +1,5 @@
-import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
+import { isProgram } from "../../src/protocols/a2e/plugins/proc/program.js";
 import { problemAt, refuseConfig } from "../serve/config.js";
 
 /** A program as a configuration has it; its folder is absolute. */
@@ -38,13 +38,4 @@ function isFound({ command, cwd = ".", env }: NamedProgram, path: string | undef
   const folders = env?.["PATH"] ?? path;
   if (folders === undefined) return true;
   return folders.split(delimiter).some((folder) => isProgram(join(resolve(cwd, folder), command)));
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

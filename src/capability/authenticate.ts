@@ -107,10 +107,11 @@ function verified(
     throw new TypeError("a verified token has a chain of its own");
   }
   const token = authenticToken(identifier, root, [own, ...others]);
-  const [beforeLast, tag] = chain.tags.slice(-2);
-  if (others.length === 0) {
-    keep(token, tag ?? beforeLast, key, place, context);
-    keepBefore(token, beforeLast, key, before?.place, context);
+  const [beforeLast, tag = beforeLast] = chain.tags.slice(-2);
+  if (others.length === 0 && beforeLast !== undefined && tag !== undefined) {
+    const siblings =
+      before === undefined ? {} : { before: { place: before.place, tag: beforeLast } };
+    keep(token, key, { text: place, tag, ...siblings }, context);
   }
   return { ok: true, token, key };
 }
@@ -148,41 +149,38 @@ function verifiedChild(
   const revocationIds = [...known.revocationIds, revocationIdOf(tag)];
   const token = authenticToken(identifier, root, [{ links, revocationIds }]);
   context.cache?.used(before);
-  keep(token, tag, key, place, context);
+  keep(token, key, { text: place, tag }, context);
   return { ok: true, token, key };
 }
 
-/** Keeps a verified token by its text, and by its links for its children. */
+/** Where a verified token is kept, and the tags that belong there. */
+interface Places {
+  /** The text's; absent for one that has no digest. */
+  readonly text: string | undefined;
+  /** After the last link. */
+  readonly tag: Uint8Array;
+  /** The links before the last, for its siblings; absent where they are kept already. */
+  readonly before?: { readonly place: string; readonly tag: Uint8Array };
+}
+
+/** Keeps a verified token: by its text, by its links for its children, and by those before the last. */
 function keep(
   token: AuthenticToken,
-  tag: Uint8Array | undefined,
   key: RootKey,
-  place: string | undefined,
+  { text, tag, before }: Places,
   { cache }: AuthenticationContext,
 ): void {
-  if (cache === undefined || tag === undefined) return;
+  if (cache === undefined) return;
   const { identifier, macaroon, chains } = deepFrozen(token);
   const [{ links, revocationIds }] = chains;
   const parts = partsOf(macaroon);
-  const verified = { key, identifier, parts, links, revocationIds, tag };
-  const ofLinks = links.length < 1 ? undefined : cache.ofLinks(parts, links.length);
-  if (ofLinks !== undefined) cache.keep(ofLinks, verified);
-  if (place !== undefined) cache.keep(place, { ...verified, token });
-}
-
-/** Keeps the links of a verified token but the last, for its siblings. */
-function keepBefore(
-  token: AuthenticToken,
-  tag: Uint8Array | undefined,
-  key: RootKey,
-  place: string | undefined,
-  { cache }: AuthenticationContext,
-): void {
-  if (cache === undefined || tag === undefined || place === undefined) return;
-  const { identifier, macaroon, chains } = token;
-  const links = chains[0].links.slice(0, -1);
-  const revocationIds = chains[0].revocationIds.slice(0, -1);
-  cache.keep(place, { key, identifier, parts: partsOf(macaroon), links, revocationIds, tag });
+  const all = { key, identifier, parts, links, revocationIds, tag };
+  const place = links.length < 1 ? undefined : cache.ofLinks(parts, links.length);
+  if (place !== undefined) cache.keep(place, all);
+  if (text !== undefined) cache.keep(text, { ...all, token });
+  if (before === undefined) return;
+  const [some, ids] = [links.slice(0, -1), revocationIds.slice(0, -1)];
+  cache.keep(before.place, { ...all, links: some, revocationIds: ids, tag: before.tag });
 }
 
 /**

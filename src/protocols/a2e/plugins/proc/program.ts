@@ -169,7 +169,8 @@ function commandOf({ command, cwd = "." }: ProcProgram, where: string): string {
   throw new TypeError(`${where}.command: there is no program "${command}"`);
 }
 
-function isProgram(path: string): boolean {
+/** Whether a file is one that this user can run. */
+export function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
