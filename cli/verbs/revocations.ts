@@ -27,8 +27,8 @@ export function define(program: Command, context: Context): void {
 }
 
 function list(context: Context, options: HomeChoice): Promise<void> {
-  return withRevocations(context, options, (revocations) => {
-    const entries = revocations.list();
+  return withRevocations(context, options, async (revocations) => {
+    const entries = await revocations.list();
     const lines = entries.length === 0 ? ["Nothing is revoked."] : entries.map(entryLine);
     printAnswer(context, options, { version: revocations.version, entries }, lines);
   });

@@ -21,7 +21,7 @@ export {
   type RevocationSnapshot,
 } from "../revocation/list.js";
 export type { RevocationAddition, RevocationQuota, RevocationSink } from "../revocation/sink.js";
-export type { RevocationQuery, RevocationSource } from "../revocation/source.js";
+export type { RevocationQuery, RevocationRecords, RevocationSource } from "../revocation/source.js";
 export type { CapabilityDraft, HandleScope, IssueOptions } from "./draft.js";
 export type { Grant } from "./grant.js";
 export { createIssuer, type Issuer } from "./issuer.js";

@@ -14,16 +14,13 @@ export interface RevocationEntry {
   readonly before?: string;
   /** When the last token concerned has expired and the entry can go; absent means never. */
   readonly until?: string;
-  /** When it was revoked. */
-  readonly at: string;
+  /** When it was revoked: in every entry that is added, listed or sent, while a look-up may leave it out. */
+  readonly at?: string;
   /** Why, in the operator's words; never shown to the party that presents a token. */
   readonly reason?: string;
 }
 
-/**
- * What an entry says of the thing that it names, as lists keep it: a million of them take some
- * 150 MB. Times are whole seconds since 1970.
- */
+/** What an entry says of the thing that it names. Times are whole seconds since 1970. */
 export interface RevocationRecord {
   readonly before: number | undefined;
   readonly until: number | undefined;
@@ -31,7 +28,7 @@ export interface RevocationRecord {
   readonly reason: string | undefined;
 }
 
-/** An entry as lists keep it. */
+/** An entry that is well formed. */
 export interface KeptRevocation {
   readonly kind: RevocationKind;
   readonly id: string;

@@ -5,7 +5,7 @@
 import { formatTime, parseTime } from "../caveats/time.js";
 import { type RevocationEntry, readEntry, refuseUnknown } from "./entry.js";
 import type { RevocationSink } from "./sink.js";
-import type { RevocationQuery, RevocationSource } from "./source.js";
+import type { RevocationQuery, RevocationRecords, RevocationSource } from "./source.js";
 import { RevocationTable } from "./table.js";
 
 /** A revocation list as data: to send, to store, to test with. */
@@ -21,7 +21,7 @@ export interface RevocationSnapshot {
  * A revocation list in memory: the original, to which entries are added, or a copy of one elsewhere,
  * which only follows it and is trusted for a limited time. Made by {@link createRevocationList}.
  */
-export class RevocationList implements RevocationSource, RevocationSink {
+export class RevocationList implements RevocationSource, RevocationSink, RevocationRecords {
   #table: RevocationTable = new RevocationTable();
   #version = 0;
   #trustedUntil = Number.POSITIVE_INFINITY;
@@ -84,6 +84,10 @@ export class RevocationList implements RevocationSource, RevocationSink {
   }
 
   find(query: RevocationQuery): RevocationEntry[] {
+    return this.#table.find(query);
+  }
+
+  async entriesOf(query: RevocationQuery): Promise<readonly RevocationEntry[]> {
     return this.#table.find(query);
   }
 

@@ -1,4 +1,4 @@
-import type { RevocationEntry } from "./entry.js";
+import type { RevocationEntry, RevocationKind, RevocationRecord } from "./entry.js";
 
 /** What a checker asks a revocation list about one token. */
 export interface RevocationQuery {
@@ -14,7 +14,7 @@ export interface RevocationQuery {
 
 /** Where revocations are looked up; every issuer must name one. */
 export interface RevocationSource {
-  /** Every entry that concerns the token. */
+  /** Every entry that concerns the token, by kind and id at least: a list may keep the rest on disk. */
   find(query: RevocationQuery): RevocationEntry[];
   /**
    * Whether answers may be relied on now; every check is refused while they may not.
@@ -22,4 +22,33 @@ export interface RevocationSource {
    * @param now - The checker's clock, in milliseconds since 1970.
    */
   isCurrent(now: number): boolean;
+}
+
+/** Where entries are read whole. */
+export interface RevocationRecords {
+  /**
+   * Every entry that concerns the token, with the time and the reason of each.
+   *
+   * @throws StorageError if they are on a disk and cannot be read.
+   */
+  entriesOf(query: RevocationQuery): Promise<readonly RevocationEntry[]>;
+}
+
+/** Whether what is revoked of a principal's is revoked of this token too; of any other thing, all is. */
+export function concerns(
+  { before }: Pick<RevocationRecord, "before">,
+  { issued }: RevocationQuery,
+): boolean {
+  return before === undefined || issued < before * 1000;
+}
+
+/** Calls `look` with everything that a token rests on, and that a list may name. */
+export function eachThing(
+  { links, capability, keys, principal }: RevocationQuery,
+  look: (kind: RevocationKind, id: string) => void,
+): void {
+  for (const link of links) look("link", link);
+  look("capability", capability);
+  for (const key of keys) look("key", key);
+  if (principal !== undefined) look("principal", principal);
 }

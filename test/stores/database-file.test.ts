@@ -23,7 +23,7 @@ async function withOne(path: string): Promise<void> {
 async function revoked(path: string): Promise<string[]> {
   const database = await openStores(path);
   try {
-    return (await openRevocations(database)).list().map(({ id }) => id);
+    return (await (await openRevocations(database)).list()).map(({ id }) => id);
   } finally {
     await database.close();
   }

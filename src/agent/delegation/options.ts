@@ -1,6 +1,6 @@
 import { assertMembers } from "../../caveats/known-members.js";
 import type { RevocationSink } from "../../revocation/sink.js";
-import type { RevocationSource } from "../../revocation/source.js";
+import type { RevocationRecords, RevocationSource } from "../../revocation/source.js";
 import type { IssuingAgent } from "../issuing-agent.js";
 import type { Ledger, Observation } from "../ledger.js";
 import { MAX_FOUND, type RegistryStore } from "../registry/registry-store.js";
@@ -14,7 +14,7 @@ export interface DelegationOptions {
   /** Where chains are kept, and agents are registered: what `openRegistry` gives. */
   readonly registry: RegistryStore;
   /** The list that the agent's issuer looks revocations up in, and adds them to. */
-  readonly revocations: RevocationSource & RevocationSink;
+  readonly revocations: RevocationSource & RevocationSink & RevocationRecords;
   readonly ledger: Ledger;
   /** Agents beside those that are registered; none unless given. */
   readonly agents?: readonly ListedAgent[] | undefined;
@@ -36,7 +36,7 @@ export interface DelegationOptions {
 export interface DelegationContext {
   readonly agent: IssuingAgent;
   readonly registry: RegistryStore;
-  readonly revocations: RevocationSource & RevocationSink;
+  readonly revocations: RevocationSource & RevocationSink & RevocationRecords;
   readonly ledger: Ledger;
   readonly agents: DelegationAgents;
   readonly scopes: Scopes;

@@ -67,7 +67,7 @@ export async function verify(
   const delegatee = await context.agents.byInvoker(chain.invoker);
   const now = context.clock();
   const issued = chain.delegated ?? record?.created ?? now;
-  const revoked = revocationOf(token, record, context);
+  const revoked = await revocationOf(token, record, context);
   const delegatorId = delegator?.id ?? record?.delegator;
   const state: ChainState = {
     id: chain.id,
@@ -95,13 +95,14 @@ export async function verify(
 }
 
 /** When the chain was revoked, by its record or by whatever else revokes it. */
-function revocationOf(
+async function revocationOf(
   token: AuthenticToken,
   record: DelegationRecord | undefined,
   { revocations }: DelegationContext,
-): number | undefined {
-  const entries = revocations.find(revocationQueryFor(token));
-  const moments = entries.flatMap(({ at }) => parseTime(at) ?? []);
+): Promise<number | undefined> {
+  const query = revocationQueryFor(token);
+  const entries = revocations.find(query).length === 0 ? [] : await revocations.entriesOf(query);
+  const moments = entries.flatMap(({ at = "" }) => parseTime(at) ?? []);
   if (record?.revoked !== undefined) moments.push(record.revoked);
   return moments.length === 0 ? undefined : Math.min(...moments);
 }

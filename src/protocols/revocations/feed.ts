@@ -28,7 +28,7 @@ export interface PublishedRevocations extends RevocationSource {
   readonly version: number;
   /** Until when it may itself be relied on, in milliseconds since 1970; absent or `Infinity` for good. */
   readonly trustedUntil?: number;
-  snapshot(trustedUntil: string): RevocationSnapshot;
+  snapshot(trustedUntil: string): RevocationSnapshot | Promise<RevocationSnapshot>;
 }
 
 export interface RevocationFeedOptions {
@@ -69,7 +69,8 @@ export class RevocationFeed {
   readonly #revocations: PublishedRevocations;
   readonly #maxAge: number;
   readonly #clock: () => number;
-  #written: Written | undefined;
+  /** The last one; while it is being read, all that ask wait for it. */
+  #written: { readonly version: number; readonly list: Promise<Written> } | undefined;
 
   /** @internal */
   constructor(options: RevocationFeedOptions) {
@@ -104,8 +105,9 @@ export class RevocationFeed {
    *
    * @param kid - Its key's id, as {@link RevocationFeed.authenticator} returns it.
    * @param known - The header `If-None-Match`, if there is one.
+   * @throws Error whatever the list's `snapshot` rejects with, such as a StorageError.
    */
-  answer(kid: string, known: string | undefined): FeedAnswer {
+  async answer(kid: string, known: string | undefined): Promise<FeedAnswer> {
     const now = this.#clock();
     const key = this.#keys().feedKey(kid);
     const { trustedUntil: own = Number.POSITIVE_INFINITY } = this.#revocations;
@@ -114,7 +116,7 @@ export class RevocationFeed {
       return unavailable();
     }
     const trustedUntil = formatTime(until);
-    const { version, entries, digest } = this.#list(trustedUntil);
+    const { version, entries, digest } = await this.#list(trustedUntil);
     const statement = { version, trustedUntil, digest };
     const tag = tagOf(statement);
     const headers = {
@@ -132,6 +134,8 @@ export class RevocationFeed {
   /**
    * Answers a request of Fetch's, for a server of one's own: `GET` of any path. It counts no requests and
    * reads no body.
+   *
+   * @throws Error as {@link RevocationFeed.answer} does.
    */
   async fetch(request: Request): Promise<Response> {
     const { authenticator } = this;
@@ -154,7 +158,7 @@ export class RevocationFeed {
       return new Response(faultBody(401, code, message), { status: 401, headers });
     }
     const known = request.headers.get("If-None-Match") ?? undefined;
-    const { status, headers, body } = this.answer(found.caller.invoker, known);
+    const { status, headers, body } = await this.answer(found.caller.invoker, known);
     return new Response(body === "" ? null : body, { status, headers });
   }
 
@@ -176,10 +180,23 @@ export class RevocationFeed {
   }
 
   /** Written out once for each version. */
-  #list(trustedUntil: string): Written {
+  async #list(trustedUntil: string): Promise<Written> {
     const { version } = this.#revocations;
-    if (this.#written?.version === version) return this.#written;
-    const snapshot = this.#revocations.snapshot(trustedUntil);
+    if (this.#written?.version !== version) {
+      this.#written = { version, list: this.#write(trustedUntil) };
+    }
+    const { list } = this.#written;
+    try {
+      return await list;
+    } catch (error) {
+      // The next one that asks tries again.
+      if (this.#written?.list === list) this.#written = undefined;
+      throw error;
+    }
+  }
+
+  async #write(trustedUntil: string): Promise<Written> {
+    const snapshot = await this.#revocations.snapshot(trustedUntil);
     const entries = canonicalJson(
       // A half of a surrogate pair has no canonical form, and no token has one in its names.
       snapshot.entries.map((entry) => ({
@@ -188,8 +205,7 @@ export class RevocationFeed {
         ...(entry.reason === undefined ? {} : { reason: entry.reason.toWellFormed() }),
       })),
     );
-    this.#written = { version: snapshot.version, entries, digest: digestOf(entries) };
-    return this.#written;
+    return { version: snapshot.version, entries, digest: digestOf(entries) };
   }
 }
 

@@ -34,8 +34,9 @@ export function mountRevocations(
     ...{ authenticator: feed.authenticator, limited: rateLimiter(RATE), isDraining, answer },
     ...{ types: ["application/json"], body: BODY_LIMITS, onFailure: failureLog(log) },
   });
-  const send: RequestHandler = (req, res) => {
-    const { status, headers, body } = feed.answer(callerOf(req).invoker, req.get("If-None-Match"));
+  const send: RequestHandler = async (req, res) => {
+    const known = req.get("If-None-Match");
+    const { status, headers, body } = await feed.answer(callerOf(req).invoker, known);
     res.writeHead(status, headers).end(body);
   };
   app.get(FEED_PATH, ...before, send);

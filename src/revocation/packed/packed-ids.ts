@@ -6,12 +6,12 @@ import { Segment, SLOT_WORDS } from "./segment.js";
 /** 512 segments: one of 10 million ids is 400 KB, which is the most that anything works through at once. */
 const SEGMENT_BITS = 9;
 const SEGMENTS: number = 1 << SEGMENT_BITS;
-/** An id's time that never comes. */
+/** An id's time that never comes; times after 2106 do not fit, and are taken for it. */
 const NEVER = 0xffff_ffff;
 
 /**
- * Ids of one kind, each with when it goes, in 20 bytes and some room to grow. Look-ups are exact: the whole id is compared.
- * What does not fit (see `add`) is for the caller to keep in another way.
+ * Ids of one kind, each with when it goes, in 20 bytes and some room to grow: 22 bytes at 10 million. Look-ups are
+ * exact: the whole id is compared. An id of another form is for the caller to keep in another way.
  */
 export class PackedIds {
   /** What its ids start with. */
@@ -46,13 +46,12 @@ export class PackedIds {
   /**
    * Adds an id, or keeps the later of its times.
    *
-   * @param until - Seconds since 1970; `undefined` for never.
-   * @returns `false` where an id is of another length or form, or its time is before 1970 or after 2106.
+   * @param until - Seconds since 1970; `Infinity` for never.
+   * @returns Whether the id fits: it is not here where its length or form is another.
    */
-  add(id: string, until: number | undefined): boolean {
-    const time = until ?? NEVER;
-    if (!Number.isSafeInteger(time) || time < 1 || time > NEVER) return false;
-    if (until === NEVER || !writeIdWords(id, this.prefix, this.#words)) return false;
+  add(id: string, until: number): boolean {
+    if (!writeIdWords(id, this.prefix, this.#words)) return false;
+    const time = Math.min(Math.max(until, 1), NEVER);
     scramble(this.#words, this.#key);
     const at = (this.#words[0] ?? 0) >>> (32 - SEGMENT_BITS);
     let segment = this.#segments[at];

@@ -87,7 +87,7 @@ export class RevocationRows {
   /** The entry for the same thing, if there is one. */
   async known(
     db: Kysely<StoreTables>,
-    { kind, id }: KeptRevocation,
+    { kind, id }: Pick<KeptRevocation, "kind" | "id">,
   ): Promise<KeptRevocation | undefined> {
     const row = await db
       .selectFrom("revocation")

@@ -45,7 +45,7 @@ describe("against a plain Map", () => {
     // All at the end of one segment, where a run has the least room.
     fc.tuple(fc.nat(2), fc.nat(30)).map(([a, b]) => placed(0x007f_fff0 + a, b)),
   );
-  const until = fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined });
+  const until = fc.option(fc.integer({ min: 1, max: 60 }), { nil: Number.POSITIVE_INFINITY });
   const step = fc.oneof(
     { weight: 20, arbitrary: fc.record({ add: id, until }) },
     { weight: 1, arbitrary: fc.record({ prune: fc.nat(60) }) },
@@ -59,7 +59,7 @@ describe("against a plain Map", () => {
         for (const one of steps) {
           if ("add" in one) {
             expect(ids.add(one.add, one.until)).toBe(true);
-            model.set(one.add, Math.max(model.get(one.add) ?? 0, one.until ?? Infinity));
+            model.set(one.add, Math.max(model.get(one.add) ?? 0, one.until));
           } else if ("prune" in one) {
             const over = [...model].filter(([, time]) => time <= one.prune);
             for (const [name] of over) model.delete(name);
@@ -99,8 +99,21 @@ test("ids that do not fit are refused, and never found", () => {
   ]) {
     expect([ids.add(wrong, 5), ids.get(wrong)]).toEqual([false, undefined]);
   }
-  for (const until of [0, -1, 0.5, 0xffff_ffff, 2 ** 40]) expect(ids.add(fits, until)).toBe(false);
   expect(ids.size).toBe(1);
+});
+
+test("a time before 1970 is over at once, and one after 2106 never comes", () => {
+  for (const [until, kept] of [
+    [-62_167_219_200, 1],
+    [0, 1],
+    [0xffff_fffe, 0xffff_fffe],
+    [0xffff_ffff, Number.POSITIVE_INFINITY],
+    [253_402_300_799, Number.POSITIVE_INFINITY],
+  ] as const) {
+    const ids = new PackedIds("rv_", KEY);
+    expect(ids.add(link(1, 1), until)).toBe(true);
+    expect(ids.get(link(1, 1))).toBe(kept);
+  }
 });
 
 describe("400,000 ids", () => {

@@ -34,7 +34,7 @@ const ACTIONS = {
     }
   },
   "create-store": async () => (await openRevocations(await createStores(path))).version,
-  "open-store": async () => (await revocations()).list().map((entry) => entry.id),
+  "open-store": async () => (await (await revocations()).list()).map((entry) => entry.id),
   "add-to-store": async () => {
     const store = await revocations();
     await store.add({ kind: "capability", id: more, at: AT });
@@ -71,7 +71,9 @@ const ACTIONS = {
       try {
         await store.add({ kind: "capability", id, at: AT, reason: "x".repeat(500) });
       } catch (error) {
-        const inMemory = store.list().map((entry) => entry.id);
+        const isRevoked = (capability) =>
+          store.find({ links: [], capability, keys: [], issued: 0 }).length > 0;
+        const inMemory = [...added, id].filter(isRevoked);
         return { added, inMemory, version: store.version, code: error.code };
       }
       added.push(id);

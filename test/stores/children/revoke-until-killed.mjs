@@ -7,7 +7,7 @@ import { openRevocations, openStores } from "proviso/stores";
 const [, , path, name] = process.argv;
 const store = await openRevocations(await openStores(path));
 const integrity = new Database(path).prepare("PRAGMA integrity_check").all();
-const ids = store.list().map((entry) => entry.id);
+const ids = (await store.list()).map((entry) => entry.id);
 writeSync(1, `${JSON.stringify({ version: store.version, ids, integrity })}\n`);
 if (name === undefined) process.exit();
 for (let i = 0; ; i++) {

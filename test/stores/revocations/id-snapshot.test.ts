@@ -20,7 +20,8 @@ function idOf(at: number): string {
 
 function packed(count: number): PackedIds {
   const ids = new PackedIds("cap_");
-  for (let at = 0; at < count; at++) ids.add(idOf(at), at % 3 === 0 ? undefined : at + 1);
+  for (let at = 0; at < count; at++)
+    ids.add(idOf(at), at % 3 === 0 ? Number.POSITIVE_INFINITY : at + 1);
   return ids;
 }
 

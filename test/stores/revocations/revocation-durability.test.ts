@@ -129,10 +129,10 @@ describe("several processes", () => {
     expect((await storageError(() => store.add(capability("cap_2")))).code).toBe("store_locked");
     expect(performance.now() - start).toBeGreaterThan(1800);
     const reading = performance.now();
-    expect(store.list()).toHaveLength(1);
+    expect(await store.list()).toHaveLength(1);
     expect(store.problem).toBeUndefined();
     const other = await openStores(path);
-    expect((await openRevocations(other)).list()).toHaveLength(1);
+    expect(await (await openRevocations(other)).list()).toHaveLength(1);
     await other.close();
     expect(performance.now() - reading).toBeLessThan(1000);
     // A lock goes with its holder, however that ends.

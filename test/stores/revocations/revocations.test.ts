@@ -26,8 +26,8 @@ function finds(store: RevocationStore, id: string): boolean {
   return store.find(query({ capability: id })).length > 0;
 }
 
-function ids(store: RevocationStore): string[] {
-  return store.list().map(({ id }) => id);
+async function ids(store: RevocationStore): Promise<string[]> {
+  return (await store.list()).map(({ id }) => id);
 }
 
 /** Waits until a store has seen a version of the list. */
@@ -51,7 +51,7 @@ onBothDatabases((place) => {
     test("an issuer refuses what was added, before and after the store is opened again", async () => {
       const where = await place();
       const { database, store } = await opened(where);
-      expect([store.version, store.size, store.list()]).toEqual([0, 0, []]);
+      expect([store.version, store.size, await store.list()]).toEqual([0, 0, []]);
       const keys = createKeyring();
       const issuer = createIssuer({ name: "a", keys, revocations: store });
       const { token } = issuer.mint({ grant: "documents:read", operations: ["read"] });
@@ -66,7 +66,7 @@ onBothDatabases((place) => {
       const later = createIssuer({ name: "a", keys, revocations: again.store });
       const decision = later.authorize(token, asked);
       expect(decision.allowed ? [] : decision.denials.map(({ code }) => code)).toEqual(["revoked"]);
-      expect(again.store.list()).toEqual([revocation.entry]);
+      expect(await again.store.list()).toEqual([revocation.entry]);
       expect(again.store.size).toBe(1);
       await again.database.close();
     });
@@ -81,16 +81,46 @@ onBothDatabases((place) => {
       ).toBe("added");
       const merged = { ...alice, before: late, until: late, reason: "first" };
       await sees(here.store, 2);
-      expect([here.store.list(), there.store.list()]).toEqual([[merged], [merged]]);
+      expect([await here.store.list(), await there.store.list()]).toEqual([[merged], [merged]]);
       expect(await here.store.add({ ...merged, reason: "third" })).toBe("known");
       await there.store.add({ ...alice, before: early });
-      await vi.waitFor(() =>
-        expect(here.store.list()).toEqual([{ ...alice, before: late, reason: "first" }]),
+      await vi.waitFor(async () =>
+        expect(await here.store.list()).toEqual([{ ...alice, before: late, reason: "first" }]),
       );
       await Promise.all([here.database.close(), there.database.close()]);
       const again = await opened(where);
-      expect(again.store.list()).toEqual([{ ...alice, before: late, reason: "first" }]);
+      expect(await again.store.list()).toEqual([{ ...alice, before: late, reason: "first" }]);
       await again.database.close();
+    });
+
+    test("a look-up names what is revoked; when and why is read from the database", async () => {
+      const [here, there] = await two();
+      const link = {
+        kind: "link",
+        id: `rv_${"A".repeat(22)}`,
+        at: AT,
+        reason: "task done",
+      } as const;
+      const other = { ...capability(`cap_${"B".repeat(16)}`), until: "2026-01-01T00:00:10Z" };
+      await here.store.add(link);
+      await here.store.add(other);
+      await sees(there.store, 2);
+      const asked = query({ links: [`rv_${"C".repeat(21)}A`, link.id], capability: other.id });
+      for (const { store } of [here, there]) {
+        expect(store.find(asked)).toEqual([
+          { kind: "link", id: link.id },
+          { kind: "capability", id: other.id },
+        ]);
+        expect(await store.entriesOf(asked)).toEqual([link, other]);
+        expect(await store.entriesOf(query())).toEqual([]);
+      }
+      await here.store.prune(Date.parse(other.until));
+      expect(await here.store.entriesOf(asked)).toEqual([link]);
+      // Found in memory until the next look, and gone from the database.
+      expect((await there.store.entriesOf(asked)).map(({ id }) => id)).toEqual([link.id]);
+      await here.database.close();
+      await there.database.close();
+      await expect(there.store.entriesOf(asked)).rejects.toThrow(TypeError);
     });
 
     test("texts come back as they were, NUL and lone surrogates too", async () => {
@@ -103,7 +133,7 @@ onBothDatabases((place) => {
       );
       await database.close();
       const again = await opened(where);
-      expect(again.store.list().map(({ id, reason }) => [id, reason])).toEqual(
+      expect((await again.store.list()).map(({ id, reason }) => [id, reason])).toEqual(
         names.map((id) => [id, `${id}\0why`]),
       );
       const found = again.store.find(query({ principal: "al\0ice", issued: 0 }));
@@ -118,7 +148,7 @@ onBothDatabases((place) => {
         (time, at) => ({ ...capability(`cap_${at}`), at: time, until: time }),
       );
       await addAll(store, entries);
-      expect(store.list()).toEqual(entries);
+      expect(await store.list()).toEqual(entries);
       await database.close();
     });
 
@@ -126,7 +156,7 @@ onBothDatabases((place) => {
       const { database, store } = await opened(await place());
       const wrong = { kind: "link", id: "rv_short", at: AT } as const;
       await expect(addAll(store, [capability("cap_1"), wrong])).rejects.toThrow(TypeError);
-      expect([store.version, store.list()]).toEqual([0, []]);
+      expect([store.version, await store.list()]).toEqual([0, []]);
       await addAll(store, []);
       expect(store.version).toBe(0);
       await addAll(store, [capability("cap_1"), capability("cap_2")]);
@@ -142,9 +172,9 @@ onBothDatabases((place) => {
       await sees(there.store, 3);
       expect(await here.store.prune(Date.parse("2026-01-01T00:00:10.999Z"))).toBe(1);
       const left = ["cap_later", "cap_ever"];
-      expect(ids(here.store)).toEqual(left);
+      expect(await ids(here.store)).toEqual(left);
       await sees(there.store, 4);
-      expect(ids(there.store)).toEqual(left);
+      expect(await ids(there.store)).toEqual(left);
       expect(await there.store.prune(0)).toBe(0);
       expect([here.store.version, there.store.version]).toEqual([4, 4]);
       await expect(here.store.prune(Number.NaN)).rejects.toThrow(TypeError);
@@ -154,7 +184,7 @@ onBothDatabases((place) => {
       expect(finds(here.store, "cap_over")).toBe(true);
       await Promise.all([here.database.close(), there.database.close()]);
       const again = await opened(where);
-      expect(ids(again.store)).toEqual([...left, "cap_over"]);
+      expect(await ids(again.store)).toEqual([...left, "cap_over"]);
       await again.database.close();
     });
 
@@ -278,7 +308,7 @@ onBothDatabases((place) => {
       });
       expect([result, here.store.version]).toEqual(["done", 2]);
       await sees(there.store, 2);
-      expect(there.store.list()).toEqual(here.store.list());
+      expect(await there.store.list()).toEqual(await here.store.list());
       await Promise.all([here.database.close(), there.database.close()]);
     });
 
@@ -296,7 +326,7 @@ onBothDatabases((place) => {
       await store.add(capability("cap_3"));
       await database.close();
       const again = await opened(where);
-      expect([ids(again.store), again.store.version]).toEqual([["cap_1", "cap_3"], 2]);
+      expect([await ids(again.store), again.store.version]).toEqual([["cap_1", "cap_3"], 2]);
       await again.database.close();
     });
 
