@@ -10,6 +10,7 @@ import { openRevocations } from "../src/stores/revocations/open-revocations.js";
 import type { RevocationStore } from "../src/stores/revocations/revocation-store.js";
 import type { Context } from "./context.js";
 import { usageError } from "./exit.js";
+import { loadingShown } from "./loading.js";
 import type { GlobalOptions } from "./verb.js";
 
 /** Which home, and which database if it is not the home's own. */
@@ -58,7 +59,8 @@ export async function withHome<T>(
   use: (home: Home) => T | Promise<T>,
 ): Promise<T> {
   const { folder, database } = homeFor(context, options);
-  return closing(await openHome({ folder, database }), use);
+  const onLoading = loadingShown(context);
+  return closing(await openHome({ folder, database, onLoading }), use);
 }
 
 /** Opens the revocations of a home, whatever its key file holds, and closes them whatever happens. */
@@ -68,7 +70,19 @@ export function withRevocations<T>(
   use: (revocations: RevocationStore, files: HomeFiles) => T | Promise<T>,
 ): Promise<T> {
   const { files } = findHome(context, options);
-  return withStores(files, async (database) => use(await openRevocations(database), files));
+  return withStores(files, async (database) =>
+    use(await openRevocationsOf(context, files, database), files),
+  );
+}
+
+/** Opens the revocations of a home in its database. */
+export function openRevocationsOf(
+  context: Context,
+  { revocations }: HomeFiles,
+  database: StoreDatabase,
+): Promise<RevocationStore> {
+  const onLoading = loadingShown(context);
+  return openRevocations(database, { savedAt: revocations, onLoading });
 }
 
 /** Opens the database of a home, hands it to `use`, and closes it whatever happens. */

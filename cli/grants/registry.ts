@@ -5,10 +5,9 @@ import type { Approval } from "../../src/agent/approvals/approval.js";
 import { Registry } from "../../src/agent/registry/registry.js";
 import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import { openRegistry } from "../../src/stores/registry/registry-store.js";
-import { openRevocations } from "../../src/stores/revocations/open-revocations.js";
 import type { RevocationStore } from "../../src/stores/revocations/revocation-store.js";
 import type { Context } from "../context.js";
-import { type HomeChoice, homeFor, withStores } from "../home.js";
+import { type HomeChoice, homeFor, openRevocationsOf, withStores } from "../home.js";
 
 /** What is known of hosts, agents, grants and approvals, and where revocations go. */
 export interface OpenRegistry {
@@ -25,8 +24,9 @@ export function withRegistry<T>(
   use: (open: OpenRegistry) => Promise<T>,
   settings: RegistrySettings = {},
 ): Promise<T> {
-  return withStores(homeFor(context, options), async (database) => {
-    const revocations = await openRevocations(database);
+  const files = homeFor(context, options);
+  return withStores(files, async (database) => {
+    const revocations = await openRevocationsOf(context, files, database);
     const store = openRegistry(database);
     const standsIn: OpenRegistry["standsIn"] = ({ id, subject }, principal) =>
       store.change(async (draft) =>

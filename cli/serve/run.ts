@@ -8,6 +8,7 @@ import { AgentMetrics } from "../../src/http/metrics.js";
 import { serveMetrics } from "../../src/http/status.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import type { Context } from "../context.js";
+import { loadingShown } from "../loading.js";
 import { printable, say } from "../output.js";
 import { openCallers } from "./callers.js";
 import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "./config.js";
@@ -95,6 +96,7 @@ async function open(
   const { database: place, folder: homeFolder } = files;
   const home = await openHome({
     ...{ folder: homeFolder, database: place, grants, maxLifetime },
+    onLoading: loadingShown(context),
     ledger: {
       retention: config.ledger.retention,
       onProblem: (problem) => warnOfLedger(context, problem),

@@ -8,6 +8,7 @@ import type { SessionAddress } from "../../src/protocols/a2e/socket.js";
 import type { Context } from "../context.js";
 import { CliError, environmentError } from "../exit.js";
 import { databaseAt, findHome, type HomeChoice } from "../home.js";
+import { loadingShown } from "../loading.js";
 import { printable, say } from "../output.js";
 import { fromConfig, readPart, refuseConfig } from "../serve/config.js";
 import { listeningError } from "../serve/listen.js";
@@ -75,6 +76,7 @@ async function open(
   const { files, config: listed } = homeOf(context, read, options);
   const home = await openHome({
     ...{ folder: files.folder, database: files.database },
+    onLoading: loadingShown(context),
     ledger: {
       retention: config.ledger.retention,
       onProblem: (problem) => warnOfLedger(context, problem),

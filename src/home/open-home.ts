@@ -31,6 +31,8 @@ export interface HomeOptions {
   /** The name this service goes by in `audience`, for invocations that name none. */
   readonly audience?: string | undefined;
   readonly ledger?: LedgerOptions | undefined;
+  /** Called while the revocations are read, with the part that has been read, from 0 to 1. */
+  readonly onLoading?: ((part: number) => void) | undefined;
   /** As the issuer's: how much of what was verified is remembered, or `false`. */
   readonly cache?: IssuerOptions["cache"];
 }
@@ -58,7 +60,9 @@ export interface Home {
   close(): Promise<void>;
 }
 
-const OPTIONS = ["folder", "database", "grants", "maxLifetime", "audience", "ledger", "cache"];
+const OPTIONS = [
+  ...["folder", "database", "grants", "maxLifetime", "audience", "ledger", "onLoading", "cache"],
+];
 
 /**
  * Opens a home: an issuer with its keys, its revocations, its ledger and the numbers of its resources.
@@ -98,7 +102,8 @@ export async function openHome(options: HomeOptions): Promise<Home> {
   const keys = followKeyringFile(files.keyring);
   const database = await openStores(files.database);
   try {
-    const revocations = await openRevocations(database);
+    const loading = { savedAt: files.revocations, onLoading: options.onLoading };
+    const revocations = await openRevocations(database, loading);
     const issuer = createIssuer({ ...issued, keys, revocations });
     const ledger = new LedgerStore(database, options.ledger);
     return {

@@ -28,6 +28,9 @@ export interface RevocationRecord {
   readonly reason: string | undefined;
 }
 
+/** What a record revokes, and until when: all that a check needs. */
+export type Bounds = Pick<RevocationRecord, "before" | "until">;
+
 /** An entry that is well formed. */
 export interface KeptRevocation {
   readonly kind: RevocationKind;
@@ -91,15 +94,22 @@ export function entryOf({ kind, id, record }: KeptRevocation): RevocationEntry {
 /** Of two records of the same thing: one that revokes what either does, for as long as either. */
 export function mergeRecords(known: RevocationRecord, added: RevocationRecord): RevocationRecord {
   return {
+    ...mergeBounds(known, added),
+    // The first to revoke it made the record: a later one cannot rewrite when and why.
+    at: Math.min(known.at, added.at),
+    reason: known.reason ?? added.reason,
+  };
+}
+
+/** Of two records of the same thing, what and until when either revokes. */
+export function mergeBounds(known: Bounds, added: Bounds): Bounds {
+  return {
     before: latest(known.before, added.before),
     // Absent means never, so it stays absent.
     until:
       known.until === undefined || added.until === undefined
         ? undefined
         : latest(known.until, added.until),
-    // The first to revoke it made the record: a later one cannot rewrite when and why.
-    at: Math.min(known.at, added.at),
-    reason: known.reason ?? added.reason,
   };
 }
 

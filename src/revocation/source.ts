@@ -1,4 +1,4 @@
-import type { RevocationEntry, RevocationKind, RevocationRecord } from "./entry.js";
+import type { Bounds, RevocationEntry, RevocationKind } from "./entry.js";
 
 /** What a checker asks a revocation list about one token. */
 export interface RevocationQuery {
@@ -35,10 +35,7 @@ export interface RevocationRecords {
 }
 
 /** Whether what is revoked of a principal's is revoked of this token too; of any other thing, all is. */
-export function concerns(
-  { before }: Pick<RevocationRecord, "before">,
-  { issued }: RevocationQuery,
-): boolean {
+export function concerns({ before }: Bounds, { issued }: RevocationQuery): boolean {
   return before === undefined || issued < before * 1000;
 }
 

@@ -5,12 +5,13 @@ import { type ISSUED_HOPS, LEDGER_TABLES } from "./tables/ledger.js";
 import { MEMORY_TABLES } from "./tables/memory.js";
 import { REGISTRY_TABLES } from "./tables/registry.js";
 import { RESOURCE_NUMBER_TABLES } from "./tables/resource-numbers.js";
-import { REVOCATION_TABLES } from "./tables/revocations.js";
+import { REVOCATION_TABLES, SAVED_LIST_TABLES } from "./tables/revocations.js";
 import { TASK_TABLES } from "./tables/tasks.js";
 
 /** Every table of every store: they share one database. */
 export interface StoreTables
   extends RowsOf<typeof REVOCATION_TABLES>,
+    RowsOf<typeof SAVED_LIST_TABLES>,
     LedgerRows,
     RowsOf<typeof TASK_TABLES>,
     RowsOf<typeof RESOURCE_NUMBER_TABLES>,
@@ -43,6 +44,7 @@ const SCHEMA: Schema = {
       await makeTables(step, REGISTRY_TABLES);
       await step.schema.alterTable("issued").addColumn("further", step.columns.text).execute();
     },
+    (step) => makeTables(step, SAVED_LIST_TABLES),
   ],
 };
 

@@ -1,12 +1,18 @@
-import type { KeptRevocation, RevocationEntry, RevocationKind } from "../entry.js";
+import {
+  type Bounds,
+  KINDS,
+  mergeBounds,
+  type RevocationEntry,
+  type RevocationKind,
+} from "../entry.js";
 import { concerns, eachThing, type RevocationQuery } from "../source.js";
 import { PackedIds } from "./packed-ids.js";
 
-/** What is kept of a thing that is not packed; times are whole seconds since 1970. */
-export interface LooseRecord {
-  readonly before: number | undefined;
-  /** `Infinity` for never. */
-  readonly until: number;
+/** A thing that is revoked, and until when. */
+export interface PackedEntry {
+  readonly kind: RevocationKind;
+  readonly id: string;
+  readonly record: Bounds;
 }
 
 /** Loose entries that are worked through at once. */
@@ -19,7 +25,7 @@ const SOME = 1000;
 export class PackedTable {
   readonly links: PackedIds;
   readonly capabilities: PackedIds;
-  readonly #loose: Readonly<Record<RevocationKind, Map<string, LooseRecord>>> = {
+  readonly #loose: Readonly<Record<RevocationKind, Map<string, Bounds>>> = {
     link: new Map(),
     capability: new Map(),
     key: new Map(),
@@ -41,19 +47,11 @@ export class PackedTable {
   }
 
   /** Adds to what is known of a thing: what either says is revoked, for as long as either says. */
-  add({ kind, id, record }: Pick<KeptRevocation, "kind" | "id" | "record">): void {
-    const until = record.until ?? Number.POSITIVE_INFINITY;
-    if (this.#packedOf(kind)?.add(id, until) === true) return;
-    this.addLoose(kind, id, { before: record.before, until });
-  }
-
-  /** Adds what is not packed. */
-  addLoose(kind: RevocationKind, id: string, { before, until }: LooseRecord): void {
+  add({ kind, id, record: { before, until } }: PackedEntry): void {
+    if (this.#packedOf(kind)?.add(id, until ?? Number.POSITIVE_INFINITY) === true) return;
     const known = this.#loose[kind].get(id);
-    this.#loose[kind].set(id, {
-      before: before === undefined ? undefined : Math.max(before, known?.before ?? before),
-      until: Math.max(until, known?.until ?? until),
-    });
+    const record = { before, until };
+    this.#loose[kind].set(id, known === undefined ? record : mergeBounds(known, record));
   }
 
   /** The kind and id of every entry that concerns the token. */
@@ -78,7 +76,7 @@ export class PackedTable {
     let seen = 0;
     for (const records of Object.values(this.#loose)) {
       for (const [id, { until }] of records) {
-        if (until <= now) records.delete(id);
+        if (until !== undefined && until <= now) records.delete(id);
         if (++seen % SOME === 0) yield;
       }
     }
@@ -88,9 +86,9 @@ export class PackedTable {
   }
 
   /** What is not packed. */
-  *loose(): Generator<readonly [kind: RevocationKind, id: string, record: LooseRecord], void> {
-    for (const kind of ["link", "capability", "key", "principal"] as const) {
-      for (const [id, record] of this.#loose[kind]) yield [kind, id, record];
+  *loose(): Generator<PackedEntry, void> {
+    for (const kind of KINDS) {
+      for (const [id, record] of this.#loose[kind]) yield { kind, id, record };
     }
   }
 

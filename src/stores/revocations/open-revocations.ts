@@ -15,12 +15,20 @@ export interface RevocationStoreOptions {
    */
   readonly staleAfter?: number;
   /** Milliseconds since 1970; the issuer's clock, `Date.now` unless given. */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
+  /**
+   * A path, of this machine alone, at which a long list is kept in a form that is read in seconds when it is
+   * opened next; none unless given. The database decides: it knows what it had saved, and what has changed since.
+   * The file may be removed at any time.
+   */
+  readonly savedAt?: string | undefined;
+  /** Called while the list is read at the start, with the part that has been read, from 0 to 1. */
+  readonly onLoading?: ((part: number) => void) | undefined;
 }
 
 const REFRESH_EVERY = { sqlite: 50, postgres: 250 } as const;
 const STALE_AFTER = 5;
-const OPTIONS = ["refreshEvery", "staleAfter", "clock"];
+const OPTIONS = ["refreshEvery", "staleAfter", "clock", "savedAt", "onLoading"];
 
 /**
  * Opens the revocations in a database, and follows them until it is closed.
@@ -56,13 +64,18 @@ export async function openRevocations(
 ): Promise<RevocationStore> {
   assertMembers(options, OPTIONS, "options");
   const { refreshEvery = REFRESH_EVERY[database.dialect], staleAfter = STALE_AFTER } = options;
+  const { savedAt, onLoading = () => {} } = options;
   if (!Number.isFinite(refreshEvery) || refreshEvery <= 0) {
     throw new TypeError("refreshEvery must be milliseconds, and more than 0");
   }
   if (!Number.isFinite(staleAfter) || staleAfter * 1000 <= refreshEvery) {
     throw new TypeError("staleAfter must be seconds, and longer than refreshEvery");
   }
+  if (savedAt !== undefined && (typeof savedAt !== "string" || savedAt === "")) {
+    throw new TypeError("savedAt must be a path");
+  }
+  if (typeof onLoading !== "function") throw new TypeError("onLoading must be a function");
   const store = new RevocationStore(database, staleAfter, options.clock ?? Date.now);
-  await store.follow(refreshEvery);
+  await store.follow({ refreshEvery, savedAt, onLoading });
   return store;
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Kysely, Transaction } from "kysely";
 import {
   covers,
@@ -8,7 +8,6 @@ import {
   readEntry,
 } from "../../revocation/entry.js";
 import type { RevocationSnapshot } from "../../revocation/list.js";
-import { PackedTable } from "../../revocation/packed/packed-table.js";
 import type { RevocationAddition, RevocationQuota, RevocationSink } from "../../revocation/sink.js";
 import type {
   RevocationQuery,
@@ -16,15 +15,10 @@ import type {
   RevocationSource,
 } from "../../revocation/source.js";
 import { RevocationTable } from "../../revocation/table.js";
-import { StorageError, storeError } from "../../storage/storage-error.js";
+import type { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
+import { type Following, RevocationMirror } from "./mirror.js";
 import { RevocationRows } from "./rows.js";
-
-/** Milliseconds after which a look is given up: another one may be answered. */
-const PATIENCE = 2000;
-
-/** Milliseconds of removing entries after which other work is let run. */
-const STEP = 2;
 
 /**
  * Revocations in a database that several processes share. Each process holds in memory what is revoked and
@@ -39,13 +33,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   readonly #rows: RevocationRows;
   readonly #staleAfter: number;
   readonly #clock: () => number;
-  readonly #table: PackedTable = new PackedTable();
-  #version = 0;
-  #pruned = 0;
-  #pruning: Promise<void> = Promise.resolve();
-  /** When the last look that succeeded began, in milliseconds of `performance`. */
-  #readAt = Number.NEGATIVE_INFINITY;
-  #problem: StorageError | undefined;
+  readonly #mirror: RevocationMirror;
   /** What is read back next, in one go. */
   #written: KeptRevocation[] = [];
   #readingBack: Promise<void> | undefined;
@@ -54,13 +42,14 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   constructor(database: StoreDatabase, staleAfter: number, clock: () => number) {
     this.#database = database;
     this.#rows = new RevocationRows(database.name);
-    this.#staleAfter = staleAfter * 1000;
+    this.#mirror = new RevocationMirror(database, this.#rows);
+    this.#staleAfter = staleAfter;
     this.#clock = clock;
   }
 
   /** The kind and id of every entry that concerns the token. */
   find(query: RevocationQuery): RevocationEntry[] {
-    return this.#table.find(query);
+    return this.#mirror.find(query);
   }
 
   /**
@@ -77,28 +66,27 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   }
 
   isCurrent(): boolean {
-    // By a clock that no one sets: the age of the list must not depend on the time of day.
-    return performance.now() - this.#readAt < this.#staleAfter;
+    return this.age < this.#staleAfter;
   }
 
   /** The version of the list: grows with every change and never shrinks. */
   get version(): number {
-    return this.#version;
+    return this.#mirror.version;
   }
 
   /** How many entries there are. */
   get size(): number {
-    return this.#table.size;
+    return this.#mirror.size;
   }
 
   /** Seconds since the list was last known to be what the database says. */
   get age(): number {
-    return (performance.now() - this.#readAt) / 1000;
+    return this.#mirror.age;
   }
 
   /** Why the last look at the database failed; absent if it did not. */
   get problem(): StorageError | undefined {
-    return this.#problem;
+    return this.#mirror.problem;
   }
 
   /**
@@ -126,7 +114,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
    */
   async snapshot(trustedUntil: string): Promise<RevocationSnapshot> {
     // What is revoked while the list is read may be in it, too; nothing of this version is missing.
-    const version = this.#version;
+    const { version } = this;
     return { version, trustedUntil, entries: await this.list() };
   }
 
@@ -163,7 +151,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
       (db) => this.#rows.prune(db, Math.floor(now / 1000)),
       { urgent: true },
     );
-    await this.#look((action) => this.#database.read(action));
+    await this.#mirror.look((action) => this.#database.read(action));
     return removed;
   }
 
@@ -194,33 +182,9 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     return result;
   }
 
-  /**
-   * Reads everything, then looks every so often for what has changed.
-   *
-   * @internal
-   */
-  async follow(refreshEvery: number): Promise<void> {
-    await this.#database.read((db) => this.#rows.check(db, this.#database.dialect));
-    await this.#look((action) => this.#database.read(action));
-    const again = (): void => {
-      setTimeout(async () => {
-        if (await this.#refresh()) again();
-      }, refreshEvery).unref();
-    };
-    again();
-  }
-
-  /** One look; `false` once the database is closed. */
-  async #refresh(): Promise<boolean> {
-    const { name } = this.#database;
-    try {
-      await this.#look((action) => inTime(this.#database.read(action), name));
-      this.#problem = undefined;
-    } catch (error) {
-      if (this.#database.isClosed) return false;
-      this.#problem = storeError(error, name);
-    }
-    return true;
+  /** @internal */
+  follow(how: Following): Promise<void> {
+    return this.#mirror.follow(how);
   }
 
   #put(
@@ -229,7 +193,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     quota?: RevocationQuota,
   ): Promise<RevocationAddition> {
     const now = Math.floor(this.#clock() / 1000);
-    return this.#rows.put(db, entry, { now, least: this.#version, quota });
+    return this.#rows.put(db, entry, { now, least: this.version, quota });
   }
 
   /** Reads back what was written. All that is written in one turn is read back at once. */
@@ -251,53 +215,8 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
       if (found === undefined || !covers(found.record, entry.record)) {
         throw this.#rows.corrupt("a revocation that was written is not there");
       }
-      await this.#pruning;
-      this.#table.add(found);
+      await this.#mirror.add(found);
     }
-    await this.#look((action) => action(db));
+    await this.#mirror.look((action) => action(db));
   }
-
-  /** Takes over what the database has beyond what is known. */
-  async #look(
-    read: <T>(action: (db: Kysely<StoreTables>) => Promise<T>) => Promise<T>,
-  ): Promise<void> {
-    const began = performance.now();
-    const known = this.#version;
-    const { version, pruned } = await read((db) => this.#rows.state(db));
-    this.#rows.assertGrown(known, version);
-    if (pruned > this.#pruned) {
-      this.#pruned = pruned;
-      this.#pruning = this.#pruning.then(() => this.#remove(pruned));
-    }
-    // What is revoked anew after that must not go with it.
-    await this.#pruning;
-    for (let since = known; since < version; ) {
-      const { entries, more = version } = await read((db) => this.#rows.changes(db, since));
-      for (const entry of entries) this.#table.add(entry);
-      since = more;
-      this.#version = Math.max(this.#version, Math.min(more, version));
-    }
-    this.#readAt = Math.max(this.#readAt, began);
-  }
-
-  /** Removes from memory what has been removed from the database. */
-  async #remove(pruned: number): Promise<void> {
-    let began = performance.now();
-    for (const _ of this.#table.pruning(pruned)) {
-      if (performance.now() - began < STEP) continue;
-      await nextTurn();
-      began = performance.now();
-    }
-  }
-}
-
-/** Gives up a look that is not answered. */
-function inTime<T>(look: Promise<T>, name: string): Promise<T> {
-  const answered = new AbortController();
-  const options = { ref: false, signal: answered.signal };
-  const late = sleep(PATIENCE, undefined, options).then(() => {
-    const detail = `no answer for ${PATIENCE / 1000} s`;
-    throw new StorageError("store_unreachable", name, { detail });
-  });
-  return Promise.race([look, late]).finally(() => answered.abort());
 }

@@ -1,0 +1,162 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import type { Kysely } from "kysely";
+import type { KeptRevocation, RevocationEntry } from "../../revocation/entry.js";
+import { PackedTable } from "../../revocation/packed/packed-table.js";
+import type { RevocationQuery } from "../../revocation/source.js";
+import { StorageError, storeError } from "../../storage/storage-error.js";
+import type { StoreDatabase, StoreTables } from "../database.js";
+import type { Progress } from "./list-file.js";
+import type { RevocationRows, RevocationState } from "./rows.js";
+import { readSavedList, saveList } from "./saved-list.js";
+
+/** Milliseconds of removing entries after which other work is let run. */
+const STEP = 2;
+
+/** Milliseconds after which a look is given up: another one may be answered. */
+const PATIENCE = 2000;
+
+/** Entries that are read one by one at the start, from which on the list is saved: they take half a second. */
+const WORTH_SAVING = 100_000;
+
+/** Reads from the database. */
+type Read = <T>(action: (db: Kysely<StoreTables>) => Promise<T>) => Promise<T>;
+
+/** How the database is followed. */
+export interface Following {
+  /** Milliseconds. */
+  readonly refreshEvery: number;
+  readonly savedAt: string | undefined;
+  readonly onLoading: Progress;
+}
+
+/** What the database says is revoked, in memory: enough for a check. */
+export class RevocationMirror {
+  readonly #database: StoreDatabase;
+  readonly #rows: RevocationRows;
+  #table: PackedTable = new PackedTable();
+  #state: RevocationState = { version: 0, pruned: 0 };
+  #pruning: Promise<void> = Promise.resolve();
+  /** When the last look that succeeded began, in milliseconds of `performance`. */
+  #readAt = Number.NEGATIVE_INFINITY;
+  #problem: StorageError | undefined;
+
+  constructor(database: StoreDatabase, rows: RevocationRows) {
+    this.#database = database;
+    this.#rows = rows;
+  }
+
+  get version(): number {
+    return this.#state.version;
+  }
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /** Seconds, by a clock that no one sets: it must not depend on the time of day. */
+  get age(): number {
+    return (performance.now() - this.#readAt) / 1000;
+  }
+
+  /** Why the last look failed; absent if it did not. */
+  get problem(): StorageError | undefined {
+    return this.#problem;
+  }
+
+  find(query: RevocationQuery): RevocationEntry[] {
+    return this.#table.find(query);
+  }
+
+  /** Reads everything, then looks every so often for what has changed. */
+  async follow({ refreshEvery, savedAt, onLoading }: Following): Promise<void> {
+    const [database, rows] = [this.#database, this.#rows];
+    await database.read((db) => rows.check(db, database.dialect));
+    const place = savedAt === undefined ? undefined : { database, rows, path: savedAt };
+    const saved = place && (await readSavedList(place, onLoading));
+    if (saved !== undefined) {
+      this.#table = saved.table;
+      this.#state = saved.state;
+    }
+    const read = await this.look((action) => database.read(action), onLoading);
+    if (place !== undefined && read >= WORTH_SAVING) {
+      await saveList(place, { table: this.#table, state: this.#state });
+    }
+    const again = (): void => {
+      setTimeout(async () => {
+        if (await this.#refresh()) again();
+      }, refreshEvery).unref();
+    };
+    again();
+  }
+
+  /** Takes over an entry that the database has. */
+  async add(entry: KeptRevocation): Promise<void> {
+    await this.#pruning;
+    this.#table.add(entry);
+  }
+
+  /**
+   * Takes over what the database has beyond what is known.
+   *
+   * @returns How many entries were read.
+   * @throws StorageError
+   */
+  async look(read: Read, progress: Progress = () => {}): Promise<number> {
+    const began = performance.now();
+    const known = this.version;
+    const { version, pruned } = await read((db) => this.#rows.state(db));
+    this.#rows.assertGrown(known, version);
+    if (pruned > this.#state.pruned) {
+      this.#state = { ...this.#state, pruned };
+      this.#pruning = this.#pruning.then(() => this.#remove(pruned));
+    }
+    // What is revoked anew after that must not go with it.
+    await this.#pruning;
+    let count = 0;
+    for (let since = known; since < version; ) {
+      const { entries, more = version } = await read((db) => this.#rows.changes(db, since));
+      for (const entry of entries) this.#table.add(entry);
+      count += entries.length;
+      since = more;
+      const reached = Math.max(this.version, Math.min(more, version));
+      this.#state = { ...this.#state, version: reached };
+      progress((reached - known) / (version - known));
+    }
+    this.#readAt = Math.max(this.#readAt, began);
+    return count;
+  }
+
+  /** One look; `false` once the database is closed. */
+  async #refresh(): Promise<boolean> {
+    const { name } = this.#database;
+    try {
+      await this.look((action) => inTime(this.#database.read(action), name));
+      this.#problem = undefined;
+    } catch (error) {
+      if (this.#database.isClosed) return false;
+      this.#problem = storeError(error, name);
+    }
+    return true;
+  }
+
+  /** Removes what has been removed from the database. */
+  async #remove(pruned: number): Promise<void> {
+    let began = performance.now();
+    for (const _ of this.#table.pruning(pruned)) {
+      if (performance.now() - began < STEP) continue;
+      await nextTurn();
+      began = performance.now();
+    }
+  }
+}
+
+/** Gives up a look that is not answered. */
+function inTime<T>(look: Promise<T>, name: string): Promise<T> {
+  const answered = new AbortController();
+  const options = { ref: false, signal: answered.signal };
+  const late = sleep(PATIENCE, undefined, options).then(() => {
+    const detail = `no answer for ${PATIENCE / 1000} s`;
+    throw new StorageError("store_unreachable", name, { detail });
+  });
+  return Promise.race([look, late]).finally(() => answered.abort());
+}
