@@ -1,7 +1,7 @@
 // The revocation list at 10 million entries (1 million with --quick): memory with its peak while it grows,
-// look-ups beside a Set of the same ids, expiry, and the compact form. Run as
-//   node --expose-gc bench/revocations.mjs [--quick]
-// after npm run build. run({ quick }) gives the figures.
+// look-ups beside a Set of the same ids in turns, expiry, the saved list, and the compact form. Run as
+//   node --expose-gc bench/revocations.mjs [--quick] [--json]
+// after npm run build; --json prints the figures as JSON. run({ quick }) gives them.
 
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -10,7 +10,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildFilter, readFilter } from "../dist/src/revocation/filter/fuse-filter.js";
 import { PackedIds } from "../dist/src/revocation/packed/packed-ids.js";
-import { readIdSnapshot, writeIdSnapshot } from "../dist/src/stores/revocations/id-snapshot.js";
+import { PackedTable } from "../dist/src/revocation/packed/packed-table.js";
+import { readListFile, writeListFile } from "../dist/src/stores/revocations/list-file.js";
 
 const ROUNDS = 5;
 const ASKED = 500_000;
@@ -41,20 +42,51 @@ function timed(asked, look) {
   return { time: ((performance.now() - began) * 1e6) / asked.length, found };
 }
 
+/**
+ * Milliseconds of each step, by the clock and of processor time: on a machine that does other work, too, a
+ * step may wait for its turn.
+ * @param {Iterable<unknown>} work
+ */
+function steps(work) {
+  /** @type {{ clock: number, processor: number }[]} */
+  const taken = [];
+  let began = performance.now();
+  let used = process.cpuUsage();
+  for (const _ of work) {
+    const { user, system } = process.cpuUsage(used);
+    taken.push({ clock: performance.now() - began, processor: (user + system) / 1000 });
+    began = performance.now();
+    used = process.cpuUsage();
+  }
+  const clock = taken.map((step) => step.clock);
+  return {
+    median: median(clock) ?? 0,
+    longest: Math.max(...clock),
+    longestProcessor: Math.max(...taken.map((step) => step.processor)),
+  };
+}
+
 /** @param {PackedIds} ids */
-function snapshotFigures(ids) {
+async function savedFigures(ids) {
   const folder = mkdtempSync(join(tmpdir(), "proviso-bench-"));
   try {
-    const path = join(folder, "ids");
+    const path = join(folder, "list");
     const began = performance.now();
-    writeIdSnapshot(path, { ids, version: 1 });
+    const digest = await writeListFile(path, new PackedTable(ids));
     const written = performance.now();
-    if (readIdSnapshot(path).ids.size !== ids.size) throw new Error("ids are missing");
+    let calls = 0;
+    const table = await readListFile(
+      path,
+      (found) => found === digest,
+      () => calls++,
+    );
+    if (table.size !== ids.size) throw new Error("ids are missing");
     const read = performance.now();
     return {
-      snapshotWriteSeconds: (written - began) / 1000,
-      snapshotReadSeconds: (read - written) / 1000,
-      snapshotBytesPerEntry: statSync(path).size / ids.size,
+      savedWriteSeconds: (written - began) / 1000,
+      savedReadSeconds: (read - written) / 1000,
+      savedBytesPerEntry: statSync(path).size / ids.size,
+      savedProgressCalls: calls,
     };
   } finally {
     rmSync(folder, { recursive: true });
@@ -88,32 +120,22 @@ export async function run({ quick = false } = {}) {
   const [half, whole] = [1_000_000_000, 2_000_000_000];
   let peak = 0;
   let adding = 0;
-  let longestAdd = 0;
   /** @type {string[]} */
   const kept = [];
   const every = Math.ceil(count / ASKED);
   for (let done = 0; done < count; ) {
     const some = Array.from({ length: 10_000 }, newId);
     const began = performance.now();
-    for (const [at, id] of some.entries()) {
-      const start = performance.now();
-      ids.add(id, at % 2 === 0 ? half : whole);
-      longestAdd = Math.max(longestAdd, performance.now() - start);
-    }
+    for (const [at, id] of some.entries()) ids.add(id, at % 2 === 0 ? half : whole);
     adding += performance.now() - began;
     for (let at = 0; at < some.length; at += every) kept.push(some[at] ?? "");
     done += some.length;
     const now = memory();
     peak = Math.max(peak, now.arrayBuffers - empty.arrayBuffers);
-    figures["bytesPerEntryWorst"] = Math.max(
-      done < count / 10 ? 0 : (figures["bytesPerEntryWorst"] ?? 0),
-      ids.bytes / done,
-    );
   }
   figures["bytesPerEntry"] = ids.bytes / count;
   figures["arrayBuffersPeakPerEntry"] = peak / count;
   figures["addNanoseconds"] = (adding * 1e6) / count;
-  figures["addLongestMilliseconds"] = longestAdd;
   globalThis.gc?.();
   const full = memory();
   figures["rssPerEntry"] = (full.rss - empty.rss) / count;
@@ -143,25 +165,33 @@ export async function run({ quick = false } = {}) {
   }
   for (const [name, values] of Object.entries(times))
     figures[`${name}Nanoseconds`] = median(values) ?? 0;
+  const { packedHit = [], setHit = [], packedMiss = [], setMiss = [] } = times;
+  figures["hitToSet"] = (median(packedHit) ?? 0) / (median(setHit) ?? 1);
+  figures["missToSet"] = (median(packedMiss) ?? 0) / (median(setMiss) ?? 1);
   set.clear();
-  Object.assign(figures, snapshotFigures(ids), filterFigures(ids));
+  Object.assign(figures, await savedFigures(ids), filterFigures(ids));
 
-  let longest = 0;
+  // Growth is among these: one of them in a thousand or so moves a segment's entries.
+  const more = Array.from({ length: 200_000 }, newId);
+  figures["addLongestProcessorMilliseconds"] = steps(
+    (function* () {
+      for (const id of more) yield ids.add(id, whole);
+    })(),
+  ).longestProcessor;
+
+  const before = ids.size;
   const began = performance.now();
-  let last = began;
-  let removed = 0;
-  for (const some of ids.pruning(half)) {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
-    last = now;
-    removed += some;
-  }
-  figures["pruned"] = removed;
+  const pruning = steps(ids.pruning(half));
+  figures["pruned"] = before - ids.size;
   figures["pruneSeconds"] = (performance.now() - began) / 1000;
-  figures["pruneLongestMilliseconds"] = longest;
+  figures["pruneStepMilliseconds"] = pruning.median;
+  figures["pruneLongestMilliseconds"] = pruning.longest;
+  figures["pruneLongestProcessorMilliseconds"] = pruning.longestProcessor;
   return figures;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  console.table(await run({ quick: process.argv.includes("--quick") }));
+  const figures = await run({ quick: process.argv.includes("--quick") });
+  if (process.argv.includes("--json")) console.log(JSON.stringify(figures, null, 2));
+  else console.table(figures);
 }

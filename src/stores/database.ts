@@ -44,7 +44,10 @@ const SCHEMA: Schema = {
       await makeTables(step, REGISTRY_TABLES);
       await step.schema.alterTable("issued").addColumn("further", step.columns.text).execute();
     },
-    (step) => makeTables(step, SAVED_LIST_TABLES),
+    async (step) => {
+      await makeTables(step, SAVED_LIST_TABLES);
+      await step.schema.createIndex("revocation_until").on("revocation").column("until").execute();
+    },
   ],
 };
 

@@ -17,7 +17,7 @@ const MAGIC = 0x50_56_4c_31; // "PVL1"
 export type Progress = (part: number) => void;
 
 /** Thrown for a file that is not one of these, or not one that is known. */
-export class NotAListFile extends Error {
+class NotAListFile extends Error {
   constructor() {
     super("the file is not a revocation list that the database knows");
   }

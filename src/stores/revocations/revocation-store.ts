@@ -147,10 +147,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
    */
   async prune(now: number = this.#clock()): Promise<number> {
     if (!Number.isFinite(now)) throw new TypeError("now must be milliseconds since 1970");
-    const removed = await this.#database.write(
-      (db) => this.#rows.prune(db, Math.floor(now / 1000)),
-      { urgent: true },
-    );
+    const removed = await this.#rows.prune(this.#database, Math.floor(now / 1000));
     await this.#mirror.look((action) => this.#database.read(action));
     return removed;
   }

@@ -8,8 +8,9 @@ import {
 import type { RevocationAddition, RevocationQuota } from "../../revocation/sink.js";
 import type { DatabaseDialect } from "../../storage/columns.js";
 import type { StorageError } from "../../storage/storage-error.js";
-import type { StoreTables } from "../database.js";
+import type { StoreDatabase, StoreTables } from "../database.js";
 import { corrupt, sound, textOf, whole } from "../sound.js";
+import { inSteps, STEP } from "../steps.js";
 
 /** How an entry is added. */
 interface PutOptions {
@@ -139,36 +140,38 @@ export class RevocationRows {
   }
 
   /**
-   * Removes what is over.
+   * Removes what is over, some in each transaction. Other processes go on finding it until all of it is gone.
    *
    * @param now - Seconds since 1970.
    * @returns How many were removed.
    */
-  async prune(db: Transaction<StoreTables>, now: number): Promise<number> {
-    await this.lock(db);
-    const { version, pruned } = await this.state(db);
-    const { numDeletedRows } = await db
-      .deleteFrom("revocation")
-      .where("until", "<=", now)
-      .executeTakeFirst();
-    if (numDeletedRows > 0n) {
-      const state = { version: version + 1, pruned: Math.max(pruned, now) };
-      await db.updateTable("revocation_state").set(state).execute();
-    }
-    return Number(numDeletedRows);
+  async prune(database: StoreDatabase, now: number): Promise<number> {
+    const removed = await inSteps(database, async (db) => {
+      await this.lock(db);
+      const over = db.selectFrom("revocation").where("until", "<=", now).limit(STEP);
+      const { numDeletedRows } = await db
+        .deleteFrom("revocation")
+        .where(({ eb, refTuple }) =>
+          eb(refTuple("kind", "id"), "in", over.select(["kind", "id"]).$asTuple("kind", "id")),
+        )
+        .executeTakeFirst();
+      return Number(numDeletedRows);
+    });
+    if (removed === 0) return 0;
+    await database.write((db) => this.#notePruned(db, now), { urgent: true });
+    return removed;
   }
 
   /** States of the list that are in files, by the digest of each; none that the list has not come to. */
   async saved(db: Kysely<StoreTables>): Promise<ReadonlyMap<string, RevocationState>> {
     const now = await this.state(db);
     const rows = await db.selectFrom("revocation_saved").selectAll().execute();
-    const states = rows.map(({ digest, version, pruned }) => {
-      const state = { version: this.#count(version), pruned: this.#count(pruned) };
-      return [digest, state] as const;
-    });
-    return new Map(
-      states.filter(([, { version, pruned }]) => version <= now.version && pruned <= now.pruned),
-    );
+    const known = new Map<string, RevocationState>();
+    for (const { digest, ...kept } of rows) {
+      const [version, pruned] = [this.#count(kept.version), this.#count(kept.pruned)];
+      if (version <= now.version && pruned <= now.pruned) known.set(digest, { version, pruned });
+    }
+    return known;
   }
 
   /** Notes what is in a file, for as long as there are few that are newer. */
@@ -202,6 +205,12 @@ export class RevocationRows {
       .returning("version")
       .executeTakeFirst();
     return this.#count(row?.version);
+  }
+
+  async #notePruned(db: Transaction<StoreTables>, now: number): Promise<void> {
+    await this.#advance(db, 1);
+    const pruned = Math.max((await this.state(db)).pruned, now);
+    await db.updateTable("revocation_state").set({ pruned }).execute();
   }
 
   async #countOf(db: Transaction<StoreTables>, party: string | null, now: number): Promise<number> {
