@@ -5,7 +5,7 @@ import { sayOver } from "./output.js";
 const SOON = 1000;
 
 /** Shows on a terminal how much of a long revocation list has been read, and removes that again. */
-export function loadingShown(context: Context): (part: number) => void {
+export function loadingShown(context: Pick<Context, "stderr">): (part: number) => void {
   const began = performance.now();
   let shown: number | undefined;
   return (part) => {

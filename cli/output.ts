@@ -39,7 +39,7 @@ export function say({ stderr }: Context, line: string): void {
 }
 
 /** Talk in place of the last of it, on a terminal's same line. */
-export function sayOver({ stderr }: Context, text: string): void {
+export function sayOver({ stderr }: Pick<Context, "stderr">, text: string): void {
   write(stderr, `\r${text}`);
 }
 
