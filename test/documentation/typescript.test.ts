@@ -27,17 +27,22 @@ function block(language: string, text: string): string {
   return found;
 }
 
-function compile(files: { readonly [name: string]: string }): string {
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  const { stdout } = spawnSync(process.execPath, [COMPILER, "-p", folder], { encoding: "utf8" });
-  return stdout;
-}
-
-test("compiles, and is served", async () => {
+test("compiles, a mistake in the skill is an error, and what comes out is served", async () => {
   const skills = block("ts", "AgentModule");
-  const program = block("js", "serveAgent({");
-  const settings = { "tsconfig.json": block("json", "compilerOptions") };
-  expect(compile({ ...settings, "agent.ts": program, "skills.ts": skills })).toBe("");
+  const wrong = skills.replace("sum: a + b", "sum: a.trim() + b");
+  const files = {
+    "tsconfig.json": block("json", "compilerOptions"),
+    "agent.ts": block("js", "serveAgent({"),
+    "skills.ts": skills,
+    "wrong.ts": wrong,
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const compiled = spawnSync(process.execPath, [COMPILER, "-p", folder], { encoding: "utf8" });
+  expect(compiled.stdout.trimEnd().split("\n")).toEqual([
+    expect.stringMatching(
+      /wrong\.ts\(.*: error TS2339: Property 'trim' does not exist on type 'number'\.$/,
+    ),
+  ]);
 
   const config = JSON.parse(block("json", '"skills"'));
   writeFileSync(
@@ -65,14 +70,4 @@ test("compiles, and is served", async () => {
     ...as,
   );
   expect(sum).toMatchObject({ status: 0, result: { sum: 5 } });
-});
-
-test("a mistake in the skill is an error of the compiler", () => {
-  const skills = block("ts", "AgentModule");
-  const settings = { "tsconfig.json": block("json", "compilerOptions") };
-  const wrong = skills.replace("sum: a + b", "sum: a.trim() + b");
-  expect(wrong).not.toBe(skills);
-  expect(compile({ ...settings, "skills.ts": wrong })).toContain(
-    "error TS2339: Property 'trim' does not exist on type 'number'",
-  );
 });
