@@ -82,11 +82,7 @@ export function hostAndPort({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port === "" ? (protocol === "http:" ? "80" : "443") : port}`;
 }
 
-/**
- * Reads `HOST:PORT` as a caller writes it.
- *
- * @throws ClientError `address_invalid`
- */
+/** Reads `HOST:PORT` as a caller writes it. @throws ClientError `address_invalid` */
 export function readHostAndPort(text: string): string {
   const isShaped = /^(\[[0-9a-f:.]+\]|[^\s/@:?#[\]\\]+):\d{1,5}$/i.test(text);
   const written = `http://${text}`;

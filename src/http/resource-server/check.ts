@@ -17,9 +17,7 @@ export interface CapabilityAuthority {
 
 /** What all routes of a resource server have in common. */
 export interface ResourceServerOptions {
-  /**
-   * The `realm` of challenges: printable ASCII without quotes and backslashes; `proviso` unless given.
-   */
+  /** The `realm` of challenges: printable ASCII without quotes and backslashes; `proviso` unless given. */
   readonly realm?: string;
 }
 

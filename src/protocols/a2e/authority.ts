@@ -98,11 +98,7 @@ export class SessionAuthority {
     }
   }
 
-  /**
-   * Whether tokens leave a capability at all.
-   *
-   * @param operations - Those that plugins serve.
-   */
+  /** Whether tokens leave a capability at all. @param operations - Those that plugins serve. */
   verdict(name: CapabilityName, operations: readonly string[]): Verdict {
     if (this.#held === undefined) return { enabled: true };
     const grant = grantOf(name);

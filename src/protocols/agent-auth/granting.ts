@@ -23,11 +23,7 @@ export interface GrantingContext extends AnswerContext {
 
 type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
 
-/**
- * Registers an agent, and its host if that is new.
- *
- * @throws StorageError
- */
+/** Registers an agent, and its host if that is new. @throws StorageError */
 export async function register(
   body: JsonObject,
   party: HostParty | NewHost,
