@@ -178,7 +178,7 @@ function policyDenial(operation: string): AgentDenial {
 
 /**
  * The query that a capability's resources must still match: if the grant says so, or says nothing and the
- * policy has conditions. `undefined` where there is none; `unknown` without a record of the capability, since
+ * policy has conditions. `undefined` without a query; `unknown` without a record of the capability, since
  * a lost ledger must let nothing through.
  *
  * @param id - The capability's.

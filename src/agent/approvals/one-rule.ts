@@ -8,9 +8,9 @@ export interface NamedRule {
 }
 
 /**
- * The one rule by which one request is approved; `undefined` where none is needed.
+ * The one rule by which all of one request is approved.
  *
- * @returns The names of two grants that different people approve, where there are two.
+ * @returns `undefined` where none is needed; the names of two grants that different people approve.
  */
 export function oneRule(
   rules: readonly NamedRule[],

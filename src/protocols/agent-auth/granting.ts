@@ -141,12 +141,7 @@ export async function reactivate(
   };
 }
 
-/**
- * Asks a user to take over an autonomous agent: for the agent itself and for its host alone, since who decides
- * ends the agent and has its host.
- *
- * @throws StorageError
- */
+/** For the autonomous agent and its host alone, since who decides gets the host. @throws StorageError */
 export async function claim(
   body: JsonObject,
   party: AgentParty | HostParty,
