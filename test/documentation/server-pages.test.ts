@@ -7,6 +7,7 @@ import { runExamples } from "./run-examples.js";
 test.each([
   ["README.md", 1],
   ["docs/guides/sub-agent.md", 1],
+  ["docs/guides/guard.md", 1],
   ["docs/resource-server.md", 4],
   ["docs/agent.md", 1],
   ["docs/a2e.md", 1],
