@@ -58,15 +58,14 @@ test("the gate lets the tool through that the token names, and no other", () => 
   writeFileSync(join(bin, "proviso"), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   chmodSync(join(bin, "proviso"), 0o755);
   // The same server, as it is installed here: npx would ask the registry.
-  const { memory } = JSON.parse(config).plugins.mcp.servers;
+  const { servers, limits } = JSON.parse(config).plugins.mcp;
+  const { memory } = servers;
   expect(memory).toEqual({ command: "npx", args: ["-y", "@modelcontextprotocol/server-memory"] });
   const installed = createRequire(import.meta.url).resolve(`${memory.args[1]}/dist/index.js`);
   const server = {
     ...{ command: process.execPath, args: [installed] },
     env: { MEMORY_FILE_PATH: join(folder, "graph.jsonl") },
   };
-  // On a machine with other work, starting takes its time.
-  const limits = { startTimeout: 60_000 };
   const gate = { ...JSON.parse(config), plugins: { mcp: { servers: { memory: server }, limits } } };
   writeFileSync(join(folder, "gate.json"), JSON.stringify(gate));
   // A reader of the page goes on when the host has said that it serves.
