@@ -1,4 +1,4 @@
-import type { Bounds, RevocationEntry, RevocationKind } from "./entry.js";
+import type { RevocationEntry } from "./entry.js";
 
 /** What a checker asks a revocation list about one token. */
 export interface RevocationQuery {
@@ -32,20 +32,4 @@ export interface RevocationRecords {
    * @throws StorageError if they are on a disk and cannot be read.
    */
   entriesOf(query: RevocationQuery): Promise<readonly RevocationEntry[]>;
-}
-
-/** Whether what is revoked of a principal's is revoked of this token too; of any other thing, all is. */
-export function concerns({ before }: Bounds, { issued }: RevocationQuery): boolean {
-  return before === undefined || issued < before * 1000;
-}
-
-/** Calls `look` with everything that a token rests on, and that a list may name. */
-export function eachThing(
-  { links, capability, keys, principal }: RevocationQuery,
-  look: (kind: RevocationKind, id: string) => void,
-): void {
-  for (const link of links) look("link", link);
-  look("capability", capability);
-  for (const key of keys) look("key", key);
-  if (principal !== undefined) look("principal", principal);
 }

@@ -7,7 +7,7 @@ import {
   type RevocationKind,
   type RevocationRecord,
 } from "./entry.js";
-import { concerns, eachThing, type RevocationQuery } from "./source.js";
+import type { RevocationQuery } from "./source.js";
 
 type Records = Map<string, RevocationRecord>;
 
@@ -32,14 +32,20 @@ export class RevocationTable {
   }
 
   /** Every entry that concerns the token. */
-  find(query: RevocationQuery): RevocationEntry[] {
+  find({ links, capability, keys, principal, issued }: RevocationQuery): RevocationEntry[] {
     const found: RevocationEntry[] = [];
-    eachThing(query, (kind, id) => {
-      const record = this.#kinds[kind].get(id);
-      if (record === undefined || !concerns(record, query)) return;
-      found.push(entryOf({ kind, id, record }));
-    });
+    for (const link of links) this.#find("link", link, issued, found);
+    this.#find("capability", capability, issued, found);
+    for (const key of keys) this.#find("key", key, issued, found);
+    if (principal !== undefined) this.#find("principal", principal, issued, found);
     return found;
+  }
+
+  #find(kind: RevocationKind, id: string, issued: number, found: RevocationEntry[]): void {
+    const record = this.#kinds[kind].get(id);
+    if (record === undefined) return;
+    if (record.before !== undefined && issued >= record.before * 1000) return;
+    found.push(entryOf({ kind, id, record }));
   }
 
   /**

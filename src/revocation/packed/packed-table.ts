@@ -5,7 +5,7 @@ import {
   type RevocationEntry,
   type RevocationKind,
 } from "../entry.js";
-import { concerns, eachThing, type RevocationQuery } from "../source.js";
+import type { RevocationQuery } from "../source.js";
 import { PackedIds } from "./packed-ids.js";
 
 /** A thing that is revoked, and until when. */
@@ -55,14 +55,12 @@ export class PackedTable {
   }
 
   /** The kind and id of every entry that concerns the token. */
-  find(query: RevocationQuery): RevocationEntry[] {
+  find({ links, capability, keys, principal, issued }: RevocationQuery): RevocationEntry[] {
     const found: RevocationEntry[] = [];
-    eachThing(query, (kind, id) => {
-      const loose = this.#loose[kind].get(id);
-      const isFound =
-        loose === undefined ? this.#packedOf(kind)?.get(id) !== undefined : concerns(loose, query);
-      if (isFound) found.push(Object.freeze({ kind, id }));
-    });
+    for (const link of links) this.#find("link", link, issued, found);
+    this.#find("capability", capability, issued, found);
+    for (const key of keys) this.#find("key", key, issued, found);
+    if (principal !== undefined) this.#find("principal", principal, issued, found);
     return found;
   }
 
@@ -90,6 +88,13 @@ export class PackedTable {
     for (const kind of KINDS) {
       for (const [id, record] of this.#loose[kind]) yield { kind, id, record };
     }
+  }
+
+  #find(kind: RevocationKind, id: string, issued: number, found: RevocationEntry[]): void {
+    const loose = this.#loose[kind].get(id);
+    if (loose === undefined && this.#packedOf(kind)?.get(id) === undefined) return;
+    if (loose?.before !== undefined && issued >= loose.before * 1000) return;
+    found.push(Object.freeze({ kind, id }));
   }
 
   #packedOf(kind: RevocationKind): PackedIds | undefined {
