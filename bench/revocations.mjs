@@ -48,22 +48,21 @@ function timed(asked, look) {
  * @param {Iterable<unknown>} work
  */
 function steps(work) {
-  /** @type {{ clock: number, processor: number }[]} */
+  /** @type {number[]} */
   const taken = [];
+  let [longest, longestProcessor] = [0, 0];
   let began = performance.now();
   let used = process.cpuUsage();
   for (const _ of work) {
     const { user, system } = process.cpuUsage(used);
-    taken.push({ clock: performance.now() - began, processor: (user + system) / 1000 });
+    const time = performance.now() - began;
+    taken.push(time);
+    longest = Math.max(longest, time);
+    longestProcessor = Math.max(longestProcessor, (user + system) / 1000);
     began = performance.now();
     used = process.cpuUsage();
   }
-  const clock = taken.map((step) => step.clock);
-  return {
-    median: median(clock) ?? 0,
-    longest: Math.max(...clock),
-    longestProcessor: Math.max(...taken.map((step) => step.processor)),
-  };
+  return { median: median(taken) ?? 0, longest, longestProcessor };
 }
 
 /** @param {PackedIds} ids */
