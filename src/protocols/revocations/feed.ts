@@ -17,6 +17,7 @@ import {
   DEFAULT_MAX_AGE,
   digestOf,
   MAC_HEADER,
+  NONCE_HEADER,
   statementMac,
   TRUST_HEADER,
   tagOf,
@@ -41,9 +42,17 @@ export interface RevocationFeedOptions {
   readonly clock?: (() => number) | undefined;
 }
 
+/** What a service asks, whatever serves it. */
+export interface FeedQuestion {
+  /** The header `If-None-Match`. */
+  readonly known?: string | undefined;
+  /** The header `Proviso-Feed-Nonce`: up to 64 characters of base64url. */
+  readonly nonce?: string | undefined;
+}
+
 /** An answer to a service, whatever serves it. */
 export interface FeedAnswer {
-  readonly status: 200 | 304 | 503;
+  readonly status: 200 | 304 | 400 | 503;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON; empty with 304. */
   readonly body: string;
@@ -53,6 +62,7 @@ const ADVICE = "a service reads the revocations by a credential derived from its
 const OPTIONS = ["keys", "revocations", "maxAge", "clock"];
 /** Characters; key ids are short. */
 const LONGEST_CREDENTIAL = 2048;
+const NONCE = /^[\w-]{0,64}$/;
 const NOT_KNOWN = `the credential is not of a service of this issuer; ${ADVICE}`;
 
 /** The list as it was last written out. */
@@ -103,19 +113,23 @@ export class RevocationFeed {
    * The list, for a service that is known by now.
    *
    * @param kid - Its key's id, as {@link RevocationFeed.authenticator} returns it.
-   * @param known - The header `If-None-Match`, if there is one.
    */
-  answer(kid: string, known: string | undefined): FeedAnswer {
+  answer(kid: string, { known, nonce = "" }: FeedQuestion = {}): FeedAnswer {
+    if (!NONCE.test(nonce)) {
+      const message = `${NONCE_HEADER} must have 1 to 64 characters of base64url`;
+      return failed(400, "nonce_invalid", message);
+    }
     const now = this.#clock();
     const key = this.#keys().feedKey(kid);
     const { trustedUntil: own = Number.POSITIVE_INFINITY } = this.#revocations;
     const until = Math.min(now + this.#maxAge * 1000, own);
     if (key === undefined || until <= now || this.#revocations.isCurrent(now) !== true) {
-      return unavailable();
+      const message = "the revocation list cannot be relied on at the moment; try again soon";
+      return failed(503, "unavailable", message, { "Retry-After": "5" });
     }
     const trustedUntil = formatTime(until);
     const { version, entries, digest } = this.#list(trustedUntil);
-    const statement = { version, trustedUntil, digest };
+    const statement = { version, trustedUntil, digest, nonce };
     const tag = tagOf(statement);
     const headers = {
       "Cache-Control": "private, no-store",
@@ -154,7 +168,8 @@ export class RevocationFeed {
       return new Response(faultBody(401, code, message), { status: 401, headers });
     }
     const known = request.headers.get("If-None-Match") ?? undefined;
-    const { status, headers, body } = this.answer(found.caller.invoker, known);
+    const nonce = request.headers.get(NONCE_HEADER) ?? undefined;
+    const { status, headers, body } = this.answer(found.caller.invoker, { known, nonce });
     return new Response(body === "" ? null : body, { status, headers });
   }
 
@@ -198,17 +213,14 @@ export function faultBody(code: number, reason: string, message: string): string
   return JSON.stringify({ error: { code, status: reason.toUpperCase(), message } });
 }
 
-function unavailable(): FeedAnswer {
-  const message = "the revocation list cannot be relied on at the moment; try again soon";
-  return {
-    status: 503,
-    headers: {
-      "Cache-Control": "no-store",
-      "Content-Type": "application/json",
-      "Retry-After": "5",
-    },
-    body: faultBody(503, "unavailable", message),
-  };
+function failed(
+  status: 400 | 503,
+  reason: string,
+  message: string,
+  more: Readonly<Record<string, string>> = {},
+): FeedAnswer {
+  const headers = { "Cache-Control": "no-store", "Content-Type": "application/json", ...more };
+  return { status, headers, body: faultBody(status, reason, message) };
 }
 
 function credentialIn(

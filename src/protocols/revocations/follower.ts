@@ -1,3 +1,5 @@
+import { encodeBase64url } from "../../bytes/base64.js";
+import { randomBytes } from "../../bytes/random.js";
 import { ClientError } from "../../client/client-error.js";
 import { safeFetch } from "../../client/fetch.js";
 import type { Keyring } from "../../issuer/keyring.js";
@@ -5,7 +7,7 @@ import type { RevocationEntry } from "../../revocation/entry.js";
 import { RevocationList } from "../../revocation/list.js";
 import type { RevocationQuery, RevocationSource } from "../../revocation/source.js";
 import { type FeedReading, readAnswer } from "./read-answer.js";
-import { feedCredential, type Statement, tagOf } from "./statement.js";
+import { feedCredential, NONCE_HEADER, type Statement, tagOf } from "./statement.js";
 
 /** What a follower asks, and how often; times in seconds. */
 interface FollowerParts {
@@ -137,9 +139,13 @@ export class RevocationFollower implements RevocationSource {
       fetch: ask,
     });
     const known = this.#known;
-    const headers = known === undefined ? {} : { "If-None-Match": tagOf(known) };
+    const nonce = encodeBase64url(randomBytes(16));
+    const headers = {
+      [NONCE_HEADER]: nonce,
+      ...(known === undefined ? {} : { "If-None-Match": tagOf(known) }),
+    };
     const response = await get(url, { headers });
-    const reading = await readAnswer(response, { key, known, origin: url.origin });
+    const reading = await readAnswer(response, { key, known, nonce, origin: url.origin });
     // The clock may have been behind when the last answer came: a later promise is not undone by it.
     this.#take(reading, Math.min(reading.trustedUntil, now + maxAge * 1000), began);
   }

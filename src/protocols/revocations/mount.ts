@@ -7,7 +7,7 @@ import { type AgentLog, failureLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
 import { front, type Mounted, type Place } from "../../http/serve.js";
 import { faultBody, type RevocationFeed } from "./feed.js";
-import { FEED_PATH } from "./statement.js";
+import { FEED_PATH, NONCE_HEADER } from "./statement.js";
 
 /** A feed, and what its requests are logged in. */
 export interface MountRevocationsOptions {
@@ -35,7 +35,8 @@ export function mountRevocations(
     ...{ types: ["application/json"], body: BODY_LIMITS, onFailure: failureLog(log) },
   });
   const send: RequestHandler = (req, res) => {
-    const { status, headers, body } = feed.answer(callerOf(req).invoker, req.get("If-None-Match"));
+    const asked = { known: req.get("If-None-Match"), nonce: req.get(NONCE_HEADER) };
+    const { status, headers, body } = feed.answer(callerOf(req).invoker, asked);
     res.writeHead(status, headers).end(body);
   };
   app.get(FEED_PATH, ...before, send);

@@ -22,6 +22,8 @@ interface ReadingContext {
   readonly key: FeedKey;
   /** The list that is here already, by which the request was conditional. */
   readonly known: Pick<Statement, "version" | "digest"> | undefined;
+  /** Of the question. */
+  readonly nonce: string;
   readonly origin: string;
 }
 
@@ -32,7 +34,7 @@ interface ReadingContext {
  */
 export async function readAnswer(
   response: Response,
-  { key, known, origin }: ReadingContext,
+  { key, known, nonce, origin }: ReadingContext,
 ): Promise<FeedReading> {
   const refuse = (what: string): ClientError =>
     new ClientError("answer_malformed", `the revocation list of ${origin}: ${what}`, origin);
@@ -42,9 +44,11 @@ export async function readAnswer(
   const list = body === undefined ? known : listIn(body);
   if (list === undefined || trustedUntil === undefined) throw refuse("the answer is not of a feed");
   const { version, digest } = list;
-  const statement = { version, digest, trustedUntil: trusted };
+  const statement = { version, digest, trustedUntil: trusted, nonce };
   if (!isMac(response.headers.get(MAC_HEADER), statementMac(key, statement))) {
-    throw refuse("the answer was not made for this service by the issuer that has its key");
+    throw refuse(
+      "the answer was not made for this question of this service by the issuer that has its key",
+    );
   }
   if (body === undefined) return { statement, trustedUntil };
   // Its shape is checked where it is taken over.

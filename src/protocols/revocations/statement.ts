@@ -10,6 +10,9 @@ import type { FeedKey } from "../../issuer/feed-key.js";
 /** Where the feed is, below the issuer's address. */
 export const FEED_PATH = "/revocations";
 
+/** HTTP header of a question: a text that no question had before, so that no earlier answer fits. */
+export const NONCE_HEADER = "Proviso-Feed-Nonce";
+
 /** HTTP header of an answer: by it the service knows the answer for its issuer's. */
 export const MAC_HEADER = "Proviso-Feed-MAC";
 
@@ -26,12 +29,14 @@ export interface Statement {
   readonly trustedUntil: string;
   /** From {@link digestOf}. */
   readonly digest: string;
+  /** What the question had in {@link NONCE_HEADER}; empty if it had none. */
+  readonly nonce: string;
 }
 
 /** What stands in {@link MAC_HEADER}. */
 export function statementMac(key: FeedKey, statement: Statement): Uint8Array {
-  const { version, trustedUntil, digest } = statement;
-  return key.mac(`${version} ${trustedUntil} ${digest}`);
+  const { version, trustedUntil, digest, nonce } = statement;
+  return key.mac(`${version} ${trustedUntil} ${digest} ${nonce}`);
 }
 
 /**

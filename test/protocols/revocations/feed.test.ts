@@ -32,7 +32,8 @@ describe("an answer", () => {
     const set = root.serviceKeys(SERVICE);
     const secret = secretOf(set);
     const credential = `Bearer ${credentialOf(set.keys[0]?.kid ?? "", secret)}`;
-    const answer = await feed.fetch(asked(credential));
+    const nonce = { "Proviso-Feed-Nonce": "n-1" };
+    const answer = await feed.fetch(asked(credential, nonce));
     expect(answer.status).toBe(200);
     expect(answer.headers.get("Cache-Control")).toBe("private, no-store");
     expect(answer.headers.get("Vary")).toBe("Authorization");
@@ -41,15 +42,28 @@ describe("an answer", () => {
     expect(text).toBe(`{"version":1,"trustedUntil":"2030-01-01T00:05:00Z","entries":${entries}}`);
     const digest = createHash("sha256").update(entries).digest("base64url");
     const mac = createHmac("sha256", secret)
-      .update(`proviso-revocation-feed-answer-v1 1 2030-01-01T00:05:00Z ${digest}`)
+      .update(`proviso-revocation-feed-answer-v1 1 2030-01-01T00:05:00Z ${digest} n-1`)
       .digest("base64url");
     expect(answer.headers.get("Proviso-Feed-MAC")).toBe(mac);
     expect(answer.headers.get("ETag")).toBe(`"1-${digest}"`);
 
-    const unchanged = await feed.fetch(asked(credential, { "If-None-Match": `"1-${digest}"` }));
+    const unchanged = await feed.fetch(
+      asked(credential, { ...nonce, "If-None-Match": `"1-${digest}"` }),
+    );
     expect([unchanged.status, await unchanged.text()]).toEqual([304, ""]);
     expect(unchanged.headers.get("Proviso-Trusted-Until")).toBe("2030-01-01T00:05:00Z");
     expect(unchanged.headers.get("Proviso-Feed-MAC")).toBe(mac);
+
+    // Without a nonce the answer fits every question without one; a service asks with one.
+    const unasked = await feed.fetch(asked(credential));
+    expect([unasked.status, unasked.headers.get("Proviso-Feed-MAC") === mac]).toEqual([200, false]);
+    for (const wrong of ["a b", "é", "n".repeat(65)]) {
+      const refused = await feed.fetch(asked(credential, { "Proviso-Feed-Nonce": wrong }));
+      expect([refused.status, await refused.text()]).toEqual([
+        400,
+        expect.stringContaining("NONCE_INVALID"),
+      ]);
+    }
   });
 
   test("says nothing of a list that cannot be relied on, and no more than a copy may", async () => {
