@@ -3,7 +3,6 @@ import type { Authenticator, CallerAuthentication, CallerRequest } from "../../a
 import { readBearer, refused } from "../../auth/bearer.js";
 import { wwwAuthenticate } from "../../auth/challenge.js";
 import { decodeBase64, encodeBase64url } from "../../bytes/base64.js";
-import { canonicalJson } from "../../bytes/json.js";
 import { TokenError } from "../../bytes/token-error.js";
 import { decodeUtf8 } from "../../bytes/utf8.js";
 import { readServiceKeyId, revocableKeyIds } from "../../capability/key-id.js";
@@ -12,12 +11,13 @@ import { formatTime } from "../../caveats/time.js";
 import { Keyring } from "../../issuer/keyring.js";
 import type { RevocationSnapshot } from "../../revocation/list.js";
 import type { RevocationSource } from "../../revocation/source.js";
+import { type WrittenList, writtenList } from "./pages.js";
 import {
   assertMaxAge,
   DEFAULT_MAX_AGE,
-  digestOf,
   MAC_HEADER,
   NONCE_HEADER,
+  PAGE_PARAMETER,
   statementMac,
   TRUST_HEADER,
   tagOf,
@@ -48,11 +48,13 @@ export interface FeedQuestion {
   readonly known?: string | undefined;
   /** The header `Proviso-Feed-Nonce`: up to 64 characters of base64url. */
   readonly nonce?: string | undefined;
+  /** The query's `page`: one page of entries, by its name in an answer that had none. */
+  readonly page?: string | undefined;
 }
 
 /** An answer to a service, whatever serves it. */
 export interface FeedAnswer {
-  readonly status: 200 | 304 | 400 | 503;
+  readonly status: 200 | 304 | 400 | 404 | 503;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON; empty with 304. */
   readonly body: string;
@@ -62,16 +64,9 @@ const ADVICE = "a service reads the revocations by a credential derived from its
 const OPTIONS = ["keys", "revocations", "maxAge", "clock"];
 /** Characters; key ids are short. */
 const LONGEST_CREDENTIAL = 2048;
+const JSON_TYPE = { "Content-Type": "application/json" };
 const NONCE = /^[\w-]{0,64}$/;
 const NOT_KNOWN = `the credential is not of a service of this issuer; ${ADVICE}`;
-
-/** The list as it was last written out. */
-interface Written {
-  readonly version: number;
-  /** Canonical JSON. */
-  readonly entries: string;
-  readonly digest: string;
-}
 
 /** Publishes a revocation list to services. Made by {@link createRevocationFeed}. */
 export class RevocationFeed {
@@ -79,7 +74,9 @@ export class RevocationFeed {
   readonly #revocations: PublishedRevocations;
   readonly #maxAge: number;
   readonly #clock: () => number;
-  #written: Written | undefined;
+  #written: WrittenList | undefined;
+  /** The list before: a service may be reading its pages yet. */
+  #before: WrittenList | undefined;
 
   /** @internal */
   constructor(options: RevocationFeedOptions) {
@@ -110,11 +107,12 @@ export class RevocationFeed {
   }
 
   /**
-   * The list, for a service that is known by now.
+   * The list's index, or a page of it, for a service that is known by now.
    *
    * @param kid - Its key's id, as {@link RevocationFeed.authenticator} returns it.
    */
-  answer(kid: string, { known, nonce = "" }: FeedQuestion = {}): FeedAnswer {
+  answer(kid: string, { known, nonce = "", page }: FeedQuestion = {}): FeedAnswer {
+    if (page !== undefined) return this.#page(page);
     if (!NONCE.test(nonce)) {
       const message = `${NONCE_HEADER} must have 1 to 64 characters of base64url`;
       return failed(400, "nonce_invalid", message);
@@ -128,7 +126,7 @@ export class RevocationFeed {
       return failed(503, "unavailable", message, { "Retry-After": "5" });
     }
     const trustedUntil = formatTime(until);
-    const { version, entries, digest } = this.#list(trustedUntil);
+    const { version, index, digest } = this.#list(trustedUntil);
     const statement = { version, trustedUntil, digest, nonce };
     const tag = tagOf(statement);
     const headers = {
@@ -139,8 +137,24 @@ export class RevocationFeed {
       [MAC_HEADER]: encodeBase64url(statementMac(key, statement)),
     };
     if (known === tag) return { status: 304, headers, body: "" };
-    const body = `{"version":${version},"trustedUntil":"${trustedUntil}","entries":${entries}}`;
-    return { status: 200, headers: { ...headers, "Content-Type": "application/json" }, body };
+    const body = `{"version":${version},"trustedUntil":"${trustedUntil}","pages":${index}}`;
+    return { status: 200, headers: { ...headers, ...JSON_TYPE }, body };
+  }
+
+  #page(name: string): FeedAnswer {
+    const find = (): string | undefined =>
+      this.#written?.pages.get(name) ?? this.#before?.pages.get(name);
+    // The index that names it may be of another process of this issuer.
+    if (find() === undefined) this.#list(formatTime(this.#clock()));
+    const body = find();
+    if (body === undefined) {
+      return failed(
+        404,
+        "not_found",
+        "the list has no such page any more; ask for its index again",
+      );
+    }
+    return { status: 200, headers: { "Cache-Control": "private, no-store", ...JSON_TYPE }, body };
   }
 
   /**
@@ -153,7 +167,7 @@ export class RevocationFeed {
     if (method !== "GET") {
       return new Response(faultBody(405, "method_not_allowed", "only GET is answered"), {
         status: 405,
-        headers: { "Content-Type": "application/json", Allow: "GET" },
+        headers: { ...JSON_TYPE, Allow: "GET" },
       });
     }
     const authorization = request.headers.get("Authorization") ?? undefined;
@@ -163,13 +177,14 @@ export class RevocationFeed {
       const { code, message } = found.denial;
       const headers = {
         ...{ "WWW-Authenticate": challenge, "Cache-Control": "no-store" },
-        "Content-Type": "application/json",
+        ...JSON_TYPE,
       };
       return new Response(faultBody(401, code, message), { status: 401, headers });
     }
     const known = request.headers.get("If-None-Match") ?? undefined;
     const nonce = request.headers.get(NONCE_HEADER) ?? undefined;
-    const { status, headers, body } = this.answer(found.caller.invoker, { known, nonce });
+    const page = new URL(url).searchParams.get(PAGE_PARAMETER) ?? undefined;
+    const { status, headers, body } = this.answer(found.caller.invoker, { known, nonce, page });
     return new Response(body === "" ? null : body, { status, headers });
   }
 
@@ -191,20 +206,12 @@ export class RevocationFeed {
   }
 
   /** Written out once for each version. */
-  #list(trustedUntil: string): Written {
-    const { version } = this.#revocations;
-    if (this.#written?.version === version) return this.#written;
-    const snapshot = this.#revocations.snapshot(trustedUntil);
-    const entries = canonicalJson(
-      // A half of a surrogate pair has no canonical form, and no token has one in its names.
-      snapshot.entries.map((entry) => ({
-        ...entry,
-        id: entry.id.toWellFormed(),
-        ...(entry.reason === undefined ? {} : { reason: entry.reason.toWellFormed() }),
-      })),
-    );
-    this.#written = { version: snapshot.version, entries, digest: digestOf(entries) };
-    return this.#written;
+  #list(trustedUntil: string): WrittenList {
+    if (this.#written?.version === this.#revocations.version) return this.#written;
+    const written = writtenList(this.#revocations.snapshot(trustedUntil), this.#written);
+    this.#before = this.#written;
+    this.#written = written;
+    return written;
   }
 }
 
@@ -214,12 +221,12 @@ export function faultBody(code: number, reason: string, message: string): string
 }
 
 function failed(
-  status: 400 | 503,
+  status: 400 | 404 | 503,
   reason: string,
   message: string,
   more: Readonly<Record<string, string>> = {},
 ): FeedAnswer {
-  const headers = { "Cache-Control": "no-store", "Content-Type": "application/json", ...more };
+  const headers = { "Cache-Control": "no-store", ...JSON_TYPE, ...more };
   return { status, headers, body: faultBody(status, reason, message) };
 }
 

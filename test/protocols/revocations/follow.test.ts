@@ -92,8 +92,9 @@ describe("an answer that its issuer did not make for this service", () => {
         for (const [name, value] of Object.entries(more)) headers.set(name, value);
         return Response.json({ ...body, ...change }, { headers });
       };
-    const forged: readonly [string, NonNullable<typeof made.between>, string][] = [
-      ["with no entry", answer({ entries: [] }), FORGED],
+    const forged: [string, NonNullable<typeof made.between>, string][] = [
+      ["with no page", answer({ pages: [] }), FORGED],
+      ["with names that are none", answer({ pages: ["\ud800"] }), "not of a feed"],
       ["with another version", answer({ version: 9 }), FORGED],
       ["with a later end", answer({}, { "Proviso-Trusted-Until": "2031-01-01T00:00:00Z" }), FORGED],
       ["without a MAC", answer({}, { "Proviso-Feed-MAC": "" }), FORGED],
@@ -108,6 +109,14 @@ describe("an answer that its issuer did not make for this service", () => {
         "no",
       ],
     ];
+    const page = (text: string): NonNullable<typeof made.between> => {
+      return (request) =>
+        request.url.includes("?page=") ? new Response(text) : feed.fetch(request);
+    };
+    forged.push(
+      ["with a page of its own", page("[]"), "a page is not the one that was asked for"],
+      ["with a page that is no JSON", page("<p>"), "not with JSON"],
+    );
     for (const [about, respond, message] of forged) {
       made.between = respond;
       expect(await problemOf(follower.refresh()), about).toContain(message);
@@ -152,11 +161,13 @@ describe("an answer that its issuer did not make for this service", () => {
     list.add({ kind: "key", id: "key_1", at: AT });
     await follower.refresh();
     await follower.refresh();
-    expect(made.answers.map(({ status }) => status)).toEqual([200, 200, 304]);
+    expect(made.answers.map(({ status }) => status)).toEqual([200, 200, 200, 304]);
     // Each of them is its issuer's own, and the issuer trusts it for longer than the service does.
     made.now += 2 * MINUTE;
     const { age } = follower;
-    for (const earlier of [...made.answers]) {
+    const indexes = made.answers.filter(({ headers }) => headers.has("Proviso-Feed-MAC"));
+    expect(indexes).toHaveLength(3);
+    for (const earlier of indexes) {
       made.between = () => earlier.clone();
       expect(await problemOf(follower.refresh())).toContain(FORGED);
       expect(follower.isCurrent(made.now)).toBe(false);
@@ -175,8 +186,82 @@ describe("an answer that its issuer did not make for this service", () => {
     });
     made.between = (request) => restored.fetch(request);
     const problem = await problemOf(made.follower.refresh());
-    expect(problem).toContain("version 0 of its list, which is older");
+    expect(problem).toContain("version 0 is older than 1, the one known here");
     expect(made.follower.size).toBe(1);
+    made.follower.close();
+  });
+});
+
+describe("a list of many pages", () => {
+  const LINKS = 160_000;
+  const until = "2031-01-01T00:00:00Z";
+  const entries = Array.from({ length: LINKS }, (_, at) => {
+    const id = `rv_${Buffer.from(new Uint32Array([at, 0, 0, 7]).buffer).toString("base64url")}`;
+    return { kind: "link", id, at: AT, until } as const;
+  });
+
+  test("is read whole, and then what is new", async () => {
+    const made = pair({ list: createRevocationList({ version: 1, entries }) });
+    await made.follower.refresh();
+    const read = made.answers.map(async (answer) => (await answer.arrayBuffer()).byteLength);
+    const sizes = await Promise.all(read);
+    // More than a service takes in one answer.
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(16 * 1024 * 1024);
+    expect(Math.max(...sizes)).toBeLessThan(5 * 1024 * 1024);
+    expect([made.follower.size, made.follower.version]).toEqual([LINKS, 1]);
+    const links = [entries[0], entries[LINKS - 1]].map((entry) => entry?.id ?? "");
+    const query = { links, capability: "", keys: ["key_1"], issued: NOW };
+    expect(made.follower.find(query)).toHaveLength(2);
+
+    const before = made.requests.length;
+    made.list.add({ kind: "key", id: "key_1", at: "2030-01-01T00:00:01Z" });
+    await made.follower.refresh();
+    expect(made.requests.length - before).toBe(2);
+    expect(made.follower.find(query)).toHaveLength(3);
+    expect(made.follower.size).toBe(LINKS + 1);
+    made.follower.close();
+  });
+
+  test("is read further where one page failed", async () => {
+    const some = entries.slice(0, 120_000);
+    const made = pair({ list: createRevocationList({ version: 1, entries: some }) });
+    let asked = 0;
+    made.between = (request) => {
+      const isPage = request.url.includes("?page=");
+      if (isPage) asked++;
+      return isPage && asked === 3 ? new Response(null, { status: 500 }) : made.feed.fetch(request);
+    };
+    expect(await problemOf(made.follower.refresh())).not.toBe("none");
+    expect([made.follower.size, made.follower.isCurrent(NOW)]).toEqual([0, false]);
+    const pages = asked;
+    await made.follower.refresh();
+    expect(made.follower.size).toBe(some.length);
+    // Two were there already, and the one that failed is asked again.
+    const whole = JSON.parse((await made.answers[0]?.text()) ?? "").pages.length;
+    expect([pages, asked]).toEqual([3, whole + 1]);
+    made.follower.close();
+  });
+
+  test("is asked for anew where it has changed meanwhile, three times in all", async () => {
+    const made = pair();
+    await made.follower.refresh();
+    let added = 0;
+    made.between = async (request) => {
+      if (!request.url.includes("?page=")) {
+        made.list.add({ kind: "key", id: `key_${added++}`, at: AT });
+        return made.feed.fetch(request);
+      }
+      return Response.json({ error: { code: 404, message: "gone" } }, { status: 404 });
+    };
+    const requests = made.requests.length;
+    expect(await problemOf(made.follower.refresh())).toContain(
+      "changes faster than it can be read",
+    );
+    expect(made.requests.length - requests).toBe(6);
+    expect(made.follower.size).toBe(0);
+    made.between = undefined;
+    await made.follower.refresh();
+    expect(made.follower.size).toBe(3);
     made.follower.close();
   });
 });
