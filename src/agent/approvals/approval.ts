@@ -25,8 +25,8 @@ export interface AskedGrant {
 export type ApprovalKind = "agent-grants" | "agent-claim" | "capabilities";
 
 /**
- * What an approval is about. An approval is bound to the digest of all of it (`digestOf`), and covers
- * what is asked and anything narrower.
+ * What an approval is about. An approval is bound to the digest of all of it and of its rule (`digestOf`),
+ * and covers what is asked and anything narrower.
  */
 export interface ApprovalSubject {
   /**
@@ -85,7 +85,7 @@ export interface ApprovalDecision {
 /** An approval, decided or not. */
 export interface Approval {
   readonly id: string;
-  /** SHA-256 of the subject's canonical JSON, base64url: what approvers saw and decided about. */
+  /** From `digestOf`, of subject and rule: what approvers saw and decided about. */
   readonly digest: string;
   readonly subject: ApprovalSubject;
   readonly state: ApprovalState;

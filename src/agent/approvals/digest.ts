@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { canonicalJson, type Json } from "../../bytes/json.js";
-import type { ApprovalSubject } from "./approval.js";
+import type { Approval } from "./approval.js";
 
 /**
- * What an approval is bound to: SHA-256 of the subject's canonical JSON (RFC 8785), as base64url.
+ * What an approval is bound to: SHA-256 of the canonical JSON (RFC 8785) of its subject and its rule, as base64url.
  *
  * @throws TypeError if it holds what has no such form, such as a lone surrogate.
  */
-export function digestOf(subject: ApprovalSubject): string {
-  return digestOfJson(subject);
+export function digestOf({ subject, rule }: Pick<Approval, "subject" | "rule">): string {
+  return digestOfJson({ rule, subject });
 }
 
 /** SHA-256 of a value's canonical JSON, as base64url; members that are undefined are left out. */

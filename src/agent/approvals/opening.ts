@@ -61,11 +61,15 @@ export class ApprovalOpening {
       throw new TypeError(`lifetime: must be 1 to ${MAX_LIFETIME} whole seconds`);
     }
     const now = this.#clock();
-    const digest = digestOf(subject);
+    const digest = digestOf(request);
     const [known] = await draft.approvals.find({ request: subject.request, limit: 1 });
     if (known !== undefined) {
       if (known.digest === digest) return this.reopened(draft, known);
-      throw new RequestReusedError("another request has been made under this id");
+      throw new RequestReusedError(
+        known.digest === digestOf({ subject, rule: known.rule })
+          ? "other people approve this request now than when it was made under this id"
+          : "another request has been made under this id",
+      );
     }
     const approval: Approval = {
       ...{ id: `approval_${encodeBase64url(this.#random(16))}`, digest, subject, state: "pending" },
