@@ -1,5 +1,6 @@
 import type { RegistryDraft } from "../registry/registry-store.js";
 import type { Approval, ApprovalKind } from "./approval.js";
+import type { Actor } from "./approval-events.js";
 
 /** What becomes of an approval of one kind once it is settled, in the same change. */
 export interface ApprovalEffect {
@@ -12,8 +13,15 @@ export interface ApprovalEffect {
   /**
    * @param settled - Approved, denied, expired or cancelled.
    * @param facts - What `prepare` gave; `undefined` unless it is approved.
+   * @param by - Who settled it; of no one where its time is over.
    */
-  apply(draft: RegistryDraft, settled: Approval, now: number, facts: unknown): Promise<void>;
+  apply(
+    draft: RegistryDraft,
+    settled: Approval,
+    now: number,
+    facts: unknown,
+    by: Actor,
+  ): Promise<void>;
 }
 
 /** By kind; without one, an approval waits to be collected. */

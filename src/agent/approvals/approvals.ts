@@ -159,7 +159,7 @@ export class Approvals {
     const approval = settled(decided, effect !== undefined, now);
     await draft.put("approvals", approval);
     draft.note(approvalEvent(decided, changeOf(decided), now, by));
-    if (decided.state !== "pending") await effect?.apply(draft, decided, now, facts);
+    if (decided.state !== "pending") await effect?.apply(draft, decided, now, facts, by);
     return { ok: true, approval };
   }
 

@@ -75,7 +75,7 @@ async function reactivate(
   for (const approval of await draft.approvals.find({ agent: agent.id, state: "pending" })) {
     await context.approvals.cancelIn(draft, approval, { agent: agent.id });
   }
-  await endGrants(draft, agent, RESET, now, context);
+  await endGrants(draft, agent, { reason: RESET, by: {}, now }, context);
   const wanted = readAsked(
     defaultsOf(host, context).map((name) => ({ name })),
     context,
@@ -107,7 +107,7 @@ async function reactivate(
   draft.note(
     registryEvent("agent.reactivated", now, { record: agent.id, agent: agent.id, principal }),
   );
-  for (const grant of grants) await keepGrant(draft, grant, principal, now);
+  for (const grant of grants) await keepGrant(draft, grant, { principal }, now);
   return { host, agent: after, grants, ...opened };
 }
 

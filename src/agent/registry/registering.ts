@@ -156,7 +156,7 @@ async function grantAll(
   await draft.put("agents", agent);
   const about = { record: agent.id, agent: agent.id, principal: host.principal, purpose };
   draft.note(registryEvent("agent.registered", now, about));
-  for (const grant of grants) await keepGrant(draft, grant, host.principal, now);
+  for (const grant of grants) await keepGrant(draft, grant, { principal: host.principal }, now);
   return { host, agent, grants, ...opened };
 }
 

@@ -132,12 +132,15 @@ export class Registry {
   /**
    * Makes a host for a user: active with a key; else the one that gives the enrolment token, which is shown
    * once, gives the key. What calls this with a key has seen a signature under it.
+   *
+   * @param asked - `operator` where an operator of this installation makes it in the user's place.
    */
   createHost(asked: {
     readonly principal: string;
     readonly name?: string | undefined;
     readonly key?: { readonly key: JsonObject; readonly thumbprint: string } | undefined;
     readonly defaults?: readonly string[] | undefined;
+    readonly operator?: boolean | undefined;
   }): Promise<Outcome<{ readonly host: HostRecord; readonly enrolmentToken?: string }>> {
     return createHost(asked, this.#context);
   }

@@ -112,7 +112,7 @@ async function requested(
     const own =
       grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant;
     made[at] = own;
-    await keepGrant(draft, own, principal, now);
+    await keepGrant(draft, own, { principal }, now);
   }
   const covering = [...live, ...waiting].filter((grant) =>
     wanted.some((one) => coversWanted(grant, one, now)),
