@@ -3,6 +3,7 @@ import { outcomeOf } from "./answering.js";
 import { readAsked } from "./asking.js";
 import { registryEvent } from "./events.js";
 import { everyRecord } from "./every-record.js";
+import { forgetGrants } from "./forgetting.js";
 import { newGrant, permittedOf, principalOfAgent, RESET, standingOf } from "./granting.js";
 import { defaultsOf } from "./hosts.js";
 import { activated, keepGrant } from "./keeping.js";
@@ -76,6 +77,7 @@ async function reactivate(
     await context.approvals.cancelIn(draft, approval, { agent: agent.id });
   }
   await endGrants(draft, agent, { reason: RESET, by: {}, now }, context);
+  await forgetGrants(draft, await everyRecord(draft.grants, { agent: agent.id }), now);
   const wanted = readAsked(
     defaultsOf(host, context).map((name) => ({ name })),
     context,

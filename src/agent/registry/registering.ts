@@ -3,6 +3,7 @@ import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } fr
 import { checkTexts, readAsked, type Wanted } from "./asking.js";
 import { registryEvent } from "./events.js";
 import { everyRecord } from "./every-record.js";
+import { forgetAgents } from "./forgetting.js";
 import { autonomousPrincipal, newGrant, newId, permittedOf, standingOf } from "./granting.js";
 import { defaultsOf, hostFor } from "./hosts.js";
 import { activated, keepGrant } from "./keeping.js";
@@ -168,6 +169,7 @@ async function agentWithKey(
   context: RegistryContext,
 ): Promise<AgentRecord | undefined> {
   const agents = await everyRecord(draft.agents, { host: host.id });
+  await forgetAgents(draft, agents);
   const live = agents
     .map((agent) => seenAgent(agent, context))
     .filter(({ status }) => status !== "revoked");

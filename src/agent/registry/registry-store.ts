@@ -85,6 +85,8 @@ export interface RegistryDraft extends RegistryView {
    * a record puts that too, though it is the same: then no other change of it can come between.
    */
   put<Kind extends keyof RegistryKinds>(kind: Kind, record: RegistryKinds[Kind]): Promise<void>;
+  /** Removes a record that was read in this draft. */
+  remove<Kind extends keyof RegistryKinds>(kind: Kind, record: RegistryKinds[Kind]): Promise<void>;
   /** Writes an event into the ledger with everything else. */
   note(event: LedgerEvent): void;
 }

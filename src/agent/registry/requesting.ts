@@ -1,6 +1,7 @@
 import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
 import { checkTexts, readAsked, type Wanted } from "./asking.js";
 import { everyRecord } from "./every-record.js";
+import { forgetGrants } from "./forgetting.js";
 import {
   coversWanted,
   endedNames,
@@ -117,6 +118,9 @@ async function requested(
   const covering = [...live, ...waiting].filter((grant) =>
     wanted.some((one) => coversWanted(grant, one, now)),
   );
+  // One that was denied at once may have taken the place of another.
+  const others = all.filter(({ id: old }) => !made.some((grant) => grant.id === old));
+  await forgetGrants(draft, others, now);
   const answer = { host, agent, grants: [...covering, ...made], ...(opened ?? {}) };
   await keepAnswer(draft, repeat, answer, context);
   return answer;
