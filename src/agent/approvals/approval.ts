@@ -66,7 +66,7 @@ export type ApprovalState = "pending" | "approved" | "used" | "denied" | "expire
  * Who approves, and how many of them must: one denial denies. Where the subject names no principal yet, the
  * user that the asker names, or that enters the user code, must approve, and the approvers of the rule besides.
  */
-export type ApprovalRule = GrantApproval;
+export type ApprovalRule = Omit<GrantApproval, "lifetime">;
 
 /** What one approver decided. */
 export interface ApprovalDecision {

@@ -1,5 +1,5 @@
-import type { ApprovalKind, ApprovalRule, AskedGrant } from "../approvals/approval.js";
-import { areApart, oneRule } from "../approvals/one-rule.js";
+import type { ApprovalKind, AskedGrant } from "../approvals/approval.js";
+import { areApart, oneRule, type RuleInTime } from "../approvals/one-rule.js";
 import type { OpenedApproval } from "../approvals/opening.js";
 import { everyRecord } from "./every-record.js";
 import { newId } from "./granting.js";
@@ -60,9 +60,8 @@ export async function openApproval(
       ...(bindingMessage === undefined ? {} : { bindingMessage }),
       lifetime: settings.lifetimes.grant,
     },
-    rule: ruleOf(grants, context),
+    ...ruleOf(grants, context),
     method: (principal ?? hintedUser) === undefined ? "user_code" : method,
-    lifetime: settings.lifetimes.approval,
   });
 }
 
@@ -70,14 +69,12 @@ export async function openApproval(
 function ruleOf(
   grants: readonly AgentGrant[],
   { settings, terms }: Pick<RegistryContext, "settings" | "terms">,
-): ApprovalRule {
+): RuleInTime {
   const rule = oneRule(
-    grants.map(({ capability: name }) => ({
-      name,
-      rule: terms?.get(name)?.approval ?? settings.approval,
-    })),
+    grants.map(({ capability: name }) => ({ name, approval: terms?.get(name)?.approval })),
+    { rule: settings.approval, lifetime: settings.lifetimes.approval },
   );
-  if (!areApart(rule)) return rule ?? settings.approval;
+  if (!areApart(rule)) return rule;
   const message = `capabilities: different people approve "${rule[0]}" and "${rule[1]}"; ask for them apart`;
   return leave("invalid_request", message, { path: "capabilities" });
 }
