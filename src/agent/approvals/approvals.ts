@@ -1,7 +1,8 @@
 import { randomBytes } from "../../bytes/random.js";
 import { newCapabilityId } from "../../capability/mint.js";
 import { assertMembers } from "../../caveats/known-members.js";
-import type { RegistryDraft, RegistryStore, RegistryView } from "../registry/registry-store.js";
+import { everyRecord } from "../registry/every-record.js";
+import { MAX_FOUND, type RegistryDraft, type RegistryStore } from "../registry/registry-store.js";
 import type { Approval, ApprovalState } from "./approval.js";
 import type { ApprovalEffect, ApprovalEffects } from "./approval-effects.js";
 import { type Actor, approvalEvent } from "./approval-events.js";
@@ -198,7 +199,7 @@ export class Approvals {
   async waitingFor(principal: string): Promise<readonly Approval[]> {
     const query = { approver: principal, state: "pending" } as const;
     // Every page: those whose time is over are pending until they are looked at, and may be many.
-    const found = await this.#store.read((view) => everyOne(view, query));
+    const found = await this.#store.read((view) => everyRecord(view.approvals, query));
     return found.filter(
       (one) =>
         one.expires > this.#clock() &&
@@ -212,7 +213,7 @@ export class Approvals {
    *
    * @param among - Of how many of the last requests: 1 to 1,000; 1,000 unless given.
    */
-  async history(principal: string, among: number = PAGE): Promise<readonly Approval[]> {
+  async history(principal: string, among: number = MAX_FOUND): Promise<readonly Approval[]> {
     const query = { approver: principal, latestFirst: true, limit: among };
     const found = [...(await this.#store.read((view) => view.approvals.find(query)))];
     const now = this.#clock();
@@ -316,18 +317,5 @@ function unknown(): DecisionRefusal {
   return { ok: false, code: "approval_unknown", message: "there is no such approval" };
 }
 
-async function everyOne(
-  view: RegistryView,
-  query: { readonly approver: string; readonly state?: ApprovalState },
-): Promise<Approval[]> {
-  const all: Approval[] = [];
-  for (let after: string | undefined; ; after = all.at(-1)?.id) {
-    const page = await view.approvals.find({ ...query, ...(after === undefined ? {} : { after }) });
-    all.push(...page);
-    if (page.length < PAGE) return all;
-  }
-}
-
-const PAGE = 1000;
 /** Approvals that are read at once, to be settled one by one. */
 const AT_ONCE = 100;

@@ -1,14 +1,16 @@
 import type { ApprovalKind, AskedGrant } from "../approvals/approval.js";
 import { areApart, oneRule, type RuleInTime } from "../approvals/one-rule.js";
 import type { OpenedApproval } from "../approvals/opening.js";
+import type { LedgerEvent } from "../ledger.js";
 import { everyRecord } from "./every-record.js";
 import { newId } from "./granting.js";
+import { keepGrant } from "./keeping.js";
 import { seenAgent } from "./looking.js";
-import { leave } from "./outcomes.js";
+import { type AgentAnswer, leave } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
-import type { AskingOptions } from "./requests.js";
+import type { AskedAnswer, AskingOptions } from "./requests.js";
 
 /** What is to be approved. */
 export interface Opening {
@@ -63,6 +65,36 @@ export async function openApproval(
     ...ruleOf(grants, context),
     method: (principal ?? hintedUser) === undefined ? "user_code" : method,
   });
+}
+
+/**
+ * Keeps an agent and what it was granted or waits for, with the approval that it waits for.
+ *
+ * @param options - How to ask for the approval; `undefined` where the agent needs none.
+ * @param event - What the ledger says of the agent, with its principal.
+ */
+export async function keepAnswered(
+  draft: RegistryDraft,
+  { host, agent, grants: made }: AgentAnswer,
+  options: AskingOptions | undefined,
+  event: LedgerEvent,
+  context: RegistryContext,
+): Promise<AskedAnswer> {
+  const grants = made.filter(({ status }) => status === "pending");
+  const opening = { kind: "agent-grants", host, agent, grants } as const;
+  const opened: Partial<OpenedApproval> =
+    options === undefined ? {} : await openApproval(draft, { ...opening, options }, context);
+  const kept = made.map((grant) => waitingFor(opened.approval?.id, grant));
+  await draft.put("agents", agent);
+  draft.note(event);
+  const { principal } = event;
+  for (const grant of kept) await keepGrant(draft, grant, { principal }, context.clock());
+  return { host, agent, grants: kept, ...opened };
+}
+
+/** A grant with the approval that it waits for, if it does. */
+export function waitingFor(approval: string | undefined, grant: AgentGrant): AgentGrant {
+  return grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant;
 }
 
 /** The one rule by which all that is asked for is approved. */

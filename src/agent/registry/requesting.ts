@@ -13,10 +13,10 @@ import {
 } from "./granting.js";
 import { defaultsOf } from "./hosts.js";
 import { keepGrant } from "./keeping.js";
-import { expireApprovalsOf, seenAgent } from "./looking.js";
-import { openApproval } from "./opening.js";
+import { expireApprovalsOf, type HostedAgent, hostedAgent, seenAgent } from "./looking.js";
+import { openApproval, waitingFor } from "./opening.js";
 import { leave, type Outcome, type RegistryCode } from "./outcomes.js";
-import type { AgentGrant, AgentRecord, AgentStatus, HostRecord } from "./records.js";
+import type { AgentGrant, AgentStatus } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 import type { AskedAnswer, GrantRequest } from "./requests.js";
@@ -39,11 +39,8 @@ export async function requestGrants(
     await expireApprovalsOf(id, context);
     for (;;) {
       const principal = await context.store.read(async (view) => {
-        const agent = await view.agents.get(id);
-        const host = agent === undefined ? undefined : await view.hosts.get(agent.host);
-        return agent === undefined || host === undefined
-          ? undefined
-          : principalOfAgent(agent, host);
+        const found = await hostedAgent(view, id);
+        return found === undefined ? undefined : principalOfAgent(found.agent, found.host);
       });
       const terms = wanted.map(({ term }) => term);
       const permitted = await permittedOf(principal, id, terms, context);
@@ -110,8 +107,7 @@ async function requested(
         );
   const approval = opened?.approval.id;
   for (const [at, grant] of made.entries()) {
-    const own =
-      grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant;
+    const own = waitingFor(approval, grant);
     made[at] = own;
     await keepGrant(draft, own, { principal }, now);
   }
@@ -173,14 +169,12 @@ export async function livingAgent(
   draft: RegistryDraft,
   id: string,
   context: RegistryContext,
-): Promise<{ readonly agent: AgentRecord; readonly host: HostRecord }> {
-  const kept = await draft.agents.get(id);
-  const host = kept === undefined ? undefined : await draft.hosts.get(kept.host);
-  if (kept === undefined || host === undefined) {
-    return leave("agent_not_found", "there is no such agent");
-  }
+): Promise<HostedAgent> {
+  const found = await hostedAgent(draft, id);
+  if (found === undefined) return leave("agent_not_found", "there is no such agent");
+  const { host } = found;
   if (host.status === "revoked") leave("host_revoked", "the agent's host has been revoked");
-  const agent = seenAgent(kept, context);
+  const agent = seenAgent(found.agent, context);
   if (agent.status !== "active") refuseStatus(agent.status);
   if (host.status !== "active")
     leave("host_pending", "the agent's host waits for a user's approval");

@@ -2,6 +2,7 @@ import type { Actor } from "../approvals/approval-events.js";
 import { outcomeOf } from "./answering.js";
 import { registryEvent } from "./events.js";
 import { everyRecord } from "./every-record.js";
+import { type HostedAgent, hostedAgent } from "./looking.js";
 import { type AgentAnswer, leave, type Outcome } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
@@ -147,14 +148,11 @@ export async function ownedAgent(
   draft: RegistryDraft,
   id: string,
   by: Actor,
-): Promise<{ readonly agent: AgentRecord; readonly host: HostRecord }> {
-  const agent = await draft.agents.get(id);
-  const host = agent === undefined ? undefined : await draft.hosts.get(agent.host);
-  if (agent === undefined || host === undefined) {
-    return leave("agent_not_found", "there is no such agent");
-  }
-  assertOwner(host, agent, by);
-  return { agent, host };
+): Promise<HostedAgent> {
+  const found = await hostedAgent(draft, id);
+  if (found === undefined) return leave("agent_not_found", "there is no such agent");
+  assertOwner(found.host, found.agent, by);
+  return found;
 }
 
 function assertOwner(host: HostRecord, agent: AgentRecord | undefined, by: Actor): void {

@@ -6,7 +6,7 @@ import { registryEvent } from "./events.js";
 import { everyRecord } from "./every-record.js";
 import { endOf, isLive, LATE, POLICY_DENIES, permittedOf } from "./granting.js";
 import { activated, keepGrant } from "./keeping.js";
-import { seenAgent } from "./looking.js";
+import { hostedAgent, seenAgent } from "./looking.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
@@ -53,10 +53,10 @@ async function activate(
   const { subject } = settled;
   const principal = principalOf(settled);
   const { operator } = by;
-  const kept = await draft.agents.get(subject.agent.id);
-  const host = kept === undefined ? undefined : await draft.hosts.get(kept.host);
-  if (kept === undefined || host === undefined || principal === undefined) return;
-  const agent = seenAgent(kept, context);
+  const found = await hostedAgent(draft, subject.agent.id);
+  if (found === undefined || principal === undefined) return;
+  const { host } = found;
+  const agent = seenAgent(found.agent, context);
   const gone =
     host.status === "revoked" || !["pending", "active", "expired"].includes(agent.status);
   const taken = host.principal !== undefined && host.principal !== principal;
@@ -164,10 +164,9 @@ function claimEffect(context: Context): ApprovalEffect {
     prepare: async () => undefined,
     async apply(draft, settled, now, _facts, by) {
       const principal = principalOf(settled);
-      const agent = await draft.agents.get(settled.subject.agent.id);
-      const host = agent === undefined ? undefined : await draft.hosts.get(agent.host);
-      if (settled.state !== "approved" || principal === undefined) return;
-      if (agent === undefined || host === undefined) return;
+      const found = await hostedAgent(draft, settled.subject.agent.id);
+      if (settled.state !== "approved" || principal === undefined || found === undefined) return;
+      const { agent, host } = found;
       const other = host.principal !== undefined && host.principal !== principal;
       if (agent.status !== "active" || host.status === "revoked" || other) return;
       await link(draft, host, principal, { by, now }, context);
