@@ -29,7 +29,7 @@ export interface PublishedRevocations extends RevocationSource {
   readonly version: number;
   /** Until when it may itself be relied on, in milliseconds since 1970; absent or `Infinity` for good. */
   readonly trustedUntil?: number;
-  snapshot(trustedUntil: string): RevocationSnapshot;
+  snapshot(trustedUntil: string): RevocationSnapshot | Promise<RevocationSnapshot>;
 }
 
 export interface RevocationFeedOptions {
@@ -74,7 +74,8 @@ export class RevocationFeed {
   readonly #revocations: PublishedRevocations;
   readonly #maxAge: number;
   readonly #clock: () => number;
-  #written: WrittenList | undefined;
+  /** The last one; while it is being written, all that ask wait for it. */
+  #written: { readonly version: number; readonly list: Promise<WrittenList> } | undefined;
   /** The list before: a service may be reading its pages yet. */
   #before: WrittenList | undefined;
 
@@ -110,8 +111,9 @@ export class RevocationFeed {
    * The list's index, or a page of it, for a service that is known by now.
    *
    * @param kid - Its key's id, as {@link RevocationFeed.authenticator} returns it.
+   * @throws Error whatever the list's `snapshot` rejects with, such as a StorageError.
    */
-  answer(kid: string, { known, nonce = "", page }: FeedQuestion = {}): FeedAnswer {
+  async answer(kid: string, { known, nonce = "", page }: FeedQuestion = {}): Promise<FeedAnswer> {
     if (page !== undefined) return this.#page(page);
     if (!NONCE.test(nonce)) {
       const message = `${NONCE_HEADER} must have 1 to 64 characters of base64url`;
@@ -126,7 +128,7 @@ export class RevocationFeed {
       return failed(503, "unavailable", message, { "Retry-After": "5" });
     }
     const trustedUntil = formatTime(until);
-    const { version, index, digest } = this.#list(trustedUntil);
+    const { version, index, digest } = await this.#list(trustedUntil);
     const statement = { version, trustedUntil, digest, nonce };
     const tag = tagOf(statement);
     const headers = {
@@ -141,12 +143,10 @@ export class RevocationFeed {
     return { status: 200, headers: { ...headers, ...JSON_TYPE }, body };
   }
 
-  #page(name: string): FeedAnswer {
-    const find = (): string | undefined =>
-      this.#written?.pages.get(name) ?? this.#before?.pages.get(name);
-    // The index that names it may be of another process of this issuer.
-    if (find() === undefined) this.#list(formatTime(this.#clock()));
-    const body = find();
+  async #page(name: string): Promise<FeedAnswer> {
+    // The index that names it may be of another process of this issuer, with changes not written here yet.
+    if ((await this.#pageNamed(name)) === undefined) await this.#list(formatTime(this.#clock()));
+    const body = await this.#pageNamed(name);
     if (body === undefined) {
       return failed(
         404,
@@ -157,9 +157,16 @@ export class RevocationFeed {
     return { status: 200, headers: { "Cache-Control": "private, no-store", ...JSON_TYPE }, body };
   }
 
+  async #pageNamed(name: string): Promise<string | undefined> {
+    const written = await this.#written?.list.catch(() => undefined);
+    return written?.pages.get(name) ?? this.#before?.pages.get(name);
+  }
+
   /**
    * Answers a request of Fetch's, for a server of one's own: `GET` of any path. It counts no requests and
    * reads no body.
+   *
+   * @throws Error as {@link RevocationFeed.answer} does.
    */
   async fetch(request: Request): Promise<Response> {
     const { authenticator } = this;
@@ -184,7 +191,11 @@ export class RevocationFeed {
     const known = request.headers.get("If-None-Match") ?? undefined;
     const nonce = request.headers.get(NONCE_HEADER) ?? undefined;
     const page = new URL(url).searchParams.get(PAGE_PARAMETER) ?? undefined;
-    const { status, headers, body } = this.answer(found.caller.invoker, { known, nonce, page });
+    const { status, headers, body } = await this.answer(found.caller.invoker, {
+      known,
+      nonce,
+      page,
+    });
     return new Response(body === "" ? null : body, { status, headers });
   }
 
@@ -206,12 +217,24 @@ export class RevocationFeed {
   }
 
   /** Written out once for each version. */
-  #list(trustedUntil: string): WrittenList {
-    if (this.#written?.version === this.#revocations.version) return this.#written;
-    const written = writtenList(this.#revocations.snapshot(trustedUntil), this.#written);
-    this.#before = this.#written;
-    this.#written = written;
-    return written;
+  async #list(trustedUntil: string): Promise<WrittenList> {
+    const { version } = this.#revocations;
+    if (this.#written?.version !== version) {
+      this.#written = { version, list: this.#write(trustedUntil, this.#written?.list) };
+    }
+    const { list } = this.#written;
+    try {
+      return await list;
+    } catch (error) {
+      // The next one that asks tries again.
+      if (this.#written?.list === list) this.#written = undefined;
+      throw error;
+    }
+  }
+
+  async #write(trustedUntil: string, last: Promise<WrittenList> | undefined): Promise<WrittenList> {
+    this.#before = (await last?.catch(() => undefined)) ?? this.#before;
+    return writtenList(await this.#revocations.snapshot(trustedUntil), this.#before);
   }
 }
 

@@ -34,8 +34,8 @@ export function mountRevocations(
     ...{ authenticator: feed.authenticator, limited: rateLimiter(RATE), isDraining, answer },
     ...{ types: ["application/json"], body: BODY_LIMITS, onFailure: failureLog(log) },
   });
-  const send: RequestHandler = (req, res) => {
-    const { status, headers, body } = feed.answer(callerOf(req).invoker, {
+  const send: RequestHandler = async (req, res) => {
+    const { status, headers, body } = await feed.answer(callerOf(req).invoker, {
       known: req.get("If-None-Match"),
       nonce: req.get(NONCE_HEADER),
       page: new URL(req.originalUrl, url).searchParams.get(PAGE_PARAMETER) ?? undefined,

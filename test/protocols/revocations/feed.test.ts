@@ -98,6 +98,34 @@ describe("an answer", () => {
     expect(unknown.status).toBe(401);
   });
 
+  test("waits for a list that is read from elsewhere, once for all that ask, and again if that fails", async () => {
+    const keys = createKeyring();
+    const list = createRevocationList();
+    list.add({ kind: "key", id: "key_1", at: AT });
+    let reads = 0;
+    const feed = createRevocationFeed({
+      ...{ keys, clock: () => NOW },
+      revocations: {
+        version: 1,
+        find: (query) => list.find(query),
+        isCurrent: () => true,
+        async snapshot(trustedUntil) {
+          reads++;
+          if (reads === 1) throw new Error("the disk is gone");
+          return list.snapshot(trustedUntil);
+        },
+      },
+    });
+    const set = keys.serviceKeys(SERVICE);
+    const credential = `Bearer ${credentialOf(set.keys[0]?.kid ?? "", secretOf(set))}`;
+    const ask = () => feed.fetch(asked(credential));
+    const failures = await Promise.allSettled([ask(), ask()]);
+    expect(failures.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    const answers = await Promise.all([ask(), ask()]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(reads).toBe(2);
+  });
+
   test("says nothing of a list that cannot be relied on, and no more than a copy may", async () => {
     const keys = createKeyring();
     const original = createRevocationList();
