@@ -12,8 +12,8 @@ export interface ApprovalEffect {
   prepare(settled: Approval): Promise<unknown>;
   /**
    * @param settled - Approved, denied, expired or cancelled.
-   * @param facts - What `prepare` gave; `undefined` unless it is approved.
-   * @param by - Who settled it; of no one where its time is over.
+   * @param facts - `prepare`'s; only if approved.
+   * @param by - Who settled it; nothing where its time is over.
    */
   apply(
     draft: RegistryDraft,

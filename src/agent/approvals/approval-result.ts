@@ -24,10 +24,7 @@ const MAX_APPROVERS = 16;
 /** Seconds for which an approval waits at most. */
 const MAX_LIFETIME = 30 * 24 * 60 * 60;
 
-/**
- * What the decisions so far come to: a grant is granted if every approver grants it, and if all hops together,
- * the asker's, the server's and each approver's, allow something.
- */
+/** A grant is granted if every approver grants it, and all hops together, the asker's too, allow something. */
 export function resultOf(
   approval: Pick<Approval, "subject" | "decisions">,
   now: number,
@@ -64,7 +61,7 @@ function allowsSomething(
 }
 
 /**
- * What an asker demands, where approvers' hops come after it: the hops that it lets follow are those of holders.
+ * What an asker demands: how many hops may follow counts holders' hops, not those of approvers.
  *
  * @param following - How many hops of approvers there are.
  */
@@ -73,9 +70,7 @@ export function sealedAfter(hop: Hop, following: number): Hop {
   return most === undefined ? hop : { ...hop, maxFurtherHops: most + following };
 }
 
-/**
- * The user on whose behalf: the subject's, or the one that took the agent on; `undefined` until then.
- */
+/** The user on whose behalf: the subject's, or the one that took the agent on; `undefined` until then. */
 export function principalOf(approval: Pick<Approval, "subject" | "decisions">): string | undefined {
   const taker = approval.decisions.find(({ takesOn }) => takesOn === true);
   return approval.subject.principal ?? taker?.approver;
@@ -90,10 +85,7 @@ export function approversOf({
   return rule.approvers ?? (user === undefined ? undefined : [user]);
 }
 
-/**
- * Who may decide: the approvers, and the user that the asker names, whom no approver replaces; `undefined`
- * where only the user code says who.
- */
+/** Who may decide: the approvers and the named user; `undefined` where the user code alone says who. */
 export function decidersOf(
   approval: Pick<Approval, "rule" | "subject">,
 ): readonly string[] | undefined {
@@ -131,11 +123,7 @@ export function checkLifetime(lifetime: number, where: string): void {
   throw new TypeError(`${where}: must be 1 to ${MAX_LIFETIME} whole seconds`);
 }
 
-/**
- * Checks a rule.
- *
- * @throws TypeError naming the member that is wrong, such as `grants[1].approval.needed`.
- */
+/** Checks a rule. @throws TypeError naming the member that is wrong, such as `grants[1].approval.needed`. */
 export function checkApprovalRule(rule: ApprovalRule, where: string): void {
   assertMembers(rule, ["approvers", "needed"], where);
   const { approvers, needed = 1 } = rule;

@@ -3,7 +3,7 @@ import { canonicalJson, type Json } from "../../bytes/json.js";
 import type { Approval } from "./approval.js";
 
 /**
- * What an approval is bound to: SHA-256 of the canonical JSON (RFC 8785) of its subject and its rule, as base64url.
+ * SHA-256 of the canonical JSON (RFC 8785) of subject and rule, as base64url.
  *
  * @throws TypeError if it holds what has no such form, such as a lone surrogate.
  */

@@ -15,10 +15,10 @@ export interface NamedApproval {
 }
 
 /**
- * The one rule by which all that is asked for in one request is approved. Of several lifetimes, the shortest counts.
+ * The one rule by which all of one request is approved. Of several lifetimes, the shortest counts.
  *
  * @param standard - For what says nothing itself.
- * @returns The names of two that different people approve, where there are two.
+ * @returns The names of two grants that different people approve, where there are two.
  */
 export function oneRule(
   asked: readonly NamedApproval[],
