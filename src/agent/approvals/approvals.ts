@@ -112,11 +112,7 @@ export class Approvals {
     return this.#settling.expireIn(draft, current);
   }
 
-  /**
-   * Settles every approval whose time is over, each in a change of its own: what waits for it is denied.
-   *
-   * @returns How many were settled.
-   */
+  /** Settles each approval whose time is over, which denies what waits for it. @returns How many. */
   expire(): Promise<number> {
     return this.#settling.expire();
   }
