@@ -1,6 +1,6 @@
 // From text to decision: ours beside every peer and the floor, by the number of hops.
 import { each, here, inTurns, microseconds, ratio, rounded } from "../measure.mjs";
-import { startChildren } from "../peers/children.mjs";
+import { PLAIN, startChildren } from "../peers/children.mjs";
 import { floor } from "../peers/floor.mjs";
 import { npmMacaroons } from "../peers/macaroons.mjs";
 import { signatureChain, webTokens } from "../peers/signed.mjs";
@@ -77,7 +77,7 @@ export async function run(size) {
         contenders.push(made.contender);
         if (made.bytes !== undefined) sized(child.name, made.bytes);
       }
-      contenders.push(...floor(hops, tokens));
+      contenders.push(...floor(tokens));
       all.set(hops, await inTurns(contenders, size));
     }
   } finally {
@@ -117,6 +117,7 @@ function ratiosOf(all) {
     "cold: time to its own HMACs and hashes": ratio(three, COLD, OWN),
     "cold: time to jose HS256": ratio(three, COLD, "jose HS256"),
     "warm: speed to npm macaroon": ratio(three, NPM, WARM),
+    "warm, plain JavaScript: speed to npm macaroon": ratio(three, NPM, PLAIN),
     "warm: speed to Go": ratio(three, "macaroon.v2 (Go)", WARM),
     "warm: speed to libmacaroons": ratio(three, "libmacaroons (C)", WARM),
     "parent seen: speed to npm macaroon": ratio(three, NPM, CHILD),
