@@ -7,14 +7,7 @@ import { fileURLToPath } from "node:url";
 import { rounded } from "../measure.mjs";
 
 /** @import { Figures } from "../measure.mjs" */
-/**
- * What is used of the file that `--json` writes.
- * @typedef {object} Service
- * @property {{ kind: string, perSecond: number, cpuMicroseconds: number, ofBare: number, ofBareByCpu: number }[]} throughput
- * @property {{ kind: string, perSecond: number, p50: number, p99: number }[]} latency
- * @property {{ kind: string, callers: number, perSecond: number, p50: number, p99: number }[]} concurrency
- * @property {{ connections: number, rounds: number, milliseconds: number, revocations: number, fsyncMilliseconds: number }} about
- */
+/** @import { Service } from "./service.mjs" */
 
 const PROGRAM = fileURLToPath(new URL("../service/run.mjs", import.meta.url));
 
@@ -23,7 +16,7 @@ function measured(quick) {
   const folder = mkdtempSync(join(tmpdir(), "proviso-bench-"));
   const file = join(folder, "service.json");
   try {
-    const args = [PROGRAM, "--json", file, ...(quick ? ["--quick"] : [])];
+    const args = [PROGRAM, "--json", file, ...(quick ? ["--quick"] : ["--rounds", "9"])];
     const { status, signal } = spawnSync(process.execPath, args, {
       stdio: ["ignore", "ignore", "inherit"],
     });
