@@ -61,12 +61,12 @@ test.skipIf(!curl)("the examples with curl work as they are written", async () =
   expect(member(JSON.parse(listed), "totalSize")).toBe(2);
 });
 
-test("the guard of an agent that there is already works as it is written", () => {
+test("the guard of an agent that there is already works as it is written", async () => {
   const [, code = ""] = /^```js\n([\s\S]*?)^```$/m.exec(read("a2a.md")) ?? [];
   const guarding = code.trimEnd().split("\n");
   expect(guarding.length).toBeLessThanOrEqual(10);
   const example = { file: "docs/a2a.md", line: 1, code: [...AROUND[0], ...guarding, ...AROUND[1]] };
-  expect([...runExamples([example])]).toEqual([]);
+  expect([...(await runExamples([example]))]).toEqual([]);
 });
 
 /** What the page leaves to its reader, and a call with a capability and one without. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Bench, type RunOptions } from "../cli/run.js";
+import { Bench } from "../cli/run.js";
 import { Shell } from "../cli/shell.js";
 import { type DocumentsAgent, startDocumentsAgent } from "../support/documents-agent.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -53,7 +53,7 @@ describe.each([
   const bench = new Bench();
   const shell = new Shell(bench);
   const commands = commandsIn(readFileSync(join(root, name), "utf8"));
-  let env: RunOptions["env"] = { NO_COLOR: "1" };
+  let env: { readonly [name: string]: string } = { NO_COLOR: "1" };
   let agent: DocumentsAgent | undefined;
 
   beforeAll(async () => {
