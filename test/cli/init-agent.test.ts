@@ -1,10 +1,11 @@
 import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { MAIN } from "../support/built.js";
+import { FULL } from "../support/size.js";
 import { Bench, document, runProgram } from "./run.js";
 import { RunningProgram } from "./running.js";
 
-// The agent is written, started and asked with the built command, as its README says.
+// The agent is written and started with the built command, as its README says, and in a full run asked with it too.
 
 const FILES = [
   ...[".gitignore", "README.md", "agent.json", "home", "policy.json"],
@@ -30,7 +31,7 @@ test("a new agent runs at once, and allows and refuses what its README says", as
   const { url } = document(await own.says(/^\{.*\}\n/));
   const run = (words: readonly string[]) => {
     const here = words.map((word) => word.replace("http://127.0.0.1:8080", url));
-    return bench.spawned(here, { cwd: folder });
+    return bench[FULL ? "spawned" : "run"](here, { cwd: folder });
   };
   const readme = bench.read("my-agent/README.md");
   for (const line of calls) {
