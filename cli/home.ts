@@ -81,7 +81,7 @@ export function withChecker<T>(
   const { issuer: name, grants, maxLifetime } = config;
   const keys = followKeyringFile(files.keyring);
   return withStores(files, async (database) => {
-    const revocations = await openRevocations(database);
+    const revocations = await openRevocationsOf(context, files, database);
     // Nothing is asked twice.
     const settings = { name, grants, maxLifetime, cache: false } as const;
     return use({ files, issuer: createIssuer({ ...settings, keys, revocations }) });
