@@ -9,8 +9,8 @@ import type { Party } from "./party.js";
 const RECORDED = { points: 60, duration: 60 };
 
 /**
- * How often parties call: an address before its credentials are looked at, and a party that has shown who it
- * is instead of its address. A host that waits for its first approval counts as its address: anyone can make one.
+ * How often parties call: an address before its credentials are looked at, and an active party of a user's host
+ * instead of its address, once it has shown who it is. All others count as their address: anyone can make them.
  */
 export class CallLimits {
   readonly #limit: RateLimit;
@@ -63,7 +63,9 @@ export function isCounted(party: Party): boolean {
 }
 
 function keyOf(party: Party): string | undefined {
-  if (party.kind === "agent") return `agent ${party.agent.id}`;
-  if (party.kind !== "host" || party.host.status === "pending") return undefined;
-  return `host ${party.host.id}`;
+  if (party.kind !== "host" && party.kind !== "agent") return undefined;
+  const { host } = party;
+  if (host.status !== "active" || host.principal === undefined) return undefined;
+  if (party.kind === "host") return `host ${host.id}`;
+  return party.agent.status === "active" ? `agent ${party.agent.id}` : undefined;
 }
