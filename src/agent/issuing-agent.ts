@@ -3,7 +3,13 @@ import type { VerifiedCapability } from "../capability/authorize.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Issuer } from "../issuer/issuer.js";
 import { type Admission, admit } from "./admission.js";
-import { executeGrant, type GrantExecution, type GrantToken, grantToken } from "./agent-grants.js";
+import {
+  executeGrant,
+  type GrantExecution,
+  type GrantToken,
+  grantToken,
+  type KeepGrant,
+} from "./agent-grants.js";
 import type { AgentContext } from "./agent-options.js";
 import { ownInvocation, skillArguments } from "./arguments.js";
 import type { Caller, Presenter } from "./caller.js";
@@ -63,6 +69,9 @@ export class IssuingAgent {
   readonly #recorder: Recorder;
   /** Leaves that are neither used nor given up, with the seconds that each took to decide. */
   readonly #leaves = new WeakMap<Clearance<Operation>, number>();
+  readonly #keepGrant: KeepGrant = async (caller, kept, { purpose, grant }) => {
+    await this.#recorder.issued(caller, [{ id: kept.id, grant }], [kept], purpose, 0);
+  };
 
   /** @internal */
   constructor(context: AgentContext) {
@@ -108,14 +117,12 @@ export class IssuingAgent {
    * A token of what an agent of the registry was granted, made anew: always of the same capability, with a hop
    * for each party that demanded something. For a capability with a location, it is for that service alone.
    *
-   * @returns `undefined` unless grant, agent and host are active and the capability is still there.
+   * @returns `undefined` unless grant, agent and host are active, the capability is still there, and the policy
+   *   permits it now.
    * @throws StorageError if it cannot be recorded.
    */
   grantToken(grant: Pick<AgentGrant, "id">): Promise<GrantToken | undefined> {
-    return grantToken(grant.id, this.#context, async (caller, kept, { purpose, ...of }) => {
-      const granted = { id: kept.id, grant: of.grant };
-      await this.#recorder.issued(caller, [granted], [kept], purpose, 0);
-    });
+    return grantToken(grant.id, this.#context, this.#keepGrant);
   }
 
   /**
@@ -126,7 +133,7 @@ export class IssuingAgent {
    */
   executeGrant(asked: GrantExecution): Promise<InvocationOutcome> {
     return executeGrant(asked, this.#context, {
-      token: (grant) => this.grantToken(grant),
+      keep: this.#keepGrant,
       refused: (caller, denial) => this.#recorder.refused("invocation", caller, [denial]),
       invoke: (caller, invocation) => this.invoke(caller, invocation, asked.signal),
     });

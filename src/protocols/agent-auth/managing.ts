@@ -1,3 +1,5 @@
+import type { Policy } from "../../agent/policy.js";
+import { permittedOf, principalOfAgent } from "../../agent/registry/granting.js";
 import type { AgentRecord } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { JsonObject } from "../../bytes/json.js";
@@ -143,18 +145,24 @@ export async function enrollHost(body: JsonObject, context: PartyContext): Promi
  *
  * @throws StorageError
  */
-export async function introspect(body: JsonObject, context: PartyContext): Promise<Answer> {
+export async function introspect(
+  body: JsonObject,
+  context: PartyContext & { readonly policy: Policy },
+): Promise<Answer> {
   const { token } = body;
   if (typeof token !== "string" || token === "") return wrong("token", "must be a text");
   const headers = { authorization: `Bearer ${token}` };
   const party = await partyOf({ method: "", path: "", headers }, "introspected", context);
   if ("ok" in party || party.kind !== "agent") return { ok: true, body: { active: false } };
   const { agent, host, jwt } = party;
-  const grants = await context.registry.grantsOf(agent.id);
-  const shown = grants.filter(
+  const grants = (await context.registry.grantsOf(agent.id)).filter(
     ({ status, capability }) =>
       status === "active" && (jwt.capabilities?.includes(capability) ?? true),
   );
+  const asked = grants.map(({ id, grant, operation }) => ({ name: id, grant, operation }));
+  const principal = principalOfAgent(agent, host);
+  const permitted = await permittedOf(principal, agent.id, asked, context);
+  const shown = grants.filter(({ id }) => permitted.has(id));
   return {
     ok: true,
     body: {

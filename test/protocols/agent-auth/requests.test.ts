@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { objectIn } from "../../../src/client/received.js";
-import { driver, granted, grantsIn, grantWords, linked, said } from "./driver.js";
-import { bank } from "./served-bank.js";
+import { objectIn, objectsIn } from "../../../src/client/received.js";
+import { driver, granted, grantsIn, grantWords, linked, said, send } from "./driver.js";
+import { bank, REPORTS } from "./served-bank.js";
 
 const TRANSFER = {
   name: "transfer_funds",
@@ -151,6 +151,39 @@ describe("tokens", () => {
       return read.ok ? read.token.identifier.id : "";
     };
     expect(idOf(second)).toBe(idOf(first));
+  });
+});
+
+describe("a policy that permits no more", () => {
+  const REPORT = { capabilities: ["print_report"], aud: REPORTS };
+
+  test("ends tokens, also for another service, and what is introspected", async () => {
+    const home = await bank();
+    const one = await granted(home, ["print_report", "transfer_funds"]);
+    const withTokens = async (): Promise<unknown[]> => {
+      const grants = grantsIn(await one.asAgent("/agent/status"));
+      return grants.flatMap(({ capability, token }) => (token === undefined ? [] : [capability]));
+    };
+    const introspected = async (claims: object): Promise<unknown[]> => {
+      const token = await one.agentJwt({ claims: { ...claims } });
+      const { body } = await send(`${home.url}/agent/introspect`, { json: { token } });
+      expect(body["active"]).toBe(true);
+      return objectsIn(body["agent_capability_grants"]).map(({ capability }) => capability);
+    };
+    const all = ["check_balance", "list_payees", "print_report", "transfer_funds"];
+    expect((await withTokens()).sort()).toEqual(all);
+    expect((await introspected({})).sort()).toEqual(all);
+    expect(await introspected(REPORT)).toEqual(["print_report"]);
+
+    const operations = ["balance"];
+    home.policy.replace({ rules: [{ principal: "alice", grant: "accounts:read", operations }] });
+    expect(await withTokens()).toEqual(["check_balance"]);
+    expect(await introspected({})).toEqual(["check_balance"]);
+    expect(await introspected(REPORT)).toEqual([]);
+    // What is not run says why.
+    const refused = await one.execute("transfer_funds", { amount: 1, to: "acc_A" });
+    expect(said(refused)).toBe("403 unauthorized");
+    expect(refused.headers.get("Proviso-Denial")).toContain("policy_denied");
   });
 });
 
