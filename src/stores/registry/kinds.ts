@@ -74,7 +74,7 @@ const by =
 
 const unlinkedSince: Lookup = (moment) =>
   Number.isSafeInteger(moment)
-    ? sql`principal IS NULL AND held IS NOT NULL AND created > ${moment}`
+    ? sql`principal IS NULL AND created > ${moment}`
     : undefined;
 
 const overAt: Lookup = (moment) =>

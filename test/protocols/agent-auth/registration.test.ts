@@ -132,6 +132,21 @@ describe("registration", () => {
     expect(said(await two.register({ mode: "autonomous" }))).toBe("400 unsupported_mode");
   });
 
+  test("hosts that no user has taken on are bounded, though they revoke themselves", async () => {
+    const home = await bank({ settings: { bounds: { pendingHosts: 2 } } });
+    const asked = async (): Promise<string> => {
+      const one = await driver(home);
+      const answer = await one.register({ mode: "autonomous" });
+      if (answer.status === 200) expect(said(await one.asHost("/host/revoke", {}))).toBe("200");
+      return said(answer);
+    };
+    expect([await asked(), await asked(), await asked()]).toEqual([
+      ...["200", "200", "403 limit_exceeded"],
+    ]);
+    home.clock.now += 60 * 60 * 1000;
+    expect(await asked()).toBe("200");
+  });
+
   test("an idempotency key gets the same answer again, and no other request", async () => {
     const home = await bank();
     const one = await driver(home);
