@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { objectIn } from "../../../src/client/received.js";
-import { driver, grantsIn, grantWords, linked, said, send } from "./driver.js";
+import { Driver, driver, grantsIn, grantWords, linked, newKey, said, send } from "./driver.js";
 import { bank } from "./served-bank.js";
 
 describe("discovery", () => {
@@ -138,6 +138,22 @@ describe("registration", () => {
       const one = await driver(home);
       const answer = await one.register({ mode: "autonomous" });
       if (answer.status === 200) expect(said(await one.asHost("/host/revoke", {}))).toBe("200");
+      return said(answer);
+    };
+    expect([await asked(), await asked(), await asked()]).toEqual([
+      ...["200", "200", "403 limit_exceeded"],
+    ]);
+    home.clock.now += 60 * 60 * 1000;
+    expect(await asked()).toBe("200");
+  });
+
+  test("agents of a host are bounded within an hour, though they end at once", async () => {
+    const home = await bank({ settings: { bounds: { agentsPerHost: 2 } } });
+    const host = await newKey();
+    const asked = async (): Promise<string> => {
+      const one = new Driver(home, host, await newKey());
+      const answer = await one.register({ mode: "autonomous" });
+      if (answer.status === 200) expect(said(await one.asAgent("/agent/revoke", {}))).toBe("200");
       return said(answer);
     };
     expect([await asked(), await asked(), await asked()]).toEqual([
