@@ -21,7 +21,8 @@ export async function reactivateAgent(
   id: string,
   context: RegistryContext,
 ): Promise<Outcome<AskedAnswer>> {
-  return outcomeOf("agent.reactivated", { record: id, agent: id }, context, async () => {
+  const about = { asker: { agent: id }, record: id, agent: id };
+  return outcomeOf("agent.reactivated", about, context, async () => {
     for (;;) {
       const seen = await context.store.read((view) => hostOf(view, id));
       const names = seen === undefined ? [] : defaultsOf(seen.host, context);

@@ -27,7 +27,8 @@ export async function registerAgent(
   asked: Registration,
   context: RegistryContext,
 ): Promise<Outcome<AskedAnswer>> {
-  const about = { purpose: asked.purpose?.slice(0, 512) };
+  const asker = { thumbprint: asked.hostThumbprint };
+  const about = { asker, purpose: asked.purpose?.slice(0, 512) };
   return outcomeOf("agent.registered", about, context, async () => {
     const { settings, store } = context;
     checkTexts(asked);

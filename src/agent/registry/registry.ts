@@ -51,6 +51,7 @@ const MEMBERS = ["store", "revocations", "clock", "random", "terms", "policy", "
 /**
  * Hosts, their agents, and what each agent may do: all rules of who gets what at once, what needs an approval
  * and by whom, and what ends it. It works without skills and policy, on an open home. Refusals are values.
+ * The ledger has them, except those of hosts that no user has taken on: anyone can make such hosts.
  *
  * Every method throws a StorageError if something cannot be read or written; then nothing has changed.
  */

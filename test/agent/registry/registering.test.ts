@@ -329,14 +329,21 @@ test.each([
   [{ purpose: "\ud800" }, "invalid_request", /^purpose/],
   [{ capabilities: Array(65).fill({ name: "check_balance" }) }, "invalid_request", /at most 64/],
 ] as const)(
-  "a registration %# is refused and recorded, and changes nothing",
+  "a registration %# is refused and changes nothing, and is recorded of a user's host alone",
   async (more, code, message) => {
     const given = await bank();
-    const refusal = refusalOf(await given.registry.register(registration(more as object)));
-    expect(refusal.code).toBe(code);
-    expect(refusal.message).toMatch(message as RegExp);
+    const refused = async () => {
+      const refusal = refusalOf(await given.registry.register(registration(more as object)));
+      expect(refusal.code).toBe(code);
+      expect(refusal.message).toMatch(message as RegExp);
+    };
+    await refused();
     expect(await given.registry.hostByKey("laptop")).toBeUndefined();
-    expect(await changes(given)).toEqual([`agent.registered ${code}`]);
+    expect(await changes(given)).toEqual([]);
+    const id = await linkedHost(given);
+    await refused();
+    expect(await given.registry.agentsOf(id)).toEqual([]);
+    expect(await changes(given)).toEqual(["host.created", `agent.registered ${code}`]);
   },
 );
 
