@@ -3,7 +3,14 @@ import { outcomeOf } from "./answering.js";
 import { readAsked } from "./asking.js";
 import { registryEvent } from "./events.js";
 import { everyRecord } from "./every-record.js";
-import { newGrant, permittedOf, principalOfAgent, RESET, standingOf } from "./granting.js";
+import {
+  endedNames,
+  newGrant,
+  permittedOf,
+  principalOfAgent,
+  RESET,
+  standingOf,
+} from "./granting.js";
 import { defaultsOf } from "./hosts.js";
 import { activated, keepGrant } from "./keeping.js";
 import { seenAgent, seenGrant } from "./looking.js";
@@ -73,16 +80,18 @@ async function reactivate(
   if (agent.status !== "expired") refuseStatus(agent.status);
   if (host.status === "revoked") leave("host_revoked", "the agent's host has been revoked");
   await draft.put("hosts", host);
+  // Before the agent's own reset, which ends grants too.
+  const ended = endedNames(await everyRecord(draft.grants, { agent: agent.id }));
   for (const approval of await draft.approvals.find({ agent: agent.id, state: "pending" })) {
     await context.approvals.cancelIn(draft, approval, { agent: agent.id });
   }
   await endGrants(draft, agent, RESET, now, context);
+  const defaults = defaultsOf(host, context).filter((name) => !ended.has(name));
   const wanted = readAsked(
-    defaultsOf(host, context).map((name) => ({ name })),
+    defaults.map((name) => ({ name })),
     context,
   );
-  const defaults = defaultsOf(host, context);
-  const granting = { host, agent, defaults, permitted, ended: new Set<string>() };
+  const granting = { host, agent, defaults, permitted, ended };
   const made = wanted.map((one) =>
     newGrant(one, agent, standingOf(one.term, granting), undefined, context),
   );

@@ -166,7 +166,10 @@ export class Registry {
     return requestGrants(agent, asked, this.#context);
   }
 
-  /** Makes an expired agent active again, with the host's defaults alone. One that is active stays as it is. */
+  /**
+   * Makes an expired agent active again, with the host's defaults alone, but for those that people have revoked or
+   * denied to it. One that is active stays as it is.
+   */
   reactivate(agent: string): Promise<Outcome<AskedAnswer>> {
     return reactivateAgent(agent, this.#context);
   }

@@ -1,6 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { objectIn, objectsIn } from "../../../src/client/received.js";
-import { driver, granted, grantsIn, grantWords, linked, said, send } from "./driver.js";
+import {
+  Driver,
+  driver,
+  granted,
+  grantsIn,
+  grantWords,
+  linked,
+  newKey,
+  said,
+  send,
+} from "./driver.js";
 import { bank, REPORTS } from "./served-bank.js";
 
 const TRANSFER = {
@@ -205,6 +215,24 @@ describe("reactivation", () => {
     expect(refused.status).toBe(403);
     const again = await one.asHost("/agent/reactivate", { agent_id: one.agentId });
     expect(again.body["status"]).toBe("active");
+  });
+
+  test("brings back nothing that the user has revoked; a new agent of the host has it", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const ended = await home.registry.activeGrants("alice");
+    for (const { grant } of ended.filter(({ grant }) => grant.capability === "list_payees")) {
+      await home.registry.revokeGrant(grant.id, { principal: "alice" });
+    }
+    for (const _ of [1, 2]) {
+      home.clock.now += 2 * 60 * 60 * 1000;
+      const answer = await one.asHost("/agent/reactivate", { agent_id: one.agentId });
+      expect(answer.body["status"]).toBe("active");
+      expect(grantWords(answer)).toEqual(["check_balance active"]);
+      expect(said(await one.execute("list_payees", {}))).toBe("403 grant_revoked");
+    }
+    const next = new Driver(home, one.host, await newKey());
+    expect(grantWords(await next.register())).toContain("list_payees active");
   });
 
   test("is of a host's own agents", async () => {
