@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Policy } from "../../../src/agent/policy.js";
 import {
   activeAgent,
   approve,
@@ -285,6 +286,29 @@ test("the policy is asked again once the approval has shown who the user is", as
   await approve(given, approval, { as: "bob", userCode });
   const grants = await given.registry.grantsOf(agent.id);
   expect(statuses(grants)).toEqual({ check_balance: "active", list_payees: "denied" });
+});
+
+test("what the policy permits one user is not granted to another that takes the agent on meanwhile", async () => {
+  const given = await bank({
+    settings: { defaults: [], approval: { approvers: ["alice"] } },
+    rules: { rules: [{ principal: "alice", grant: "*", operations: "*" }] },
+  });
+  const capabilities = [{ name: "transfer_funds" }];
+  const asked = done(await given.registry.register(registration({ capabilities })));
+  const { agent, approval, userCode = "" } = asked;
+  const policy: Policy = given.policy;
+  const permissions = policy.permissions.bind(policy);
+  let others: Promise<unknown> | undefined;
+  // While the policy is asked about alice, bob decides.
+  policy.permissions = async (principal, grant) => {
+    others ??= approve(given, approval, { as: "bob", userCode });
+    await others;
+    return permissions(principal, grant);
+  };
+  expect(await approve(given, approval, { userCode })).toMatchObject({ ok: true });
+  expect(await others).toMatchObject({ ok: true, approval: { state: "pending" } });
+  expect(await given.registry.agent(agent.id)).toMatchObject({ principal: "bob" });
+  expect(statuses(await given.registry.grantsOf(agent.id))).toEqual({ transfer_funds: "denied" });
 });
 
 test("an idempotency key gets the same answer from the records, and no other request", async () => {
