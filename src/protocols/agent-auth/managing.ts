@@ -5,7 +5,7 @@ import type { Registry } from "../../agent/registry/registry.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { limitsOf, momentOf } from "./answers.js";
 import { type PartyContext, partyOf } from "./authenticating.js";
-import { readNames, textIn, wrong } from "./bodies.js";
+import { readHostName, readNames, textIn, wrong } from "./bodies.js";
 import { type Fault, refuse } from "./errors.js";
 import { foreignAgent, unknownAgent } from "./granting.js";
 import type { AgentParty, HostParty } from "./party.js";
@@ -122,14 +122,14 @@ export async function rotateHostKey(
 export async function enrollHost(body: JsonObject, context: PartyContext): Promise<Answer> {
   const token = textIn(body, "token");
   if (!token.ok) return token;
-  const name = body["name"] === undefined ? undefined : textIn(body, "name");
-  if (name !== undefined && !name.ok) return name;
+  const name = readHostName(body, "name");
+  if (!name.ok) return name;
   const read = await readOwnKey(body, { path: "/host/enroll" }, context);
   if (!read.ok) return read;
   const { key, thumbprint } = read.value;
   const outcome = await context.registry.enrollHost({
     ...{ token: token.value, key, thumbprint },
-    ...(name === undefined ? {} : { name: name.value }),
+    ...(name.value === undefined ? {} : { name: name.value }),
   });
   if (!outcome.ok) return registryFault(outcome);
   const { id, name: called = null, defaults, status } = outcome.host;
