@@ -189,6 +189,23 @@ export async function holdingsOf(
   return holdings;
 }
 
+/**
+ * The last link of the capability that a caller presents, where it is not as it was issued: any party that has a
+ * copy can have narrowed it, and so calls in the name of the party that it was issued to.
+ *
+ * @throws StorageError
+ */
+export async function narrowedLink(
+  { credential }: DelegationCaller,
+  { ledger }: DelegationContext,
+): Promise<string | undefined> {
+  if (credential === undefined) return undefined;
+  const { identifier, chains } = credential.token;
+  const { links, revocationIds } = chains[0];
+  const { further = [] } = (await ledger.issued(identifier.id)) ?? {};
+  return links.length > 1 + further.length ? revocationIds.at(-1) : undefined;
+}
+
 function refused({ code, message }: AgentDenial): DelegationRefusal {
   const words = `the capability is refused: ${message}`;
   const field = "capability";
