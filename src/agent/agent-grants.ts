@@ -69,11 +69,11 @@ export type KeepGrant = (
 ) => Promise<void>;
 
 /**
- * A token of a grant, made anew: under the same capability id, with the issuer's hop, then a hop for each party
- * that demanded something. For a capability with a location, it is made for that service alone.
+ * A token of a grant, made anew: the same capability id, the issuer's hop, a hop for each party that demanded
+ * something; for a location's service alone where there is one.
  *
- * @returns `undefined` unless grant, agent and host are active, the capability is still there, and the policy
- *   permits it now.
+ * @returns `undefined` unless grant, agent and host are active, the capability is kept, and the policy permits
+ *   it now.
  * @throws StorageError if it cannot be recorded.
  */
 export async function grantToken(

@@ -9,11 +9,11 @@ import type { DelegationRefusal } from "./refusal.js";
 export type ChainChange = "delegation.made" | "delegation.seen" | "delegation.revoked";
 
 /**
- * Keeps a new chain's record, and the event of it, in one change.
+ * Keeps a new chain's record and event in one change.
  *
- * @param narrowed - The last link of the narrowed capability that the caller presents as its credentials, if it does.
- * @returns Whether it is kept now; not where as many of the delegator's are alive as may, of which chains that
- *   were only seen, or made by a narrowed capability, take half.
+ * @param narrowed - The last link of the narrowed capability that the caller presents, if it does.
+ * @returns Whether it is kept: the delegator has not too many; chains only seen, or made by a narrowed
+ *   capability, take half of these.
  * @throws StorageError
  */
 export async function noteChain(

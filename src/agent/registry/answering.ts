@@ -20,11 +20,10 @@ interface Asker {
 }
 
 /**
- * Does something, or says why it is refused; a refusal is recorded, unless a stranger asks: anyone can make
- * hosts and agents that ask without end, and the protocol that they speak bounds what it records of them.
+ * Does something, or says why it is refused, and records that, unless a stranger asks: anyone can make hosts that
+ * ask without end, and the protocol bounds what it records of them.
  *
- * @param about - What is being done, as the ledger calls it, and by which agent; `asker` unless a user or an
- *   operator asks.
+ * @param about - As the ledger calls it; `asker` unless a user or an operator asks.
  */
 export async function outcomeOf<Answer extends object>(
   change: string,
@@ -87,7 +86,7 @@ export function repeatable(
 }
 
 /**
- * The answer to a request that has been answered before, made from the records as they are now.
+ * The repeated answer, made from the records as they are now.
  *
  * @throws Refused if the key was used for another request.
  */

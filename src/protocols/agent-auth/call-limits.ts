@@ -9,8 +9,8 @@ import type { Party } from "./party.js";
 const RECORDED = { points: 60, duration: 60 };
 
 /**
- * How often parties call: an address before its credentials are looked at, and an active party of a user's host
- * instead of its address, once it has shown who it is. All others count as their address: anyone can make them.
+ * Limits calls: an address before its credentials are looked at, and an active party of a user's host instead of
+ * its address. All others count as their address: anyone can make them.
  */
 export class CallLimits {
   readonly #limit: RateLimit;
