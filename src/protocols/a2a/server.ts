@@ -174,23 +174,15 @@ export async function serveAgent(
 }
 
 const REQUIRED = ["agent", "authenticator", "card", "tasks", "log"] as const;
-const OPTIONAL = [
-  ...[
-    "push",
-    "page",
-    "verificationUri",
-    "runTask",
-    "metrics",
-    "body",
-    "rate",
-    "timeout",
-    "mostRunning",
-  ],
-  ...["publicUrl", "grace", "health"],
-];
+type RequiredName = (typeof REQUIRED)[number];
+const OPTIONAL: { readonly [Name in Exclude<keyof AgentServerOptions, RequiredName>]: true } = {
+  ...{ push: true, page: true, verificationUri: true, runTask: true, metrics: true, body: true },
+  ...{ rate: true, timeout: true, mostRunning: true },
+  ...{ publicUrl: true, trustedProxies: true, grace: true, health: true },
+};
 
 function checkOptions(options: AgentServerOptions): void {
-  assertMembers(options, [...REQUIRED, ...OPTIONAL], "options");
+  assertMembers(options, [...REQUIRED, ...Object.keys(OPTIONAL)], "options");
   const missing = REQUIRED.find((name) => typeof options[name] !== "object");
   if (missing !== undefined) throw new TypeError(`options.${missing}: is missing`);
   for (const name of ["name", "description", "version"] as const) {
