@@ -207,7 +207,7 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   // Each run listens, for as long as it takes.
   setMaxListeners(0, stopping.signal);
   const limits = { timeout, onFailure, stopping: stopping.signal };
-  const sender = push === undefined ? undefined : new PushSender(push.store, onFailure);
+  const sender = push === undefined ? undefined : new PushSender(push, onFailure);
   const executor = new CapabilityExecutor({ agent, tasks, runTask, ...limits });
   const approvals = approvalTasks(agent, { tasks, push, sender, ...limits });
   const inner = new KeptTasks({ card, tasks, executor, push, sender, approvals });
