@@ -13,11 +13,7 @@ export interface BodyLimits {
 /** The limits that hold unless others are given. */
 export const BODY_LIMITS: BodyLimits = { bytes: 256 * 1024, depth: 32 };
 
-/**
- * Reads JSON bodies within limits, and answers with a fault where it cannot.
- *
- * @param types - The content types that are read; bodies of other types are left alone.
- */
+/** Reads JSON bodies within limits, or answers with a fault. @param types - Others are left alone. */
 export function jsonBody(
   types: readonly string[],
   limits: BodyLimits,
@@ -56,11 +52,7 @@ function bodyFault(type: unknown, limits: BodyLimits): HttpFault {
   return { status: 400, reason: "parse_error", message: "the body is not JSON" };
 }
 
-/**
- * Refuses a body that is of another type than JSON in UTF-8 before it is read.
- *
- * @param types - The content types that are taken, such as `application/json`.
- */
+/** Refuses, unread, a body that is not JSON in UTF-8. @param types - Such as `application/json`. */
 export function contentType(types: readonly string[], answer: FaultWriter): RequestHandler {
   const taken = [...types];
   return (req, res, next) => {
