@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import type { SqliteDatabase, SqliteStatement } from "kysely";
 import { bindable } from "./columns.js";
@@ -12,6 +13,8 @@ export interface Connection extends SqliteDatabase {
 
 /** Opens an SQLite file that is there; never makes one. */
 export type Connect = (path: string, name: string) => Connection;
+
+const load = createRequire(import.meta.url);
 
 /** Milliseconds that a single statement waits for others; a whole transaction waits longer. */
 const STATEMENT_WAIT = 100;
@@ -34,7 +37,8 @@ interface Database {
  */
 export async function loadLibsql(name: string): Promise<Connect> {
   try {
-    const { default: Libsql } = await import("libsql");
+    // It is CommonJS: an import would load Node's module loader and lex it for exports first.
+    const Libsql = load("libsql") as typeof import("libsql");
     return (path, called) => {
       // A plain path would be made if it is missing, or taken for an address on the network.
       const url = `${pathToFileURL(path).href}?mode=rw`;
