@@ -1,5 +1,5 @@
 import { encodeUtf8 } from "../../bytes/utf8.js";
-import type { AuthenticToken } from "../../capability/authenticate.js";
+import type { AuthenticToken } from "../../capability/authentic-token.js";
 import { decodeIdentifier, type Identifier } from "../../capability/identifier.js";
 import { readServiceKeyId } from "../../capability/key-id.js";
 import type { Authority } from "../../caveats/authority.js";
