@@ -8,6 +8,13 @@ export interface Connection extends SqliteDatabase {
   readonly inTransaction: boolean;
   /** Runs statements that take no values and give no rows. */
   exec(sql: string): void;
+  /**
+   * Commits on a thread of libsql: this one does other work while the disk is waited for. Until it is fulfilled,
+   * nothing else may be asked of the connection.
+   *
+   * @throws TypeError from `prepare` and `exec` meanwhile.
+   */
+  commit(): Promise<void>;
 }
 
 /** Opens an SQLite file that is there; never makes one. */
@@ -26,6 +33,9 @@ interface Database {
   close(): unknown;
 }
 
+/** `exec` of `libsql/promise`, whose databases are the same inside. */
+type ExecLater = (this: Database, sql: string) => Promise<unknown>;
+
 /**
  * Loads libsql: this file alone knows it.
  *
@@ -35,11 +45,13 @@ interface Database {
 export async function loadLibsql(name: string): Promise<Connect> {
   try {
     const { default: Libsql } = await import("libsql");
+    const { default: Awaited } = await import("libsql/promise");
+    const execLater: ExecLater = Awaited.prototype.exec;
     return (path, called) => {
       // A plain path would be made if it is missing, or taken for an address on the network.
       const url = `${pathToFileURL(path).href}?mode=rw`;
       return attempt(called, () =>
-        connectionOf(new Libsql(url, { timeout: STATEMENT_WAIT }), called),
+        connectionOf(new Libsql(url, { timeout: STATEMENT_WAIT }), execLater, called),
       );
     };
   } catch (cause) {
@@ -47,16 +59,34 @@ export async function loadLibsql(name: string): Promise<Connect> {
   }
 }
 
-function connectionOf(database: Database, name: string): Connection {
+function connectionOf(database: Database, execLater: ExecLater, name: string): Connection {
   const prepared = new Map<string, SqliteStatement>();
+  let committing = false;
+  const assertFree = (): void => {
+    // It would wait, and then run outside of the transaction.
+    if (committing) throw new TypeError("a transaction is being committed on this connection");
+  };
   return {
     get inTransaction() {
       return database.inTransaction;
     },
     exec: (sql) => {
+      assertFree();
       attempt(name, () => database.exec(sql));
     },
+    async commit() {
+      assertFree();
+      committing = true;
+      try {
+        await execLater.call(database, "COMMIT");
+      } catch (error) {
+        throw storeError(error, name);
+      } finally {
+        committing = false;
+      }
+    },
     prepare(sql) {
+      assertFree();
       const known = prepared.get(sql);
       if (known !== undefined) return known;
       const statement = attempt(name, () => database.prepare(sql));

@@ -166,16 +166,18 @@ export function openFile<Tables>(
       const until = performance.now() + patience;
       for (;;) {
         try {
-          connection.exec(begin);
+          connection.prepare(begin).run([]);
           return;
         } catch (error) {
           const locked = error instanceof StorageError && error.code === "store_locked";
-          // The first of several statements may have begun it.
-          if (connection.inTransaction) connection.exec("ROLLBACK");
           if (!locked || performance.now() >= until) throw error;
         }
         await sleep(PAUSE);
       }
+    }
+
+    override commitTransaction(): Promise<void> {
+      return connection.commit();
     }
 
     override async rollbackTransaction(): Promise<void> {

@@ -14,6 +14,7 @@ import { pruneTasks } from "./pruning.js";
 import { PushConfigs } from "./push-configs.js";
 import type { TaskQuota } from "./quota.js";
 import { listTasks } from "./task-list.js";
+import { endTask, insertTask, rowOf, type TaskRow } from "./task-queries.js";
 import { columnsOf, isRunning, isWaiting, taskOf, usesIn, usesText } from "./task-row.js";
 import { Tasks } from "./tasks.js";
 
@@ -244,10 +245,7 @@ export class TaskStore implements SdkTaskStore {
         const { seq: access, written } = await putAccess(db, viewer, clock());
         await quota.assertRoom(db, principal, { tasks: 1, bytes: columns.bytes }, written);
         const id = JSON.stringify(task.id);
-        await db
-          .insertInto("task")
-          .values({ id, access, principal, party: partyOf(viewer), ...columns })
-          .execute();
+        await insertTask(db, { id, access, principal, party: partyOf(viewer), ...columns });
         return undefined;
       }
       if (!(await this.#tasks.visible(db, known.access, viewer))) {
@@ -285,14 +283,8 @@ export class TaskStore implements SdkTaskStore {
     // What still runs keeps its lease.
     if (isRunning(fields.state)) return false;
     const uses = usesText([...usesIn(begun), ...viewer.uses]);
-    const { numUpdatedRows: written } = await db
-      .updateTable("task")
-      .set({ ...fields, instance: null, uses, saved: this.#tasks.clock() })
-      .where("id", "=", JSON.stringify(task.id))
-      .where("instance", "=", this.#lease.id)
-      .where("state", "=", TaskState.TASK_STATE_WORKING)
-      .executeTakeFirst();
-    return written > 0n;
+    const [id, by] = [JSON.stringify(task.id), this.#lease.id];
+    return endTask(db, { ...fields, id, by, uses, saved: this.#tasks.clock() });
   }
 
   /** Whether the party that made a task presents what covers it, now that the task has ended. */
@@ -314,16 +306,6 @@ interface Putting {
   readonly may?: (state: number) => boolean;
   /** Whether it is what the task has come to. */
   readonly isEnd?: boolean;
-}
-
-type TaskRow = NonNullable<Awaited<ReturnType<typeof rowOf>>>;
-
-function rowOf(db: Kysely<StoreTables>, id: string) {
-  return db
-    .selectFrom("task")
-    .select(["seq", "access", "state", "party", "uses", "bytes", "body", "artifacts"])
-    .where("id", "=", JSON.stringify(id))
-    .executeTakeFirst();
 }
 
 /** A task that waits, and the party that made it. */
