@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { CompiledQuery, type Transaction } from "kysely";
 import { errorCode } from "../bytes/error-code.js";
 import type { Engine } from "./engine.js";
+import { type FixedQuery, fixedQuery } from "./fixed-query.js";
 import { StorageError } from "./storage-error.js";
 
 /** What one call writes, in a transaction that it may share with others. */
@@ -46,10 +47,6 @@ const SCOPES = new AsyncLocalStorage<Scope>();
 /** Transactions, of all databases, in which calls write now. */
 let writing = 0;
 
-const SAVEPOINT = CompiledQuery.raw("SAVEPOINT call");
-const ROLLBACK = CompiledQuery.raw("ROLLBACK TO SAVEPOINT call");
-const RELEASE = CompiledQuery.raw("RELEASE SAVEPOINT call");
-
 /** The innermost write that is not over. */
 function underWay(): Scope | undefined {
   let scope = SCOPES.getStore();
@@ -65,6 +62,9 @@ function underWay(): Scope | undefined {
 export class GroupCommit<Tables> {
   readonly #engine: Engine<Tables>;
   readonly #reserve: number;
+  readonly #savepoint = statement<Tables>("SAVEPOINT call");
+  readonly #rollBack = statement<Tables>("ROLLBACK TO SAVEPOINT call");
+  readonly #release = statement<Tables>("RELEASE SAVEPOINT call");
   readonly #waiting: Job<Tables>[] = [];
   #running: Promise<void> | undefined;
   /** Until when the disk is not asked for its room. */
@@ -137,14 +137,14 @@ export class GroupCommit<Tables> {
         writing += 1;
         try {
           for (const job of group) {
-            await transaction.executeQuery(SAVEPOINT);
+            await this.#savepoint(transaction, {});
             try {
               settle.push(await job.run(transaction));
             } catch (error) {
               failed.set(job, error);
-              await transaction.executeQuery(ROLLBACK);
+              await this.#rollBack(transaction, {});
             }
-            await transaction.executeQuery(RELEASE);
+            await this.#release(transaction, {});
           }
         } finally {
           writing -= 1;
@@ -191,6 +191,10 @@ export class GroupCommit<Tables> {
     }
     return group.filter(({ urgent }) => urgent);
   }
+}
+
+function statement<Tables>(text: string): FixedQuery<Tables, Record<never, never>, unknown> {
+  return fixedQuery(() => CompiledQuery.raw(text));
 }
 
 function isDeadlock(error: unknown): boolean {

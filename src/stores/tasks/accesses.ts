@@ -35,7 +35,7 @@ const DAY = 24 * 60 * 60 * 1000;
 const LINK_BYTES = 128;
 
 const selectAccess = fixedQuery<StoreTables, { readonly key: string }, AccessRow>((db, later) =>
-  db.selectFrom("access").select(["seq", "used"]).where("key", "=", later("key")),
+  db.selectFrom("access").select(["seq", "used"]).where("key", "=", later("key")).compile(),
 );
 
 type AccessRow = Pick<Selectable<StoreTables["access"]>, "seq" | "used">;

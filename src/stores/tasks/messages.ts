@@ -28,11 +28,12 @@ const insertMessage = fixedQuery<StoreTables, StoreTables["message"], unknown>((
   db
     .insertInto("message")
     .values({ key: later("key"), hash: later("hash"), task: later("task") })
-    .onConflict((conflict) => conflict.column("key").doNothing()),
+    .onConflict((conflict) => conflict.column("key").doNothing())
+    .compile(),
 );
 
 const selectMessage = fixedQuery<StoreTables, { readonly key: string }, MessageRow>((db, later) =>
-  db.selectFrom("message").select(["hash", "task"]).where("key", "=", later("key")),
+  db.selectFrom("message").select(["hash", "task"]).where("key", "=", later("key")).compile(),
 );
 
 type MessageRow = Pick<StoreTables["message"], "hash" | "task">;

@@ -16,7 +16,8 @@ const selectTask = fixedQuery<StoreTables, { readonly id: string }, TaskRow>((db
   db
     .selectFrom("task")
     .select(["seq", "access", "state", "party", "uses", "bytes", "body", "artifacts"])
-    .where("id", "=", later("id")),
+    .where("id", "=", later("id"))
+    .compile(),
 );
 
 /** The row of a task. */
@@ -29,13 +30,16 @@ type NewTask = Omit<Selectable<StoreTables["task"]>, "seq">;
 
 /** Inserts a task that is not there. */
 export const insertTask: FixedQuery<StoreTables, NewTask, unknown> = fixedQuery((db, later) =>
-  db.insertInto("task").values({
-    ...{ id: later("id"), access: later("access"), principal: later("principal") },
-    ...{ party: later("party"), uses: later("uses"), context: later("context") },
-    ...{ state: later("state"), instance: later("instance"), updated: later("updated") },
-    ...{ saved: later("saved"), bytes: later("bytes"), body: later("body") },
-    artifacts: later("artifacts"),
-  }),
+  db
+    .insertInto("task")
+    .values({
+      ...{ id: later("id"), access: later("access"), principal: later("principal") },
+      ...{ party: later("party"), uses: later("uses"), context: later("context") },
+      ...{ state: later("state"), instance: later("instance"), updated: later("updated") },
+      ...{ saved: later("saved"), bytes: later("bytes"), body: later("body") },
+      artifacts: later("artifacts"),
+    })
+    .compile(),
 );
 
 /** What is written of a task that has ended, and which instance it must still be under way in. */
@@ -57,7 +61,8 @@ const updateEnded = fixedQuery<
     })
     .where("id", "=", later("id"))
     .where("instance", "=", later("by"))
-    .where("state", "=", TaskState.TASK_STATE_WORKING),
+    .where("state", "=", TaskState.TASK_STATE_WORKING)
+    .compile(),
 );
 
 /** Writes what a task has come to, if it is still under way in an instance. @returns Whether it was. */
