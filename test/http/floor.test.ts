@@ -4,7 +4,7 @@ import express, { type Request, type Response } from "express";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { createFixedTokens } from "../../src/auth/index.js";
-import { contentType, jsonBody, wellFormedBody } from "../../src/http/body.js";
+import { contentType, jsonBody } from "../../src/http/body.js";
 import { authentication, callerOf, rateLimiter } from "../../src/http/callers.js";
 import type { FaultWriter } from "../../src/http/fault.js";
 import { fallback } from "../../src/http/fault.js";
@@ -68,7 +68,6 @@ beforeAll(async () => {
     rateLimiter({ requests: 20, seconds: 60 })(answer),
     contentType(types, answer),
     ...jsonBody(types, { bytes: 64, depth: 3 }, answer),
-    wellFormedBody(answer),
     (req: Request, res: Response) => {
       if (req.path === "/broken") throw new Error("it broke within");
       res.json({ caller: callerOf(req), body: req.body ?? null });
