@@ -95,14 +95,24 @@ async function inTurns(servers, load, { rounds, milliseconds }) {
     }
   }
   const bare = measured.get("bare") ?? [];
+  const quietBare = quiet(bare);
   return [...measured].map(([kind, all]) => ({
     kind,
     perSecond: Math.round(median(all.map(({ perSecond }) => perSecond))),
-    cpuMicroseconds: Math.round(median(all.map(({ cpu }) => cpu))),
+    cpuMicroseconds: Math.round(quiet(all)),
     // Of each round, and then the median: what slows the machine down slows both of a round.
     ofBare: rounded(median(all.map((one, at) => one.perSecond / (bare[at]?.perSecond ?? NaN)))),
-    ofBareByCpu: rounded(median(all.map((one, at) => (bare[at]?.cpu ?? NaN) / one.cpu))),
+    ofBareByCpu: rounded(quietBare / quiet(all)),
   }));
+}
+
+/**
+ * Processor time a call in the quieter rounds, the lower quartile: other work on the machine only ever adds to it,
+ * by emptying caches and sharing cores.
+ * @param {readonly { cpu: number }[]} rounds
+ */
+function quiet(rounds) {
+  return rounds.map(({ cpu }) => cpu).sort((a, b) => a - b)[rounds.length >> 2] ?? Number.NaN;
 }
 
 /**
