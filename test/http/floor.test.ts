@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { connect } from "node:net";
 import express, { type Request, type Response } from "express";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { createFixedTokens } from "../../src/auth/index.js";
 import { contentType, jsonBody } from "../../src/http/body.js";
@@ -187,3 +187,19 @@ function rawRequest(url: string, request: string): Promise<string> {
     socket.on("error", reject);
   });
 }
+
+test("where the log's level is above info, no line of a request is put together", async () => {
+  const methodOf = vi.fn<() => string>();
+  const quiet = { info: vi.fn(), warn() {}, error() {}, isLevelEnabled: () => false };
+  const metrics = new AgentMetrics();
+  const answered = vi.spyOn(metrics, "answered");
+  const own = express().use(
+    requestLog({ binding: "own", denialHeader: "X-Reason", log: quiet, metrics, methodOf }),
+    (_req: Request, res: Response) => void res.json({}),
+  );
+  const other = createServer(own);
+  await send(await listen(other, {}), {});
+  await drain(other);
+  expect(answered).toHaveBeenCalledOnce();
+  expect([methodOf.mock.calls, quiet.info.mock.calls]).toEqual([[], []]);
+});
