@@ -1,6 +1,6 @@
 import { type Message, type SendMessageRequest, type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
-import { ServerCallContext } from "@a2a-js/sdk/server";
+import { defaultServerCallContextBuilder } from "@a2a-js/sdk/server";
 import { beforeEach, expect, test, vi } from "vitest";
 import { attenuate, type HopInit } from "../../../../src/index.js";
 import { RootKey } from "../../../../src/macaroon/root-key.js";
@@ -189,14 +189,15 @@ test("without its middleware in front, the handler does nothing", async () => {
 });
 
 test("a contextBuilder of the app's own keeps the request's headers, or nothing is let in", async () => {
-  const keeping = await set({
-    contextBuilder: ({ headers, ...options }) =>
-      new ServerCallContext({
-        ...options,
-        state: new Map<string, unknown>(Object.entries({ headers, app: 1 })),
-      }),
+  const built = (change: (state: Map<string, unknown>) => void): DeskOptions => ({
+    contextBuilder(options) {
+      const context = defaultServerCallContextBuilder(options);
+      change(context.state);
+      return context;
+    },
   });
-  const losing = await set({ contextBuilder: (options) => new ServerCallContext(options) });
+  const keeping = await set(built((state) => state.set("app", 1)));
+  const losing = await set(built((state) => state.clear()));
   for (const binding of BINDINGS) {
     const known = await keeping.holder(undefined, LOGIN, binding);
     expect(taskIn(await known.sendMessage(words("ask me"))).id).not.toBe("");
