@@ -72,12 +72,18 @@ export function environmentError(code: string, message: string, hint: string): C
 
 /**
  * Runs a call into the library whose `TypeError` means that what the user asked for is not valid.
+ *
+ * @param inFlags - Puts the flags into the error's message, where it has names of code.
  */
-export function asUsage<T>(call: () => T, hint?: string): T {
+export function asUsage<T>(
+  call: () => T,
+  hint?: string,
+  inFlags: (message: string) => string = (message) => message,
+): T {
   try {
     return call();
   } catch (error) {
-    if (error instanceof TypeError) throw usageError(error.message, hint);
+    if (error instanceof TypeError) throw usageError(inFlags(error.message), hint);
     throw error;
   }
 }

@@ -10,7 +10,9 @@ const MALFORMED =
 const TOO_LARGE = "no token of this kind is that large; check what you passed";
 
 const TOKEN_ADVICE: { readonly [Code in TokenErrorCode]?: string } = {
-  empty: "if it comes from a shell variable or a file, check that this is not empty",
+  empty:
+    "if it comes from a shell variable or a file, check that this is not empty: > FILE empties FILE " +
+    "before a command reads it, and -o FILE does not",
   truncated: "it was cut short; copy the whole token",
   too_large: TOO_LARGE,
   too_many_caveats: TOO_LARGE,

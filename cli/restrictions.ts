@@ -37,9 +37,8 @@ function flagsOf(keys: readonly HopKey[] = HOP_KEYS): readonly (readonly [HopKey
 }
 
 /**
- * The options as a hop: what the flags were given, by the name that commander has for each. The readers are loaded only for what was given: a plain attenuation starts
- * faster without them. Durations stay as they are, since the library reads them; `moments` turns them
- * into times.
+ * The options as a hop. The readers are loaded only for what was given: a plain attenuation starts faster
+ * without them. Durations stay as they are, since the library reads them; `moments` turns them into times.
  *
  * @throws CliError if an expression or a time is not understood.
  */
@@ -63,6 +62,11 @@ export async function restrictionsFrom(
     } else hop[key] = value;
   }
   return hop;
+}
+
+/** The flag of a key, such as `--not-before` of `notBefore`; the key itself where it has none. */
+export function flagOf(key: HopKey): string {
+  return HOP_RULES[key].flag?.form.split(" ", 1).join() ?? key;
 }
 
 async function timeFrom(option: string, text: string, moments: boolean): Promise<string | Date> {

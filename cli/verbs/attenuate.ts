@@ -1,13 +1,16 @@
 import type { Command } from "commander";
 import { type Attenuation, attenuate, revocationId } from "../../src/capability/attenuate.js";
+import type { HopInit } from "../../src/caveats/hop.js";
 import type { Overreach } from "../../src/caveats/hop-rule.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import { say } from "../output.js";
-import { addRestrictions, restrictionsFrom, withinSize } from "../restrictions.js";
+import { addRestrictions, flagOf, restrictionsFrom, withinSize } from "../restrictions.js";
 import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
 import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
 import { act, addExamples, type GlobalOptions } from "../verb.js";
+
+const LEAVES_NOTHING = " would leave nothing";
 
 interface Options extends GlobalOptions, TokenOutput {
   readonly intersect?: boolean;
@@ -55,7 +58,11 @@ async function run(context: Context, options: Options, argument?: string): Promi
       asUsage(() => attenuate(token, restrictions, { intersect, nonce: options.nonce }));
     return withinSize(narrow, "the restrictions", "--purpose");
   });
-  if (!result.ok) throw refusal(result, intersect);
+  if (!result.ok)
+    throw refusal(
+      result.overreaches.map((one) => inFlags(one, restrictions)),
+      intersect,
+    );
   const { token: child, hop, revocationId: id } = result;
   if (Object.keys(restrictions).length === 0) {
     say(context, "note: nothing is taken away; the child can be revoked on its own");
@@ -81,8 +88,15 @@ function isListed({ rule, value, allowed }: Overreach): boolean {
   return parts.length > 1 && parts.some((part) => allowed.includes(part));
 }
 
-function refusal(result: Extract<Attenuation, { ok: false }>, intersect: boolean): CliError {
-  const { overreaches: problems } = result;
+/** A start that is not before the end, by the flag that asks for it. */
+function inFlags(problem: Overreach, given: HopInit): Overreach {
+  const { rule, message } = problem;
+  if (rule !== "notBefore" || !message.endsWith(LEAVES_NOTHING)) return problem;
+  const flag = flagOf(given.notBefore === undefined ? "expires" : rule);
+  return { ...problem, message: `${flag}${LEAVES_NOTHING}` };
+}
+
+function refusal(problems: readonly Overreach[], intersect: boolean): CliError {
   const unreadable = problems.some((problem) => problem.rule === "caveats");
   const message = unreadable
     ? "the token has a hop that cannot be read"

@@ -38,6 +38,8 @@ export function define(program: Command, context: Context): void {
     .addOption(new Option("--kind <kind>", "only events of this kind").choices([...KINDS]))
     .addOption(limitOption())
     .action(act(context, list));
+  // As in keys list and grants list.
+  audit.command("list", { hidden: true }).action(act(context, list));
   const tree = audit
     .command("tree")
     .description(

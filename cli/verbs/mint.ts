@@ -8,7 +8,7 @@ import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import { addDatabase, type HomeChoice, withHome } from "../home.js";
 import { say } from "../output.js";
-import { addRestrictions, restrictionsFrom, withinSize } from "../restrictions.js";
+import { addRestrictions, flagOf, restrictionsFrom, withinSize } from "../restrictions.js";
 import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
 import { summaryLine } from "../token-words.js";
 import { act, addExamples, toText } from "../verb.js";
@@ -82,8 +82,14 @@ function mint(request: MintRequest, { issuer, revocations, files }: Home): Minte
   const end = expires instanceof Date ? expires.getTime() : now + (seconds ?? 0) * 1000;
   const tooLong = end > now + issuer.maxLifetime * 1000;
   const longest = tooLong ? `"maxLifetime" in ${files.config} sets the longest life` : undefined;
+  const named = expires === undefined ? "the token's end," : flagOf("expires");
+  const inFlags = (message: string): string =>
+    message
+      .replace(/^expires(?= \d)/, flagOf("expires"))
+      .replace(/^notBefore(?= \d)/, flagOf("notBefore"))
+      .replace(/(?<= is not before )expires(?= \d)/, named);
   const minted = withinSize(
-    () => asUsage(() => issuer.mint(request), longest),
+    () => asUsage(() => issuer.mint(request), longest, inFlags),
     "the grant and its restrictions",
     "--grant, --principal, --purpose",
   );

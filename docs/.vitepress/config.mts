@@ -20,7 +20,7 @@ const guides = [
   page("The command line", "/docs/guides/command-line"),
   page("A resource server", "/docs/resource-server"),
   page("An agent of your own", "/docs/agent"),
-  page("An A2A agent that you already have", "/docs/a2a#12-guard-an-agent-you-already-have"),
+  page("An A2A agent that you already have", "/docs/guides/guard"),
   page("Keys, backup, a second machine", "/docs/guides/operations"),
   page("What to log and alert on", "/docs/guides/monitoring"),
   page("Reading a denial", "/docs/guides/denials"),

@@ -143,12 +143,12 @@ The documents agent serves at ${url} (capabilities: ${mode}). Ctrl-C stops it.
 
 Three commands to try in another terminal:
 
-  export PROVISO_ACCESS_TOKEN=${first?.token}
+  export URL=${url} PROVISO_ACCESS_TOKEN=${first?.token}
 
-  ${proviso} card ${url}
-  ${proviso} request ${url} --grant documents:read --collection reports \\
+  ${proviso} card "$URL"
+  ${proviso} request "$URL" --grant documents:read --collection reports \\
     --filter quarter=2025-Q1 --purpose 'sum up the first quarter' > ${file}
-  ${proviso} invoke ${url} search_documents @${file} --arg query=revenue
+  ${proviso} invoke "$URL" search_documents @${file} --arg query=revenue
 `;
 }
 

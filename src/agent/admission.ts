@@ -22,10 +22,10 @@ export interface Admission<By extends Presenter = Caller> {
 }
 
 /**
- * Lets a caller in if every capability it presents is good for something now, or if it presents none
- * and ambient authority is accepted; and if the policy still allows the principal anything at all.
+ * Lets a caller in if each capability it presents is good for something now, or if it presents none and
+ * ambient authority is accepted; and if the policy allows the principal anything.
  *
- * @param declared - Whether the caller declares that it uses ambient authority.
+ * @param declared - Whether the caller declares ambient authority.
  */
 export async function admit<By extends Presenter>(
   caller: By,

@@ -62,11 +62,11 @@ function termOf(
 }
 
 /**
- * A token of a grant, made anew: under the same capability id, with the issuer's hop, then a hop for each party
- * that demanded something. For a capability with a location, it is made for that service alone.
+ * A token of a grant, made anew: the same capability id, the issuer's hop, a hop for each party that demanded
+ * something; for a location's service alone where there is one.
  *
  * @param keep - Records the capability, the first time.
- * @returns `undefined` unless grant, agent and host are active and the capability is still there.
+ * @returns `undefined` unless grant, agent and host are active and the capability is kept.
  * @throws StorageError if it cannot be recorded.
  */
 export async function grantToken(

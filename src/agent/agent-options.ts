@@ -18,10 +18,7 @@ export interface IssuingAgentOptions {
   readonly issuer: Issuer;
   /** Where revocations go: the store or list that the issuer looks them up in. */
   readonly revocations: RevocationSink;
-  /**
-   * How many revocations one caller, a principal with an invoker, may have in the list at once; 1,000
-   * unless given. The party that a capability was issued to can always revoke the whole of it.
-   */
+  /** How many revocations a principal with an invoker may have in the list; 1,000 unless given. */
   readonly maxRevocations?: number | undefined;
   readonly skills: readonly Skill[];
   /** Operations that no skill has: code outside the agent runs them, and asks for leave first. */
@@ -29,18 +26,12 @@ export interface IssuingAgentOptions {
   readonly policy: Policy;
   /** Absent for an agent without resources. */
   readonly resources?: ResourceSource | undefined;
-  /**
-   * Where the numbers of resource names are kept, which handles stand for; in memory unless given, so
-   * that all handles end with the process.
-   */
+  /** Where handles' resource numbers are kept; in memory unless given: handles end with the process. */
   readonly resourceNumbers?: ResourceNumbers | undefined;
   readonly ledger: Ledger;
   /** Whether callers need capabilities; `require` unless given. */
   readonly mode?: Mode | undefined;
-  /**
-   * In the modes `advertise` and `prefer`, whether a call that presents no capability must declare
-   * that it uses ambient authority: if `refused`, it must; `accepted` unless given.
-   */
+  /** In `advertise` and `prefer`, `refused` if ambient authority must be declared; `accepted` unless given. */
   readonly undeclaredAmbient?: UndeclaredAmbient | undefined;
   /** The name this agent goes by in `audience`; the issuer's unless given. */
   readonly audience?: string | undefined;
@@ -50,10 +41,7 @@ export interface IssuingAgentOptions {
   readonly maxHandles?: number | undefined;
   /** Names of arguments whose values go into the ledger; none unless given. */
   readonly recordValues?: readonly string[] | undefined;
-  /**
-   * Hosts, agents and approvals; required where a grant has an `approval`. Its policy, clock and revocations
-   * are this agent's.
-   */
+  /** Required where a grant has an `approval`; with this agent's policy, clock and revocations. */
   readonly registry?: Registry | undefined;
   /** Called with every decision, for metrics. */
   readonly observe?: ((observation: Observation) => void) | undefined;

@@ -16,7 +16,7 @@ const MAX_PATH_LENGTH = 256;
 let judge: Ajv2020 | undefined;
 
 /**
- * Compiles the schemas of skills, or of what else takes arguments.
+ * Compiles the schemas of what takes arguments.
  *
  * @param where - What errors call them.
  * @throws TypeError naming the schema that is wrong, such as `skills[2].input`.
@@ -74,8 +74,7 @@ export async function compileArgumentChecks(
 const MAX_NESTED = 256;
 
 /**
- * An invocation as it was when it came, with a frozen copy of its arguments: it is judged over many turns,
- * and what its caller does to its own objects meanwhile changes nothing.
+ * A copy with frozen arguments: nothing that its caller does meanwhile changes what is judged.
  *
  * @throws TypeError if the arguments are not JSON.
  */

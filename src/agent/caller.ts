@@ -1,7 +1,4 @@
-/**
- * Who presents capabilities, as far as other means than these authenticate it: by a stream that
- * authenticates neither end, not at all.
- */
+/** Who presents capabilities, as far as other means than these authenticate it. */
 export interface Presenter {
   /** The user on whose behalf. */
   readonly principal?: string | undefined;
@@ -42,9 +39,7 @@ export interface CallerRequest {
 
 /** Finds who makes a request. */
 export interface Authenticator {
-  /**
-   * @throws Error if it cannot authenticate anyone now, such as when it cannot fetch the keys.
-   */
+  /** @throws Error if it cannot authenticate anyone now, such as when it cannot fetch the keys. */
   authenticate(request: CallerRequest): Promise<CallerAuthentication>;
   /** How callers get credentials: the address of the authorization server, where there is one. */
   readonly issuer?: string;

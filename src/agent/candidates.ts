@@ -4,10 +4,7 @@ import { checkFilter } from "./resources/filter.js";
 import { unknownCollection } from "./resources/query-denial.js";
 import type { QueryDenial, Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
 
-/**
- * The resources that the query finds: its items, and the collection itself. A collection that no
- * permission is about is answered as if there were none.
- */
+/** The items that the query finds, and the collection. One that no permission is about is as if unknown. */
 export async function candidates(
   resourceQuery: ResourceQuery | undefined,
   permissions: readonly Permission[],

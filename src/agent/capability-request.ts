@@ -13,10 +13,7 @@ export interface CapabilityRequest {
   readonly grants: readonly string[];
   /** Which resources, within what the principal may see. */
   readonly resourceQuery?: ResourceQuery;
-  /**
-   * What the issuer's hop is to say: fewer operations than the grants have, purpose, constraints, invokers
-   * and so on. An `expires` that is later than the issuer allows is cut.
-   */
+  /** Of the issuer's hop. An `expires` that is later than the issuer allows is cut. */
   readonly restrictions: Hop;
 }
 
@@ -36,8 +33,8 @@ const MAX_BYTES = 2048;
 const MAX_QUERY_LENGTH = 16_384;
 
 /**
- * Reads a request for capabilities as it came over the network: `grants`, `resourceQuery`, and any
- * key of a hop but `resourceHandles` and `nonce`, all in a hop's own words.
+ * Reads a request from the network: `grants`, `resourceQuery`, and a hop's keys but `resourceHandles` and
+ * `nonce`.
  */
 export function readCapabilityRequest(value: Json): CapabilityRequestReading {
   if (!isJsonObject(value)) return invalidRequest("params", "the request must be an object");

@@ -43,10 +43,7 @@ export interface Clearance<Of extends Operation = Skill>
   readonly declared?: boolean;
   /** The handles in the arguments. */
   readonly handles: readonly string[];
-  /**
-   * Why the capability no longer stands: revoked, expired or unknown since it was judged. Absent where
-   * authority is ambient.
-   */
+  /** Why the capability stands no longer; absent where authority is ambient. */
   readonly lost?: () => AgentDenials | undefined;
 }
 

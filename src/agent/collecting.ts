@@ -26,8 +26,8 @@ interface Left {
 export type Keep = (granted: GrantedCapability, kept: IssuedCapability) => Promise<void>;
 
 /**
- * What was approved, as capabilities: grant, operations, resources and policy are looked at again, and what is
- * gone is left out. Once something was collected, collecting again gives the same capabilities.
+ * What was approved, as capabilities, judged again: what is gone is left out. Collecting again gives the
+ * same.
  *
  * @throws StorageError if it could not be recorded; collecting again goes on then.
  */

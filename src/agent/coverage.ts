@@ -27,8 +27,8 @@ export function useOf({
 }
 
 /**
- * What capabilities cover together: a use, if one of them has its grant and its operation, and, for each
- * of its resources, one of these names it or is limited to none.
+ * What capabilities cover together: a use, if one has its grant and operation, and each of its resources is
+ * named by one of these or by one without a limit.
  *
  * @param capabilities - Authentic and live.
  */

@@ -28,11 +28,9 @@ type Growing = {
 } & { readonly children: Growing[] };
 
 /**
- * The tree of delegation of one capability, as far as invocations have shown it: a branch whose tokens
- * no invocation presented is not in it.
+ * A capability's tree of delegation, as far as invocations have shown it.
  *
- * @param events - Of one capability, such as a ledger lists them; those that are no invocation, or
- *   have no path, are passed over.
+ * @param events - Of one capability, as a ledger lists them; those without a path are passed over.
  * @returns The issuer's hop; `undefined` if no event has a path.
  * @throws TypeError if they are of more than one capability.
  *

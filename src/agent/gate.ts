@@ -29,8 +29,8 @@ interface Call<Of extends Operation> extends Omit<SkillInvocation, "skill"> {
 }
 
 /**
- * Decides whether a skill may run: the check of the core, then what only the agent knows. A call that
- * presents a capability is judged by it alone, and never falls back to ambient authority.
+ * The core's check, then what only the agent knows. A presented capability never falls back to ambient
+ * authority.
  *
  * @returns Leave for one call, or every reason why not. Nothing has run, and nothing is recorded.
  */
@@ -56,10 +56,7 @@ export async function clearCall(
   return clear({ ...invocation, caller, asked: skill, named, invalid }, context);
 }
 
-/**
- * Decides whether an operation that no skill has may be done: as {@link clearCall} does, without a schema
- * for the arguments.
- */
+/** As {@link clearCall}, for an operation that no skill has, without a schema for its arguments. */
 export async function clearOperation(
   caller: Presenter,
   invocation: OperationInvocation,
@@ -205,10 +202,7 @@ function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal 
   };
 }
 
-/**
- * The refusal with the fewest denials comes first, since it says most about what to do; but one whose
- * token is not this issuer's never hides from the ledger one whose token is.
- */
+/** Fewest denials first, as most useful; but an authentic token always before one that is not this issuer's. */
 function byNearness(a: Refusal, b: Refusal): number {
   const strange = Number(a.capability === undefined) - Number(b.capability === undefined);
   return strange === 0 ? a.denials.length - b.denials.length : strange;

@@ -13,8 +13,8 @@ const MEMBERS = [
 ];
 
 /**
- * Grants as an issuer takes them, checked against an agent's skills, and the other operations that it gives
- * leave for: the `["*"]` of a legacy grant becomes all of these operations.
+ * Grants as an issuer takes them, checked against the agent's operations, all of which a legacy grant's
+ * `["*"]` means.
  *
  * @throws TypeError naming the field that is wrong, such as `grants[1].operations[0]`.
  */

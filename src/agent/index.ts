@@ -1,6 +1,6 @@
 /**
- * What an issuing agent decides, whatever the protocol: grants, policy, requests, offers, skills and
- * their gate. What it decides over has its interfaces in `proviso/auth`, `proviso/stores` and `proviso/sources`.
+ * What an issuing agent decides, whatever the protocol: grants, policy, requests, offers, skills and their
+ * gate.
  *
  * @module proviso/agent
  */

@@ -44,11 +44,7 @@ export interface Issuance {
   readonly kept: readonly IssuedCapability[];
 }
 
-/**
- * Makes one capability for each offer, or none and says why.
- *
- * @throws StorageError if the number of a resource cannot be kept; then nothing was issued.
- */
+/** One capability for each offer, or the reason why none. @throws StorageError Then nothing was issued. */
 export async function issueOffers(
   offers: readonly Offer[],
   request: CapabilityRequest,

@@ -46,8 +46,7 @@ import { requestCapabilities } from "./requesting.js";
 import type { Operation, Skill } from "./skill.js";
 
 /**
- * What an issuing agent does, whatever protocol it speaks: grants capabilities, runs skills for those
- * who have them, and writes down both. Made by {@link createIssuingAgent}.
+ * Grants capabilities, runs skills and records both, for every protocol. Made by {@link createIssuingAgent}.
  */
 export class IssuingAgent {
   readonly grants: ReadonlyMap<string, KnownGrant>;
@@ -78,11 +77,11 @@ export class IssuingAgent {
   }
 
   /**
-   * Grants capabilities: what grants, request and policy have in common.
+   * Grants what grants, request and policy have in common.
    *
    * @param params - As the caller sent them.
-   * @param id - The caller's own id of the request, so that what needs an approval is asked for once.
-   * @returns What was issued; and what waits for an approval, under grants that need one.
+   * @param id - The caller's id of the request: an approval is asked for once.
+   * @returns What was issued, and what waits for an approval.
    * @throws StorageError if the issuance could not be recorded; then nothing was issued.
    */
   request(caller: Caller, params: Json, id?: string): Promise<RequestOutcome> {
@@ -90,8 +89,8 @@ export class IssuingAgent {
   }
 
   /**
-   * Hands out what an approval allows, to the party that asked. Once collected, collecting again gives the
-   * same capabilities; while no approver has decided, it is still pending.
+   * Hands out what an approval allows to the party that asked; the same each time, and pending until it is
+   * decided.
    *
    * @throws StorageError if the issuance could not be recorded; collecting again goes on then.
    */
@@ -105,10 +104,10 @@ export class IssuingAgent {
   }
 
   /**
-   * A token of what an agent of the registry was granted, made anew: always of the same capability, with a hop
-   * for each party that demanded something. For a capability with a location, it is for that service alone.
+   * A token of a registry's grant, made anew: the same capability, with a hop for each party that demanded
+   * something; for the service alone where the capability has a location.
    *
-   * @returns `undefined` unless grant, agent and host are active and the capability is still there.
+   * @returns `undefined` unless grant, agent and host are active and the capability is kept.
    * @throws StorageError if it cannot be recorded.
    */
   grantToken(grant: Pick<AgentGrant, "id">): Promise<GrantToken | undefined> {
@@ -119,8 +118,7 @@ export class IssuingAgent {
   }
 
   /**
-   * Runs a capability for an agent of the registry: judged by what it presents, or else by what it was granted,
-   * by the same rules. Several grants of one capability each count for themselves.
+   * Runs a capability by what the agent presents, or else by what it was granted, each grant on its own.
    *
    * @throws As {@link IssuingAgent.invoke} does.
    */
@@ -133,8 +131,7 @@ export class IssuingAgent {
   }
 
   /**
-   * Verifies what a request presents: each distinct token once, for all that the other methods are asked
-   * about it afterwards. Nothing is recorded; the method that a denial is handed to refuses by it.
+   * Verifies each distinct token once, for the other methods. Records nothing: they refuse by a denial.
    *
    * @throws StorageError if the ledger cannot be read.
    */
@@ -146,9 +143,9 @@ export class IssuingAgent {
   }
 
   /**
-   * Leave to run a skill once, or every reason why not. A refusal is recorded at once; leave is recorded
-   * when it is used, or given up: {@link IssuingAgent.run} or {@link IssuingAgent.forgo}. Judged is a copy
-   * of the arguments, and that is what runs.
+   * Leave to run a skill once, or every reason why not. A refusal is recorded at once; leave when {@link
+   * IssuingAgent.run} uses it or {@link IssuingAgent.forgo} gives it up. What is judged, a copy of the
+   * arguments, is what runs.
    *
    * @throws TypeError if the arguments are not JSON.
    */
@@ -157,10 +154,7 @@ export class IssuingAgent {
     return this.#cleared(caller, own, () => clearCall(caller, own, this.#context));
   }
 
-  /**
-   * Leave for an operation that no skill has, which code outside the agent runs once
-   * {@link IssuingAgent.begin} says that it may; or every reason why not.
-   */
+  /** As {@link IssuingAgent.clear}, for what code outside runs after {@link IssuingAgent.begin}. */
   async clearOperation(
     caller: Presenter,
     invocation: OperationInvocation,
@@ -197,12 +191,7 @@ export class IssuingAgent {
     if (denials !== undefined) throw new LeaveLostError(denials);
   }
 
-  /**
-   * Runs a skill that has been cleared.
-   *
-   * @throws As {@link IssuingAgent.begin} does.
-   * @throws What the skill throws.
-   */
+  /** @throws As {@link IssuingAgent.begin} does, and what the skill throws. */
   async run(clearance: Clearance, caller: Caller, signal: AbortSignal): Promise<Json> {
     this.begin(clearance, caller);
     const { asked, resources, principal, arguments: given } = clearance;
@@ -210,11 +199,7 @@ export class IssuingAgent {
     return asked.run({ arguments: own, resources, caller, principal, signal });
   }
 
-  /**
-   * Gives up leave, and records that the skill did not run. Does nothing if the leave is used up.
-   *
-   * @param code - Why, as a refusal is called in the ledger: `timed_out`.
-   */
+  /** Records that the skill did not run, unless the leave is used up. @param code - Such as `timed_out`. */
   forgo(clearance: Clearance<Operation>, caller: Presenter, code: string): void {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined) return;
@@ -223,7 +208,7 @@ export class IssuingAgent {
   }
 
   /**
-   * Runs a skill, if every check allows it: {@link IssuingAgent.clear}, then {@link IssuingAgent.run}.
+   * {@link IssuingAgent.clear}, then {@link IssuingAgent.run}.
    *
    * @param cleared - Called before the skill runs.
    * @throws What the skill throws; the signal's reason if it is aborted before the skill runs.
@@ -257,10 +242,9 @@ export class IssuingAgent {
   }
 
   /**
-   * Whether a caller may come in at all with what it presents: before a task is started, and before
-   * one is looked at. Allows no skill by itself.
+   * Whether a caller may start or see a task with what it presents. Allows no skill by itself.
    *
-   * @param declared - Whether the caller declares that it uses ambient authority.
+   * @param declared - Whether the caller declares ambient authority.
    */
   async admit<By extends Presenter>(
     caller: By,
@@ -278,11 +262,7 @@ export class IssuingAgent {
     return coverageOf(capabilities, this.#context.handles);
   }
 
-  /**
-   * Narrows a capability for a caller that cannot do so itself, by the same code as offline.
-   *
-   * @throws TypeError if the hop is invalid.
-   */
+  /** Narrows a capability as offline, for a caller that cannot. @throws TypeError if the hop is invalid. */
   async attenuate(caller: Caller, presented: Presented, hop: HopInit): Promise<AttenuationOutcome> {
     const outcome = await attenuatePresented(caller, presented, hop, this.#context);
     if ("denials" in outcome) this.#recorder.refused("issuance", caller, outcome.denials);
@@ -290,9 +270,8 @@ export class IssuingAgent {
   }
 
   /**
-   * Revokes a presented capability, with all that descends from it. Refused where the caller has as
-   * many revocations in the list as it may have, unless it revokes the whole of a capability that was
-   * issued to it.
+   * Revokes a presented capability and what descends from it. Refused where the caller has too many
+   * revocations, unless it revokes the whole of what was issued to it.
    *
    * @throws StorageError if it could not be written.
    */

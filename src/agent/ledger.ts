@@ -1,9 +1,6 @@
 import type { Hop } from "../caveats/hop.js";
 
-/**
- * What happened. `approval` is about what people are to decide: opened, decided, expired, collected.
- * `registration` is about hosts, agents and what agents are granted.
- */
+/** `approval`: opened, decided, expired, collected. `registration`: of hosts, agents and their grants. */
 export type LedgerEventKind =
   | "issuance"
   | "invocation"
@@ -11,10 +8,7 @@ export type LedgerEventKind =
   | "approval"
   | "registration";
 
-/**
- * The caller's authority: a capability, a capability of a legacy grant, or ambient, which is what the
- * policy allows its principal.
- */
+/** A capability, one of a legacy grant, or what the policy allows the principal (`ambient`). */
 export type AuthorityKind = "capability" | "legacy" | "ambient";
 
 /** One line of the ledger. It never holds a token or a signature. */
@@ -47,10 +41,7 @@ export interface LedgerEvent {
   readonly handles?: readonly string[];
   /** Denial codes, or what else a refusal is called; empty if allowed. */
   readonly codes?: readonly string[];
-  /**
-   * The delegation path of the token that was presented: for each hop, its revocation id and what
-   * it says.
-   */
+  /** The hops of the presented token. */
   readonly path?: readonly LedgerHop[];
   /** Values of the arguments that the operator named in `recordValues`. */
   readonly values?: { readonly [argument: string]: unknown };
@@ -100,10 +91,7 @@ export interface LedgerQuery
 
 /** Where an issuing agent writes down what it decided. */
 export interface Ledger {
-  /**
-   * Notes an event, soon: written in batches, within a fraction of a second. A crash may lose what
-   * was noted since the last batch.
-   */
+  /** Written in batches, within a fraction of a second, which a crash may lose. */
   note(event: LedgerEvent): void;
   /**
    * Writes an event, with the capabilities that it issued. Fulfilled once not even a crash loses it.

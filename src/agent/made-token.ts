@@ -16,9 +16,9 @@ export interface MadeToken {
 }
 
 /**
- * The token of a capability with all hops that it was issued with, each word for word.
+ * The token with all hops that it was issued with, each word for word.
  *
- * @returns `undefined` if the key that it was made under is gone, or it exceeds a token's limits.
+ * @returns `undefined` if its key is gone, or it exceeds a token's limits.
  */
 export function madeToken(
   issuer: Issuer,

@@ -32,8 +32,8 @@ export type Offers =
 const UNMATCHED = "the query matches nothing that the principal may use in this way";
 
 /**
- * The intersection of grant, request and policy. Where the policy allows different operations on
- * different resources, they are offered apart: no capability holds a pair that the policy does not.
+ * Grant, request and policy intersected. Operations that differ by resource are offered apart, so that no
+ * capability holds a pair that the policy does not.
  *
  * @param caller - On whose behalf, and by which agent.
  */

@@ -18,10 +18,9 @@ const MAX_REQUEST_ID = 256;
 export type Pending = { readonly ok: true; readonly pending: OpenedApproval } | RequestRefusal;
 
 /**
- * Opens an approval for offers that need one. They are kept by the names of their resources, in a form that
- * can be issued later, or never.
+ * Opens an approval for offers, kept by resource names: issued later, or never.
  *
- * @param id - The caller's own id of the request: the same id and the same request have one approval.
+ * @param id - The caller's id of the request: the same id and request have one approval.
  */
 export async function openPending(
   offers: readonly Offer[],

@@ -3,9 +3,8 @@ import type { Presenter } from "./caller.js";
 import { forInvoker, type Permission } from "./policy.js";
 
 /**
- * What the policy allows at this moment to a capability: what it allows to the agent that the capability
- * was issued to, in any hands. Of a capability that the ledger does not know, no rule that names
- * invokers allows anything.
+ * What the policy allows now to the agent that the capability was issued to, in any hands. For one that the
+ * ledger does not know, no rule that names invokers counts.
  *
  * @throws StorageError if the ledger cannot be read.
  */

@@ -5,10 +5,7 @@ import { readFilter } from "./resources/filter.js";
 
 /** One line of a policy table: a principal, or a group of them, and what it may do. */
 export interface PolicyRule {
-  /**
-   * The principal, as authentication names it; `autonomous:*` for agents of the registry that act for no
-   * user. Either this or `group`.
-   */
+  /** As authenticated; `autonomous:*` for agents that act for no user. Either this or `group`. */
   readonly principal?: string;
   readonly group?: string;
   /** The grant's id, or `*` for all. */
@@ -17,9 +14,8 @@ export interface PolicyRule {
   /** All resources unless given. */
   readonly resources?: ResourceSelector;
   /**
-   * The agents, as authentication names them, that may request a capability by this rule, or call
-   * without one; any agent unless given. A sub-agent that has its user's access token cannot ask anew
-   * then; what is handed to it, it can use.
+   * As authenticated: the agents that may request by this rule, or call without a capability; any unless
+   * given. What they hand on is good in other hands.
    */
   readonly invokers?: readonly string[];
 }
@@ -48,9 +44,8 @@ export class PolicyTable implements Policy {
   }
 
   /**
-   * Puts another table in the place of this one: from now on, every call is judged by it.
-   *
-   * @throws TypeError if it is not valid; the present one stays then.
+   * Judges every call by another table from now on. @throws TypeError if it is not valid; then nothing
+   * changes.
    */
   replace(definition: PolicyDefinition): void {
     this.#rules = checkedRules(definition);

@@ -14,19 +14,15 @@ export interface Permission {
   readonly operations: readonly string[] | "*";
   readonly resources: ResourceSelector;
   /**
-   * The agents that may be issued a capability by this, or act by it without one; any agent unless
-   * given. Capabilities that these hand on are good in other hands too.
+   * Agents that may request by this, or act without a capability; any unless given. What they hand on is
+   * good.
    */
   readonly invokers?: readonly string[];
 }
 
 /** What principals may do: asked when a capability is issued, and again at every call. */
 export interface Policy {
-  /**
-   * Everything that the principal may do under the grant now; empty for nothing.
-   *
-   * @param principal - As in the capability: the user it was granted to.
-   */
+  /** Everything that the principal, a capability's user, may do under the grant now; empty for nothing. */
   permissions(
     principal: string,
     grant: string,

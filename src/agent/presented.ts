@@ -43,8 +43,7 @@ export interface AdmittedCapability {
 export type Presented = PresentedCapability | AuthenticatedCapability;
 
 /**
- * Verifies what a request presents, each distinct token once. What is authenticated already stays as it
- * is, and what is over {@link MAX_PRESENTED} is denied unread.
+ * Verifies each distinct token once. Those over {@link MAX_PRESENTED} are denied unread.
  *
  * @throws StorageError if the ledger cannot be read.
  */
@@ -62,9 +61,8 @@ export async function authenticateAll(
 }
 
 /**
- * An id alone is as good as the token, but only from the very party that it was issued to, and only while
- * it lives; for every other caller it does not exist. A token that is presented under another id
- * than its own is denied.
+ * A living capability's id counts as its token, from the very party that it was issued to and no other. A
+ * token under another id than its own is denied.
  *
  * @throws StorageError if the ledger cannot be read.
  */
@@ -112,8 +110,7 @@ async function authenticated(
 }
 
 /**
- * What a presented capability is good for now, in the hands of this caller, or every reason why it is
- * good for nothing: then with the capability, if its signatures hold.
+ * What it is good for now in this caller's hands, or every reason why not, with the capability if authentic.
  */
 export function standingOf(
   one: AuthenticatedCapability,

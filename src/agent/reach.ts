@@ -41,8 +41,8 @@ export interface Reach {
 }
 
 /**
- * Resolves the handles of a call, and of a scoped skill all that are left, to resources that exist
- * and that the policy allows at this moment.
+ * Resolves named handles, and all that are left of a scoped skill, to resources that exist and that the
+ * policy allows now.
  *
  * @param named - The handles in the arguments.
  */
@@ -177,10 +177,9 @@ function policyDenial(operation: string): AgentDenial {
 }
 
 /**
- * The query that a capability was issued by, where its resources must still match it: if the grant
- * says so, or if it says nothing and the policy has conditions on fields. `undefined` for a capability
- * that was minted without a request, or whose request has no query; `unknown` where the ledger has no
- * record of it: a lost or different ledger must not let through what a query would refuse.
+ * The query that a capability's resources must still match: if the grant says so, or says nothing and the
+ * policy has conditions. `undefined` without a query; `unknown` without a record of the capability, since
+ * a lost ledger must let nothing through.
  *
  * @param id - The capability's.
  * @throws StorageError if the ledger cannot be read.

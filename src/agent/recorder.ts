@@ -53,11 +53,7 @@ export class Recorder {
     this.#refused("issuance", caller, [code], seconds, inWords(purpose));
   }
 
-  /**
-   * A call that was allowed, as it begins to run.
-   *
-   * @param forgone - Why it does not run after all: a refusal's code.
-   */
+  /** A call that was allowed. @param forgone - The code for which it does not run after all. */
   invoked(
     caller: Presenter,
     clearance: Clearance<Operation | Skill>,

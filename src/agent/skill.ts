@@ -3,10 +3,7 @@ import { assertMembers } from "../caveats/known-members.js";
 import type { Caller } from "./caller.js";
 import type { Resource } from "./resources/resource.js";
 
-/**
- * How a skill gets at resources: those that its arguments name by handle; *scoped*, all that are left
- * in the capability; or none.
- */
+/** Resources that its arguments name; *scoped*, all that are left in the capability; or none. */
 type SkillReach = "named" | "scoped" | "none";
 
 /**
@@ -55,17 +52,11 @@ export interface Skill extends Operation {
   readonly output?: { readonly [keyword: string]: Json };
   /** What it does at most: what does not say that it only reads counts as if it did more. */
   readonly effect?: SkillEffect;
-  /**
-   * Runs the skill. Only the log gets what it throws, but for a {@link SkillInputError}, whose message
-   * the caller gets.
-   */
+  /** What it throws goes to the log alone; the caller gets a {@link SkillInputError}'s message. */
   run(call: SkillCall): Promise<Json>;
 }
 
-/**
- * A skill throws it for arguments that its schema cannot rule out, such as a text that is too long to
- * keep. The caller gets the message.
- */
+/** For arguments that a schema cannot rule out, such as too long a text. The caller gets the message. */
 export class SkillInputError extends Error {
   override readonly name = "SkillInputError";
 }

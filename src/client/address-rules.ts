@@ -57,10 +57,8 @@ function listOf(network: string, prefix: number, family: "ipv4" | "ipv6"): Block
 }
 
 /**
- * What kind of address it is that a request from elsewhere must not lead to, such as `a loopback`;
- * `undefined` for an address of the public network.
- *
- * @param address - IPv4 or IPv6, without brackets.
+ * The kind of an address, without brackets, that no request from elsewhere may lead to, such as `a loopback`;
+ * `undefined` for one of the public network.
  */
 export function specialKind(address: string): string | undefined {
   const [plain = ""] = address.split("%", 1);
@@ -82,11 +80,7 @@ export function hostAndPort({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port === "" ? (protocol === "http:" ? "80" : "443") : port}`;
 }
 
-/**
- * Reads `HOST:PORT` as a caller writes it.
- *
- * @throws ClientError `address_invalid`
- */
+/** Reads `HOST:PORT` as a caller writes it. @throws ClientError `address_invalid` */
 export function readHostAndPort(text: string): string {
   const isShaped = /^(\[[0-9a-f:.]+\]|[^\s/@:?#[\]\\]+):\d{1,5}$/i.test(text);
   const written = `http://${text}`;

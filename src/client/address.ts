@@ -17,11 +17,9 @@ export interface AddressOptions {
 const WELL_KNOWN = ".well-known/agent-card.json";
 
 /**
- * Reads an agent's address: that of its card, which ends in `.json`, or the one below which the card
- * stands at its well-known place.
+ * Reads the address of a card (`.json`), or of an agent with its card at the well-known place.
  *
- * @throws ClientError `address_invalid`, or `address_insecure` if it would take secrets over the network
- *   in clear.
+ * @throws ClientError `address_invalid`, or `address_insecure` if it would send secrets in clear.
  */
 export function readAddress(text: string, options: AddressOptions = {}): AgentAddress {
   const url = readUrl(text, "the address", options);
@@ -43,12 +41,7 @@ export function isWithin(url: URL, origins: readonly string[]): boolean {
   });
 }
 
-/**
- * Reads a URL that tokens may be sent to.
- *
- * @param what - What the text is, to begin messages with.
- * @throws ClientError as {@link readAddress}.
- */
+/** Reads a URL for tokens. @param what - How messages begin. @throws ClientError as {@link readAddress}. */
 export function readUrl(text: string, what: string, { insecure = false }: AddressOptions): URL {
   const refuse = (problem: string): ClientError =>
     new ClientError("address_invalid", `${what} ${problem}`);

@@ -29,12 +29,7 @@ export class AgentFault extends Error {
 /** Characters. */
 const MAX_MESSAGE = 1000;
 
-/**
- * The error that an answer is, in JSON-RPC's form or in that of `google.rpc.Status`; `undefined` if it
- * is no error.
- *
- * @param body - `undefined` if it is not JSON.
- */
+/** An answer's error, of JSON-RPC or `google.rpc.Status`. @param body - `undefined` if it is not JSON. */
 export function faultIn(response: Response, body: Json | undefined): AgentFault | undefined {
   const { status, statusText, headers } = response;
   const error = objectIn(body)["error"];

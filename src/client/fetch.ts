@@ -23,8 +23,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 64;
 
 /**
- * A `fetch` for talking to an agent: it goes nowhere but to the given origins, follows no redirect, and
- * waits no longer than it may. What it returns is JSON within limits.
+ * A `fetch` to the given origins alone: no redirects, a time limit, JSON within limits.
  *
  * @throws ClientError if there is no answer, or none of that kind.
  * @throws AgentFault if the answer is an error.

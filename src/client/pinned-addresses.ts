@@ -24,10 +24,9 @@ export async function hostAddresses(
 }
 
 /**
- * The addresses that one request may go to. The name is looked up once, here: what is judged is what the
- * request connects to, whatever the name would lead to a moment later.
+ * The addresses of one request. The name is looked up once: what is judged is what it connects to.
  *
- * @throws ClientError `address_refused` if no address is of the public network and the place is not named.
+ * @throws ClientError `address_refused` if none is of the public network and the place is not named.
  * @throws The resolver's error.
  */
 export async function pinnedAddresses(

@@ -35,11 +35,8 @@ const MOST_REDIRECTS = 3;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json$/i;
 
 /**
- * Gets a JSON document from a place that another party may have chosen: to the public network or to places
- * that the caller named, at the address that was judged, following redirects within one origin, within a
- * time and a size. Not for secrets: it sends none.
- *
- * @throws ClientError
+ * Gets JSON from a place that another party may have chosen: public or named, at the judged address,
+ * redirects within one origin, bounded. Sends no secrets. @throws ClientError
  */
 export async function pinnedGet(url: URL, access: GetAccess): Promise<GetAnswer> {
   assertScheme(url, access);

@@ -3,8 +3,8 @@ import { ClientError } from "./client-error.js";
 import { type Address, hostAddresses, type Resolve } from "./pinned-addresses.js";
 
 /**
- * Checks a place that another client is going to ask, which looks its name up again and may take any of its
- * addresses: there must be one, and unless the caller named the place, all are of the public network.
+ * Checks a place that another client is going to ask and look up again: every address must be public unless
+ * the caller named the place.
  *
  * @param timeout - Milliseconds for the look-up.
  * @throws ClientError `address_refused`, `unreachable` or `timed_out`

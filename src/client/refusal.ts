@@ -21,9 +21,8 @@ const MAX_TEXT = 1000;
 const MAX_DEPTH = 16;
 
 /**
- * The denials in an error's details: in their `google.protobuf.Struct` or, of an older agent, as the
- * text in their `google.rpc.ErrorInfo`. What has no code or no message is left out; none if the error is
- * about something else.
+ * The denials in an error's details, as a `google.protobuf.Struct` or an older agent's
+ * `google.rpc.ErrorInfo`; those without code or message are left out.
  *
  * @param domain - That of the extension, which the ErrorInfo must have.
  */

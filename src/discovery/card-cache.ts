@@ -22,9 +22,8 @@ export interface CardCacheOptions {
 }
 
 /**
- * A cache for the cards of agents. What it keeps is judged anew for every use; it saves requests alone.
- * One may be shared: a card is kept apart for callers that named its place and for others, with plain HTTP
- * allowed or not, and for each `ca`.
+ * A cache of cards, which are judged anew for each use. One may be shared: it keeps apart callers that named
+ * the place, plain HTTP, and each `ca`.
  */
 export function createCardCache(options: CardCacheOptions = {}): CardCache {
   const { maxCards = 256, maxCharacters = 16 * 1024 * 1024 } = options;
@@ -67,8 +66,7 @@ function sizeOf(address: string, { text, etag = "" }: KeptCard): number {
 const MAX_AGE = 3600;
 
 /**
- * Until when a card may be used without asking again (RFC 9111, `max-age` less `Age`); `undefined` if it
- * is not to be kept at all. A card that says nothing is asked for again each time.
+ * Until when a card is fresh (RFC 9111, `max-age` less `Age`); `undefined` if it must not be kept.
  *
  * @param now - Milliseconds since 1970.
  */

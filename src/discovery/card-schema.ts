@@ -8,9 +8,8 @@ const requirements = { type: "array", items: { $ref: "#/$defs/securityRequiremen
 const url = { type: "string", format: "url" };
 
 /**
- * JSON Schema (2020-12) of an Agent Card of A2A 1.0, from its Protocol Buffers: names in camelCase, and no
- * member that A2A does not know, as A2A's own conformance tests have it. `schemas/agent-card.schema.json`
- * is this, for editors.
+ * JSON Schema (2020-12) of an A2A 1.0 card, after its Protocol Buffers: camelCase, no unknown member. For
+ * editors it is `schemas/agent-card.schema.json`.
  */
 export const AGENT_CARD_SCHEMA: JsonObject = {
   $schema: "https://json-schema.org/draft/2020-12/schema",

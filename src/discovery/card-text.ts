@@ -13,8 +13,7 @@ import { MAX_CARD_DEPTH } from "./read-card.js";
 export const MAX_CARD_BYTES: number = 1024 * 1024;
 
 /**
- * Parses a card within its caps: nothing is built from what is nested too deep, and a name twice in one
- * object, which readers would take differently, is refused.
+ * Parses a card within its caps; refuses deep nesting and a name twice in one object.
  *
  * @throws ClientError `answer_malformed` or `not_json`
  */

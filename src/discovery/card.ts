@@ -2,10 +2,7 @@ import type { JsonObject } from "../bytes/json.js";
 import type { DiscoveryDenial } from "./denial.js";
 import type { ProtocolVersion, VersionRange } from "./versions.js";
 
-/**
- * What a card says, as far as it says it, in either spelling of the contract. Nothing in it is verified,
- * and no text in it is safe to show as it is.
- */
+/** A card's claims, in either spelling. None is verified, and no text is safe to show as it is. */
 export interface CardReading {
   /** The card as it came. */
   readonly document: JsonObject;

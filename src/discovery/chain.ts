@@ -49,13 +49,13 @@ interface ChainOptions {
 }
 
 /**
- * Judges a chain of agents, each of which delegates to the next: the first against all requirements, every
- * other one against what has to hold end to end and against the protocol version.
+ * Judges a chain of delegating agents: the first against all requirements, each other against what must hold
+ * end to end and the protocol version.
  *
- * - A capability of `endToEnd`, and a required one that propagates (`context_reuse`), is checked at
- *   every link; a card that does not say to whom its agent delegates then fails the chain.
- * - What a card relies on in the next agent is checked there, and from there on if it propagates.
- * - Each card that has delegates must name the next agent among them.
+ * - A capability of `endToEnd`, and a required one that propagates (`context_reuse`), is checked at every
+ *   link; a card that does not name its delegates then fails the chain.
+ * - What a card relies on in the next agent is checked there, and on from there if it propagates.
+ * - Each card that has delegates must name the next agent.
  *
  * @param links - From the agent that is called to the last.
  * @throws TypeError if the requirements or the options are not valid, or there is no link.
@@ -171,10 +171,7 @@ export function linkRequirements(requirements: DiscoveryRequirements): Discovery
   };
 }
 
-/**
- * Capabilities that every link must have: those of `endToEnd`, and required ones that an agent has only
- * if its delegates have them too.
- */
+/** Every link must have those of `endToEnd`, and required ones that delegates must have too. */
 export function endToEnd(
   requirements: Pick<SettledRequirements, "capabilities" | "endToEnd">,
 ): readonly string[] {

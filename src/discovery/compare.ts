@@ -10,12 +10,12 @@ import { CAPABILITY_REGISTRY, type CapabilityRegistry } from "./registry.js";
 const MOST = 1000;
 
 /**
- * Everything in which two cards of one agent differ, and what it does to those who rely on the first. What
- * is only written in another way, or in another order, is one safe change.
+ * How two cards of one agent differ, and what that does to those who rely on the first. Other spelling or
+ * order is one safe change.
  *
  * @param registry - By which a capability is deprecated.
- * @returns Breaking changes first; empty if the cards are the same. Beyond 1,000 there is one more, which is
- *   breaking, in the place of all others.
+ * @returns Breaking changes first; empty if the cards are the same. Beyond 1,000, one breaking change says
+ *   so.
  * @example
  * ```ts
  * import { compareCards, readCard } from "proviso/discovery";

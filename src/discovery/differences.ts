@@ -10,11 +10,7 @@ export interface Difference {
   readonly after?: Json;
 }
 
-/**
- * Everything in which two JSON values differ: members of objects each by itself, arrays whole. One after
- * the other, so that no more are looked for than are wanted.
- * Recursive: only for what is known to be shallow.
- */
+/** The differences of two shallow JSON values, lazily: members of objects one by one, arrays whole. */
 export function* differences(
   before: Json | undefined,
   after: Json | undefined,

@@ -13,11 +13,7 @@ export type Behaviour =
   /** It says that it has handed the task on to the agent at this address. */
   | { readonly kind: "delegate"; readonly url: string };
 
-/**
- * What an agent did that its card does not declare: its card has fallen behind, or it does not keep to it.
- *
- * @returns `capability_undeclared` and `delegate_undeclared`, each once.
- */
+/** What an agent did beyond its card: `capability_undeclared`, `delegate_undeclared`, each once. */
 export function undeclaredIn(
   card: CardReading,
   behaviours: readonly Behaviour[],
@@ -54,9 +50,8 @@ function delegateDenial(named: ReadonlySet<string>, url: string): DiscoveryDenia
 const MOST = 256;
 
 /**
- * The agents that a response's metadata says the task was handed on to: `delegatedTo` under the contract's
- * URI in either spelling, one address or several, each once. What is there and cannot be read is given as it
- * is written; of more than 256, how many there are is given as one more, which no card names.
+ * The agents in `delegatedTo` of a response's metadata, under the contract's URI in either spelling, each
+ * once; unreadable ones as they stand. Beyond 256, one more that no card names gives the count.
  *
  * @param metadata - Of a message, a task, an artifact or an event.
  */

@@ -10,10 +10,7 @@ import { MAX_CARD_BYTES, parseCard } from "./card-text.js";
 
 /** How cards are fetched. */
 export interface FetchOptions {
-  /**
-   * Places that may be asked though they are not of the public network, `HOST:PORT` each. The address that
-   * a caller gives is one without being listed.
-   */
+  /** Places, `HOST:PORT`, that may be asked though not public; the caller's own address is one. */
   readonly allowHosts?: readonly string[] | undefined;
   /** Whether plain HTTP to other machines is allowed: any machine on the way can change such a card. */
   readonly insecure?: boolean | undefined;
@@ -67,7 +64,7 @@ export type BoundedFetch = FetchOptions & { readonly deadline: Deadline };
 export const FETCH_TIMEOUT = 10_000;
 
 /**
- * Fetches a card from its agent's address, or from the cache while it may.
+ * Fetches a card, from the cache while it may.
  *
  * @param address - As {@link readAddress} takes it.
  * @param named - Origins that the caller wrote itself.

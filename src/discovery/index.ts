@@ -1,6 +1,6 @@
 /**
- * Agent cards that can be trusted before a call is made: what a card must say, whether it says it, and
- * what changes between two of them. Knows no protocol's SDK: cards are plain JSON.
+ * Agent cards, judged before a call is made: what they say, and what changes between two. They are plain
+ * JSON.
  *
  * @module proviso/discovery
  */

@@ -28,11 +28,9 @@ import {
 } from "./versions.js";
 
 /**
- * Judges whether an agent may be given a task, from its card alone: every requirement against everything
- * the card says. What the card says is a claim. Nothing here verifies signatures, so that
- * `requireSignature` refuses every card: `safeDiscover` verifies first, and then judges the rest. Nor is
- * anything known of the agents behind this one: with `endToEnd`, a card is usable only if it says that
- * its agent delegates to no other.
+ * Judges from its card alone whether an agent may be given a task. Nothing here verifies signatures, so
+ * `requireSignature` refuses every card: `safeDiscover` verifies first. With `endToEnd`, the card must say
+ * that its agent delegates to no other.
  *
  * @throws TypeError if the requirements are not valid.
  * @example

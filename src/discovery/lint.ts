@@ -23,10 +23,8 @@ const MOST = 200;
 const SUGGESTION_WORK = 2 ** 20;
 
 /**
- * Checks the text of one card: that it is JSON without a name twice, A2A 1.0's own schema, the schema of
- * the contract's params, and that the card does not contradict itself.
- *
- * Needs the packages `ajv` and `jsonc-parser`. Time and memory are bounded whatever the text is.
+ * Checks a card's text: JSON without a name twice, A2A 1.0's schema, the contract's schema, no contradiction.
+ * Needs `ajv` and `jsonc-parser`. Time and memory are bounded.
  *
  * @returns In the order of the text, 200 at most; empty for a card with nothing wrong.
  */

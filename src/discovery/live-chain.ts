@@ -40,11 +40,11 @@ const MAX_CHAIN_AGENTS = 32;
 const CHAIN_TIMEOUT = 60_000;
 
 /**
- * Discovers an agent as `safeDiscover` does, and every agent that its card says it delegates to, and so on:
- * each by its own card, and by what the card before it claims of it.
+ * Discovers an agent as `safeDiscover` does, and every agent that it delegates to, each by its own card and
+ * by what the card before it claims of it.
  *
  * @param card - A card as JSON, or the address of an agent or of its card.
- * @returns The agent to call, or every reason against the chain, each with the link that it concerns.
+ * @returns The agent to call, or every reason against the chain, each with its link.
  * @throws TypeError if the requirements or the options are not valid.
  */
 export async function discoverChain(

@@ -12,12 +12,7 @@ export interface Place<Value = Json> {
 /** An object that may hold fields of the contract. */
 export type Holder = Place<JsonObject>;
 
-/**
- * Every place in which a field is there: in each holder, in either spelling. What is `null` is absent, as
- * JSON of Protocol Buffers has it.
- *
- * @param name - The field in camelCase.
- */
+/** Every place of a field, in each holder and spelling; `null` is absent. @param name - In camelCase. */
 export function placesOf(holders: readonly Holder[], name: string): readonly Place[] {
   return holders.flatMap(({ path, value }) =>
     [...new Set([name, snakeCase(name)])].flatMap((spelling): Place[] => {
@@ -87,10 +82,7 @@ export function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/**
- * Whether two JSON values are the same, whatever the order of members.
- * Recursive: only for what is known to be shallow.
- */
+/** Whether two JSON values, known to be shallow, are the same whatever the order of members. */
 export function isSameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

@@ -25,10 +25,7 @@ const KNOWN_SPELLINGS = new Set(
 /** Capabilities of one card that no registry has. */
 const MOST = 256;
 
-/**
- * What a card declares: the flags under `capabilities` at its top, A2A's own `pushNotifications` among
- * them, and those in the contract's params.
- */
+/** The flags under `capabilities`, A2A's `pushNotifications` among them, and in the contract's params. */
 export function readCapabilities(
   card: JsonObject,
   contract: readonly Holder[],

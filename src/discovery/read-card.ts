@@ -16,11 +16,9 @@ export const MAX_CARD_DEPTH = 64;
 const MAX_EXTENSIONS = 128;
 
 /**
- * Reads a card: leniently where A2A is lenient, strictly where the contract speaks. A field of the
- * contract may be at the top of the card or in the params of the extension {@link DISCOVERY_URI}, in
- * camelCase or in snake_case; if two places differ, the card contradicts itself.
- *
- * Never throws: what is wrong is in `faults`.
+ * Reads a card, strictly for the contract. Its fields may be at the top or in the params of {@link
+ * DISCOVERY_URI}, in camelCase or snake_case; two that differ are a contradiction. Never throws: see
+ * `faults`.
  *
  * @param document - What `JSON.parse` returned.
  */
@@ -54,12 +52,7 @@ export function readCard(document: Json): CardReading {
   };
 }
 
-/**
- * The params of an extension, from the first entry in the card that has its URI; empty if that entry has
- * none.
- *
- * @returns `undefined` if the card does not list the extension.
- */
+/** The params of an extension's first entry, empty if it has none. @returns `undefined` if not listed. */
 export function extensionParams(card: JsonObject, uri: string): JsonObject | undefined {
   const { extensions } = objectIn(card["capabilities"]);
   const own = (Array.isArray(extensions) ? extensions : [])

@@ -7,11 +7,7 @@ import { readTexts } from "./read-grants.js";
 /** Agents that one agent delegates to. */
 const MOST = 64;
 
-/**
- * To whom a card says that its agent delegates.
- *
- * @returns `undefined` if it does not say; empty if it says that the agent delegates to no other.
- */
+/** To whom its agent delegates; empty for no other agent, `undefined` if the card does not say. */
 export function readDelegates(
   contract: readonly Holder[],
   faults: Faults,

@@ -17,11 +17,7 @@ import {
 const MOST = 512;
 const NO_NOTICE = "with reduced guarantees, of which the card says no more";
 
-/**
- * The grants that a card offers, in the capability extension's params or at its top (`capabilityGrants`).
- *
- * @returns `undefined` if it has no such member.
- */
+/** The grants of a card, from the extension's params or `capabilityGrants`; `undefined` without either. */
 export function readGrants(
   holders: readonly Holder[],
   faults: Faults,

@@ -20,8 +20,7 @@ const MOST = 64;
 const MOST_VERSIONS = 64;
 
 /**
- * The ways to reach an agent: `supportedInterfaces` of A2A 1.0, `interfaces` as the contract's proposal
- * has it, or the members at the top of a card before A2A 1.0.
+ * A card's interfaces: `supportedInterfaces`, the proposal's `interfaces`, or top members before A2A 1.0.
  *
  * @param contract - The contract's params, which may name versions for an interface by its URL.
  */

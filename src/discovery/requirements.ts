@@ -60,11 +60,7 @@ const MEMBERS: { readonly [Name in keyof DiscoveryRequirements]-?: true } = {
   requireSignature: true,
 };
 
-/**
- * Checks requirements and fills in what they leave out.
- *
- * @throws TypeError naming the member that is not valid.
- */
+/** Checks and completes requirements. @throws TypeError naming the member that is not valid. */
 export function settleRequirements(requirements: DiscoveryRequirements): SettledRequirements {
   assertObject(requirements, "requirements");
   assertMembers(requirements, Object.keys(MEMBERS), "requirements");

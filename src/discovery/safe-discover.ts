@@ -24,11 +24,10 @@ const OPTIONS = [
 ];
 
 /**
- * Judges whether an agent may be given a task, before anything is sent to it but the request for its card:
- * fetches the card, checks its signatures, and holds it against the requirements.
+ * Judges whether an agent may be given a task: fetches its card, checks its signatures, and holds it against
+ * the requirements. Nothing else is sent.
  *
- * @param card - A card as JSON, or the address of an agent or of its card. That address may be private or
- *   loopback, since the caller wrote it.
+ * @param card - A card as JSON, or the address of an agent or of its card, which may be private or loopback.
  * @returns How to reach the agent, or every reason against it, also where its card cannot be had.
  * @throws TypeError if the requirements or the options are not valid.
  *
@@ -66,10 +65,7 @@ export async function safeDiscover(
 /** How a card is held against requirements, when its signatures have been. */
 type Judge = (card: CardReading, requirements: DiscoveryRequirements) => Discovery;
 
-/**
- * As {@link safeDiscover}, with requirements and options that have been checked; unless `judge` is given,
- * what is behind the agent is left to the caller.
- */
+/** As {@link safeDiscover}, with checked options. Agents behind it are left to `judge`. */
 export async function discoverFrom(
   card: JsonObject | string | URL,
   requirements: DiscoveryRequirements,
@@ -86,11 +82,7 @@ export async function discoverFrom(
   return discoverDocument(card, requirements, bounded, { judge, source: undefined });
 }
 
-/**
- * Discovers the agent at an address as {@link safeDiscover} does.
- *
- * @param named - Origins that the caller wrote itself: the address may be someone else's.
- */
+/** As {@link safeDiscover}. @param named - Origins that the caller wrote: the address may not be one. */
 export async function discoverAt(
   address: string,
   requirements: DiscoveryRequirements,

@@ -27,10 +27,9 @@ const MOST_CHECKS = 32;
 const RULE = "signatures";
 
 /**
- * Judges the signatures of a card (A2A 1.0, section 8.4): each is a JWS over the canonical JSON of the card
- * without its signatures. One by a trusted key that does not hold is `signature_invalid`, unless the same
- * key has made another one that does: signers sign a card in more than one form. One by another key is as
- * if it were not there, with a warning.
+ * Judges a card's signatures (A2A 1.0, section 8.4). One by a trusted key that does not hold is
+ * `signature_invalid`, unless another by that key holds, since signers sign several forms. One by another key
+ * only warns.
  *
  * @param card - Within the caps of a card.
  */
@@ -224,8 +223,8 @@ export interface SignOptions {
 }
 
 /**
- * Signs a card (A2A 1.0, section 8.4), beside the signatures that it has: over the card as it is, and, where
- * it has members at their default, also without them, which is what the official SDKs verify.
+ * Adds a signature (A2A 1.0, section 8.4) over the card, and one without members at their default, which the
+ * official SDKs verify.
  *
  * @throws TypeError if an option is not valid, or the card has no canonical form.
  * @throws Error if the package `jose` is not installed.

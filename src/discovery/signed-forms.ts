@@ -9,9 +9,8 @@ export interface SignedForm {
 }
 
 /**
- * The forms of a card that its signers sign: the card as it is served, and the card without members at
- * their default. Signers drop those by the rules of Protocol Buffers, and the official SDKs drop all that
- * is empty; a card that has none of them has one form.
+ * The forms that signers sign: the card as served and, if that differs, without what is empty or at its
+ * default, which the official SDKs verify.
  *
  * @throws TypeError if it has a lone surrogate, and so no canonical form.
  */

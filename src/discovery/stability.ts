@@ -41,10 +41,10 @@ function reporter(problems: StabilityProblem[], capability: string): Report {
 }
 
 /**
- * Checks one registry: a capability is marked as deprecated by the first version of a major release, and
- * is removed by a later major release than that (docs/spec.md, section 14.2).
+ * Checks that a capability is deprecated by the first version of a major release, and removed by a later one
+ * (docs/spec.md, section 14.2).
  *
- * @returns Everything that breaks a rule; empty for a registry that keeps all of them.
+ * @returns Everything that breaks a rule; empty for none.
  * @example
  * ```ts
  * import { CAPABILITY_REGISTRY, checkRegistry } from "proviso/discovery";
@@ -69,8 +69,7 @@ export function checkRegistry(registry: CapabilityRegistry): readonly StabilityP
 }
 
 /**
- * Checks what a new version of a registry does to the one before it: every entry stays, dates that were
- * set do not change, and what stays is only extended.
+ * Checks that a new version keeps every entry and set date, and only extends what stays.
  *
  * @returns Everything that breaks a rule, in `next` by itself as well.
  */

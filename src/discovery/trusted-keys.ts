@@ -26,8 +26,7 @@ const MOST_KEYS = 64;
 const MOST_OF_A_NAME = 2;
 
 /**
- * Finds the keys that a caller trusts: those it gave, those of the set it named, and those of a `jku` within
- * the origin it named. A key within a card is never one.
+ * The caller's keys, of its named set, or of a `jku` within its named origin; never one within a card.
  *
  * @param named - Origins that the caller wrote itself.
  * @throws TypeError if the caller's own keys are not public keys, or its address is not one.

@@ -14,9 +14,9 @@ export interface BodyLimits {
 export const BODY_LIMITS: BodyLimits = { bytes: 256 * 1024, depth: 32 };
 
 /**
- * Reads JSON bodies within limits and without halves of surrogate pairs, and answers with a fault where it cannot.
+ * Reads JSON bodies within limits and without halves of surrogate pairs, or answers with a fault.
  *
- * @param types - The content types that are read; bodies of other types are left alone.
+ * @param types - Others are left alone.
  */
 export function jsonBody(
   types: readonly string[],
@@ -84,11 +84,7 @@ function bodyFault(type: unknown, limits: BodyLimits): HttpFault {
   return { status: 400, reason: "parse_error", message: "the body is not JSON" };
 }
 
-/**
- * Refuses a body that is of another type than JSON in UTF-8 before it is read.
- *
- * @param types - The content types that are taken, such as `application/json`.
- */
+/** Refuses, unread, a body that is not JSON in UTF-8. @param types - Such as `application/json`. */
 export function contentType(types: readonly string[], answer: FaultWriter): RequestHandler {
   const taken = [...types];
   return (req, res, next) => {

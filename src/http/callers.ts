@@ -62,7 +62,7 @@ export function authentication(
 }
 
 /**
- * Counts requests by caller, over all that it is mounted on together, and answers 429 beyond the limit.
+ * Counts requests by caller, over all that it is mounted on, and answers 429 beyond the limit.
  *
  * @param keyOf - What distinguishes callers; principal and agent together unless given.
  */

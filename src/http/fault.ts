@@ -4,10 +4,7 @@
 
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 
-/**
- * What is wrong with a request, in HTTP's own words: each protocol turns it into an error with codes of
- * its own.
- */
+/** A wrong request in HTTP's words, to which each protocol gives codes of its own. */
 export interface HttpFault {
   readonly status: 400 | 401 | 413 | 415 | 429 | 500 | 503;
   /** A stable word for programs, such as `too_large`. */
@@ -27,8 +24,7 @@ export function invalidRequest(message: string): HttpFault {
 }
 
 /**
- * What answers a request that nothing else has answered: 404 to an unknown address, and a fault in the
- * place of what was thrown. To be mounted last.
+ * Answers what nothing else has: 404, or a fault for what was thrown. Mount it last.
  *
  * @param onFailure - Called with what was thrown; the caller learns only that something was.
  */

@@ -22,12 +22,7 @@ const GRACE = 10_000;
 /** Milliseconds that the last answers have to be sent. */
 const LAST = 1000;
 
-/**
- * Starts listening.
- *
- * @returns The address, such as `http://127.0.0.1:8080`.
- * @throws Error if the port is taken.
- */
+/** @returns The address, such as `http://127.0.0.1:8080`. @throws Error if the port is taken. */
 export async function listen(
   server: Server,
   { port = 0, host = "127.0.0.1" }: ListenOptions,

@@ -23,10 +23,7 @@ export interface RequestLogOptions {
   readonly metrics: AgentMetrics | undefined;
 }
 
-/**
- * Logs each request when it has been answered, and measures it: its binding, status, method, caller
- * and denial codes. Never a header, a body, an argument, or an address: any may hold a secret by mistake.
- */
+/** Logs and measures each answered request: never a header, body, argument or address, which may be secret. */
 export function requestLog(options: RequestLogOptions): RequestHandler {
   const { binding, denialHeader, methodOf, log, metrics } = options;
   return (req, res, next) => {

@@ -19,10 +19,7 @@ export interface Place {
 
 /** A protocol that is mounted. */
 export interface Mounted {
-  /**
-   * Ends what is still under way: called when the time to finish is over, and when all is done. Fulfilled
-   * once nothing runs any more.
-   */
+  /** Ends what is under way, when its time is over; fulfilled once nothing runs any more. */
   stop(): Promise<void>;
 }
 
@@ -31,8 +28,8 @@ export interface ServeOptions {
   /** The address callers use, such as `https://agent.example`; the one listened at unless given. */
   readonly publicUrl?: string | undefined;
   /**
-   * Proxies in front of the server, whose `X-Forwarded-For` says where a request comes from: IP addresses,
-   * ranges such as `10.0.0.0/8`, or `loopback`, `linklocal` and `uniquelocal`. No sender unless given.
+   * Proxies whose `X-Forwarded-For` counts: IP addresses, ranges such as `10.0.0.0/8`, or `loopback`,
+   * `linklocal` and `uniquelocal`. None unless given.
    */
   readonly trustedProxies?: readonly string[] | undefined;
   /** Milliseconds that a request may take; 30,000 unless given. */
@@ -59,7 +56,7 @@ export interface Served<Protocols extends Mounted> {
 export const TIMEOUT = 30_000;
 
 /**
- * Listens, and serves what is mounted, with `/healthz` and `/readyz` beside it.
+ * Serves what is mounted, with `/healthz` and `/readyz`.
  *
  * @throws TypeError naming `options.trustedProxies`, before it listens.
  * @throws Error if the port is taken.

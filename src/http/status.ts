@@ -29,8 +29,7 @@ export interface MetricsServer {
 const PATH = "/metrics";
 
 /**
- * Serves what is counted, in the text format of Prometheus, at an address of its own: it needs no
- * login, so callers of the agent must not reach it.
+ * Serves Prometheus's text at an address of its own, without login: callers must not reach it.
  *
  * @throws Error if the port is taken.
  */

@@ -2,8 +2,7 @@ import { isIP, isIPv6 } from "node:net";
 import express, { type Express, type Request } from "express";
 
 /**
- * Trusts what proxies say of where a request comes from (`X-Forwarded-For`). Without it, and from every other
- * sender, that header is ignored.
+ * Trusts these proxies' `X-Forwarded-For`, and no other sender's.
  *
  * @param proxies - IP addresses, ranges such as `10.0.0.0/8`, or `loopback`, `linklocal` and `uniquelocal`.
  * @throws TypeError naming `options.trustedProxies`.
@@ -26,8 +25,8 @@ export function checkProxies(proxies: readonly string[] | undefined): void {
 }
 
 /**
- * What callers without credentials are counted by: an IPv4 address, or an IPv6 network of 64 bits, which one
- * party has to itself. Where a trusted proxy forwards something that is not an address, the proxy's own.
+ * What counts callers without credentials: an IPv4 address, or one party's IPv6 network of 64 bits. Where a
+ * trusted proxy forwards no address, the proxy's own.
  */
 export function addressKey(req: Request): string {
   const given = req.ip ?? "";

@@ -15,11 +15,7 @@ export class ConcurrencyLimit {
     return [...this.#underWay.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /**
-   * Takes a place, before anything is awaited.
-   *
-   * @returns Gives the place back, once; `undefined` if none is left.
-   */
+  /** Takes a place, before anything is awaited. @returns Gives it back, once; `undefined` if none is left. */
   take({ principal, invoker }: Caller): (() => void) | undefined {
     const key = JSON.stringify([principal, invoker]);
     const underWay = this.#underWay.get(key) ?? 0;

@@ -103,6 +103,21 @@ describe("what goes beyond the token", () => {
     expect(stderr).toContain("hint: correct it, or add --intersect to narrow to what is left");
   });
 
+  test.each<[string, readonly string[], string]>([
+    ["a start after the end", ["--not-before", "900h"], "--not-before"],
+    ["an end before the start", ["--expires", "5m"], "--expires"],
+  ])("%s is named by its flag", async (_, args, flag) => {
+    const mint = ["mint", "--grant", "documents:read", "--op", "retrieve"];
+    const waiting = await bench.output(...mint, "--not-before", "10m");
+    const { status, stderr } = await bench.run(["attenuate", waiting, ...args]);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr:
+        `proviso: this goes beyond what the token still allows\n  ${flag} would leave nothing\n` +
+        "hint: proviso inspect shows what the token still allows\n",
+    });
+  });
+
   test("is one JSON object on standard error", async () => {
     const { status, stdout, stderr } = await bench.run(["attenuate", token, ...wide, "--json"]);
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });

@@ -93,6 +93,17 @@ test("filters", async () => {
   expect(await audit("--since", "0s", "--principal", "mallory")).toBe("Nothing matches.");
 });
 
+test("audit list is the same list, with its options before or behind", async () => {
+  const at = ["--database", agent.ledgerPath, "--refused"];
+  const [bare, before, behind] = await Promise.all([
+    bench.output("audit", ...at),
+    bench.output("audit", ...at, "list"),
+    bench.output("audit", "list", ...at),
+  ]);
+  expect(bare).toContain("refused");
+  expect([before, behind]).toEqual([bare, bare]);
+});
+
 test("--limit leaves the latest, and says that there are more", async () => {
   const args = ["audit", "--database", agent.ledgerPath, "--limit", "2"];
   const { stdout, stderr } = await bench.run(args);

@@ -4,7 +4,7 @@ import { MAIN } from "../support/built.js";
 import { Bench, document, runProgram } from "./run.js";
 import { RunningProgram } from "./running.js";
 
-// The agent is written, started and asked with the built command, as its README says.
+// The agent is written and asked as its README says, and served by the built command.
 
 const FILES = [
   ...[".gitignore", "README.md", "agent.json", "home", "policy.json"],
@@ -13,7 +13,7 @@ const FILES = [
 
 test("a new agent runs at once, and allows and refuses what its README says", async () => {
   const bench = new Bench();
-  const made = await bench.spawned(["init", "agent", "my-agent"]);
+  const made = await bench.run(["init", "agent", "my-agent"]);
   expect(made).toMatchObject({ status: 0, stderr: "" });
   const folder = bench.path("my-agent");
   expect(readdirSync(folder).sort()).toEqual(FILES);
@@ -30,7 +30,7 @@ test("a new agent runs at once, and allows and refuses what its README says", as
   const { url } = document(await own.says(/^\{.*\}\n/));
   const run = (words: readonly string[]) => {
     const here = words.map((word) => word.replace("http://127.0.0.1:8080", url));
-    return bench.spawned(here, { cwd: folder });
+    return bench.run(here, { cwd: folder });
   };
   const readme = bench.read("my-agent/README.md");
   for (const line of calls) {

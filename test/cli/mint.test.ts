@@ -63,7 +63,7 @@ test("a life beyond the maximum is refused with the latest time allowed", async 
   const { status, stderr } = await bench.run([...mint, "--expires", "25h"]);
   expect(status).toBe(2);
   expect(stderr).toMatch(
-    /is later than this issuer allows; the latest is \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n/,
+    /^proviso: --expires \S+ is later than this issuer allows; the latest is \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n/,
   );
   expect(stderr).toMatch(/hint: "maxLifetime" in .*config.json sets the longest life\n/);
 });
@@ -83,8 +83,15 @@ describe("usage errors", () => {
   test.each<[readonly string[], RegExp]>([
     [["--expires", "tomorrow"], /--expires "tomorrow": this is neither a duration nor a time/],
     [["--expires", "2030-01-31T00:00:00"], /the time zone is missing/],
-    [["--expires", "2020-01-01T00:00:00Z"], /expires 2020-01-01T00:00:00Z is not after now/],
-    [["--not-before", "20m"], /notBefore .* is not before expires/],
+    [
+      ["--expires", "2020-01-01T00:00:00Z"],
+      /^proviso: --expires 2020-01-01T00:00:00Z is not after now/,
+    ],
+    [["--not-before", "20m"], /^proviso: --not-before \S+Z is not before the token's end, \S+Z\n/],
+    [
+      ["--not-before", "2h", "--expires", "1h"],
+      /^proviso: --not-before \S+Z is not before --expires \S+Z\n/,
+    ],
     [["--arg", "amount<5"], /--arg "amount<5": there is no <\nhint: use <=/],
     [["--arg", "amount=1e999"], /the number 1e999 cannot be held exactly/],
     [["--arg", 'amount={"maxx":5}'], /unknown operator "maxx" in a hop; did you mean "max"\?/],

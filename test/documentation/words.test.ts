@@ -75,3 +75,31 @@ test.each([
 ])("an offending line is found: %s, %s", (path, line, count) => {
   expect(offending(path, `first\n${line}\nlast`)).toHaveLength(count);
 });
+
+test.each([
+  ["Told when a receiver could not be told.", "Called when a delivery fails."],
+  [
+    "but who nobody knows, or who is too often here, is told by HTTP",
+    "Authentication and rate-limit errors use the HTTP status.",
+  ],
+  ["a text in it is none", "the stored text column is not a string"],
+  [
+    "TypeError if the event or a capability is none",
+    "TypeError if the event or capability is invalid",
+  ],
+  [
+    "Whoever makes a call chooses how many handles it names",
+    "The caller chooses how many handles it names, so cap how many are reported.",
+  ],
+  ["what is told of them is bounded", "cap how many are reported"],
+  [
+    "What is told instead of a fault at the end of base64.",
+    "Codes reported in preference to a base64 tail error.",
+  ],
+  ["Nobody is read out before it is known who calls.", "Authenticate before reading the body."],
+  ["No HTTP there: said on Node 24 too", "cli: report non-HTTP endpoints on Node 24"],
+  ["a key that can not be used", "a key that cannot be used"],
+])("%s", (before, after) => {
+  expect(offending("a.ts", `// ${before}`)).not.toEqual([]);
+  expect(offending("a.ts", `// ${after}`)).toEqual([]);
+});

@@ -36,6 +36,20 @@ describe("the library", () => {
     expect(await followed.update()).toBeGreaterThan(60);
   });
 
+  test("the card's collections are those of the library, with fields that their documents have", async () => {
+    const { folder } = await newAgent(fillLibrary);
+    const config = new URL("../../examples/documents-agent/agent.json", import.meta.url);
+    const { collections }: { collections: { name: string; fields: string[] }[] } = JSON.parse(
+      readFileSync(config, "utf8"),
+    );
+    expect(collections.map(({ name }) => name).sort()).toEqual(await folder.collections());
+    for (const { name, fields } of collections) {
+      const found = await folder.find({ collection: name });
+      const known = found.ok ? found.resources.flatMap((one) => Object.keys(one.fields)) : [];
+      expect(known, name).toEqual(expect.arrayContaining(fields));
+    }
+  });
+
   test("a second start renews the project's documents and nothing else", () => {
     const path = join(temporaryFolder(), "documents");
     fillLibrary(path);

@@ -9,10 +9,7 @@ export interface ApprovalEffect {
    * @param settled - As it will be; the change may find it changed.
    */
   prepare(settled: Approval): Promise<unknown>;
-  /**
-   * @param settled - Approved, denied, expired or cancelled.
-   * @param facts - What `prepare` gave; `undefined` unless it is approved.
-   */
+  /** @param settled - Approved, denied, expired or cancelled. @param facts - `prepare`'s; only if approved. */
   apply(draft: RegistryDraft, settled: Approval, now: number, facts: unknown): Promise<void>;
 }
 

@@ -21,10 +21,7 @@ export const MAX_HOPS_BYTES = 4096;
 /** Each may add a hop, and a token has 32 links. */
 const MAX_APPROVERS = 16;
 
-/**
- * What the decisions so far come to: a grant is granted if every approver grants it, and if all hops together,
- * the asker's, the server's and each approver's, allow something.
- */
+/** A grant is granted if every approver grants it, and all hops together, the asker's too, allow something. */
 export function resultOf(
   approval: Pick<Approval, "subject" | "decisions">,
   now: number,
@@ -61,7 +58,7 @@ function allowsSomething(
 }
 
 /**
- * What an asker demands, where approvers' hops come after it: the hops that it lets follow are those of holders.
+ * What an asker demands: how many hops may follow counts holders' hops, not those of approvers.
  *
  * @param following - How many hops of approvers there are.
  */
@@ -70,9 +67,7 @@ export function sealedAfter(hop: Hop, following: number): Hop {
   return most === undefined ? hop : { ...hop, maxFurtherHops: most + following };
 }
 
-/**
- * The user on whose behalf: the subject's, or the one that took the agent on; `undefined` until then.
- */
+/** The user on whose behalf: the subject's, or the one that took the agent on; `undefined` until then. */
 export function principalOf(approval: Pick<Approval, "subject" | "decisions">): string | undefined {
   const taker = approval.decisions.find(({ takesOn }) => takesOn === true);
   return approval.subject.principal ?? taker?.approver;
@@ -87,10 +82,7 @@ export function approversOf({
   return rule.approvers ?? (user === undefined ? undefined : [user]);
 }
 
-/**
- * Who may decide: the approvers, and the user that the asker names, whom no approver replaces; `undefined`
- * where only the user code says who.
- */
+/** Who may decide: the approvers and the named user; `undefined` where the user code alone says who. */
 export function decidersOf(
   approval: Pick<Approval, "rule" | "subject">,
 ): readonly string[] | undefined {
@@ -110,11 +102,7 @@ export function isApproved(approval: Pick<Approval, "rule" | "subject" | "decisi
   return approved.length >= (rule.needed ?? 1);
 }
 
-/**
- * Checks a rule.
- *
- * @throws TypeError naming the member that is wrong, such as `grants[1].approval.needed`.
- */
+/** Checks a rule. @throws TypeError naming the member that is wrong, such as `grants[1].approval.needed`. */
 export function checkApprovalRule(rule: ApprovalRule, where: string): void {
   assertMembers(rule, ["approvers", "needed"], where);
   const { approvers, needed = 1 } = rule;

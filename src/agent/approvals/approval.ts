@@ -24,15 +24,9 @@ export interface AskedGrant {
 /** What becomes of an approval. */
 export type ApprovalKind = "agent-grants" | "agent-claim" | "capabilities";
 
-/**
- * What an approval is about. An approval is bound to the digest of all of it (`digestOf`), and covers
- * what is asked and anything narrower.
- */
+/** What an approval is bound to, by its digest (`digestOf`): it covers this and anything narrower. */
 export interface ApprovalSubject {
-  /**
-   * What becomes of it: agent grants become active, a user takes over an autonomous agent, or the asker
-   * collects capabilities.
-   */
+  /** Agent grants become active, a user takes over an agent, or the asker collects capabilities. */
   readonly kind: ApprovalKind;
   /** The request's id: one request has one approval, however often it is sent. */
   readonly request: string;

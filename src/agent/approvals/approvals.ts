@@ -35,10 +35,7 @@ export type DecisionOutcome = { readonly ok: true; readonly approval: Approval }
 
 const MAX_ATTEMPTS = 16;
 
-/**
- * What people decide before something is granted, the same for every protocol: it works on the store alone,
- * without skills or policy. Made by `new Registry`, or alone where nothing depends on what is decided.
- */
+/** What people decide before something is granted, for every protocol. Works on the store alone. */
 export class Approvals {
   readonly #store: RegistryStore;
   readonly #clock: () => number;
@@ -60,8 +57,8 @@ export class Approvals {
   }
 
   /**
-   * Opens an approval, in a change of the registry. A request that has one already gets that: with a new user
-   * code in the place of the old one, unless this process still knows the old one.
+   * Opens an approval in a change. A repeated request gets the same, with a new user code unless this process
+   * still knows the old one.
    *
    * @throws RequestReusedError if the request's id was used for another request.
    */
@@ -72,7 +69,7 @@ export class Approvals {
   /**
    * Opens an approval by a change of its own.
    *
-   * @param most - How many the same agent may have open at once on behalf of the same user.
+   * @param most - How many this agent may have open for this user.
    * @throws RequestReusedError as {@link Approvals.open}.
    */
   openAlone(request: ApprovalRequest, most: number): Promise<OpenedAlone> {
@@ -89,11 +86,7 @@ export class Approvals {
     return `request_${digestOfText(JSON.stringify(asker))}`;
   }
 
-  /**
-   * Uses an approval up, once: from then on, what it allows has these capabilities' ids.
-   *
-   * @param places - Of the grants asked for that are handed out.
-   */
+  /** Uses an approval up, once. @param places - Of the grants asked for that are handed out. */
   async use(id: string, places: readonly number[]): Promise<void> {
     await this.#store.change(async (draft) => {
       const approval = await draft.approvals.get(id);
@@ -108,8 +101,7 @@ export class Approvals {
   }
 
   /**
-   * Decides about an approval, and settles it where that is enough: what depends on it happens in the same
-   * change. A refused decision is recorded too.
+   * Decides, and settles the approval where that is enough, with what depends on it. Refusals are recorded.
    *
    * @throws StorageError if it cannot be written; then nothing has changed.
    */
@@ -207,11 +199,7 @@ export class Approvals {
     );
   }
 
-  /**
-   * What this principal has decided, or could have, latest first.
-   *
-   * @param among - Of how many of the last requests: 1 to 1,000; 1,000 unless given.
-   */
+  /** Latest first. @param among - Of how many of the last requests: 1 to 1,000; 1,000 unless given. */
   async history(principal: string, among: number = PAGE): Promise<readonly Approval[]> {
     const query = { approver: principal, latestFirst: true, limit: among };
     const found = [...(await this.#store.read((view) => view.approvals.find(query)))];
@@ -267,11 +255,7 @@ export class Approvals {
     return (await this.#settle(draft, over, {}, now, undefined)).approval;
   }
 
-  /**
-   * Settles every approval whose time is over, each in a change of its own: what waits for it is denied.
-   *
-   * @returns How many were settled.
-   */
+  /** Settles each approval whose time is over, which denies what waits for it. @returns How many. */
   async expire(): Promise<number> {
     let settled = 0;
     for (let after: string | undefined; ; ) {

@@ -3,7 +3,7 @@ import { canonicalJson, type Json } from "../../bytes/json.js";
 import type { ApprovalSubject } from "./approval.js";
 
 /**
- * What an approval is bound to: SHA-256 of the subject's canonical JSON (RFC 8785), as base64url.
+ * SHA-256 of the subject's canonical JSON (RFC 8785), as base64url.
  *
  * @throws TypeError if it holds what has no such form, such as a lone surrogate.
  */

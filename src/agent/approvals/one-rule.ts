@@ -8,9 +8,9 @@ export interface NamedRule {
 }
 
 /**
- * The one rule by which all that is asked for in one request is approved.
+ * The one rule by which all of one request is approved.
  *
- * @returns `undefined` where nothing is; the names of two that different people approve, where there are two.
+ * @returns `undefined` where none is needed; the names of two grants that different people approve.
  */
 export function oneRule(
   rules: readonly NamedRule[],

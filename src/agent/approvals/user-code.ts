@@ -18,11 +18,7 @@ export function newUserCode(random: (length: number) => Uint8Array): string {
   return `${code.slice(0, 4)}-${code.slice(4)}`;
 }
 
-/**
- * SHA-256 of a user code as people type it: in any case, with spaces and dashes anywhere.
- *
- * @returns `undefined` for what is no user code.
- */
+/** SHA-256 of a user code in any case, spaces and dashes anywhere; `undefined` for what is no user code. */
 export function hashOfUserCode(typed: string): string | undefined {
   if (typed.length > MAX_TYPED) return undefined;
   const code = typed.replace(/[\s\p{Pd}]/gu, "").toUpperCase();

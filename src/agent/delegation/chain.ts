@@ -32,10 +32,10 @@ export interface Chain {
 /**
  * Why an authentic token is not a delegated one.
  *
- * - `not_delegated`: no hop after the issuer's says who may use it.
+ * - `not_delegated`: no hop after the issuer's names an invoker.
  * - `several_delegatees`: more than one agent may use it.
  * - `not_transitive`: bound to one agent, then to another, so that no agent may use it.
- * - `unreadable`: a check refuses it for the form of a hop.
+ * - `unreadable`: the form of a hop is refused.
  */
 type NotDelegated = "not_delegated" | "several_delegatees" | "not_transitive" | "unreadable";
 

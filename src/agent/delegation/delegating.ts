@@ -36,11 +36,7 @@ export const LONGEST = 86_400;
 // The caller chooses how many scopes it names, so cap how many are reported.
 const MOST_TOLD = 16;
 
-/**
- * Delegates: appends one hop to the delegator's capability, and keeps the record of it.
- *
- * @throws StorageError if the record could not be kept; then nothing was delegated.
- */
+/** Appends one hop and keeps its record. @throws StorageError Then nothing was delegated. */
 export async function delegate(
   by: DelegationCaller,
   request: DelegationRequest,

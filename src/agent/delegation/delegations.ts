@@ -1,7 +1,4 @@
-// src/agent/delegation: a capability handed on to one agent for a time, which is one more hop. delegating.ts has
-// the rules of a delegation that is asked for, verifying.ts judges one by its token, also one made offline, revoking.ts
-// ends one, holding.ts finds what a caller has to delegate, chain.ts reads a delegated token, scopes.ts names
-// operations, and this file is the front of them all.
+// The front of this folder: a capability handed on to one agent for a time is one more hop.
 
 import type { Caller } from "../caller.js";
 import { type AuthenticCapability, branded } from "../presented.js";
@@ -51,12 +48,7 @@ export class Delegations {
     this.#context = delegationContext(options);
   }
 
-  /**
-   * Who presents a text as its credentials, if the text is a capability.
-   *
-   * @returns `undefined` for what is not a capability at all, such as an access token.
-   * @throws StorageError
-   */
+  /** Who presents a capability as its credentials; `undefined` for another text. @throws StorageError */
   async identify(text: string): Promise<CapabilityIdentity | undefined> {
     const authentic = this.#context.agent.issuer.authenticate(text);
     if (!authentic.ok) {
@@ -75,11 +67,7 @@ export class Delegations {
     return { ok: true, caller, credential, bound: isBound(authority) };
   }
 
-  /**
-   * Delegates the caller's capability to another agent.
-   *
-   * @throws StorageError if it could not be recorded; then nothing was delegated.
-   */
+  /** Delegates the caller's capability. @throws StorageError Then nothing was delegated. */
   async delegate(
     by: DelegationCaller,
     request: DelegationRequest,
@@ -89,21 +77,12 @@ export class Delegations {
     return outcome;
   }
 
-  /**
-   * What a text is worth as a delegation, made here or offline.
-   *
-   * @throws StorageError
-   */
+  /** What a text is worth as a delegation, made here or offline. @throws StorageError */
   verify(by: DelegationCaller, text: string): Promise<DelegationVerdict> {
     return verify(by, text, this.#context);
   }
 
-  /**
-   * Revokes a chain, for its delegator.
-   *
-   * @param id - In lower case.
-   * @throws StorageError
-   */
+  /** Revokes a chain, for its delegator. @param id - In lower case. @throws StorageError */
   async revoke(
     by: DelegationCaller,
     id: string,
@@ -113,11 +92,7 @@ export class Delegations {
     return outcome;
   }
 
-  /**
-   * What a caller has to delegate, and its id as an agent.
-   *
-   * @throws StorageError
-   */
+  /** What a caller has to delegate, and its id as an agent. @throws StorageError */
   async introspect(
     by: DelegationCaller,
   ): Promise<{ readonly agent?: string; readonly held: readonly HeldScopes[] }> {

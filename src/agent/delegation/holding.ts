@@ -37,9 +37,8 @@ export function isBound(authority: Authority): boolean {
 }
 
 /**
- * Every reason why a token is good for nothing, whichever of the services and agents that it names looks at it
- * or presents it. A token under a service's key is judged for this agent alone: that service writes its hops
- * and its identifier, so what they name says nothing.
+ * Every reason why a token is good for nothing at any service or agent that it names. One under a service's
+ * key is judged for this agent alone: that service writes what it names.
  */
 export function lifeDenials(
   token: AuthenticToken,
@@ -56,8 +55,8 @@ export function lifeDenials(
 }
 
 /**
- * The party that a capability was issued to, by the issuer's own records: only where they have the same
- * principal, grant and service under the capability's id, since a service chooses the ids of what it makes.
+ * The party that a capability was issued to, by the ledger: only with the same principal, grant and service,
+ * since a service chooses the ids of what it makes.
  *
  * @throws StorageError
  */
@@ -90,12 +89,7 @@ function serviceOf({ kid }: Identifier): string | undefined {
   return readServiceKeyId(kid)?.service;
 }
 
-/**
- * The capability that a caller delegates from: the one that it presents or picks, or the only one that its party
- * has.
- *
- * @throws StorageError
- */
+/** The capability that a caller presents or picks, or its party's only one. @throws StorageError */
 export async function holdingOf(
   by: DelegationCaller,
   context: DelegationContext,
@@ -162,12 +156,7 @@ async function onlyHolding(
   return refusal("capability_ambiguous", message, "capability");
 }
 
-/**
- * The capabilities of a party that are alive, oldest first.
- *
- * @param most - How many are looked for.
- * @throws StorageError
- */
+/** Those alive, oldest first. @param most - How many are looked for. @throws StorageError */
 export async function holdingsOf(
   caller: Caller,
   most: number,

@@ -9,10 +9,9 @@ import type { DelegationRefusal } from "./refusal.js";
 export type ChainChange = "delegation.made" | "delegation.seen" | "delegation.revoked";
 
 /**
- * Keeps a new chain's record, and the event of it, in one change.
+ * Keeps a new chain's record and event in one change.
  *
- * @returns Whether it is kept now; not where as many of the delegator's are alive as may, of which chains that
- *   were only seen take half.
+ * @returns Whether it is kept: the delegator has not too many; chains only seen take half of these.
  * @throws StorageError
  */
 export async function noteChain(

@@ -6,8 +6,7 @@ import { chainEvent } from "./recording.js";
 import { type DelegationRefusal, refusal } from "./refusal.js";
 
 /**
- * Revokes a chain: its link first, so that a crash leaves the token dead, then the record. Revoking it again
- * changes nothing.
+ * Revokes a chain: its link first, so that a crash leaves a dead token; then the record. Repeatable.
  *
  * @throws StorageError
  */
@@ -45,10 +44,7 @@ export async function revokeChain(
   return { ok: true };
 }
 
-/**
- * Whether a caller may revoke a chain: with an access token, the agent that delegated, on behalf of the same user;
- * with a capability, a holder of what the chain descends from.
- */
+/** With an access token, the delegating agent for the same user; else a holder of what the chain is from. */
 async function isDelegator(
   { caller, credential }: DelegationCaller,
   { delegator, principal, ancestors }: DelegationRecord,

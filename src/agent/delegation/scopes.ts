@@ -9,10 +9,7 @@ export interface ScopeMeaning {
 
 type ScopedGrant = Pick<KnownGrant, "id" | "operations">;
 
-/**
- * The scopes of delegation: `GRANT` for all operations of a grant, `GRANT:OPERATION` for one of them. Grants
- * have colons of their own, so a scope is looked up and never taken apart.
- */
+/** `GRANT` for all operations, `GRANT:OPERATION` for one; looked up whole, since grants have colons too. */
 export class Scopes {
   readonly #meanings = new Map<string, ScopeMeaning>();
   readonly #grants: ReadonlyMap<string, ScopedGrant>;

@@ -40,8 +40,8 @@ export type DelegationVerdict =
   | { readonly valid: false; readonly reason: string; readonly chain?: ChainState };
 
 /**
- * Verifies a delegation, whether it was made here or offline, by the same rules as one that is asked for. What is
- * valid and new is kept: from then on its chain can be revoked by its id.
+ * Verifies a delegation, made here or offline, by the same rules. A valid new one is kept, so that it can be
+ * revoked by its id.
  *
  * @throws StorageError
  */

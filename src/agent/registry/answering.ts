@@ -10,11 +10,7 @@ import type { AskedAnswer } from "./requests.js";
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/**
- * Does something, or says why it is refused; a refusal is recorded.
- *
- * @param about - What is being done, as the ledger calls it, and by which agent.
- */
+/** Does something, or says why it is refused, and records that. @param about - As the ledger calls it. */
 export async function outcomeOf<Answer extends object>(
   change: string,
   about: Concerned,
@@ -61,7 +57,7 @@ export function repeatable(
 }
 
 /**
- * The answer to a request that has been answered before, made from the records as they are now.
+ * The repeated answer, made from the records as they are now.
  *
  * @throws Refused if the key was used for another request.
  */

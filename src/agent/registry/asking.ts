@@ -20,11 +20,7 @@ const MAX_NAME = 128;
 const MAX_WORDS = 512;
 const MAX_KEY = 256;
 
-/**
- * Reads what an agent asks for.
- *
- * @throws Refused
- */
+/** Reads what an agent asks for. @throws Refused */
 export function readAsked(
   capabilities: readonly AskedCapability[],
   { terms = new Map(), settings }: Pick<RegistryContext, "terms" | "settings">,
@@ -75,11 +71,7 @@ export function readAsked(
   });
 }
 
-/**
- * Checks the texts of a request.
- *
- * @throws Refused
- */
+/** Checks the texts of a request. @throws Refused */
 export function checkTexts(
   asked: AskingOptions & { readonly name?: string; readonly hostName?: string | undefined },
 ): void {

@@ -13,11 +13,11 @@ const MAX_LENGTH = 4096;
 const MAX_NAMED = 16;
 
 /**
- * The hop that Agent-Auth's constraints are, word for word: argument to exact value, or to operators.
+ * Agent-Auth's constraints, word for word, as a hop.
  *
  * @param where - What refusals call them, such as `capabilities[1].constraints`.
- * @returns `undefined` where they limit nothing; a refusal for an unknown operator, an exact value beside
- *   operators, operands of a wrong type, or constraints that no value satisfies.
+ * @returns `undefined` where they limit nothing; a refusal for an unknown operator, one beside an exact
+ *   value, wrong operands, or constraints that no value satisfies.
  */
 export function readConstraints(
   value: Json | undefined,
@@ -81,11 +81,9 @@ export function emptyArguments(hops: readonly Hop[]): readonly string[] {
 }
 
 /**
- * The exact intersection of hops' limits on arguments, in Agent-Auth's form: a call satisfies it if and only if
- * it satisfies every hop's.
+ * Hops' limits on arguments intersected exactly, in Agent-Auth's form.
  *
- * @returns `undefined` where none limits an argument; also where nothing is allowed, which no object can say:
- *   such hops are refused before they are kept.
+ * @returns `undefined` where none limits an argument, or nothing is allowed: such hops are refused earlier.
  */
 export function exactConstraints(
   hops: readonly Hop[],

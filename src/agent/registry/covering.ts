@@ -5,9 +5,8 @@ import type { Scalar } from "../../caveats/scalar.js";
 import { formatTime } from "../../caveats/time.js";
 
 /**
- * Whether every call that `asked` allows is one that `granted` allows now, each of them hops that hold
- * together. Exact for limits on arguments; what else the granted hops restrict covers only what is asked
- * with the same restriction.
+ * Whether `granted`, hops that hold together, allow every call that `asked` allows. Exact for arguments;
+ * other restrictions cover only their equals.
  *
  * @param operation - The one operation concerned.
  */

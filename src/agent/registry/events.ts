@@ -15,7 +15,7 @@ export interface Concerned {
 }
 
 /**
- * An event of hosts, agents and what they are granted, as it stands in the ledger.
+ * An event of the registry, for the ledger.
  *
  * @param change - Such as `agent.activated`.
  * @param now - Milliseconds since 1970.

@@ -23,10 +23,7 @@ export function newId(kind: string, { random }: Pick<RegistryContext, "random">)
   return `${kind}_${encodeBase64url(random(16))}`;
 }
 
-/**
- * The names of the capabilities that the policy permits a principal by this agent; all where no policy is
- * asked, or no principal is known yet.
- */
+/** What the policy permits a principal by this agent; all without a policy, or a principal yet. */
 export async function permittedOf(
   principal: string | undefined,
   agent: string,

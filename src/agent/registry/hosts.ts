@@ -7,10 +7,10 @@ import type { RegistryDraft } from "./registry-store.js";
 import type { HostProof } from "./requests.js";
 
 /**
- * The host that proved to have a key: as it is known, or made.
+ * The host that proved to have a key, known or made.
  *
- * @param known - The host with this key, as the change has read it.
- * @param asked - The id of a new host, and whether it is to run agents that act for no user.
+ * @param known - As the change has read it.
+ * @param asked - The id of a new one, and whether its agents act for no user.
  * @throws Refused
  */
 export async function hostFor(

@@ -1,6 +1,6 @@
 /**
- * Hosts, the agents that they run, what each agent may do, and what people decide about it: the rules that
- * Agent-Auth, the approvals console and the command share. Its store is `openRegistry` of `proviso/stores`.
+ * Hosts, their agents, what each may do and people's approvals. Its store is `openRegistry` of
+ * `proviso/stores`.
  *
  * @module proviso/registry
  */

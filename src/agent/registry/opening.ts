@@ -19,11 +19,7 @@ export interface Opening {
   readonly options: AskingOptions;
 }
 
-/**
- * Opens the approval of what an agent waits for.
- *
- * @throws Refused if too many wait, or different people would have to approve.
- */
+/** @throws Refused if too many wait, or different people would have to approve. */
 export async function openApproval(
   draft: RegistryDraft,
   { kind, host, agent, grants, options }: Opening,

@@ -4,10 +4,7 @@
 import type { JsonObject } from "../../bytes/json.js";
 import type { Hop } from "../../caveats/hop.js";
 
-/**
- * Whether a host may act: `enrolling` until it gives its key, `pending` until a user approves one of its
- * agents, `revoked` for ever.
- */
+/** `enrolling` until it gives its key, `pending` until a user approves an agent of it. */
 export type HostStatus = "enrolling" | "pending" | "active" | "revoked";
 
 /** A client environment that runs agents, and the user that it is linked to. */

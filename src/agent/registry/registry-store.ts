@@ -80,10 +80,7 @@ export interface RegistryView {
 
 /** Changes records: what is put is written with everything else, or not at all. */
 export interface RegistryDraft extends RegistryView {
-  /**
-   * Puts a record in the place of the one that was read in this draft, or makes it. A decision that rests on
-   * a record puts that too, though it is the same: then no other change of it can come between.
-   */
+  /** Makes or replaces a record. A decision puts what it rests on too: then no other change comes between. */
   put<Kind extends keyof RegistryKinds>(kind: Kind, record: RegistryKinds[Kind]): Promise<void>;
   /** Writes an event into the ledger with everything else. */
   note(event: LedgerEvent): void;
@@ -104,8 +101,7 @@ export interface RegistryStore {
   /** @throws StorageError */
   read<T>(look: (view: RegistryView) => Promise<T>): Promise<T>;
   /**
-   * Changes records, all or nothing; fulfilled once not even a crash loses it. Where another change came
-   * between what was read and the write, `change` runs again, on what is there then: it has no other effects.
+   * Changes records, all or nothing, crash-proof once fulfilled. After a conflict, `change` runs again.
    *
    * @throws StorageError Then nothing has changed.
    */
@@ -113,7 +109,6 @@ export interface RegistryStore {
   /**
    * Notes that something has been used, such as a JWT by its `jti`.
    *
-   * @param scope - Whose it is.
    * @param expires - Until when to remember it.
    * @returns Whether this is the first time; only then it may be used.
    * @throws StorageError

@@ -49,8 +49,8 @@ export interface RegistryOptions {
 const MEMBERS = ["store", "revocations", "clock", "random", "terms", "policy", "settings"];
 
 /**
- * Hosts, their agents, and what each agent may do: all rules of who gets what at once, what needs an approval
- * and by whom, and what ends it. It works without skills and policy, on an open home. Refusals are values.
+ * Hosts, their agents, and what each may do: who gets what at once, what needs whose approval, what ends it.
+ * Needs no skills and no policy. Refusals are values.
  *
  * Every method throws a StorageError if something cannot be read or written; then nothing has changed.
  */
@@ -107,10 +107,7 @@ export class Registry {
     );
   }
 
-  /**
-   * What an agent was granted, asked for or denied, in the order of its asking, as it is now: what has
-   * expired is revoked, what waited too long denied.
-   */
+  /** What an agent was granted, asked for or denied, in the order of asking, expired ones as they are now. */
   async grantsOf(agent: string): Promise<readonly AgentGrant[]> {
     await expireApprovalsOf(agent, this.#context);
     const found = await this.#context.store.read((view) => everyRecord(view.grants, { agent }));
@@ -130,8 +127,8 @@ export class Registry {
   }
 
   /**
-   * Makes a host for a user: active with a key; else the one that gives the enrolment token, which is shown
-   * once, gives the key. What calls this with a key has seen a signature under it.
+   * Makes a host: active with a key, whose signature the caller has verified; else by an enrolment token,
+   * shown once.
    */
   createHost(asked: {
     readonly principal: string;
@@ -153,8 +150,8 @@ export class Registry {
   }
 
   /**
-   * Registers an agent, and its host if that is new. An agent of a host that is linked to a user gets defaults
-   * at once, everything else waits for an approval; while something waits, so does the agent.
+   * Registers an agent and its new host. A linked host's agent gets defaults at once; the rest waits for
+   * approval, and the agent with it.
    */
   register(asked: Registration): Promise<Outcome<AskedAnswer>> {
     return registerAgent(asked, this.#context);
@@ -170,10 +167,7 @@ export class Registry {
     return reactivateAgent(agent, this.#context);
   }
 
-  /**
-   * Asks a user to take over an autonomous agent: it ends, and its host is the user's then. Only the agent and
-   * its host can ask for that.
-   */
+  /** Asks a user to take over an autonomous agent, which ends. Only it and its host can ask. */
   claim(asked: Claim): Promise<Outcome<AskedAnswer>> {
     return claimAgent(asked, this.#context);
   }
@@ -209,11 +203,7 @@ export class Registry {
     return revokeHost(host, by, this.#context);
   }
 
-  /**
-   * Revokes what an agent was granted, or waits for, under these names.
-   *
-   * @returns `grants`: those that were not revoked before.
-   */
+  /** Revokes grants and requests by name. @returns `grants`: those that were not revoked before. */
   revokeGrants(agent: string, names: readonly string[], by: Actor): Promise<Outcome<AgentAnswer>> {
     return revokeGrants(agent, names, by, this.#context);
   }
@@ -240,10 +230,9 @@ export class Registry {
   }
 
   /**
-   * Notes that something has been used, such as a JWT by its `jti`.
+   * Notes a use, such as a JWT's `jti`. @returns Whether it is the first.
    *
    * @param expires - Milliseconds since 1970 until which it is remembered.
-   * @returns Whether this is the first time.
    */
   useOnce(scope: string, id: string, expires: number): Promise<boolean> {
     return this.#context.store.useOnce(scope, id, expires);

@@ -160,11 +160,7 @@ export function refuseStatus(status: Exclude<AgentStatus, "active">): never {
   return leave(...REFUSALS[status]);
 }
 
-/**
- * An agent that may act, and its host.
- *
- * @throws Refused
- */
+/** An agent that may act, and its host. @throws Refused */
 export async function livingAgent(
   draft: RegistryDraft,
   id: string,

@@ -17,10 +17,7 @@ class RevokeFirst extends Error {
 /** How often a change may find more to revoke. */
 const MAX_RUNS = 16;
 
-/**
- * A registry's store in which no grant ends before its capability is revoked: a crash in between leaves tokens
- * that are dead, never tokens that are alive.
- */
+/** Ends no grant before its capability is revoked: a crash in between leaves dead tokens, never live ones. */
 export class RevokingStore implements RegistryStore {
   readonly #store: RegistryStore;
   readonly #revocations: RevocationSink;

@@ -138,11 +138,7 @@ async function end(
   return ended;
 }
 
-/**
- * An agent, and its host, where it is for the actor to end it: for its user, its host, itself, or an operator.
- *
- * @throws Refused
- */
+/** An agent that the actor, as its user, host, itself or an operator, may end. @throws Refused */
 export async function ownedAgent(
   draft: RegistryDraft,
   id: string,

@@ -35,10 +35,7 @@ interface RegistryBounds {
   readonly pendingPerAgent?: number;
   /** Requests of all agents of one host that wait for a decision; 32 unless given. */
   readonly pendingPerHost?: number;
-  /**
-   * Requests that wait for one user, beyond which agents of hosts that are not linked to the user address no more
-   * to it; 64 unless given.
-   */
+  /** Waiting requests of a user, beyond which unlinked hosts' agents cannot add more; 64 unless given. */
   readonly pendingPerUser?: number;
   /** Hosts of a user that are not revoked, beyond which the user makes no more; 100 unless given. */
   readonly hostsPerUser?: number;

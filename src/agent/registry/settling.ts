@@ -182,11 +182,7 @@ async function takeOver(
   await endGrants(draft, agent, "a user took the agent over", now, context);
 }
 
-/**
- * Revokes everything that an agent has, or waits for, or some of it.
- *
- * @returns What was not at its end before, as it was.
- */
+/** Revokes all or some of what an agent has or waits for. @returns What was not at its end, as it was. */
 export async function endGrants(
   draft: RegistryDraft,
   agent: AgentRecord,

@@ -29,11 +29,10 @@ export type CapabilityTerms = ReadonlyMap<string, CapabilityTerm>;
 const NAME = /^[a-z0-9_]+$/;
 
 /**
- * The capabilities of Agent-Auth that an issuing agent offers: its skills.
+ * An issuing agent's skills, as Agent-Auth's capabilities.
  *
- * @param locations - URLs of services that run a skill in the place of the agent, by the skill's id.
- * @throws TypeError naming every skill whose id is no name of a capability, or whose operation is in no
- *   grant or in several, and every location that is no URL or of no skill.
+ * @param locations - URLs of services that run a skill instead of the agent, by skill id.
+ * @throws TypeError naming each unfit skill id, operation in no grant or in several, and unfit location.
  */
 export function capabilityTerms(
   grants: ReadonlyMap<string, KnownGrant> | readonly KnownGrant[],

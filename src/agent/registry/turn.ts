@@ -5,8 +5,7 @@ import type { RegistryDraft } from "./registry-store.js";
 const KEPT = 24 * 60 * 60 * 1000;
 
 /**
- * Makes changes that count the same records run one after the other: of two at the same time, one runs again
- * on what the other has written. Comes before what is counted is read.
+ * Has changes that count the same records conflict, so that one runs again. Call it before counting.
  *
  * @param whose - What is counted, and for which party.
  * @param now - Milliseconds since 1970.

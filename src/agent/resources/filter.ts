@@ -26,10 +26,8 @@ export type ResourceQueryReading =
   | QueryRefusal;
 
 /**
- * Whether a resource's fields are as a filter says: all conditions hold, and of a condition all
- * operators. Values are equal if type and value are; `min` and `max` hold for values of the bound's
- * own type. A field that the resource does not have holds no condition, and neither does any field
- * one that is empty or has an operator that is not known.
+ * Whether all conditions and all their operators hold. Values are equal by type and value; bounds hold for
+ * their own type; absent fields, empty conditions and unknown operators hold nothing.
  */
 export function matches(resource: Resource, filter: ResourceFilter): boolean {
   const { fields } = resource;
@@ -58,11 +56,7 @@ function judge(value: Scalar, operator: string, operand: unknown): boolean {
   return false;
 }
 
-/**
- * Why a filter is refused, if it is: the first reason found.
- *
- * @param fields - Those that can be filtered on; any unless given.
- */
+/** The first reason to refuse a filter. @param fields - That can be filtered on; any unless given. */
 export function checkFilter(
   filter: ResourceFilter,
   fields?: readonly string[],
@@ -137,9 +131,8 @@ function wrong(field: string, operator: string, expected: string, value: unknown
 }
 
 /**
- * Reads a filter that came from elsewhere: at most 32 conditions on fields with names of at most 256
- * characters, 256 values a list, 1024 characters a text. What is given back shares nothing with
- * `value`. Whether the fields exist is not looked at.
+ * Reads a foreign filter: at most 32 conditions, names of 256 characters, lists of 256, texts of 1024. Shares
+ * nothing with `value`, and does not look whether fields exist.
  */
 export function readFilter(value: unknown): FilterReading {
   if (!isObject(value)) {
@@ -161,10 +154,7 @@ export function readFilter(value: unknown): FilterReading {
   return { ok: true, filter: structuredClone(value) as ResourceFilter };
 }
 
-/**
- * Reads a query that came from elsewhere, a JSON value, within the limits of {@link readFilter}.
- * Whether the collection exists is not looked at.
- */
+/** Reads a foreign query within {@link readFilter}'s limits, without looking for its collection. */
 export function readResourceQuery(value: unknown): ResourceQueryReading {
   if (!isObject(value)) {
     const message = `a resource query must be an object with a collection, not ${shown(value)}`;

@@ -18,11 +18,7 @@ export function invalidValue(path: string, message: string): QueryDenial {
   return { code: "invalid_value", path, known: [], message };
 }
 
-/**
- * Denies a name that is not known at its place.
- *
- * @param what - What is wrong, as the message begins; what is known and what was meant is added.
- */
+/** Denies an unknown name. @param what - How the message begins; known and meant names are added. */
 export function unknownName(
   code: QueryDenial["code"],
   path: string,

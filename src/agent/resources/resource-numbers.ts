@@ -1,14 +1,8 @@
 import { randomBytes } from "../../bytes/random.js";
 
-/**
- * The numbers of resource names. A name gets a number once, whatever capabilities it is named in, and
- * keeps it for good: also if the resource goes and comes back. A handle is this number, sealed.
- */
+/** A name gets its number once and for good, in all capabilities. A handle is this number, sealed. */
 export interface ResourceNumbers {
-  /**
-   * The number of each name. A name that has none gets one, which is kept safely before this is
-   * fulfilled: a capability that names the resource may then be handed out.
-   */
+  /** A new name's number is kept safely before this is fulfilled, so that a capability may name it. */
   numbersOf(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** The name of each number; a number that no name has is left out. */
   namesOf(numbers: readonly number[]): Promise<ReadonlyMap<number, string>>;
@@ -18,8 +12,8 @@ export interface ResourceNumbers {
 export type RandomSource = (length: number) => Uint8Array;
 
 /**
- * A number for a name: 53 random bits. Had names their numbers in turn, a store that is restored from a
- * backup would give those of lost names to others, and capabilities would come to name these.
+ * 53 random bits. In turn, a restored store would give lost names' numbers to others, in old capabilities
+ * too.
  */
 export function newResourceNumber(random: RandomSource): number {
   const bits = new DataView(Uint8Array.from(random(8)).buffer);

@@ -6,18 +6,13 @@ import type { Scalar } from "../../caveats/scalar.js";
 
 /** Something that a capability can name by a handle. */
 export interface Resource {
-  /**
-   * The issuer's own name for it, such as a path or a row's id; at most 512 bytes of UTF-8. Callers
-   * never see it: a handle is the sealed number of this name.
-   */
+  /** The issuer's own name for it, such as a path; at most 512 bytes of UTF-8. Callers see handles alone. */
   readonly name: string;
   /** What callers see. */
   readonly displayName: string;
   /** The collection it is in, or, of a collection, its own name. */
   readonly collection: string;
-  /**
-   * `item`, or `collection` for the collection itself: what is named to put something new into it.
-   */
+  /** `item`, or `collection` for the collection itself: what is named to put something new into it. */
   readonly kind: "item" | "collection";
   /** What can be filtered on. */
   readonly fields: { readonly [field: string]: Scalar };
@@ -83,14 +78,11 @@ export interface ResourceSource {
   /** The resource of that name, an item or a collection, as it is now; `undefined` if it is gone. */
   get(name: string): Promise<Resource | undefined>;
   /**
-   * The fields of a collection, if they are the same whatever is in it, as a table's are. Absent where
-   * they are those of the items: denials then leave out what only hidden items have.
+   * A collection's fields where they are fixed, as a table's. Without it, denials leave out hidden items'
+   * fields.
    */
   declaredFields?(collection: string): readonly string[] | undefined;
-  /**
-   * The collection that a name is in, whether or not there is anything of that name: a caller that
-   * may use the whole collection gets `resource_gone` where others get `policy_denied`. Optional.
-   */
+  /** A name's collection, there or not: who may use all of that gets `resource_gone`, not `policy_denied`. */
   collectionOf?(name: string): string | undefined;
   /** The name of a collection itself, to be sealed as a handle; `undefined` if it has no name. */
   nameOfCollection(collection: string): Promise<string | undefined>;

@@ -17,9 +17,7 @@ export interface CapabilityAuthority {
 
 /** What all routes of a resource server have in common. */
 export interface ResourceServerOptions {
-  /**
-   * The `realm` of challenges: printable ASCII without quotes and backslashes; `proviso` unless given.
-   */
+  /** The `realm` of challenges: printable ASCII without quotes and backslashes; `proviso` unless given. */
   readonly realm?: string;
 }
 
@@ -34,18 +32,14 @@ export type RouteCheck<Args extends readonly unknown[]> = (
   ...args: Args
 ) => Promise<Checked>;
 
-/**
- * The `Cache-Control` of answers to allowed requests that have none of their own: shared caches know
- * nothing of `Proviso-Capability`, and no cache asks whether a capability was revoked.
- */
+/** Unless the app says otherwise: no shared cache knows that `Proviso-Capability` decides who reads. */
 export const PRIVATE = "private, no-cache";
 
 /**
- * Makes the checks of routes: token from the headers, what is asked of it from the route's requirement,
- * then one call of `authorize`.
+ * Makes the checks of routes: the token, what the route asks of it, then one `authorize`.
  *
- * @returns A check that rejects, with an Error, if a function of the requirement throws or gives a wrong
- *   shape, or if the authority throws: an answer is never taken from less than the whole check.
+ * @returns A check that rejects if a requirement's function or the authority fails: no answer comes from
+ *   less.
  * @throws TypeError on wrong options, and, for each route, on a wrong requirement.
  */
 export function createCheck(

@@ -5,10 +5,8 @@ import { admit } from "./node-request.js";
 import type { RouteRequirement } from "./requirement.js";
 
 /**
- * Makes the middleware of a route. In TypeScript, annotate the request of the requirement's functions:
- * `(req: Request<{ id: string }>) => [req.params.id]`. No type of Express is needed otherwise.
- *
- * @throws TypeError on a wrong requirement.
+ * A route's middleware. In TypeScript, annotate the functions' request, such as `(req: Request<{ id: string
+ * }>) => [req.params.id]`. @throws TypeError on a wrong requirement.
  */
 export type ExpressRequires = <Req extends IncomingMessage = IncomingMessage>(
   requirement: RouteRequirement<readonly [req: Req]>,
@@ -16,11 +14,7 @@ export type ExpressRequires = <Req extends IncomingMessage = IncomingMessage>(
 
 const capabilities = new WeakMap<object, VerifiedCapability>();
 
-/**
- * The verified capability of a request that has passed the middleware of {@link createCapabilityMiddleware}.
- *
- * @throws TypeError if the request has not.
- */
+/** The capability that {@link createCapabilityMiddleware} verified. @throws TypeError if it has not. */
 export function capabilityOf(req: object): VerifiedCapability {
   const capability = capabilities.get(req);
   if (capability !== undefined) return capability;
@@ -28,10 +22,9 @@ export function capabilityOf(req: object): VerifiedCapability {
 }
 
 /**
- * What stands before the routes of an Express app (or of any other framework whose middleware takes
- * `(req, res, next)` of `node:http`): a request whose capability the authority does not allow is
- * answered with 400, 401, 403 or 503 and every reason, and never reaches what follows. What a function
- * of a requirement or the authority throws goes to `next`, as an Error: Express answers with 500.
+ * Middleware for Express, or frameworks with its `(req, res, next)`: a request whose capability is not
+ * allowed gets 400, 401, 403 or 503 and every reason, and goes no further. What a requirement's function or
+ * the authority throws goes to `next`.
  *
  * @param authority - Checks capabilities: an `Issuer`.
  * @throws TypeError on wrong options.

@@ -9,9 +9,8 @@ import {
 import type { Awaitable, RouteRequirement } from "./requirement.js";
 
 /**
- * Puts a requirement before a handler. What the server passes beside the request, such as Hono's
- * context or the environment of a Worker, goes to the requirement's functions and the handler too; in
- * TypeScript, name it: `requires<[context: Context]>(…)`.
+ * Puts a requirement before a handler. Both also get what the server passes beside the request, such as
+ * Hono's context; in TypeScript, `requires<[context: Context]>(…)`.
  *
  * @throws TypeError on a wrong requirement.
  */
@@ -21,10 +20,9 @@ export type FetchRequires = <Rest extends readonly unknown[], Req extends Reques
 ) => (request: Req, ...rest: Rest) => Promise<Response>;
 
 /**
- * What stands before the routes of a server of Fetch's `Request` and `Response` (Hono, Workers, Deno,
- * Bun): a request whose capability the authority does not allow is answered with 400, 401, 403 or 503
- * and every reason, and never reaches the handler. What a function of a requirement or the authority
- * throws rejects the promise: servers answer that with 500.
+ * For a server of Fetch's `Request` and `Response` (Hono, Workers, Deno, Bun): a request whose capability is
+ * not allowed gets 400, 401, 403 or 503 and every reason, and never reaches the handler. What a requirement's
+ * function or the authority throws rejects the promise.
  *
  * @param authority - Checks capabilities: an `Issuer`.
  * @throws TypeError on wrong options.

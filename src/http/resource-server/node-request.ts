@@ -4,10 +4,9 @@ import { CAPABILITY_HEADER } from "../headers.js";
 import { PRIVATE, type RouteCheck } from "./check.js";
 
 /**
- * Checks one request of `node:http`, or of a framework on it, and answers it if it is refused.
+ * Checks one request of `node:http`, and answers a refused one.
  *
- * @returns The capability of an allowed request; `undefined` of one that has been answered.
- * @throws What the check throws: the request must not be handled then.
+ * @returns The allowed capability; `undefined` for an answered request. Throws what the check throws.
  */
 export async function admit<Req extends IncomingMessage>(
   check: RouteCheck<readonly [req: Req]>,

@@ -6,10 +6,7 @@ import type { Awaitable, RouteRequirement } from "./requirement.js";
 
 /** What all routes of a server of `node:http` have in common. */
 export interface NodeOptions extends ResourceServerOptions {
-  /**
-   * Called with what a function of a requirement, the authority or a handler throws; the client gets
-   * 500 and learns nothing of it.
-   */
+  /** Called with what the authority, a handler or a requirement's function throws; the client gets 500. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -23,9 +20,8 @@ export type NodeRequires = <
 ) => (req: Req, res: Res) => Promise<void>;
 
 /**
- * What stands before the routes of a resource server of `node:http`: a request whose capability the
- * authority does not allow is answered with 400, 401, 403 or 503 and every reason, and never reaches
- * the handler.
+ * For `node:http`: a request whose capability is not allowed gets 400, 401, 403 or 503 and every reason, and
+ * never reaches the handler.
  *
  * @param authority - Checks capabilities: an `Issuer`.
  * @throws TypeError on wrong options.

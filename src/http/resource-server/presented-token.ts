@@ -1,11 +1,7 @@
 import { readBearer } from "../../auth/bearer.js";
 import { CAPABILITY_HEADER } from "../headers.js";
 
-/**
- * The value of a request's header; the values of a repeated one joined by commas.
- *
- * @param name - In any case.
- */
+/** A header's value, repeated ones joined by commas. @param name - In any case. */
 export type HeaderReader = (name: string) => string | null | undefined;
 
 /** The token that a request presents, if any, or a sentence about what is wrong. */
@@ -19,9 +15,8 @@ const ADVICE = "send one capability in it";
 const ANY_LENGTH = Number.POSITIVE_INFINITY;
 
 /**
- * The one token that a request presents, in `Proviso-Capability` or, where the route says so, in
- * `Authorization`. Two that differ, several in a header, or anything but a token is a mistake of the
- * caller's: which of them counts is not for the server to guess.
+ * The one token in `Proviso-Capability` or, where the route says so, `Authorization`. Two that differ,
+ * several, or anything else is the caller's mistake, not for the server to guess.
  */
 export function presentedToken(header: HeaderReader, inAuthorization: boolean): PresentedToken {
   const own = header(CAPABILITY_HEADER) ?? undefined;

@@ -41,9 +41,8 @@ const STATUS = {
 } as const satisfies Record<RefusalError, Refusal["status"]>;
 
 /**
- * RFC 6750, section 3.1: a token that is no good for any call is an invalid one; a good one that does
- * not allow this call has an insufficient scope. The first error here that a denial has is the answer:
- * to ask again later helps only where nothing else is wrong.
+ * RFC 6750, section 3.1. The first error here that a denial has is the answer: asking again later helps only
+ * where nothing else is wrong.
  */
 const ERRORS = ["invalid_token", "insufficient_scope", "temporarily_unavailable"] as const;
 

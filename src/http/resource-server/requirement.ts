@@ -4,9 +4,9 @@ import { assertMembers } from "../../caveats/known-members.js";
 export type Awaitable<T> = T | Promise<T>;
 
 /**
- * What a route requires of a capability. The functions read the request as the route's handler does,
- * so that what is checked is what is done. They run before the token is checked, for any caller: let
- * them do no work that a stranger must not cause. A request for which one throws is not handled.
+ * What a route requires. The functions read the request as the handler does, so that what is checked is what
+ * is done, and before the token is checked: let them do no work for strangers. If one throws, the request is
+ * not handled.
  *
  * @typeParam Args - What the route's handler is called with, the request first.
  */
@@ -20,14 +20,11 @@ export interface RouteRequirement<Args extends readonly unknown[]> {
   /** The arguments that constraints may limit: JSON values by name; without it there are none. */
   readonly arguments?: (...args: Args) => Awaitable<{ readonly [name: string]: unknown }>;
   /**
-   * The agent that makes the request, as the app's own login has authenticated it; `undefined` if it
-   * has not. Without it, capabilities that name their `invokers` are refused.
+   * The agent that the app's login has authenticated, or `undefined`. Without it, capabilities with
+   * `invokers` are refused.
    */
   readonly invoker?: (...args: Args) => Awaitable<string | undefined>;
-  /**
-   * Set where the capability may also come as `Authorization: Bearer TOKEN`. Without it, that header
-   * is left to the app's own login.
-   */
+  /** Where the capability may also come as `Authorization: Bearer TOKEN`, else the app's own. */
   readonly in?: "authorization";
 }
 

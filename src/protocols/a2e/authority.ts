@@ -54,10 +54,10 @@ export class SessionAuthority {
   }
 
   /**
-   * Takes what a peer presents: each token is verified here, and never again.
+   * Verifies what a peer presents, each token once.
    *
    * @param ambient - The party that acts without tokens; `undefined` where none may.
-   * @returns Refused unless one token at least is good for something now, or ambient authority is.
+   * @returns Refused unless a token is good for something now, or ambient authority is.
    * @throws StorageError if the ledger cannot be read.
    */
   static async open(
@@ -98,11 +98,7 @@ export class SessionAuthority {
     }
   }
 
-  /**
-   * Whether tokens leave a capability at all.
-   *
-   * @param operations - Those that plugins serve.
-   */
+  /** Whether tokens leave a capability at all. @param operations - Those that plugins serve. */
   verdict(name: CapabilityName, operations: readonly string[]): Verdict {
     if (this.#held === undefined) return { enabled: true };
     const grant = grantOf(name);

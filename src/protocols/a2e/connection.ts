@@ -35,10 +35,7 @@ const LINGER = 1000;
 /** A message that cannot be sent, since the peer would refuse the line. */
 export type Unsendable = "too_large" | "malformed";
 
-/**
- * Messages over a stream of bytes, one a line, with bounds on what the peer can make this end hold or wait
- * for. Both ends of a session have one.
- */
+/** Messages over a stream, one a line, with bounds on what a peer can make either end hold or wait for. */
 export class Connection {
   readonly #stream: Duplex;
   readonly #limits: ConnectionLimits;
@@ -125,9 +122,9 @@ export class Connection {
   }
 
   /**
-   * Sends a message; does nothing when the stream is closed. A peer that lets too much wait is cut off.
+   * Sends a message unless the stream is closed. A peer that lets too much wait is cut off.
    *
-   * @returns Why it was not sent: by the same limits that hold for what comes, the peer would refuse it.
+   * @returns Why it was not sent: the peer's limits, which are the same, would refuse it.
    */
   send(message: object): Unsendable | undefined {
     if (this.isOver) return undefined;

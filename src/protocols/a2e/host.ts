@@ -17,20 +17,17 @@ import { type Listening, listenAt, type SessionAddress } from "./socket.js";
 import { TIMERS, type Timers } from "./timers.js";
 
 export interface SessionHostOptions {
-  /**
-   * Judges every message. It has a grant `a2e:NAME` for each capability that plugins serve, with their
-   * operations; `pluginGrants` and `pluginOperations` say which.
-   */
+  /** Judges every message; its grants `a2e:NAME` are those of `pluginGrants` and `pluginOperations`. */
   readonly agent: IssuingAgent;
   readonly plugins: readonly SessionPlugin[];
   /**
-   * The party on whose behalf a peer without a token acts, as far as the policy allows it; the ledger marks
-   * what it does as ambient. Without it, a peer without a token is refused.
+   * The party that peers without a token act for, within the policy; the ledger marks it as ambient. Without
+   * it they are refused.
    */
   readonly ambient?: Caller;
   /**
-   * Who is at the other end of a stream, where the transport authenticates it, as by a certificate; none is
-   * refused. Without it, tokens that name invokers are refused. Stands for itself, without `ambient`.
+   * Who the transport authenticates at the other end; without it, tokens that name invokers are refused.
+   * Needs no `ambient`.
    */
   readonly caller?: (stream: Duplex) => Presenter | undefined | Promise<Presenter | undefined>;
   /** Leaves capabilities that are not enabled out of `accepted_caps`, instead of saying why. */
@@ -47,19 +44,11 @@ export interface SessionHostOptions {
 
 /** Serves sessions of A2E. */
 export interface SessionHost {
-  /**
-   * How many sessions there are: those in their handshake included, and those that are over and whose calls
-   * still run.
-   */
+  /** How many sessions there are, those in their handshake or with calls that still run included. */
   readonly sessions: number;
   /** Serves a stream of bytes until the session is over, and closes it. Never rejected. */
   accept(stream: Duplex): Promise<void>;
-  /**
-   * Serves the streams of an address.
-   *
-   * @returns The address: `127.0.0.1:4711`, or the path.
-   * @throws Error if it is taken.
-   */
+  /** @returns The address: `127.0.0.1:4711`, or the path. @throws Error if it is taken. */
   listen(address: SessionAddress): Promise<string>;
   /** Takes no more sessions, lets calls end that are under way, and closes plugins. */
   close(): Promise<void>;

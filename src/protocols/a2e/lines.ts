@@ -88,8 +88,8 @@ export type LineReading =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Reads a line: UTF-8, one JSON object, no name twice in an object, no half of a surrogate pair, since
- * readers differ on what these mean.
+ * Reads UTF-8 of one JSON object without double names or half surrogate pairs, which readers take
+ * differently.
  */
 export function readLine(bytes: Uint8Array, depth: number): LineReading {
   const text = decodeUtf8(bytes);

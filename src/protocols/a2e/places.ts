@@ -9,8 +9,7 @@ export interface Guest {
 }
 
 /**
- * The places of a host. Peers in their handshake, who have shown no authority, have places of their own: all
- * of them together take none of a session's, and one that is silent gives way to the next that comes.
+ * A host's places. Peers in their handshake have their own, which take no session's; a silent one gives way.
  */
 export class Places {
   readonly #limits: Pick<SessionLimits, "sessions" | "handshakes" | "perPrincipal">;

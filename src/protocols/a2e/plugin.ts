@@ -33,10 +33,7 @@ export interface SessionPlugin {
   readonly exclusive?: boolean;
   /** By message type without its `/req`, such as `tool/call`: the operation that a token must allow. */
   readonly operations: { readonly [operation: string]: PluginOperation };
-  /**
-   * Ends what it holds for a session, such as processes: when the session ends, and when its capability
-   * ends in mid-session. Calls that still run have been aborted before.
-   */
+  /** Ends what it holds for a session whose calls have been aborted, or whose capability ends. */
   endSession?(session: SessionScope): Promise<void>;
   /** Ends all that it holds. */
   close?(): Promise<void>;
@@ -44,18 +41,11 @@ export interface SessionPlugin {
 
 /** One operation of a plugin. */
 export interface PluginOperation {
-  /**
-   * Whether it serves this message; every one unless given.
-   *
-   * @param name - The message's own, as in {@link PluginCall.name}.
-   */
+  /** Whether it serves a message; all unless given. @param name - As in {@link PluginCall.name}. */
   handles?(name: string | undefined): boolean;
   /** JSON Schema (2020-12) of `arguments`, an object; any unless given. */
   readonly input?: JsonObject;
-  /**
-   * Runs it. The peer gets what it returns, and the code and message of a {@link PluginError}; of what
-   * else it throws, only the host's `onFailure` gets anything.
-   */
+  /** The peer gets the result, or a {@link PluginError}'s code and message; `onFailure` gets other errors. */
   run(call: PluginCall): Promise<Json>;
 }
 
@@ -73,10 +63,7 @@ export interface PluginCall {
   readonly session: SessionScope;
   /** Aborted when the call is cancelled or times out, and when its capability or its session ends. */
   readonly signal: AbortSignal;
-  /**
-   * Sends a part of the answer ahead of it, if the caller asked for that; does nothing otherwise.
-   * Fulfilled once the peer keeps up: await it before the next part.
-   */
+  /** Sends a part ahead, if the caller asked for parts. Await it before the next: the peer keeps up then. */
   send(chunk: Json): Promise<void>;
 }
 

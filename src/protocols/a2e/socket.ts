@@ -21,8 +21,7 @@ export interface Listening {
 }
 
 /**
- * Listens for streams. A socket in the file system is this user's alone, from the moment on at which it can
- * be found; one that a dead process left is replaced.
+ * Listens. A socket in the file system is this user's alone from the start, and replaces a dead one's.
  *
  * @throws Error if the address is taken, or the path is that of something else than a socket.
  */

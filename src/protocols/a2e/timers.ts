@@ -1,10 +1,6 @@
 /** What runs something later: real timers, unless a test turns its own. */
 export interface Timers {
-  /**
-   * Runs something once, after so many milliseconds at least.
-   *
-   * @returns Calls it off.
-   */
+  /** Runs something once, after so many milliseconds at least. @returns Calls it off. */
   after(milliseconds: number, run: () => void): () => void;
 }
 

@@ -110,11 +110,7 @@ function describing({ description, location, input, output }: CapabilityTerm): J
   };
 }
 
-/**
- * How the user comes to approve.
- *
- * @param userCode - Known only when the approval has just been opened.
- */
+/** How the user comes to approve. @param userCode - Known only when the approval has just been opened. */
 export function approvalAnswer(
   approval: Approval,
   userCode: string | undefined,

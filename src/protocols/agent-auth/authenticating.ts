@@ -35,8 +35,7 @@ const ADVICE = "send a host JWT or an agent JWT";
 export const KEPT = 60_000;
 
 /**
- * Finds out who makes a request. The signature is verified before anything else in a JWT is judged, and
- * each JWT is good once, also after a restart. What is refused before that leaves nothing behind.
+ * Finds out who makes a request: the signature first, then the rest; each JWT is good once, for good.
  *
  * @param limited - Why a party whose signature holds may not call now.
  * @throws StorageError

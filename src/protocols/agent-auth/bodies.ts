@@ -125,11 +125,7 @@ export function readAsking(body: JsonObject): Reading<Asking> {
   };
 }
 
-/**
- * Reads the capabilities that are asked for.
- *
- * @param least - How many there must be.
- */
+/** Reads the capabilities that are asked for. @param least - How many there must be. */
 export function readAsked(value: unknown, least: number): Reading<readonly AskedCapability[]> {
   if (!Array.isArray(value) || value.length < least || value.length > MAX_CAPABILITIES) {
     return wrong("capabilities", `must be an array of ${least} to ${MAX_CAPABILITIES}`);

@@ -8,10 +8,7 @@ import type { Party } from "./party.js";
 /** Refusals of strangers that the ledger keeps of one address within a minute; the log has all of them. */
 const RECORDED = { points: 60, duration: 60 };
 
-/**
- * How often parties call: an address before its credentials are looked at, and a party that has shown who it
- * is instead of its address. A host that waits for its first approval counts as its address: anyone can make one.
- */
+/** Limits calls: by address before a party is known, and for a host that waits for its first approval. */
 export class CallLimits {
   readonly #limit: RateLimit;
   readonly #addresses: RateLimiterMemory;

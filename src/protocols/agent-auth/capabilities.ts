@@ -113,8 +113,7 @@ function partyName(party: Party): string {
 }
 
 /**
- * What is public; for a host besides what its user may do by the policy, and its defaults; for an agent what it
- * has been granted or waits for, and what it could be granted.
+ * What is public, and what the host's user may do, or the agent has, waits for or could be granted.
  *
  * @returns `undefined` where the party has to say first who it is.
  */

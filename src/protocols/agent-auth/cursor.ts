@@ -18,11 +18,7 @@ export function cursorOf(issuer: Issuer, { party, query, after }: Place): string
   return issuer.seal(PURPOSE, JSON.stringify([party, query, after]), LIFETIME);
 }
 
-/**
- * The name that a list goes on after.
- *
- * @returns `undefined` for a cursor that was not made here, for this party and this query.
- */
+/** Where a list goes on; `undefined` for a cursor that is not of this server, party and query. */
 export function placeOf(
   issuer: Issuer,
   cursor: string,

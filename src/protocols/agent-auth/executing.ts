@@ -42,12 +42,7 @@ const MOST_IN_BATCH = 50;
 /** How many of one batch run at once. */
 const AT_ONCE = 8;
 
-/**
- * Executes a capability.
- *
- * @param gone - Aborted when the caller no longer waits.
- * @throws StorageError
- */
+/** @param gone - Aborted when the caller no longer waits. @throws StorageError */
 export async function execute(
   body: JsonObject,
   token: string | undefined,

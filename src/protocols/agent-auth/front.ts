@@ -61,10 +61,7 @@ export interface FrontContext extends PartyContext {
 
 const TYPES = ["application/json"];
 
-/**
- * Makes the handlers of endpoints: who calls is found out before a body is read, and a party that may not
- * call costs no more than finding that out.
- */
+/** Makes handlers that authenticate before a body is read: a party that may not call costs no more. */
 export function fronts(
   context: FrontContext,
   isDraining: () => boolean,

@@ -23,11 +23,7 @@ export interface GrantingContext extends AnswerContext {
 
 type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
 
-/**
- * Registers an agent, and its host if that is new.
- *
- * @throws StorageError
- */
+/** Registers an agent, and its host if that is new. @throws StorageError */
 export async function register(
   body: JsonObject,
   party: HostParty | NewHost,
@@ -145,12 +141,7 @@ export async function reactivate(
   };
 }
 
-/**
- * Asks a user to take over an autonomous agent: for the agent itself and for its host alone, since who decides
- * ends the agent and has its host.
- *
- * @throws StorageError
- */
+/** For the autonomous agent and its host alone, since who decides gets the host. @throws StorageError */
 export async function claim(
   body: JsonObject,
   party: AgentParty | HostParty,

@@ -21,11 +21,7 @@ export interface ReadKey {
 /** 32 bytes: the last character holds four bits of them. */
 const X = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
-/**
- * Reads a public key that another party sent.
- *
- * @param what - What errors call it, such as `public_key`.
- */
+/** Reads a public key that another party sent. @param what - What errors call it, such as `public_key`. */
 export async function readKey(value: unknown, what: string): Promise<ReadKey | Fault> {
   const invalid = (why: string): Fault => refuse("invalid_public_key", `${what}: ${why}`);
   if (!isObject(value)) return invalid("must be a public key as a JWK");

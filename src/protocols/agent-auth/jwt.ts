@@ -7,9 +7,7 @@ import type { PublicKey } from "./jwk.js";
 /** What a JWT says that it is. */
 type JwtType = "host+jwt" | "agent+jwt";
 
-/**
- * A JWT that nothing has been verified of: good only for finding the key that it must be signed with.
- */
+/** A JWT that nothing has been verified of: good only for finding the key that it must be signed with. */
 export interface UnverifiedJwt {
   readonly ok: true;
   readonly text: string;

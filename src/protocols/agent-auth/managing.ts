@@ -138,8 +138,7 @@ export async function enrollHost(body: JsonObject, context: PartyContext): Promi
 }
 
 /**
- * What an agent's JWT is good for, for a server that was shown it. The JWT is used up by this; whatever is
- * wrong with it, the answer is the same.
+ * What an agent's JWT is good for. This uses it up; whatever is wrong with it, the answer is the same.
  *
  * @throws StorageError
  */

@@ -17,9 +17,8 @@ export interface Giving {
 const LONGEST = 8192;
 
 /**
- * Reads the `public_key` of a body, with the `proof` that its sender has the private one: a JWT under the new
- * key for this endpoint (`htu`), a host's with the key's thumbprint as `iss`, an agent's with its id as `sub`.
- * Without it, a party could give another's public key as its own, and the other would pass for that party.
+ * Reads `public_key` and its `proof`: a JWT under that key for this endpoint (`htu`), from a host with the
+ * thumbprint as `iss`, from an agent with its id as `sub`. So no party passes for another by its key.
  *
  * @throws StorageError
  */

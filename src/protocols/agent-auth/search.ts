@@ -9,9 +9,8 @@ export const MAX_QUERY = 256;
 const NAME_POINTS = 2;
 
 /**
- * The capabilities that a query is about, the best first; all of them for an empty one. Each word counts
- * twice in a name and once in a description, as the whole or the start of a word there, and any word
- * suffices. Work grows with the query's length and the texts' alone.
+ * Capabilities by a query, best first; all for an empty one. A word counts twice in a name, once in a
+ * description, whole or as a word's start; any suffices. Work grows with the texts alone.
  */
 export function search<Of extends Searched>(all: readonly Of[], query: string): readonly Of[] {
   const words = wordsOf(query);

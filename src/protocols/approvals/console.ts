@@ -54,8 +54,8 @@ export interface ApprovalsOptions {
   /** Seconds that a session lives; 3600 unless given. */
   readonly lifetime?: number | undefined;
   /**
-   * How often a user, or an address before sign-in, may ask; 300 times in 60 seconds unless given. Sign-ins of
-   * an address count apart, up to the same limit. Behind a proxy, see `trustedProxies`.
+   * How often a user, or an address before sign-in, may ask; 300 times in 60 seconds unless given. Sign-ins
+   * count apart.
    */
   readonly rate?: RateLimit | undefined;
   readonly codes?: Partial<CodeLimits> | undefined;

@@ -7,10 +7,7 @@ import { type Desk, type Refusal, refuse } from "./desk.js";
 import { formOf } from "./form.js";
 import { isFormOf } from "./session/sessions.js";
 
-/**
- * What every answer of the console carries: nothing runs, nothing loads but its style sheet, no other page
- * holds it in a frame, no form goes elsewhere, no copy is kept.
- */
+/** No script, no foreign load, frame or form, no kept copy. */
 const HEADERS: Readonly<Record<string, string>> = {
   "Content-Security-Policy": [
     ...["default-src 'none'", "style-src 'self'", "form-action 'self'", "base-uri 'none'"],
@@ -33,10 +30,7 @@ export const secureHeaders: RequestHandler = (_req, res, next) => {
 
 const FRAMES = ["iframe", "frame", "embed", "object", "fencedframe"];
 
-/**
- * Refuses to be shown inside another page. The headers make browsers refuse too; this makes it a page that
- * says so, and an event in the ledger.
- */
+/** Refuses frames as the headers do, with a page that says so and an event in the ledger. */
 export function refuseFrames(desk: Desk): RequestHandler {
   return (req, res, next) => {
     if (!FRAMES.includes(req.get("Sec-Fetch-Dest") ?? "")) return next();
@@ -98,10 +92,7 @@ export function requireUser(desk: Desk): RequestHandler {
 /** The paths of a sign-in, below the console's. */
 const SIGN_IN = ["/login", "/callback"];
 
-/**
- * Counts requests, by user where one is signed in, else by address, and refuses those beyond the limit. A
- * sign-in counts apart, by address: pages that are shown to strangers use none of it up.
- */
+/** Limits requests by user, else by address; sign-ins count apart, so that strangers use none of them up. */
 export function limitRequests(desk: Desk, limit: RateLimit): RequestHandler {
   const points = { points: limit.requests, duration: limit.seconds };
   const pages = new RateLimiterMemory(points);

@@ -1,8 +1,6 @@
 /**
- * src/protocols/approvals: the approvals console, pages on which users sign in, see what agents ask for, take
- * something away from it, approve or deny it, and revoke what they gave. routes/ has what is asked of the
- * server, pages/ what is shown, markup/ how it is written, limits/ the fields that take something away,
- * login/ and session/ who the user is. No decision is made here: src/agent/approvals makes them.
+ * The approvals console: pages on which users see what agents ask for, narrow, approve, deny and revoke it.
+ * src/agent/approvals decides.
  *
  * @module proviso/approvals
  */

@@ -1,6 +1,6 @@
 /**
- * Delegation between agents over HTTP, in the manner of SentryAgent: delegate, verify, revoke, introspect. What is
- * delegated is a capability with one hop more, so an agent can do the same offline.
+ * Delegation over HTTP, like SentryAgent's: delegate, verify, revoke, introspect. It appends a hop, as
+ * offline.
  *
  * @module proviso/delegation
  */

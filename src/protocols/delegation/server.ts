@@ -52,7 +52,7 @@ const TYPES = ["application/json"];
 const [TOKENS, INTROSPECTION] = ["/oauth2/token", "/token/introspect"];
 
 /**
- * Serves delegation on a server of its own, with `/healthz` and `/readyz` beside it.
+ * Serves delegation, with `/healthz` and `/readyz`.
  *
  * @throws TypeError naming the option that is wrong.
  * @throws Error if the port is taken.
@@ -116,11 +116,7 @@ export async function serveDelegation(
   return { url: mounted.delegationUrl, close };
 }
 
-/**
- * Mounts delegation on an app that serves other protocols too.
- *
- * @throws TypeError naming the option that is wrong.
- */
+/** Mounts it on an app that serves others too. @throws TypeError naming the option that is wrong. */
 export function mountDelegation(
   options: DelegationServerOptions,
   { app, url, isDraining }: Place,

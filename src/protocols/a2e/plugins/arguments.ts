@@ -3,11 +3,7 @@ import type { Json, JsonObject } from "../../../bytes/json.js";
 import { writtenDenials } from "../errors.js";
 import { PluginError } from "../plugin.js";
 
-/**
- * Holds arguments against their schema.
- *
- * @throws PluginError `arguments_invalid`, with every way in which they fail in `detail.denials`.
- */
+/** @throws PluginError `arguments_invalid`, with each failure in `detail.denials`. */
 export function assertArguments(check: ArgumentCheck | undefined, given: JsonObject): void {
   const [first, ...others] = check?.(given) ?? [];
   if (first === undefined) return;

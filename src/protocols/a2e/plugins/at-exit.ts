@@ -1,10 +1,6 @@
 const pending = new Set<() => void>();
 
-/**
- * Runs something when this process exits, which may be in the middle of its work: it must not wait.
- *
- * @returns Takes it back.
- */
+/** Runs something when this process exits; it must not wait. @returns Takes it back. */
 export function atExit(run: () => void): () => void {
   if (pending.size === 0) process.on("exit", runAll);
   // A function that is given twice runs twice.

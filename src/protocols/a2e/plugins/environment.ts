@@ -8,11 +8,7 @@ export interface Environment {
   readonly inherit?: readonly string[] | undefined;
 }
 
-/**
- * The variables that are named, and no other.
- *
- * @throws TypeError naming the field that is wrong.
- */
+/** The variables that are named, and no other. @throws TypeError naming the field that is wrong. */
 export function environmentOf(
   { env = {}, inherit = [] }: Environment,
   where: string,

@@ -15,8 +15,7 @@ export interface SessionTool {
   /** JSON Schema (2020-12) of its arguments, an object. */
   readonly input: JsonObject;
   /**
-   * Runs it, with arguments that its schema allows. The peer gets what it returns; of what it throws, only
-   * the code and message of a {@link PluginError}.
+   * Its arguments satisfy the schema. The peer gets the result, or a {@link PluginError}'s code and message.
    */
   run(call: PluginCall): Promise<Json> | Json;
 }

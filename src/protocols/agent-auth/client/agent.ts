@@ -50,9 +50,8 @@ const LONGEST = 300;
 const EARLY = 5_000;
 
 /**
- * A registered agent, as its own program has it: it asks for capabilities, keeps their tokens, narrows them
- * offline and executes. Made by {@link AgentAuthClient}. Its methods throw AgentAuthError if the server's
- * answer is an error, and ClientError if there is no answer.
+ * A registered agent: asks for capabilities, narrows them offline and executes. {@link AgentAuthClient} makes
+ * it. Methods throw AgentAuthError for an answer that is an error, ClientError for no answer.
  */
 export class AgentAuthAgent {
   readonly #parts: AgentParts;
@@ -90,8 +89,7 @@ export class AgentAuthAgent {
   }
 
   /**
-   * Waits until neither the agent nor any of its grants is pending, or the time for an approval is over: an
-   * agent that is pending then can be registered again with the same key.
+   * Waits until nothing is pending or the time is over; register a pending one again with the same key.
    *
    * @throws The signal's reason.
    */
@@ -155,7 +153,7 @@ export class AgentAuthAgent {
   }
 
   /**
-   * Executes a capability: at the server, or at the location that the server names for it.
+   * Executes a capability, at the server or the location that it names.
    *
    * @throws TypeError if the arguments fail the capability's input schema.
    * @throws ClientError `answer_malformed` if the result fails its output schema.

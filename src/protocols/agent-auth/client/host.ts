@@ -35,8 +35,8 @@ export interface RegisterOptions extends AskOptions {
 }
 
 /**
- * A host's way to one server: registers agents and manages them. Made by {@link createAgentAuthClient}. Its
- * methods throw AgentAuthError if the server's answer is an error, and ClientError if there is no answer.
+ * A host's way to one server, by {@link createAgentAuthClient}. Methods throw AgentAuthError for an answer
+ * that is an error, ClientError for no answer.
  */
 export class AgentAuthClient {
   readonly discovery: Discovery;

@@ -8,8 +8,8 @@ const DEEPEST = 24;
 const compiled = new WeakMap<JsonObject, ValidateFunction | undefined>();
 
 /**
- * What of a value fails a schema that another party wrote. Patterns are left out, since matching those of
- * others can take for ever; a schema that cannot be compiled, or is too large, judges nothing.
+ * What fails another party's schema, without its patterns, which may take for ever. One that is too large or
+ * cannot be compiled judges nothing.
  *
  * @returns `undefined` if nothing does.
  * @throws Error if `ajv` is not installed.

@@ -1,12 +1,7 @@
 import type { Authenticator } from "../../../agent/caller.js";
 import type { DevelopmentLogin } from "./login.js";
 
-/**
- * Signs users of the approvals console in by the fixed tokens of development. The console takes it on a
- * loopback address only.
- *
- * @param tokens - What {@link createFixedTokens} makes.
- */
+/** Signs users in by development tokens, on a loopback address. @param tokens - {@link createFixedTokens} */
 export function createDevelopmentLogin(tokens: Authenticator): DevelopmentLogin {
   return {
     kind: "development",

@@ -26,9 +26,8 @@ type Configuration = import("openid-client").Configuration;
 const PAUSE = 1000;
 
 /**
- * Signs users of the approvals console in by OpenID Connect: the code flow with PKCE, `state` and `nonce`.
- * Uses the package `openid-client`. The provider is asked for its metadata at the first sign-in, and again
- * until it answers.
+ * Signs users in by OpenID Connect: code flow, PKCE, `state`, `nonce`. Needs `openid-client`; metadata is
+ * read at the first sign-in.
  *
  * @throws TypeError naming the option that is wrong.
  */

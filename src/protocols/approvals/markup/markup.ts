@@ -1,10 +1,7 @@
 // Outside of this file, nothing makes markup of a text.
 let make: (text: string) => Markup;
 
-/**
- * Markup that may be sent as it is. Only {@link html} makes it, from the texts of this package; whatever is
- * put into one of these is escaped, so that no data can become markup.
- */
+/** Markup that may be sent. Only {@link html} makes it, from this package's texts, and escapes the rest. */
 export class Markup {
   readonly #text: string;
 
@@ -29,10 +26,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   ...{ '"': "&quot;", "'": "&#39;" },
 };
 
-/**
- * A template of markup: what is put into it is escaped, also as the value of an attribute, which must stand
- * in double quotes.
- */
+/** Escapes what is put into it, also as an attribute's value, which must stand in double quotes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   let text = strings[0] ?? "";
   for (const [at, part] of parts.entries()) text += written(part) + (strings[at + 1] ?? "");

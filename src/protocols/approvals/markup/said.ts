@@ -10,10 +10,7 @@ const MOST = 4000;
 const ODD =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}|[\u201c\u201d\u115f\u1160\u2800\u3164\uffa0]|(?<=\p{M}\p{M})\p{M}/gu;
 
-/**
- * A text that another party wrote: in quotation marks and a colour of its own, kept apart from the text
- * around it whatever its direction, in one line, with everything that does not show as an escape that does.
- */
+/** Another party's text: quoted, coloured, isolated in its direction, one line, hidden characters escaped. */
 export function said(text: string, most: number = MOST): Markup {
   const shown = text.length > most ? `${wholeTo(text, most)}` : text;
   const cut =

@@ -23,11 +23,7 @@ export class CodeAttempts {
     this.#users = new RateLimiterMemory({ points: user, duration: seconds });
   }
 
-  /**
-   * Counts an attempt before it is judged.
-   *
-   * @returns Seconds to wait, where there were too many.
-   */
+  /** Counts an attempt before it is judged. @returns Seconds to wait, where there were too many. */
   async take({ id, principal }: Session): Promise<number | undefined> {
     try {
       await this.#sessions.consume(id);

@@ -12,10 +12,7 @@ export interface MadeHost {
 /** Milliseconds in which the browser fetches the page that shows the token. */
 const LIFETIME = 60_000;
 
-/**
- * Hands an enrolment token from the request that makes a host to the page that shows it, in a sealed cookie: so
- * the page is fetched by GET, and a reload of it makes no second host.
- */
+/** Hands an enrolment token on in a sealed cookie, so that reloading its page makes no second host. */
 export class NewHosts {
   readonly #cookie: SealedCookie;
   readonly #clock: () => number;

@@ -28,17 +28,11 @@ export interface SessionsOptions {
 
 const MOST_CODES = 4;
 
-/**
- * Sessions in sealed cookies: the server keeps none, except which ones ended before their time. Another
- * process of the same agent takes a cookie whose session ended here until its time is over.
- */
+/** Sessions in sealed cookies. Another process takes one that ended here until its time is over. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #cookie: SealedCookie;
-  /**
-   * Sessions that ended before their time, by when that is over. None is dropped before: it would come back.
-   * A user makes one of them only by signing in and out, which is limited.
-   */
+  /** Ended before their time, by when that is over. None is dropped: it would come back. */
   readonly #ended = new Map<string, number>();
 
   constructor(options: SessionsOptions) {

@@ -8,10 +8,7 @@ interface Held {
   ending?: Promise<void>;
 }
 
-/**
- * Running servers: one of each kind for each principal, so that what a server keeps in memory is that
- * principal's. It ends with the last session that has used it, and is not started again before it has.
- */
+/** Running servers, one of a kind for a principal, until the last session that has used it ends. */
 export class McpConnections {
   readonly #limits: ConnectionLimits;
   readonly #most: number;
@@ -26,11 +23,7 @@ export class McpConnections {
     this.#limits = limits;
   }
 
-  /**
-   * The server of a principal, started if it does not run.
-   *
-   * @throws PluginError `too_many_servers` or `server_unavailable`
-   */
+  /** Starts it if needed. @throws PluginError `too_many_servers` or `server_unavailable` */
   async get(
     server: ReadyServer,
     principal: string,

@@ -13,10 +13,7 @@ import {
 import { McpConnections } from "./connections.js";
 import type { McpConnection, ReadyServer } from "./mcp-connection.js";
 
-/**
- * A server of MCP that speaks over its standard streams. Of this process's environment it gets HOME,
- * LOGNAME, PATH, SHELL, TERM and USER, as from other clients of MCP, and what is named.
- */
+/** A server of MCP over standard streams. It gets HOME, LOGNAME, PATH, SHELL, TERM, USER and what is named. */
 export interface McpServerConfig extends Environment {
   /** The program that is started, without a shell. */
   readonly command: string;

@@ -9,10 +9,7 @@ export interface OutputPart {
   readonly lost: number;
 }
 
-/**
- * The latest output of a program: a ring of fixed size. Offsets are bytes since the program started, and
- * grow for good.
- */
+/** A program's latest output, a ring. Offsets are bytes since it started. */
 export class Output {
   readonly #ring: Uint8Array;
   /** Bytes that have been written, ever. */
@@ -38,7 +35,7 @@ export class Output {
   }
 
   /**
-   * Output as text. A character is not cut: one that is not whole yet comes with the next part.
+   * Output as text of whole characters.
    *
    * @param most - Bytes, 4 at least.
    * @param over - Whether nothing more is to come.

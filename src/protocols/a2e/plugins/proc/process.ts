@@ -20,10 +20,7 @@ export type StopReason = "stopped" | "lifetime_over" | "session_ended";
 
 const WINDOWS = process.platform === "win32";
 
-/**
- * A program that runs in a process group of its own. What it starts ends with it, unless that leaves the
- * group.
- */
+/** A program in a process group of its own, with which all ends that does not leave the group. */
 export class RunningProcess {
   readonly id: string;
   readonly program: string;
@@ -104,11 +101,7 @@ export class RunningProcess {
     };
   }
 
-  /**
-   * Waits until there is output after `offset`, it has ended, or the time is over.
-   *
-   * @param milliseconds - 0 not to wait.
-   */
+  /** Waits for output after `offset`, its end or the time. @param milliseconds - 0 not to wait. */
   async outputAfter(offset: number, milliseconds: number, signal: AbortSignal): Promise<void> {
     if (milliseconds === 0) return;
     const until = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);

@@ -66,8 +66,7 @@ export class Processes {
   }
 
   /**
-   * A process that the caller's principal has started in its session; of the program that the call names,
-   * since its token may be for that one alone.
+   * A process of the caller's principal and session, and of the program that the call names, if it does.
    *
    * @throws PluginError `process_unknown`
    */

@@ -13,9 +13,8 @@ export interface ProcProgram extends Environment {
   /** A path, or a name that is looked up in this process's PATH when the plugin is made. */
   readonly command: string;
   /**
-   * Its arguments. `{NAME}` in one stands for the parameter of that name; an argument with a parameter
-   * that is not given is left out. An option and its optional value must be one argument,
-   * `--topic={topic}`, or the option would be left there alone.
+   * `{NAME}` stands for a parameter; without it, its argument is left out. Write an optional value in one
+   * argument, `--topic={topic}`, or the option would stay alone.
    */
   readonly args?: readonly string[] | undefined;
   /**
@@ -113,10 +112,7 @@ function assertNoBareOption(
   }
 }
 
-/**
- * The schema of a parameter. A text is put into a command line: its pattern must match the whole of it, and
- * a schema that lets any text through is a mistake.
- */
+/** A parameter's schema. Its text goes into a command line, so that one which lets any through is a mistake. */
 function boundedSchema(schema: JsonObject, where: string): JsonObject {
   const { type, pattern, ...others } = schema;
   if (type === "number" || type === "integer" || type === "boolean") return schema;
