@@ -1,5 +1,5 @@
-import type { AuthenticToken } from "../capability/authenticate.js";
-import { authenticated, type CheckContext, revocationQueryFor } from "../capability/authorize.js";
+import { type AuthenticToken, authenticateAgain } from "../capability/authenticate.js";
+import { type CheckContext, revocationQueryFor } from "../capability/authorize.js";
 import { hopsOf } from "../capability/token.js";
 import { parseTime } from "../caveats/time.js";
 
@@ -15,10 +15,12 @@ interface Span {
  * Whether what can have changed of a token since it was judged is as it was: its key is there, nothing of it is
  * revoked by a list that is current, and all its hops are in force at this moment. Of what no time changes, such as
  * a hop's invokers, it says nothing.
+ *
+ * @throws TypeError for what is no authentic token.
  */
 export function stillStands(token: AuthenticToken, context: CheckContext): boolean {
   const { revocations, clock } = context;
-  if (!authenticated(token, context).ok) return false;
+  if (!authenticateAgain(token, context).ok) return false;
   const now = clock();
   const { from, until } = spanOf(token);
   return (
