@@ -19,19 +19,23 @@ export interface Plot {
   says: string;
   lines: { name: string; points: [number, number][] }[];
 }
-/** What a part of the benchmark gives: a table, ratios by name, and lines to be drawn. */
+/** What a part of the benchmark gives: a table, ratios and other values by name, and lines to be drawn. */
 export interface Figures {
   title: string;
   about: string;
   columns: string[];
   rows: (string | number | null)[][];
   ratios: Record<string, number>;
+  /** What goals are about and is no ratio, such as milliseconds or bytes. */
+  values?: Record<string, number>;
   plots?: Plot[];
 }
 export function median(values: readonly number[]): number;
 export function ratio(rounds: Rounds, first: string, second: string): number | undefined;
 export function here(name: string, operation: () => unknown): Contender;
 export function inTurns(contenders: readonly Contender[], size: Size): Promise<Rounds>;
+/** A contender that times itself: gives milliseconds each. */
+export function timed(name: string, operation: () => Promise<number>): Contender;
 export function rounded(value: number): number;
 export function each<T>(pool: readonly T[], operation: (one: T) => unknown): () => unknown;
 export function microseconds(rounds: Rounds, name: string): number | null;

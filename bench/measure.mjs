@@ -48,6 +48,16 @@ export function here(name, operation) {
 }
 
 /**
+ * A contender that times itself, for as long as its work takes.
+ * @param {string} name
+ * @param {() => Promise<number>} operation milliseconds each
+ * @returns {Contender}
+ */
+export function timed(name, operation) {
+  return { name, sample: async () => (await operation()) * 1e6 };
+}
+
+/**
  * Lets all contenders take turns, the other way round in every second round.
  * @param {readonly Contender[]} contenders
  * @param {Size} size

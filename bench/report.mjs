@@ -1,6 +1,8 @@
 // Results as text: the Markdown that docs/performance.md shows between its markers, and nothing else than
 // bench/results.json says.
 
+import { goalRows } from "./goals.mjs";
+
 /** @import { Results } from "./report.mjs" */
 
 const START = "<!-- results: written by `npm run bench` -->";
@@ -32,6 +34,8 @@ export function markdown({ command, machine, versions, size, figures }) {
         .map(([name, value]) => `${name} ${value}`)
         .join(", ")}.`,
   ];
+  const goals = ["work", "what is measured", "goal", "aim", "measured", "met"];
+  blocks.push("### Goals", table(goals, goalRows(figures)));
   const ratios = figures.flatMap((one) => Object.entries(one.ratios));
   if (ratios.length > 0) blocks.push("### Ratios", table(["", "ratio"], ratios));
   for (const { title, about, columns, rows, plots = [] } of figures) {

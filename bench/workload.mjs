@@ -47,7 +47,7 @@ export const ALLOWED = {
 export const REFUSED = { ...ALLOWED, operation: "search", resourceHandles: [HANDLES[1] ?? ""] };
 
 /** What each further hop takes away, in turns. @type {readonly HopInit[]} */
-export const HOPS = [
+const HOPS = [
   { operations: ["retrieve"], purpose: "summarise the quarterly reports" },
   { resourceHandles: [HANDLES[0] ?? ""], invokers: ["summariser"] },
   { constraints: { format: "text", limit: { max: 50, min: 1 } } },

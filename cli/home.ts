@@ -3,9 +3,11 @@ import { type Command, Option } from "commander";
 import type { HomeConfig } from "../src/home/home-config.js";
 import { type HomeFiles, homeFiles, readHome } from "../src/home/home-files.js";
 import { type Home, openHome } from "../src/home/open-home.js";
+import { createIssuer, type Issuer } from "../src/issuer/issuer.js";
 import { isAddress } from "../src/storage/database.js";
 import { withoutPassword } from "../src/storage/postgres.js";
 import { openStores, type StoreDatabase } from "../src/stores/database.js";
+import { followKeyringFile } from "../src/stores/follow-keyring.js";
 import { openRevocations } from "../src/stores/revocations/open-revocations.js";
 import type { RevocationStore } from "../src/stores/revocations/revocation-store.js";
 import type { Context } from "./context.js";
@@ -59,6 +61,29 @@ export async function withHome<T>(
 ): Promise<T> {
   const { folder, database } = homeFor(context, options);
   return closing(await openHome({ folder, database }), use);
+}
+
+/** What checks tokens in the name of a home. */
+export interface Checker {
+  readonly issuer: Issuer;
+  readonly files: HomeFiles;
+}
+
+/** Opens what checking takes, and not what else a home keeps; closes it whatever happens. */
+export function withChecker<T>(
+  context: Context,
+  options: HomeChoice,
+  use: (checker: Checker) => T | Promise<T>,
+): Promise<T> {
+  const { files, config } = findHome(context, options);
+  const { issuer: name, grants, maxLifetime } = config;
+  const keys = followKeyringFile(files.keyring);
+  return withStores(files, async (database) => {
+    const revocations = await openRevocations(database);
+    // Nothing is asked twice.
+    const settings = { name, grants, maxLifetime, cache: false } as const;
+    return use({ files, issuer: createIssuer({ ...settings, keys, revocations }) });
+  });
 }
 
 /** Opens the revocations of a home, whatever its key file holds, and closes them whatever happens. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { homedir } from "node:os";
-import { Duplex } from "node:stream";
+import { EXIT } from "./exit.js";
 import { run } from "./program.js";
 import { standardInput, standardOutput } from "./standard-streams.js";
 
@@ -9,15 +9,26 @@ const LINGER = 1000;
 /** The last comes when the terminal is closed. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-process.exitCode = await run(process.argv.slice(2), {
+// Until the command is done: one that ends without an answer has not allowed anything.
+process.exitCode = EXIT.fault;
+void run(process.argv.slice(2), {
   stdin: standardInput,
   stdout: standardOutput(1, () => process.stdout.columns),
   stderr: standardOutput(2, () => process.stderr.columns),
-  stdio: () => Duplex.from({ readable: process.stdin, writable: process.stdout }),
+  // Node's streams cost start-up time, so they are loaded when they are asked for.
+  stdio: () =>
+    process
+      .getBuiltinModule("node:stream")
+      .Duplex.from({ readable: process.stdin, writable: process.stdout }),
   env: process.env,
   cwd: process.cwd(),
   userFolder: homedir(),
   untilStopped,
+}).then((code) => {
+  process.exitCode = code;
+  // Nothing that a module of skills left running keeps the process.
+  setTimeout(() => process.exit(), LINGER).unref();
+  if (process.connected) process.disconnect?.();
 });
 
 /**
@@ -35,7 +46,3 @@ function untilStopped(): AbortSignal {
   if (process.connected) process.once("disconnect", () => stop.abort());
   return stop.signal;
 }
-
-// Nothing that a module of skills left running keeps the process.
-setTimeout(() => process.exit(), LINGER).unref();
-if (process.connected) process.disconnect?.();

@@ -6,37 +6,8 @@ import type { Context, Surroundings } from "./context.js";
 import { EXIT, type ExitCode, usageError } from "./exit.js";
 import { formatItem, padWidth } from "./help-layout.js";
 import { printData } from "./output.js";
-
-/** A file in `verbs/`. */
-interface VerbModule {
-  /** Adds the verb to the program. */
-  define(program: Command, context: Context): void;
-}
-
-// Each verb is loaded only when it is asked for: narrowing a token needs no store.
-const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
-  init: () => import("./verbs/init.js"),
-  keys: () => import("./verbs/keys.js"),
-  mint: () => import("./verbs/mint.js"),
-  attenuate: () => import("./verbs/attenuate.js"),
-  inspect: () => import("./verbs/inspect.js"),
-  verify: () => import("./verbs/verify.js"),
-  diff: () => import("./verbs/diff.js"),
-  revoke: () => import("./verbs/revoke.js"),
-  revocations: () => import("./verbs/revocations.js"),
-  convert: () => import("./verbs/convert.js"),
-  serve: () => import("./verbs/serve.js"),
-  card: () => import("./verbs/card.js"),
-  discover: () => import("./verbs/discover.js"),
-  request: () => import("./verbs/request.js"),
-  invoke: () => import("./verbs/invoke.js"),
-  session: () => import("./verbs/session.js"),
-  audit: () => import("./verbs/audit.js"),
-  grants: () => import("./verbs/grants.js"),
-  tasks: () => import("./verbs/tasks.js"),
-  vectors: () => import("./verbs/vectors.js"),
-  completion: () => import("./verbs/completion.js"),
-};
+import { refuseRepeats } from "./verb.js";
+import { VERBS } from "./verbs.js";
 
 /**
  * Runs one command line, with nothing of the process but what it is given.
@@ -116,14 +87,13 @@ async function buildProgram(context: Context, verb?: string): Promise<Command> {
   for (const option of globalOptions) program.addOption(option);
   const { PROVISO_HOME: home } = context.env;
   if (home !== undefined) program.setOptionValueWithSource("home", home, "env");
-  const width = helpWidth(context);
   program
     .exitOverride()
     .configureOutput({
       writeOut: (text) => printData(context, text),
       // reportFailure reports errors, with their hint.
       writeErr: () => {},
-      getOutHelpWidth: () => width,
+      getOutHelpWidth: () => helpWidth(context),
       getOutHasColors: () => false,
     })
     .configureHelp({
@@ -134,12 +104,11 @@ async function buildProgram(context: Context, verb?: string): Promise<Command> {
       visibleGlobalOptions: (command) => (command === program ? [] : globalOptions),
     })
     .helpOption("-h, --help", "show this help");
-  if (verb === undefined) (await import("./overview.js")).describe(program, width);
+  if (verb === undefined) (await import("./overview.js")).describe(program, helpWidth(context));
   const names = verb === undefined ? Object.keys(VERBS) : [verb];
   for (const module of await Promise.all(names.map((name) => VERBS[name]?.()))) {
     module?.define(program, context);
   }
-  const { refuseRepeats } = await import("./verb.js");
   refuseRepeats(program);
   return program;
 }

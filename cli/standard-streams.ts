@@ -1,5 +1,4 @@
-import { readSync, writeSync } from "node:fs";
-import { isatty } from "node:tty";
+import { fstatSync, readSync, writeSync } from "node:fs";
 import { isErrno } from "../src/bytes/error-code.js";
 import type { Input, Output } from "./context.js";
 
@@ -11,7 +10,7 @@ const RETRY_MILLISECONDS = 5;
 /** Standard input. Read at once: a command has nothing else to do meanwhile. */
 export const standardInput: Input = {
   get isTerminal() {
-    return isatty(STDIN);
+    return isTerminal(STDIN);
   },
   read(chunk) {
     for (;;) {
@@ -35,7 +34,7 @@ export const standardInput: Input = {
 export function standardOutput(fd: 1 | 2, columns: () => number | undefined): Output {
   return {
     get isTerminal() {
-      return isatty(fd);
+      return isTerminal(fd);
     },
     get columns() {
       return columns();
@@ -54,6 +53,16 @@ export function standardOutput(fd: 1 | 2, columns: () => number | undefined): Ou
       return undefined;
     },
   };
+}
+
+/** Loads what knows terminals, and all of Node's streams with it, only for what may be one. */
+function isTerminal(fd: number): boolean {
+  try {
+    if (!fstatSync(fd).isCharacterDevice()) return false;
+  } catch {
+    return false;
+  }
+  return process.getBuiltinModule("node:tty").isatty(fd);
 }
 
 /** Waits without giving up the turn; for the rare non-blocking standard stream. */

@@ -1,6 +1,5 @@
-// Builds the package: src/ file by file, for those who import it, and the command as a bundle.
-// Loading the command's seventy small modules one by one took half of its start-up time; bundled, it
-// loads three or four (docs/performance.md).
+// Builds the package: src/ file by file, for those who import it, and the command as bundles: one file for
+// each verb that has to start fast, and one in parts for all others (docs/performance.md).
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -19,14 +18,12 @@ const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"
 });
 if (status !== 0) process.exit(status ?? 1);
 
-const { metafile } = await build({
+/** @satisfies {import("esbuild").BuildOptions} */
+const COMMON = {
   metafile: true,
   absWorkingDir: root,
   entryPoints: ["cli/main.ts"],
-  outdir: "dist/cli",
   bundle: true,
-  splitting: true,
-  format: "esm",
   platform: "node",
   target: "node20.19",
   minify: true,
@@ -36,18 +33,88 @@ const { metafile } = await build({
   external: Object.keys(manifest.peerDependencies).filter(
     (name) => !["kysely", "lru-cache"].includes(name),
   ),
+  logLevel: "warning",
+};
+
+const whole = await build({
+  ...COMMON,
+  outdir: "dist/cli",
+  entryNames: "all",
+  outExtension: { ".js": ".mjs" },
+  splitting: true,
+  format: "esm",
   // commander is CommonJS, and asks for Node's modules with `require`.
   banner: {
-    js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    js: 'import { createRequire as requireAt } from "node:module"; const require = requireAt(import.meta.url);',
   },
-  logLevel: "warning",
 });
+
+/**
+ * Leaves out of a verb's own file what that verb never loads: the other verbs, help on all of them, and
+ * commander's way to start other programs, for which Node would load its sockets.
+ * @param {string} verb
+ * @returns {import("esbuild").Plugin}
+ */
+function only(verb) {
+  const table = `import * as verb from "./verbs/${verb}.js"; export const VERBS = { ${verb}: () => verb };`;
+  return {
+    name: "only",
+    setup(bundle) {
+      bundle.onLoad({ filter: /\/cli\/verbs\.ts$/ }, () => ({ contents: table }));
+      bundle.onLoad({ filter: /\/cli\/(overview|completion\/candidates)\.ts$/ }, () => ({
+        contents: "",
+      }));
+      bundle.onResolve({ filter: /^node:child_process$/ }, ({ path, importer }) =>
+        importer.includes("/commander/") ? { path, namespace: "left-out" } : undefined,
+      );
+      bundle.onLoad({ filter: /./, namespace: "left-out" }, () => ({ contents: "" }));
+      // Its tables take longer than a check, and only handles need them.
+      bundle.onResolve({ filter: /^@noble\/ciphers\/aes\.js$/ }, (found) =>
+        found.pluginData === "itself"
+          ? undefined
+          : { path: found.path, namespace: "later", pluginData: found.resolveDir },
+      );
+      bundle.onLoad({ filter: /./, namespace: "later" }, ({ path, pluginData }) => ({
+        contents: `export const ecb = (...given) => require(${JSON.stringify(path)}).ecb(...given);`,
+        ...{ resolveDir: pluginData, pluginData: "itself" },
+      }));
+    },
+  };
+}
+
+// Pipelines run these for each token. Loading the many modules of the command one by one took most of their
+// start-up time, and CommonJS spares them Node's loader of modules.
+const QUICK = ["attenuate", "inspect", "verify"];
+const quick = await Promise.all(
+  QUICK.map((verb) =>
+    build({
+      ...COMMON,
+      outfile: `dist/cli/${verb}.js`,
+      format: "cjs",
+      // Names as they are written: giving them back by `keepNames` takes a call for each function.
+      ...{ keepNames: false, minify: false, minifySyntax: true, minifyWhitespace: true },
+      define: { "import.meta.url": "moduleUrl" },
+      banner: { js: 'const moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
+      plugins: [only(verb)],
+    }),
+  ),
+);
+writeFileSync(new URL("../dist/cli/package.json", import.meta.url), '{ "type": "commonjs" }\n');
+writeFileSync(
+  new URL("../dist/cli/main.js", import.meta.url),
+  `#!/usr/bin/env node
+const verb = process.argv[2];
+if (${JSON.stringify(QUICK)}.includes(verb)) require(\`./\${verb}.js\`);
+else import("./all.mjs");
+`,
+  { mode: 0o755 },
+);
 
 // What is bundled keeps its licence.
 const bundled = new Set(
-  Object.keys(metafile.inputs).flatMap(
-    (file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [],
-  ),
+  [whole, ...quick]
+    .flatMap(({ metafile }) => Object.keys(metafile.inputs))
+    .flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []),
 );
 const notices = [...bundled].sort().map((name) => {
   const folder = new URL(`../node_modules/${name}/`, import.meta.url);

@@ -23,7 +23,7 @@ async function loadHelp(external) {
     ...{ bundle: true, format: "esm", platform: "node", target: "node20.19" },
     external: [...external],
     banner: {
-      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+      js: 'import { createRequire as requireAt } from "node:module"; const require = requireAt(import.meta.url);',
     },
     logLevel: "warning",
   });

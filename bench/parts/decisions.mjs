@@ -1,6 +1,6 @@
 // From text to decision: ours beside every peer and the floor, by the number of hops.
 import { each, here, inTurns, microseconds, ratio, rounded } from "../measure.mjs";
-import { startChildren } from "../peers/children.mjs";
+import { PLAIN, startChildren } from "../peers/children.mjs";
 import { floor } from "../peers/floor.mjs";
 import { npmMacaroons } from "../peers/macaroons.mjs";
 import { signatureChain, webTokens } from "../peers/signed.mjs";
@@ -77,12 +77,13 @@ export async function run(size) {
         contenders.push(made.contender);
         if (made.bytes !== undefined) sized(child.name, made.bytes);
       }
-      contenders.push(...floor(hops, tokens));
+      contenders.push(...floor(tokens));
       all.set(hops, await inTurns(contenders, size));
     }
   } finally {
     for (const child of children) child.close();
   }
+  const hop = await furtherHop(size);
   const names = Object.keys(all.get(3) ?? {});
   const columns = depths.map((hops) => `${hops} hop${hops === 1 ? "" : "s"}`);
   return [
@@ -92,7 +93,7 @@ export async function run(size) {
         "Microseconds. Text in, decision out; the macaroon packages verify the chain and judge nothing.",
       columns: ["", ...columns],
       rows: names.map((name) => [name, ...depths.map((d) => microseconds(all.get(d) ?? {}, name))]),
-      ratios: ratiosOf(all),
+      ratios: ratiosOf(all, hop),
       plots: [plotOf(all, names)],
     },
     {
@@ -105,26 +106,49 @@ export async function run(size) {
   ];
 }
 
-/** @param {Map<number, Rounds>} all */
-function ratiosOf(all) {
+/**
+ * What a hop adds to a cold decision, as a multiple of what its HMAC and hash take: all in turns, since a difference of
+ * two figures suffers from whatever else the machine did in between.
+ * @param {Size} size
+ */
+async function furtherHop(size) {
+  const [few, many] = [8, 32];
+  const contenders = [few, many].flatMap((hops) => {
+    const tokens = work.pool(hops);
+    const own = floor(tokens).find(({ name }) => name === OWN);
+    if (own === undefined) throw new Error(`no contender ${OWN}`);
+    const cold = here(
+      `cold ${hops}`,
+      each(tokens, (token) => work.decide(token, ALLOWED, true)),
+    );
+    return [cold, { ...own, name: `own ${hops}` }];
+  });
+  const rounds = await inTurns(contenders, size);
+  const added = (/** @type {string} */ what) => {
+    const [less = [], more = []] = [rounds[`${what} ${few}`], rounds[`${what} ${many}`]];
+    return more.map((taken, at) => taken - (less[at] ?? Number.NaN));
+  };
+  return ratio({ cold: added("cold"), own: added("own") }, "cold", "own");
+}
+
+/** @param {Map<number, Rounds>} all @param {number | undefined} hop */
+function ratiosOf(all, hop) {
   const three = all.get(3) ?? {};
   const eight = all.get(8) ?? {};
-  const time = (/** @type {number} */ hops, /** @type {string} */ name) =>
-    microseconds(all.get(hops) ?? {}, name) ?? Number.NaN;
   /** @type {Record<string, number | undefined>} */
   const found = {
     "cold: speed to npm macaroon": ratio(three, NPM, COLD),
     "cold: time to its own HMACs and hashes": ratio(three, COLD, OWN),
     "cold: time to jose HS256": ratio(three, COLD, "jose HS256"),
     "warm: speed to npm macaroon": ratio(three, NPM, WARM),
+    "warm, plain JavaScript: speed to npm macaroon": ratio(three, NPM, PLAIN),
     "warm: speed to Go": ratio(three, "macaroon.v2 (Go)", WARM),
     "warm: speed to libmacaroons": ratio(three, "libmacaroons (C)", WARM),
     "parent seen: speed to npm macaroon": ratio(three, NPM, CHILD),
     "refused: time to allowed": ratio(three, REFUSED, COLD),
     "forged: time to allowed": ratio(three, FORGED, COLD),
     "cold, 8 hops: speed to npm macaroon": ratio(eight, NPM, COLD),
-    "each further hop: time to its HMAC and hash":
-      (time(32, COLD) - time(8, COLD)) / (time(32, OWN) - time(8, OWN)),
+    "each further hop: time to its HMAC and hash": hop,
   };
   /** @type {Record<string, number>} */
   const ratios = {};

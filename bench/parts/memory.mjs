@@ -47,6 +47,7 @@ export async function run() {
         ["allocated for each warm allowance", Math.round(allocated)],
       ],
       ratios: {},
+      values: { "bytes allocated for each warm allowance": Math.round(allocated) },
     },
   ];
 }

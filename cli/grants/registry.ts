@@ -1,7 +1,6 @@
 // cli/grants/: what `proviso grants` shows of approvals and grants, and does about them: on the home's database,
 // while the agent runs or not, and by the same rules.
 
-import type { Approval } from "../../src/agent/approvals/approval.js";
 import { Registry } from "../../src/agent/registry/registry.js";
 import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import { openRegistry } from "../../src/stores/registry/registry-store.js";
@@ -13,8 +12,6 @@ import { type HomeChoice, homeFor, withStores } from "../home.js";
 /** What is known of hosts, agents, grants and approvals, and where revocations go. */
 export interface OpenRegistry {
   readonly registry: Registry;
-  /** Records that what follows is decided by the operator, in the place of the approver that it names. */
-  readonly standsIn: (approval: Approval, approver: string) => Promise<void>;
   readonly revocations: RevocationStore;
 }
 
@@ -28,17 +25,6 @@ export function withRegistry<T>(
   return withStores(homeFor(context, options), async (database) => {
     const revocations = await openRevocations(database);
     const store = openRegistry(database);
-    const standsIn: OpenRegistry["standsIn"] = ({ id, subject }, principal) =>
-      store.change(async (draft) =>
-        draft.note({
-          ...{ kind: "approval", at: new Date().toISOString(), decision: "allowed" },
-          ...{ change: "approval.operator", record: id, principal, invoker: subject.agent.id },
-          operator: true,
-        }),
-      );
-    return use({
-      registry: new Registry({ store, revocations, settings }),
-      ...{ revocations, standsIn },
-    });
+    return use({ registry: new Registry({ store, revocations, settings }), revocations });
   });
 }

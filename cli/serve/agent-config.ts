@@ -4,7 +4,7 @@ import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
-import type { Grant } from "../../src/issuer/grant.js";
+import type { Grant, GrantApproval } from "../../src/issuer/grant.js";
 import type { Delegate, ListedCollection } from "../../src/protocols/a2a/card.js";
 import type { OpenIdLoginOptions } from "../../src/protocols/approvals/login/openid.js";
 import type { Collection } from "../../src/sources/table-columns.js";
@@ -30,7 +30,7 @@ export interface AgentConfig {
   readonly protocols: readonly [ProtocolName, ...ProtocolName[]];
   readonly mode: Mode;
   readonly undeclaredAmbient?: UndeclaredAmbient;
-  readonly grants: readonly Grant[];
+  readonly grants: readonly GrantConfig[];
   readonly policy: PolicyDefinition | string;
   readonly resources?: ResourcesConfig;
   readonly skills: string;
@@ -58,6 +58,11 @@ export interface AgentConfig {
   readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
   readonly log: "info" | "warn" | "silent";
+}
+
+/** A grant, with a duration such as `2h` for the time in which it must be approved. */
+export interface GrantConfig extends Omit<Grant, "approval"> {
+  readonly approval?: Omit<GrantApproval, "lifetime"> & { readonly lifetime?: string };
 }
 
 /** The protocols that there are, by the names that the schema lists. */

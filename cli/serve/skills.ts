@@ -3,8 +3,11 @@ import { pathToFileURL } from "node:url";
 import { expandGrants, type KnownGrant } from "../../src/agent/grant.js";
 import { checkSkills } from "../../src/agent/skill.js";
 import { isObject } from "../../src/bytes/json.js";
+import { readDuration } from "../../src/caveats/time.js";
+import type { Grant } from "../../src/issuer/grant.js";
 import type { AgentModuleContext, AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { CliError, environmentError } from "../exit.js";
+import type { GrantConfig } from "./agent-config.js";
 import { problemFrom, type ReadConfig, refuseConfig } from "./config.js";
 import { placeAndReason } from "./module-fault.js";
 import { type PolicyTerms, type ReadPolicy, unknownTerms } from "./policy.js";
@@ -59,6 +62,13 @@ function failed(place: string, why: string): CliError {
   return environmentError("skills_failed", `the skills in ${place}: ${why}`, hint);
 }
 
+function grantFrom({ approval, ...grant }: GrantConfig): Grant {
+  if (approval === undefined) return grant;
+  const { lifetime, ...rule } = approval;
+  const seconds = lifetime === undefined ? {} : { lifetime: readDuration(lifetime) ?? 0 };
+  return { ...grant, approval: { ...rule, ...seconds } };
+}
+
 /**
  * Checks what grants, policy and skills say of each other.
  *
@@ -73,7 +83,7 @@ export function checkTogether(
   const problems: ConfigProblem[] = [];
   let grants: readonly KnownGrant[] = [];
   try {
-    grants = expandGrants(config.grants, skills);
+    grants = expandGrants(config.grants.map(grantFrom), skills);
   } catch (error) {
     problems.push(problemFrom(error));
   }

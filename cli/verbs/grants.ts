@@ -213,12 +213,11 @@ async function decide(
   const { findApproval } = await import("../grants/found.js");
   const { approverFor, refusedDecision } = await import("../grants/deciding.js");
   const { approvalLines } = await import("../grants/words.js");
-  await open(context, options, async ({ registry, standsIn }) => {
+  await open(context, options, async ({ registry }) => {
     const approval = await findApproval(registry, id);
     const answer = { ...answerTo(approval), digest: approval.digest };
     const principal = approverFor(approval, options.as);
-    const by = { principal, userCode: options.userCode };
-    await standsIn(approval, principal);
+    const by = { principal, userCode: options.userCode, operator: true };
     const outcome = await registry.approvals.decide(approval.id, by, answer);
     if (!outcome.ok) throw refusedDecision(outcome.code, outcome.message);
     const { approval: decided } = outcome;
@@ -247,7 +246,7 @@ async function enrol(context: Context, options: EnrolOptions): Promise<void> {
   const { principal, name, tenant, default: defaults = [] } = options;
   const settings = { defaults, ...(tenant === undefined ? {} : { tenant }) };
   const make = async ({ registry }: OpenRegistry): Promise<void> => {
-    const outcome = await registry.createHost({ principal, name, defaults });
+    const outcome = await registry.createHost({ principal, name, defaults, operator: true });
     if (!outcome.ok) {
       const { code, message } = outcome;
       throw new CliError({ code, message, exitCode: EXIT.refused });

@@ -9,7 +9,7 @@ import { readKeyringFile } from "../../src/stores/keyring-file.js";
 import { readArguments } from "../argument-expression.js";
 import type { Context } from "../context.js";
 import { EXIT, usageError } from "../exit.js";
-import { addDatabase, type HomeChoice, withHome } from "../home.js";
+import { addDatabase, type HomeChoice, withChecker } from "../home.js";
 import { momentFrom, seenFromNow } from "../moment.js";
 import {
   type Paint,
@@ -95,7 +95,7 @@ async function run(context: Context, options: Options, argument?: string): Promi
   const alone = serviceIssuer(context, options);
   const decision =
     alone === undefined
-      ? await withHome(context, options, (home) => authorize(token, invocation, home))
+      ? await withChecker(context, options, (home) => authorize(token, invocation, home))
       : authorize(token, invocation, alone);
   const exitCode = decision.allowed ? EXIT.done : exitForDenial(decision.denials[0].code);
   context.exitCode = exitCode;

@@ -1,6 +1,6 @@
 import { assertMembers, meant } from "../caveats/known-members.js";
 import { type Grant, grantsById, texts } from "../issuer/grant.js";
-import { checkApprovalRule } from "./approvals/approval-result.js";
+import { checkGrantApproval } from "./approvals/approval-result.js";
 import type { Operation } from "./skill.js";
 
 /** A grant as an issuing agent offers it, every member present. */
@@ -72,7 +72,7 @@ function checkGrant(grant: Grant, where: string, all: readonly string[]): KnownG
   }
   const required = texts(requires, `${where}.requires`);
   const known = { id, description, operations, attenuable, legacy, requires: required };
-  if (approval !== undefined) checkApprovalRule(approval, `${where}.approval`);
+  if (approval !== undefined) checkGrantApproval(approval, `${where}.approval`);
   return {
     ...known,
     ...(recheck === undefined ? {} : { recheck }),

@@ -24,7 +24,7 @@ import {
   attenuatePresented,
   type Introspection,
   introspect,
-  revocationOfPresented,
+  revokePresented,
 } from "./maintenance.js";
 import {
   type InvocationOutcome,
@@ -32,14 +32,8 @@ import {
   type RequestOutcome,
   type RevocationOutcome,
 } from "./outcomes.js";
-import {
-  type AuthenticatedCapability,
-  authenticateAll,
-  isIssuedTo,
-  type Presented,
-} from "./presented.js";
+import { type AuthenticatedCapability, authenticateAll, type Presented } from "./presented.js";
 import { Recorder } from "./recorder.js";
-import { tooManyRevocations } from "./refusal.js";
 import type { AgentGrant } from "./registry/records.js";
 import type { Registry } from "./registry/registry.js";
 import { requestCapabilities } from "./requesting.js";
@@ -276,25 +270,12 @@ export class IssuingAgent {
    * @throws StorageError if it could not be written.
    */
   async revoke(caller: Caller, presented: Presented, reason?: string): Promise<RevocationOutcome> {
-    const found = await revocationOfPresented(caller, presented, reason, this.#context);
-    if (!found.ok) {
-      this.#recorder.refused("revocation", caller, found.denials);
-      return found;
+    const outcome = await revokePresented(caller, presented, reason, this.#context);
+    if (!outcome.ok) this.#recorder.refused("revocation", caller, outcome.denials);
+    else if (outcome.needless === undefined) {
+      await this.#recorder.revoked(caller, outcome.capability, outcome.revocationId, reason);
     }
-    const { entry, capability, whole, needless } = found;
-    if (needless !== undefined) return { ok: true, capability, revocationId: entry.id, needless };
-    const { revocations, ledger, maxRevocations: most } = this.#context;
-    // One entry for each capability that was issued to the caller is all that this can add.
-    const own = whole && isIssuedTo(caller, await ledger.issued(capability));
-    const party = JSON.stringify([caller.principal, caller.invoker]);
-    const addition = await revocations.add(entry, own ? undefined : { party, most });
-    if (addition === "over_quota") {
-      const denials = [tooManyRevocations(most)] as const;
-      this.#recorder.refused("revocation", caller, denials);
-      return { ok: false, denials };
-    }
-    await this.#recorder.revoked(caller, capability, entry.id, reason);
-    return { ok: true, capability, revocationId: entry.id };
+    return outcome;
   }
 
   /** What a presented capability is good for now, for its holder. */

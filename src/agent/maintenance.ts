@@ -3,17 +3,18 @@ import type { Attenuation } from "../capability/attenuate.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
 import { tokenDenialCode } from "../capability/denial.js";
 import type { HopInit } from "../caveats/hop.js";
-import type { TokenRevocation } from "../issuer/token-revocation.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Presenter } from "./caller.js";
+import type { RevocationOutcome } from "./outcomes.js";
 import {
   type AuthenticCapability,
   authenticateOne,
   branded,
+  isIssuedTo,
   type Presented,
   standingOf,
 } from "./presented.js";
-import type { AgentDenials, Denied } from "./refusal.js";
+import { type AgentDenials, type Denied, tooManyRevocations } from "./refusal.js";
 
 /** An attenuated capability, or the reason for its absence. */
 export type AttenuationOutcome =
@@ -60,17 +61,26 @@ export async function attenuatePresented(
   }
 }
 
-/** The entry that revokes a presented capability. */
-export async function revocationOfPresented(
+/** @see IssuingAgent.revoke */
+export async function revokePresented(
   caller: Presenter,
   presented: Presented,
   reason: string | undefined,
   context: AgentContext,
-): Promise<Extract<TokenRevocation, { ok: true }> | Denied> {
+): Promise<RevocationOutcome> {
   const authentic = await authenticateOne(presented, caller, context);
   if (!authentic.ok) return authentic;
-  const revocation = context.issuer.revocationOf(authentic.token, reason);
-  return revocation.ok ? revocation : { ok: false, denials: [revocation.denial] };
+  const found = context.issuer.revocationOf(authentic.token, reason);
+  if (!found.ok) return { ok: false, denials: [found.denial] };
+  const { entry, capability, whole, needless } = found;
+  if (needless !== undefined) return { ok: true, capability, revocationId: entry.id, needless };
+  const { revocations, ledger, maxRevocations: most } = context;
+  // One entry for each capability that was issued to the caller is all that this can add.
+  const own = whole && isIssuedTo(caller, await ledger.issued(capability));
+  const party = JSON.stringify([caller.principal, caller.invoker]);
+  const addition = await revocations.add(entry, own ? undefined : { party, most });
+  if (addition === "over_quota") return { ok: false, denials: [tooManyRevocations(most)] };
+  return { ok: true, capability, revocationId: entry.id };
 }
 
 /** @see IssuingAgent.introspect */

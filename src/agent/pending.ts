@@ -2,7 +2,7 @@ import { encodeBase64url } from "../bytes/base64.js";
 import { randomBytes } from "../bytes/random.js";
 import type { AgentContext } from "./agent-options.js";
 import type { ApprovalSubject, AskedGrant } from "./approvals/approval.js";
-import { areApart, oneRule } from "./approvals/one-rule.js";
+import { areApart, oneRule, type RuleInTime } from "./approvals/one-rule.js";
 import { type OpenedApproval, RequestReusedError } from "./approvals/opening.js";
 import type { Caller } from "./caller.js";
 import type { CapabilityRequest } from "./capability-request.js";
@@ -10,8 +10,8 @@ import { expiryOf, tooMany, wrongTimes } from "./issuance.js";
 import type { Offer } from "./offer.js";
 import { invalidRequest, type RequestRefusal } from "./refusal.js";
 
-/** Seconds for which a request of an agent waits for approvers, who need not be there. */
-const LIFETIME = 24 * 60 * 60;
+/** Where a grant says nothing else: approvers need not be there. */
+const STANDARD: RuleInTime = { rule: {}, lifetime: 24 * 60 * 60 };
 const MAX_REQUEST_ID = 256;
 
 /** What is asked for, and waits for an approval. */
@@ -42,13 +42,14 @@ export async function openPending(
       `the request's id must have 1 to ${MAX_REQUEST_ID} characters`,
     );
   }
-  const rule = oneRule(offers.map(({ grant }) => ({ name: grant.id, rule: grant.approval ?? {} })));
-  if (areApart(rule)) {
-    const message = `different people approve ${rule[0]} and ${rule[1]}; ask for them apart`;
+  const named = offers.map(({ grant }) => ({ name: grant.id, approval: grant.approval }));
+  const inTime = oneRule(named, STANDARD);
+  if (areApart(inTime)) {
+    const message = `different people approve ${inTime[0]} and ${inTime[1]}; ask for them apart`;
     return invalidRequest("grants", message);
   }
   const subject = subjectOf(offers, request, caller, context, id);
-  const opening = { subject, rule: rule ?? {}, method: "backchannel", lifetime: LIFETIME } as const;
+  const opening = { subject, ...inTime, method: "backchannel" } as const;
   const most = settings.bounds.pendingPerAgent;
   try {
     return await approvals.openAlone(opening, most);

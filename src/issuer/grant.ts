@@ -32,6 +32,11 @@ export interface GrantApproval {
   readonly approvers?: readonly string[];
   /** How many must approve; 1 unless given. */
   readonly needed?: number;
+  /**
+   * Seconds for which a request waits to be decided, and then as long again to be collected: up to 30 days. Unless
+   * given, 1 day; for what agents of a registry ask for, as long as its settings say.
+   */
+  readonly lifetime?: number;
 }
 
 const ID = /^[\x21-\x7e]{1,128}$/;

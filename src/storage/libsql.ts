@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import type { SqliteDatabase, SqliteStatement } from "kysely";
 import { bindable } from "./columns.js";
@@ -20,6 +21,8 @@ export interface Connection extends SqliteDatabase {
 /** Opens an SQLite file that is there; never makes one. */
 export type Connect = (path: string, name: string) => Connection;
 
+const load = createRequire(import.meta.url);
+
 /** Milliseconds that a single statement waits for others; a whole transaction waits longer. */
 const STATEMENT_WAIT = 100;
 /** Prepared statements that a connection keeps. */
@@ -33,8 +36,11 @@ interface Database {
   close(): unknown;
 }
 
-/** `exec` of `libsql/promise`, whose databases are the same inside. */
-type ExecLater = (this: Database, sql: string) => Promise<unknown>;
+/** `exec` of `libsql/promise`, whose databases are the same inside: loaded by what commits. */
+function execLater(database: Database, sql: string): Promise<unknown> {
+  const { prototype } = load("libsql/promise") as typeof import("libsql/promise");
+  return prototype.exec.call(database, sql);
+}
 
 /**
  * Loads libsql: this file alone knows it.
@@ -44,14 +50,13 @@ type ExecLater = (this: Database, sql: string) => Promise<unknown>;
  */
 export async function loadLibsql(name: string): Promise<Connect> {
   try {
-    const { default: Libsql } = await import("libsql");
-    const { default: Awaited } = await import("libsql/promise");
-    const execLater: ExecLater = Awaited.prototype.exec;
+    // It is CommonJS: an import would load Node's module loader and lex it for exports first.
+    const Libsql = load("libsql") as typeof import("libsql");
     return (path, called) => {
       // A plain path would be made if it is missing, or taken for an address on the network.
       const url = `${pathToFileURL(path).href}?mode=rw`;
       return attempt(called, () =>
-        connectionOf(new Libsql(url, { timeout: STATEMENT_WAIT }), execLater, called),
+        connectionOf(new Libsql(url, { timeout: STATEMENT_WAIT }), called),
       );
     };
   } catch (cause) {
@@ -59,7 +64,7 @@ export async function loadLibsql(name: string): Promise<Connect> {
   }
 }
 
-function connectionOf(database: Database, execLater: ExecLater, name: string): Connection {
+function connectionOf(database: Database, name: string): Connection {
   const prepared = new Map<string, SqliteStatement>();
   let committing = false;
   const assertFree = (): void => {
@@ -78,7 +83,7 @@ function connectionOf(database: Database, execLater: ExecLater, name: string): C
       assertFree();
       committing = true;
       try {
-        await execLater.call(database, "COMMIT");
+        await execLater(database, "COMMIT");
       } catch (error) {
         throw storeError(error, name);
       } finally {

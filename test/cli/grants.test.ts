@@ -67,15 +67,23 @@ test("what waits is listed and shown, approved tighter, used under the tightened
   );
   expect(await bench.output("grants", "revoke", id)).toMatch(/^already revoked/);
   expect(await registry.grant(id)).toMatchObject({ status: "revoked" });
-  const events = await home.ledger.list({ kind: "approval" });
-  // The operator decided in Alice's place, and the ledger has both.
-  for (const change of ["approval.operator", "approval.approved"]) {
-    expect(events.find((one) => one.change === change && one.record === approval.id)).toMatchObject(
-      {
-        ...{ principal: "alice", invoker: agent.id },
-      },
-    );
+  // The operator decided in Alice's place, and the ledger has both in each event.
+  const decided = await home.ledger.list({ kind: "approval" });
+  const registered = await home.ledger.list({ kind: "registration" });
+  const events = [...decided, ...registered].filter(({ operator }) => operator === true);
+  const changes = [
+    ["approval.approved", approval.id],
+    ["agent.activated", agent.id],
+    ["grant.activated", id],
+    ["grant.revoked", id],
+  ] as const;
+  for (const [change, record] of changes) {
+    const found = events.filter((one) => one.change === change && one.record === record);
+    expect(found, change).toMatchObject([{ principal: "alice", invoker: agent.id }]);
   }
+  expect(registered.find(({ change }) => change === "agent.registered")).not.toHaveProperty(
+    "operator",
+  );
 });
 
 test("denied, with a reason for the one that asked", async () => {
@@ -208,6 +216,13 @@ test("a host is made for a user, with a token that works once", async () => {
   expect(await bench.output("grants", "revoke", id)).toMatch(
     /^revoked host_\S+: the host, with 0 agents$/,
   );
+  const events = await home.ledger.list({ kind: "registration" });
+  const done = events.filter(({ record }) => record === id);
+  expect(done.map(({ change, operator = false }) => [change, operator]).sort()).toEqual([
+    ["host.created", true],
+    ["host.enrolled", false],
+    ["host.revoked", true],
+  ]);
 });
 
 test("--watch prints what waits, and each change, until it is stopped", async () => {

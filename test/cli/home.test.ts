@@ -13,6 +13,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { MAIN } from "../support/built.js";
+import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { Bench, document, type Run, runProgram } from "./run.js";
 
@@ -25,6 +26,9 @@ const VERBS = [
   ["keys", "rotate"],
   ["revocations", "list"],
 ];
+
+/** Seconds after which a start is killed. */
+const MOMENTS = FULL ? ["0.05", "0.1", "0.13", "0.16", "0.2", "0.25"] : ["0.1", "0.16", "0.25"];
 
 /** Runs every verb that needs a home; none may get further than it. */
 async function everyVerb(bench: Bench): Promise<Run[]> {
@@ -108,7 +112,7 @@ describe("init", () => {
   test("a kill at any moment leaves a whole home or none", async () => {
     const bench = new Bench();
     const script = `node ${MAIN} init & sleep $1; kill -9 $!; wait`;
-    for (const seconds of ["0.05", "0.1", "0.13", "0.16", "0.2", "0.25"]) {
+    for (const seconds of MOMENTS) {
       await runProgram("sh", ["-c", script, "sh", seconds], {
         env: { PROVISO_HOME: bench.home },
       });

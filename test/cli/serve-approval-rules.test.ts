@@ -16,7 +16,10 @@ const [grant, ...others] = CONFIG["grants"];
 const config = {
   ...CONFIG,
   protocols: ["a2a", "approvals"],
-  grants: [{ ...grant, approval: { approvers: ["alice", "carol"], needed: 2 } }, ...others],
+  grants: [
+    { ...grant, approval: { approvers: ["alice", "carol"], needed: 2, lifetime: "2h" } },
+    ...others,
+  ],
 };
 
 test("what the configuration says needs an approval waits for its approvers", async () => {
@@ -28,6 +31,8 @@ test("what the configuration says needs an approval waits for its approvers", as
   const { pending } = document(asked.stdout);
   expect(pending).toMatchObject({ verificationUri: `${url}/approvals` });
   const id: string = pending.approvalId;
+  const { created, expires } = await bench.json("grants", "show", id);
+  expect(Number(expires) - Number(created)).toBe(2 * 60 * 60 * 1000);
   const shown = await bench.output("grants", "show", id);
   expect(shown).toContain("decided by  2 of alice, carol");
   expect(await bench.output("grants", "approve", id, "--as", "carol")).toContain("pending");
@@ -58,6 +63,8 @@ test.each([
   [{ needed: 2 }, "grants[0].approval.needed"],
   [{ approvers: [] }, "grants[0].approval.approvers"],
   [{ approver: "alice" }, "grants[0].approval"],
+  [{ lifetime: 60 }, "grants[0].approval.lifetime"],
+  [{ lifetime: "31d" }, "grants[0].approval.lifetime: must be 1 to 2592000 whole seconds"],
 ])("an approval of %j is refused at the start", async (approval, where) => {
   bench.write("wrong.json", JSON.stringify({ ...config, grants: [{ ...grant, approval }] }));
   const { status, stderr } = await bench.run(["serve", "wrong.json"]);

@@ -306,7 +306,7 @@ describe("what the configuration does", () => {
 test("other verbs do not load what serving needs", () => {
   const folder = new URL("../../dist/cli/", import.meta.url);
   const seen = new Set<string>();
-  const open = ["main.js", ...readdirSync(folder).filter((name) => /^inspect-/.test(name))];
+  const open = ["all.mjs", ...readdirSync(folder).filter((name) => /^inspect-/.test(name))];
   const outside = new Set<string>();
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     if (seen.has(file)) continue;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { isJsonObject, type Json } from "../../src/bytes/json.js";
+import { runProgram } from "../cli/run.js";
 import { startDocumentsAgent } from "../support/documents-agent.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { runExamples } from "./run-examples.js";
@@ -45,12 +46,13 @@ test.skipIf(!curl)("the examples with curl work as they are written", async () =
   const folder = temporaryFolder();
   const agent = await startDocumentsAgent(folder);
   onTestFinished(() => agent.close());
-  const env = { ...process.env, URL: agent.url, PROVISO_ACCESS_TOKEN: agent.token };
-  const printed = blocks.map((code) => {
-    const run = spawnSync("sh", ["-eu", "-c", code], { cwd: folder, env, encoding: "utf8" });
+  const env = { URL: agent.url, PROVISO_ACCESS_TOKEN: agent.token };
+  const printed: string[] = [];
+  for (const code of blocks) {
+    const run = await runProgram("sh", ["-eu", "-c", code], { cwd: folder, env });
     expect(`${run.status} ${run.stderr}`, code).toBe("0 ");
-    return run.stdout;
-  });
+    printed.push(run.stdout);
+  }
   const [granted = "", rpc = "", rest = ""] = printed;
   expect(granted).toBe("");
   expect(member(JSON.parse(rpc), "result", "task", "status", "state")).toBe("TASK_STATE_COMPLETED");
@@ -59,12 +61,12 @@ test.skipIf(!curl)("the examples with curl work as they are written", async () =
   expect(member(JSON.parse(listed), "totalSize")).toBe(2);
 });
 
-test("the guard of an agent that there is already works as it is written", () => {
+test("the guard of an agent that there is already works as it is written", async () => {
   const [, code = ""] = /^```js\n([\s\S]*?)^```$/m.exec(read("a2a.md")) ?? [];
   const guarding = code.trimEnd().split("\n");
   expect(guarding.length).toBeLessThanOrEqual(10);
   const example = { file: "docs/a2a.md", line: 1, code: [...AROUND[0], ...guarding, ...AROUND[1]] };
-  expect([...runExamples([example])]).toEqual([]);
+  expect([...(await runExamples([example]))]).toEqual([]);
 });
 
 /** What the page leaves to its reader, and a call with a capability and one without. */

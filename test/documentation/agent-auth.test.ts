@@ -5,7 +5,7 @@ import { createRegistry } from "../../src/agent/registry/index.js";
 import { openHome } from "../../src/home/open-home.js";
 import { ENDPOINTS } from "../../src/protocols/agent-auth/discovery.js";
 import { Bench, type Document, runProgram } from "../cli/run.js";
-import { serve, serveSpawned } from "../cli/serving.js";
+import { serve } from "../cli/serving.js";
 import { runExamples } from "./run-examples.js";
 
 // docs/agent-auth.md: what it shows works as it is written, with our client and with curl.
@@ -49,7 +49,7 @@ test("the page names every endpoint, and its tables are whole", () => {
 });
 
 test("the program with our client does what its comments say", async () => {
-  const { url } = await serveSpawned(bench, config);
+  const { url } = await serve(bench, config);
   const before = `
     import { openHome } from "proviso/home";
     import { createRegistry } from "proviso/registry";
@@ -67,7 +67,8 @@ test("the program with our client does what its comments say", async () => {
     }
   `;
   const code = [...before.split("\n"), ...CLIENT.trimEnd().split("\n")];
-  expect([...runExamples([{ file: "docs/agent-auth.md", line: 1, code }])]).toEqual([]);
+  const failures = await runExamples([{ file: "docs/agent-auth.md", line: 1, code }]);
+  expect([...failures]).toEqual([]);
 });
 
 const tools = ["curl", "openssl"].filter((tool) => spawnSync(tool, ["--version"]).error);

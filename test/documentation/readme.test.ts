@@ -1,8 +1,9 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Bench } from "../cli/run.js";
+import { Shell } from "../cli/shell.js";
 import { type DocumentsAgent, startDocumentsAgent } from "../support/documents-agent.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -10,7 +11,6 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 // what the commands print with what the document says. In a document, "…" stands for anything.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const main = join(root, "dist", "cli", "main.js");
 
 interface Command {
   readonly line: number;
@@ -50,26 +50,16 @@ describe.each([
   "docs/guides/denials.md",
   "docs/guides/operations.md",
 ])("%s", (name) => {
-  let folder = "";
-  let env: NodeJS.ProcessEnv = {};
+  const bench = new Bench();
+  const shell = new Shell(bench);
+  const commands = commandsIn(readFileSync(join(root, name), "utf8"));
+  let env: { readonly [name: string]: string } = { NO_COLOR: "1" };
   let agent: DocumentsAgent | undefined;
 
   beforeAll(async () => {
-    if (!existsSync(main))
-      throw new Error("run `npm run build` first: dist/cli/main.js is missing");
-    folder = temporaryFolder();
-    const shim = join(folder, ".bin-proviso");
-    execFileSync("mkdir", [shim]);
-    writeFileSync(join(shim, "proviso"), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
-    chmodSync(join(shim, "proviso"), 0o755);
-    env = {
-      ...process.env,
-      PATH: `${shim}${delimiter}${process.env["PATH"] ?? ""}`,
-      PROVISO_HOME: join(folder, "home"),
-      NO_COLOR: "1",
-    };
+    if (!commands.some(({ command }) => command.includes("$URL"))) return;
     // What the document says that `npm start` gives.
-    agent = await startDocumentsAgent(folder);
+    agent = await startDocumentsAgent(temporaryFolder());
     env = { ...env, URL: agent.url, PROVISO_ACCESS_TOKEN: agent.token };
   });
 
@@ -77,16 +67,11 @@ describe.each([
     await agent?.close();
   });
 
-  it("shows what its commands really print", () => {
-    const commands = commandsIn(readFileSync(join(root, name), "utf8"));
+  it("shows what its commands really print", async () => {
     expect(commands.length).toBeGreaterThan(1);
     for (const { line, command, expected } of commands) {
-      const result = spawnSync("sh", ["-c", `${command}\n`], {
-        cwd: folder,
-        env,
-        encoding: "utf8",
-      });
-      const printed = `${result.stdout}${result.stderr}`.replace(/\n$/, "").split("\n");
+      const { stdout, stderr } = await shell.run("sh", ["-c", `${command}\n`], { env });
+      const printed = `${stdout}${stderr}`.replace(/\n$/, "").split("\n");
       const where = `${name}:${line}: ${command}\n${printed.join("\n")}`;
       expect(printed.length, where).toBe(Math.max(expected.length, 1));
       for (const [at, text] of expected.entries()) {

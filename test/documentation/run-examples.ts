@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { type Example, PACKAGE } from "./doc-comments.js";
 
 // Inside the package, so that "proviso" means the package itself, as built.
@@ -30,8 +31,8 @@ for (const file of process.argv.slice(2)) {
 console.log(JSON.stringify(failures));
 `;
 
-/** Runs examples as programs of their own; returns what went wrong with each, by its index. */
-export function runExamples(examples: readonly Example[]): Map<number, string> {
+/** Runs examples one after another in a program of their own; returns what went wrong with each, by its index. */
+export async function runExamples(examples: readonly Example[]): Promise<Map<number, string>> {
   mkdirSync(FOLDER, { recursive: true });
   const folder = mkdtempSync(join(FOLDER, "run-"));
   try {
@@ -41,12 +42,11 @@ export function runExamples(examples: readonly Example[]): Map<number, string> {
       writeFileSync(file, programOf(example));
       return file;
     });
-    const output = execFileSync(process.execPath, [join(folder, "run.mjs"), ...files], {
-      encoding: "utf8",
-      // Examples make temporary folders, and leave them.
-      env: { ...process.env, TMPDIR: folder },
-    });
-    const failures: { readonly [file: string]: string } = JSON.parse(output);
+    const words = [join(folder, "run.mjs"), ...files];
+    // Examples make temporary folders, and leave them.
+    const env = { ...process.env, TMPDIR: folder };
+    const { stdout } = await promisify(execFile)(process.execPath, words, { env });
+    const failures: { readonly [file: string]: string } = JSON.parse(stdout);
     return new Map(
       files.flatMap((file, at) => {
         const failure = failures[file];

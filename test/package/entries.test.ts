@@ -19,12 +19,22 @@ const sources = Object.entries(entries).flatMap(([entry, target]) =>
     ? []
     : [{ entry, file: join(ROOT, target.types.replace("./dist/", "").replace(".d.ts", ".ts")) }],
 );
+const options: ts.CompilerOptions = {
+  ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, noEmit: true },
+  // What an entry exports is in the package's own files.
+  ...{ moduleResolution: ts.ModuleResolutionKind.NodeNext, noLib: true, types: [] },
+};
+const host = ts.createCompilerHost(options);
+host.resolveModuleNameLiterals = (literals, from, _, given) =>
+  literals.map(({ text }) =>
+    text.startsWith(".")
+      ? ts.resolveModuleName(text, from, given, host)
+      : { resolvedModule: undefined },
+  );
 const program = ts.createProgram(
   sources.map(({ file }) => file),
-  {
-    ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, noEmit: true },
-    ...{ moduleResolution: ts.ModuleResolutionKind.NodeNext, skipLibCheck: true },
-  },
+  options,
+  host,
 );
 const checker = program.getTypeChecker();
 

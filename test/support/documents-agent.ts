@@ -1,15 +1,21 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { fillLibrary } from "../../examples/documents-agent/library.mjs";
+import { runHere } from "../cli/run.js";
+import { MAIN } from "./built.js";
+import { FULL } from "./size.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const command = join(root, "dist", "cli", "main.js");
 const example = join(root, "examples", "documents-agent");
 
-/** The example agent, served by the built command with all that it keeps in a folder of a test's own. */
+/**
+ * The example agent, with all that it keeps in a folder of a test's own: served by the command in this process, and
+ * in a full run by the built one.
+ */
 export interface DocumentsAgent {
   readonly url: string;
   /** Alice's access token, through `agent:orchestrator`. */
@@ -21,7 +27,8 @@ export interface DocumentsAgent {
 export async function startDocumentsAgent(folder: string): Promise<DocumentsAgent> {
   const home = join(folder, "agent-home");
   const token = "development-token-of-alice";
-  spawnSync(process.execPath, [command, "init", "--home", home, "--issuer", "documents-agent"]);
+  const made = await runHere(["init", "--home", home, "--issuer", "documents-agent"]);
+  if (made.status !== 0) throw new Error(made.stderr);
   fillLibrary(join(folder, "agent-library"));
   const { $schema: _, ...given } = JSON.parse(readFileSync(join(example, "agent.json"), "utf8"));
   const config = {
@@ -35,22 +42,52 @@ export async function startDocumentsAgent(folder: string): Promise<DocumentsAgen
   };
   const file = join(folder, "agent.json");
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
-  const child = spawn(process.execPath, [command, "serve", file, "--json"], {
+  const { line, close } = await (FULL ? serveBuilt(file) : serveHere(file));
+  const served: { readonly url: string } = JSON.parse(line);
+  return { url: served.url, token, close };
+}
+
+/** An agent that says in a line of JSON that it is ready. */
+interface Served {
+  readonly line: string;
+  close(): Promise<void>;
+}
+
+async function serveHere(file: string): Promise<Served> {
+  const stop = new AbortController();
+  let close = async (): Promise<void> => {};
+  const line = await new Promise<string>((resolve, reject) => {
+    const ended = runHere(["serve", file, "--json"], {
+      stop: stop.signal,
+      onWrite: (stream, text) => {
+        if (stream === "stdout") resolve(text);
+      },
+    });
+    ended.then(({ stderr }) => reject(new Error(`the agent did not start: ${stderr}`)), reject);
+    close = async () => {
+      stop.abort();
+      await ended;
+    };
+  });
+  return { line, close };
+}
+
+async function serveBuilt(file: string): Promise<Served> {
+  const child = spawn(process.execPath, [MAIN, "serve", file, "--json"], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let complaint = "";
   child.stderr.on("data", (data: Buffer) => {
     complaint += data.toString();
   });
+  const ended = once(child, "close");
   const line = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).once("line", resolve);
-    child.once("close", () => reject(new Error(`the agent did not start: ${complaint}`)));
+    ended.then(() => reject(new Error(`the agent did not start: ${complaint}`)), reject);
   });
-  const served: { readonly url: string } = JSON.parse(line);
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      child.once("close", () => resolve());
-      child.kill();
-    });
-  return { url: served.url, token, close };
+  const close = async (): Promise<void> => {
+    child.kill();
+    await ended;
+  };
+  return { line, close };
 }

@@ -16,12 +16,19 @@ const LONGEST = [
   "protocols/a2a/callers",
 ];
 
-/** Begins with the longest files, then in vitest's own order. */
+/** The project of short files, which fill the end of a run. */
+const LAST = "pure";
+
+/**
+ * Begins with the longest files, then in vitest's own order, project by project: where the next file is of another
+ * project, a worker ends, and with it all that it has loaded.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification): number => {
+    const rank = ({ moduleId, project }: TestSpecification): number => {
       const at = LONGEST.findIndex((name) => moduleId.endsWith(`test/${name}.test.ts`));
-      return at === -1 ? LONGEST.length : at;
+      if (at !== -1) return at;
+      return LONGEST.length + (project.name === LAST ? 1 : 0);
     };
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }

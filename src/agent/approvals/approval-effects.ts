@@ -1,5 +1,6 @@
 import type { RegistryDraft } from "../registry/registry-store.js";
 import type { Approval, ApprovalKind } from "./approval.js";
+import type { Actor } from "./approval-events.js";
 
 /** What becomes of an approval of one kind once it is settled, in the same change. */
 export interface ApprovalEffect {
@@ -9,8 +10,18 @@ export interface ApprovalEffect {
    * @param settled - As it will be; the change may find it changed.
    */
   prepare(settled: Approval): Promise<unknown>;
-  /** @param settled - Approved, denied, expired or cancelled. @param facts - `prepare`'s; only if approved. */
-  apply(draft: RegistryDraft, settled: Approval, now: number, facts: unknown): Promise<void>;
+  /**
+   * @param settled - Approved, denied, expired or cancelled.
+   * @param facts - `prepare`'s; only if approved.
+   * @param by - Who settled it; nothing where its time is over.
+   */
+  apply(
+    draft: RegistryDraft,
+    settled: Approval,
+    now: number,
+    facts: unknown,
+    by: Actor,
+  ): Promise<void>;
 }
 
 /** By kind; without one, an approval waits to be collected. */

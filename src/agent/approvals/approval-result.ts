@@ -2,6 +2,7 @@ import type { Hop } from "../../caveats/hop.js";
 import { assertMembers } from "../../caveats/known-members.js";
 import { emptyRules, meetOf } from "../../caveats/meet.js";
 import { formatTime } from "../../caveats/time.js";
+import type { GrantApproval } from "../../issuer/grant.js";
 import type { Approval, ApprovalRule, AskedGrant } from "./approval.js";
 
 /** What an approval comes to for one of the grants asked for. */
@@ -20,6 +21,8 @@ export interface ApprovedGrant {
 export const MAX_HOPS_BYTES = 4096;
 /** Each may add a hop, and a token has 32 links. */
 const MAX_APPROVERS = 16;
+/** Seconds for which an approval waits at most. */
+const MAX_LIFETIME = 30 * 24 * 60 * 60;
 
 /** A grant is granted if every approver grants it, and all hops together, the asker's too, allow something. */
 export function resultOf(
@@ -100,6 +103,24 @@ export function isApproved(approval: Pick<Approval, "rule" | "subject" | "decisi
   const { decisions, rule } = approval;
   const approved = decisions.filter(({ approver }) => approvers.includes(approver));
   return approved.length >= (rule.needed ?? 1);
+}
+
+/**
+ * Checks what a grant says of its approval.
+ *
+ * @throws TypeError naming the member that is wrong, such as `grants[1].approval.lifetime`.
+ */
+export function checkGrantApproval(approval: GrantApproval, where: string): void {
+  assertMembers(approval, ["approvers", "needed", "lifetime"], where);
+  const { lifetime = 1, ...rule } = approval;
+  checkApprovalRule(rule, where);
+  checkLifetime(lifetime, `${where}.lifetime`);
+}
+
+/** @throws TypeError unless an approval can wait for so many seconds. */
+export function checkLifetime(lifetime: number, where: string): void {
+  if (Number.isSafeInteger(lifetime) && lifetime >= 1 && lifetime <= MAX_LIFETIME) return;
+  throw new TypeError(`${where}: must be 1 to ${MAX_LIFETIME} whole seconds`);
 }
 
 /** Checks a rule. @throws TypeError naming the member that is wrong, such as `grants[1].approval.needed`. */

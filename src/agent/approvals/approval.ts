@@ -24,7 +24,7 @@ export interface AskedGrant {
 /** What becomes of an approval. */
 export type ApprovalKind = "agent-grants" | "agent-claim" | "capabilities";
 
-/** What an approval is bound to, by its digest (`digestOf`): it covers this and anything narrower. */
+/** What an approval is bound to, with its rule, by its digest (`digestOf`): it covers this and anything narrower. */
 export interface ApprovalSubject {
   /** Agent grants become active, a user takes over an agent, or the asker collects capabilities. */
   readonly kind: ApprovalKind;
@@ -60,7 +60,7 @@ export type ApprovalState = "pending" | "approved" | "used" | "denied" | "expire
  * Who approves, and how many of them must: one denial denies. Where the subject names no principal yet, the
  * user that the asker names, or that enters the user code, must approve, and the approvers of the rule besides.
  */
-export type ApprovalRule = GrantApproval;
+export type ApprovalRule = Omit<GrantApproval, "lifetime">;
 
 /** What one approver decided. */
 export interface ApprovalDecision {
@@ -79,7 +79,7 @@ export interface ApprovalDecision {
 /** An approval, decided or not. */
 export interface Approval {
   readonly id: string;
-  /** SHA-256 of the subject's canonical JSON, base64url: what approvers saw and decided about. */
+  /** From `digestOf`, of subject and rule: what approvers saw and decided about. */
   readonly digest: string;
   readonly subject: ApprovalSubject;
   readonly state: ApprovalState;

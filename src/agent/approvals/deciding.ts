@@ -19,6 +19,8 @@ export interface Approver {
   readonly principal: string;
   /** As the user entered it: required where the approval's subject names no principal yet. */
   readonly userCode?: string | undefined;
+  /** Whether an operator of this installation decides in the principal's place: recorded as that. */
+  readonly operator?: boolean | undefined;
 }
 
 /** What an approver decides. */

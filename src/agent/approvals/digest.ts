@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { canonicalJson, type Json } from "../../bytes/json.js";
-import type { ApprovalSubject } from "./approval.js";
+import type { Approval } from "./approval.js";
 
 /**
- * SHA-256 of the subject's canonical JSON (RFC 8785), as base64url.
+ * SHA-256 of the canonical JSON (RFC 8785) of subject and rule, as base64url.
  *
  * @throws TypeError if it holds what has no such form, such as a lone surrogate.
  */
-export function digestOf(subject: ApprovalSubject): string {
-  return digestOfJson(subject);
+export function digestOf({ subject, rule }: Pick<Approval, "subject" | "rule">): string {
+  return digestOfJson({ rule, subject });
 }
 
 /** SHA-256 of a value's canonical JSON, as base64url; members that are undefined are left out. */

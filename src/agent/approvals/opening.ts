@@ -4,7 +4,7 @@ import type { RegistryDraft, RegistryStore } from "../registry/registry-store.js
 import { takeTurn } from "../registry/turn.js";
 import type { Approval, ApprovalRule, ApprovalSubject } from "./approval.js";
 import { approvalEvent } from "./approval-events.js";
-import { checkApprovalRule } from "./approval-result.js";
+import { checkApprovalRule, checkLifetime } from "./approval-result.js";
 import { digestOf } from "./digest.js";
 import { ShownCodes } from "./shown-codes.js";
 import { hashOfUserCode, newUserCode } from "./user-code.js";
@@ -38,8 +38,6 @@ export class RequestReusedError extends Error {
   override readonly name = "RequestReusedError";
 }
 
-const MAX_LIFETIME = 30 * 24 * 60 * 60;
-
 /** Opens approvals; what it opens is decided about elsewhere. */
 export class ApprovalOpening {
   readonly #store: RegistryStore;
@@ -57,15 +55,17 @@ export class ApprovalOpening {
   async open(draft: RegistryDraft, request: ApprovalRequest): Promise<OpenedApproval> {
     const { subject, rule, method, lifetime } = request;
     checkApprovalRule(rule, "rule");
-    if (!Number.isSafeInteger(lifetime) || lifetime < 1 || lifetime > MAX_LIFETIME) {
-      throw new TypeError(`lifetime: must be 1 to ${MAX_LIFETIME} whole seconds`);
-    }
+    checkLifetime(lifetime, "lifetime");
     const now = this.#clock();
-    const digest = digestOf(subject);
+    const digest = digestOf(request);
     const [known] = await draft.approvals.find({ request: subject.request, limit: 1 });
     if (known !== undefined) {
       if (known.digest === digest) return this.reopened(draft, known);
-      throw new RequestReusedError("another request has been made under this id");
+      throw new RequestReusedError(
+        known.digest === digestOf({ subject, rule: known.rule })
+          ? "other people approve this request now than when it was made under this id"
+          : "another request has been made under this id",
+      );
     }
     const approval: Approval = {
       ...{ id: `approval_${encodeBase64url(this.#random(16))}`, digest, subject, state: "pending" },

@@ -1,15 +1,15 @@
-import type { OpenedApproval } from "../approvals/opening.js";
 import { outcomeOf } from "./answering.js";
 import { readAsked } from "./asking.js";
 import { registryEvent } from "./events.js";
 import { everyRecord } from "./every-record.js";
+import { forgetGrants } from "./forgetting.js";
 import { newGrant, permittedOf, principalOfAgent, RESET, standingOf } from "./granting.js";
 import { defaultsOf } from "./hosts.js";
-import { activated, keepGrant } from "./keeping.js";
-import { seenAgent, seenGrant } from "./looking.js";
-import { openApproval } from "./opening.js";
+import { activated } from "./keeping.js";
+import { type HostedAgent, hostedAgent, seenAgent, seenGrant } from "./looking.js";
+import { keepAnswered } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
-import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
+import type { AgentRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 import { refuseStatus } from "./requesting.js";
@@ -23,13 +23,13 @@ export async function reactivateAgent(
 ): Promise<Outcome<AskedAnswer>> {
   return outcomeOf("agent.reactivated", { record: id, agent: id }, context, async () => {
     for (;;) {
-      const seen = await context.store.read((view) => hostOf(view, id));
+      const seen = await context.store.read((view) => hostedAgent(view, id));
       const names = seen === undefined ? [] : defaultsOf(seen.host, context);
       const principal = seen === undefined ? undefined : principalOfAgent(seen.agent, seen.host);
       const terms = names.flatMap((name) => context.terms?.get(name) ?? []);
       const permitted = await permittedOf(principal, id, terms, context);
       const answer = await context.store.change(async (draft) => {
-        const found = await hostOf(draft, id);
+        const found = await hostedAgent(draft, id);
         if (found === undefined) return leave("agent_not_found", "there is no such agent");
         if (principalOfAgent(found.agent, found.host) !== principal) return undefined;
         return reactivate(draft, found, permitted, context);
@@ -39,23 +39,9 @@ export async function reactivateAgent(
   });
 }
 
-interface Found {
-  readonly agent: AgentRecord;
-  readonly host: HostRecord;
-}
-
-async function hostOf(
-  view: Pick<RegistryDraft, "agents" | "hosts">,
-  id: string,
-): Promise<Found | undefined> {
-  const agent = await view.agents.get(id);
-  const host = agent === undefined ? undefined : await view.hosts.get(agent.host);
-  return agent === undefined || host === undefined ? undefined : { agent, host };
-}
-
 async function reactivate(
   draft: RegistryDraft,
-  { agent: kept, host }: Found,
+  { agent: kept, host }: HostedAgent,
   permitted: ReadonlySet<string>,
   context: RegistryContext,
 ): Promise<AskedAnswer> {
@@ -75,7 +61,8 @@ async function reactivate(
   for (const approval of await draft.approvals.find({ agent: agent.id, state: "pending" })) {
     await context.approvals.cancelIn(draft, approval, { agent: agent.id });
   }
-  await endGrants(draft, agent, RESET, now, context);
+  await endGrants(draft, agent, { reason: RESET, by: {}, now }, context);
+  await forgetGrants(draft, await everyRecord(draft.grants, { agent: agent.id }), now);
   const wanted = readAsked(
     defaultsOf(host, context).map((name) => ({ name })),
     context,
@@ -85,30 +72,15 @@ async function reactivate(
   const made = wanted.map((one) =>
     newGrant(one, agent, standingOf(one.term, granting), undefined, context),
   );
-  const pending = made.filter(({ status }) => status === "pending");
-  const needsApproval = pending.length > 0 || host.status !== "active";
+  const needsApproval = made.some(({ status }) => status === "pending") || host.status !== "active";
   const after: AgentRecord = needsApproval
     ? { ...withoutExpiry(agent), status: "pending", updated: now }
     : activated(agent, host, now, context);
-  const opened: Partial<OpenedApproval> = needsApproval
-    ? await openApproval(
-        draft,
-        { kind: "agent-grants", host, agent, grants: pending, options: {} },
-        context,
-      )
-    : {};
-  const approval = opened.approval?.id;
-  const grants = made.map(
-    (grant): AgentGrant =>
-      grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant,
-  );
-  await draft.put("agents", after);
   const principal = principalOfAgent(after, host);
-  draft.note(
-    registryEvent("agent.reactivated", now, { record: agent.id, agent: agent.id, principal }),
-  );
-  for (const grant of grants) await keepGrant(draft, grant, principal, now);
-  return { host, agent: after, grants, ...opened };
+  const about = { record: agent.id, agent: agent.id, principal };
+  const event = registryEvent("agent.reactivated", now, about);
+  const answer = { host, agent: after, grants: made };
+  return keepAnswered(draft, answer, needsApproval ? {} : undefined, event, context);
 }
 
 function withoutExpiry({ expires: _, activated: __, ...agent }: AgentRecord): AgentRecord {

@@ -25,11 +25,12 @@ export async function createHost(
     readonly name?: string | undefined;
     readonly key?: PublicKey | undefined;
     readonly defaults?: readonly string[] | undefined;
+    readonly operator?: boolean | undefined;
   },
   context: RegistryContext,
 ): Promise<Outcome<{ readonly host: HostRecord; readonly enrolmentToken?: string }>> {
-  const { principal, name, key } = asked;
-  return outcomeOf("host.created", { principal }, context, async () => {
+  const { principal, name, key, operator } = asked;
+  return outcomeOf("host.created", { principal, operator }, context, async () => {
     checkTexts({ hostName: name, loginHint: principal });
     const { settings, clock, random } = context;
     const defaults = defaultsFor(asked.defaults, context);
@@ -58,7 +59,7 @@ export async function createHost(
         leave("limit_exceeded", message);
       }
       await draft.put("hosts", host);
-      draft.note(registryEvent("host.created", now, { record: id, principal }));
+      draft.note(registryEvent("host.created", now, { record: id, principal, operator }));
     });
     return { host, ...(key === undefined ? { enrolmentToken } : {}) };
   });

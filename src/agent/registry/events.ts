@@ -6,6 +6,8 @@ export interface Concerned {
   /** The id of the record. */
   readonly record?: string | undefined;
   readonly principal?: string | undefined;
+  /** Whether an operator of this installation did it. */
+  readonly operator?: boolean | undefined;
   /** The agent's id. */
   readonly agent?: string | undefined;
   readonly grant?: AgentGrant | undefined;
@@ -24,6 +26,7 @@ export function registryEvent(change: string, now: number, about: Concerned): Le
   const {
     record = about.grant?.id,
     principal,
+    operator,
     agent = about.grant?.agent,
     grant,
     purpose,
@@ -34,6 +37,7 @@ export function registryEvent(change: string, now: number, about: Concerned): Le
     decision: codes === undefined ? "allowed" : "refused",
     ...(record === undefined ? {} : { record }),
     ...(principal === undefined ? {} : { principal }),
+    ...(operator === true ? { operator } : {}),
     ...(agent === undefined ? {} : { invoker: agent }),
     ...(purpose === undefined ? {} : { purpose }),
     ...(codes === undefined ? {} : { codes }),

@@ -15,10 +15,11 @@ export type {
 } from "../approvals/approval.js";
 export type { Actor } from "../approvals/approval-events.js";
 export { type ApprovedGrant, principalOf, resultOf } from "../approvals/approval-result.js";
-export type { Approvals, DecisionOutcome } from "../approvals/approvals.js";
+export type { Approvals } from "../approvals/approvals.js";
 export type { Approver, ApproverAnswer, DecisionCode } from "../approvals/deciding.js";
 export { digestOf } from "../approvals/digest.js";
 export { type OpenedApproval, RequestReusedError } from "../approvals/opening.js";
+export type { DecisionOutcome } from "../approvals/settling.js";
 export { exactConstraints } from "./constraints.js";
 export { createRegistry } from "./create-registry.js";
 export type { ListedGrant } from "./looking.js";

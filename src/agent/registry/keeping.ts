@@ -1,3 +1,4 @@
+import type { Actor } from "../approvals/approval-events.js";
 import { registryEvent } from "./events.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
@@ -7,14 +8,14 @@ import type { RegistryDraft } from "./registry-store.js";
 export async function keepGrant(
   draft: RegistryDraft,
   grant: AgentGrant,
-  principal: string | undefined,
+  { principal, operator }: Actor,
   now: number,
 ): Promise<void> {
   await draft.put("grants", grant);
   const { status, purpose } = grant;
   const change = status === "active" ? "grant.activated" : `grant.${status}`;
   const codes = status === "denied" ? { codes: ["grant_denied"] } : {};
-  draft.note(registryEvent(change, now, { grant, principal, purpose, ...codes }));
+  draft.note(registryEvent(change, now, { grant, principal, operator, purpose, ...codes }));
 }
 
 /** An agent from now on active, until it is not used, or for its longest time. */

@@ -63,6 +63,22 @@ export async function listGrants(
   });
 }
 
+/** An agent and the host that it is of. */
+export interface HostedAgent {
+  readonly agent: AgentRecord;
+  readonly host: HostRecord;
+}
+
+/** An agent as it is kept, with its host; `undefined` if there is no such agent. */
+export async function hostedAgent(
+  view: Pick<RegistryView, "agents" | "hosts">,
+  id: string,
+): Promise<HostedAgent | undefined> {
+  const agent = await view.agents.get(id);
+  const host = agent === undefined ? undefined : await view.hosts.get(agent.host);
+  return agent === undefined || host === undefined ? undefined : { agent, host };
+}
+
 /** The host that has a key; one that is not revoked comes first. */
 export async function hostWithKey(
   view: RegistryView | RegistryDraft,

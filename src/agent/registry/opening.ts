@@ -1,14 +1,16 @@
-import type { ApprovalKind, ApprovalRule, AskedGrant } from "../approvals/approval.js";
-import { areApart, oneRule } from "../approvals/one-rule.js";
+import type { ApprovalKind, AskedGrant } from "../approvals/approval.js";
+import { areApart, oneRule, type RuleInTime } from "../approvals/one-rule.js";
 import type { OpenedApproval } from "../approvals/opening.js";
+import type { LedgerEvent } from "../ledger.js";
 import { everyRecord } from "./every-record.js";
 import { newId } from "./granting.js";
+import { keepGrant } from "./keeping.js";
 import { seenAgent } from "./looking.js";
-import { leave } from "./outcomes.js";
+import { type AgentAnswer, leave } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
-import type { AskingOptions } from "./requests.js";
+import type { AskedAnswer, AskingOptions } from "./requests.js";
 
 /** What is to be approved. */
 export interface Opening {
@@ -56,24 +58,51 @@ export async function openApproval(
       ...(bindingMessage === undefined ? {} : { bindingMessage }),
       lifetime: settings.lifetimes.grant,
     },
-    rule: ruleOf(grants, context),
+    ...ruleOf(grants, context),
     method: (principal ?? hintedUser) === undefined ? "user_code" : method,
-    lifetime: settings.lifetimes.approval,
   });
+}
+
+/**
+ * Keeps an agent and what it was granted or waits for, with the approval that it waits for.
+ *
+ * @param options - How to ask for the approval; `undefined` where the agent needs none.
+ * @param event - What the ledger says of the agent, with its principal.
+ */
+export async function keepAnswered(
+  draft: RegistryDraft,
+  { host, agent, grants: made }: AgentAnswer,
+  options: AskingOptions | undefined,
+  event: LedgerEvent,
+  context: RegistryContext,
+): Promise<AskedAnswer> {
+  const grants = made.filter(({ status }) => status === "pending");
+  const opening = { kind: "agent-grants", host, agent, grants } as const;
+  const opened: Partial<OpenedApproval> =
+    options === undefined ? {} : await openApproval(draft, { ...opening, options }, context);
+  const kept = made.map((grant) => waitingFor(opened.approval?.id, grant));
+  await draft.put("agents", agent);
+  draft.note(event);
+  const { principal } = event;
+  for (const grant of kept) await keepGrant(draft, grant, { principal }, context.clock());
+  return { host, agent, grants: kept, ...opened };
+}
+
+/** A grant with the approval that it waits for, if it does. */
+export function waitingFor(approval: string | undefined, grant: AgentGrant): AgentGrant {
+  return grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant;
 }
 
 /** The one rule by which all that is asked for is approved. */
 function ruleOf(
   grants: readonly AgentGrant[],
   { settings, terms }: Pick<RegistryContext, "settings" | "terms">,
-): ApprovalRule {
+): RuleInTime {
   const rule = oneRule(
-    grants.map(({ capability: name }) => ({
-      name,
-      rule: terms?.get(name)?.approval ?? settings.approval,
-    })),
+    grants.map(({ capability: name }) => ({ name, approval: terms?.get(name)?.approval })),
+    { rule: settings.approval, lifetime: settings.lifetimes.approval },
   );
-  if (!areApart(rule)) return rule ?? settings.approval;
+  if (!areApart(rule)) return rule;
   const message = `capabilities: different people approve "${rule[0]}" and "${rule[1]}"; ask for them apart`;
   return leave("invalid_request", message, { path: "capabilities" });
 }

@@ -1,15 +1,15 @@
-import type { OpenedApproval } from "../approvals/opening.js";
 import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
 import { checkTexts, readAsked, type Wanted } from "./asking.js";
 import { registryEvent } from "./events.js";
 import { everyRecord } from "./every-record.js";
+import { forgetAgents } from "./forgetting.js";
 import { autonomousPrincipal, newGrant, newId, permittedOf, standingOf } from "./granting.js";
 import { defaultsOf, hostFor } from "./hosts.js";
-import { activated, keepGrant } from "./keeping.js";
+import { activated } from "./keeping.js";
 import { hostWithKey, seenAgent } from "./looking.js";
-import { openApproval } from "./opening.js";
+import { keepAnswered } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
-import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
+import type { AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 import type { AskedAnswer, Registration } from "./requests.js";
@@ -136,28 +136,15 @@ async function grantAll(
   const made = wanted.map((one) =>
     newGrant(one, given, standingOf(one.term, granting), purpose, context),
   );
-  const pending = made.filter(({ status }) => status === "pending");
   // An agent that no user has taken on waits, even if it asks for nothing.
   const unlinked = asked.mode === "delegated" && host.principal === undefined;
-  const needsApproval = unlinked || host.status !== "active" || pending.length > 0;
+  const needsApproval =
+    unlinked || host.status !== "active" || made.some(({ status }) => status === "pending");
   const agent: AgentRecord = needsApproval ? given : activated(given, host, now, context);
-  const opened: Partial<OpenedApproval> = needsApproval
-    ? await openApproval(
-        draft,
-        { kind: "agent-grants", host, agent, grants: pending, options: asked },
-        context,
-      )
-    : {};
-  const approval = opened.approval?.id;
-  const grants = made.map(
-    (grant): AgentGrant =>
-      grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant,
-  );
-  await draft.put("agents", agent);
   const about = { record: agent.id, agent: agent.id, principal: host.principal, purpose };
-  draft.note(registryEvent("agent.registered", now, about));
-  for (const grant of grants) await keepGrant(draft, grant, host.principal, now);
-  return { host, agent, grants, ...opened };
+  const event = registryEvent("agent.registered", now, about);
+  const answer = { host, agent, grants: made };
+  return keepAnswered(draft, answer, needsApproval ? asked : undefined, event, context);
 }
 
 /** The host's pending agent that has the key; `undefined` where the key is free. */
@@ -168,6 +155,7 @@ async function agentWithKey(
   context: RegistryContext,
 ): Promise<AgentRecord | undefined> {
   const agents = await everyRecord(draft.agents, { host: host.id });
+  await forgetAgents(draft, agents);
   const live = agents
     .map((agent) => seenAgent(agent, context))
     .filter(({ status }) => status !== "revoked");

@@ -82,6 +82,8 @@ export interface RegistryView {
 export interface RegistryDraft extends RegistryView {
   /** Makes or replaces a record. A decision puts what it rests on too: then no other change comes between. */
   put<Kind extends keyof RegistryKinds>(kind: Kind, record: RegistryKinds[Kind]): Promise<void>;
+  /** Removes a record that was read in this draft. */
+  remove<Kind extends keyof RegistryKinds>(kind: Kind, record: RegistryKinds[Kind]): Promise<void>;
   /** Writes an event into the ledger with everything else. */
   note(event: LedgerEvent): void;
 }

@@ -129,12 +129,15 @@ export class Registry {
   /**
    * Makes a host: active with a key, whose signature the caller has verified; else by an enrolment token,
    * shown once.
+   *
+   * @param asked - `operator` where an operator of this installation makes it in the user's place.
    */
   createHost(asked: {
     readonly principal: string;
     readonly name?: string | undefined;
     readonly key?: { readonly key: JsonObject; readonly thumbprint: string } | undefined;
     readonly defaults?: readonly string[] | undefined;
+    readonly operator?: boolean | undefined;
   }): Promise<Outcome<{ readonly host: HostRecord; readonly enrolmentToken?: string }>> {
     return createHost(asked, this.#context);
   }

@@ -1,6 +1,7 @@
 import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
 import { checkTexts, readAsked, type Wanted } from "./asking.js";
 import { everyRecord } from "./every-record.js";
+import { forgetGrants } from "./forgetting.js";
 import {
   coversWanted,
   endedNames,
@@ -12,10 +13,10 @@ import {
 } from "./granting.js";
 import { defaultsOf } from "./hosts.js";
 import { keepGrant } from "./keeping.js";
-import { expireApprovalsOf, seenAgent } from "./looking.js";
-import { openApproval } from "./opening.js";
+import { expireApprovalsOf, type HostedAgent, hostedAgent, seenAgent } from "./looking.js";
+import { openApproval, waitingFor } from "./opening.js";
 import { leave, type Outcome, type RegistryCode } from "./outcomes.js";
-import type { AgentGrant, AgentRecord, AgentStatus, HostRecord } from "./records.js";
+import type { AgentGrant, AgentStatus } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 import type { AskedAnswer, GrantRequest } from "./requests.js";
@@ -38,11 +39,8 @@ export async function requestGrants(
     await expireApprovalsOf(id, context);
     for (;;) {
       const principal = await context.store.read(async (view) => {
-        const agent = await view.agents.get(id);
-        const host = agent === undefined ? undefined : await view.hosts.get(agent.host);
-        return agent === undefined || host === undefined
-          ? undefined
-          : principalOfAgent(agent, host);
+        const found = await hostedAgent(view, id);
+        return found === undefined ? undefined : principalOfAgent(found.agent, found.host);
       });
       const terms = wanted.map(({ term }) => term);
       const permitted = await permittedOf(principal, id, terms, context);
@@ -109,14 +107,16 @@ async function requested(
         );
   const approval = opened?.approval.id;
   for (const [at, grant] of made.entries()) {
-    const own =
-      grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant;
+    const own = waitingFor(approval, grant);
     made[at] = own;
-    await keepGrant(draft, own, principal, now);
+    await keepGrant(draft, own, { principal }, now);
   }
   const covering = [...live, ...waiting].filter((grant) =>
     wanted.some((one) => coversWanted(grant, one, now)),
   );
+  // One that was denied at once may have taken the place of another.
+  const others = all.filter(({ id: old }) => !made.some((grant) => grant.id === old));
+  await forgetGrants(draft, others, now);
   const answer = { host, agent, grants: [...covering, ...made], ...(opened ?? {}) };
   await keepAnswer(draft, repeat, answer, context);
   return answer;
@@ -165,14 +165,12 @@ export async function livingAgent(
   draft: RegistryDraft,
   id: string,
   context: RegistryContext,
-): Promise<{ readonly agent: AgentRecord; readonly host: HostRecord }> {
-  const kept = await draft.agents.get(id);
-  const host = kept === undefined ? undefined : await draft.hosts.get(kept.host);
-  if (kept === undefined || host === undefined) {
-    return leave("agent_not_found", "there is no such agent");
-  }
+): Promise<HostedAgent> {
+  const found = await hostedAgent(draft, id);
+  if (found === undefined) return leave("agent_not_found", "there is no such agent");
+  const { host } = found;
   if (host.status === "revoked") leave("host_revoked", "the agent's host has been revoked");
-  const agent = seenAgent(kept, context);
+  const agent = seenAgent(found.agent, context);
   if (agent.status !== "active") refuseStatus(agent.status);
   if (host.status !== "active")
     leave("host_pending", "the agent's host waits for a user's approval");

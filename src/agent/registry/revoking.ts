@@ -2,6 +2,7 @@ import type { Actor } from "../approvals/approval-events.js";
 import { outcomeOf } from "./answering.js";
 import { registryEvent } from "./events.js";
 import { everyRecord } from "./every-record.js";
+import { type HostedAgent, hostedAgent } from "./looking.js";
 import { type AgentAnswer, leave, type Outcome } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
@@ -14,17 +15,13 @@ export async function revokeAgent(
   by: Actor,
   context: RegistryContext,
 ): Promise<Outcome<AgentAnswer>> {
-  return outcomeOf(
-    "agent.revoked",
-    { record: id, agent: id, principal: by.principal },
-    context,
-    () =>
-      context.store.change(async (draft) => {
-        const { agent, host } = await ownedAgent(draft, id, by);
-        const grants = await endAgent(draft, agent, by, context);
-        const revoked = (await draft.agents.get(id)) ?? agent;
-        return { host, agent: revoked, grants };
-      }),
+  return outcomeOf("agent.revoked", { record: id, agent: id, ...whoOf(by) }, context, () =>
+    context.store.change(async (draft) => {
+      const { agent, host } = await ownedAgent(draft, id, by);
+      const grants = await endAgent(draft, agent, by, context);
+      const revoked = (await draft.agents.get(id)) ?? agent;
+      return { host, agent: revoked, grants };
+    }),
   );
 }
 
@@ -42,10 +39,11 @@ async function endAgent(
       await context.approvals.cancelIn(draft, approval, by);
     }
   }
-  const grants = await endGrants(draft, agent, wordsOf(by), now, context);
+  const grants = await endGrants(draft, agent, { reason: wordsOf(by), by, now }, context);
   await draft.put("agents", { ...agent, status: "revoked", updated: now });
   const principal = by.principal ?? agent.principal;
-  draft.note(registryEvent("agent.revoked", now, { record: agent.id, agent: agent.id, principal }));
+  const about = { record: agent.id, agent: agent.id, principal, operator: by.operator };
+  draft.note(registryEvent("agent.revoked", now, about));
   return grants;
 }
 
@@ -55,7 +53,7 @@ export async function revokeHost(
   by: Actor,
   context: RegistryContext,
 ): Promise<Outcome<{ readonly host: HostRecord; readonly agentsRevoked: number }>> {
-  return outcomeOf("host.revoked", { record: id, principal: by.principal }, context, () =>
+  return outcomeOf("host.revoked", { record: id, ...whoOf(by) }, context, () =>
     context.store.change(async (draft) => {
       const host = await draft.hosts.get(id);
       if (host === undefined) return leave("host_not_found", "there is no such host");
@@ -72,7 +70,9 @@ export async function revokeHost(
       const revoked: HostRecord = { ...rest, status: "revoked", updated: now };
       await draft.put("hosts", revoked);
       const principal = by.principal ?? host.principal;
-      draft.note(registryEvent("host.revoked", now, { record: id, principal }));
+      draft.note(
+        registryEvent("host.revoked", now, { record: id, principal, operator: by.operator }),
+      );
       return { host: revoked, agentsRevoked };
     }),
   );
@@ -85,7 +85,7 @@ export async function revokeGrants(
   by: Actor,
   context: RegistryContext,
 ): Promise<Outcome<AgentAnswer>> {
-  return outcomeOf("grant.revoked", { agent: id, principal: by.principal }, context, () =>
+  return outcomeOf("grant.revoked", { agent: id, ...whoOf(by) }, context, () =>
     context.store.change(async (draft) => {
       const { agent, host } = await ownedAgent(draft, id, by);
       if (agent.status === "revoked") leave("agent_revoked", "the agent has been revoked");
@@ -103,7 +103,7 @@ export async function revokeGrant(
   by: Actor,
   context: RegistryContext,
 ): Promise<Outcome<{ readonly grant: AgentGrant }>> {
-  return outcomeOf("grant.revoked", { record: id, principal: by.principal }, context, () =>
+  return outcomeOf("grant.revoked", { record: id, ...whoOf(by) }, context, () =>
     context.store.change(async (draft) => {
       const grant = await draft.grants.get(id);
       if (grant === undefined) return leave("grant_not_found", "there is no such grant");
@@ -124,7 +124,8 @@ async function end(
 ): Promise<readonly AgentGrant[]> {
   await draft.put("agents", agent);
   const all = await everyRecord(draft.grants, { agent: agent.id });
-  const ended = await endGrants(draft, agent, wordsOf(by), context.clock(), context, concerned);
+  const ending = { reason: wordsOf(by), by, now: context.clock() };
+  const ended = await endGrants(draft, agent, ending, context, concerned);
   const left = all
     .filter(({ status }) => status === "pending")
     .filter((grant) => !concerned(grant));
@@ -143,14 +144,11 @@ export async function ownedAgent(
   draft: RegistryDraft,
   id: string,
   by: Actor,
-): Promise<{ readonly agent: AgentRecord; readonly host: HostRecord }> {
-  const agent = await draft.agents.get(id);
-  const host = agent === undefined ? undefined : await draft.hosts.get(agent.host);
-  if (agent === undefined || host === undefined) {
-    return leave("agent_not_found", "there is no such agent");
-  }
-  assertOwner(host, agent, by);
-  return { agent, host };
+): Promise<HostedAgent> {
+  const found = await hostedAgent(draft, id);
+  if (found === undefined) return leave("agent_not_found", "there is no such agent");
+  assertOwner(found.host, found.agent, by);
+  return found;
 }
 
 function assertOwner(host: HostRecord, agent: AgentRecord | undefined, by: Actor): void {
@@ -160,6 +158,11 @@ function assertOwner(host: HostRecord, agent: AgentRecord | undefined, by: Actor
     (agent !== undefined && by.agent === agent.id) ||
     (by.principal !== undefined && by.principal === (agent?.principal ?? host.principal));
   if (!own) leave("unauthorized", "another user's, or another host's");
+}
+
+/** Who tried what may be refused. */
+function whoOf({ principal, operator }: Actor): Pick<Actor, "principal" | "operator"> {
+  return { principal, operator };
 }
 
 function wordsOf({ principal, host, agent }: Actor): string {

@@ -1,16 +1,23 @@
 import type { Approval } from "../approvals/approval.js";
 import type { ApprovalEffect, ApprovalEffects } from "../approvals/approval-effects.js";
+import type { Actor } from "../approvals/approval-events.js";
 import { type ApprovedGrant, principalOf, resultOf } from "../approvals/approval-result.js";
 import { registryEvent } from "./events.js";
 import { everyRecord } from "./every-record.js";
 import { endOf, isLive, LATE, POLICY_DENIES, permittedOf } from "./granting.js";
 import { activated, keepGrant } from "./keeping.js";
-import { seenAgent } from "./looking.js";
+import { hostedAgent, seenAgent } from "./looking.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 
 type Context = Omit<RegistryContext, "approvals">;
+
+/** By whom something ends or begins, and when: milliseconds since 1970. */
+interface Settling {
+  readonly by: Actor;
+  readonly now: number;
+}
 
 /** What becomes of approvals of agents: activated, linked, denied or taken over, in the same change. */
 export function effectsOf(context: Context): ApprovalEffects {
@@ -29,10 +36,10 @@ function grantsEffect(context: Context): ApprovalEffect {
       }));
       return permittedOf(principalOf(settled), agent.id, terms, context);
     },
-    apply: (draft, settled, now, facts) =>
+    apply: (draft, settled, now, facts, by) =>
       settled.state === "approved" && facts instanceof Set
-        ? activate(draft, settled, facts, now, context)
-        : deny(draft, settled, now, context),
+        ? activate(draft, settled, facts, { by, now }, context)
+        : deny(draft, settled, { by, now }, context),
   };
 }
 
@@ -40,26 +47,27 @@ async function activate(
   draft: RegistryDraft,
   settled: Approval,
   permitted: ReadonlySet<unknown>,
-  now: number,
+  { by, now }: Settling,
   context: Context,
 ): Promise<void> {
   const { subject } = settled;
   const principal = principalOf(settled);
-  const kept = await draft.agents.get(subject.agent.id);
-  const host = kept === undefined ? undefined : await draft.hosts.get(kept.host);
-  if (kept === undefined || host === undefined || principal === undefined) return;
-  const agent = seenAgent(kept, context);
+  const { operator } = by;
+  const found = await hostedAgent(draft, subject.agent.id);
+  if (found === undefined || principal === undefined) return;
+  const { host } = found;
+  const agent = seenAgent(found.agent, context);
   const gone =
     host.status === "revoked" || !["pending", "active", "expired"].includes(agent.status);
   const taken = host.principal !== undefined && host.principal !== principal;
-  if (gone || taken) return deny(draft, settled, now, context, taken ? OTHER_USER : undefined);
-  const linked = await link(draft, host, principal, now, context);
+  if (gone || taken)
+    return deny(draft, settled, { by, now }, context, taken ? OTHER_USER : undefined);
+  const linked = await link(draft, host, principal, { by, now }, context);
   const owner = agent.status === "pending" ? activated(agent, linked, now, context) : agent;
   await draft.put("agents", owner);
   if (agent.status === "pending") {
-    draft.note(
-      registryEvent("agent.activated", now, { record: agent.id, agent: agent.id, principal }),
-    );
+    const about = { record: agent.id, agent: agent.id, principal, operator };
+    draft.note(registryEvent("agent.activated", now, about));
   }
   for (const result of resultOf(settled, now)) {
     const grant = await draft.grants.get(result.asked.agentGrant ?? "");
@@ -70,7 +78,7 @@ async function activate(
       allowed || own.status === "denied"
         ? own
         : { ...own, status: "denied", reason: POLICY_DENIES };
-    await keepGrant(draft, after, principal, now);
+    await keepGrant(draft, after, { principal, operator }, now);
   }
 }
 
@@ -95,11 +103,12 @@ function approvedGrant(
 async function deny(
   draft: RegistryDraft,
   settled: Approval,
-  now: number,
+  { by, now }: Settling,
   context: Context,
   why?: string,
 ): Promise<void> {
   const principal = principalOf(settled);
+  const { operator } = by;
   const late = settled.state === "expired";
   const said = settled.decisions.find(({ answer }) => answer === "deny")?.reason;
   const results = resultOf(settled, now);
@@ -108,12 +117,8 @@ async function deny(
     if (grant?.status !== "pending") continue;
     const cancelled = settled.state === "cancelled" ? "the request was taken back" : reason;
     const words = why ?? (late ? LATE : cancelled);
-    await keepGrant(
-      draft,
-      { ...grant, status: "denied", reason: words, updated: now },
-      principal,
-      now,
-    );
+    const denied: AgentGrant = { ...grant, status: "denied", reason: words, updated: now };
+    await keepGrant(draft, denied, { principal, operator }, now);
   }
   const agent = await draft.agents.get(settled.subject.agent.id);
   // What is late can be registered again with the same key.
@@ -125,10 +130,9 @@ async function deny(
     ...(denial === undefined ? {} : { denial }),
   };
   await draft.put("agents", rejected);
-  draft.note(
-    registryEvent("agent.rejected", now, { record: agent.id, agent: agent.id, principal }),
-  );
-  await endGrants(draft, rejected, "the agent was denied", now, context);
+  const about = { record: agent.id, agent: agent.id, principal, operator };
+  draft.note(registryEvent("agent.rejected", now, about));
+  await endGrants(draft, rejected, { reason: "the agent was denied", by, now }, context);
 }
 
 /** Links a host to a user, if it is not; agents that acted for no user end then. */
@@ -136,16 +140,17 @@ async function link(
   draft: RegistryDraft,
   host: HostRecord,
   principal: string,
-  now: number,
+  { by, now }: Settling,
   context: Context,
 ): Promise<HostRecord> {
+  const { operator } = by;
   const linked: HostRecord = { ...host, principal, status: "active", updated: now };
   await draft.put("hosts", linked);
   if (host.principal !== undefined) return linked;
-  draft.note(registryEvent("host.linked", now, { record: host.id, principal }));
+  draft.note(registryEvent("host.linked", now, { record: host.id, principal, operator }));
   for (const agent of await everyRecord(draft.agents, { host: host.id })) {
     if (agent.mode === "autonomous" && LIVING.includes(agent.status)) {
-      await takeOver(draft, agent, principal, now, context);
+      await takeOver(draft, agent, principal, { by, now }, context);
     }
   }
   return linked;
@@ -157,15 +162,14 @@ const OTHER_USER = "the host was linked to another user meanwhile";
 function claimEffect(context: Context): ApprovalEffect {
   return {
     prepare: async () => undefined,
-    async apply(draft, settled, now) {
+    async apply(draft, settled, now, _facts, by) {
       const principal = principalOf(settled);
-      const agent = await draft.agents.get(settled.subject.agent.id);
-      const host = agent === undefined ? undefined : await draft.hosts.get(agent.host);
-      if (settled.state !== "approved" || principal === undefined) return;
-      if (agent === undefined || host === undefined) return;
+      const found = await hostedAgent(draft, settled.subject.agent.id);
+      if (settled.state !== "approved" || principal === undefined || found === undefined) return;
+      const { agent, host } = found;
       const other = host.principal !== undefined && host.principal !== principal;
       if (agent.status !== "active" || host.status === "revoked" || other) return;
-      await link(draft, host, principal, now, context);
+      await link(draft, host, principal, { by, now }, context);
     },
   };
 }
@@ -174,20 +178,20 @@ async function takeOver(
   draft: RegistryDraft,
   agent: AgentRecord,
   principal: string,
-  now: number,
+  { by, now }: Settling,
   context: Context,
 ): Promise<void> {
   await draft.put("agents", { ...agent, status: "claimed", principal, updated: now });
-  draft.note(registryEvent("agent.claimed", now, { record: agent.id, agent: agent.id, principal }));
-  await endGrants(draft, agent, "a user took the agent over", now, context);
+  const about = { record: agent.id, agent: agent.id, principal, operator: by.operator };
+  draft.note(registryEvent("agent.claimed", now, about));
+  await endGrants(draft, agent, { reason: "a user took the agent over", by, now }, context);
 }
 
 /** Revokes all or some of what an agent has or waits for. @returns What was not at its end, as it was. */
 export async function endGrants(
   draft: RegistryDraft,
   agent: AgentRecord,
-  reason: string,
-  now: number,
+  { reason, by: { operator }, now }: Settling & { readonly reason: string },
   { store }: Pick<RegistryContext, "store">,
   concerned: (grant: AgentGrant) => boolean = () => true,
 ): Promise<readonly AgentGrant[]> {
@@ -196,12 +200,8 @@ export async function endGrants(
   const ended = living.filter(concerned);
   for (const grant of ended) {
     if (isLive(grant, now)) store.ends(draft, grant);
-    await keepGrant(
-      draft,
-      { ...grant, status: "revoked", reason, updated: now },
-      agent.principal,
-      now,
-    );
+    const revoked: AgentGrant = { ...grant, status: "revoked", reason, updated: now };
+    await keepGrant(draft, revoked, { principal: agent.principal, operator }, now);
   }
   return ended;
 }

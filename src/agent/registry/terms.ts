@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../bytes/json.js";
 import { assertServiceName } from "../../capability/key-id.js";
-import type { ApprovalRule } from "../approvals/approval.js";
+import type { GrantApproval } from "../../issuer/grant.js";
 import type { KnownGrant } from "../grant.js";
 import type { Skill, SkillEffect } from "../skill.js";
 
@@ -19,8 +19,8 @@ export interface CapabilityTerm {
   readonly location?: string;
   readonly effect: SkillEffect;
   readonly legacy: boolean;
-  /** Who approves; the registry's own rule unless given. With one, it is never granted at once. */
-  readonly approval?: ApprovalRule;
+  /** Who approves, and in which time; as the registry's settings say unless given. With one, it is never granted at once. */
+  readonly approval?: GrantApproval;
 }
 
 /** By name. */

@@ -1,5 +1,6 @@
-import type { AgentGrant } from "../../agent/registry/records.js";
+import type { AgentAnswer } from "../../agent/registry/outcomes.js";
 import type { Registry } from "../../agent/registry/registry.js";
+import type { AskedAnswer } from "../../agent/registry/requests.js";
 import type { JsonObject } from "../../bytes/json.js";
 import {
   type AnswerContext,
@@ -52,15 +53,7 @@ export async function register(
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   });
   if (!outcome.ok) return registryFault(outcome);
-  const { agent, host, grants, approval, userCode } = outcome;
-  return {
-    ok: true,
-    body: {
-      ...agentShortly(agent, host),
-      agent_capability_grants: await grantsAnswer(grants, noTokens, context),
-      ...(approval === undefined ? {} : { approval: approvalAnswer(approval, userCode, context) }),
-    },
-  };
+  return { ok: true, body: await askedBody(outcome, context) };
 }
 
 function hostKeyOf(party: HostParty | NewHost): ReadKey | Promise<ReadKey | Fault> {
@@ -154,23 +147,23 @@ export async function claim(
   const by = party.kind === "agent" ? { agent: party.agent.id } : { host: party.host.id };
   const outcome = await context.registry.claim({ ...asking.value, agent: id.value, by });
   if (!outcome.ok) return registryFault(outcome);
-  const { agent, host, grants, approval, userCode } = outcome;
+  return { ok: true, body: await askedBody(outcome, context) };
+}
+
+/** What was asked for, as it stands, with the approval that it waits for. */
+async function askedBody(
+  { agent, host, grants, approval, userCode }: AskedAnswer,
+  context: GrantingContext,
+): Promise<JsonObject> {
   return {
-    ok: true,
-    body: {
-      ...agentShortly(agent, host),
-      agent_capability_grants: await grantsAnswer(grants, noTokens, context),
-      ...(approval === undefined ? {} : { approval: approvalAnswer(approval, userCode, context) }),
-    },
+    ...agentShortly(agent, host),
+    agent_capability_grants: await grantsAnswer(grants, noTokens, context),
+    ...(approval === undefined ? {} : { approval: approvalAnswer(approval, userCode, context) }),
   };
 }
 
 async function wholeAnswer(
-  {
-    agent,
-    host,
-    grants,
-  }: Pick<AgentParty, "agent" | "host"> & { readonly grants: readonly AgentGrant[] },
+  { agent, host, grants }: AgentAnswer,
   { jwt }: AgentParty | HostParty,
   context: GrantingContext,
 ): Promise<JsonObject> {

@@ -122,7 +122,7 @@ export async function enrollHost(body: JsonObject, context: PartyContext): Promi
   if (!token.ok) return token;
   const name = body["name"] === undefined ? undefined : textIn(body, "name");
   if (name !== undefined && !name.ok) return name;
-  const read = await readOwnKey(body, { path: "/host/enroll" }, context);
+  const read = await readOwnKey(body, { path: "/host/enroll", once: true }, context);
   if (!read.ok) return read;
   const { key, thumbprint } = read.value;
   const outcome = await context.registry.enrollHost({

@@ -11,6 +11,11 @@ export interface Giving {
   readonly agent?: string;
   /** The path of the endpoint. */
   readonly path: string;
+  /**
+   * Whether the key comes with what works once itself, so that the same proof is good for nothing again: then
+   * nothing is kept of it, which anyone could have sent.
+   */
+  readonly once?: true;
 }
 
 /** Characters. */
@@ -24,7 +29,7 @@ const LONGEST = 8192;
  */
 export async function readOwnKey(
   body: JsonObject,
-  { agent, path }: Giving,
+  { agent, path, once }: Giving,
   { registry, url, clock }: Pick<PartyContext, "registry" | "url" | "clock">,
 ): Promise<Reading<ReadKey>> {
   const key = await readKey(body["public_key"], "public_key");
@@ -50,6 +55,7 @@ export async function readOwnKey(
   const isOwn = agent === undefined ? jwt.iss === key.thumbprint : unverified.sub === agent;
   if (!isOwn) return refused("is of another party than the one that gives the key");
   if (jwt.bound.htu !== `${url}${path}`) return refused('must be for this address ("htu")');
+  if (once) return { ok: true, value: key };
   if (!(await registry.useOnce(`jwt:${key.thumbprint}`, jwt.jti, jwt.over + KEPT))) {
     return refuse("jti_replay", 'proof: has been used before ("jti"); make a new one a request');
   }

@@ -3,7 +3,6 @@ import type { Authenticator, CallerAuthentication, CallerRequest } from "../../a
 import { readBearer, refused } from "../../auth/bearer.js";
 import { wwwAuthenticate } from "../../auth/challenge.js";
 import { decodeBase64, encodeBase64url } from "../../bytes/base64.js";
-import { canonicalJson } from "../../bytes/json.js";
 import { TokenError } from "../../bytes/token-error.js";
 import { decodeUtf8 } from "../../bytes/utf8.js";
 import { readServiceKeyId, revocableKeyIds } from "../../capability/key-id.js";
@@ -12,11 +11,13 @@ import { formatTime } from "../../caveats/time.js";
 import { Keyring } from "../../issuer/keyring.js";
 import type { RevocationSnapshot } from "../../revocation/list.js";
 import type { RevocationSource } from "../../revocation/source.js";
+import { type WrittenList, writtenList } from "./pages.js";
 import {
   assertMaxAge,
   DEFAULT_MAX_AGE,
-  digestOf,
   MAC_HEADER,
+  NONCE_HEADER,
+  PAGE_PARAMETER,
   statementMac,
   TRUST_HEADER,
   tagOf,
@@ -28,7 +29,7 @@ export interface PublishedRevocations extends RevocationSource {
   readonly version: number;
   /** Until when it may itself be relied on, in milliseconds since 1970; absent or `Infinity` for good. */
   readonly trustedUntil?: number;
-  snapshot(trustedUntil: string): RevocationSnapshot;
+  snapshot(trustedUntil: string): RevocationSnapshot | Promise<RevocationSnapshot>;
 }
 
 export interface RevocationFeedOptions {
@@ -41,9 +42,19 @@ export interface RevocationFeedOptions {
   readonly clock?: (() => number) | undefined;
 }
 
+/** What a service asks, whatever serves it. */
+export interface FeedQuestion {
+  /** The header `If-None-Match`. */
+  readonly known?: string | undefined;
+  /** The header `Proviso-Feed-Nonce`: up to 64 characters of base64url. */
+  readonly nonce?: string | undefined;
+  /** The query's `page`: one page of entries, by its name in an answer that had none. */
+  readonly page?: string | undefined;
+}
+
 /** An answer to a service, whatever serves it. */
 export interface FeedAnswer {
-  readonly status: 200 | 304 | 503;
+  readonly status: 200 | 304 | 400 | 404 | 503;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON; empty with 304. */
   readonly body: string;
@@ -53,15 +64,9 @@ const ADVICE = "a service reads the revocations by a credential derived from its
 const OPTIONS = ["keys", "revocations", "maxAge", "clock"];
 /** Characters; key ids are short. */
 const LONGEST_CREDENTIAL = 2048;
+const JSON_TYPE = { "Content-Type": "application/json" };
+const NONCE = /^[\w-]{0,64}$/;
 const NOT_KNOWN = `the credential is not of a service of this issuer; ${ADVICE}`;
-
-/** The list as it was last written out. */
-interface Written {
-  readonly version: number;
-  /** Canonical JSON. */
-  readonly entries: string;
-  readonly digest: string;
-}
 
 /** Publishes a revocation list to services. Made by {@link createRevocationFeed}. */
 export class RevocationFeed {
@@ -69,7 +74,10 @@ export class RevocationFeed {
   readonly #revocations: PublishedRevocations;
   readonly #maxAge: number;
   readonly #clock: () => number;
-  #written: Written | undefined;
+  /** The last one; while it is being written, all that ask wait for it. */
+  #written: { readonly version: number; readonly list: Promise<WrittenList> } | undefined;
+  /** The list before: a service may be reading its pages yet. */
+  #before: WrittenList | undefined;
 
   /** @internal */
   constructor(options: RevocationFeedOptions) {
@@ -100,22 +108,28 @@ export class RevocationFeed {
   }
 
   /**
-   * The list, for a service that is known by now.
+   * The list's index, or a page of it, for a service that is known by now.
    *
    * @param kid - Its key's id, as {@link RevocationFeed.authenticator} returns it.
-   * @param known - The header `If-None-Match`, if there is one.
+   * @throws Error whatever the list's `snapshot` rejects with, such as a StorageError.
    */
-  answer(kid: string, known: string | undefined): FeedAnswer {
+  async answer(kid: string, { known, nonce = "", page }: FeedQuestion = {}): Promise<FeedAnswer> {
+    if (page !== undefined) return this.#page(page);
+    if (!NONCE.test(nonce)) {
+      const message = `${NONCE_HEADER} must have 1 to 64 characters of base64url`;
+      return failed(400, "nonce_invalid", message);
+    }
     const now = this.#clock();
     const key = this.#keys().feedKey(kid);
     const { trustedUntil: own = Number.POSITIVE_INFINITY } = this.#revocations;
     const until = Math.min(now + this.#maxAge * 1000, own);
     if (key === undefined || until <= now || this.#revocations.isCurrent(now) !== true) {
-      return unavailable();
+      const message = "the revocation list cannot be relied on at the moment; try again soon";
+      return failed(503, "unavailable", message, { "Retry-After": "5" });
     }
     const trustedUntil = formatTime(until);
-    const { version, entries, digest } = this.#list(trustedUntil);
-    const statement = { version, trustedUntil, digest };
+    const { version, index, digest } = await this.#list(trustedUntil);
+    const statement = { version, trustedUntil, digest, nonce };
     const tag = tagOf(statement);
     const headers = {
       "Cache-Control": "private, no-store",
@@ -125,13 +139,34 @@ export class RevocationFeed {
       [MAC_HEADER]: encodeBase64url(statementMac(key, statement)),
     };
     if (known === tag) return { status: 304, headers, body: "" };
-    const body = `{"version":${version},"trustedUntil":"${trustedUntil}","entries":${entries}}`;
-    return { status: 200, headers: { ...headers, "Content-Type": "application/json" }, body };
+    const body = `{"version":${version},"trustedUntil":"${trustedUntil}","pages":${index}}`;
+    return { status: 200, headers: { ...headers, ...JSON_TYPE }, body };
+  }
+
+  async #page(name: string): Promise<FeedAnswer> {
+    // The index that names it may be of another process of this issuer, with changes not written here yet.
+    if ((await this.#pageNamed(name)) === undefined) await this.#list(formatTime(this.#clock()));
+    const body = await this.#pageNamed(name);
+    if (body === undefined) {
+      return failed(
+        404,
+        "not_found",
+        "the list has no such page any more; ask for its index again",
+      );
+    }
+    return { status: 200, headers: { "Cache-Control": "private, no-store", ...JSON_TYPE }, body };
+  }
+
+  async #pageNamed(name: string): Promise<string | undefined> {
+    const written = await this.#written?.list.catch(() => undefined);
+    return written?.pages.get(name) ?? this.#before?.pages.get(name);
   }
 
   /**
    * Answers a request of Fetch's, for a server of one's own: `GET` of any path. It counts no requests and
    * reads no body.
+   *
+   * @throws Error as {@link RevocationFeed.answer} does.
    */
   async fetch(request: Request): Promise<Response> {
     const { authenticator } = this;
@@ -139,7 +174,7 @@ export class RevocationFeed {
     if (method !== "GET") {
       return new Response(faultBody(405, "method_not_allowed", "only GET is answered"), {
         status: 405,
-        headers: { "Content-Type": "application/json", Allow: "GET" },
+        headers: { ...JSON_TYPE, Allow: "GET" },
       });
     }
     const authorization = request.headers.get("Authorization") ?? undefined;
@@ -149,12 +184,18 @@ export class RevocationFeed {
       const { code, message } = found.denial;
       const headers = {
         ...{ "WWW-Authenticate": challenge, "Cache-Control": "no-store" },
-        "Content-Type": "application/json",
+        ...JSON_TYPE,
       };
       return new Response(faultBody(401, code, message), { status: 401, headers });
     }
     const known = request.headers.get("If-None-Match") ?? undefined;
-    const { status, headers, body } = this.answer(found.caller.invoker, known);
+    const nonce = request.headers.get(NONCE_HEADER) ?? undefined;
+    const page = new URL(url).searchParams.get(PAGE_PARAMETER) ?? undefined;
+    const { status, headers, body } = await this.answer(found.caller.invoker, {
+      known,
+      nonce,
+      page,
+    });
     return new Response(body === "" ? null : body, { status, headers });
   }
 
@@ -176,20 +217,24 @@ export class RevocationFeed {
   }
 
   /** Written out once for each version. */
-  #list(trustedUntil: string): Written {
+  async #list(trustedUntil: string): Promise<WrittenList> {
     const { version } = this.#revocations;
-    if (this.#written?.version === version) return this.#written;
-    const snapshot = this.#revocations.snapshot(trustedUntil);
-    const entries = canonicalJson(
-      // A half of a surrogate pair has no canonical form, and no token has one in its names.
-      snapshot.entries.map((entry) => ({
-        ...entry,
-        id: entry.id.toWellFormed(),
-        ...(entry.reason === undefined ? {} : { reason: entry.reason.toWellFormed() }),
-      })),
-    );
-    this.#written = { version: snapshot.version, entries, digest: digestOf(entries) };
-    return this.#written;
+    if (this.#written?.version !== version) {
+      this.#written = { version, list: this.#write(trustedUntil, this.#written?.list) };
+    }
+    const { list } = this.#written;
+    try {
+      return await list;
+    } catch (error) {
+      // The next one that asks tries again.
+      if (this.#written?.list === list) this.#written = undefined;
+      throw error;
+    }
+  }
+
+  async #write(trustedUntil: string, last: Promise<WrittenList> | undefined): Promise<WrittenList> {
+    this.#before = (await last?.catch(() => undefined)) ?? this.#before;
+    return writtenList(await this.#revocations.snapshot(trustedUntil), this.#before);
   }
 }
 
@@ -198,17 +243,14 @@ export function faultBody(code: number, reason: string, message: string): string
   return JSON.stringify({ error: { code, status: reason.toUpperCase(), message } });
 }
 
-function unavailable(): FeedAnswer {
-  const message = "the revocation list cannot be relied on at the moment; try again soon";
-  return {
-    status: 503,
-    headers: {
-      "Cache-Control": "no-store",
-      "Content-Type": "application/json",
-      "Retry-After": "5",
-    },
-    body: faultBody(503, "unavailable", message),
-  };
+function failed(
+  status: 400 | 404 | 503,
+  reason: string,
+  message: string,
+  more: Readonly<Record<string, string>> = {},
+): FeedAnswer {
+  const headers = { "Cache-Control": "no-store", ...JSON_TYPE, ...more };
+  return { status, headers, body: faultBody(status, reason, message) };
 }
 
 function credentialIn(

@@ -1,11 +1,21 @@
+import { encodeBase64url } from "../../bytes/base64.js";
+import { randomBytes } from "../../bytes/random.js";
 import { ClientError } from "../../client/client-error.js";
+import { AgentFault } from "../../client/fault.js";
 import { safeFetch } from "../../client/fetch.js";
 import type { Keyring } from "../../issuer/keyring.js";
 import type { RevocationEntry } from "../../revocation/entry.js";
 import { RevocationList } from "../../revocation/list.js";
 import type { RevocationQuery, RevocationSource } from "../../revocation/source.js";
+import { ReadPages } from "./pages.js";
 import { type FeedReading, readAnswer } from "./read-answer.js";
-import { feedCredential, type Statement, tagOf } from "./statement.js";
+import {
+  feedCredential,
+  NONCE_HEADER,
+  PAGE_PARAMETER,
+  type Statement,
+  tagOf,
+} from "./statement.js";
 
 /** What a follower asks, and how often; times in seconds. */
 interface FollowerParts {
@@ -22,6 +32,7 @@ interface FollowerParts {
 const PATIENCE = 10_000;
 /** Seconds after which it asks again when there was no answer. */
 const AGAIN = 5;
+const ATTEMPTS = 3;
 
 /**
  * A service's copy of its issuer's revocation list. Look-ups do no I/O and never throw; what was known to
@@ -30,6 +41,7 @@ const AGAIN = 5;
 export class RevocationFollower implements RevocationSource {
   readonly #parts: FollowerParts;
   readonly #list: RevocationList = new RevocationList();
+  readonly #pages: ReadPages = new ReadPages();
   /** Of the list as it is; absent before the first answer. */
   #known: Pick<Statement, "version" | "digest"> | undefined;
   #trustedUntil = Number.NEGATIVE_INFINITY;
@@ -83,7 +95,7 @@ export class RevocationFollower implements RevocationSource {
    * @throws Error whatever `keys` throws.
    */
   refresh(): Promise<void> {
-    if (this.#closed) return Promise.reject(new TypeError("this list is closed"));
+    if (this.#closed) return Promise.reject(closed());
     this.#asking ??= this.#refresh().finally(() => {
       this.#asking = undefined;
       this.#wait();
@@ -105,7 +117,7 @@ export class RevocationFollower implements RevocationSource {
 
   async #refresh(): Promise<void> {
     try {
-      await this.#ask();
+      await this.#ask(ATTEMPTS);
       this.#problem = undefined;
     } catch (error) {
       this.#problem = error instanceof Error ? error : new Error("the request failed");
@@ -123,7 +135,8 @@ export class RevocationFollower implements RevocationSource {
     if (typeof this.#timer === "object") this.#timer.unref();
   }
 
-  async #ask(): Promise<void> {
+  /** @param attempts - How often it asks at the most, where the list changes while it is read. */
+  async #ask(attempts: number): Promise<void> {
     const { url, keys, ask, clock, maxAge } = this.#parts;
     const present = keys();
     const { kid } = present.minting;
@@ -137,33 +150,61 @@ export class RevocationFollower implements RevocationSource {
       fetch: ask,
     });
     const known = this.#known;
-    const headers = known === undefined ? {} : { "If-None-Match": tagOf(known) };
+    const nonce = encodeBase64url(randomBytes(16));
+    const headers = {
+      [NONCE_HEADER]: nonce,
+      ...(known === undefined ? {} : { "If-None-Match": tagOf(known) }),
+    };
     const response = await get(url, { headers });
-    const reading = await readAnswer(response, { key, known, origin: url.origin });
-    // The clock may have been behind when the last answer came: a later promise is not undone by it.
-    this.#take(reading, Math.min(reading.trustedUntil, now + maxAge * 1000), began);
-  }
-
-  #take({ snapshot, statement }: FeedReading, trustedUntil: number, began: number): void {
-    if (snapshot !== undefined && !this.#replace(snapshot)) {
-      const { origin } = this.#parts.url;
-      const message =
-        `${origin} answered with version ${snapshot.version} of its list, which is older than ` +
-        `${this.#list.version}, the one known here`;
-      throw new ClientError("answer_malformed", message, origin);
+    const reading = await readAnswer(response, { key, known, nonce, origin: url.origin });
+    if (reading.pages !== undefined && !(await this.#takeList(reading, reading.pages, get))) {
+      if (attempts > 1) return this.#ask(attempts - 1);
+      throw this.#malformed("it changes faster than it can be read");
     }
-    this.#known = statement;
+    this.#known = reading.statement;
+    // The clock may have been behind when the last answer came: a later promise is not undone by it.
+    const trustedUntil = Math.min(reading.trustedUntil, now + maxAge * 1000);
     this.#trustedUntil = Math.max(this.#trustedUntil, trustedUntil);
     this.#readAt = began;
   }
 
-  #replace(snapshot: NonNullable<FeedReading["snapshot"]>): boolean {
+  /** @returns Whether the issuer still had every page. */
+  async #takeList(
+    { statement: { version, trustedUntil } }: FeedReading,
+    pages: readonly string[],
+    get: typeof fetch,
+  ): Promise<boolean> {
+    if (version < this.#list.version) {
+      throw this.#malformed(
+        `version ${version} is older than ${this.#list.version}, the one known here`,
+      );
+    }
     try {
-      return this.#list.replace(snapshot);
+      const entries = await this.#pages.entries(pages, (name) => this.#page(name, get));
+      this.#list.replace({ version, trustedUntil, entries });
+      return true;
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      const { origin } = this.#parts.url;
-      throw new ClientError("answer_malformed", `the list of ${origin}: ${error.message}`, origin);
+      if (error instanceof AgentFault && error.status === 404) return false;
+      if (this.#closed || !(error instanceof TypeError)) throw error;
+      throw this.#malformed(error.message);
     }
   }
+
+  async #page(name: string, get: typeof fetch): Promise<string> {
+    if (this.#closed) throw closed();
+    const page = new URL(this.#parts.url);
+    page.searchParams.set(PAGE_PARAMETER, name);
+    const response = await get(page);
+    return response.text();
+  }
+
+  #malformed(what: string): ClientError {
+    const { origin } = this.#parts.url;
+    const message = `the revocation list of ${origin}: ${what}`;
+    return new ClientError("answer_malformed", message, origin);
+  }
+}
+
+function closed(): TypeError {
+  return new TypeError("this list is closed");
 }

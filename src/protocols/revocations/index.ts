@@ -9,6 +9,7 @@ export { AgentFault } from "../../client/fault.js";
 export {
   createRevocationFeed,
   type FeedAnswer,
+  type FeedQuestion,
   type PublishedRevocations,
   type RevocationFeed,
   type RevocationFeedOptions,

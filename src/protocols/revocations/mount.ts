@@ -7,7 +7,7 @@ import { type AgentLog, failureLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
 import { front, type Mounted, type Place } from "../../http/serve.js";
 import { faultBody, type RevocationFeed } from "./feed.js";
-import { FEED_PATH } from "./statement.js";
+import { FEED_PATH, NONCE_HEADER, PAGE_PARAMETER } from "./statement.js";
 
 /** A feed, and what its requests are logged in. */
 export interface MountRevocationsOptions {
@@ -21,8 +21,8 @@ export interface MountedRevocations extends Mounted {
   readonly feedUrl: string;
 }
 
-/** Of one service's key: it asks twice a minute, and a list may be large. */
-const RATE = { requests: 60, seconds: 60 };
+/** Of one service's key: it asks twice a minute, and once for each page that it does not have. */
+const RATE = { requests: 600, seconds: 60 };
 
 /** Mounts a revocation feed on an app that serves other protocols too. */
 export function mountRevocations(
@@ -34,8 +34,12 @@ export function mountRevocations(
     ...{ authenticator: feed.authenticator, limited: rateLimiter(RATE), isDraining, answer },
     ...{ types: ["application/json"], body: BODY_LIMITS, onFailure: failureLog(log) },
   });
-  const send: RequestHandler = (req, res) => {
-    const { status, headers, body } = feed.answer(callerOf(req).invoker, req.get("If-None-Match"));
+  const send: RequestHandler = async (req, res) => {
+    const { status, headers, body } = await feed.answer(callerOf(req).invoker, {
+      known: req.get("If-None-Match"),
+      nonce: req.get(NONCE_HEADER),
+      page: new URL(req.originalUrl, url).searchParams.get(PAGE_PARAMETER) ?? undefined,
+    });
     res.writeHead(status, headers).end(body);
   };
   app.get(FEED_PATH, ...before, send);

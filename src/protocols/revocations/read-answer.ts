@@ -5,13 +5,12 @@ import { TokenError } from "../../bytes/token-error.js";
 import { parseTime } from "../../caveats/time.js";
 import { ClientError } from "../../client/client-error.js";
 import type { FeedKey } from "../../issuer/feed-key.js";
-import type { RevocationSnapshot } from "../../revocation/list.js";
 import { digestOf, MAC_HEADER, type Statement, statementMac, TRUST_HEADER } from "./statement.js";
 
 /** An answer of the feed that the issuer made for this service. */
 export interface FeedReading {
-  /** Absent where the list has not changed. */
-  readonly snapshot?: RevocationSnapshot;
+  /** The names of the list's pages; absent where the list has not changed. */
+  readonly pages?: readonly string[];
   readonly statement: Statement;
   /** The statement's, in milliseconds since 1970. */
   readonly trustedUntil: number;
@@ -22,6 +21,8 @@ interface ReadingContext {
   readonly key: FeedKey;
   /** The list that is here already, by which the request was conditional. */
   readonly known: Pick<Statement, "version" | "digest"> | undefined;
+  /** Of the question. */
+  readonly nonce: string;
   readonly origin: string;
 }
 
@@ -32,24 +33,23 @@ interface ReadingContext {
  */
 export async function readAnswer(
   response: Response,
-  { key, known, origin }: ReadingContext,
+  { key, known, nonce, origin }: ReadingContext,
 ): Promise<FeedReading> {
   const refuse = (what: string): ClientError =>
     new ClientError("answer_malformed", `the revocation list of ${origin}: ${what}`, origin);
   const trusted = response.headers.get(TRUST_HEADER) ?? "";
   const trustedUntil = parseTime(trusted);
-  const body = response.status === 304 ? undefined : await bodyOf(response);
-  const list = body === undefined ? known : listIn(body);
+  const index = response.status === 304 ? undefined : indexIn(await bodyOf(response));
+  const list = response.status === 304 ? known : index;
   if (list === undefined || trustedUntil === undefined) throw refuse("the answer is not of a feed");
   const { version, digest } = list;
-  const statement = { version, digest, trustedUntil: trusted };
+  const statement = { version, digest, trustedUntil: trusted, nonce };
   if (!isMac(response.headers.get(MAC_HEADER), statementMac(key, statement))) {
-    throw refuse("the answer was not made for this service by the issuer that has its key");
+    throw refuse(
+      "the answer was not made for this question of this service by the issuer that has its key",
+    );
   }
-  if (body === undefined) return { statement, trustedUntil };
-  // Its shape is checked where it is taken over.
-  const snapshot = { ...body, trustedUntil: trusted } as unknown as RevocationSnapshot;
-  return { snapshot, statement, trustedUntil };
+  return { statement, trustedUntil, ...(index === undefined ? {} : { pages: index.pages }) };
 }
 
 async function bodyOf(response: Response): Promise<{ readonly [name: string]: Json }> {
@@ -58,18 +58,19 @@ async function bodyOf(response: Response): Promise<{ readonly [name: string]: Js
   return isJsonObject(value) ? value : {};
 }
 
-function listIn({
+/** SHA-256 in base64url. */
+const NAME = /^[\w-]{43}$/;
+
+function indexIn({
   version,
-  entries,
+  pages,
 }: {
   readonly [name: string]: Json;
-}): Pick<Statement, "version" | "digest"> | undefined {
-  if (typeof version !== "number" || !Array.isArray(entries)) return undefined;
-  try {
-    return { version, digest: digestOf(canonicalJson(entries)) };
-  } catch {
-    return undefined;
-  }
+}): (Pick<Statement, "version" | "digest"> & { readonly pages: readonly string[] }) | undefined {
+  if (typeof version !== "number" || !Array.isArray(pages)) return undefined;
+  const names = pages.filter((name) => typeof name === "string" && NAME.test(name));
+  if (names.length < pages.length) return undefined;
+  return { version, pages: names, digest: digestOf(canonicalJson(names)) };
 }
 
 function isMac(header: string | null, expected: Uint8Array): boolean {

@@ -10,6 +10,12 @@ import type { FeedKey } from "../../issuer/feed-key.js";
 /** Where the feed is, below the issuer's address. */
 export const FEED_PATH = "/revocations";
 
+/** The query of a question for a page. */
+export const PAGE_PARAMETER = "page";
+
+/** HTTP header of a question: a text that no question had before, so that no earlier answer fits. */
+export const NONCE_HEADER = "Proviso-Feed-Nonce";
+
 /** HTTP header of an answer: by it the service knows the answer for its issuer's. */
 export const MAC_HEADER = "Proviso-Feed-MAC";
 
@@ -26,21 +32,19 @@ export interface Statement {
   readonly trustedUntil: string;
   /** From {@link digestOf}. */
   readonly digest: string;
+  /** What the question had in {@link NONCE_HEADER}; empty if it had none. */
+  readonly nonce: string;
 }
 
 /** What stands in {@link MAC_HEADER}. */
 export function statementMac(key: FeedKey, statement: Statement): Uint8Array {
-  const { version, trustedUntil, digest } = statement;
-  return key.mac(`${version} ${trustedUntil} ${digest}`);
+  const { version, trustedUntil, digest, nonce } = statement;
+  return key.mac(`${version} ${trustedUntil} ${digest} ${nonce}`);
 }
 
-/**
- * SHA-256 in base64url.
- *
- * @param entries - In canonical JSON (RFC 8785).
- */
-export function digestOf(entries: string): string {
-  return encodeBase64url(sha256(encodeUtf8(entries)));
+/** SHA-256 in base64url, of an index or a page in canonical JSON (RFC 8785). */
+export function digestOf(text: string): string {
+  return encodeBase64url(sha256(encodeUtf8(text)));
 }
 
 /** The `ETag` of a list. */

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from "kysely";
+import { type RawBuilder, sql, type Transaction } from "kysely";
 import type { LedgerEvent } from "../../agent/ledger.js";
 import type { RegistryDraft, RegistryKinds } from "../../agent/registry/registry-store.js";
 import type { DatabaseDialect } from "../../storage/columns.js";
@@ -47,6 +47,7 @@ export class Change {
     this.draft = {
       ...view,
       put: (kind, kept) => this.#put(kind, kept),
+      remove: (kind, kept) => this.#remove(kind, kept.id),
       note: (event) => this.#note(event),
     };
   }
@@ -101,6 +102,24 @@ export class Change {
     if (approvers.length > 0) await insertApprovers(this.#open(), row.id, approvers);
   }
 
+  async #remove(kind: Kind, id: string): Promise<void> {
+    const version = this.#versions.get(placeOf(kind, id));
+    if (!version) throw new TypeError(`${kind}: a record must be read before it is removed`);
+    const table = sql.table(TABLES[kind]);
+    const statement = sql`DELETE FROM ${table} WHERE ${this.#unchanged(kind, key(id), version)}`;
+    const { numAffectedRows } = await statement.execute(this.#open());
+    if (numAffectedRows !== 1n) throw this.#conflicts();
+    this.#versions.set(placeOf(kind, id), 0);
+  }
+
+  /** A record as it was read. One that another transaction is changing is a conflict at once, too. */
+  #unchanged(kind: Kind, id: string, version: number): RawBuilder<unknown> {
+    const read = sql`id = ${id} AND version = ${version}`;
+    if (this.#target.dialect !== "postgres") return read;
+    const table = sql.table(TABLES[kind]);
+    return sql`${read} AND id IN (SELECT id FROM ${table} WHERE ${read} FOR UPDATE SKIP LOCKED)`;
+  }
+
   /**
    * Whether no other transaction is claiming the same: one that waits for it, and holds what it waits for, would
    * be a deadlock.
@@ -126,14 +145,9 @@ export class Change {
     const table = sql.table(TABLES[kind]);
     const values = Object.entries({ ...row, version: version + 1 });
     const changes = sql.join(values.map(([name, value]) => sql`${sql.ref(name)} = ${value}`));
-    const read = sql`id = ${row.id} AND version = ${version}`;
-    // A record that another transaction is changing is a conflict at once, for the same reason.
-    const free =
-      this.#target.dialect === "postgres"
-        ? sql`AND id IN (SELECT id FROM ${table} WHERE ${read} FOR UPDATE SKIP LOCKED)`
-        : sql``;
+    const unchanged = this.#unchanged(kind, row.id, version);
     const { numAffectedRows } =
-      await sql`UPDATE ${table} SET ${changes} WHERE ${read} ${free}`.execute(this.#open());
+      await sql`UPDATE ${table} SET ${changes} WHERE ${unchanged}`.execute(this.#open());
     return numAffectedRows === 1n;
   }
 

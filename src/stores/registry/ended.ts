@@ -8,18 +8,29 @@ import { keptIn, type Row } from "./view.js";
 
 type Ending = "grants" | "agents" | "hosts";
 
+/** Up to where the records of each kind have been looked at: the next call goes on there. */
+export type Places = { [Kind in Ending]?: Place | undefined };
+
+/** Pages of each kind that one call reads at most. */
+const PAGES = 50;
+
 /**
  * Removes grants, agents and hosts that ended before a moment: first grants, then agents that have no grant
  * left, then hosts that have no agent left. Each page of records is read without a lock; a record that has
  * changed since stays.
  *
  * @param before - Milliseconds since 1970.
+ * @param places - Kept between the calls; at the end of a kind's records, the next call begins again.
  * @returns How many were removed.
  */
-export async function pruneEnded(database: StoreDatabase, before: number): Promise<number> {
-  const grants = await prunePages(database, "grants", before, grantIsOver, NO_APPROVAL);
-  const agents = await prunePages(database, "agents", before, agentIsOver, NO_GRANT);
-  const hosts = await prunePages(database, "hosts", before, hostIsOver, NO_AGENT);
+export async function pruneEnded(
+  database: StoreDatabase,
+  before: number,
+  places: Places,
+): Promise<number> {
+  const grants = await prunePages(database, "grants", before, places, grantIsOver, NO_APPROVAL);
+  const agents = await prunePages(database, "agents", before, places, agentIsOver, NO_GRANT);
+  const hosts = await prunePages(database, "hosts", before, places, hostIsOver, NO_AGENT);
   return grants + agents + hosts;
 }
 
@@ -60,12 +71,14 @@ async function prunePages<K extends Ending>(
   database: StoreDatabase,
   kind: K,
   before: number,
+  places: Places,
   isOver: (kept: RegistryKinds[K], before: number) => boolean,
   unless: RawBuilder<unknown>,
 ): Promise<number> {
   const table = sql.table(TABLES[kind]);
   let removed = 0;
-  for (let after: Place | undefined; ; ) {
+  for (let pages = 0; pages < PAGES; pages++) {
+    const after: Place | undefined = places[kind];
     const from =
       after === undefined ? sql`` : sql`AND (created, id) > (${after.created}, ${after.id})`;
     const page = await database.read((db) =>
@@ -87,9 +100,11 @@ async function prunePages<K extends Ending>(
       );
     }
     const last = page.rows.at(-1);
-    if (last === undefined || page.rows.length < STEP) return removed;
-    after = { created: Number(last.created), id: last.id };
+    const isLast = last === undefined || page.rows.length < STEP;
+    places[kind] = isLast ? undefined : { created: Number(last.created), id: last.id };
+    if (isLast) break;
   }
+  return removed;
 }
 
 /** A row that cannot be read stays: looking the record up reports it. */

@@ -1,19 +1,21 @@
 import { sql } from "kysely";
 import type { StoreDatabase } from "../database.js";
 import { inSteps, STEP } from "../steps.js";
-import { pruneEnded } from "./ended.js";
+import { type Places, pruneEnded } from "./ended.js";
 
 /**
  * Removes, in small steps, used ids and answered requests that have expired; and approvals, grants, agents and
  * hosts that ended, and delegations that expired, long ago.
  *
  * @param now - Milliseconds since 1970, and so is `before`: when the latter must have been over.
+ * @param places - What {@link pruneEnded} keeps between the calls.
  * @returns How many rows were removed.
  */
 export async function pruneRegistry(
   database: StoreDatabase,
   now: number,
   before: number,
+  places: Places,
 ): Promise<number> {
   const most = sql.lit(STEP);
   const steps = [
@@ -36,5 +38,5 @@ export async function pruneRegistry(
       Number((await step.execute(db)).numAffectedRows ?? 0),
     );
   }
-  return removed + (await pruneEnded(database, before));
+  return removed + (await pruneEnded(database, before, places));
 }

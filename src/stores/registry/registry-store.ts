@@ -12,6 +12,7 @@ import { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase } from "../database.js";
 import { KnownHops } from "../ledger/writing.js";
 import { Change, Conflict } from "./change.js";
+import type { Places } from "./ended.js";
 import { pruneRegistry } from "./pruning.js";
 import { UsedOnce } from "./used-once.js";
 import { viewOf } from "./view.js";
@@ -38,6 +39,7 @@ class StoredRegistry implements RegistryStore {
   readonly #retention: number;
   readonly #runs: number;
   readonly #used: UsedOnce;
+  readonly #places: Places = {};
   readonly #hops = new KnownHops();
 
   constructor(database: StoreDatabase, options: RegistryStoreOptions) {
@@ -80,7 +82,7 @@ class StoredRegistry implements RegistryStore {
   }
 
   async prune(now: number): Promise<number> {
-    return pruneRegistry(this.#database, now, now - this.#retention);
+    return pruneRegistry(this.#database, now, now - this.#retention, this.#places);
   }
 
   async #run<T>(change: (draft: RegistryDraft) => Promise<T>): Promise<T> {

@@ -51,11 +51,16 @@ onBothDatabases((place) => {
 
   test("an approval is bound to the digest of all that was shown", async () => {
     const { approval, decide, now } = await opened();
-    expect(approval.digest).toBe(digestOf(SUBJECT));
-    const changed = digestOf({ ...SUBJECT, lifetime: 3601 });
-    expect(changed).not.toBe(approval.digest);
-    expect(await decide("alice", { digest: changed })).toMatchObject({ code: "digest_mismatch" });
-    expect(await now()).toEqual(approval);
+    expect(approval.digest).toBe(digestOf({ subject: SUBJECT, rule: {} }));
+    const others = [
+      { subject: { ...SUBJECT, lifetime: 3601 }, rule: {} },
+      { subject: SUBJECT, rule: { approvers: ["alice", "bob"] } },
+    ];
+    for (const other of others) {
+      const digest = digestOf(other);
+      expect(await decide("alice", { digest })).toMatchObject({ code: "digest_mismatch" });
+      expect(await now()).toEqual(approval);
+    }
     expect(await decide("alice")).toMatchObject({ ok: true, approval: { state: "approved" } });
   });
 
@@ -224,6 +229,11 @@ onBothDatabases((place) => {
     const other = { ...request, subject: { ...SUBJECT, purpose: "another" } };
     await expect(store.change((draft) => approvals.open(draft, other))).rejects.toThrow(
       "another request has been made under this id",
+    );
+    // What one user could approve before needs two by now: it does not go on by the old rule.
+    const stricter = { ...request, rule: { approvers: ["alice", "bob"], needed: 2 } };
+    await expect(store.change((draft) => approvals.open(draft, stricter))).rejects.toThrow(
+      "other people approve this request now",
     );
   });
 

@@ -205,6 +205,40 @@ test("what was denied, taken back or late cannot be collected, nor by another pa
   expect(await late.collect()).toMatchObject({ denial: { code: "approval_denied" } });
 });
 
+test("a request waits as long as its grants say, of several the shortest, and as long again", async () => {
+  const given = await approving({ lifetime: 600 });
+  const rest = await approving();
+  const hour = { lifetime: 3600 };
+  const grants = GRANTS.map((grant) =>
+    grant.id === "documents:read"
+      ? { ...grant, approval: { lifetime: 600 } }
+      : grant.id === "clock:read"
+        ? { ...grant, approval: hour }
+        : grant,
+  );
+  const agent = await given.again({ grants, registry: given.registry });
+  const both = { ...REPORTS, grants: ["documents:read", "clock:read"] };
+  const operations = ["retrieve", "tell"];
+  const waits = async (of: IssuingAgent, params: Json): Promise<number> => {
+    const { approval } = await waiting(of, params, ALICE);
+    expect(approval.rule).toEqual({});
+    return (approval.expires - approval.created) / 1000;
+  };
+  expect(await waits(agent, REPORTS)).toBe(600);
+  expect(await waits(agent, { grants: ["clock:read"], operations: ["tell"] })).toBe(3600);
+  expect(await waits(agent, { ...both, operations })).toBe(600);
+  expect(await waits(rest.agent, REPORTS)).toBe(24 * 60 * 60);
+
+  const { collect, decide } = await asked(given);
+  given.clock.now += 599_000;
+  await decide();
+  given.clock.now += 599_000;
+  expect(capabilitiesOf(await collect())).toHaveLength(1);
+  const late = await asked(given, { ...REPORTS, purpose: "again" });
+  given.clock.now += 600_000;
+  expect(await late.decide()).toMatchObject({ code: "approval_expired" });
+});
+
 test("what was collected ends with its lifetime, and is not issued anew", async () => {
   const given = await approving();
   const { collect, decide } = await asked(given);
@@ -255,4 +289,7 @@ test("grants that need an approval need a registry, and a rule that makes sense"
   await expect(again({})).rejects.toThrow("grants[0].approval: needs a registry");
   await expect(again({ needed: 2 })).rejects.toThrow("grants[0].approval.needed: must be");
   await expect(again({ approver: ["bob"] })).rejects.toThrow('did you mean "approvers"');
+  for (const lifetime of [0, 1.5, 30 * 86_400 + 1, "1h"]) {
+    await expect(again({ lifetime })).rejects.toThrow("grants[0].approval.lifetime: must be 1 to");
+  }
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
+import type { Grant } from "../../../src/issuer/grant.js";
 import {
   activeAgent,
   approve,
@@ -29,6 +30,33 @@ test("an active agent gets more by an approval, and what it has stays as it is",
     ...{ status: "active", grantedBy: "alice", purpose: "rent", expires: NOW + 86_400_000 },
     hops: [{ by: "agent", hop: { constraints: { amount: { max: 1000 } } } }],
   });
+});
+
+test("a request waits as long as the grants of its capabilities say, of several the shortest", async () => {
+  const grants: readonly Grant[] = [
+    { id: "accounts:read", description: "Look", operations: ["balance", "payees"] },
+    {
+      ...{ id: "payments:write", description: "Pay", operations: ["transfer", "remove"] },
+      approval: { lifetime: 7200 },
+    },
+    {
+      ...{ id: "reports:print", description: "Print", operations: ["print"] },
+      approval: { approvers: ["dave"], lifetime: 60 },
+    },
+  ];
+  const settings = { defaults: ["check_balance"], lifetimes: { approval: 900 } };
+  const given = await bank({ grants, settings });
+  const { agent } = await activeAgent(given);
+  const waits = async (...names: readonly string[]): Promise<number> => {
+    const capabilities = names.map((name) => ({ name }));
+    const { approval } = done(await given.registry.requestGrants(agent.id, { capabilities }));
+    expect(approval?.rule).toEqual(names.includes("print_report") ? { approvers: ["dave"] } : {});
+    return ((approval?.expires ?? 0) - NOW) / 1000;
+  };
+  expect(await waits("transfer_funds")).toBe(7200);
+  expect(await waits("print_report")).toBe(60);
+  // What says nothing waits as long as the registry says.
+  expect(await waits("delete_payee", "list_payees")).toBe(900);
 });
 
 test("what is granted is not asked for again; what waits has one approval; more is a new request", async () => {

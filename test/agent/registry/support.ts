@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Approval } from "../../../src/agent/approvals/approval.js";
-import type { DecisionOutcome } from "../../../src/agent/approvals/approvals.js";
 import type { ApproverAnswer } from "../../../src/agent/approvals/deciding.js";
+import type { DecisionOutcome } from "../../../src/agent/approvals/settling.js";
 import { createIssuingAgent } from "../../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../../src/agent/grant.js";
 import type { IssuingAgent } from "../../../src/agent/issuing-agent.js";

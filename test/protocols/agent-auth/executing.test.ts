@@ -166,7 +166,7 @@ describe("execute", () => {
   });
 
   test("what takes too long is ended, and one agent runs no more than it may at once", async () => {
-    const home = await bank({ timeout: 50, mostRunning: 1 });
+    const home = await bank({ timeout: 1000, mostRunning: 1 });
     const one = await granted(home, ["waits"]);
     const answers = await Promise.all([one.execute("waits", {}), one.execute("waits", {})]);
     expect(answers.map(said).sort()).toEqual(["429 rate_limited", "503 unavailable"]);

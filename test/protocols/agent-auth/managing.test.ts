@@ -272,11 +272,17 @@ describe("enrolment", () => {
     expect(said(await enroll({ ...(await proved(one)), token: "made up" }))).toBe(
       "401 enrollment_token_invalid",
     );
+    // Nothing is kept of what anyone could send: the proof is not used up by it.
+    for (let time = 0; time < 2; time++) {
+      const guess = await enroll({ ...body, token: "made up" });
+      expect(said(guess)).toBe("401 enrollment_token_invalid");
+    }
     expect((await enroll(body)).body).toEqual({
       ...{ hostId: made.ok && made.host.id, name: "Laptop", status: "active" },
       default_capabilities: ["check_balance", "list_payees"],
     });
     const other = await driver(home);
+    expect(said(await enroll(body))).toBe("401 enrollment_token_invalid");
     const again = await enroll(await proved(other));
     expect(said(again)).toBe("401 enrollment_token_invalid");
     expect((await one.register()).body["status"]).toBe("active");

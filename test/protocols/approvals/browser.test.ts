@@ -11,6 +11,7 @@ import {
 } from "../../support/authorization-server.js";
 import { chromiumInstalled, startChromium } from "../../support/chromium.js";
 import { httpServer } from "../../support/loopback-servers.js";
+import { FULL } from "../../support/size.js";
 import { freePort, startConsole, type TestConsole, tokenOf } from "./support.js";
 
 /** Written anew where the environment asks for it; taken in any case. */
@@ -27,6 +28,10 @@ const OUTLINE = `(() => {
 })()`;
 const ALL = '["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]';
 const COLOURS = '{ type: "rule", values: ["color-contrast"] }';
+const LIGHT = ["light", 320, ALL] as const;
+const SCHEMES = [LIGHT, ["dark", 1000, COLOURS]] as const;
+/** Pages that a quick run looks at in dark, too: together they have every colour. */
+const DARK = ["sign-in refused", "waiting", "request", "wrong limits", "what is left", "decided"];
 const OVERFLOWS = "document.documentElement.scrollWidth > innerWidth";
 const violations = (rules: string): string => `axe
   .run({ runOnly: ${rules} })
@@ -172,10 +177,7 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
     const seen: string[] = [];
     const check = async (name: string): Promise<void> => {
       // Nothing but colours depends on the scheme.
-      for (const [colorScheme, width, rules] of [
-        ["light", 320, ALL],
-        ["dark", 1000, COLOURS],
-      ] as const) {
+      for (const [colorScheme, width, rules] of FULL || DARK.includes(name) ? SCHEMES : [LIGHT]) {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 800 });
         if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(axe.source);

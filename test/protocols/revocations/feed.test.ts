@@ -15,9 +15,13 @@ function credentialOf(kid: string, secret: Buffer): string {
   return `${Buffer.from(kid).toString("base64url")}.${proof.digest("base64url")}`;
 }
 
-function asked(authorization?: string, more: object = {}): Request {
+function asked(authorization?: string, more: object = {}, query = ""): Request {
   const headers = { ...(authorization === undefined ? {} : { authorization }), ...more };
-  return new Request(URL_OF_FEED, { headers });
+  return new Request(URL_OF_FEED + query, { headers });
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
 }
 
 function secretOf(keys: { readonly keys: readonly { readonly k: string }[] }): Buffer {
@@ -32,24 +36,94 @@ describe("an answer", () => {
     const set = root.serviceKeys(SERVICE);
     const secret = secretOf(set);
     const credential = `Bearer ${credentialOf(set.keys[0]?.kid ?? "", secret)}`;
-    const answer = await feed.fetch(asked(credential));
+    const nonce = { "Proviso-Feed-Nonce": "n-1" };
+    const answer = await feed.fetch(asked(credential, nonce));
     expect(answer.status).toBe(200);
     expect(answer.headers.get("Cache-Control")).toBe("private, no-store");
     expect(answer.headers.get("Vary")).toBe("Authorization");
     const text = await answer.text();
     const entries = `[{"at":"${AT}","before":"${AT}","id":"alice","kind":"principal","reason":"left \ufffd"}]`;
-    expect(text).toBe(`{"version":1,"trustedUntil":"2030-01-01T00:05:00Z","entries":${entries}}`);
-    const digest = createHash("sha256").update(entries).digest("base64url");
+    const name = sha256(entries);
+    expect(text).toBe(`{"version":1,"trustedUntil":"2030-01-01T00:05:00Z","pages":["${name}"]}`);
+    const digest = sha256(`["${name}"]`);
     const mac = createHmac("sha256", secret)
-      .update(`proviso-revocation-feed-answer-v1 1 2030-01-01T00:05:00Z ${digest}`)
+      .update(`proviso-revocation-feed-answer-v1 1 2030-01-01T00:05:00Z ${digest} n-1`)
       .digest("base64url");
     expect(answer.headers.get("Proviso-Feed-MAC")).toBe(mac);
     expect(answer.headers.get("ETag")).toBe(`"1-${digest}"`);
 
-    const unchanged = await feed.fetch(asked(credential, { "If-None-Match": `"1-${digest}"` }));
+    const unchanged = await feed.fetch(
+      asked(credential, { ...nonce, "If-None-Match": `"1-${digest}"` }),
+    );
     expect([unchanged.status, await unchanged.text()]).toEqual([304, ""]);
     expect(unchanged.headers.get("Proviso-Trusted-Until")).toBe("2030-01-01T00:05:00Z");
     expect(unchanged.headers.get("Proviso-Feed-MAC")).toBe(mac);
+
+    const page = await feed.fetch(asked(credential, {}, `?page=${name}`));
+    expect([page.status, await page.text()]).toEqual([200, entries]);
+    expect(page.headers.get("Cache-Control")).toBe("private, no-store");
+
+    // Without a nonce the answer fits every question without one; a service asks with one.
+    const unasked = await feed.fetch(asked(credential));
+    expect([unasked.status, unasked.headers.get("Proviso-Feed-MAC") === mac]).toEqual([200, false]);
+    for (const wrong of ["a b", "é", "n".repeat(65)]) {
+      const refused = await feed.fetch(asked(credential, { "Proviso-Feed-Nonce": wrong }));
+      expect([refused.status, await refused.text()]).toEqual([
+        400,
+        expect.stringContaining("NONCE_INVALID"),
+      ]);
+    }
+  });
+
+  test("has the pages of the list before as long as that, and another process has them too", async () => {
+    const { root, feed, list, follower } = pair();
+    follower.close();
+    const set = root.serviceKeys(SERVICE);
+    const credential = `Bearer ${credentialOf(set.keys[0]?.kid ?? "", secretOf(set))}`;
+    const pageOf = async (name: string, of = feed): Promise<number> =>
+      (await of.fetch(asked(credential, {}, `?page=${name}`))).status;
+    const names: string[] = [];
+    for (const id of ["key_1", "key_2", "key_3"]) {
+      list.add({ kind: "key", id, at: AT });
+      const { pages } = JSON.parse(await (await feed.fetch(asked(credential))).text());
+      names.push(...pages);
+    }
+    const [first = "", second = "", third = ""] = names;
+    expect([await pageOf(first), await pageOf(second), await pageOf(third)]).toEqual([
+      404, 200, 200,
+    ]);
+    const beside = createRevocationFeed({ keys: root, revocations: list });
+    expect([await pageOf(third, beside), await pageOf(first, beside)]).toEqual([200, 404]);
+    const unknown = await feed.fetch(asked(undefined, {}, `?page=${third}`));
+    expect(unknown.status).toBe(401);
+  });
+
+  test("waits for a list that is read from elsewhere, once for all that ask, and again if that fails", async () => {
+    const keys = createKeyring();
+    const list = createRevocationList();
+    list.add({ kind: "key", id: "key_1", at: AT });
+    let reads = 0;
+    const feed = createRevocationFeed({
+      ...{ keys, clock: () => NOW },
+      revocations: {
+        version: 1,
+        find: (query) => list.find(query),
+        isCurrent: () => true,
+        async snapshot(trustedUntil) {
+          reads++;
+          if (reads === 1) throw new Error("the disk is gone");
+          return list.snapshot(trustedUntil);
+        },
+      },
+    });
+    const set = keys.serviceKeys(SERVICE);
+    const credential = `Bearer ${credentialOf(set.keys[0]?.kid ?? "", secretOf(set))}`;
+    const ask = () => feed.fetch(asked(credential));
+    const failures = await Promise.allSettled([ask(), ask()]);
+    expect(failures.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    const answers = await Promise.all([ask(), ask()]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(reads).toBe(2);
   });
 
   test("says nothing of a list that cannot be relied on, and no more than a copy may", async () => {

@@ -1,5 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createIssuer, createKeyring, importKeyring } from "../../../src/issuer/index.js";
+import {
+  createIssuer,
+  createKeyring,
+  createRevocationList,
+  importKeyring,
+} from "../../../src/issuer/index.js";
 import {
   createRevocationFeed,
   type FollowRevocationsOptions,
@@ -69,33 +74,33 @@ describe("a copy", () => {
 });
 
 describe("an answer that its issuer did not make for this service", () => {
-  const FORGED = "was not made for this service";
+  const FORGED = "was not made for this question of this service";
 
   test("is refused, and what was known stays", async () => {
     const made = pair();
     const { follower, list, feed } = made;
     list.add({ kind: "key", id: "key_1", at: AT });
     await follower.refresh();
-    const [first] = made.answers;
-    const body: object = JSON.parse((await first?.clone().text()) ?? "");
-    const headers = first?.headers ?? new Headers();
-    const answer = (change: object, more: Readonly<Record<string, string>> = {}): Response => {
-      const changed = new Headers(headers);
-      for (const [name, value] of Object.entries(more)) changed.set(name, value);
-      return Response.json({ ...body, ...change }, { headers: changed });
-    };
-    const forged: readonly [string, () => Response, string][] = [
-      ["with no entry", () => answer({ entries: [] }), FORGED],
-      ["with another version", () => answer({ version: 9 }), FORGED],
-      [
-        "with a later end",
-        () => answer({}, { "Proviso-Trusted-Until": "2031-01-01T00:00:00Z" }),
-        FORGED,
-      ],
-      ["without a MAC", () => answer({}, { "Proviso-Feed-MAC": "" }), FORGED],
-      ["with what is no MAC", () => answer({}, { "Proviso-Feed-MAC": "!" }), FORGED],
-      ["with no end", () => answer({}, { "Proviso-Trusted-Until": "soon" }), "not of a feed"],
-      ["of another shape", () => Response.json([], { headers }), "not of a feed"],
+    list.add({ kind: "key", id: "key_2", at: AT });
+    /** What the issuer answers to this very question, changed. */
+    const answer =
+      (change: object, more: Readonly<Record<string, string>> = {}) =>
+      async (request: Request): Promise<Response> => {
+        const answered = await feed.fetch(request);
+        const body: object = JSON.parse(await answered.text());
+        const headers = new Headers(answered.headers);
+        for (const [name, value] of Object.entries(more)) headers.set(name, value);
+        return Response.json({ ...body, ...change }, { headers });
+      };
+    const forged: [string, NonNullable<typeof made.between>, string][] = [
+      ["with no page", answer({ pages: [] }), FORGED],
+      ["with names that are none", answer({ pages: ["\ud800"] }), "not of a feed"],
+      ["with another version", answer({ version: 9 }), FORGED],
+      ["with a later end", answer({}, { "Proviso-Trusted-Until": "2031-01-01T00:00:00Z" }), FORGED],
+      ["without a MAC", answer({}, { "Proviso-Feed-MAC": "" }), FORGED],
+      ["with what is no MAC", answer({}, { "Proviso-Feed-MAC": "!" }), FORGED],
+      ["with no end", answer({}, { "Proviso-Trusted-Until": "soon" }), "not of a feed"],
+      ["of another shape", () => Response.json([]), "not of a feed"],
       ["that is no JSON", () => new Response("<p>", { status: 200 }), "not with JSON"],
       ["that leads elsewhere", () => Response.redirect("https://b.example/", 302), "redirects"],
       [
@@ -104,6 +109,14 @@ describe("an answer that its issuer did not make for this service", () => {
         "no",
       ],
     ];
+    const page = (text: string): NonNullable<typeof made.between> => {
+      return (request) =>
+        request.url.includes("?page=") ? new Response(text) : feed.fetch(request);
+    };
+    forged.push(
+      ["with a page of its own", page("[]"), "a page is not the one that was asked for"],
+      ["with a page that is no JSON", page("<p>"), "not with JSON"],
+    );
     for (const [about, respond, message] of forged) {
       made.between = respond;
       expect(await problemOf(follower.refresh()), about).toContain(message);
@@ -121,16 +134,19 @@ describe("an answer that its issuer did not make for this service", () => {
     await made.follower.refresh();
     const other = importKeyring(made.root.serviceKeys("other"));
     const own = made.feed;
-    made.between = async () => {
+    made.between = async (asked) => {
       let answer = new Response();
       const theirs = followRevocations({
         ...{ url: "https://agent.example/revocations", keys: other },
         fetch: async (input, init) => {
-          answer = await own.fetch(new Request(input, init));
+          const request = new Request(input, init);
+          const nonce = asked.headers.get("Proviso-Feed-Nonce") ?? "";
+          request.headers.set("Proviso-Feed-Nonce", nonce);
+          answer = await own.fetch(request);
           return answer.clone();
         },
       });
-      await theirs.refresh();
+      await theirs.refresh().catch(() => {});
       theirs.close();
       return answer;
     };
@@ -138,24 +154,115 @@ describe("an answer that its issuer did not make for this service", () => {
     made.follower.close();
   });
 
-  test("an older one that is sent again undoes nothing and trusts no longer", async () => {
-    const made = pair();
+  test("an earlier one that is sent again undoes nothing and makes the list no younger", async () => {
+    const made = pair({ maxAge: 60, interval: 20 });
     const { follower, list } = made;
     await follower.refresh();
-    const [old] = made.answers;
     list.add({ kind: "key", id: "key_1", at: AT });
-    made.now += MINUTE;
     await follower.refresh();
-    made.between = () => old?.clone() ?? new Response();
-    made.now += MINUTE;
-    expect(await problemOf(follower.refresh())).toContain("version 0 of its list, which is older");
-    expect(follower.size).toBe(1);
-    // The same one again is no newer either.
-    made.between = () => made.answers[1]?.clone() ?? new Response();
     await follower.refresh();
-    expect(follower.isCurrent(NOW + 6 * MINUTE - 1)).toBe(true);
-    expect(follower.isCurrent(NOW + 6 * MINUTE)).toBe(false);
+    expect(made.answers.map(({ status }) => status)).toEqual([200, 200, 200, 304]);
+    // Each of them is its issuer's own, and the issuer trusts it for longer than the service does.
+    made.now += 2 * MINUTE;
+    const { age } = follower;
+    const indexes = made.answers.filter(({ headers }) => headers.has("Proviso-Feed-MAC"));
+    expect(indexes).toHaveLength(3);
+    for (const earlier of indexes) {
+      made.between = () => earlier.clone();
+      expect(await problemOf(follower.refresh())).toContain(FORGED);
+      expect(follower.isCurrent(made.now)).toBe(false);
+      expect([follower.size, follower.version]).toEqual([1, 1]);
+      expect(follower.age).toBeGreaterThanOrEqual(age);
+    }
     follower.close();
+  });
+
+  test("a list that its issuer has taken back to an earlier version is refused", async () => {
+    const made = pair();
+    made.list.add({ kind: "key", id: "key_1", at: AT });
+    await made.follower.refresh();
+    const restored = createRevocationFeed({
+      ...{ keys: made.root, revocations: createRevocationList(), clock: () => made.now },
+    });
+    made.between = (request) => restored.fetch(request);
+    const problem = await problemOf(made.follower.refresh());
+    expect(problem).toContain("version 0 is older than 1, the one known here");
+    expect(made.follower.size).toBe(1);
+    made.follower.close();
+  });
+});
+
+describe("a list of many pages", () => {
+  const LINKS = 160_000;
+  const until = "2031-01-01T00:00:00Z";
+  const entries = Array.from({ length: LINKS }, (_, at) => {
+    const id = `rv_${Buffer.from(new Uint32Array([at, 0, 0, 7]).buffer).toString("base64url")}`;
+    return { kind: "link", id, at: AT, until } as const;
+  });
+
+  test("is read whole, and then what is new", async () => {
+    const made = pair({ list: createRevocationList({ version: 1, entries }) });
+    await made.follower.refresh();
+    const read = made.answers.map(async (answer) => (await answer.arrayBuffer()).byteLength);
+    const sizes = await Promise.all(read);
+    // More than a service takes in one answer.
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(16 * 1024 * 1024);
+    expect(Math.max(...sizes)).toBeLessThan(5 * 1024 * 1024);
+    expect([made.follower.size, made.follower.version]).toEqual([LINKS, 1]);
+    const links = [entries[0], entries[LINKS - 1]].map((entry) => entry?.id ?? "");
+    const query = { links, capability: "", keys: ["key_1"], issued: NOW };
+    expect(made.follower.find(query)).toHaveLength(2);
+
+    const before = made.requests.length;
+    made.list.add({ kind: "key", id: "key_1", at: "2030-01-01T00:00:01Z" });
+    await made.follower.refresh();
+    expect(made.requests.length - before).toBe(2);
+    expect(made.follower.find(query)).toHaveLength(3);
+    expect(made.follower.size).toBe(LINKS + 1);
+    made.follower.close();
+  });
+
+  test("is read further where one page failed", async () => {
+    const some = entries.slice(0, 120_000);
+    const made = pair({ list: createRevocationList({ version: 1, entries: some }) });
+    let asked = 0;
+    made.between = (request) => {
+      const isPage = request.url.includes("?page=");
+      if (isPage) asked++;
+      return isPage && asked === 3 ? new Response(null, { status: 500 }) : made.feed.fetch(request);
+    };
+    expect(await problemOf(made.follower.refresh())).not.toBe("none");
+    expect([made.follower.size, made.follower.isCurrent(NOW)]).toEqual([0, false]);
+    const pages = asked;
+    await made.follower.refresh();
+    expect(made.follower.size).toBe(some.length);
+    // Two were there already, and the one that failed is asked again.
+    const whole = JSON.parse((await made.answers[0]?.text()) ?? "").pages.length;
+    expect([pages, asked]).toEqual([3, whole + 1]);
+    made.follower.close();
+  });
+
+  test("is asked for anew where it has changed meanwhile, three times in all", async () => {
+    const made = pair();
+    await made.follower.refresh();
+    let added = 0;
+    made.between = async (request) => {
+      if (!request.url.includes("?page=")) {
+        made.list.add({ kind: "key", id: `key_${added++}`, at: AT });
+        return made.feed.fetch(request);
+      }
+      return Response.json({ error: { code: 404, message: "gone" } }, { status: 404 });
+    };
+    const requests = made.requests.length;
+    expect(await problemOf(made.follower.refresh())).toContain(
+      "changes faster than it can be read",
+    );
+    expect(made.requests.length - requests).toBe(6);
+    expect(made.follower.size).toBe(0);
+    made.between = undefined;
+    await made.follower.refresh();
+    expect(made.follower.size).toBe(3);
+    made.follower.close();
   });
 });
 

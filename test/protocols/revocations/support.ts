@@ -32,10 +32,12 @@ export interface Pair {
   between: ((request: Request) => Promise<Response> | Response) | undefined;
 }
 
-export function pair(options: Partial<FollowRevocationsOptions> = {}): Pair {
+export function pair({
+  list = createRevocationList(),
+  ...options
+}: Partial<FollowRevocationsOptions> & { readonly list?: RevocationList } = {}): Pair {
   const root = createKeyring();
   const own = importKeyring(root.serviceKeys(SERVICE));
-  const list = createRevocationList();
   const clock = (): number => made.now;
   const feed = createRevocationFeed({ keys: root, revocations: list, clock });
   const requests: Request[] = [];
@@ -47,8 +49,8 @@ export function pair(options: Partial<FollowRevocationsOptions> = {}): Pair {
       const request = new Request(input, init);
       requests.push(request);
       const answer = await (made.between ?? ((one) => feed.fetch(one)))(request);
-      answers.push(answer);
-      return answer.clone();
+      answers.push(answer.clone());
+      return answer;
     },
     ...options,
   });

@@ -167,6 +167,20 @@ const uses: Contender = does("used", async (draft, n) => {
   return true;
 });
 
+/** Removes a grant that has not been used. */
+const forgets: Contender = does("forgotten", async (draft, n) => {
+  const found = await draft.grants.get(n);
+  if (found === undefined || found.lastUsed !== undefined) return false;
+  await draft.remove("grants", found);
+  return true;
+});
+
+const usesIfThere: Contender = does("used", async (draft, n) => {
+  const found = await draft.grants.get(n);
+  if (found !== undefined) await draft.put("grants", { ...found, lastUsed: NOW });
+  return found !== undefined;
+});
+
 const firstSeen: Contender = does("seen", async (draft, n) => {
   const found = await draft.delegations.get(n);
   if (found === undefined) await draft.put("delegations", delegation(n));
@@ -243,6 +257,14 @@ const RACES: readonly StoreRace[] = [
   {
     ...{ name: "four uses", ...pending, contenders: [uses, uses, uses, uses] },
     after: async (view, n) => expect((await recordsOf(view, n)).grant.lastUsed).toBe(NOW + 4),
+  },
+  {
+    ...{ name: "remove a grant and use it", ...pending },
+    contenders: [forgets, usesIfThere, forgets],
+    after: async (view, n, did) => {
+      const kept = await view.grants.get(n);
+      expect(onlyOne(did)).toBe(kept === undefined ? "forgotten" : "used");
+    },
   },
   {
     ...{ name: "ask twice with one idempotency key", ...pending, contenders: [ask, ask, ask] },

@@ -84,6 +84,49 @@ onBothDatabases((place) => {
     expect(await store.read((view) => view.hosts.get("h"))).toMatchObject({ name: "Phone" });
   });
 
+  test("a record that was read is removed", async () => {
+    const store = await registry();
+    await put(store, "agents", agent("a"), agent("b"));
+    const remove = (id: string): Promise<boolean> =>
+      store.change(async (draft) => {
+        const found = await draft.agents.get(id);
+        if (found === undefined) return false;
+        await draft.remove("agents", found);
+        expect(await draft.agents.get(id)).toBeUndefined();
+        return true;
+      });
+    expect(await remove("a")).toBe(true);
+    expect(await remove("a")).toBe(false);
+    await store.read(async (view) => expect(await view.agents.find({})).toEqual([agent("b")]));
+    await expect(store.change((draft) => draft.remove("agents", agent("b")))).rejects.toThrow(
+      "must be read before it is removed",
+    );
+    // It can be made again in the change that removed it.
+    await store.change(async (draft) => {
+      await draft.remove("agents", (await draft.agents.get("b")) ?? agent("b"));
+      await draft.put("agents", agent("b", { name: "Again" }));
+    });
+    await store.read(async (view) => {
+      expect(await view.agents.find({})).toEqual([agent("b", { name: "Again" })]);
+    });
+  });
+
+  test("each call looks at so many records, and the next goes on where it stopped", async () => {
+    const store = openRegistry(await databaseAt(await place()), { retention: 2 });
+    const old = { created: NOW - 9 * DAY, updated: NOW - 2 * DAY } as const;
+    const alive = (at: number) => agent(`alive ${at}`, old);
+    for (let at = 0; at < 10_000; at += 1000) {
+      await put(store, "agents", ...Array.from({ length: 1000 }, (_, one) => alive(at + one)));
+    }
+    const last = { ...old, created: NOW - 8 * DAY, status: "revoked" } as const;
+    await put(store, "agents", agent("over", last));
+    expect(await store.prune(NOW)).toBe(0);
+    expect(await store.prune(NOW)).toBe(1);
+    // From the beginning again.
+    await put(store, "agents", agent("over too", { ...old, status: "revoked", created: 1 }));
+    expect(await store.prune(NOW)).toBe(1);
+  });
+
   test("records are found by what they are looked up by, oldest first, a page at a time", async () => {
     const store = await registry();
     const ids = ["c", "a", "B", "b", "d"];

@@ -1,9 +1,7 @@
-// Calls of one skill over HTTP on loopback: an agent with its ledger beside the same agent with a ledger
-// that does nothing, in one run and in turns. Prints medians of the rounds, and what the ledger costs.
-// Goal: no more than 5 % of an invocation. Run with: npm run build && node bench/callers.mjs
+// Calls of one skill over HTTP on loopback: an agent with its ledger beside the same agent with a ledger that does
+// nothing.
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { attenuate } from "proviso";
@@ -12,11 +10,11 @@ import { createIssuingAgent, createPolicyTable } from "proviso/agent";
 import { createFixedTokens } from "proviso/auth";
 import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
 import { createStores, openLedger } from "proviso/stores";
+import { inTurns, microseconds, ratio, rounded, timed } from "../measure.mjs";
 
+/** @import { Figures } from "../measure.mjs" */
 /** @import { Ledger } from "proviso/stores" */
 
-const { version } = createRequire(import.meta.url)("../package.json");
-const ROUNDS = 41;
 const CALLS = 300;
 const CONNECTIONS = 10;
 const TOKEN = "development-token-of-alice";
@@ -30,11 +28,6 @@ const nothing = {
   list: async () => [],
   async close() {},
 };
-
-/** @param {number[]} values */
-function median(values) {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
-}
 
 /**
  * An agent, a token that has been narrowed twice, and how to call with it.
@@ -105,7 +98,7 @@ async function start(home, ledger) {
     });
 
   return {
-    /** Milliseconds for some calls, each connection with one after another, until all is written. */
+    /** Milliseconds a call of some, each connection with one after another, until all is written. */
     async calls() {
       const began = performance.now();
       const each = CALLS / CONNECTIONS;
@@ -115,9 +108,9 @@ async function start(home, ledger) {
         }),
       );
       await ledger.list({ limit: 1 });
-      return performance.now() - began;
+      return (performance.now() - began) / CALLS;
     },
-    /** Milliseconds for some decisions, without HTTP. */
+    /** Milliseconds a decision of some, without HTTP. */
     async decisions() {
       const invocation = { skill: "tell", arguments: {}, capabilities: [{ token }] };
       const began = performance.now();
@@ -126,7 +119,7 @@ async function start(home, ledger) {
         if (!answer.ok) throw new Error(JSON.stringify(answer.denials));
       }
       await ledger.list({ limit: 1 });
-      return performance.now() - began;
+      return (performance.now() - began) / CALLS;
     },
     async stop() {
       connections.destroy();
@@ -138,44 +131,37 @@ async function start(home, ledger) {
   };
 }
 
-const home = mkdtempSync(join(tmpdir(), "proviso-bench-"));
-const database = await createStores(join(home, "proviso.db"));
-const real = await start(home, openLedger(database));
-const none = await start(home, nothing);
-try {
-  console.log(
-    `Node ${process.version}, proviso ${version}, medians of ${ROUNDS} rounds of ${CALLS} calls in turns`,
-  );
-  for (const [what, measure] of /** @type {const} */ ([
-    [`over HTTP, ${CONNECTIONS} connections`, "calls"],
-    ["decisions alone, without HTTP", "decisions"],
-  ])) {
-    for (let warm = 0; warm < 5; warm++) for (const one of [real, none]) await one[measure]();
-    /** @type {number[]} */
-    const withLedger = [];
-    /** @type {number[]} */
-    const without = [];
-    /** @type {number[]} */
-    const shares = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      // The caller that comes first in a round comes second in the next.
-      const first = round % 2 === 0 ? real : none;
-      const a = await first[measure]();
-      const b = await (first === real ? none : real)[measure]();
-      const [own, bare] = first === real ? [a, b] : [b, a];
-      withLedger.push(own);
-      without.push(bare);
-      shares.push(own / bare - 1);
+/** @param {{ quick: boolean }} size @returns {Promise<Figures[]>} */
+export async function run({ quick }) {
+  const home = mkdtempSync(join(tmpdir(), "proviso-bench-"));
+  const database = await createStores(join(home, "proviso.db"));
+  const real = await start(home, openLedger(database));
+  const none = await start(home, nothing);
+  try {
+    /** @type {Figures} */
+    const figures = {
+      title: "What the ledger costs a call",
+      about: `Microseconds a call of one skill, ${CALLS} in a round, until all is written.`,
+      columns: ["", "with the ledger", "without", "ratio"],
+      ...{ rows: [], ratios: {} },
+    };
+    for (const [what, measure] of /** @type {const} */ ([
+      [`over HTTP, ${CONNECTIONS} connections`, "calls"],
+      ["the gate alone, without HTTP", "decisions"],
+    ])) {
+      for (let warm = 0; warm < 5; warm++) for (const one of [real, none]) await one[measure]();
+      const contenders = [timed("with", real[measure]), timed("without", none[measure])];
+      const rounds = await inTurns(contenders, { rounds: quick ? 5 : 31, milliseconds: 0 });
+      const times = rounded(ratio(rounds, "with", "without") ?? Number.NaN);
+      const both = contenders.map(({ name }) => microseconds(rounds, name));
+      figures.rows.push([what, ...both, times]);
+      figures.ratios[`a call with the ledger, ${what}: time to without`] = times;
     }
-    const rate = (/** @type {number[]} */ times) => Math.round((CALLS / median(times)) * 1000);
-    console.log(
-      `${what}: ${rate(withLedger)}/s with the ledger, ${rate(without)}/s without, ` +
-        `${(median(shares) * 100).toFixed(1)} % slower`,
-    );
+    return [figures];
+  } finally {
+    await real.stop();
+    await none.stop();
+    await database.close();
+    rmSync(home, { recursive: true, force: true });
   }
-} finally {
-  await real.stop();
-  await none.stop();
-  await database.close();
-  rmSync(home, { recursive: true, force: true });
 }

@@ -1,0 +1,36 @@
+import type { Command } from "commander";
+import type { Context } from "./context.js";
+
+/** A file in `verbs/`. */
+export interface VerbModule {
+  /** Adds the verb to the program. */
+  define(program: Command, context: Context): void;
+}
+
+/**
+ * The verbs by their names. Each is loaded only when it is asked for: narrowing a token needs no store. The build
+ * puts another table in place of this one where a verb has a file of its own.
+ */
+export const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
+  init: () => import("./verbs/init.js"),
+  keys: () => import("./verbs/keys.js"),
+  mint: () => import("./verbs/mint.js"),
+  attenuate: () => import("./verbs/attenuate.js"),
+  inspect: () => import("./verbs/inspect.js"),
+  verify: () => import("./verbs/verify.js"),
+  diff: () => import("./verbs/diff.js"),
+  revoke: () => import("./verbs/revoke.js"),
+  revocations: () => import("./verbs/revocations.js"),
+  convert: () => import("./verbs/convert.js"),
+  serve: () => import("./verbs/serve.js"),
+  card: () => import("./verbs/card.js"),
+  discover: () => import("./verbs/discover.js"),
+  request: () => import("./verbs/request.js"),
+  invoke: () => import("./verbs/invoke.js"),
+  session: () => import("./verbs/session.js"),
+  audit: () => import("./verbs/audit.js"),
+  grants: () => import("./verbs/grants.js"),
+  tasks: () => import("./verbs/tasks.js"),
+  vectors: () => import("./verbs/vectors.js"),
+  completion: () => import("./verbs/completion.js"),
+};

@@ -1,0 +1,173 @@
+import type { RegistryDraft, RegistryStore } from "../registry/registry-store.js";
+import type { Approval } from "./approval.js";
+import type { ApprovalEffect, ApprovalEffects } from "./approval-effects.js";
+import { type Actor, approvalEvent } from "./approval-events.js";
+import { type Approver, type ApproverAnswer, type DecisionRefusal, decideOn } from "./deciding.js";
+import { Waiting } from "./waiting.js";
+
+/** The outcome of a decision. */
+export type DecisionOutcome = { readonly ok: true; readonly approval: Approval } | DecisionRefusal;
+
+const MAX_ATTEMPTS = 16;
+/** Approvals that are read at once, to be settled one by one. */
+const AT_ONCE = 100;
+
+/** Settles approvals: by decisions, by taking them back, and by time. */
+export class ApprovalSettling {
+  readonly #store: RegistryStore;
+  readonly #clock: () => number;
+  readonly #effects: ApprovalEffects;
+  readonly #waiting = new Waiting((id) => this.get(id));
+
+  constructor(store: RegistryStore, clock: () => number, effects: ApprovalEffects) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#effects = effects;
+  }
+
+  /** @see Approvals.get */
+  async get(id: string): Promise<Approval | undefined> {
+    return this.looked(await this.#store.read((view) => view.approvals.get(id)));
+  }
+
+  /** @see Approvals.settled */
+  settled(id: string, signal: AbortSignal): Promise<Approval> {
+    return this.#waiting.settled(id, signal);
+  }
+
+  /** @see Approvals.decide */
+  async decide(id: string, by: Approver, answer: ApproverAnswer): Promise<DecisionOutcome> {
+    for (let attempt = 1; ; attempt++) {
+      const seen = await this.get(id);
+      if (seen === undefined) return unknown();
+      const tentative = decideOn(seen, by, answer, this.#clock());
+      if (!tentative.ok) return this.#refused(seen, by, tentative);
+      const { approval: expected } = tentative;
+      const effect = this.#effectOf(expected);
+      const facts = expected.state === "approved" ? await effect?.prepare(expected) : undefined;
+      const outcome = await this.#store.change(async (draft) => {
+        const now = this.#clock();
+        const current = await draft.approvals.get(id);
+        if (current === undefined) return unknown();
+        const decided = decideOn(current, by, answer, now);
+        if (!decided.ok) return decided;
+        // Another approver came between, and what was prepared may not fit any more.
+        if (decided.approval.state !== expected.state && attempt < MAX_ATTEMPTS) return undefined;
+        return this.#settle(draft, decided.approval, by, now, facts);
+      });
+      if (outcome === undefined) continue;
+      if (!outcome.ok) return this.#refused(seen, by, outcome);
+      this.#waiting.wake(id);
+      return outcome;
+    }
+  }
+
+  #effectOf({ subject: { kind } }: Approval): ApprovalEffect | undefined {
+    const effect = this.#effects[kind];
+    // Decided about here, an agent would wait for ever for what was approved.
+    if (effect !== undefined || kind === "capabilities") return effect;
+    throw new TypeError(
+      "what agents of a registry ask for is decided through that registry's approvals",
+    );
+  }
+
+  async #settle(
+    draft: RegistryDraft,
+    decided: Approval,
+    by: Actor,
+    now: number,
+    facts: unknown,
+  ): Promise<{ readonly ok: true; readonly approval: Approval }> {
+    const effect = this.#effectOf(decided);
+    const approval = settled(decided, effect !== undefined, now);
+    await draft.put("approvals", approval);
+    draft.note(approvalEvent(decided, changeOf(decided), now, by));
+    if (decided.state !== "pending") await effect?.apply(draft, decided, now, facts, by);
+    return { ok: true, approval };
+  }
+
+  async #refused(
+    { subject, id }: Approval,
+    by: Approver,
+    refusal: DecisionRefusal,
+  ): Promise<DecisionRefusal> {
+    const event = approvalEvent({ subject, id }, "approval.refused", this.#clock(), by);
+    await this.#store.change(async (draft) => {
+      draft.note({ ...event, decision: "refused", codes: [refusal.code] });
+    });
+    return refusal;
+  }
+
+  /** @see Approvals.cancel */
+  async cancel(id: string, by: Actor): Promise<boolean> {
+    const cancelled = await this.#store.change(async (draft) => {
+      const current = await draft.approvals.get(id);
+      if (current === undefined) return false;
+      return this.cancelIn(draft, current, by);
+    });
+    if (cancelled) this.#waiting.wake(id);
+    return cancelled;
+  }
+
+  /** @see Approvals.cancelIn */
+  async cancelIn(draft: RegistryDraft, current: Approval, by: Actor): Promise<boolean> {
+    if (current.state !== "pending" && current.state !== "approved") return false;
+    const now = this.#clock();
+    await this.#settle(draft, { ...current, state: "cancelled", updated: now }, by, now, undefined);
+    return true;
+  }
+
+  /** @see Approvals.expireIn */
+  async expireIn(draft: RegistryDraft, current: Approval): Promise<Approval> {
+    const now = this.#clock();
+    if (!isOver(current, now)) return current;
+    const over: Approval = { ...current, state: "expired", updated: now };
+    return (await this.#settle(draft, over, {}, now, undefined)).approval;
+  }
+
+  /** @see Approvals.expire */
+  async expire(): Promise<number> {
+    let settled = 0;
+    for (let after: string | undefined; ; ) {
+      const query = { overAt: this.#clock(), limit: AT_ONCE, ...(after ? { after } : {}) };
+      const page = await this.#store.read((view) => view.approvals.find(query));
+      for (const one of page) {
+        if ((await this.looked(one))?.state === "expired") settled++;
+      }
+      if (page.length < AT_ONCE) return settled;
+      after = page.at(-1)?.id;
+    }
+  }
+
+  /** An approval that was read, as it is now: one whose time is over is settled by that. */
+  async looked(seen: Approval | undefined): Promise<Approval | undefined> {
+    if (seen === undefined || !isOver(seen, this.#clock())) return seen;
+    const now = await this.#store.change(async (draft) => {
+      const current = await draft.approvals.get(seen.id);
+      return current === undefined ? undefined : this.expireIn(draft, current);
+    });
+    this.#waiting.wake(seen.id);
+    return now;
+  }
+}
+
+/** An approval with effects is used by them; others wait to be collected, as long again as for a decision. */
+function settled(decided: Approval, hasEffect: boolean, now: number): Approval {
+  if (decided.state !== "approved") return decided;
+  if (hasEffect) return { ...decided, state: "used" };
+  return { ...decided, expires: now + (decided.expires - decided.created) };
+}
+
+function changeOf({ state, decisions }: Approval): string {
+  if (state !== "pending") return `approval.${state}`;
+  return decisions.length === 0 ? "approval.opened" : "approval.supported";
+}
+
+/** Whether the time of an approval is over that is not settled. */
+export function isOver({ state, expires }: Approval, now: number): boolean {
+  return (state === "pending" || state === "approved") && expires <= now;
+}
+
+function unknown(): DecisionRefusal {
+  return { ok: false, code: "approval_unknown", message: "there is no such approval" };
+}

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { GOALS, goalRows, outcome } from "../../bench/goals.mjs";
+import * as revocations from "../../bench/parts/revocations.mjs";
+import * as service from "../../bench/parts/service.mjs";
+
+const PARTS = new URL("../../bench/parts/", import.meta.url);
+
+const speed = { work: "w", measure: "m", sense: "at least", goal: 3, aim: 5 } as const;
+const time = { ...speed, sense: "at most", goal: 5, aim: 3 } as const;
+
+test.each([
+  ["a speed below its goal", speed, 2.99, "no"],
+  ["a speed at its goal", speed, 3, "yes"],
+  ["a speed at its aim", speed, 5, "yes, and the aim"],
+  ["a time above its goal", time, 5.01, "no"],
+  ["a time at its goal", time, 5, "yes"],
+  ["a time at its aim", time, 3, "yes, and the aim"],
+  ["a goal without an aim", { ...time, aim: undefined }, 1, "yes"],
+  ["an aim without a goal that is met", { ...time, goal: undefined }, 3, "aim met"],
+  ["an aim without a goal that is missed", { ...time, goal: undefined }, 3.01, "aim missed"],
+  ["what no part has measured", speed, undefined, "not measured"],
+])("%s", (_, goal, measured, expected) => {
+  expect(outcome(goal, measured)).toBe(expected);
+});
+
+const SERVED: service.Service = {
+  about: { connections: 10, rounds: 9, milliseconds: 1, revocations: 5, fsyncMilliseconds: 1 },
+  throughput: ["bare", "guarded", "ledger", "durable"].map((kind, at) => ({
+    ...{ kind, perSecond: 100, cpuMicroseconds: 10 },
+    ...{ ofBare: 1 - at / 10, ofBareByCpu: 1 - at / 20 },
+  })),
+  latency: ["bare", "guarded", "ledger"].map((kind, at) => ({
+    ...{ kind, perSecond: 50, p50: 1, p99: 4 + at },
+  })),
+  concurrency: [1, 10].flatMap((callers) =>
+    ["bare", "guarded"].map((kind) => ({ kind, callers, perSecond: 9, p50: callers / 2, p99: 9 })),
+  ),
+};
+
+describe("what the service's program writes", () => {
+  const [throughput, , callers] = service.figuresOf(SERVED);
+
+  test("gives a ratio to the bare server for each other one", () => {
+    expect(throughput?.ratios).toMatchObject({
+      "service, guarded: speed to bare": 0.9,
+      "service, durable: speed to bare by the processor's time": 0.85,
+      "service, guarded: time at p99 to bare": 1.25,
+    });
+    expect(Object.keys(throughput?.ratios ?? {}).join()).not.toContain("service, bare");
+  });
+
+  test("is drawn by concurrent callers, with a line for each server", () => {
+    expect(callers?.rows).toEqual([
+      [1, 0.5, 0.5],
+      [10, 5, 5],
+    ]);
+    expect(callers?.plots?.[0]?.lines).toEqual([
+      {
+        name: "bare",
+        points: [
+          [1, 0.5],
+          [10, 5],
+        ],
+      },
+      {
+        name: "guarded",
+        points: [
+          [1, 0.5],
+          [10, 5],
+        ],
+      },
+    ]);
+  });
+});
+
+test("every goal is about something that a part gives", () => {
+  const listed = revocations.figuresOf({
+    ...{ entries: 10, arrayBuffersPeakPerEntry: 24, filterBytesPerEntry: 2, setHitNanoseconds: 1 },
+    ...{ packedHitNanoseconds: 2, packedMissNanoseconds: 1, setMissNanoseconds: 1 },
+    pruneLongestMilliseconds: 4,
+  });
+  const given = [...service.figuresOf(SERVED), ...listed].flatMap(({ ratios, values = {} }) => [
+    ...Object.keys(ratios),
+    ...Object.keys(values),
+  ]);
+  const parts = readdirSync(PARTS)
+    .filter((name) => name.endsWith(".mjs"))
+    .map((name) => readFileSync(new URL(name, PARTS), "utf8"))
+    .join("");
+  // The part of the command makes names of its verbs.
+  const written = (measure: string): boolean =>
+    [measure, measure.replace(/: ms above node -e 0$/, "")].some((name) =>
+      parts.includes(`"${name}"`),
+    );
+  const measures = GOALS.map(({ measure }) => measure);
+  expect(measures.filter((one) => !given.includes(one) && !written(one))).toEqual([]);
+  expect(goalRows([]).map((row) => row.at(-1))).toEqual(measures.map(() => "not measured"));
+});
