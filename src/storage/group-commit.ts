@@ -42,7 +42,7 @@ interface Scope {
 }
 
 // Up to Node 22, it costs time at every promise of the process until it is disabled: it is on only while calls
-// write, and what asks for it at other times finds no write under way, as there is none.
+// write. At other times no write is under way.
 const SCOPES = new AsyncLocalStorage<Scope>();
 /** Transactions, of all databases, in which calls write now. */
 let writing = 0;
