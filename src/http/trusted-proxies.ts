@@ -31,18 +31,25 @@ export function checkProxies(proxies: readonly string[] | undefined): void {
 export function addressKey(req: Request): string {
   const given = req.ip ?? "";
   const address = isIP(given) === 0 ? (req.socket.remoteAddress ?? "") : given;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  return isIPv6(address) ? networkOf(address) : address;
+  return isIPv6(address) ? keyOfIPv6(address) : address;
 }
 
-/** The first four groups of an IPv6 address, in the one way in which URLs write them. */
-function networkOf(address: string): string {
+/** The IPv4 address that is mapped into an IPv6 one, or else its first four groups, as URLs write them. */
+function keyOfIPv6(address: string): string {
   const [plain = ""] = address.split("%");
-  const [head = "", tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split("::");
+  const { hostname } = new URL(`http://[${plain}]`);
+  const [, high, low] = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(hostname) ?? [];
+  if (high !== undefined && low !== undefined) return `${dotted(high)}.${dotted(low)}`;
+  const [head = "", tail] = hostname.slice(1, -1).split("::");
   const first = head === "" ? [] : head.split(":");
   const last = tail === undefined || tail === "" ? [] : tail.split(":");
   const zeros = tail === undefined ? 0 : 8 - first.length - last.length;
   const groups = [...first, ...Array.from({ length: zeros }, () => "0"), ...last];
   return `${groups.slice(0, 4).join(":")}::/64`;
+}
+
+/** A group of an IPv6 address as two numbers of an IPv4 one. */
+function dotted(group: string): string {
+  const bits = Number.parseInt(group, 16);
+  return `${bits >> 8}.${bits & 255}`;
 }

@@ -53,6 +53,7 @@ export interface TestAgentOptions
       | "rate"
       | "timeout"
       | "publicUrl"
+      | "trustedProxies"
       | "mostRunning"
       | "verificationUri"
     >,

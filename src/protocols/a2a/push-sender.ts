@@ -1,9 +1,6 @@
 import { StreamResponse, type Task, type TaskPushNotificationConfig } from "@a2a-js/sdk";
-import type {
-  PushNotificationSender,
-  PushNotificationStore,
-  ServerCallContext,
-} from "@a2a-js/sdk/server";
+import type { PushNotificationSender, ServerCallContext } from "@a2a-js/sdk/server";
+import { isTarget, type PushOptions } from "./push-target.js";
 import { taskIdOf } from "./repeats.js";
 
 /** Milliseconds that a receiver has. */
@@ -11,19 +8,22 @@ const TIMEOUT = 10_000;
 /** Configurations of one task that are sent to. */
 const MOST_RECEIVERS = 8;
 
+const WITHDRAWN =
+  "a push notification was not delivered: its receiver is not one of the origins in push.origins";
+
 /**
  * Sends a task's progress to its receivers. Unlike the SDK's own sender it follows no redirect, with the
  * receiver's credentials, to another address, and puts none of them into a console.
  */
 export class PushSender implements PushNotificationSender {
-  readonly #store: PushNotificationStore;
+  readonly #push: PushOptions;
   readonly #onFailure: (error: unknown, what: string) => void;
   /** By task: what is sent next waits for what was sent before. */
   readonly #sending = new Map<string, Promise<void>>();
 
   /** @param onFailure - Called when a delivery fails. */
-  constructor(store: PushNotificationStore, onFailure: (error: unknown, what: string) => void) {
-    this.#store = store;
+  constructor(push: PushOptions, onFailure: (error: unknown, what: string) => void) {
+    this.#push = push;
     this.#onFailure = onFailure;
   }
 
@@ -47,13 +47,16 @@ export class PushSender implements PushNotificationSender {
     id: string,
     context: ServerCallContext,
   ): Promise<readonly TaskPushNotificationConfig[]> {
-    const stored = await this.#store.loadWithMetadata?.(id, context);
-    const configs = stored?.map(({ config }) => config) ?? (await this.#store.load(id, context));
+    const { store } = this.#push;
+    const stored = await store.loadWithMetadata?.(id, context);
+    const configs = stored?.map(({ config }) => config) ?? (await store.load(id, context));
     return configs.slice(0, MOST_RECEIVERS);
   }
 
   async #post(config: TaskPushNotificationConfig, body: string): Promise<void> {
     const { url, token, authentication } = config;
+    // The operator may have withdrawn its origin since it was stored.
+    if (!isTarget(url, this.#push)) return this.#onFailure(new Error(WITHDRAWN), "push");
     try {
       const headers = new Headers({ "Content-Type": "application/a2a+json" });
       if (token !== "") headers.set("X-A2A-Notification-Token", token);

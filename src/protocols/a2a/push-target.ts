@@ -18,10 +18,15 @@ export interface PushOptions {
  */
 export function checkTarget(url: string, push: PushOptions | undefined): void {
   if (push === undefined) throw new PushNotificationNotSupportedError();
+  if (isTarget(url, push)) return;
   const { origins } = push;
-  if (origins.includes(originOf(url))) return;
   const known = origins.length === 0 ? "nowhere" : origins.join(", ");
   refuse(malformed(`push notifications go only to ${known}`));
+}
+
+/** Whether an address is of the operator's origins. */
+export function isTarget(url: string, { origins }: PushOptions): boolean {
+  return origins.includes(originOf(url));
 }
 
 function originOf(url: string): string {

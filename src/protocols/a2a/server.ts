@@ -174,23 +174,15 @@ export async function serveAgent(
 }
 
 const REQUIRED = ["agent", "authenticator", "card", "tasks", "log"] as const;
-const OPTIONAL = [
-  ...[
-    "push",
-    "page",
-    "verificationUri",
-    "runTask",
-    "metrics",
-    "body",
-    "rate",
-    "timeout",
-    "mostRunning",
-  ],
-  ...["publicUrl", "grace", "health"],
-];
+type RequiredName = (typeof REQUIRED)[number];
+const OPTIONAL: { readonly [Name in Exclude<keyof AgentServerOptions, RequiredName>]: true } = {
+  ...{ push: true, page: true, verificationUri: true, runTask: true, metrics: true, body: true },
+  ...{ rate: true, timeout: true, mostRunning: true },
+  ...{ publicUrl: true, trustedProxies: true, grace: true, health: true },
+};
 
 function checkOptions(options: AgentServerOptions): void {
-  assertMembers(options, [...REQUIRED, ...OPTIONAL], "options");
+  assertMembers(options, [...REQUIRED, ...Object.keys(OPTIONAL)], "options");
   const missing = REQUIRED.find((name) => typeof options[name] !== "object");
   if (missing !== undefined) throw new TypeError(`options.${missing}: is missing`);
   for (const name of ["name", "description", "version"] as const) {
@@ -215,7 +207,7 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   // Each run listens, for as long as it takes.
   setMaxListeners(0, stopping.signal);
   const limits = { timeout, onFailure, stopping: stopping.signal };
-  const sender = push === undefined ? undefined : new PushSender(push.store, onFailure);
+  const sender = push === undefined ? undefined : new PushSender(push, onFailure);
   const executor = new CapabilityExecutor({ agent, tasks, runTask, ...limits });
   const approvals = approvalTasks(agent, { tasks, push, sender, ...limits });
   const inner = new KeptTasks({ card, tasks, executor, push, sender, approvals });

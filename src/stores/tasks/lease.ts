@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Message, type Task, TaskState } from "@a2a-js/sdk";
+import type { Kysely } from "kysely";
+import type { StoreTables } from "../database.js";
 import { columnsOf, taskOf } from "./task-row.js";
 import type { Tasks } from "./tasks.js";
 
@@ -109,14 +111,23 @@ export class Lease {
   async #failAll(instance: string): Promise<void> {
     while ((await this.#fail(instance, INTERRUPTED)) === STEP);
     await this.#tasks.database.write((db) =>
-      db.deleteFrom("instance").where("id", "=", instance).execute(),
+      db
+        .deleteFrom("instance")
+        .where("id", "=", instance)
+        .$if(instance !== this.id, (query) => query.where("until", "<", this.#tasks.clock()))
+        .execute(),
     );
   }
 
-  /** Fails running tasks of an instance: a few, or the one named. @returns How many. */
+  /**
+   * Fails running tasks of an instance, a few, or the one named; of another instance only while its lease is over.
+   *
+   * @returns How many.
+   */
   #fail(instance: string, why: string, only?: string): Promise<number> {
     const { clock, database } = this.#tasks;
     return database.write(async (db) => {
+      if (instance !== this.id && !(await isGone(db, instance, clock()))) return 0;
       const rows = await db
         .selectFrom("task")
         .select(["seq", "body", "artifacts"])
@@ -148,6 +159,18 @@ export class Lease {
       this.#tasks.report(error);
     }
   }
+}
+
+/** Whether the lease of an instance is over; it cannot be renewed before the transaction ends. */
+async function isGone(db: Kysely<StoreTables>, id: string, now: number): Promise<boolean> {
+  // Written, not read: PostgreSQL then makes a renewal wait, or waits for one under way.
+  const { numUpdatedRows } = await db
+    .updateTable("instance")
+    .set((of) => ({ until: of.ref("until") }))
+    .where("id", "=", id)
+    .where("until", "<", now)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 const INTERRUPTED =

@@ -76,6 +76,18 @@ export class Quota {
     this.#room.set(principal, await this.#counted(db, principal, more));
   }
 
+  /**
+   * Takes what was written without leave off the room, which may then be less than none: the next addition
+   * counts anew.
+   *
+   * @param principal - As a JSON string.
+   */
+  spent(principal: string, bytes: number): void {
+    const known = this.#room.get(principal);
+    if (known === undefined || bytes <= 0) return;
+    this.#room.set(principal, { ...known, bytes: known.bytes - bytes }, { noUpdateTTL: true });
+  }
+
   /** Counts what is kept for a principal. @returns What may be added before it is counted again. */
   async #counted(db: Kysely<StoreTables>, principal: string, more: TaskQuota): Promise<TaskQuota> {
     const most = this.#quota;

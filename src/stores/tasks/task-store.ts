@@ -15,7 +15,15 @@ import { PushConfigs } from "./push-configs.js";
 import type { TaskQuota } from "./quota.js";
 import { listTasks } from "./task-list.js";
 import { endTask, insertTask, rowOf, type TaskRow } from "./task-queries.js";
-import { columnsOf, isRunning, isWaiting, taskOf, usesIn, usesText } from "./task-row.js";
+import {
+  columnsOf,
+  isRunning,
+  isWaiting,
+  type TaskColumns,
+  taskOf,
+  usesIn,
+  usesText,
+} from "./task-row.js";
 import { Tasks } from "./tasks.js";
 
 export type { Earlier, TaskMessage } from "./messages.js";
@@ -67,11 +75,8 @@ export class TaskStore implements SdkTaskStore {
   readonly pushConfigs: PushConfigs;
   readonly #tasks: Tasks;
   readonly #lease: Lease;
-  /** The uses that a request's own task was begun with: nothing else is written to it while it runs. */
-  readonly #begun = new WeakMap<
-    ServerCallContext,
-    { readonly id: string; readonly uses: string }
-  >();
+  /** How a request's own task was begun: nothing else is written to it while it runs. */
+  readonly #begun = new WeakMap<ServerCallContext, Begun>();
 
   /** @internal Use {@link openTaskStore}. */
   constructor(tasks: Tasks, lease: Lease) {
@@ -92,12 +97,14 @@ export class TaskStore implements SdkTaskStore {
    */
   async begin(task: Task, message: TaskMessage, context: ServerCallContext): Promise<Beginning> {
     const viewer = viewerOf(context);
+    const fields = columnsOf(task);
     return this.#tasks.write(async (db) => {
       const earlier = await keepMessage(db, message, task.id, this.#tasks);
       if (earlier !== undefined) return { begun: false, ...earlier };
-      const state = await this.#put(db, task, viewer, { may: isWaiting });
+      const state = await this.#put(db, task, viewer, { may: isWaiting, fields });
       if (state === undefined) {
-        this.#begun.set(context, { id: task.id, uses: usesText(viewer.uses) });
+        const uses = usesText(viewer.uses);
+        this.#begun.set(context, { id: task.id, uses, bytes: fields.bytes });
       }
       if (state === undefined || isWaiting(state)) return { begun: true };
       throw new UnsupportedOperationError(
@@ -229,12 +236,11 @@ export class TaskStore implements SdkTaskStore {
     db: Kysely<StoreTables>,
     task: Task,
     viewer: Viewer,
-    { may = () => true, isEnd = false }: Putting = {},
+    { may = () => true, isEnd = false, fields = columnsOf(task) }: Putting = {},
   ): Promise<number | undefined> {
     if (task.id === "") throw new TypeError("a task must have an id");
     const { clock, quota } = this.#tasks;
     const principal = JSON.stringify(viewer.access.principal);
-    const fields = columnsOf(task);
     const instance = isRunning(fields.state) ? this.#lease.id : null;
     for (;;) {
       const known = await rowOf(db, task.id);
@@ -252,16 +258,19 @@ export class TaskStore implements SdkTaskStore {
         throw new TaskNotFoundError(`Task not found: ${task.id}`);
       }
       if (!may(known.state)) return known.state;
-      if (!isRunning(known.state) && !isEnd) {
-        await quota.assertRoom(db, principal, { tasks: 0, bytes: columns.bytes - known.bytes });
-      }
+      const growth = columns.bytes - known.bytes;
+      const free = isRunning(known.state) || isEnd;
+      if (!free) await quota.assertRoom(db, principal, { tasks: 0, bytes: growth });
       const { numUpdatedRows: written } = await db
         .updateTable("task")
         .set(columns)
         .where("seq", "=", known.seq)
         .where("state", "=", known.state)
         .executeTakeFirst();
-      if (written > 0n) return known.state;
+      if (written > 0n) {
+        if (free) quota.spent(principal, growth);
+        return known.state;
+      }
       // Another instance has been faster: PostgreSQL lets both read what was there before.
     }
   }
@@ -284,7 +293,10 @@ export class TaskStore implements SdkTaskStore {
     if (isRunning(fields.state)) return false;
     const uses = usesText([...usesIn(begun), ...viewer.uses]);
     const [id, by] = [JSON.stringify(task.id), this.#lease.id];
-    return endTask(db, { ...fields, id, by, uses, saved: this.#tasks.clock() });
+    const ended = { ...fields, id, by, uses, saved: this.#tasks.clock() };
+    if (!(await endTask(db, ended))) return false;
+    this.#tasks.quota.spent(JSON.stringify(viewer.access.principal), fields.bytes - begun.bytes);
+    return true;
   }
 
   /** Whether the party that made a task presents what covers it, now that the task has ended. */
@@ -300,12 +312,21 @@ export class TaskStore implements SdkTaskStore {
   }
 }
 
+/** A task as its request has begun it. */
+interface Begun {
+  readonly id: string;
+  readonly uses: string;
+  readonly bytes: number;
+}
+
 /** How a task is written. */
 interface Putting {
   /** In which states a task that is there may be written; in any unless given. */
   readonly may?: (state: number) => boolean;
   /** Whether it is what the task has come to. */
   readonly isEnd?: boolean;
+  /** What its row says of the task, where that is known. */
+  readonly fields?: TaskColumns;
 }
 
 /** A task that waits, and the party that made it. */

@@ -4,7 +4,16 @@ import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent } from "../../support/a2a-agent.js";
-import { callOf, clientOf, failureOf, quietConsole, request, taskIn } from "./callers.js";
+import {
+  callOf,
+  clientOf,
+  failureOf,
+  messageOf,
+  quietConsole,
+  request,
+  taskIn,
+} from "./callers.js";
+import { agentFor, KNOWN } from "./set-up.js";
 
 interface Received {
   readonly path: string;
@@ -89,6 +98,30 @@ test("nowhere but to origins that the operator has named", async () => {
     expect(String(await failureOf(send(config(url))))).toContain("push notifications go only to");
   }
   expect(got).toEqual([]);
+});
+
+test("an origin that the operator has withdrawn gets nothing of a task that was to be sent there", async () => {
+  const [kept, withdrawn] = [await receiver(), await receiver()];
+  const approval = { "payments:send": {} };
+  const before = await agentFor({ approval, pushOrigins: [kept.origin, withdrawn.origin] });
+  const asking = messageOf([
+    { data: { method: "a2a/capabilities/request", params: { grants: ["payments:send"] } } },
+  ]);
+  const alice = await clientOf(before, "JSON-RPC", "alice");
+  const { id } = taskIn(await alice.sendMessage(asking, KNOWN));
+  for (const { origin } of [withdrawn, kept]) {
+    await alice.createTaskPushNotificationConfig(config(origin, { id: origin, taskId: id }));
+  }
+  await before.stop();
+
+  const agent = await startAgent({ approval, again: before.home, pushOrigins: [kept.origin] });
+  onTestFinished(() => agent.stop());
+  const { digest = "" } = (await agent.approvals.get(id)) ?? {};
+  await agent.approvals.decide(id, { principal: "alice" }, { answer: "approve", digest });
+  await expect.poll(() => kept.got.length, { timeout: 20_000 }).toBe(1);
+  expect(kept.got[0]?.body).toContain("TASK_STATE_COMPLETED");
+  expect(withdrawn.got).toEqual([]);
+  expect(agent.logged()).toContain("is not one of the origins in push.origins");
 });
 
 test("a redirect is not followed, and the log has no credentials", async () => {

@@ -60,6 +60,13 @@ test("each request is logged, with its caller and its refusal, and nothing that 
   expect(agent.logged()).not.toContain("271828");
 });
 
+test("an agent behind a proxy names it, by an address or a range", async () => {
+  const agent = await agentFor({ trustedProxies: ["loopback", "10.0.0.0/8"] });
+  const { holder } = await held(agent);
+  const task = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));
+  expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+});
+
 test("what there is not", async () => {
   const agent = await agentFor();
   const { url, restUrl, rpcUrl } = agent.server;
@@ -195,6 +202,8 @@ test("options that are missing or unknown are named before anything is served", 
   const whole = { agent, authenticator, tasks, log, card };
   for (const [options, message] of [
     [{ ...whole, timeOut: 1 }, 'options.timeOut: unknown member; did you mean "timeout"?'],
+    [{ ...whole, trustedProxy: [] }, 'did you mean "trustedProxies"?'],
+    [{ ...whole, trustedProxies: ["proxy.example"] }, "options.trustedProxies: invalid IP address"],
     [{ ...whole, log: undefined }, "options.log: is missing"],
     [{ ...whole, card: { title: "A" } }, "options.card.name: must be a text"],
   ] as const) {

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
 import { ERROR_CODES, ERROR_DOMAIN } from "../../../src/protocols/a2a/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
@@ -97,4 +97,23 @@ test("nothing runs that is refused for it, whichever way it is sent", async () =
     expect(said).toContain("task_quota_exceeded");
   }
   expect(agent.ran.length).toBe(before);
+});
+
+test("what tasks come to counts at once: the next one begins only while there is room", async () => {
+  const outcome = "x".repeat(200_000);
+  const answering = await startAgent({
+    keeping: { quota: { bytes: 2 ** 20 } },
+    runTask: async () => ({ message: outcome }),
+  });
+  onTestFinished(() => answering.remove());
+  const alice = await clientOf(answering, "JSON-RPC", "alice");
+  const { token } = await request(alice, { grants: ["work:do"] });
+  let ended = 0;
+  for (; ended < 12; ended++) {
+    const asked = messageOf({ text: "what is there?" });
+    const answer = await rpc(answering, "alice", "SendMessage", asked, PRESENTING(token));
+    if (isOverQuota(answer)) break;
+    expect(textAt(answer.body, "result", "task", "status", "state")).toBe("TASK_STATE_COMPLETED");
+  }
+  expect(ended).toBe(Math.ceil(2 ** 20 / outcome.length));
 });

@@ -44,6 +44,15 @@ test("an IPv6 network of 64 bits counts as one address", async () => {
   });
 });
 
+test("an IPv4 address counts as itself, however a proxy writes it into an IPv6 one", async () => {
+  await withConsole({ trustedProxies: ["loopback"] }, async (console) => {
+    const same = ["::ffff:c000:201", "::FFFF:192.0.2.1", "0:0:0:0:0:ffff:c000:0201", "192.0.2.1"];
+    const apart = ["::ffff:c000:202", "::ffff:c000:203", "::ffff:a00:1", "::ffff:0:0"];
+    const answers = await statuses(console, "/signed-out", [...same, ...apart]);
+    expect(answers).toEqual([200, 200, 200, 429, 200, 200, 200, 200]);
+  });
+});
+
 test("without trusted proxies, forwarded addresses are ignored", async () => {
   for (const options of [{}, { trustedProxies: ["192.0.2.0/24"] }]) {
     await withConsole(options, async (console) => {

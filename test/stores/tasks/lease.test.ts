@@ -1,6 +1,9 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { TaskState } from "@a2a-js/sdk";
-import { expect, test } from "vitest";
-import { onBothDatabases } from "../../support/databases.js";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openStores } from "../../../src/stores/database.js";
+import { openTaskStore } from "../../../src/stores/tasks/task-store.js";
+import { onBothDatabases, postgresIsMissing, postgresPlace } from "../../support/databases.js";
 import { as, newStore, opened, status, task } from "./support.js";
 
 const alice = as("alice");
@@ -55,6 +58,38 @@ onBothDatabases((place) => {
     await expect.poll(state).toBe(TaskState.TASK_STATE_FAILED);
   });
 
+  test("an instance that renews its lease after another saw it over keeps its tasks", async () => {
+    const where = await place();
+    let now = 1_000_000;
+    const clock = () => now;
+    const late = await opened(where, { clock, lease: 15_000_000 });
+    await late.store.save(task("running"), alice);
+    now += 15_000_001;
+    const database = await openStores(where, "refuse", { reserve: 0 });
+    onTestFinished(() => database.close());
+    const read = database.read.bind(database);
+    const seen: unknown[] = [];
+    vi.spyOn(database, "read").mockImplementationOnce(async (action) => {
+      const found = await read(action);
+      seen.push(found);
+      await late.database.write((db) =>
+        db
+          .updateTable("instance")
+          .set({ until: now + 15_000_000 })
+          .execute(),
+      );
+      return found;
+    });
+    const other = await openTaskStore(database, { clock });
+    onTestFinished(() => other.close());
+    expect(seen).toEqual([[{ id: expect.any(String) }]]);
+    const done = task("running", { status: status(TaskState.TASK_STATE_COMPLETED, 1) });
+    expect(await late.store.end(done, alice)).toBe(true);
+    expect(await other.load("running", alice)).toEqual(done);
+    const left = await read((db) => db.selectFrom("instance").selectAll().execute());
+    expect(left.length).toBe(2);
+  });
+
   test("an instance that closes fails what it still runs, and gives its lease up", async () => {
     const where = await place();
     const first = await opened(where);
@@ -104,3 +139,27 @@ onBothDatabases((place) => {
     expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 });
+
+test.skipIf(postgresIsMissing)(
+  "an instance waits for the renewal of a lease that is being written, on PostgreSQL",
+  async () => {
+    const where = await postgresPlace();
+    let now = 1_000_000;
+    const clock = () => now;
+    const late = await opened(where, { clock, lease: 15_000_000 });
+    await late.store.save(task("running"), alice);
+    now += 15_000_001;
+    let renewal: Promise<void> = Promise.resolve();
+    await new Promise<void>((written) => {
+      renewal = late.database.write(async (db) => {
+        const until = now + 15_000_000;
+        await db.updateTable("instance").set({ until }).execute();
+        written();
+        await pause(500);
+      });
+    });
+    const other = await newStore(where, { clock });
+    await renewal;
+    expect((await other.load("running", alice))?.status?.state).toBe(TaskState.TASK_STATE_WORKING);
+  },
+);
