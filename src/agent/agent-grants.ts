@@ -9,7 +9,7 @@ import type { InvocationOutcome } from "./outcomes.js";
 import { known } from "./pending.js";
 import { MAX_PRESENTED } from "./presented.js";
 import type { AgentDenial } from "./refusal.js";
-import { principalOfAgent } from "./registry/granting.js";
+import { permittedOf, principalOfAgent } from "./registry/granting.js";
 import type { AgentGrant, AgentRecord } from "./registry/records.js";
 import type { CapabilityTerm } from "./registry/terms.js";
 
@@ -61,19 +61,42 @@ function termOf(
   return same && grants.get(grant)?.operations.includes(operation) === true ? term : undefined;
 }
 
+/** Records the capability of a grant, the first time. */
+export type KeepGrant = (
+  caller: Caller,
+  kept: IssuedCapability,
+  grant: AgentGrant,
+) => Promise<void>;
+
 /**
  * A token of a grant, made anew: the same capability id, the issuer's hop, a hop for each party that demanded
  * something; for a location's service alone where there is one.
  *
- * @param keep - Records the capability, the first time.
- * @returns `undefined` unless grant, agent and host are active and the capability is kept.
+ * @returns `undefined` unless grant, agent and host are active, the capability is kept, and the policy permits
+ *   it now.
  * @throws StorageError if it cannot be recorded.
  */
 export async function grantToken(
   id: string,
   context: AgentContext,
-  keep: (caller: Caller, kept: IssuedCapability, grant: AgentGrant) => Promise<void>,
+  keep: KeepGrant,
 ): Promise<GrantToken | undefined> {
+  const live = await liveGrant(id, context);
+  if (live === undefined) return undefined;
+  const { caller, term } = live;
+  const permitted = await permittedOf(caller.principal, caller.invoker, [term], context);
+  return permitted.has(term.name) ? makeToken(live, context, keep) : undefined;
+}
+
+/** A grant that is active, as its agent and host are. */
+interface LiveGrant {
+  readonly grant: AgentGrant;
+  readonly agent: AgentRecord;
+  readonly caller: Caller;
+  readonly term: CapabilityTerm;
+}
+
+async function liveGrant(id: string, context: AgentContext): Promise<LiveGrant | undefined> {
   const registry = known(context.registry);
   const grant = await registry.grant(id);
   const agent = grant === undefined ? undefined : await registry.agent(grant.agent);
@@ -81,7 +104,14 @@ export async function grantToken(
   const caller = await callerOf(agent, context);
   const term = termOf(grant, context);
   if (caller === undefined || term === undefined) return undefined;
+  return { grant, agent, caller, term };
+}
 
+async function makeToken(
+  { grant, agent, caller, term }: LiveGrant,
+  context: AgentContext,
+  keep: KeepGrant,
+): Promise<GrantToken | undefined> {
   const { issuer, grants, lifetime } = context;
   const now = context.clock();
   const ends = [grant.expires, agent.expires].filter((end) => end !== undefined);
@@ -124,7 +154,7 @@ export async function grantToken(
 
 /** What an execution is made of: the methods of the agent. */
 interface Execution {
-  readonly token: (grant: AgentGrant) => Promise<GrantToken | undefined>;
+  readonly keep: KeepGrant;
   readonly refused: (caller: Presenter, denial: AgentDenial) => void;
   readonly invoke: (caller: Caller, invocation: SkillInvocation) => Promise<InvocationOutcome>;
 }
@@ -133,7 +163,7 @@ interface Execution {
 export async function executeGrant(
   { agent: { id }, capability, arguments: given, presented }: GrantExecution,
   context: AgentContext,
-  { token, refused, invoke }: Execution,
+  { keep, refused, invoke }: Execution,
 ): Promise<InvocationOutcome> {
   const registry = known(context.registry);
   const refuse = (denial: AgentDenial, caller: Presenter = { invoker: id }): InvocationOutcome => {
@@ -152,7 +182,9 @@ export async function executeGrant(
   else {
     for (const grant of await registry.grantsOf(id)) {
       if (grant.capability !== capability || tokens.length === MAX_PRESENTED) continue;
-      const made = await token(grant);
+      const live = await liveGrant(grant.id, context);
+      // The policy is asked by the call itself, which says what it refuses.
+      const made = live === undefined ? undefined : await makeToken(live, context, keep);
       if (made !== undefined) tokens.push({ token: made.token, grant: grant.id });
     }
   }

@@ -1,4 +1,4 @@
-import type { AuthenticToken } from "../capability/authenticate.js";
+import type { AuthenticToken } from "../capability/authentic-token.js";
 import { meant } from "../caveats/known-members.js";
 import { ambientDenial } from "./admission.js";
 import type { AgentContext } from "./agent-options.js";

@@ -3,7 +3,13 @@ import type { VerifiedCapability } from "../capability/authorize.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Issuer } from "../issuer/issuer.js";
 import { type Admission, admit } from "./admission.js";
-import { executeGrant, type GrantExecution, type GrantToken, grantToken } from "./agent-grants.js";
+import {
+  executeGrant,
+  type GrantExecution,
+  type GrantToken,
+  grantToken,
+  type KeepGrant,
+} from "./agent-grants.js";
 import type { AgentContext } from "./agent-options.js";
 import { ownInvocation, skillArguments } from "./arguments.js";
 import type { Caller, Presenter } from "./caller.js";
@@ -56,6 +62,9 @@ export class IssuingAgent {
   readonly #recorder: Recorder;
   /** Leaves that are neither used nor given up, with the seconds that each took to decide. */
   readonly #leaves = new WeakMap<Clearance<Operation>, number>();
+  readonly #keepGrant: KeepGrant = async (caller, kept, { purpose, grant }) => {
+    await this.#recorder.issued(caller, [{ id: kept.id, grant }], [kept], purpose, 0);
+  };
 
   /** @internal */
   constructor(context: AgentContext) {
@@ -101,14 +110,12 @@ export class IssuingAgent {
    * A token of a registry's grant, made anew: the same capability, with a hop for each party that demanded
    * something; for the service alone where the capability has a location.
    *
-   * @returns `undefined` unless grant, agent and host are active and the capability is kept.
+   * @returns `undefined` unless grant, agent and host are active, the capability is kept, and the policy
+   *   permits it now.
    * @throws StorageError if it cannot be recorded.
    */
   grantToken(grant: Pick<AgentGrant, "id">): Promise<GrantToken | undefined> {
-    return grantToken(grant.id, this.#context, async (caller, kept, { purpose, ...of }) => {
-      const granted = { id: kept.id, grant: of.grant };
-      await this.#recorder.issued(caller, [granted], [kept], purpose, 0);
-    });
+    return grantToken(grant.id, this.#context, this.#keepGrant);
   }
 
   /**
@@ -118,7 +125,7 @@ export class IssuingAgent {
    */
   executeGrant(asked: GrantExecution): Promise<InvocationOutcome> {
     return executeGrant(asked, this.#context, {
-      token: (grant) => this.grantToken(grant),
+      keep: this.#keepGrant,
       refused: (caller, denial) => this.#recorder.refused("invocation", caller, [denial]),
       invoke: (caller, invocation) => this.invoke(caller, invocation, asked.signal),
     });

@@ -1,4 +1,5 @@
-import type { Authentication, AuthenticToken } from "../capability/authenticate.js";
+import type { AuthenticToken } from "../capability/authentic-token.js";
+import type { Authentication } from "../capability/authenticate.js";
 import type { RefusedCapability, VerifiedCapability } from "../capability/authorize.js";
 import type { Issuer } from "../issuer/issuer.js";
 import type { Presenter } from "./caller.js";

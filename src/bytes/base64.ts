@@ -1,4 +1,5 @@
 import { TokenError } from "./token-error.js";
+import { asciiText } from "./utf8.js";
 
 const URL_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const INVALID = 0xff;
@@ -19,24 +20,66 @@ const URL_VALUES: Uint8Array = /* @__PURE__ */ Uint8Array.from({ length: 128 }, 
   return value < 0 ? NO_VALUE : value;
 });
 
-// Two characters for every twelve bits.
-const PAIRS: readonly string[] = /* @__PURE__ */ Array.from(
-  { length: 4096 },
-  (_, bits) => URL_ALPHABET.charAt(bits >> 6) + URL_ALPHABET.charAt(bits & 63),
+const URL_CODES: Uint8Array = /* @__PURE__ */ Uint8Array.from(URL_ALPHABET, (letter) =>
+  letter.charCodeAt(0),
 );
 
 /** Unpadded base64url (RFC 4648, section 5). */
 export function encodeBase64url(bytes: Uint8Array): string {
-  let text = "";
-  for (let i = 0; i < bytes.length; i += 3) {
-    const a = bytes[i] ?? 0;
-    const b = bytes[i + 1];
-    const c = bytes[i + 2];
-    text += PAIRS[(a << 4) | ((b ?? 0) >> 4)] ?? "";
-    if (c !== undefined) text += PAIRS[(((b ?? 0) & 15) << 8) | c] ?? "";
-    else if (b !== undefined) text += URL_ALPHABET.charAt((b & 15) << 2);
+  const text = new Uint8Array(Math.ceil((bytes.length * 4) / 3));
+  writeBase64url(bytes, bytes.length, text, 0);
+  return asciiText(text);
+}
+
+/** Writes the base64url of the first `length` bytes to `text` from `at`, as ASCII. */
+export function writeBase64url(
+  bytes: Uint8Array,
+  length: number,
+  text: Uint8Array,
+  at: number,
+): void {
+  let to = at;
+  const code = (value: number): void => {
+    text[to++] = URL_CODES[value & 63] as number;
+  };
+  let i = 0;
+  for (; i + 3 <= length; i += 3) {
+    const group =
+      ((bytes[i] as number) << 16) | ((bytes[i + 1] as number) << 8) | (bytes[i + 2] as number);
+    code(group >> 18);
+    code(group >> 12);
+    code(group >> 6);
+    code(group);
   }
-  return text;
+  if (i === length) return;
+  const first = bytes[i] as number;
+  const second = i + 1 < length ? (bytes[i + 1] as number) : 0;
+  code(first >> 2);
+  code((first << 4) | (second >> 4));
+  if (i + 1 < length) code(second << 2);
+}
+
+/**
+ * Decodes base64url without padding, and nothing else, to the start of `bytes`.
+ *
+ * @returns How many bytes; -1 if the text is anything else, {@link readBase64} says what, or they do not fit.
+ */
+export function decodeBase64urlInto(text: string, bytes: Uint8Array): number {
+  const { length } = text;
+  const rest = length & 3;
+  const size = (length * 3) >> 2;
+  if (rest === 1 || size > bytes.length) return -1;
+  const at = wholeGroups(text, length, bytes);
+  if (at !== length - rest) return -1;
+  if (rest === 0) return size;
+  const a = urlValue(text, at);
+  const b = urlValue(text, at + 1);
+  const c = rest === 3 ? urlValue(text, at + 2) : 0;
+  const past = rest === 3 ? c & 3 : b & 15;
+  if (past !== 0) return -1;
+  bytes[size - rest + 1] = (a << 2) | (b >> 4);
+  if (rest === 3) bytes[size - 1] = (b << 4) | (c >> 2);
+  return size;
 }
 
 /** What {@link readBase64} found: the whole bytes, and the fault at the end of the text, if any. */

@@ -1,6 +1,7 @@
 // src/bytes: bytes and text, and nothing of what they mean: base64, UTF-8, canonical JSON, a cursor over
 // binary data, random bytes, and the one error of everything that reads a token. Imports no other room.
 
+import { isPlainJson } from "./plain-json.js";
 import { encodeUtf8, isWellFormed } from "./utf8.js";
 
 /** A JSON value as `JSON.parse` returns it. */
@@ -58,11 +59,17 @@ export function canonicalJson(value: Json): string {
 }
 
 /**
- * Whether `text` is the canonical form of the value that `JSON.parse` has made of it.
+ * The value of a text in canonical form (RFC 8785); `undefined` for another text.
  *
- * @throws TypeError as {@link canonicalJson}.
+ * @param bytes - The text in UTF-8.
+ * @throws SyntaxError for what is not JSON, and TypeError as {@link canonicalJson}.
  */
-export function isCanonicalJson(value: Json, text: string): boolean {
+export function readCanonicalJson(text: string, bytes: Uint8Array): Json | undefined {
+  const value: Json = JSON.parse(text);
+  return isPlainJson(bytes, 0, bytes.length) || isCanonical(value, text) ? value : undefined;
+}
+
+function isCanonical(value: Json, text: string): boolean {
   // What the runtime writes is canonical if names are in order; it escapes half of a surrogate pair.
   if (JSON.stringify(value) === text && namesAscend(value) && !text.includes("\\ud")) return true;
   return canonicalJson(value) === text;

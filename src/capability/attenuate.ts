@@ -1,4 +1,5 @@
 import { encodeBase64url } from "../bytes/base64.js";
+import { randomBytes } from "../bytes/random.js";
 import { TokenError } from "../bytes/token-error.js";
 import { intersectHop, overreaches } from "../caveats/attenuation.js";
 import { withoutDurations } from "../caveats/durations.js";
@@ -9,15 +10,18 @@ import { meetOf } from "../caveats/meet.js";
 import { canonicalHop } from "../caveats/write-hop.js";
 import { addFirstPartyCaveat } from "../macaroon/chain.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
+import { WORDS } from "../macaroon/sha256.js";
 import { macaroonToText } from "../macaroon/write.js";
-import { revocationIdOf } from "../revocation/id.js";
+import { revocationIdOf, revocationIdOfWords } from "../revocation/id.js";
 import { decodeIdentifier } from "./identifier.js";
 import { CAPABILITY_LIMITS, type CapabilityLimits } from "./limits.js";
 import {
   assertHopFits,
   hopsOf,
+  ifCompact,
   overCapabilityLimits,
   type ReadLink,
+  readLink,
   readLinks,
   readToken,
 } from "./token.js";
@@ -57,13 +61,18 @@ export interface Overreaching {
 
 const OPTIONS = ["nonce", "intersect", "now"];
 const NONCE_BYTES = 12;
+// Drawn for many nonces at once: asking the runtime for each takes longer than the HMAC of a hop.
+let drawn: Uint8Array = new Uint8Array();
 
 /**
  * A nonce for a hop: it makes the hop distinct from others that say the same. {@link attenuate} adds one
  * by itself.
  */
 export function createNonce(): string {
-  return encodeBase64url(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
+  if (drawn.length === 0) drawn = randomBytes(64 * NONCE_BYTES);
+  const nonce = drawn.subarray(0, NONCE_BYTES);
+  drawn = drawn.subarray(NONCE_BYTES);
+  return encodeBase64url(nonce);
 }
 
 /**
@@ -102,6 +111,19 @@ export function attenuate(
   hop: HopInit,
   options: AttenuateOptions = {},
 ): Attenuation {
+  const compact = ifCompact(token, CAPABILITY_LIMITS, (parent) => {
+    decodeIdentifier(parent.part(0));
+    const links: ReadLink[] = [];
+    for (let at = 1; at <= parent.caveats; at++) links.push(readLink(parent.part(at)));
+    const narrowed = narrowedHop(links, hop, options, (caveat) =>
+      parent.assertRoom(caveat.length, CAPABILITY_LIMITS),
+    );
+    if (!narrowed.ok) return narrowed;
+    const child = parent.append(token, narrowed.bytes);
+    const revocationId = revocationIdOfWords(parent.tags, WORDS * parent.caveats);
+    return { ok: true, token: child, hop: narrowed.hop, revocationId } as const;
+  });
+  if (compact !== undefined) return compact;
   const parent = readSingle(token);
   const narrowed = narrow(parent, readLinks(parent), hop, options);
   if (!narrowed.ok) return narrowed;
@@ -125,37 +147,63 @@ export function narrow(
   options: AttenuateOptions,
   limits: CapabilityLimits = CAPABILITY_LIMITS,
 ): { readonly ok: true; readonly child: Macaroon; readonly hop: Hop } | Overreaching {
+  let child = parent;
+  const narrowed = narrowedHop(
+    links,
+    hop,
+    options,
+    (caveat) => {
+      child = addFirstPartyCaveat(parent, caveat);
+      const over = overCapabilityLimits([child], limits);
+      if (over !== undefined) throw over;
+    },
+    limits,
+  );
+  return narrowed.ok ? { ok: true, child, hop: narrowed.hop } : narrowed;
+}
+
+/**
+ * The hop to append, or what it names in excess.
+ *
+ * @param accept - Throws for a caveat that would exceed a limit of the token.
+ */
+function narrowedHop(
+  links: readonly ReadLink[],
+  hop: HopInit,
+  options: AttenuateOptions,
+  accept: (caveat: Uint8Array) => void,
+  limits: CapabilityLimits = CAPABILITY_LIMITS,
+): { readonly ok: true; readonly hop: Hop; readonly bytes: Uint8Array } | Overreaching {
   const { nonce = true, intersect = false, now = Date.now() } = options;
   assertMembers(options, OPTIONS, "options");
   for (const [name, value] of Object.entries({ nonce, intersect })) {
     if (typeof value !== "boolean") throw new TypeError(`options.${name} must be a boolean`);
   }
   if (!Number.isFinite(now)) throw new TypeError("options.now must be milliseconds since 1970");
-  const unreadable: Overreach[] = [];
-  for (const [at, link] of links.entries()) {
-    if (link.kind === "third-party" || link.reading.ok) continue;
-    for (const { message } of link.reading.problems) {
-      unreadable.push({
-        rule: "caveats",
-        value: at + 1,
-        allowed: null,
-        message: `hop ${at + 1} cannot be read, so every check would refuse this token: ${message}`,
-      });
-    }
-  }
+  const unreadable = unreadableLinks(links);
   if (unreadable.length > 0) return { ok: false, overreaches: unreadable };
 
   const authority = meetOf([hopsOf(links)]);
   const init = withNonce(withoutDurations(hop, now, authority), nonce);
   // The limits first: comparing much with much is work.
-  const wanted = canonicalHop(init, (bytes) => assertHopFits(bytes, limits)).hop;
-  const appended = canonicalHop(intersect ? intersectHop(authority, wanted) : wanted);
-  const child = addFirstPartyCaveat(parent, appended.bytes);
-  const over = overCapabilityLimits([child], limits);
-  if (over !== undefined) throw over;
+  const wanted = canonicalHop(init, (bytes) => assertHopFits(bytes, limits));
+  const appended = intersect ? canonicalHop(intersectHop(authority, wanted.hop)) : wanted;
+  if (intersect) assertHopFits(appended.bytes, limits);
+  accept(appended.bytes);
   const found = overreaches(authority, appended.hop);
-  if (found.length > 0) return { ok: false, overreaches: found };
-  return { ok: true, child, hop: appended.hop };
+  return found.length > 0 ? { ok: false, overreaches: found } : { ok: true, ...appended };
+}
+
+function unreadableLinks(links: readonly ReadLink[]): Overreach[] {
+  return links.flatMap((link, at) => {
+    if (link.kind !== "unreadable") return [];
+    return link.problems.map(({ message }) => ({
+      rule: "caveats",
+      value: at + 1,
+      allowed: null,
+      message: `hop ${at + 1} cannot be read, so every check would refuse this token: ${message}`,
+    }));
+  });
 }
 
 function withNonce(init: HopInit, wanted: boolean): HopInit {

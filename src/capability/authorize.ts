@@ -2,8 +2,6 @@
 // attenuate.ts, inspect.ts, diff.ts. A checker's side: authenticate.ts (bytes) and this file (the whole).
 // An issuer's side: mint.ts. Synchronous, no I/O.
 
-import type { Authority } from "../caveats/authority.js";
-import type { Hop } from "../caveats/hop.js";
 import { NONE } from "../caveats/hop-rule.js";
 import { type CheckedInvocation, checkInvocation, type Invocation } from "../caveats/invocation.js";
 import { judgeHop } from "../caveats/judge.js";
@@ -11,22 +9,23 @@ import { assertMembers } from "../caveats/known-members.js";
 import { meetOf } from "../caveats/meet.js";
 import { suggestions } from "../caveats/nearest.js";
 import { shown } from "../caveats/scalar.js";
-import { parseTime } from "../caveats/time.js";
 import type { RevocationEntry } from "../revocation/entry.js";
-import type { RevocationQuery, RevocationSource } from "../revocation/source.js";
+import type { RevocationSource } from "../revocation/source.js";
+import { type AuthenticToken, capabilityOfToken, revocationQueryFor } from "./authentic-token.js";
 import {
   type Authentication,
   type AuthenticationContext,
-  type AuthenticChain,
-  type AuthenticToken,
   authenticate,
   authenticateAgain,
-  deepFrozen,
 } from "./authenticate.js";
 import type { Denial, DenialCode } from "./denial.js";
+import { deepFrozen } from "./frozen.js";
 import { type GrantOperations, grantDenials, grantsInForce } from "./grants.js";
-import { readServiceKeyId, revocableKeyIds } from "./key-id.js";
-import { hopsOf, type ReadLink } from "./token.js";
+import { readServiceKeyId } from "./key-id.js";
+import { type AuthenticChain, hopsOf } from "./token.js";
+import type { VerifiedCapability } from "./verified-capability.js";
+
+export type { VerifiedCapability, VerifiedHop } from "./verified-capability.js";
 
 /** What a check rests on. */
 export interface CheckContext extends AuthenticationContext {
@@ -37,36 +36,6 @@ export interface CheckContext extends AuthenticationContext {
   readonly grants?: GrantOperations | undefined;
   /** The name this service goes by in `audience`, where an invocation names none. */
   readonly audience?: string | undefined;
-}
-
-/** One verified link of an allowed capability. */
-export interface VerifiedHop {
-  /** 1 for the issuer's hop. */
-  readonly number: number;
-  /** What it says; absent for a third-party caveat, whose discharge was verified. */
-  readonly hop?: Hop;
-  readonly revocationId: string;
-}
-
-declare const verified: unique symbol;
-
-/** A capability that has just passed every check, for the invocation it was checked with. */
-export interface VerifiedCapability {
-  readonly [verified]: true;
-  readonly id: string;
-  readonly grant: string;
-  readonly issuer: string;
-  readonly keyId: string;
-  /** The one service it was made for, if it was made under that service's key. */
-  readonly service?: string;
-  readonly principal?: string;
-  readonly issued: string;
-  readonly expires: string;
-  readonly hops: readonly VerifiedHop[];
-  /** What all hops, discharges' included, leave. */
-  readonly authority: Authority;
-  /** Of the identifier, then of each link: revoking any of them revokes this token. */
-  readonly revocationIds: readonly string[];
 }
 
 /** Whose capability was refused, known once every signature has held. */
@@ -142,9 +111,11 @@ function judge(
   const refused = rules(token, asked);
   const [first, ...more] = revoked.length === 0 ? refused : [...revoked, ...refused];
   if (first === undefined) {
-    return { allowed: true, capability: onceOf(token, capabilities, verifiedCapability) };
+    return { allowed: true, capability: capabilityOfToken(token) };
   }
-  return { allowed: false, denials: [first, ...more], capability: refusedCapability(token) };
+  // A denial shows what its hop asks for, which a later check relies on.
+  const capability = refusedCapability(deepFrozen(token));
+  return { allowed: false, denials: [first, ...more], capability };
 }
 
 /** The rules that look at what is being called; the others look only at who, where and when. */
@@ -196,38 +167,6 @@ function revocationDenials(
   return denials;
 }
 
-// What each call with one authentic token would otherwise work out anew.
-const queries = /* @__PURE__ */ new WeakMap<AuthenticToken, RevocationQuery>();
-const capabilities = /* @__PURE__ */ new WeakMap<AuthenticToken, VerifiedCapability>();
-
-/** What `make` gives of a token the first time: nothing can change a token then, nor what was made of it. */
-function onceOf<T extends object>(
-  token: AuthenticToken,
-  known: WeakMap<AuthenticToken, T>,
-  make: (token: AuthenticToken) => T,
-): T {
-  const found = known.get(token);
-  if (found !== undefined) return found;
-  const made = make(deepFrozen(token));
-  known.set(token, made);
-  return made;
-}
-
-/** What to ask a revocation list about a token. */
-export function revocationQueryFor(token: AuthenticToken): RevocationQuery {
-  return onceOf(token, queries, queryOf);
-}
-
-function queryOf({ identifier, chains }: AuthenticToken): RevocationQuery {
-  return deepFrozen({
-    links: [...new Set(chains.flatMap((chain) => chain.revocationIds))],
-    capability: identifier.id,
-    keys: revocableKeyIds(identifier.kid),
-    issued: parseTime(identifier.issued) ?? Number.NEGATIVE_INFINITY,
-    ...(identifier.principal === undefined ? {} : { principal: identifier.principal }),
-  });
-}
-
 function revokedDenial(entry: RevocationEntry, chains: readonly AuthenticChain[]): Denial {
   const { kind, id } = entry;
   const code = "revoked";
@@ -251,9 +190,12 @@ function revokedDenial(entry: RevocationEntry, chains: readonly AuthenticChain[]
  * A service can make any token under its key, with any hop: that the token is good for this service alone
  * rests on the key's id.
  */
-function serviceDenials({ identifier }: AuthenticToken, { audience }: CheckedInvocation): Denial[] {
+function serviceDenials(
+  { identifier }: AuthenticToken,
+  { audience }: CheckedInvocation,
+): readonly Denial[] {
   const service = readServiceKeyId(identifier.kid)?.service;
-  if (service === undefined || service === audience) return [];
+  if (service === undefined || service === audience) return NONE;
   const denial: Denial = {
     code: "audience_denied",
     hop: 0,
@@ -264,85 +206,34 @@ function serviceDenials({ identifier }: AuthenticToken, { audience }: CheckedInv
   return [audience === undefined ? denial : { ...denial, actual: audience }];
 }
 
-function hopDenials(token: AuthenticToken, asked: CheckedInvocation): Denial[] {
-  const denials: Denial[] = serviceDenials(token, asked);
+function hopDenials(token: AuthenticToken, asked: CheckedInvocation): readonly Denial[] {
+  let denials = serviceDenials(token, asked);
+  let saysWhenItExpires = false;
   const suggest = suggestions();
-  for (const [index, { links }] of token.chains.entries()) {
-    for (const [at, link] of links.entries()) {
+  const { chains } = token;
+  for (let index = 0; index < chains.length; index++) {
+    const links = chains[index]?.links ?? NONE;
+    let further = links.length;
+    for (const link of links) {
+      further--;
       if (link.kind === "third-party") continue;
-      const found = link.reading.ok
-        ? judgeHop(link.reading.hop, asked, links.length - at - 1, suggest)
-        : link.reading.problems;
-      for (const failure of found) {
-        const denial = { ...failure, hop: at + 1 };
-        denials.push(index === 0 ? denial : { ...denial, discharge: index });
-      }
+      if (index === 0 && link.kind === "hop") saysWhenItExpires ||= link.hop.expires !== undefined;
+      const found =
+        link.kind === "hop" ? judgeHop(link.hop, asked, further, suggest) : link.problems;
+      if (found === NONE) continue;
+      const hop = links.length - further;
+      const place = index === 0 ? { hop } : { hop, discharge: index };
+      denials = [...denials, ...found.map((failure) => ({ ...failure, ...place }))];
     }
   }
-  if (!token.chains[0].links.some(saysWhenItExpires)) {
-    const message = "no hop of the token says when it expires";
-    denials.push({ code: "expiry_missing", rule: "expires", message });
-  }
-  return denials;
-}
-
-function saysWhenItExpires(link: ReadLink): boolean {
-  return link.kind === "hop" && link.reading.ok && link.reading.hop.expires !== undefined;
-}
-
-/** The meet of a verified token's hops, its discharges' included. */
-function authorityOf(token: AuthenticToken): Authority {
-  return meetOf(token.chains.map(({ links }) => hopsOf(links)));
+  if (saysWhenItExpires) return denials;
+  const message = "no hop of the token says when it expires";
+  return [...denials, { code: "expiry_missing", rule: "expires", message }];
 }
 
 /** When the token's own chain expires; discharges are left out, since they can be replaced. */
 export function ownExpiry(token: AuthenticToken): string | undefined {
   return meetOf([hopsOf(token.chains[0].links)]).expires;
-}
-
-/** The earliest expiry of all chains, as in their authority. */
-function earliestExpiry(token: AuthenticToken): string | undefined {
-  let earliest: string | undefined;
-  for (const { links } of token.chains) {
-    for (const hop of hopsOf(links)) {
-      const expires = hop?.expires;
-      if (expires === undefined || (earliest !== undefined && earliest <= expires)) continue;
-      earliest = expires;
-    }
-  }
-  return earliest;
-}
-
-function verifiedCapability(token: AuthenticToken): VerifiedCapability {
-  const { identifier, chains } = token;
-  const [own] = chains;
-  let authority: Authority | undefined;
-  const service = readServiceKeyId(identifier.kid)?.service;
-  const capability: Omit<VerifiedCapability, typeof verified> = {
-    id: identifier.id,
-    grant: identifier.grant,
-    issuer: identifier.iss,
-    keyId: identifier.kid,
-    ...(service === undefined ? {} : { service }),
-    ...(identifier.principal === undefined ? {} : { principal: identifier.principal }),
-    issued: identifier.issued,
-    expires: earliestExpiry(token) ?? identifier.issued,
-    hops: Object.freeze(
-      hopsOf(own.links).map((hop, at) => {
-        const revocationId = own.revocationIds[at + 1] ?? "";
-        const verified = { number: at + 1, revocationId };
-        return Object.freeze(hop === undefined ? verified : { ...verified, hop });
-      }),
-    ),
-    // Most callers never look at it, and the meet costs as much as the judgement.
-    get authority() {
-      authority ??= deepFrozen(authorityOf(token));
-      return authority;
-    },
-    revocationIds: own.revocationIds,
-  };
-  // The members are frozen already, or when they are made.
-  return Object.freeze(capability) as VerifiedCapability;
 }
 
 function refusedCapability(token: AuthenticToken): RefusedCapability {

@@ -97,12 +97,14 @@ export function diff(parent: string, child: string): TokenDiff {
 /** Added links that are no hops, and what they mean for the child. */
 function otherLinks(macaroon: Macaroon, shared: number): AuthorityChange[] {
   return readLinks(macaroon).flatMap((link, at): AuthorityChange[] => {
-    if (at < shared || (link.kind === "hop" && link.reading.ok)) return [];
+    if (at < shared || link.kind === "hop") return [];
     const message =
       link.kind === "third-party"
         ? `link ${at + 1}: a discharge from a third party is needed now`
         : `link ${at + 1} cannot be read, so every check refuses the child`;
-    return [{ rule: `link ${at + 1}`, after: link.kind, message }];
+    return [
+      { rule: `link ${at + 1}`, after: link.kind === "unreadable" ? "hop" : link.kind, message },
+    ];
   });
 }
 

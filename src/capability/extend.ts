@@ -7,7 +7,8 @@ import {
   type Overreaching,
   written,
 } from "./attenuate.js";
-import { type AuthenticToken, extend, keyOfKept } from "./authenticate.js";
+import { type AuthenticToken, macaroonOfToken } from "./authentic-token.js";
+import { extend } from "./authenticate.js";
 import type { CapabilityLimits } from "./limits.js";
 
 /** An authentic token narrowed by the party that checks it, or every reason why it was not. */
@@ -27,10 +28,10 @@ export function attenuateAuthentic(
   options: AttenuateOptions,
   limits: CapabilityLimits,
 ): Extension {
-  keyOfKept(token);
+  const macaroon = macaroonOfToken(token);
   const [own, ...discharges] = token.chains;
   if (discharges.length > 0) throw hasDischarges();
-  const narrowed = narrow(token.macaroon, own.links, hop, options, limits);
+  const narrowed = narrow(macaroon, own.links, hop, options, limits);
   if (!narrowed.ok) return narrowed;
   const { child, hop: appended } = narrowed;
   return { ok: true, ...written(child), hop: appended, authentic: extend(token, child) };

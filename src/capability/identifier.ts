@@ -1,9 +1,9 @@
 import {
   canonicalBytes,
-  isCanonicalJson,
   isJsonObject,
   type Json,
   quotedName,
+  readCanonicalJson,
 } from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
@@ -53,15 +53,13 @@ export function decodeIdentifier(bytes: Uint8Array): Identifier {
   if (text === undefined || !text.startsWith("{")) {
     throw malformed("this macaroon is not a capability: its identifier is not a JSON object");
   }
-  let value: Json;
-  let canonical: boolean;
+  let value: Json | undefined;
   try {
-    value = JSON.parse(text);
-    canonical = isCanonicalJson(value, text);
+    value = readCanonicalJson(text, bytes);
   } catch {
     throw malformed("the identifier is not JSON that has a canonical form");
   }
-  if (!canonical) throw malformed("the identifier is not in canonical form (RFC 8785)");
+  if (value === undefined) throw malformed("the identifier is not in canonical form (RFC 8785)");
   const problem = problemOf(value);
   if (problem !== undefined) throw malformed(problem);
   // Every member has just been checked.

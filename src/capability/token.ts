@@ -1,13 +1,16 @@
 import { outlineBytes } from "../bytes/json.js";
+import { isPlainJson } from "../bytes/plain-json.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import type { Hop } from "../caveats/hop.js";
-import { type HopReading, readHop } from "../caveats/read-hop.js";
+import type { HopProblem } from "../caveats/hop-rule.js";
+import { readHop } from "../caveats/read-hop.js";
+import { CompactMacaroon } from "../macaroon/compact.js";
 import { caveatTooLarge } from "../macaroon/limits.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { type MacaroonText, readWithin } from "../macaroon/read.js";
 import { overLimits } from "../macaroon/verify.js";
-import { type CapabilityLimits, MAX_HOP_DEPTH } from "./limits.js";
+import { CAPABILITY_LIMITS, type CapabilityLimits, MAX_HOP_DEPTH } from "./limits.js";
 
 const OPENING_BRACE = 0x7b;
 
@@ -22,6 +25,40 @@ export function readToken(text: string, limits: CapabilityLimits): MacaroonText 
   const over = overHopLimits(token.macaroons, limits);
   if (over !== undefined) throw over;
   return token;
+}
+
+let spare: CompactMacaroon | undefined;
+
+/**
+ * Gives `use` a token that has the compact form and is within every limit; {@link readToken} reads all forms, and
+ * says what is wrong.
+ *
+ * @returns What `use` returned; `undefined` for any other text.
+ */
+export function ifCompact<T>(
+  text: string,
+  limits: CapabilityLimits,
+  use: (macaroon: CompactMacaroon) => T,
+): T | undefined {
+  // What `use` calls, such as a caller's own source of keys, may read a token itself.
+  const macaroon = spare ?? new CompactMacaroon(CAPABILITY_LIMITS);
+  spare = undefined;
+  try {
+    return readCompact(macaroon, text, limits) ? use(macaroon) : undefined;
+  } finally {
+    spare = macaroon;
+  }
+}
+
+function readCompact(macaroon: CompactMacaroon, text: string, limits: CapabilityLimits): boolean {
+  if (typeof text !== "string" || !macaroon.read(text, limits)) return false;
+  const bounds = { depth: MAX_HOP_DEPTH, members: limits.setMembers };
+  for (let at = 1; at <= macaroon.caveats; at++) {
+    const [start, end] = [macaroon.start(at), macaroon.end(at)];
+    if (isPlainJson(macaroon.bytes, start, end, bounds)) continue;
+    if (overHopShape(macaroon.part(at), "", limits) !== undefined) return false;
+  }
+  return true;
 }
 
 /** The first limit that `macaroons`, presented together, exceed. */
@@ -75,23 +112,33 @@ export function assertHopFits(caveat: Uint8Array, limits: CapabilityLimits): voi
 
 /** One link of a chain: a caveat, read as a hop if it is one. */
 export type ReadLink =
-  | { readonly kind: "hop"; readonly reading: HopReading }
+  | { readonly kind: "hop"; readonly hop: Hop }
+  | { readonly kind: "unreadable"; readonly problems: readonly HopProblem[] }
   | { readonly kind: "third-party" };
 
-/** Reads the caveats of a macaroon after the first `from`, in order. */
-export function readLinks(macaroon: Macaroon, from = 0): ReadLink[] {
-  return partsOf(macaroon)
-    .caveats.slice(from)
-    .map((caveat) =>
-      caveat.kind === "third-party"
-        ? { kind: "third-party" }
-        : { kind: "hop", reading: readHop(caveat.identifier) },
-    );
+/** One macaroon of a token whose signatures have all been verified. */
+export interface AuthenticChain {
+  readonly links: readonly ReadLink[];
+  /** The revocation id of the identifier, then of each link. */
+  readonly revocationIds: readonly string[];
+}
+
+/** Reads the caveats of a macaroon, in order. */
+export function readLinks(macaroon: Macaroon): ReadLink[] {
+  return partsOf(macaroon).caveats.map(({ kind, identifier }) =>
+    kind === "third-party" ? { kind } : readLink(identifier),
+  );
+}
+
+/** Reads a first-party caveat. */
+export function readLink(caveat: Uint8Array): ReadLink {
+  const reading = readHop(caveat);
+  return reading.ok
+    ? { kind: "hop", hop: reading.hop }
+    : { kind: "unreadable", problems: reading.problems };
 }
 
 /** The hop that each link is; `undefined` for one that is no hop, or cannot be read. */
 export function hopsOf(links: readonly ReadLink[]): (Hop | undefined)[] {
-  return links.map((link) =>
-    link.kind === "hop" && link.reading.ok ? link.reading.hop : undefined,
-  );
+  return links.map((link) => (link.kind === "hop" ? link.hop : undefined));
 }

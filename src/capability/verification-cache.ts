@@ -1,10 +1,11 @@
 import { equalBytes } from "@noble/ciphers/utils.js";
+import { canonicalBytes } from "../bytes/json.js";
 import { parseTime } from "../caveats/time.js";
-import type { MacaroonParts } from "../macaroon/macaroon.js";
+import type { CompactMacaroon } from "../macaroon/compact.js";
 import type { RootKey } from "../macaroon/root-key.js";
-import type { Identifier } from "./identifier.js";
+import { type AuthenticToken, keyOfToken } from "./authentic-token.js";
 import type { KeyedDigest } from "./keyed-digest.js";
-import { hopsOf, type ReadLink } from "./token.js";
+import { earliestExpiry } from "./verified-capability.js";
 
 /** How much a verification cache keeps. */
 export interface CacheBounds {
@@ -25,31 +26,20 @@ export const CACHE_BOUNDS: Bounds = /* @__PURE__ */ Object.freeze({
   bytes: 16 * 1024 * 1024,
 });
 
-/** A chain of links whose tags were verified under a root key. Nothing in it may change while it is kept. */
-export interface VerifiedLinks<T> {
-  readonly key: RootKey;
-  readonly identifier: Identifier;
-  /** The identifier and caveats as they were received; links of a prefix are its first ones. */
-  readonly parts: MacaroonParts;
-  readonly links: readonly ReadLink[];
-  /** Of the identifier, then of each link. */
-  readonly revocationIds: readonly string[];
-  /** After the last link. Its reader can append links, so it is shown to no caller. */
-  readonly tag: Uint8Array;
-  /** The whole token; absent for a prefix, whose signature no text has shown. */
-  readonly token?: T;
-}
-
 /** Where root keys are looked up by id. */
 export interface KeySource {
   find(kid: string): RootKey | undefined;
 }
 
-interface Entry<T> {
-  readonly verified: VerifiedLinks<T>;
+/** A place that is kept, between the one that was used just before it and the one just after. */
+interface Entry {
+  readonly place: string;
+  readonly token: AuthenticToken;
   /** Milliseconds since 1970. */
   readonly expires: number;
   readonly bytes: number;
+  older: Entry | undefined;
+  newer: Entry | undefined;
 }
 
 // An estimate of what parsed tokens take, generous for short ones: a fixed part, one for each link, one for each byte of the macaroon.
@@ -62,13 +52,15 @@ const BYTES_PER_BYTE = 4;
  * decision. The least recently used entry leaves first. An entry is never answered once its expiry has come, or
  * its key is gone or has another secret.
  */
-export class VerificationCache<T> {
-  /** Least recently used first. */
-  readonly #entries = new Map<string, Entry<T>>();
+export class VerificationCache {
+  /** By a digest of the identifier and the links. */
+  readonly #entries = new Map<string, Entry>();
   readonly #bounds: Bounds;
   readonly #clock: () => number;
   readonly #digest: KeyedDigest;
   #followed: KeySource | undefined;
+  #oldest: Entry | undefined;
+  #newest: Entry | undefined;
   #bytes = 0;
 
   /** @param clock - Milliseconds since 1970. */
@@ -89,50 +81,51 @@ export class VerificationCache<T> {
     return this.#bytes;
   }
 
-  /** Where a text is looked up; `undefined` for one that is not kept. */
-  ofText(text: string): string | undefined {
-    return this.#digest.text(text);
-  }
-
-  /** Where the first `caveats` links of a chain are looked up; `undefined` if one is not first-party. */
-  ofLinks(parts: MacaroonParts, caveats: number): string | undefined {
-    return this.#digest.chain(parts, caveats);
+  /** Where the first `caveats` links of a chain are looked up; `undefined` for more than is kept. */
+  place(macaroon: CompactMacaroon, caveats: number): string | undefined {
+    return this.#digest.of(macaroon.bytes, macaroon.endOf(caveats));
   }
 
   /**
-   * What is kept at a place. Finding it does not count as use, since the token that asks may be forged.
+   * The token that is kept at a place: it has the links that the place is of, or one more. Finding it does not
+   * count as use, since the token that asks may be forged.
    *
    * @param keys - The present keys.
    */
-  find(place: string, keys: KeySource): VerifiedLinks<T> | undefined {
+  find(place: string, keys: KeySource): AuthenticToken | undefined {
     const entry = this.#entries.get(place);
     if (entry === undefined) return undefined;
-    const { verified, expires } = entry;
-    const key = keys.find(verified.identifier.kid);
-    if (this.#clock() < expires && key !== undefined && isSame(key, verified)) return verified;
-    this.#forget(place);
+    if (this.#clock() < entry.expires && isPresent(entry.token, keys)) return entry.token;
+    this.#forget(entry);
     return undefined;
   }
 
   /** Counts as use: the token that asked is authentic. */
   used(place: string): void {
     const entry = this.#entries.get(place);
-    if (entry === undefined) return;
-    this.#entries.delete(place);
-    this.#entries.set(place, entry);
+    if (entry === undefined || entry === this.#newest) return;
+    this.#unlink(entry);
+    this.#append(entry);
   }
 
-  /** Keeps what has just been verified, unless it has expired or is larger than the bound. */
-  keep(place: string, verified: VerifiedLinks<T>): void {
-    const entry = { verified, expires: expiryOf(verified), bytes: sizeOf(verified) };
-    const hasExpired = this.#clock() >= entry.expires;
-    this.#forget(place);
-    if (entry.bytes > this.#bounds.bytes || hasExpired) return;
+  /**
+   * Keeps what has just been verified, unless it has expired or is larger than the bound.
+   *
+   * @param size - Bytes of the macaroon.
+   */
+  keep(place: string, token: AuthenticToken, size: number): void {
+    const expires = expiryOf(token);
+    const bytes = ENTRY_BYTES + LINK_BYTES * token.chains[0].links.length + BYTES_PER_BYTE * size;
+    if (bytes > this.#bounds.bytes || this.#clock() >= expires) return;
+    const before = this.#entries.get(place);
+    if (before !== undefined) this.#forget(before);
+    const entry: Entry = { place, token, expires, bytes, older: undefined, newer: undefined };
     this.#entries.set(place, entry);
-    this.#bytes += entry.bytes;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#bounds.entries && this.#bytes <= this.#bounds.bytes) return;
-      this.#forget(oldest);
+    this.#bytes += bytes;
+    this.#append(entry);
+    while (this.#entries.size > this.#bounds.entries || this.#bytes > this.#bounds.bytes) {
+      if (this.#oldest === undefined) return;
+      this.#forget(this.#oldest);
     }
   }
 
@@ -140,45 +133,47 @@ export class VerificationCache<T> {
   follow(keys: KeySource): void {
     if (this.#followed === keys) return;
     this.#followed = keys;
-    const lives = new Map<RootKey, boolean>();
-    for (const [place, { verified }] of this.#entries) {
-      let live = lives.get(verified.key);
-      if (live === undefined) {
-        const key = keys.find(verified.identifier.kid);
-        live = key !== undefined && isSame(key, verified);
-        lives.set(verified.key, live);
-      }
-      if (!live) this.#forget(place);
+    for (const entry of this.#entries.values()) {
+      if (!isPresent(entry.token, keys)) this.#forget(entry);
     }
   }
 
-  #forget(place: string): void {
-    const entry = this.#entries.get(place);
-    if (entry === undefined) return;
-    this.#entries.delete(place);
+  #forget(entry: Entry): void {
+    // Looking a key up may have forgotten it already.
+    if (this.#entries.get(entry.place) !== entry) return;
+    this.#entries.delete(entry.place);
     this.#bytes -= entry.bytes;
+    this.#unlink(entry);
+  }
+
+  #unlink(entry: Entry): void {
+    const { older, newer } = entry;
+    if (older === undefined) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
+  }
+
+  #append(entry: Entry): void {
+    entry.older = this.#newest;
+    entry.newer = undefined;
+    if (this.#newest === undefined) this.#oldest = entry;
+    else this.#newest.newer = entry;
+    this.#newest = entry;
   }
 }
 
-/** A key file that was read again gives other objects for the same secrets. */
-function isSame<T>(key: RootKey, { key: known, parts }: VerifiedLinks<T>): boolean {
-  return key === known || equalBytes(key.tag(parts.identifier), known.tag(parts.identifier));
+/** Whether the key of a token is still there. A key file that was read again gives other objects for the same secrets. */
+function isPresent(token: AuthenticToken, keys: KeySource): boolean {
+  const known = keyOfToken(token);
+  const key = keys.find(token.identifier.kid);
+  if (key === undefined || key === known) return key !== undefined;
+  const identifier = canonicalBytes({ ...token.identifier });
+  return equalBytes(key.tag(identifier), known.tag(identifier));
 }
 
-function expiryOf<T>({ links }: VerifiedLinks<T>): number {
-  let earliest: string | undefined;
-  for (const hop of hopsOf(links)) {
-    // Times of the one form sort as texts.
-    const expires = hop?.expires;
-    if (expires !== undefined && (earliest === undefined || expires < earliest)) earliest = expires;
-  }
-  return earliest === undefined
-    ? Number.POSITIVE_INFINITY
-    : (parseTime(earliest) ?? Number.NEGATIVE_INFINITY);
-}
-
-function sizeOf<T>({ parts, links }: VerifiedLinks<T>): number {
-  let bytes = parts.identifier.length + (parts.location?.length ?? 0);
-  for (const { identifier } of parts.caveats) bytes += identifier.length;
-  return ENTRY_BYTES + LINK_BYTES * links.length + BYTES_PER_BYTE * bytes;
+function expiryOf({ chains }: AuthenticToken): number {
+  const earliest = earliestExpiry(chains);
+  if (earliest === undefined) return Number.POSITIVE_INFINITY;
+  return parseTime(earliest) ?? Number.NEGATIVE_INFINITY;
 }

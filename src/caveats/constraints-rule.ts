@@ -6,6 +6,9 @@ import type { Hop } from "./hop.js";
 import {
   type HopProblem,
   type HopRule,
+  MAX_REPORTED,
+  NONE,
+  type RuleFailure,
   type Suggest,
   unknownName,
   wrongValue,
@@ -27,23 +30,31 @@ export const CONSTRAINTS: HopRule<Constraints> = {
       "a limit on an argument, such as 'amount<=1000', 'amount>=1', 'currency in USD,EUR', " +
       "to=acc_456 or 'to not in acc_1,acc_2'; repeat for more",
   },
-  *problems(value, suggest) {
-    if (!isJsonObject(value) || Object.keys(value).length === 0) {
-      yield wrongValue("constraints", "an object with at least one argument", value);
-      return;
+  problems(value, suggest) {
+    const limits = isJsonObject(value) ? Object.entries(value) : [];
+    if (limits.length === 0)
+      return [wrongValue("constraints", "an object with at least one argument", value)];
+    const found: HopProblem[] = [];
+    for (const [argument, limit] of limits) {
+      addProblems(found, argument, limit, suggest);
+      if (found.length >= MAX_REPORTED) return found;
     }
-    for (const [argument, limit] of Object.entries(value))
-      yield* limitProblems(argument, limit, suggest);
+    return found.length === 0 ? NONE : found;
   },
   canonical(value) {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     const limits = Object.entries(value);
     return Object.fromEntries(limits.map(([name, limit]) => [name, canonicalLimit(limit)]));
   },
-  *failures(limits, asked, _furtherLinks, suggest) {
+  failures(limits, asked, _furtherLinks, suggest) {
+    let found: RuleFailure[] | undefined;
     for (const [argument, limit] of Object.entries(limits)) {
-      yield* judgeArgument(constraintRule(argument), argument, limit, asked.arguments, suggest);
+      const more = judgeArgument(constraintRule, argument, limit, asked.arguments, suggest);
+      if (more === NONE) continue;
+      found ??= [];
+      found.push(...more);
     }
+    return found ?? NONE;
   },
   meet({ constraints = {} }, limits) {
     const merged = new Map(Object.entries(constraints));
@@ -88,23 +99,24 @@ function domainNamed(
   return Object.hasOwn(domains, argument) ? domains[argument] : undefined;
 }
 
-function* limitProblems(argument: string, limit: Json, suggest: Suggest): Iterable<HopProblem> {
-  const rule = constraintRule(argument);
+function addProblems(found: HopProblem[], argument: string, limit: Json, suggest: Suggest): void {
   if (isScalar(limit)) return;
   if (!isJsonObject(limit) || Object.keys(limit).length === 0) {
-    yield wrongValue(rule, "a value, or an object with at least one operator", limit);
+    const expected = "a value, or an object with at least one operator";
+    found.push(wrongValue(constraintRule(argument), expected, limit));
     return;
   }
   for (const [operator, operand] of Object.entries(limit)) {
-    const name = `${rule}.${operator}`;
+    const name = (): string => `${constraintRule(argument)}.${operator}`;
     if (!OPERATORS.includes(operator)) {
-      yield unknownName(operator, name, OPERATORS, "unknown operator", suggest);
+      found.push(unknownName(operator, name(), OPERATORS, "unknown operator", suggest));
     } else if (operator === "min" || operator === "max") {
-      if (typeof operand !== "number") yield wrongValue(name, "a number", operand);
+      if (typeof operand !== "number") found.push(wrongValue(name(), "a number", operand));
     } else if (!isScalarList(operand)) {
       const expected = "a non-empty array of values, strictly ascending by their canonical text";
-      yield wrongValue(name, expected, operand);
+      found.push(wrongValue(name(), expected, operand));
     }
+    if (found.length >= MAX_REPORTED) return;
   }
 }
 

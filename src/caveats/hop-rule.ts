@@ -82,7 +82,7 @@ export interface HopRule<Value> {
   /** Absent for a key that the command sets by itself. */
   readonly flag?: Flag;
   /** What is wrong with a value as it stands in a caveat. */
-  problems(value: Json, suggest: Suggest): Iterable<HopProblem>;
+  problems(value: Json, suggest: Suggest): readonly HopProblem[];
   /** A program's value in the form that a caveat has. What cannot be one is left for `problems`. */
   canonical(value: unknown): unknown;
   /**
@@ -108,6 +108,9 @@ export interface HopRule<Value> {
   /** The key's part of an authority; absent if no hop limits it. */
   left(authority: Authority): KeyWords | undefined;
 }
+
+/** How many problems of a hop are reported: its author chooses how much is wrong with it. */
+export const MAX_REPORTED = 16;
 
 /** What a rule returns where nothing is wrong: the same each time, since that is what nearly every check finds. */
 export const NONE: readonly never[] = /* @__PURE__ */ Object.freeze([]);

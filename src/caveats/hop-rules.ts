@@ -9,7 +9,8 @@ import { EXPIRES, NOT_BEFORE } from "./time-rule.js";
 /** The name of one key that a hop may have. */
 export type HopKey = keyof Hop;
 
-type HopValue<Key extends HopKey> = Required<Hop>[Key];
+/** The value of a key. */
+export type HopValue<Key extends HopKey> = Required<Hop>[Key];
 
 /**
  * The one table of hop keys, in the order in which a checker reports them. It is exhaustive over the

@@ -23,15 +23,18 @@ export interface Invocation {
 }
 
 /** An invocation whose shape has been checked, with the moment in whole seconds as text. */
-export interface CheckedInvocation extends Omit<Invocation, "time" | "grant"> {
-  /** At least one; absent if the invocation does not say. */
-  readonly grants?: readonly string[];
+export interface CheckedInvocation {
+  /** At least one; `undefined` if the invocation does not say. */
+  readonly grants: readonly string[] | undefined;
+  readonly operation: string;
   /** Each once. */
   readonly resourceHandles: readonly string[];
   readonly arguments: { readonly [name: string]: unknown };
   readonly time: string;
   /** The same moment in milliseconds since 1970. */
   readonly moment: number;
+  readonly invoker: string | undefined;
+  readonly audience: string | undefined;
 }
 
 const KEYS = ["grant", "operation", "resourceHandles", "arguments", "invoker", "audience", "time"];
@@ -45,36 +48,19 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
   if (typeof invocation !== "object" || invocation === null) {
     throw new TypeError("an invocation must be an object");
   }
-  assertMembers(invocation, KEYS, "invocation");
   // Own members only, each read once: nothing that a prototype or a getter says later can count.
-  const grant = own(invocation, "grant");
-  const operation = own(invocation, "operation");
-  const named = own(invocation, "resourceHandles");
-  const handles = named === undefined ? [] : named;
-  const given = own(invocation, "arguments") ?? {};
-  const invoker = own(invocation, "invoker");
-  const audience = own(invocation, "audience");
-  const time = own(invocation, "time");
+  const own = { ...invocation };
+  assertMembers(own, KEYS, "invocation");
+  for (const key of KEYS) {
+    if (!(key in invocation) || Object.hasOwn(own, key)) continue;
+    throw new TypeError(`invocation.${key} must be the invocation's own member`);
+  }
+  const { grant, operation, resourceHandles, arguments: given = {}, invoker, audience, time } = own;
   if (typeof operation !== "string") throw new TypeError("invocation.operation must be a string");
-  if (!Array.isArray(handles)) {
-    throw new TypeError("invocation.resourceHandles must be an array of strings");
-  }
-  const grants = grant === undefined ? undefined : grantsFrom(grant);
-  const distinct: string[] = [];
-  const seen = handles.length > 1 ? new Set<string>() : undefined;
-  for (let i = 0; i < handles.length; i++) {
-    const handle: unknown = handles[i];
-    if (typeof handle !== "string") {
-      throw new TypeError("invocation.resourceHandles must be an array of strings");
-    }
-    if (seen?.has(handle) === true) continue;
-    seen?.add(handle);
-    distinct.push(handle);
-  }
+  const handles = resourceHandles === undefined ? [] : distinctTexts(resourceHandles);
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw new TypeError("invocation.arguments must be an object");
   }
-  const args = withoutPrototype(given);
   if (invoker !== undefined && typeof invoker !== "string") {
     throw new TypeError("invocation.invoker must be a string");
   }
@@ -86,38 +72,36 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
   }
   const moment = time === undefined ? now() : Date.prototype.getTime.call(time);
   return {
-    ...(grants === undefined ? {} : { grants }),
+    grants: grant === undefined ? undefined : grantsFrom(grant),
     operation,
-    resourceHandles: distinct,
-    arguments: args,
+    resourceHandles: handles,
+    // A copy, which is asked for own members only.
+    arguments: { ...given },
     time: formatTime(moment),
     moment,
-    ...(invoker === undefined ? {} : { invoker }),
-    ...(audience === undefined ? {} : { audience }),
+    invoker,
+    audience,
   };
 }
 
+function distinctTexts(given: readonly string[]): readonly string[] {
+  if (!Array.isArray(given)) {
+    throw new TypeError("invocation.resourceHandles must be an array of strings");
+  }
+  // By index: an iterator of the caller's could hide some.
+  const texts: readonly unknown[] = Array.from({ length: given.length }, (_, at) => given[at]);
+  if (!texts.every((text) => typeof text === "string")) {
+    throw new TypeError("invocation.resourceHandles must be an array of strings");
+  }
+  return texts.length < 2 ? texts : [...new Set(texts)];
+}
+
 function grantsFrom(grant: string | readonly string[]): readonly string[] {
+  if (typeof grant === "string") return [grant];
   const given: readonly unknown[] = Array.isArray(grant) ? Array.from(grant) : [grant];
   const grants = given.filter((one) => typeof one === "string");
   if (grants.length !== given.length || grants.length === 0) {
     throw new TypeError("invocation.grant must be a grant, or an array of at least one");
   }
   return [...new Set(grants)];
-}
-
-/**
- * A member of a program's object.
- *
- * @throws TypeError if it is inherited: passed over, an inherited grant could let another be taken, and an inherited
- *   time none.
- */
-function own<Key extends keyof Invocation>(invocation: Invocation, key: Key): Invocation[Key] {
-  if (Object.prototype.propertyIsEnumerable.call(invocation, key)) return invocation[key];
-  if (!(key in invocation)) return undefined as Invocation[Key];
-  throw new TypeError(`invocation.${key} must be the invocation's own member`);
-}
-
-function withoutPrototype<T extends object>(value: T): T {
-  return Object.assign(Object.create(null), value);
 }

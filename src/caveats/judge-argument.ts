@@ -1,20 +1,22 @@
 import type { Json } from "../bytes/json.js";
 import type { Constraint, Operators } from "./hop.js";
-import type { RuleFailure, Suggest } from "./hop-rule.js";
+import { NONE, type RuleFailure, type Suggest } from "./hop-rule.js";
 import { type Scalar, scalarType, shown, shownList } from "./scalar.js";
+
+const OPERATORS = ["in", "max", "min", "not_in"] as const;
 
 /**
  * Judges the arguments of a call by the limit on one of them: every operator that is not met.
  *
- * @param rule - What the limit is called in denials.
+ * @param rule - What the limit on an argument is called in denials.
  */
-export function* judgeArgument(
-  rule: string,
+export function judgeArgument(
+  rule: (argument: string) => string,
   argument: string,
   limit: Constraint,
   given: { readonly [name: string]: unknown },
   suggest: Suggest,
-): Iterable<RuleFailure> {
+): readonly RuleFailure[] {
   const present = Object.hasOwn(given, argument);
   const value = present ? given[argument] : undefined;
   const violated = (name: string, { expected, must, near }: OperatorFailure): RuleFailure => ({
@@ -26,14 +28,18 @@ export function* judgeArgument(
     ...(near === undefined ? {} : { nearest: near }),
   });
   if (limit === null || typeof limit !== "object") {
-    if (present && value === limit) return;
-    yield violated(rule, { expected: limit, must: `must be ${shown(limit)}`, near: limit });
-    return;
+    if (present && value === limit) return NONE;
+    const must = `must be ${shown(limit)}`;
+    return [violated(rule(argument), { expected: limit, must, near: limit })];
   }
-  for (const operator of ["in", "max", "min", "not_in"] as const) {
+  let found: RuleFailure[] | undefined;
+  for (const operator of OPERATORS) {
     const failure = judgeOperator(limit, operator, value, suggest);
-    if (failure !== undefined) yield violated(`${rule}.${operator}`, failure);
+    if (failure === undefined) continue;
+    found ??= [];
+    found.push(violated(`${rule(argument)}.${operator}`, failure));
   }
+  return found ?? NONE;
 }
 
 interface OperatorFailure {

@@ -1,6 +1,6 @@
 import type { Hop } from "./hop.js";
-import { NONE, type RuleFailure, type Suggest } from "./hop-rule.js";
-import { overHop } from "./hop-rules.js";
+import { type HopRule, NONE, type RuleFailure, type Suggest } from "./hop-rule.js";
+import { HOP_KEYS, HOP_RULES, type HopKey, type HopValue } from "./hop-rules.js";
 import type { CheckedInvocation } from "./invocation.js";
 import { suggestions } from "./nearest.js";
 
@@ -17,14 +17,23 @@ export function judgeHop(
   furtherLinks: number,
   suggest: Suggest = suggestions(),
 ): readonly RuleFailure[] {
-  let found: RuleFailure[] | undefined;
-  overHop(hop, (rule, value) => {
-    const failures = rule.failures(value, asked, furtherLinks, suggest);
-    if (failures === NONE) return;
-    for (const failure of failures) {
-      found ??= [];
-      found.push(failure);
-    }
-  });
-  return found ?? NONE;
+  let found: readonly RuleFailure[] = NONE;
+  for (const key of HOP_KEYS) {
+    const failures = failuresOf(hop, key, asked, furtherLinks, suggest);
+    if (failures !== NONE) found = [...found, ...failures];
+  }
+  return found;
+}
+
+function failuresOf<Key extends HopKey>(
+  hop: { readonly [Own in HopKey]?: HopValue<Own> },
+  key: Key,
+  asked: CheckedInvocation,
+  furtherLinks: number,
+  suggest: Suggest,
+): Iterable<RuleFailure> {
+  const value: HopValue<Key> | undefined = hop[key];
+  if (value === undefined) return NONE;
+  const rule: HopRule<HopValue<Key>> = HOP_RULES[key];
+  return rule.failures(value, asked, furtherLinks, suggest);
 }

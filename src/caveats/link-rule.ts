@@ -23,13 +23,14 @@ export const MAX_FURTHER_HOPS: HopRule<number> = {
     const left = most - furtherLinks;
     return { furtherHops: Math.min(left, furtherHops ?? left) };
   },
-  *empty({ furtherHops }) {
-    if (furtherHops !== undefined && furtherHops < 0) yield "maxFurtherHops";
-  },
-  *overreaches(most, { furtherHops }) {
-    if (furtherHops === undefined || furtherHops < 1 || most <= furtherHops - 1) return;
+  empty: ({ furtherHops }) =>
+    furtherHops !== undefined && furtherHops < 0 ? ["maxFurtherHops"] : NONE,
+  overreaches(most, { furtherHops }) {
+    if (furtherHops === undefined || furtherHops < 1 || most <= furtherHops - 1) return NONE;
     const left = furtherHops - 1;
-    yield beyond("maxFurtherHops", most, left, `after this hop at most ${left} may follow`, left);
+    return [
+      beyond("maxFurtherHops", most, left, `after this hop at most ${left} may follow`, left),
+    ];
   },
   intersect: (most, { furtherHops }) =>
     furtherHops !== undefined && furtherHops > 0 ? Math.min(most, furtherHops - 1) : most,

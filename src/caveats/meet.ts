@@ -2,6 +2,8 @@ import type { Authority, Link } from "./authority.js";
 import type { Hop } from "./hop.js";
 import { HOP_RULES, overHop } from "./hop-rules.js";
 
+const RULES = Object.values(HOP_RULES);
+
 /** The meet of all hops of the given chains (a token's own, then its discharges'). */
 export function meetOf(chains: readonly (readonly Link[])[]): Authority {
   let authority: Authority = {};
@@ -25,5 +27,5 @@ export function meet(authority: Authority, hop: Hop, furtherLinks: number): Auth
 
 /** The rules under which nothing at all is left; empty if the authority allows something. */
 export function emptyRules(authority: Authority): string[] {
-  return Object.values(HOP_RULES).flatMap((rule) => [...rule.empty(authority)]);
+  return RULES.flatMap((rule) => [...rule.empty(authority)]);
 }

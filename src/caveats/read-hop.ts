@@ -1,18 +1,25 @@
-import { isCanonicalJson, isJsonObject, type Json } from "../bytes/json.js";
+import { isJsonObject, type Json, readCanonicalJson } from "../bytes/json.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import type { Hop } from "./hop.js";
-import { type HopProblem, malformed, unknownName } from "./hop-rule.js";
-import { HOP_KEYS, HOP_RULES, isHopKey } from "./hop-rules.js";
+import {
+  type HopProblem,
+  type HopRule,
+  MAX_REPORTED,
+  malformed,
+  NONE,
+  unknownName,
+} from "./hop-rule.js";
+import { HOP_KEYS, HOP_RULES } from "./hop-rules.js";
 import { type Suggest, suggestions } from "./nearest.js";
 
 export type HopReading =
   | { readonly ok: true; readonly hop: Hop }
   | { readonly ok: false; readonly problems: readonly HopProblem[] };
 
+const RULES: ReadonlyMap<string, Pick<HopRule<never>, "problems">> = /* @__PURE__ */ new Map(
+  Object.entries(HOP_RULES),
+);
 const RESERVED = ["cnf", "handover"];
-
-// A caveat's author chooses how much is wrong with it, so cap how much of that is reported.
-const MAX_REPORTED = 16;
 
 /**
  * Reads a caveat as a hop. Only the canonical form is accepted, byte for byte, so that no two
@@ -25,30 +32,32 @@ export function readHop(caveat: Uint8Array): HopReading {
       { code: "caveat_unknown", message: "the caveat is not a hop: it is not a JSON object" },
     ]);
   }
-  let value: Json;
+  let value: Json | undefined;
   try {
-    value = JSON.parse(text);
-    if (!isJsonObject(value) || !isCanonicalJson(value, text)) {
-      return refuse([malformed(undefined, "the caveat is not in canonical form (RFC 8785)")]);
-    }
+    value = readCanonicalJson(text, caveat);
   } catch {
     return refuse([malformed(undefined, "the caveat is not JSON that has a canonical form")]);
   }
-  const problems: HopProblem[] = [];
-  const suggest = suggestions();
+  if (value === undefined || !isJsonObject(value)) {
+    return refuse([malformed(undefined, "the caveat is not in canonical form (RFC 8785)")]);
+  }
   const keys = Object.keys(value);
-  if (keys.length === 0) problems.push(malformed(undefined, "the caveat is empty"));
+  if (keys.length === 0) return refuse([malformed(undefined, "the caveat is empty")]);
+  let problems: readonly HopProblem[] = NONE;
+  const suggest = suggestions();
   for (const key of keys) {
-    for (const problem of problemsOf(key, value[key] ?? null, suggest)) {
-      if (problems.push(problem) >= MAX_REPORTED) return refuse(problems);
-    }
+    const found = problemsOf(key, value[key] ?? null, suggest);
+    if (found === NONE) continue;
+    problems = [...problems, ...found].slice(0, MAX_REPORTED);
+    if (problems.length === MAX_REPORTED) break;
   }
   // Every member has just been checked against its type.
-  return problems.length > 0 ? refuse(problems) : { ok: true, hop: value as Hop };
+  return problems === NONE ? { ok: true, hop: value as Hop } : refuse(problems);
 }
 
-function problemsOf(key: string, member: Json, suggest: Suggest): Iterable<HopProblem> {
-  if (isHopKey(key)) return HOP_RULES[key].problems(member, suggest);
+function problemsOf(key: string, member: Json, suggest: Suggest): readonly HopProblem[] {
+  const rule = RULES.get(key);
+  if (rule !== undefined) return rule.problems(member, suggest);
   const what = RESERVED.includes(key) ? "reserved key" : "unknown key";
   return [unknownName(key, key, HOP_KEYS, what, suggest)];
 }

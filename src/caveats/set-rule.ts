@@ -5,6 +5,7 @@ import {
   didYouMean,
   type Flag,
   type HopRule,
+  MAX_REPORTED,
   NONE,
   type RuleCode,
   type RuleFailure,
@@ -15,9 +16,6 @@ import type { CheckedInvocation } from "./invocation.js";
 import { shown, shownList } from "./scalar.js";
 
 type SetKey = "operations" | "resourceHandles" | "audience" | "invokers";
-
-// The caller chooses how many handles it names, so cap how many are reported.
-const MAX_REPORTED = 16;
 
 /** What distinguishes one set from another. */
 export interface SetKind {
@@ -68,24 +66,22 @@ export function setRule(key: SetKey, kind: SetKind): HopRule<readonly string[]> 
     canonical: (value) => (Array.isArray(value) ? sortedSet(value) : value),
     failures(allowed, asked, _furtherLinks, suggest) {
       const named = kind.named(asked);
-      if (named.length > 0 && named.every((one) => allowed.includes(one))) return NONE;
+      if (named.length > 0 && areAll(named, allowed)) return NONE;
       return failuresOf(allowed, named, suggest);
     },
     meet: (authority, value) => ({
       [key]: authority[key]?.filter((item) => value.includes(item)) ?? value,
     }),
-    *empty(authority) {
-      if (authority[key]?.length === 0) yield key;
-    },
-    *overreaches(value, authority, suggest) {
+    empty: (authority) => (authority[key]?.length === 0 ? [key] : NONE),
+    overreaches(value, authority, suggest) {
       const allowed = authority[key];
-      if (allowed === undefined) return;
+      if (allowed === undefined || areAll(value, allowed)) return NONE;
       const list = shownList(allowed);
-      for (const item of value) {
-        if (allowed.includes(item)) continue;
+      const beyondIt = value.filter((item) => !allowed.includes(item)).slice(0, MAX_REPORTED);
+      return beyondIt.map((item) => {
         const near = opaque ? undefined : suggest(item, allowed);
-        yield beyond(key, item, allowed, `still allowed: ${list}${didYouMean(near)}`, near);
-      }
+        return beyond(key, item, allowed, `still allowed: ${list}${didYouMean(near)}`, near);
+      });
     },
     intersect(value, authority) {
       const left = value.filter((item) => authority[key]?.includes(item) ?? true);
@@ -99,7 +95,17 @@ export function setRule(key: SetKey, kind: SetKind): HopRule<readonly string[]> 
   };
 }
 
+function areAll(named: readonly string[], allowed: readonly string[]): boolean {
+  for (const one of named) if (!allowed.includes(one)) return false;
+  return true;
+}
+
 function isSet(value: Json): boolean {
   if (!Array.isArray(value) || value.length === 0) return false;
-  return value.every((item, i) => typeof item === "string" && (i === 0 || value[i - 1] < item));
+  let before: Json | undefined;
+  for (const item of value) {
+    if (typeof item !== "string" || (typeof before === "string" && before >= item)) return false;
+    before = item;
+  }
+  return true;
 }

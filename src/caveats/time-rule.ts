@@ -23,10 +23,10 @@ export const EXPIRES: HopRule<string> = {
   meet: ({ expires }, value) => ({
     expires: expires !== undefined && expires < value ? expires : value,
   }),
-  *overreaches(value, { expires }) {
-    if (expires === undefined || value <= expires) return;
-    yield beyond("expires", value, expires, `it expires at ${expires}`, expires);
-  },
+  overreaches: (value, { expires }) =>
+    expires === undefined || value <= expires
+      ? NONE
+      : [beyond("expires", value, expires, `it expires at ${expires}`, expires)],
   intersect: (value, { expires }) => (expires !== undefined && value > expires ? expires : value),
 };
 
@@ -49,13 +49,12 @@ export const NOT_BEFORE: HopRule<string> = {
   meet: ({ notBefore }, value) => ({
     notBefore: notBefore !== undefined && notBefore > value ? notBefore : value,
   }),
-  *empty({ expires, notBefore }) {
-    if (expires !== undefined && notBefore !== undefined && notBefore >= expires) yield "notBefore";
-  },
-  *overreaches(value, { notBefore }) {
-    if (notBefore === undefined || value >= notBefore) return;
-    yield beyond("notBefore", value, notBefore, `it is not valid before ${notBefore}`, notBefore);
-  },
+  empty: ({ expires, notBefore }) =>
+    expires !== undefined && notBefore !== undefined && notBefore >= expires ? ["notBefore"] : NONE,
+  overreaches: (value, { notBefore }) =>
+    notBefore === undefined || value >= notBefore
+      ? NONE
+      : [beyond("notBefore", value, notBefore, `it is not valid before ${notBefore}`, notBefore)],
   intersect: (value, { notBefore }) =>
     notBefore !== undefined && value < notBefore ? notBefore : value,
 };
@@ -77,7 +76,7 @@ function timeRule(key: TimeKey, roundUp: number): Pick<HopRule<string>, Shared> 
       const moment = value instanceof Date ? value.getTime() : parseMoment(value);
       return moment === undefined ? value : formatTime(moment + roundUp);
     },
-    *empty() {},
+    empty: () => NONE,
     words: (time) => ({ kind: "time", time }),
     left(authority) {
       const time = authority[key];

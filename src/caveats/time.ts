@@ -1,4 +1,4 @@
-const FORM = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
+const FORM = "0000-00-00T00:00:00Z";
 const WITH_FRACTION = /^(.{19})\.(\d{1,9})Z$/;
 const DURATION = /^(\d{1,9})([smhd])$/;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -8,7 +8,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d
  * for any other text, a date that does not exist, or a leap second.
  */
 export function parseTime(text: string): number | undefined {
-  if (typeof text !== "string" || !FORM.test(text)) return undefined;
+  if (typeof text !== "string" || !hasForm(text)) return undefined;
   const year = 100 * twoDigits(text, 0) + twoDigits(text, 2);
   const month = twoDigits(text, 5);
   const day = twoDigits(text, 8);
@@ -18,6 +18,16 @@ export function parseTime(text: string): number | undefined {
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
   if (hour > 23 || minute > 59 || second > 59) return undefined;
   return (((daysBefore(year, month) + day - 1) * 24 + hour) * 60 + minute) * 60_000 + second * 1000;
+}
+
+function hasForm(text: string): boolean {
+  if (text.length !== FORM.length) return false;
+  for (let at = 0; at < FORM.length; at++) {
+    const wanted = FORM.charCodeAt(at);
+    const beyond = text.charCodeAt(at) - wanted;
+    if (wanted === 0x30 ? beyond < 0 || beyond > 9 : beyond !== 0) return false;
+  }
+  return true;
 }
 
 function twoDigits(text: string, at: number): number {

@@ -1,4 +1,5 @@
-import { canonicalBytes, canonicalJson, type Json } from "../bytes/json.js";
+import { canonicalJson, type Json } from "../bytes/json.js";
+import { encodeUtf8 } from "../bytes/utf8.js";
 import type { Hop, HopInit } from "./hop.js";
 import { HOP_KEYS, HOP_RULES, isHopKey } from "./hop-rules.js";
 import { meant } from "./known-members.js";
@@ -51,29 +52,28 @@ function hopBytes(init: HopInit): Uint8Array {
   if (typeof init !== "object" || init === null || Array.isArray(init)) {
     throw new TypeError("a hop must be an object");
   }
-  const members: [string, Json][] = [];
+  const members: string[] = [];
   for (const [key, value] of Object.entries(init)) {
     if (value === undefined) {
       // Left out silently, it would not restrict what its author meant it to.
       throw new TypeError(`"${key}" is undefined; leave it out if it is not to restrict anything`);
     }
     if (!isHopKey(key)) throw unknownKey(key);
-    members.push([key, jsonMember(key, () => HOP_RULES[key].canonical(value))]);
+    members.push(`"${key}":${memberText(key, () => HOP_RULES[key].canonical(value))}`);
   }
   if (members.length === 0) throw new TypeError("a hop must restrict or state something");
-  return canonicalBytes(Object.fromEntries(members));
+  // The quote at the end of a name comes before all letters, so that this is the order of the names.
+  return encodeUtf8(`{${members.sort().join(",")}}`);
 }
 
 function unknownKey(key: string): TypeError {
   return new TypeError(`unknown key ${JSON.stringify(key)}${meant(key, HOP_KEYS)}`);
 }
 
-function jsonMember(key: string, canonical: () => unknown): Json {
+function memberText(key: string, canonical: () => unknown): string {
   try {
-    // Written here, so that what is not JSON is named with its key.
-    const member = canonical() as Json;
-    canonicalJson(member);
-    return member;
+    // Written one by one, so that what is not JSON is named with its key.
+    return canonicalJson(canonical() as Json);
   } catch (error) {
     const why = error instanceof TypeError ? error.message : "it is nested too deep, or in itself";
     throw new TypeError(`"${key}" cannot be written: ${why}`);

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import express, { type ErrorRequestHandler, type RequestHandler } from "express";
 import { isObject } from "../bytes/json.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "./fault.js";
@@ -17,11 +18,13 @@ export const BODY_LIMITS: BodyLimits = { bytes: 256 * 1024, depth: 32 };
  * Reads JSON bodies within limits and without halves of surrogate pairs, or answers with a fault.
  *
  * @param types - Others are left alone.
+ * @param received - Called with the bytes of each body, before they are parsed.
  */
 export function jsonBody(
   types: readonly string[],
   limits: BodyLimits,
   answer: FaultWriter,
+  received: (req: IncomingMessage, bytes: Uint8Array) => void = () => {},
 ): readonly (RequestHandler | ErrorRequestHandler)[] {
   const parse = express.json({
     limit: limits.bytes,
@@ -29,6 +32,7 @@ export function jsonBody(
     inflate: false,
     strict: false,
     type: [...types],
+    verify: (req, _res, bytes) => received(req, bytes),
   });
   const refuse: ErrorRequestHandler = (error: { readonly type?: unknown }, _req, res, _next) => {
     answer(res, bodyFault(error.type, limits));

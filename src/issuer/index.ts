@@ -3,7 +3,8 @@
  *
  * @module proviso/issuer
  */
-export type { Authentication, AuthenticToken } from "../capability/authenticate.js";
+export type { AuthenticToken } from "../capability/authentic-token.js";
+export type { Authentication } from "../capability/authenticate.js";
 export type {
   Decision,
   RefusedCapability,

@@ -89,18 +89,11 @@ function checkedBounds(cache: IssuerOptions["cache"]): CacheBounds | false {
   return { ...cache };
 }
 
-// Base64 takes 4 characters for 3 bytes; a longer text is JSON, or will be refused.
-const CHARACTERS_PER_BYTE = 2;
-
 /** The cache that options ask for. */
-export function verificationCache<T>({
-  cache,
-  clock,
-  limits,
-}: CheckedOptions): VerificationCache<T> | undefined {
+export function verificationCache(options: CheckedOptions): VerificationCache | undefined {
+  const { cache, clock, limits } = options;
   if (cache === false) return undefined;
-  const digest = new KeyedDigest(CHARACTERS_PER_BYTE * limits.bytes);
-  return new VerificationCache(cache ?? {}, clock, digest);
+  return new VerificationCache(cache ?? {}, clock, new KeyedDigest(limits.bytes));
 }
 
 /** A clock that answers something else than a number must not be compared with times. */

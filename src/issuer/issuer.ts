@@ -1,9 +1,9 @@
 import { randomBytes } from "../bytes/random.js";
 import { encodeUtf8 } from "../bytes/utf8.js";
 import type { AttenuateOptions } from "../capability/attenuate.js";
+import type { AuthenticToken } from "../capability/authentic-token.js";
 import {
   type Authentication,
-  type AuthenticToken,
   authenticate,
   authenticateToKeep,
 } from "../capability/authenticate.js";
@@ -57,7 +57,7 @@ export class Issuer {
   constructor(options: IssuerOptions) {
     const checked = checkedOptions(options);
     const { name, keys, revocations, audience, maxLifetime, clock, limits } = checked;
-    const cache = verificationCache<AuthenticToken>(checked);
+    const cache = verificationCache(checked);
     this.name = name;
     this.#keys = keys instanceof Keyring ? () => keys : keys;
     this.maxLifetime = maxLifetime;

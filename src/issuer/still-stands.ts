@@ -1,5 +1,6 @@
-import { type AuthenticToken, authenticateAgain } from "../capability/authenticate.js";
-import { type CheckContext, revocationQueryFor } from "../capability/authorize.js";
+import { type AuthenticToken, revocationQueryFor } from "../capability/authentic-token.js";
+import { authenticateAgain } from "../capability/authenticate.js";
+import type { CheckContext } from "../capability/authorize.js";
 import { hopsOf } from "../capability/token.js";
 import { parseTime } from "../caveats/time.js";
 

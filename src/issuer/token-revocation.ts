@@ -1,10 +1,5 @@
-import type { AuthenticToken } from "../capability/authenticate.js";
-import {
-  authenticated,
-  type CheckContext,
-  ownExpiry,
-  revocationQueryFor,
-} from "../capability/authorize.js";
+import { type AuthenticToken, revocationQueryFor } from "../capability/authentic-token.js";
+import { authenticated, type CheckContext, ownExpiry } from "../capability/authorize.js";
 import type { Denial } from "../capability/denial.js";
 import { MAX_LIFETIME } from "../capability/mint.js";
 import { formatTime } from "../caveats/time.js";

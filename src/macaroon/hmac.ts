@@ -1,4 +1,4 @@
-import { block, bytesOf, compress, finish, START, wordAt } from "./sha256.js";
+import { block, bytesOf, compress, finish, START, WORDS, wordAt } from "./sha256.js";
 
 const BLOCK = 64;
 
@@ -23,22 +23,31 @@ function startWithKey(state: Int32Array, key: Uint8Array, pad: number): void {
   for (; i < key.length; i++) {
     block[i >> 2] = (block[i >> 2] ?? 0) ^ ((key[i] ?? 0) << (24 - 8 * (i & 3)));
   }
-  state.set(START);
+  copyWords(START, state);
   compress(state);
 }
 
-/** Ends an HMAC whose two states have taken the padded key. */
-function tagOf(message: Uint8Array): Uint8Array {
-  finish(inner, message, BLOCK);
-  block.set(inner);
-  block.fill(0, 8, 16);
+function startWithTag(state: Int32Array, tags: Int32Array, at: number, pad: number): void {
+  for (let i = 0; i < WORDS; i++) block[i] = (tags[at + i] as number) ^ pad;
+  block.fill(pad, WORDS, 16);
+  copyWords(START, state);
+  compress(state);
+}
+
+/** Ends an HMAC whose two states have taken the padded key: the tag is in {@link outer}. */
+function close(bytes: Uint8Array, start: number, end: number): void {
+  finish(inner, bytes, BLOCK, start, end);
+  copyWords(inner, block);
   block[8] = 0x80000000;
+  for (let i = 9; i < 15; i++) block[i] = 0;
   block[15] = OUTER_BITS;
   compress(outer);
-  const tag = bytesOf(outer);
   block.fill(0);
   inner.fill(0);
-  return tag;
+}
+
+function copyWords(from: Int32Array, to: Int32Array, at = 0): void {
+  for (let i = 0; i < WORDS; i++) to[at + i] = from[i] as number;
 }
 
 /**
@@ -48,20 +57,35 @@ export function hmac(key: Uint8Array, ...messages: readonly Uint8Array[]): Uint8
   const message = joined(messages);
   startWithKey(inner, key, INNER);
   startWithKey(outer, key, OUTER);
-  return tagOf(message);
+  close(message, 0, message.length);
+  return bytesOf(outer);
+}
+
+/** Writes behind the tag at `at` of `tags` the one after the caveat that stands in `bytes` from `start` to `end`. */
+export function nextTagInto(
+  tags: Int32Array,
+  at: number,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): void {
+  startWithTag(inner, tags, at, INNER);
+  startWithTag(outer, tags, at, OUTER);
+  close(bytes, start, end);
+  copyWords(outer, tags, at + WORDS);
 }
 
 /** SHA-256 of the concatenation of `messages`. */
 export function digest(...messages: readonly Uint8Array[]): Uint8Array {
-  inner.set(START);
+  copyWords(START, inner);
   finish(inner, joined(messages), 0);
   return bytesOf(inner);
 }
 
 /** A key whose two padded blocks are hashed once and kept, which halves the cost of each use. */
 export class HmacKey {
-  readonly #inner: Int32Array = new Int32Array(8);
-  readonly #outer: Int32Array = new Int32Array(8);
+  readonly #inner: Int32Array = new Int32Array(WORDS);
+  readonly #outer: Int32Array = new Int32Array(WORDS);
 
   constructor(key: Uint8Array) {
     startWithKey(this.#inner, key, INNER);
@@ -70,9 +94,20 @@ export class HmacKey {
   }
 
   mac(message: Uint8Array): Uint8Array {
-    inner.set(this.#inner);
-    outer.set(this.#outer);
-    return tagOf(message);
+    this.#mac(message, 0, message.length);
+    return bytesOf(outer);
+  }
+
+  /** The HMAC of the bytes from `start` to `end`, into `tag`. */
+  macInto(tag: Int32Array, bytes: Uint8Array, start: number, end: number): void {
+    this.#mac(bytes, start, end);
+    copyWords(outer, tag);
+  }
+
+  #mac(bytes: Uint8Array, start: number, end: number): void {
+    copyWords(this.#inner, inner);
+    copyWords(this.#outer, outer);
+    close(bytes, start, end);
   }
 }
 

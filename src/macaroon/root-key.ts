@@ -30,6 +30,11 @@ export class RootKey {
   tag(identifier: Uint8Array): Uint8Array {
     return this.#key.mac(identifier);
   }
+
+  /** {@link RootKey.tag} of the identifier that stands in `bytes` from `start` to `end`, into eight words. */
+  tagInto(tag: Int32Array, bytes: Uint8Array, start: number, end: number): void {
+    this.#key.macInto(tag, bytes, start, end);
+  }
 }
 
 /**

@@ -3,7 +3,9 @@
 // compresses the words of keys and tags directly. Tests compare it with the library and the runtime.
 
 const BLOCK = 64;
-const WORDS = 8;
+
+/** Words of a state, and of a tag. */
+export const WORDS = 8;
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 const K: Int32Array = /* @__PURE__ */ Int32Array.from([
@@ -68,38 +70,51 @@ export function compress(state: Int32Array): void {
 }
 
 /**
- * Takes a message's bytes into a state, and ends the hash with its padding.
+ * Takes the bytes from `start` to `end` into a state, and ends the hash with its padding.
  *
  * @param before - Bytes that the state has taken already: whole blocks.
  */
-export function finish(state: Int32Array, message: Uint8Array, before: number): void {
-  const { length } = message;
-  let at = 0;
-  for (; length - at >= BLOCK; at += BLOCK) {
-    for (let i = 0, j = at; i < 16; i++, j += 4) block[i] = wordAt(message, j);
+export function finish(
+  state: Int32Array,
+  bytes: Uint8Array,
+  before: number,
+  start = 0,
+  end: number = bytes.length,
+): void {
+  let at = start;
+  for (; end - at >= BLOCK; at += BLOCK) {
+    for (let i = 0, j = at; i < 16; i++, j += 4) block[i] = wordAt(bytes, j);
     compress(state);
   }
-  block.fill(0, 0, 16);
-  const rest = length - at;
-  for (let i = 0; i < rest; i++) {
-    block[i >> 2] = (block[i >> 2] as number) | ((message[at + i] as number) << (24 - 8 * (i & 3)));
-  }
-  block[rest >> 2] = (block[rest >> 2] as number) | (0x80 << (24 - 8 * (rest & 3)));
-  if (rest >= BLOCK - WORDS) {
+  let i = 0;
+  for (; end - at >= 4; at += 4) block[i++] = wordAt(bytes, at);
+  let last = 0;
+  let shift = 24;
+  for (; at < end; at++, shift -= 8) last |= (bytes[at] as number) << shift;
+  block[i++] = last | (0x80 << shift);
+  if (i > 14) {
+    while (i < 16) block[i++] = 0;
     compress(state);
-    block.fill(0, 0, 16);
+    i = 0;
   }
-  const bits = (before + length) * 8;
+  while (i < 14) block[i++] = 0;
+  const bits = (before + end - start) * 8;
   block[14] = Math.floor(bits / 2 ** 32);
   block[15] = bits;
   compress(state);
 }
 
-/** The bytes of a state. */
-export function bytesOf(state: Int32Array): Uint8Array {
-  const out = new Uint8Array(4 * WORDS);
+/** Words of 32 bits, with a sign. */
+export type Words = ArrayLike<number>;
+
+/** The bytes of eight words from `at`, at the start of `out`. */
+export function bytesOf(
+  words: Words,
+  at = 0,
+  out: Uint8Array = new Uint8Array(4 * WORDS),
+): Uint8Array {
   for (let i = 0; i < WORDS; i++) {
-    const word = state[i] as number;
+    const word = words[at + i] as number;
     out[4 * i] = word >>> 24;
     out[4 * i + 1] = word >>> 16;
     out[4 * i + 2] = word >>> 8;

@@ -124,28 +124,6 @@ export function verifySignatures(
   return { ok: true, chains: all };
 }
 
-/**
- * Verifies the links of a macaroon without third-party caveats from a tag that is known already.
- *
- * @param from - How many caveats `tag` comes after.
- * @returns The tags after the caveats that follow, secret as those of a {@link VerifiedChain};
- *   `undefined` if the signature does not match.
- */
-export function verifyFrom(
-  macaroon: Macaroon,
-  tag: Uint8Array,
-  from: number,
-): readonly Uint8Array[] | undefined {
-  const { caveats, signature } = partsOf(macaroon);
-  const tags: Uint8Array[] = [];
-  let last = tag;
-  for (const caveat of caveats.slice(from)) {
-    last = nextTag(last, caveat);
-    tags.push(last);
-  }
-  return equalBytes(last, signature) ? tags : undefined;
-}
-
 function advance(parts: MacaroonParts, first: Uint8Array): VerifiedChain {
   const tags = [first];
   let tag = first;

@@ -34,17 +34,18 @@ export class RevocationTable {
   /** Every entry that concerns the token. */
   find({ links, capability, keys, principal, issued }: RevocationQuery): RevocationEntry[] {
     const found: RevocationEntry[] = [];
-    const look = (kind: RevocationKind, id: string): void => {
-      const record = this.#kinds[kind].get(id);
-      if (record === undefined) return;
-      if (record.before !== undefined && issued >= record.before * 1000) return;
-      found.push(entryOf({ kind, id, record }));
-    };
-    for (const link of links) look("link", link);
-    look("capability", capability);
-    for (const key of keys) look("key", key);
-    if (principal !== undefined) look("principal", principal);
+    for (const link of links) this.#find("link", link, issued, found);
+    this.#find("capability", capability, issued, found);
+    for (const key of keys) this.#find("key", key, issued, found);
+    if (principal !== undefined) this.#find("principal", principal, issued, found);
     return found;
+  }
+
+  #find(kind: RevocationKind, id: string, issued: number, found: RevocationEntry[]): void {
+    const record = this.#kinds[kind].get(id);
+    if (record === undefined) return;
+    if (record.before !== undefined && issued >= record.before * 1000) return;
+    found.push(entryOf({ kind, id, record }));
   }
 
   /**

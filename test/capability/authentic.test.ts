@@ -1,5 +1,7 @@
+import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import type { AuthenticToken } from "../../src/capability/authenticate.js";
+import { attenuate } from "../../src/capability/attenuate.js";
+import type { AuthenticToken } from "../../src/capability/authentic-token.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
 import { createKeyring, importKeyring, type Keyring } from "../../src/issuer/keyring.js";
@@ -79,6 +81,7 @@ describe("an authentic token", () => {
 
   test("cannot be made up", () => {
     const { issuer, authentic: known } = world();
+    // @ts-expect-error: it has the members, and was not made by authenticating
     const forged: AuthenticToken = { ...known };
     for (const use of [
       () => issuer.authorize(forged, READ),
@@ -94,21 +97,26 @@ describe("an authentic token", () => {
 
   test("shows nothing of its signature", () => {
     const { authentic: known } = world();
-    expect(Object.keys(known.macaroon)).toEqual([]);
-    const { macaroon } = JSON.parse(JSON.stringify(known));
-    expect(macaroon).toBe("[macaroon, signature withheld]");
+    expect(Object.keys(known)).toEqual(["identifier", "chains"]);
+    expect(Reflect.ownKeys(known)).toEqual(["identifier", "chains"]);
+    expect(inspect(known, { depth: 9, showHidden: true })).not.toContain("origin");
   });
 });
 
 describe("extending an authentic token", () => {
   test("gives the child that its text authenticates to", () => {
-    const { issuer, authentic: known } = world();
+    const { issuer, token, authentic: known } = world();
     const child = issuer.extend(known, { operations: ["read"] });
     if (!child.ok) throw new Error("it was not extended");
     const again = authentic(issuer, child.token);
     expect(child.authentic.identifier).toEqual(again.identifier);
     expect(child.authentic.chains).toEqual(again.chains);
     expect(child.revocationId).toBe(again.chains[0].revocationIds.at(-1));
+    // The parent's bytes are written from what was read of them.
+    const attenuated = attenuate(token, { operations: ["read"] }, { nonce: false });
+    if (!attenuated.ok) throw new Error("it was not attenuated");
+    const twin = issuer.extend(known, { operations: ["read"] }, { nonce: false });
+    expect(twin).toMatchObject({ token: attenuated.token });
     const search = { ...READ, operation: "search" };
     expect(codes(issuer, child.token, child.authentic, search)).toEqual(["operation_denied"]);
     expect(codes(issuer, child.token, child.authentic)).toEqual([]);

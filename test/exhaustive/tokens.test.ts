@@ -41,7 +41,7 @@ test("a token allows what every hop of its chain allows, and attenuates if a hop
   let calls = 0;
   const check = (token: string, chain: readonly Hop[]): void => {
     tokens++;
-    for (const [at, { time, moment, ...asked }] of INVOCATIONS.entries()) {
+    for (const [at, { time, moment, grants, ...asked }] of INVOCATIONS.entries()) {
       if (at % EVERY !== tokens % EVERY) continue;
       calls++;
       const { allowed } = issuer.authorize(token, {
@@ -50,7 +50,7 @@ test("a token allows what every hop of its chain allows, and attenuates if a hop
         time: new Date(time),
       });
       const links = chain.map((hop, place) =>
-        allows(hop, { ...asked, time, moment }, chain.length - place - 1),
+        allows(hop, { ...asked, grants, time, moment }, chain.length - place - 1),
       );
       if (allowed !== links.every((one) => one)) wrong.push(JSON.stringify({ chain, asked, time }));
     }

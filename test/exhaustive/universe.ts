@@ -30,7 +30,14 @@ export const INVOCATIONS: readonly CheckedInvocation[] = OPERATIONS.flatMap((ope
     argumentsGiven().flatMap((given) =>
       INSTANTS.map((time) => {
         const moment = Date.parse(time);
-        return { operation, resourceHandles, arguments: given, time, moment };
+        const [grants, invoker, audience] = [undefined, undefined, undefined];
+        return {
+          ...{ grants, operation, resourceHandles, arguments: given },
+          time,
+          moment,
+          invoker,
+          audience,
+        };
       }),
     ),
   ),

@@ -2,6 +2,7 @@ import type { RegistryDraft, RegistryStore } from "../registry/registry-store.js
 import type { Approval } from "./approval.js";
 import type { ApprovalEffect, ApprovalEffects } from "./approval-effects.js";
 import { type Actor, approvalEvent } from "./approval-events.js";
+import { principalOf } from "./approval-result.js";
 import { type Approver, type ApproverAnswer, type DecisionRefusal, decideOn } from "./deciding.js";
 import { Waiting } from "./waiting.js";
 
@@ -52,10 +53,15 @@ export class ApprovalSettling {
         const decided = decideOn(current, by, answer, now);
         if (!decided.ok) return decided;
         // Another approver came between, and what was prepared may not fit any more.
-        if (decided.approval.state !== expected.state && attempt < MAX_ATTEMPTS) return undefined;
-        return this.#settle(draft, decided.approval, by, now, facts);
+        const { approval } = decided;
+        if (approval.state !== expected.state) return undefined;
+        if (principalOf(approval) !== principalOf(expected)) return undefined;
+        return this.#settle(draft, approval, by, now, facts);
       });
-      if (outcome === undefined) continue;
+      if (outcome === undefined) {
+        if (attempt < MAX_ATTEMPTS) continue;
+        throw new Error(`others have decided about ${id} at the same time, ${attempt} times`);
+      }
       if (!outcome.ok) return this.#refused(seen, by, outcome);
       this.#waiting.wake(id);
       return outcome;

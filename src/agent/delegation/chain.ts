@@ -1,4 +1,4 @@
-import type { AuthenticToken } from "../../capability/authenticate.js";
+import type { AuthenticToken } from "../../capability/authentic-token.js";
 import { hopsOf } from "../../capability/token.js";
 import type { Authority } from "../../caveats/authority.js";
 import { meetOf } from "../../caveats/meet.js";
@@ -52,7 +52,7 @@ export function readChain(token: AuthenticToken): ChainReading {
   const authority = meetOf([hops]);
   const { invokers = [], operations, audience } = authority;
   const expires = parseTime(authority.expires ?? "");
-  const isUnreadable = links.some((link) => link.kind === "hop" && !link.reading.ok);
+  const isUnreadable = links.some((link) => link.kind === "unreadable");
   if (isUnreadable || expires === undefined) return { ok: false, reason: "unreadable" };
   const place = others.findIndex((hop) => hop?.invokers !== undefined);
   const binding = others[place];

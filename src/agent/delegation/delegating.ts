@@ -6,9 +6,9 @@ import { formatTime, parseTime } from "../../caveats/time.js";
 import { chainIdOf } from "../../revocation/chain-id.js";
 import type { DelegationRecord } from "../registry/records.js";
 import type { KnownAgent } from "./agents.js";
-import { type DelegationCaller, type Holding, holdingOf } from "./holding.js";
+import { type DelegationCaller, type Holding, holdingOf, narrowedLink } from "./holding.js";
 import type { DelegationContext } from "./options.js";
-import { noteChain } from "./recording.js";
+import { mostChains, noteChain } from "./recording.js";
 import { type DelegationProblem, type DelegationRefusal, problem, refusal } from "./refusal.js";
 
 /** What a delegator asks for. */
@@ -91,8 +91,9 @@ export async function delegate(
     ancestors: authentic.chains[0].revocationIds.slice(0, -1),
     ...(principal === undefined ? {} : { principal }),
   };
-  const isKept = await noteChain(record, holding.holder, "delegation.made", context);
-  return isKept ? { ok: true, token, record } : tooMany(context);
+  const narrowed = await narrowedLink(by, context);
+  const isKept = await noteChain(record, holding.holder, "delegation.made", context, narrowed);
+  return isKept ? { ok: true, token, record } : tooMany(context, narrowed);
 }
 
 /** The operations that scopes stand for, of those that the delegator has; and what is wrong with the scopes. */
@@ -197,7 +198,11 @@ const TENANT_MISMATCH = problem(
   "delegatee",
 );
 
-function tooMany({ maxDelegations: most }: DelegationContext): DelegationRefusal {
-  const message = `${most} delegations of this delegator are alive, as many as may; wait until one expires`;
+function tooMany(
+  { maxDelegations }: DelegationContext,
+  narrowed: string | undefined,
+): DelegationRefusal {
+  const most = mostChains(maxDelegations, narrowed !== undefined);
+  const message = `${most} delegations of this delegator are alive, as many as may${narrowed === undefined ? "" : " by narrowed capabilities"}; wait until one expires`;
   return refusal("too_many_delegations", message);
 }

@@ -1,5 +1,5 @@
 import { encodeUtf8 } from "../../bytes/utf8.js";
-import type { AuthenticToken } from "../../capability/authenticate.js";
+import type { AuthenticToken } from "../../capability/authentic-token.js";
 import { decodeIdentifier, type Identifier } from "../../capability/identifier.js";
 import { readServiceKeyId } from "../../capability/key-id.js";
 import type { Authority } from "../../caveats/authority.js";
@@ -176,6 +176,23 @@ export async function holdingsOf(
     if (found.ok) holdings.push(found.holding);
   }
   return holdings;
+}
+
+/**
+ * The last link of the capability that a caller presents, where it is not as it was issued: any party that has a
+ * copy can have narrowed it, and so calls in the name of the party that it was issued to.
+ *
+ * @throws StorageError
+ */
+export async function narrowedLink(
+  { credential }: DelegationCaller,
+  { ledger }: DelegationContext,
+): Promise<string | undefined> {
+  if (credential === undefined) return undefined;
+  const { identifier, chains } = credential.token;
+  const { links, revocationIds } = chains[0];
+  const { further = [] } = (await ledger.issued(identifier.id)) ?? {};
+  return links.length > 1 + further.length ? revocationIds.at(-1) : undefined;
 }
 
 function refused({ code, message }: AgentDenial): DelegationRefusal {

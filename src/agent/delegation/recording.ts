@@ -11,7 +11,9 @@ export type ChainChange = "delegation.made" | "delegation.seen" | "delegation.re
 /**
  * Keeps a new chain's record and event in one change.
  *
- * @returns Whether it is kept: the delegator has not too many; chains only seen take half of these.
+ * @param narrowed - The last link of the narrowed capability that the caller presents, if it does.
+ * @returns Whether it is kept: the delegator has not too many; chains only seen, or made by a narrowed
+ *   capability, take half of these.
  * @throws StorageError
  */
 export async function noteChain(
@@ -19,9 +21,11 @@ export async function noteChain(
   caller: Caller,
   change: ChainChange,
   context: Pick<DelegationContext, "registry" | "maxDelegations" | "clock" | "observe">,
+  narrowed?: string,
 ): Promise<boolean> {
   const { registry, maxDelegations, clock } = context;
-  const most = change === "delegation.made" ? maxDelegations : Math.ceil(maxDelegations / 2);
+  const isOwn = change === "delegation.made" && narrowed === undefined;
+  const most = mostChains(maxDelegations, !isOwn);
   const { delegator } = record;
   const isKept = await registry.change(async (draft) => {
     await takeTurn(draft, ["delegations", delegator], clock());
@@ -29,25 +33,34 @@ export async function noteChain(
     const alive = await draft.delegations.find({ delegator, aliveAt: clock(), limit: most });
     if (alive.length >= most) return false;
     await draft.put("delegations", record);
-    draft.note(chainEvent("registration", record, caller, change, context));
+    draft.note(chainEvent("registration", record, caller, change, context, narrowed));
     return true;
   });
   if (isKept) context.observe({ kind: "registration", decision: "allowed", seconds: 0 });
   return isKept;
 }
 
-/** What happened to a chain. */
+/** Of what a party may have, what others can take up in its name: half, so that they cannot use it up. */
+export function mostChains(most: number, isByOthers: boolean): number {
+  return isByOthers ? Math.ceil(most / 2) : most;
+}
+
+/** What happened to a chain; `narrowed` as for {@link noteChain}. */
 export function chainEvent(
   kind: "registration" | "revocation",
   { id, capabilityId, revocationId }: DelegationRecord,
   caller: Caller,
   change: ChainChange,
   { clock }: Pick<DelegationContext, "clock">,
+  narrowed?: string,
 ): LedgerEvent {
+  const path = [narrowed, revocationId].flatMap((one) =>
+    one === undefined ? [] : [{ revocationId: one }],
+  );
   return {
     ...{ kind, at: new Date(clock()).toISOString(), decision: "allowed" },
     ...{ principal: caller.principal, invoker: caller.invoker },
-    ...{ capability: capabilityId, path: [{ revocationId }], change, record: id },
+    ...{ capability: capabilityId, path, change, record: id },
   };
 }
 

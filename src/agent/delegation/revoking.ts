@@ -1,8 +1,8 @@
 import { formatTime } from "../../caveats/time.js";
 import type { DelegationRecord } from "../registry/records.js";
-import type { DelegationCaller } from "./holding.js";
+import { type DelegationCaller, narrowedLink } from "./holding.js";
 import type { DelegationContext } from "./options.js";
-import { chainEvent } from "./recording.js";
+import { chainEvent, mostChains } from "./recording.js";
 import { type DelegationRefusal, refusal } from "./refusal.js";
 
 /**
@@ -24,11 +24,15 @@ export async function revokeChain(
   }
   if (record.revoked !== undefined) return { ok: true };
   const now = context.clock();
+  const narrowed = await narrowedLink(by, context);
   if (record.expires > now) {
-    const { revocations, maxRevocations: most } = context;
+    const { revocations, maxRevocations } = context;
+    const most = mostChains(maxRevocations, narrowed !== undefined);
     const until = formatTime(record.expires);
     const entry = { kind: "link", id: record.revocationId, until, at: formatTime(now) } as const;
-    const party = JSON.stringify([by.caller.principal, by.caller.invoker]);
+    // Together, apart from the party itself: a holder can make as many narrowed copies as it likes.
+    const who = [by.caller.principal, by.caller.invoker];
+    const party = JSON.stringify(narrowed === undefined ? who : [...who, "narrowed"]);
     if ((await revocations.add(entry, { party, most })) === "over_quota") {
       const message = `${most} revocations by this caller stand in the list, as many as may, until their tokens have expired`;
       return refusal("too_many_revocations", message);
@@ -38,7 +42,8 @@ export async function revokeChain(
     const present = await draft.delegations.get(id);
     if (present === undefined || present.revoked !== undefined) return;
     await draft.put("delegations", { ...present, revoked: now });
-    draft.note(chainEvent("revocation", present, by.caller, "delegation.revoked", context));
+    const { caller } = by;
+    draft.note(chainEvent("revocation", present, caller, "delegation.revoked", context, narrowed));
   });
   context.observe({ kind: "revocation", decision: "allowed", seconds: 0 });
   return { ok: true };

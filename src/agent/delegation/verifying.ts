@@ -1,5 +1,4 @@
-import type { AuthenticToken } from "../../capability/authenticate.js";
-import { revocationQueryFor } from "../../capability/authorize.js";
+import { type AuthenticToken, revocationQueryFor } from "../../capability/authentic-token.js";
 import { parseTime } from "../../caveats/time.js";
 import type { Caller } from "../caller.js";
 import type { DelegationRecord } from "../registry/records.js";

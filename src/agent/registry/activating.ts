@@ -3,7 +3,14 @@ import { readAsked } from "./asking.js";
 import { registryEvent } from "./events.js";
 import { everyRecord } from "./every-record.js";
 import { forgetGrants } from "./forgetting.js";
-import { newGrant, permittedOf, principalOfAgent, RESET, standingOf } from "./granting.js";
+import {
+  endedNames,
+  newGrant,
+  permittedOf,
+  principalOfAgent,
+  RESET,
+  standingOf,
+} from "./granting.js";
 import { defaultsOf } from "./hosts.js";
 import { activated } from "./keeping.js";
 import { type HostedAgent, hostedAgent, seenAgent, seenGrant } from "./looking.js";
@@ -21,7 +28,8 @@ export async function reactivateAgent(
   id: string,
   context: RegistryContext,
 ): Promise<Outcome<AskedAnswer>> {
-  return outcomeOf("agent.reactivated", { record: id, agent: id }, context, async () => {
+  const about = { asker: { agent: id }, record: id, agent: id };
+  return outcomeOf("agent.reactivated", about, context, async () => {
     for (;;) {
       const seen = await context.store.read((view) => hostedAgent(view, id));
       const names = seen === undefined ? [] : defaultsOf(seen.host, context);
@@ -58,17 +66,19 @@ async function reactivate(
   if (agent.status !== "expired") refuseStatus(agent.status);
   if (host.status === "revoked") leave("host_revoked", "the agent's host has been revoked");
   await draft.put("hosts", host);
+  // Before the agent's own reset, which ends grants too.
+  const ended = endedNames(await everyRecord(draft.grants, { agent: agent.id }));
   for (const approval of await draft.approvals.find({ agent: agent.id, state: "pending" })) {
     await context.approvals.cancelIn(draft, approval, { agent: agent.id });
   }
   await endGrants(draft, agent, { reason: RESET, by: {}, now }, context);
   await forgetGrants(draft, await everyRecord(draft.grants, { agent: agent.id }), now);
+  const defaults = defaultsOf(host, context).filter((name) => !ended.has(name));
   const wanted = readAsked(
-    defaultsOf(host, context).map((name) => ({ name })),
+    defaults.map((name) => ({ name })),
     context,
   );
-  const defaults = defaultsOf(host, context);
-  const granting = { host, agent, defaults, permitted, ended: new Set<string>() };
+  const granting = { host, agent, defaults, permitted, ended };
   const made = wanted.map((one) =>
     newGrant(one, agent, standingOf(one.term, granting), undefined, context),
   );

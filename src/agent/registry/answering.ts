@@ -2,18 +2,32 @@ import { digestOfJson } from "../approvals/digest.js";
 import type { OpenedApproval } from "../approvals/opening.js";
 import { RequestReusedError } from "../approvals/opening.js";
 import { type Concerned, registryEvent } from "./events.js";
+import { hostWithKey } from "./looking.js";
 import { leave, type Outcome, Refused } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
-import type { RegistryDraft } from "./registry-store.js";
+import type { RegistryDraft, RegistryView } from "./registry-store.js";
 import type { AskedAnswer } from "./requests.js";
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Does something, or says why it is refused, and records that. @param about - As the ledger calls it. */
+/** The host or agent that asks for something; neither where it is not known yet. */
+interface Asker {
+  readonly agent?: string | undefined;
+  readonly host?: string | undefined;
+  /** Of the host's key. */
+  readonly thumbprint?: string | undefined;
+}
+
+/**
+ * Does something, or says why it is refused, and records that, unless a stranger asks: anyone can make hosts that
+ * ask without end, and the protocol bounds what it records of them.
+ *
+ * @param about - As the ledger calls it; `asker` unless a user or an operator asks.
+ */
 export async function outcomeOf<Answer extends object>(
   change: string,
-  about: Concerned,
+  { asker, ...about }: Concerned & { readonly asker?: Asker },
   { store, clock }: RegistryContext,
   act: () => Promise<Answer>,
 ): Promise<Outcome<Answer>> {
@@ -27,10 +41,25 @@ export async function outcomeOf<Answer extends object>(
           ? ({ ok: false, code: "request_reused", message: error.message } as const)
           : undefined;
     if (refusal === undefined) throw error;
+    const isStranger = asker !== undefined && !(await store.read((view) => isOfUser(view, asker)));
+    if (isStranger) return refusal;
     const event = registryEvent(change, clock(), { ...about, codes: [refusal.code] });
     await store.change(async (draft) => draft.note(event));
     return refusal;
   }
+}
+
+/** Whether the asker's host is active, and a user has taken it on. */
+async function isOfUser(
+  view: RegistryView,
+  { agent, host: id, thumbprint }: Asker,
+): Promise<boolean> {
+  const place = agent === undefined ? id : (await view.agents.get(agent))?.host;
+  const host =
+    thumbprint === undefined
+      ? await view.hosts.get(place ?? "")
+      : await hostWithKey(view, thumbprint);
+  return host?.status === "active" && host.principal !== undefined;
 }
 
 /** A request that may be sent again under the same key. */

@@ -14,7 +14,7 @@ export async function claimAgent(
   asked: Claim,
   context: RegistryContext,
 ): Promise<Outcome<AskedAnswer>> {
-  const about = { record: asked.agent, purpose: asked.purpose?.slice(0, 512) };
+  const about = { asker: asked.by, record: asked.agent, purpose: asked.purpose?.slice(0, 512) };
   return outcomeOf("agent.claim_requested", about, context, async () => {
     checkTexts(asked);
     return context.store.change((draft) => claim(draft, asked, context));

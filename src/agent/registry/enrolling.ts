@@ -94,7 +94,7 @@ export async function enrolHost(
 ): Promise<Outcome<{ readonly host: HostRecord }>> {
   const { token, key, thumbprint, name } = asked;
   const [id = ""] = token.slice(0, 256).split(".");
-  return outcomeOf("host.enrolled", {}, context, async () => {
+  return outcomeOf("host.enrolled", { asker: {} }, context, async () => {
     checkTexts({ hostName: name });
     return context.store.change(async (draft) => {
       const now = context.clock();

@@ -49,8 +49,11 @@ export async function hostFor(
   return host;
 }
 
-/** Milliseconds for which a host that registers itself counts: a flood of them keeps others out no longer. */
-const COUNTED = 60 * 60 * 1000;
+/**
+ * Milliseconds for which a host that registers itself, and an agent, counts though it has ended: a flood of them
+ * keeps others out no longer.
+ */
+export const COUNTED: number = 60 * 60 * 1000;
 
 async function checkHosts(draft: RegistryDraft, most: number, now: number): Promise<void> {
   const unlinkedSince = now - COUNTED;

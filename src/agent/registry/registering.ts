@@ -4,7 +4,7 @@ import { registryEvent } from "./events.js";
 import { everyRecord } from "./every-record.js";
 import { forgetAgents } from "./forgetting.js";
 import { autonomousPrincipal, newGrant, newId, permittedOf, standingOf } from "./granting.js";
-import { defaultsOf, hostFor } from "./hosts.js";
+import { COUNTED, defaultsOf, hostFor } from "./hosts.js";
 import { activated } from "./keeping.js";
 import { hostWithKey, seenAgent } from "./looking.js";
 import { keepAnswered } from "./opening.js";
@@ -27,7 +27,8 @@ export async function registerAgent(
   asked: Registration,
   context: RegistryContext,
 ): Promise<Outcome<AskedAnswer>> {
-  const about = { purpose: asked.purpose?.slice(0, 512) };
+  const asker = { thumbprint: asked.hostThumbprint };
+  const about = { asker, purpose: asked.purpose?.slice(0, 512) };
   return outcomeOf("agent.registered", about, context, async () => {
     const { settings, store } = context;
     checkTexts(asked);
@@ -154,22 +155,26 @@ async function agentWithKey(
   { agentThumbprint, mode }: Registration,
   context: RegistryContext,
 ): Promise<AgentRecord | undefined> {
-  const agents = await everyRecord(draft.agents, { host: host.id });
-  await forgetAgents(draft, agents);
-  const live = agents
-    .map((agent) => seenAgent(agent, context))
-    .filter(({ status }) => status !== "revoked");
-  const same = live.find(({ thumbprint }) => thumbprint === agentThumbprint);
+  const kept = await everyRecord(draft.agents, { host: host.id });
+  await forgetAgents(draft, kept);
+  const agents = kept.map((agent) => seenAgent(agent, context));
+  const same = agents.find(
+    ({ status, thumbprint }) => status !== "revoked" && thumbprint === agentThumbprint,
+  );
   if (same?.status === "pending" && same.mode === mode) return same;
   if (same !== undefined) leave("agent_exists", "an agent of this host has this key already");
-  const ended = live.filter(({ status }) => status !== "rejected" && status !== "claimed");
-  const { agentsPerHost } = context.settings.bounds;
-  if (ended.length < agentsPerHost) return undefined;
+  const since = context.clock() - COUNTED;
+  const counted = agents.filter(
+    ({ status, created }) => !ENDED.includes(status) || created > since,
+  );
+  if (counted.length < context.settings.bounds.agentsPerHost) return undefined;
   return leave(
     "limit_exceeded",
-    `the host has ${ended.length} agents, as many as it may; revoke some`,
+    `the host has ${counted.length} agents that have not ended or are not an hour old, as many as it may`,
   );
 }
+
+const ENDED: readonly string[] = ["revoked", "rejected", "claimed"];
 
 function newAgent(
   { agentKey: key, agentThumbprint: thumbprint, name, mode }: Registration,

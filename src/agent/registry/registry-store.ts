@@ -40,7 +40,7 @@ export interface RegistryView {
     {
       readonly thumbprint?: string;
       readonly principal?: string;
-      /** Hosts that no user has taken on, that are not revoked, and that were made after this moment. */
+      /** Hosts that no user has taken on, revoked ones too, and that were made after this moment. */
       readonly unlinkedSince?: number;
     }
   >;

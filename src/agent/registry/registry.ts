@@ -50,7 +50,7 @@ const MEMBERS = ["store", "revocations", "clock", "random", "terms", "policy", "
 
 /**
  * Hosts, their agents, and what each may do: who gets what at once, what needs whose approval, what ends it.
- * Needs no skills and no policy. Refusals are values.
+ * Needs no skills and no policy. Refusals are values; the ledger has those of users' hosts, users and operators.
  *
  * Every method throws a StorageError if something cannot be read or written; then nothing has changed.
  */
@@ -165,7 +165,10 @@ export class Registry {
     return requestGrants(agent, asked, this.#context);
   }
 
-  /** Makes an expired agent active again, with the host's defaults alone. One that is active stays as it is. */
+  /**
+   * Makes an expired agent active again, with the host's defaults alone, but for those that people have revoked or
+   * denied to it. One that is active stays as it is.
+   */
   reactivate(agent: string): Promise<Outcome<AskedAnswer>> {
     return reactivateAgent(agent, this.#context);
   }

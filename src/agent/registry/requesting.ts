@@ -27,7 +27,7 @@ export async function requestGrants(
   asked: GrantRequest,
   context: RegistryContext,
 ): Promise<Outcome<AskedAnswer>> {
-  const about = { agent: id, purpose: asked.purpose?.slice(0, 512) };
+  const about = { asker: { agent: id }, agent: id, purpose: asked.purpose?.slice(0, 512) };
   return outcomeOf("grant.requested", about, context, async () => {
     checkTexts(asked);
     if (asked.capabilities.length === 0) {

@@ -15,7 +15,8 @@ export async function rotateAgentKey(
   thumbprint: string,
   context: RegistryContext,
 ): Promise<Outcome<{ readonly agent: AgentRecord }>> {
-  return outcomeOf("agent.key_rotated", { record: id, agent: id }, context, () =>
+  const about = { asker: { agent: id }, record: id, agent: id };
+  return outcomeOf("agent.key_rotated", about, context, () =>
     context.store.change(async (draft) => {
       const { agent, host } = await livingAgent(draft, id, context);
       const others = await everyRecord(draft.agents, { host: host.id });
@@ -42,7 +43,8 @@ export async function rotateHostKey(
   thumbprint: string,
   context: RegistryContext,
 ): Promise<Outcome<{ readonly host: HostRecord }>> {
-  return outcomeOf("host.key_rotated", { record: id }, context, () =>
+  const about = { asker: { host: id }, record: id };
+  return outcomeOf("host.key_rotated", about, context, () =>
     context.store.change(async (draft) => {
       const host = await draft.hosts.get(id);
       if (host === undefined) return leave("host_not_found", "there is no such host");

@@ -27,7 +27,7 @@ interface RegistryLifetimes {
 interface RegistryBounds {
   /** Hosts that have registered within an hour and that no user has taken on; 1,000 unless given. */
   readonly pendingHosts?: number;
-  /** Agents of one host that are not at an end; 100 unless given. */
+  /** Agents of one host that have not ended, or were registered within an hour; 100 unless given. */
   readonly agentsPerHost?: number;
   /** Active and pending grants of one agent; 256 unless given. */
   readonly grantsPerAgent?: number;

@@ -35,7 +35,8 @@ const ADVICE = "send a host JWT or an agent JWT";
 export const KEPT = 60_000;
 
 /**
- * Finds out who makes a request: the signature first, then the rest; each JWT is good once, for good.
+ * Finds out who makes a request: the signature first, then the rest; each JWT is good once, for good. A party
+ * that may not call leaves nothing behind.
  *
  * @param limited - Why a party whose signature holds may not call now.
  * @throws StorageError
@@ -66,6 +67,8 @@ export async function partyOf(
   if ("ok" in party) return party;
   const tooMany = await limited(party);
   if (tooMany !== undefined) return tooMany;
+  const standing = standingFault(party, admitted);
+  if (standing !== undefined) return standing;
   const { jwt } = party;
   const key = thumbprintOf(party);
   if (!(await context.registry.useOnce(`jwt:${key}`, jwt.jti, jwt.over + KEPT))) {
@@ -73,9 +76,8 @@ export async function partyOf(
   }
   const introspected = admitted === "introspected";
   // A JWT that is introspected was for a request to another server.
-  const fault =
-    (introspected ? undefined : bindingFault(req, jwt, context)) ?? standingFault(party, admitted);
-  if (fault !== undefined) return fault;
+  const unbound = introspected ? undefined : bindingFault(req, jwt, context);
+  if (unbound !== undefined) return unbound;
   if (party.kind === "agent" && !introspected) await context.registry.used(party.agent.id);
   return party;
 }

@@ -60,7 +60,7 @@ export function textIn(
 
 /** A member that may be absent: `null` counts as absent. */
 function wordsIn(
-  body: JsonObject,
+  body: { readonly [name: string]: unknown },
   member: string,
   longest: number,
   steering: RegExp = CONTROLS,
@@ -74,6 +74,14 @@ function wordsIn(
   return { ok: true, value: value.trim() === "" ? undefined : value };
 }
 
+/** Reads a host's name, which users see. */
+export function readHostName(
+  from: { readonly [name: string]: unknown },
+  member: string,
+): Reading<string | undefined> {
+  return wordsIn(from, member, LONGEST.name);
+}
+
 /** Reads a registration. */
 export function readRegistering(body: JsonObject): Reading<Registering> {
   const name = wordsIn(body, "name", LONGEST.name);
@@ -84,7 +92,7 @@ export function readRegistering(body: JsonObject): Reading<Registering> {
   if (mode !== "delegated" && mode !== "autonomous") {
     return refuse("unsupported_mode", 'mode: must be "delegated" or "autonomous"');
   }
-  const hostName = wordsIn(body, "host_name", LONGEST.name);
+  const hostName = readHostName(body, "host_name");
   if (!hostName.ok) return hostName;
   const asking = readAsking(body);
   if (!asking.ok) return asking;

@@ -8,7 +8,10 @@ import type { Party } from "./party.js";
 /** Refusals of strangers that the ledger keeps of one address within a minute; the log has all of them. */
 const RECORDED = { points: 60, duration: 60 };
 
-/** Limits calls: by address before a party is known, and for a host that waits for its first approval. */
+/**
+ * Limits calls: an address before its credentials are looked at, and an active party of a user's host instead of
+ * its address. All others count as their address: anyone can make them.
+ */
 export class CallLimits {
   readonly #limit: RateLimit;
   readonly #addresses: RateLimiterMemory;
@@ -60,7 +63,9 @@ export function isCounted(party: Party): boolean {
 }
 
 function keyOf(party: Party): string | undefined {
-  if (party.kind === "agent") return `agent ${party.agent.id}`;
-  if (party.kind !== "host" || party.host.status === "pending") return undefined;
-  return `host ${party.host.id}`;
+  if (party.kind !== "host" && party.kind !== "agent") return undefined;
+  const { host } = party;
+  if (host.status !== "active" || host.principal === undefined) return undefined;
+  if (party.kind === "host") return `host ${host.id}`;
+  return party.agent.status === "active" ? `agent ${party.agent.id}` : undefined;
 }

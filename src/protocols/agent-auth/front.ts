@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import type { Ledger, LedgerEventKind } from "../../agent/ledger.js";
 import { isObject, type JsonObject } from "../../bytes/json.js";
@@ -69,7 +70,9 @@ export function fronts(
   endpoint: Endpoint<By>,
 ) => readonly (RequestHandler | ErrorRequestHandler)[] {
   const { ledger, log, metrics, clock, url } = context;
-  const found = new WeakMap<Request, Party | Fault>();
+  const found = new WeakMap<IncomingMessage, Party | Fault>();
+  // SHA-256 of the body, where a JWT is bound to one.
+  const hashes = new WeakMap<IncomingMessage, string>();
   const limits = new CallLimits(context.rate);
   return ({ admitted, kind = "registration", takesToken = false, answer: handle }) => {
     const answerFault = recordedFaults(ledger, kind, clock, url);
@@ -96,9 +99,12 @@ export function fronts(
       if (!isAdmitted(party, admitted)) return refuse("unauthorized", "this is for another party");
       const read = callOf(req, takesToken);
       if (!read.ok) return read;
-      const unbound = bodyFault(party, req.body);
+      const unbound = bodyFault(party, hashes.get(req) ?? NO_BODY);
       if (unbound !== undefined) return unbound;
       return handle({ ...read.call, party, gone });
+    };
+    const received = (req: IncomingMessage, bytes: Uint8Array): void => {
+      if (boundBody(found.get(req)) !== undefined) hashes.set(req, hashOf(bytes));
     };
     const refuseParty: RequestHandler = async (req, res, next) => {
       const party = found.get(req);
@@ -121,7 +127,7 @@ export function fronts(
       authenticate,
       refuseParty,
       contentType(TYPES, answer),
-      ...jsonBody(TYPES, context.body, answer),
+      ...jsonBody(TYPES, context.body, answer, received),
       endpoint,
     ];
   };
@@ -175,12 +181,21 @@ function isJsonObject(body: unknown): body is JsonObject {
   return isObject(body);
 }
 
-/** Why a JWT that is bound to a body is not for this one. */
-function bodyFault(party: Party, body: unknown): Fault | undefined {
-  if (party.kind === "anonymous" || party.jwt.bound.ath === undefined) return undefined;
-  const text = body === undefined ? "" : JSON.stringify(body);
-  if (createHash("sha256").update(text).digest("base64url") === party.jwt.bound.ath) {
-    return undefined;
-  }
+/** The `ath` that a party's JWT is bound to, if it is. */
+function boundBody(party: Party | Fault | undefined): string | undefined {
+  if (party === undefined || "ok" in party || party.kind === "anonymous") return undefined;
+  return party.jwt.bound.ath;
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("base64url");
+}
+
+const NO_BODY = hashOf(new Uint8Array());
+
+/** Why a JWT that is bound to a body is not for the one of this hash. */
+function bodyFault(party: Party, hash: string): Fault | undefined {
+  const ath = boundBody(party);
+  if (ath === undefined || ath === hash) return undefined;
   return refuse("request_binding_mismatch", 'the JWT is for another body ("ath")');
 }

@@ -9,7 +9,14 @@ import {
   approvalAnswer,
   grantsAnswer,
 } from "./answers.js";
-import { readAsked, readAsking, readIdempotencyKey, readRegistering, textIn } from "./bodies.js";
+import {
+  readAsked,
+  readAsking,
+  readHostName,
+  readIdempotencyKey,
+  readRegistering,
+  textIn,
+} from "./bodies.js";
 import { type Fault, refuse } from "./errors.js";
 import { type ReadKey, readKey } from "./jwk.js";
 import type { AgentParty, HostParty, NewHost } from "./party.js";
@@ -43,7 +50,9 @@ export async function register(
   }
   const hostKey = await hostKeyOf(party);
   if (!hostKey.ok) return hostKey;
-  const { hostName = party.jwt.hostName, ...asked } = read.value;
+  const named = readHostName({ host_name: party.jwt.hostName }, "host_name");
+  if (!named.ok) return named;
+  const { hostName = named.value, ...asked } = read.value;
   const { value: idempotencyKey } = idempotency;
   const outcome = await context.registry.register({
     ...asked,

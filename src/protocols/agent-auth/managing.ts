@@ -1,9 +1,11 @@
+import type { Policy } from "../../agent/policy.js";
+import { permittedOf, principalOfAgent } from "../../agent/registry/granting.js";
 import type { AgentRecord } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { limitsOf, momentOf } from "./answers.js";
 import { type PartyContext, partyOf } from "./authenticating.js";
-import { readNames, textIn, wrong } from "./bodies.js";
+import { readHostName, readNames, textIn, wrong } from "./bodies.js";
 import { type Fault, refuse } from "./errors.js";
 import { foreignAgent, unknownAgent } from "./granting.js";
 import type { AgentParty, HostParty } from "./party.js";
@@ -120,14 +122,14 @@ export async function rotateHostKey(
 export async function enrollHost(body: JsonObject, context: PartyContext): Promise<Answer> {
   const token = textIn(body, "token");
   if (!token.ok) return token;
-  const name = body["name"] === undefined ? undefined : textIn(body, "name");
-  if (name !== undefined && !name.ok) return name;
+  const name = readHostName(body, "name");
+  if (!name.ok) return name;
   const read = await readOwnKey(body, { path: "/host/enroll", once: true }, context);
   if (!read.ok) return read;
   const { key, thumbprint } = read.value;
   const outcome = await context.registry.enrollHost({
     ...{ token: token.value, key, thumbprint },
-    ...(name === undefined ? {} : { name: name.value }),
+    ...(name.value === undefined ? {} : { name: name.value }),
   });
   if (!outcome.ok) return registryFault(outcome);
   const { id, name: called = null, defaults, status } = outcome.host;
@@ -142,18 +144,24 @@ export async function enrollHost(body: JsonObject, context: PartyContext): Promi
  *
  * @throws StorageError
  */
-export async function introspect(body: JsonObject, context: PartyContext): Promise<Answer> {
+export async function introspect(
+  body: JsonObject,
+  context: PartyContext & { readonly policy: Policy },
+): Promise<Answer> {
   const { token } = body;
   if (typeof token !== "string" || token === "") return wrong("token", "must be a text");
   const headers = { authorization: `Bearer ${token}` };
   const party = await partyOf({ method: "", path: "", headers }, "introspected", context);
   if ("ok" in party || party.kind !== "agent") return { ok: true, body: { active: false } };
   const { agent, host, jwt } = party;
-  const grants = await context.registry.grantsOf(agent.id);
-  const shown = grants.filter(
+  const grants = (await context.registry.grantsOf(agent.id)).filter(
     ({ status, capability }) =>
       status === "active" && (jwt.capabilities?.includes(capability) ?? true),
   );
+  const asked = grants.map(({ id, grant, operation }) => ({ name: id, grant, operation }));
+  const principal = principalOfAgent(agent, host);
+  const permitted = await permittedOf(principal, agent.id, asked, context);
+  const shown = grants.filter(({ id }) => permitted.has(id));
   return {
     ok: true,
     body: {

@@ -36,7 +36,7 @@ export interface AgentAuthOptions {
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics;
   readonly body?: Partial<BodyLimits>;
-  /** How often one party may call, and one address without credentials that hold. */
+  /** How often one active party of a user's host may call, and all others of one address together. */
   readonly rate?: RateLimit;
   /** Milliseconds that a skill may take; 30,000 unless given. */
   readonly timeout?: number;

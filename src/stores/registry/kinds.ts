@@ -73,9 +73,7 @@ const by =
     typeof value === "string" ? sql`${sql.ref(column)} = ${key(value)}` : undefined;
 
 const unlinkedSince: Lookup = (moment) =>
-  Number.isSafeInteger(moment)
-    ? sql`principal IS NULL AND held IS NOT NULL AND created > ${moment}`
-    : undefined;
+  Number.isSafeInteger(moment) ? sql`principal IS NULL AND created > ${moment}` : undefined;
 
 const overAt: Lookup = (moment) =>
   Number.isSafeInteger(moment)

@@ -73,7 +73,8 @@ test("of a host's agents that have ended, the latest are kept", async () => {
   const agents = Array.from({ length: 503 }, (_, at): AgentRecord => {
     const id = `agent_old_${String(at).padStart(3, "0")}`;
     const status = statuses[at % statuses.length] ?? "revoked";
-    return { ...alive, id, thumbprint: id, key: keyOf(id), status, updated: NOW + 1000 + at };
+    const times = { created: NOW - 24 * 60 * 60 * 1000, updated: NOW + 1000 + at };
+    return { ...alive, id, thumbprint: id, key: keyOf(id), status, ...times };
   });
   const had = agents.slice(0, 3).map(({ id }): AgentGrant => {
     const grant = { ...like, id: `grant_of_${id}`, agent: id, status: "revoked" } as const;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Policy } from "../../../src/agent/policy.js";
 import {
   activeAgent,
   approve,
@@ -287,6 +288,29 @@ test("the policy is asked again once the approval has shown who the user is", as
   expect(statuses(grants)).toEqual({ check_balance: "active", list_payees: "denied" });
 });
 
+test("what the policy permits one user is not granted to another that takes the agent on meanwhile", async () => {
+  const given = await bank({
+    settings: { defaults: [], approval: { approvers: ["alice"] } },
+    rules: { rules: [{ principal: "alice", grant: "*", operations: "*" }] },
+  });
+  const capabilities = [{ name: "transfer_funds" }];
+  const asked = done(await given.registry.register(registration({ capabilities })));
+  const { agent, approval, userCode = "" } = asked;
+  const policy: Policy = given.policy;
+  const permissions = policy.permissions.bind(policy);
+  let others: Promise<unknown> | undefined;
+  // While the policy is asked about alice, bob decides.
+  policy.permissions = async (principal, grant) => {
+    others ??= approve(given, approval, { as: "bob", userCode });
+    await others;
+    return permissions(principal, grant);
+  };
+  expect(await approve(given, approval, { userCode })).toMatchObject({ ok: true });
+  expect(await others).toMatchObject({ ok: true, approval: { state: "pending" } });
+  expect(await given.registry.agent(agent.id)).toMatchObject({ principal: "bob" });
+  expect(statuses(await given.registry.grantsOf(agent.id))).toEqual({ transfer_funds: "denied" });
+});
+
 test("an idempotency key gets the same answer from the records, and no other request", async () => {
   const given = await bank();
   const asked = registration({ idempotencyKey: "one" });
@@ -329,14 +353,21 @@ test.each([
   [{ purpose: "\ud800" }, "invalid_request", /^purpose/],
   [{ capabilities: Array(65).fill({ name: "check_balance" }) }, "invalid_request", /at most 64/],
 ] as const)(
-  "a registration %# is refused and recorded, and changes nothing",
+  "a registration %# is refused and changes nothing, and is recorded of a user's host alone",
   async (more, code, message) => {
     const given = await bank();
-    const refusal = refusalOf(await given.registry.register(registration(more as object)));
-    expect(refusal.code).toBe(code);
-    expect(refusal.message).toMatch(message as RegExp);
+    const refused = async () => {
+      const refusal = refusalOf(await given.registry.register(registration(more as object)));
+      expect(refusal.code).toBe(code);
+      expect(refusal.message).toMatch(message as RegExp);
+    };
+    await refused();
     expect(await given.registry.hostByKey("laptop")).toBeUndefined();
-    expect(await changes(given)).toEqual([`agent.registered ${code}`]);
+    expect(await changes(given)).toEqual([]);
+    const id = await linkedHost(given);
+    await refused();
+    expect(await given.registry.agentsOf(id)).toEqual([]);
+    expect(await changes(given)).toEqual(["host.created", `agent.registered ${code}`]);
   },
 );
 

@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from "kysely";
 import { expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
 import type { Grant } from "../../../src/issuer/grant.js";
@@ -253,6 +254,22 @@ test("use keeps an agent from expiring, but not for ever", async () => {
   expect(await given.registry.agent(agent.id)).toMatchObject({ status: "active" });
   given.clock.now += 1;
   expect(await given.registry.agent(agent.id)).toMatchObject({ status: "expired" });
+});
+
+test("a use that could not be written is written by the next one", async () => {
+  const given = await bank();
+  const { agent } = await activeAgent(given);
+  const { registry, database, clock } = given;
+  const run = (statement: RawBuilder<unknown>) =>
+    database.write(async (db) => void (await statement.execute(db)));
+  await run(sql`CREATE TRIGGER full BEFORE UPDATE ON registry_agent
+    BEGIN SELECT RAISE(ABORT, 'no room'); END`);
+  clock.now += 1000;
+  await expect(registry.used(agent.id)).rejects.toThrow();
+  await run(sql`DROP TRIGGER full`);
+  clock.now += 1000;
+  await registry.used(agent.id);
+  expect(await registry.agent(agent.id)).toMatchObject({ lastUsed: clock.now });
 });
 
 test("a reactivated agent has its host's defaults again, and nothing that was added", async () => {

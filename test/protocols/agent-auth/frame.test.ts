@@ -2,7 +2,7 @@ import { calculateJwkThumbprint, decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import type { AgentAuthCode } from "../../../src/protocols/agent-auth/index.js";
 import { ERROR_STATUS } from "../../../src/protocols/agent-auth/index.js";
-import { driver, linked, said, send } from "./driver.js";
+import { Driver, driver, linked, newKey, proofOf, said, send } from "./driver.js";
 import { bank } from "./served-bank.js";
 
 test("bodies have limits, and are JSON", async () => {
@@ -82,6 +82,44 @@ test("a JWT beyond the limit is not used up, and its state is not asked", async 
   expect(await home.registry.useOnce(`jwt:${thumbprint}`, jti, until)).toBe(true);
 });
 
+test("an agent that waits, and a host that no user has taken on, count as their address", async () => {
+  const home = await bank({ rate: { requests: 40, seconds: 60 } });
+  const host = await newKey();
+  const waiting: Driver[] = [];
+  for (const name of ["first", "second"]) {
+    const one = new Driver(home, host, await newKey());
+    expect(said(await one.register({ name })), name).toBe("200");
+    waiting.push(one);
+  }
+  const alone = await driver(home);
+  expect(said(await alone.register({ mode: "autonomous" }))).toBe("200");
+  expect(said(await alone.asHost("/host/revoke", {}))).toBe("200");
+  // 36 of the address are left, whichever of them asks.
+  const answers: string[] = [];
+  for (let at = 0; at < 12; at++) {
+    for (const one of waiting) answers.push(said(await one.asAgent("/agent/status")));
+    answers.push(said(await alone.asHost("/agent/status")));
+  }
+  expect(answers).not.toContain("429 rate_limited");
+  for (const one of waiting) {
+    expect(said(await one.asAgent("/agent/status"))).toBe("429 rate_limited");
+  }
+  expect(said(await alone.asHost("/agent/status"))).toBe("429 rate_limited");
+});
+
+test("a JWT of a party that may not call is not used up", async () => {
+  const home = await bank();
+  const one = await driver(home);
+  await one.register();
+  const jwt = await one.agentJwt();
+  const asked = () => send(`${home.url}/agent/status`, { jwt });
+  expect(said(await asked())).toBe("403 agent_pending");
+  expect(said(await asked())).toBe("403 agent_pending");
+  const { jti = "" } = decodeJwt(jwt);
+  const until = home.clock.now + 60_000;
+  expect(await home.registry.useOnce(`jwt:${one.agent.thumbprint}`, jti, until)).toBe(true);
+});
+
 test("an address whose JWTs do not hold is refused before they are looked at", async () => {
   const home = await bank({ rate: { requests: 3, seconds: 60 } });
   const one = await linked(home);
@@ -101,6 +139,29 @@ test("the ledger keeps only so many refusals of strangers at one address", async
     expect(said(answer)).toBe("401 invalid_jwt");
   }
   const refused = (await home.events()).filter(({ codes }) => codes?.includes("invalid_jwt"));
+  expect(refused).toHaveLength(60);
+});
+
+test("nor does it keep more of what strangers that show who they are ask for", async () => {
+  const home = await bank();
+  const waiting = await driver(home);
+  const alone = await driver(home);
+  expect(said(await waiting.register())).toBe("200");
+  expect(said(await alone.register({ mode: "autonomous" }))).toBe("200");
+  const enrolling = await newKey();
+  for (let at = 0; at < 25; at++) {
+    const newcomer = await driver(home);
+    const asked = { mode: "autonomous", capabilities: ["fly"] };
+    for (const one of [newcomer, waiting, alone]) {
+      expect(said(await one.register(asked))).toBe("400 invalid_capabilities");
+    }
+    expect(said(await alone.request(["fly"]))).toBe("400 invalid_capabilities");
+    const proof = await proofOf(home, enrolling, "/host/enroll");
+    const json = { token: "host_x.y", public_key: enrolling.jwk, proof };
+    const enrolled = await send(`${home.url}/host/enroll`, { json });
+    expect(said(enrolled)).toBe("401 enrollment_token_invalid");
+  }
+  const refused = (await home.events()).filter(({ decision }) => decision === "refused");
   expect(refused).toHaveLength(60);
 });
 

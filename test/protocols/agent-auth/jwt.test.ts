@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { exportJWK, generateKeyPair, UnsecuredJWT } from "jose";
 import { describe, expect, test } from "vitest";
 import { type Driver, driver, linked, newKey, type Odd, said, send } from "./driver.js";
@@ -115,6 +116,22 @@ describe("of an agent", () => {
     const odd = { claims: { ath: "AAAA" } };
     const posted = await one.asAgent("/agent/revoke", {}, odd);
     expect(said(posted)).toBe("401 request_binding_mismatch");
+
+    // By the bytes that are sent, however they write the same JSON.
+    const body = '{ "capability": "list_payees",\n  "arguments": {} }';
+    const execute = async (ath: string, sent?: string): Promise<string> => {
+      const jwt = await one.agentJwt({ claims: { ath } });
+      const headers = { "Content-Type": "application/json" };
+      const init = sent === undefined ? {} : { body: sent, headers };
+      return said(await send(`${home.url}/capability/execute`, { method: "POST", jwt, ...init }));
+    };
+    const hashOf = (text: string) => createHash("sha256").update(text).digest("base64url");
+    expect(await execute(hashOf(body), body)).toBe("200");
+    const compact = JSON.stringify(JSON.parse(body));
+    expect(await execute(hashOf(compact), body)).toBe("401 request_binding_mismatch");
+    expect(await execute(hashOf(body), compact)).toBe("401 request_binding_mismatch");
+    expect(await execute(hashOf(body))).toBe("401 request_binding_mismatch");
+    expect(await execute(hashOf(""))).toBe("400 invalid_request");
   });
 
   test("an unknown agent, and no JWT at all", async () => {

@@ -1,6 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { objectIn } from "../../../src/client/received.js";
-import { driver, grantsIn, grantWords, linked, said, send } from "./driver.js";
+import {
+  Driver,
+  driver,
+  grantsIn,
+  grantWords,
+  linked,
+  newKey,
+  proofOf,
+  said,
+  send,
+} from "./driver.js";
 import { bank } from "./served-bank.js";
 
 describe("discovery", () => {
@@ -130,6 +140,63 @@ describe("registration", () => {
     const two = await driver(home);
     await linkedHost(two, home);
     expect(said(await two.register({ mode: "autonomous" }))).toBe("400 unsupported_mode");
+  });
+
+  test("hosts that no user has taken on are bounded, though they revoke themselves", async () => {
+    const home = await bank({ settings: { bounds: { pendingHosts: 2 } } });
+    const asked = async (): Promise<string> => {
+      const one = await driver(home);
+      const answer = await one.register({ mode: "autonomous" });
+      if (answer.status === 200) expect(said(await one.asHost("/host/revoke", {}))).toBe("200");
+      return said(answer);
+    };
+    expect([await asked(), await asked(), await asked()]).toEqual([
+      ...["200", "200", "403 limit_exceeded"],
+    ]);
+    home.clock.now += 60 * 60 * 1000;
+    expect(await asked()).toBe("200");
+  });
+
+  test("agents of a host are bounded within an hour, though they end at once", async () => {
+    const home = await bank({ settings: { bounds: { agentsPerHost: 2 } } });
+    const host = await newKey();
+    const asked = async (): Promise<string> => {
+      const one = new Driver(home, host, await newKey());
+      const answer = await one.register({ mode: "autonomous" });
+      if (answer.status === 200) expect(said(await one.asAgent("/agent/revoke", {}))).toBe("200");
+      return said(answer);
+    };
+    expect([await asked(), await asked(), await asked()]).toEqual([
+      ...["200", "200", "403 limit_exceeded"],
+    ]);
+    home.clock.now += 60 * 60 * 1000;
+    expect(await asked()).toBe("200");
+  });
+
+  test("a host's name steers no display, whichever way it comes", async () => {
+    const home = await bank();
+    const one = await driver(home);
+    const name = "\u001b[2J\u001b[31mTrusted\u202e host";
+    expect(said(await one.register({ host_name: name }))).toBe("400 invalid_request");
+    const odd = { claims: { host_name: name } };
+    expect(said(await one.register({}, { odd }))).toBe("400 invalid_request");
+    const made = await home.registry.createHost({ principal: "alice" });
+    const token = made.ok ? made.enrolmentToken : undefined;
+    const enrol = async (called: string) =>
+      said(
+        await send(`${home.url}/host/enroll`, {
+          json: {
+            ...{ token, name: called, public_key: one.host.jwk },
+            proof: await proofOf(home, one.host, "/host/enroll"),
+          },
+        }),
+      );
+    expect(await enrol(name)).toBe("400 invalid_request");
+    expect(await home.registry.hostByKey(one.host.thumbprint)).toBeUndefined();
+    expect(await enrol("Laptop")).toBe("200");
+    const named = { claims: { host_name: "Desk" } };
+    expect(said(await one.register({}, { odd: named }))).toBe("200");
+    expect(await home.registry.hostByKey(one.host.thumbprint)).toMatchObject({ name: "Desk" });
   });
 
   test("an idempotency key gets the same answer again, and no other request", async () => {

@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { objectIn } from "../../../src/client/received.js";
-import { driver, granted, grantsIn, grantWords, linked, said } from "./driver.js";
-import { bank } from "./served-bank.js";
+import { objectIn, objectsIn } from "../../../src/client/received.js";
+import {
+  Driver,
+  driver,
+  granted,
+  grantsIn,
+  grantWords,
+  linked,
+  newKey,
+  said,
+  send,
+} from "./driver.js";
+import { bank, REPORTS } from "./served-bank.js";
 
 const TRANSFER = {
   name: "transfer_funds",
@@ -154,6 +164,39 @@ describe("tokens", () => {
   });
 });
 
+describe("a policy that permits no more", () => {
+  const REPORT = { capabilities: ["print_report"], aud: REPORTS };
+
+  test("ends tokens, also for another service, and what is introspected", async () => {
+    const home = await bank();
+    const one = await granted(home, ["print_report", "transfer_funds"]);
+    const withTokens = async (): Promise<unknown[]> => {
+      const grants = grantsIn(await one.asAgent("/agent/status"));
+      return grants.flatMap(({ capability, token }) => (token === undefined ? [] : [capability]));
+    };
+    const introspected = async (claims: object): Promise<unknown[]> => {
+      const token = await one.agentJwt({ claims: { ...claims } });
+      const { body } = await send(`${home.url}/agent/introspect`, { json: { token } });
+      expect(body["active"]).toBe(true);
+      return objectsIn(body["agent_capability_grants"]).map(({ capability }) => capability);
+    };
+    const all = ["check_balance", "list_payees", "print_report", "transfer_funds"];
+    expect((await withTokens()).sort()).toEqual(all);
+    expect((await introspected({})).sort()).toEqual(all);
+    expect(await introspected(REPORT)).toEqual(["print_report"]);
+
+    const operations = ["balance"];
+    home.policy.replace({ rules: [{ principal: "alice", grant: "accounts:read", operations }] });
+    expect(await withTokens()).toEqual(["check_balance"]);
+    expect(await introspected({})).toEqual(["check_balance"]);
+    expect(await introspected(REPORT)).toEqual([]);
+    // What is not run says why.
+    const refused = await one.execute("transfer_funds", { amount: 1, to: "acc_A" });
+    expect(said(refused)).toBe("403 unauthorized");
+    expect(refused.headers.get("Proviso-Denial")).toContain("policy_denied");
+  });
+});
+
 describe("reactivation", () => {
   test("an expired agent comes back with the defaults alone", async () => {
     const home = await bank();
@@ -172,6 +215,24 @@ describe("reactivation", () => {
     expect(refused.status).toBe(403);
     const again = await one.asHost("/agent/reactivate", { agent_id: one.agentId });
     expect(again.body["status"]).toBe("active");
+  });
+
+  test("brings back nothing that the user has revoked; a new agent of the host has it", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const ended = await home.registry.activeGrants("alice");
+    for (const { grant } of ended.filter(({ grant }) => grant.capability === "list_payees")) {
+      await home.registry.revokeGrant(grant.id, { principal: "alice" });
+    }
+    for (const _ of [1, 2]) {
+      home.clock.now += 2 * 60 * 60 * 1000;
+      const answer = await one.asHost("/agent/reactivate", { agent_id: one.agentId });
+      expect(answer.body["status"]).toBe("active");
+      expect(grantWords(answer)).toEqual(["check_balance active"]);
+      expect(said(await one.execute("list_payees", {}))).toBe("403 grant_revoked");
+    }
+    const next = new Driver(home, one.host, await newKey());
+    expect(grantWords(await next.register())).toContain("list_payees active");
   });
 
   test("is of a host's own agents", async () => {

@@ -332,6 +332,42 @@ describe("callers", () => {
     expect((await delegate(parts, token)).status).toBe(201);
   });
 
+  test("are not kept from delegating and revoking by holders of what they narrowed", async () => {
+    const parts = await world({ maxDelegations: 4, maxRevocations: 2 });
+    const { token } = await issued(parts);
+    const narrowed = (from: string) => {
+      const child = attenuate(from, { operations: ["read", "write"] });
+      if (!child.ok) throw new Error("not narrowed");
+      return child;
+    };
+    const first = narrowed(token);
+    // A copy of its own for each request is another link.
+    const copies = [first, narrowed(first.token), narrowed(token)];
+    const made = [];
+    for (const one of copies) made.push(await delegate(parts, one.token));
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 429]);
+    expect(made[2]?.body["message"]).toContain("2 delegations");
+    const ids = made.map(({ body }) => body["chainId"]);
+    const events = await parts.ledger.list();
+    const paths = events.flatMap(({ change, path = [] }) =>
+      change === "delegation.made" ? [path.map(({ revocationId }) => revocationId)] : [],
+    );
+    expect(paths).toEqual([
+      [copies[0]?.revocationId, expect.any(String)],
+      [copies[1]?.revocationId, expect.any(String)],
+    ]);
+
+    // The delegator has the other half, and all of its own revocations.
+    const own = [await delegate(parts, ACCESS.orchestrator), await delegate(parts, token)];
+    expect(own.map(({ status }) => status)).toEqual([201, 201]);
+    expect((await delegate(parts, ACCESS.orchestrator)).status).toBe(429);
+    expect((await revoke(parts, first.token, ids[0])).status).toBe(204);
+    expect((await revoke(parts, copies[1]?.token ?? "", ids[1])).status).toBe(429);
+    for (const { body } of own) {
+      expect((await revoke(parts, ACCESS.orchestrator, body["chainId"])).status).toBe(204);
+    }
+  });
+
   test("may have so many revocations in the list", async () => {
     const parts = await world({ maxRevocations: 1 });
     const { token } = await issued(parts);

@@ -166,7 +166,7 @@ onBothDatabases((place) => {
       host("f", { status: "revoked", created: NOW + 9 }),
       host("g", { created: NOW + 9 }),
     );
-    expect(await found((view) => view.hosts, { unlinkedSince: NOW + 8 })).toBe("eg");
+    expect(await found((view) => view.hosts, { unlinkedSince: NOW + 8 })).toBe("efg");
     expect(await found((view) => view.hosts, { unlinkedSince: NOW + 9 })).toBe("");
     expect(await found((view) => view.delegations, { delegator: "b" })).toBe("Bbd");
     const aliveAt = NOW + 600_000;
