@@ -146,6 +146,7 @@ async function clearWith<Of extends Operation>(
   const reach = await reachOf(asked, named, standing, context);
   // Policy and resources may have been asked far away, and the token revoked meanwhile.
   const lost = (): AgentDenials | undefined => {
+    if (issuer.stillStands(token)) return undefined;
     const still = issuer.standing(token, { invoker, audience });
     return still.allowed ? undefined : still.denials;
   };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import express, { type ErrorRequestHandler, type RequestHandler } from "express";
-import { isDeeperThan, isObject, textsIn } from "../bytes/json.js";
+import { isObject } from "../bytes/json.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "./fault.js";
 
 /** What a body may be, before anything looks into it. */
@@ -15,7 +15,7 @@ export interface BodyLimits {
 export const BODY_LIMITS: BodyLimits = { bytes: 256 * 1024, depth: 32 };
 
 /**
- * Reads JSON bodies within limits, or answers with a fault.
+ * Reads JSON bodies within limits and without halves of surrogate pairs, or answers with a fault.
  *
  * @param types - Others are left alone.
  * @param received - Called with the bytes of each body, before they are parsed.
@@ -37,17 +37,45 @@ export function jsonBody(
   const refuse: ErrorRequestHandler = (error: { readonly type?: unknown }, _req, res, _next) => {
     answer(res, bodyFault(error.type, limits));
   };
-  const measure: RequestHandler = (req, res, next) => {
+  const inspect: RequestHandler = (req, res, next) => {
     // Nothing at all is left to what reads it, as in a request without a body.
     if (req.body !== undefined && !isObject(req.body)) {
       // A protocol's own reader may parse a text once more, past the limits.
       return answer(res, invalidRequest("the body must be one JSON object"));
     }
-    if (!isDeeperThan(req.body, limits.depth)) return next();
+    const flaw = flawIn(req.body, limits.depth);
+    if (flaw === undefined) return next();
+    if (flaw === "half") {
+      return answer(res, invalidRequest("a text in the body has half of a surrogate pair"));
+    }
     const message = `the body is nested more than ${limits.depth} deep`;
     return answer(res, { status: 400, reason: "too_deep", message });
   };
-  return [parse, refuse, measure];
+  return [parse, refuse, inspect];
+}
+
+/** What no protocol takes: nesting beyond a depth, or else half of a surrogate pair, which cannot be kept as it came. */
+function flawIn(body: unknown, depth: number): "deep" | "half" | undefined {
+  let flaw: "half" | undefined;
+  let level: unknown[] = [body];
+  for (let deep = 0; level.length > 0; deep++) {
+    const inner: unknown[] = [];
+    for (const one of level) {
+      if (typeof one === "string") {
+        if (!one.isWellFormed()) flaw = "half";
+      } else if (typeof one === "object" && one !== null) {
+        if (deep >= depth) return "deep";
+        if (Array.isArray(one)) for (const item of one) inner.push(item);
+        else membersInto(inner, one);
+      }
+    }
+    level = inner;
+  }
+  return flaw;
+}
+
+function membersInto(inner: unknown[], object: object): void {
+  for (const [name, member] of Object.entries(object)) inner.push(name, member);
 }
 
 function bodyFault(type: unknown, limits: BodyLimits): HttpFault {
@@ -80,13 +108,3 @@ export function contentType(types: readonly string[], answer: FaultWriter): Requ
 }
 
 const CHARSET = /charset\s*=\s*"?([^\s";]+)/gi;
-
-/** Refuses a body with half of a surrogate pair in it, which nothing could keep as it came. */
-export function wellFormedBody(answer: FaultWriter): RequestHandler {
-  return (req, res, next) => {
-    let sound = true;
-    for (const text of textsIn(req.body)) sound &&= text.isWellFormed();
-    if (sound) return next();
-    return answer(res, invalidRequest("a text in the body has half of a surrogate pair"));
-  };
-}

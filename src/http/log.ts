@@ -7,6 +7,8 @@ export interface AgentLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+  /** Whether lines of a level are written: of what is not, nothing is put together. They are unless given. */
+  isLevelEnabled?(level: "info"): boolean;
 }
 
 /** How the requests of one way into an agent are logged. */
@@ -29,6 +31,7 @@ export function requestLog(options: RequestLogOptions): RequestHandler {
     res.once("close", () => {
       const seconds = (performance.now() - began) / 1000;
       metrics?.answered(binding, res.statusCode, seconds);
+      if (log.isLevelEnabled?.("info") === false) return;
       const called = methodOf?.(req);
       const denials = res.getHeader(denialHeader);
       const fields = {

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
 import type { Authenticator } from "../agent/caller.js";
-import { type BodyLimits, contentType, jsonBody, wellFormedBody } from "./body.js";
+import { type BodyLimits, contentType, jsonBody } from "./body.js";
 import { authentication } from "./callers.js";
 import { type FaultWriter, fallback } from "./fault.js";
 import { drain, type ListenOptions, listen, refuseWhileDraining } from "./listen.js";
@@ -117,6 +117,5 @@ export function front(options: FrontOptions): readonly (RequestHandler | ErrorRe
     options.limited(answer),
     contentType(types, answer),
     ...jsonBody(types, options.body, answer),
-    wellFormedBody(answer),
   ];
 }

@@ -39,6 +39,7 @@ import { type Grant, grantsById, operationsOf } from "./grant.js";
 import { checkedOptions, type IssuerOptions, verificationCache } from "./issuer-options.js";
 import { Keyring } from "./keyring.js";
 import { openText, type SealedTextExpiry, sealText, type TextKey } from "./sealed-text.js";
+import { stillStands } from "./still-stands.js";
 import { type TokenRevocation, tokenRevocation } from "./token-revocation.js";
 
 /** What an issuing agent does with capabilities. Made by {@link createIssuer}. */
@@ -231,6 +232,17 @@ export class Issuer {
    */
   standing(token: string | AuthenticToken, by: Presentation = {}): Decision {
     return checkStanding(token, by, this.#context);
+  }
+
+  /**
+   * Whether a token that was allowed before is still good for the same party, for asking again right before
+   * something runs: its key, its revocation and its times are looked at, and no rule that time does not change.
+   * It allows nothing, and says no reasons; {@link Issuer.standing} does.
+   *
+   * @throws TypeError if the token is not authentic.
+   */
+  stillStands(token: AuthenticToken): boolean {
+    return stillStands(token, this.#context);
   }
 
   /**

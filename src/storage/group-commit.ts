@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { sql, type Transaction } from "kysely";
+import { CompiledQuery, type Transaction } from "kysely";
 import { errorCode } from "../bytes/error-code.js";
 import type { Engine } from "./engine.js";
+import { type FixedQuery, fixedQuery } from "./fixed-query.js";
 import { StorageError } from "./storage-error.js";
 
 /** What one call writes, in a transaction that it may share with others. */
@@ -28,6 +29,8 @@ interface Job<Tables> extends Required<WriteOptions> {
 
 /** Calls that share one transaction: a commit waits for the disk, whatever it commits. */
 const MAX_GROUP = 64;
+/** Milliseconds for which a disk that has twice the reserve is not asked again. */
+const AMPLE = 100;
 /** How often a call is made that a deadlock ends. */
 const MAX_ATTEMPTS = 4;
 
@@ -38,8 +41,11 @@ interface Scope {
   over: boolean;
 }
 
-// One for all databases: up to Node 22, each costs time at every promise, for as long as the process lives.
+// Up to Node 22, it costs time at every promise of the process until it is disabled: it is on only while calls
+// write. At other times no write is under way.
 const SCOPES = new AsyncLocalStorage<Scope>();
+/** Transactions, of all databases, in which calls write now. */
+let writing = 0;
 
 /** The innermost write that is not over. */
 function underWay(): Scope | undefined {
@@ -56,8 +62,13 @@ function underWay(): Scope | undefined {
 export class GroupCommit<Tables> {
   readonly #engine: Engine<Tables>;
   readonly #reserve: number;
+  readonly #savepoint = statement<Tables>("SAVEPOINT call");
+  readonly #rollBack = statement<Tables>("ROLLBACK TO SAVEPOINT call");
+  readonly #release = statement<Tables>("RELEASE SAVEPOINT call");
   readonly #waiting: Job<Tables>[] = [];
   #running: Promise<void> | undefined;
+  /** Until when the disk is not asked for its room. */
+  #ample = 0;
 
   /** @param reserve - Bytes that must be free for a write that is not urgent. */
   constructor(engine: Engine<Tables>, reserve: number) {
@@ -123,15 +134,21 @@ export class GroupCommit<Tables> {
       this.#engine.assertInPlace();
       this.#engine.relax(group.every(({ relaxed }) => relaxed));
       await writer.transaction().execute(async (transaction) => {
-        for (const job of group) {
-          await sql`SAVEPOINT call`.execute(transaction);
-          try {
-            settle.push(await job.run(transaction));
-          } catch (error) {
-            failed.set(job, error);
-            await sql`ROLLBACK TO SAVEPOINT call`.execute(transaction);
+        writing += 1;
+        try {
+          for (const job of group) {
+            await this.#savepoint(transaction, {});
+            try {
+              settle.push(await job.run(transaction));
+            } catch (error) {
+              failed.set(job, error);
+              await this.#rollBack(transaction, {});
+            }
+            await this.#release(transaction, {});
           }
-          await sql`RELEASE SAVEPOINT call`.execute(transaction);
+        } finally {
+          writing -= 1;
+          if (writing === 0) SCOPES.disable();
         }
       });
       // Moved away during the commit, it may be lost to the next process that opens the path.
@@ -155,10 +172,11 @@ export class GroupCommit<Tables> {
     }
   }
 
-  /** Bytes that are free, if that is fewer than are to be kept free. */
+  /** Bytes that are free, if that is fewer than are to be kept free. Of a disk with much room, as lately known. */
   async shortage(): Promise<number | undefined> {
-    if (this.#reserve === 0) return undefined;
+    if (this.#reserve === 0 || performance.now() < this.#ample) return undefined;
     const free = await this.#engine.freeBytes().catch(() => undefined);
+    if (free !== undefined && free >= 2 * this.#reserve) this.#ample = performance.now() + AMPLE;
     return free !== undefined && free < this.#reserve ? free : undefined;
   }
 
@@ -173,6 +191,10 @@ export class GroupCommit<Tables> {
     }
     return group.filter(({ urgent }) => urgent);
   }
+}
+
+function statement<Tables>(text: string): FixedQuery<Tables, Record<never, never>, unknown> {
+  return fixedQuery(() => CompiledQuery.raw(text));
 }
 
 function isDeadlock(error: unknown): boolean {

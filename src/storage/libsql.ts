@@ -9,6 +9,13 @@ export interface Connection extends SqliteDatabase {
   readonly inTransaction: boolean;
   /** Runs statements that take no values and give no rows. */
   exec(sql: string): void;
+  /**
+   * Commits on a thread of libsql: this one does other work while the disk is waited for. Until it is fulfilled,
+   * nothing else may be asked of the connection.
+   *
+   * @throws TypeError from `prepare` and `exec` meanwhile.
+   */
+  commit(): Promise<void>;
 }
 
 /** Opens an SQLite file that is there; never makes one. */
@@ -27,6 +34,12 @@ interface Database {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
   close(): unknown;
+}
+
+/** `exec` of `libsql/promise`, whose databases are the same inside: loaded by what commits. */
+function execLater(database: Database, sql: string): Promise<unknown> {
+  const { prototype } = load("libsql/promise") as typeof import("libsql/promise");
+  return prototype.exec.call(database, sql);
 }
 
 /**
@@ -53,14 +66,32 @@ export async function loadLibsql(name: string): Promise<Connect> {
 
 function connectionOf(database: Database, name: string): Connection {
   const prepared = new Map<string, SqliteStatement>();
+  let committing = false;
+  const assertFree = (): void => {
+    // It would wait, and then run outside of the transaction.
+    if (committing) throw new TypeError("a transaction is being committed on this connection");
+  };
   return {
     get inTransaction() {
       return database.inTransaction;
     },
     exec: (sql) => {
+      assertFree();
       attempt(name, () => database.exec(sql));
     },
+    async commit() {
+      assertFree();
+      committing = true;
+      try {
+        await execLater(database, "COMMIT");
+      } catch (error) {
+        throw storeError(error, name);
+      } finally {
+        committing = false;
+      }
+    },
     prepare(sql) {
+      assertFree();
       const known = prepared.get(sql);
       if (known !== undefined) return known;
       const statement = attempt(name, () => database.prepare(sql));

@@ -2,8 +2,9 @@ import { linkSync, lstatSync, realpathSync, rmSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Driver, Kysely, SqliteDialect, SqliteDriver, sql } from "kysely";
+import { type DialectAdapter, type Driver, Kysely, SqliteDialect, SqliteDriver, sql } from "kysely";
 import type { Engine } from "./engine.js";
+import { ImmediateAdapter } from "./fixed-query.js";
 import { type Connect, type Connection, loadLibsql } from "./libsql.js";
 import { migrate, type Schema } from "./migrations.js";
 import {
@@ -166,16 +167,18 @@ export function openFile<Tables>(
       const until = performance.now() + patience;
       for (;;) {
         try {
-          connection.exec(begin);
+          connection.prepare(begin).run([]);
           return;
         } catch (error) {
           const locked = error instanceof StorageError && error.code === "store_locked";
-          // The first of several statements may have begun it.
-          if (connection.inTransaction) connection.exec("ROLLBACK");
           if (!locked || performance.now() >= until) throw error;
         }
         await sleep(PAUSE);
       }
+    }
+
+    override commitTransaction(): Promise<void> {
+      return connection.commit();
     }
 
     override async rollbackTransaction(): Promise<void> {
@@ -187,7 +190,19 @@ export function openFile<Tables>(
     override createDriver(): Driver {
       return new PatientDriver({ database });
     }
+
+    override createAdapter(): DialectAdapter {
+      return new ImmediateAdapter(execute);
+    }
   }
+  const execute: ImmediateAdapter["execute"] = (query, parameters, within) => {
+    if (within === "transaction" && !connection.inTransaction) {
+      throw new TypeError("this transaction is over");
+    }
+    const statement = connection.prepare(query);
+    if (statement.reader) return { rows: statement.all(parameters) };
+    return { rows: [], changes: Number(statement.run(parameters).changes) };
+  };
   const db = new Kysely<Tables>({ dialect: new Dialect({ database }) });
   return { connection, db, close: () => db.destroy().finally(connection.close) };
 }

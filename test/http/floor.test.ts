@@ -1,10 +1,10 @@
 import { createServer, type Server } from "node:http";
 import { connect } from "node:net";
 import express, { type Request, type Response } from "express";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { createFixedTokens } from "../../src/auth/index.js";
-import { contentType, jsonBody, wellFormedBody } from "../../src/http/body.js";
+import { contentType, jsonBody } from "../../src/http/body.js";
 import { authentication, callerOf, rateLimiter } from "../../src/http/callers.js";
 import type { FaultWriter } from "../../src/http/fault.js";
 import { fallback } from "../../src/http/fault.js";
@@ -68,7 +68,6 @@ beforeAll(async () => {
     rateLimiter({ requests: 20, seconds: 60 })(answer),
     contentType(types, answer),
     ...jsonBody(types, { bytes: 64, depth: 3 }, answer),
-    wellFormedBody(answer),
     (req: Request, res: Response) => {
       if (req.path === "/broken") throw new Error("it broke within");
       res.json({ caller: callerOf(req), body: req.body ?? null });
@@ -188,3 +187,19 @@ function rawRequest(url: string, request: string): Promise<string> {
     socket.on("error", reject);
   });
 }
+
+test("where the log's level is above info, no line of a request is put together", async () => {
+  const methodOf = vi.fn<() => string>();
+  const quiet = { info: vi.fn(), warn() {}, error() {}, isLevelEnabled: () => false };
+  const metrics = new AgentMetrics();
+  const answered = vi.spyOn(metrics, "answered");
+  const own = express().use(
+    requestLog({ binding: "own", denialHeader: "X-Reason", log: quiet, metrics, methodOf }),
+    (_req: Request, res: Response) => void res.json({}),
+  );
+  const other = createServer(own);
+  await send(await listen(other, {}), {});
+  await drain(other);
+  expect(answered).toHaveBeenCalledOnce();
+  expect([methodOf.mock.calls, quiet.info.mock.calls]).toEqual([[], []]);
+});

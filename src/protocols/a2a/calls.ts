@@ -7,7 +7,7 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthenticatedCapability } from "../../agent/presented.js";
 import type { Operation } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
-import { setTaskAccess, type TaskAccess } from "../../stores/tasks/task-access.js";
+import { shareTaskAccess, type TaskAccess } from "../../stores/tasks/task-access.js";
 import type { Earlier } from "../../stores/tasks/task-store.js";
 import type { Binding, Fault } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
@@ -82,7 +82,7 @@ export function adopt(to: ServerCallContext, from: ServerCallContext): void {
   if (to === from) return;
   const call = callOf(from);
   calls.set(to, call);
-  if (call.access !== undefined) setTaskAccess(to, call.access);
+  shareTaskAccess(to, from);
   for (const uri of from.activatedExtensions ?? []) to.addActivatedExtension(uri);
 }
 

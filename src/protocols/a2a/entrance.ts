@@ -90,7 +90,8 @@ export function entrance(
       };
       if (res.closed) return unused();
       res.once("close", unused);
-      return handler.within(entered, next);
+      handler.letIn(req.headers, entered);
+      return next();
     } catch (error) {
       const why = faultOf(error);
       if (why === undefined) onFailure(error, "entrance");

@@ -3,7 +3,7 @@ import express, { type Request, type RequestHandler } from "express";
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { assertMembers } from "../../caveats/known-members.js";
-import { BODY_LIMITS, type BodyLimits, jsonBody, wellFormedBody } from "../../http/body.js";
+import { BODY_LIMITS, type BodyLimits, jsonBody } from "../../http/body.js";
 import type { FaultWriter } from "../../http/fault.js";
 import { BODY_TYPES, faultWriter, plainId } from "./answer.js";
 import { entrance } from "./entrance.js";
@@ -128,7 +128,6 @@ export function guard(options: GuardOptions): Guard {
     .Router()
     .use(
       ...jsonBody(BODY_TYPES.rest, body, answer),
-      wellFormedBody(answer),
       named,
       entrance({ ...gates, caller, onFailure }, bindingOf),
     );

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type {
   ListTasksRequest,
   ListTasksResponse,
@@ -7,9 +6,14 @@ import type {
   Task,
 } from "@a2a-js/sdk";
 import { A2AError, TaskNotFoundError } from "@a2a-js/sdk/errors";
-import type { A2ARequestHandler as Operations, ServerCallContext } from "@a2a-js/sdk/server";
+import {
+  type A2ARequestHandler as Operations,
+  type ServerCallContext,
+  STATE_HEADERS_KEY,
+} from "@a2a-js/sdk/server";
 import { useOf } from "../../agent/coverage.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import { isObject } from "../../bytes/json.js";
 import { recordUse } from "../../stores/tasks/task-access.js";
 import type { ApprovalTasks } from "./approval-tasks.js";
 import { adopt, callOf, giveUp } from "./calls.js";
@@ -37,16 +41,6 @@ export interface GuardedHandlerOptions {
   readonly onFailure?: ((error: unknown, what: string) => void) | undefined;
 }
 
-/** The way in to one handler: the entrance of another guard opens nothing there. */
-interface Way {
-  readonly to: GuardedHandler;
-  readonly entered: Entered;
-  readonly outer: Way | undefined;
-}
-
-// One for all handlers: up to Node 22, each costs time at every promise, for as long as the process lives.
-const WAYS = new AsyncLocalStorage<Way>();
-
 /**
  * A request handler of the SDK behind the gate: it does what the entrance has let in, and nothing
  * else. What runs is the message that leave was asked for, without capabilities.
@@ -54,15 +48,22 @@ const WAYS = new AsyncLocalStorage<Way>();
 export class GuardedHandler implements Operations {
   readonly #options: GuardedHandlerOptions;
   readonly #inner: Operations;
+  // By the request's headers, which the SDK hands on in its context: asynchronous context would do, but up to
+  // Node 22 costs time at every promise of the process.
+  readonly #entered = new WeakMap<object, Entered>();
 
   constructor(options: GuardedHandlerOptions) {
     this.#options = options;
     this.#inner = options.inner;
   }
 
-  /** Does what a request that was let in asks for. */
-  within<T>(entered: Entered, work: () => T): T {
-    return WAYS.run({ to: this, entered, outer: WAYS.getStore() }, work);
+  /**
+   * Lets one operation in.
+   *
+   * @param by - The headers of its request, or the context that the operation is called with.
+   */
+  letIn(by: object, entered: Entered): void {
+    this.#entered.set(by, entered);
   }
 
   readonly getAgentCard: Operations["getAgentCard"] = () => this.#inner.getAgentCard();
@@ -200,9 +201,9 @@ export class GuardedHandler implements Operations {
   }
 
   #take(need: Need, context: ServerCallContext): void {
-    let way = WAYS.getStore();
-    while (way !== undefined && way.to !== this) way = way.outer;
-    const entered = way?.entered;
+    const headers: unknown = context.state.get(STATE_HEADERS_KEY);
+    const entered =
+      this.#entered.get(context) ?? (isObject(headers) ? this.#entered.get(headers) : undefined);
     if (entered === undefined || entered.need !== need || entered.taken) throw notLetIn();
     entered.taken = true;
     adopt(context, entered.context);
@@ -243,6 +244,7 @@ function withoutCapabilities<Request extends { metadata?: { [key: string]: unkno
 /** Without its entrance in front, the handler does nothing. */
 function notLetIn(): A2AError {
   return new A2AError(
-    "this request has not come through the guard, which stands before the handler",
+    "this request has not come through the guard, which stands before the handler; " +
+      "a contextBuilder must keep the request's headers in the context's state",
   );
 }

@@ -32,6 +32,12 @@ export interface KeptTasksOptions {
   readonly approvals: ApprovalTasks | undefined;
 }
 
+/** A task as the SDK may change it: it puts other members into a task and its artifacts, and none into what those are. */
+function copyOf(task: Task): Task {
+  const artifacts = task.artifacts.map((artifact) => ({ ...artifact }));
+  return { ...task, artifacts, history: [...task.history], metadata: { ...task.metadata } };
+}
+
 /** The SDK's handler over tasks that are kept, so that a message which is sent again runs nothing. */
 export class KeptTasks extends DefaultRequestHandler {
   readonly #options: KeptTasksOptions;
@@ -46,7 +52,7 @@ export class KeptTasks extends DefaultRequestHandler {
         load: async (id, of) => {
           // The SDK reads a task at every event of it, and merges into what it is given.
           const { stored } = callOf(of);
-          return stored?.id === id ? structuredClone(stored) : tasks.load(id, of);
+          return stored?.id === id ? copyOf(stored) : tasks.load(id, of);
         },
         list: (params, of) => tasks.list(params, of),
         save: async (task, of) => {

@@ -78,7 +78,8 @@ async function invokeOnce(
   const outline = outlineOf("jsonrpc", "/", { method: "SendMessage", params: { message } });
   const entered = await enter("message", { call, outline }, "", context);
   const request = SendMessageRequest.fromJSON({ message });
-  const task = await handler.within(entered, () => handler.sendMessage(request, entered.context));
+  handler.letIn(entered.context, entered);
+  const task = await handler.sendMessage(request, entered.context);
   if (!("artifacts" in task)) throw new TypeError("a skill is answered with a task");
   return outcomeOf(keptEnding(task), task.metadata?.[EXTENSION_URI], task.id);
 }

@@ -118,10 +118,12 @@ const OUTSIDE = new AsyncResource("RunLimit");
  * this function's scope, nor the call's asynchronous context.
  */
 function abortAfter(controller: AbortController, timeout: number): void {
-  const late = (): void => controller.abort(new DOMException("it took too long", "TimeoutError"));
-  const timer = OUTSIDE.runInAsyncScope(() => setTimeout(late, timeout).unref());
-  controller.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+  const late = (): void => controller.abort(TOO_LONG);
+  OUTSIDE.runInAsyncScope(() => setTimeout(late, timeout).unref());
 }
+
+// One for all: most calls are over long before, and to make it takes the stack of each.
+const TOO_LONG = new DOMException("it took too long", "TimeoutError");
 
 /** A task, as it is once it has come to an ending. */
 export function endedTask(task: Task, ending: Ending): Task {

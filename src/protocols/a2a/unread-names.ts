@@ -84,6 +84,7 @@ function unreadMember({ where, value, allowed = [], metadata }: Owner): string |
   const members = membersOf(value);
   const own = namedMember(members, where, allowed);
   if (own !== undefined) return own;
+  if (members["metadata"] === undefined) return undefined;
   const beside = `${where}.metadata`;
   const { [EXTENSION_URI]: entry, ...others } = membersOf(members["metadata"]);
   const known = metadata === true || (metadata === "declaration" && isDeclaration(entry));

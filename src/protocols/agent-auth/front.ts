@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import type { Ledger, LedgerEventKind } from "../../agent/ledger.js";
 import { isObject, type JsonObject } from "../../bytes/json.js";
-import { type BodyLimits, contentType, jsonBody, wellFormedBody } from "../../http/body.js";
+import { type BodyLimits, contentType, jsonBody } from "../../http/body.js";
 import { noteCaller, type RateLimit } from "../../http/callers.js";
 import type { FaultWriter } from "../../http/fault.js";
 import { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
@@ -128,7 +128,6 @@ export function fronts(
       refuseParty,
       contentType(TYPES, answer),
       ...jsonBody(TYPES, context.body, answer, received),
-      wellFormedBody(answer),
       endpoint,
     ];
   };

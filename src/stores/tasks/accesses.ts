@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
-import type { Kysely, SelectQueryBuilder } from "kysely";
+import type { Kysely, Selectable, SelectQueryBuilder } from "kysely";
 import type { AuthorityUse } from "../../agent/coverage.js";
+import { fixedQuery } from "../../storage/fixed-query.js";
 import type { StoreTables } from "../database.js";
 import { type TaskAccess, taskAccessOf, usesOf } from "./task-access.js";
 
@@ -33,6 +34,12 @@ const DAY = 24 * 60 * 60 * 1000;
 /** What a row of `link` takes on the disk with its indexes, about. */
 const LINK_BYTES = 128;
 
+const selectAccess = fixedQuery<StoreTables, { readonly key: string }, AccessRow>((db, later) =>
+  db.selectFrom("access").select(["seq", "used"]).where("key", "=", later("key")).compile(),
+);
+
+type AccessRow = Pick<Selectable<StoreTables["access"]>, "seq" | "used">;
+
 /**
  * The number of an access, which is written down if it is new, and counts against the quota of its
  * principal then; with the bytes that were written.
@@ -49,11 +56,8 @@ export async function putAccess(
     size: paths.length,
   };
   const key = keyOf({ tenant, access });
-  const known = await db
-    .selectFrom("access")
-    .select(["seq", "used"])
-    .where("key", "=", key)
-    .executeTakeFirst();
+  const { rows } = await selectAccess(db, { key });
+  const [known] = rows;
   // What was used within the day is not pruned, and need not be written.
   if (known !== undefined && known.used > now - DAY) return { seq: known.seq, written: 0 };
   const ids = paths.map((path) => [...new Set(path)]);

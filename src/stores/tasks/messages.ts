@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
+import { fixedQuery } from "../../storage/fixed-query.js";
 import type { StoreTables } from "../database.js";
 import { textOf } from "../sound.js";
 import type { Tasks } from "./tasks.js";
@@ -23,6 +24,20 @@ export interface Earlier {
   readonly same: boolean;
 }
 
+const insertMessage = fixedQuery<StoreTables, StoreTables["message"], unknown>((db, later) =>
+  db
+    .insertInto("message")
+    .values({ key: later("key"), hash: later("hash"), task: later("task") })
+    .onConflict((conflict) => conflict.column("key").doNothing())
+    .compile(),
+);
+
+const selectMessage = fixedQuery<StoreTables, { readonly key: string }, MessageRow>((db, later) =>
+  db.selectFrom("message").select(["hash", "task"]).where("key", "=", later("key")).compile(),
+);
+
+type MessageRow = Pick<StoreTables["message"], "hash" | "task">;
+
 /** Keeps a message with the task that it begins, unless it has begun one before. */
 export async function keepMessage(
   db: Kysely<StoreTables>,
@@ -30,11 +45,8 @@ export async function keepMessage(
   task: string,
   tasks: Tasks,
 ): Promise<Earlier | undefined> {
-  const { numInsertedOrUpdatedRows: fresh = 0n } = await db
-    .insertInto("message")
-    .values({ key: keyOf(message), hash: message.hash, task: JSON.stringify(task) })
-    .onConflict((conflict) => conflict.column("key").doNothing())
-    .executeTakeFirstOrThrow();
+  const row = { key: keyOf(message), hash: message.hash, task: JSON.stringify(task) };
+  const { numAffectedRows: fresh = 0n } = await insertMessage(db, row);
   return fresh > 0n ? undefined : earlierOf(db, message, tasks);
 }
 
@@ -44,11 +56,8 @@ export async function earlierOf(
   message: TaskMessage,
   tasks: Tasks,
 ): Promise<Earlier | undefined> {
-  const row = await db
-    .selectFrom("message")
-    .select(["hash", "task"])
-    .where("key", "=", keyOf(message))
-    .executeTakeFirst();
+  const { rows } = await selectMessage(db, { key: keyOf(message) });
+  const [row] = rows;
   if (row === undefined) return undefined;
   return { task: tasks.sound(() => textOf(row.task)), same: row.hash === message.hash };
 }

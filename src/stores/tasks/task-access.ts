@@ -51,6 +51,12 @@ export function setTaskAccess(context: ServerCallContext, access: TaskAccess): v
   );
 }
 
+/** Lets a request see the tasks that another sees: it is the same, in another context. */
+export function shareTaskAccess(to: ServerCallContext, from: ServerCallContext): void {
+  const access = accesses.get(from);
+  if (access !== undefined) accesses.set(to, access);
+}
+
 /** Records what a request's task is done with. To be called before it is done. */
 export function recordUse(context: ServerCallContext, use: AuthorityUse): void {
   uses.set(context, [...usesOf(context), use]);

@@ -14,6 +14,7 @@ import { pruneTasks } from "./pruning.js";
 import { PushConfigs } from "./push-configs.js";
 import type { TaskQuota } from "./quota.js";
 import { listTasks } from "./task-list.js";
+import { endTask, insertTask, rowOf, type TaskRow } from "./task-queries.js";
 import {
   columnsOf,
   isRunning,
@@ -250,10 +251,7 @@ export class TaskStore implements SdkTaskStore {
         const { seq: access, written } = await putAccess(db, viewer, clock());
         await quota.assertRoom(db, principal, { tasks: 1, bytes: columns.bytes }, written);
         const id = JSON.stringify(task.id);
-        await db
-          .insertInto("task")
-          .values({ id, access, principal, party: partyOf(viewer), ...columns })
-          .execute();
+        await insertTask(db, { id, access, principal, party: partyOf(viewer), ...columns });
         return undefined;
       }
       if (!(await this.#tasks.visible(db, known.access, viewer))) {
@@ -294,14 +292,9 @@ export class TaskStore implements SdkTaskStore {
     // What still runs keeps its lease.
     if (isRunning(fields.state)) return false;
     const uses = usesText([...usesIn(begun), ...viewer.uses]);
-    const { numUpdatedRows: written } = await db
-      .updateTable("task")
-      .set({ ...fields, instance: null, uses, saved: this.#tasks.clock() })
-      .where("id", "=", JSON.stringify(task.id))
-      .where("instance", "=", this.#lease.id)
-      .where("state", "=", TaskState.TASK_STATE_WORKING)
-      .executeTakeFirst();
-    if (written === 0n) return false;
+    const [id, by] = [JSON.stringify(task.id), this.#lease.id];
+    const ended = { ...fields, id, by, uses, saved: this.#tasks.clock() };
+    if (!(await endTask(db, ended))) return false;
     this.#tasks.quota.spent(JSON.stringify(viewer.access.principal), fields.bytes - begun.bytes);
     return true;
   }
@@ -334,16 +327,6 @@ interface Putting {
   readonly isEnd?: boolean;
   /** What its row says of the task, where that is known. */
   readonly fields?: TaskColumns;
-}
-
-type TaskRow = NonNullable<Awaited<ReturnType<typeof rowOf>>>;
-
-function rowOf(db: Kysely<StoreTables>, id: string) {
-  return db
-    .selectFrom("task")
-    .select(["seq", "access", "state", "party", "uses", "bytes", "body", "artifacts"])
-    .where("id", "=", JSON.stringify(id))
-    .executeTakeFirst();
 }
 
 /** A task that waits, and the party that made it. */

@@ -9,6 +9,7 @@ import {
   InMemoryPushNotificationStore,
   InMemoryTaskStore,
   type RequestContext,
+  type ServerCallContextBuilder,
 } from "@a2a-js/sdk/server";
 import { agentCardHandler, jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
 import express, { type Request, type RequestHandler } from "express";
@@ -148,6 +149,8 @@ export interface DeskOptions extends Partial<GuardOptions> {
   readonly fronts?: number;
   /** Leaves the guard's middleware out. */
   readonly bare?: boolean;
+  /** Of the SDK's handlers; their own unless given. */
+  readonly contextBuilder?: ServerCallContextBuilder;
   /** Keeps the tasks; in memory unless given. */
   readonly tasks?: ConstructorParameters<typeof DefaultRequestHandler>[1];
 }
@@ -165,7 +168,13 @@ const login: RequestHandler = (req, _res, next) => {
 /** Starts the agent, behind a guard if there is an issuing agent. */
 export async function startDesk(
   { agent }: { readonly agent?: World["agent"] } = {},
-  { bare = false, fronts = 1, tasks = new InMemoryTaskStore(), ...options }: DeskOptions = {},
+  {
+    bare = false,
+    fronts = 1,
+    tasks = new InMemoryTaskStore(),
+    contextBuilder,
+    ...options
+  }: DeskOptions = {},
 ): Promise<RunningDesk> {
   const app = express();
   const server = app.listen(0, "127.0.0.1");
@@ -203,7 +212,8 @@ export async function startDesk(
     guarded === undefined || bare ? [] : Array.from({ length: fronts }, () => guarded.middleware);
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
   app.use(login);
-  app.use("/rpc", ...front, jsonRpcHandler({ requestHandler, userBuilder }));
-  app.use("/rest", ...front, restHandler({ requestHandler, userBuilder }));
+  const served = { requestHandler, userBuilder, ...(contextBuilder && { contextBuilder }) };
+  app.use("/rpc", ...front, jsonRpcHandler(served));
+  app.use("/rest", ...front, restHandler(served));
   return { url, desk: own };
 }

@@ -1,5 +1,6 @@
 import { type Message, type SendMessageRequest, type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
+import { defaultServerCallContextBuilder } from "@a2a-js/sdk/server";
 import { beforeEach, expect, test, vi } from "vitest";
 import { attenuate, type HopInit } from "../../../../src/index.js";
 import { RootKey } from "../../../../src/macaroon/root-key.js";
@@ -185,6 +186,27 @@ test("without its middleware in front, the handler does nothing", async () => {
     await expect(first(client.resubscribeTask({ tenant: "", id: "x" }))).rejects.toThrow();
   }
   expect(own.ran).toEqual([]);
+});
+
+test("a contextBuilder of the app's own keeps the request's headers, or nothing is let in", async () => {
+  const built = (change: (state: Map<string, unknown>) => void): DeskOptions => ({
+    contextBuilder(options) {
+      const context = defaultServerCallContextBuilder(options);
+      change(context.state);
+      return context;
+    },
+  });
+  const keeping = await set(built((state) => state.set("app", 1)));
+  const losing = await set(built((state) => state.clear()));
+  for (const binding of BINDINGS) {
+    const known = await keeping.holder(undefined, LOGIN, binding);
+    expect(taskIn(await known.sendMessage(words("ask me"))).id).not.toBe("");
+    const lost = await losing.holder(undefined, LOGIN, binding);
+    const why = /a contextBuilder must keep the request's headers/;
+    await expect(lost.sendMessage(words("ask me"))).rejects.toThrow(why);
+  }
+  expect(keeping.desk.ran).toHaveLength(BINDINGS.length);
+  expect(losing.desk.ran).toEqual([]);
 });
 
 test("each message of a task needs leave anew", async () => {
