@@ -72,10 +72,12 @@ export function checkToken(
   const asked = checkInvocation(invocation, context.clock);
   const { grants } = context;
   const inForce = grantsInForce(asked, grants);
-  return judge(given, asked, context, (token, by) => [
-    ...grantDenials(token.identifier.grant, by.operation, inForce, grants),
-    ...hopDenials(token, by),
-  ]);
+  return judge(given, asked, context, (token, by) =>
+    joined(
+      grantDenials(token.identifier.grant, by.operation, inForce, grants),
+      hopDenials(token, by),
+    ),
+  );
 }
 
 /**
@@ -107,15 +109,18 @@ function judge(
     by.audience === undefined && context.audience !== undefined
       ? { ...by, audience: context.audience }
       : by;
-  const revoked = revocationDenials(token, asked, context);
-  const refused = rules(token, asked);
-  const [first, ...more] = revoked.length === 0 ? refused : [...revoked, ...refused];
-  if (first === undefined) {
-    return { allowed: true, capability: capabilityOfToken(token) };
-  }
+  const denials = joined(revocationDenials(token, asked, context), rules(token, asked));
+  const first = denials[0];
+  if (first === undefined) return { allowed: true, capability: capabilityOfToken(token) };
   // A denial shows what its hop asks for, which a later check relies on.
   const capability = refusedCapability(deepFrozen(token));
-  return { allowed: false, denials: [first, ...more], capability };
+  return { allowed: false, denials: [first, ...denials.slice(1)], capability };
+}
+
+/** Both lists; nearly always neither has anything. */
+function joined(some: readonly Denial[], others: readonly Denial[]): readonly Denial[] {
+  if (some.length === 0) return others;
+  return others.length === 0 ? some : [...some, ...others];
 }
 
 /** The rules that look at what is being called; the others look only at who, where and when. */

@@ -1,3 +1,4 @@
+import { NONE } from "../caveats/hop-rule.js";
 import type { CheckedInvocation } from "../caveats/invocation.js";
 import { nearest } from "../caveats/nearest.js";
 import { shown, shownList } from "../caveats/scalar.js";
@@ -58,15 +59,17 @@ export function grantDenials(
   operation: string,
   inForce: readonly string[],
   known: GrantOperations | undefined,
-): Denial[] {
+): readonly Denial[] {
+  const operations = known?.get(grant);
+  const has = operations === undefined || operations.includes(operation);
+  if (has && inForce.includes(grant)) return NONE;
   const denials: Denial[] = [];
   const code = "grant_denied";
   if (!inForce.includes(grant)) {
     const message = `the token is for ${shown(grant)}, and this call is under ${shownList(inForce)}`;
     denials.push({ code, rule: "grant", expected: inForce, actual: grant, message });
   }
-  const operations = known?.get(grant);
-  if (operations !== undefined && !operations.includes(operation)) {
+  if (!has) {
     const message = `the grant ${shown(grant)} does not have the operation ${shown(operation)}; it has ${shownList(operations)}`;
     denials.push({ code, rule: "operations", expected: operations, actual: operation, message });
   }

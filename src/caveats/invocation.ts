@@ -89,7 +89,8 @@ function distinctTexts(given: readonly string[]): readonly string[] {
     throw new TypeError("invocation.resourceHandles must be an array of strings");
   }
   // By index: an iterator of the caller's could hide some.
-  const texts: readonly unknown[] = Array.from({ length: given.length }, (_, at) => given[at]);
+  const texts: unknown[] = given.length === 1 ? [given[0]] : [];
+  for (let at = texts.length; at < given.length; at++) texts.push(given[at]);
   if (!texts.every((text) => typeof text === "string")) {
     throw new TypeError("invocation.resourceHandles must be an array of strings");
   }

@@ -1,7 +1,7 @@
 import { encodeBase64url, writeBase64url } from "../bytes/base64.js";
 import { asciiText, encodeUtf8 } from "../bytes/utf8.js";
 import { digest, TAG_LENGTH } from "../macaroon/hmac.js";
-import { bytesOf, finish, START, type Words } from "../macaroon/sha256.js";
+import { block, bytesOf, compress, START, WORDS, type Words, wordAt } from "../macaroon/sha256.js";
 
 const DOMAIN: Uint8Array = /* @__PURE__ */ encodeUtf8("proviso-revocation-v1");
 const PREFIX = "rv_";
@@ -16,14 +16,14 @@ export function revocationIdOf(tag: Uint8Array): string {
   return `${PREFIX}${encodeBase64url(digest(DOMAIN, tag).subarray(0, LENGTH))}`;
 }
 
-// What is hashed: the domain and a tag. Everything here is synchronous, so one serves all.
-const input: Uint8Array = /* @__PURE__ */ (() => {
-  const bytes = new Uint8Array(DOMAIN.length + TAG_LENGTH);
-  bytes.set(DOMAIN);
-  return bytes;
-})();
-const tagIn: Uint8Array = /* @__PURE__ */ input.subarray(DOMAIN.length);
-const state: Int32Array = /* @__PURE__ */ new Int32Array(8);
+// The domain's last byte stands before the tag in a word: the tag's words are moved by eight bits.
+const DOMAIN_WORDS: readonly number[] = /* @__PURE__ */ [0, 4, 8, 12, 16].map((at) =>
+  wordAt(DOMAIN, at),
+);
+const DOMAIN_END: number = /* @__PURE__ */ (DOMAIN[20] ?? 0) << 24;
+const BITS = (21 + TAG_LENGTH) * 8;
+// Everything here is synchronous, so one of each serves all.
+const state: Int32Array = /* @__PURE__ */ new Int32Array(WORDS);
 const hash: Uint8Array = /* @__PURE__ */ new Uint8Array(TAG_LENGTH);
 const text: Uint8Array = /* @__PURE__ */ encodeUtf8(
   PREFIX + encodeBase64url(hash.slice(0, LENGTH)),
@@ -31,11 +31,20 @@ const text: Uint8Array = /* @__PURE__ */ encodeUtf8(
 
 /** {@link revocationIdOf} of the tag that is the eight words from `at`. */
 export function revocationIdOfWords(tags: Words, at: number): string {
-  bytesOf(tags, at, tagIn);
-  state.set(START);
-  finish(state, input, 0);
+  for (let i = 0; i < DOMAIN_WORDS.length; i++) block[i] = DOMAIN_WORDS[i] as number;
+  let before = DOMAIN_END;
+  for (let i = 0; i < WORDS; i++) {
+    const word = tags[at + i] as number;
+    block[5 + i] = before | (word >>> 8);
+    before = word << 24;
+    state[i] = START[i] as number;
+  }
+  block[13] = before | 0x800000;
+  block[14] = 0;
+  block[15] = BITS;
+  compress(state);
+  block.fill(0);
   bytesOf(state, 0, hash);
-  tagIn.fill(0);
   writeBase64url(hash, LENGTH, text, PREFIX.length);
   return asciiText(text);
 }
