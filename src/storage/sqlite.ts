@@ -167,10 +167,12 @@ export function openFile<Tables>(
       const until = performance.now() + patience;
       for (;;) {
         try {
-          connection.prepare(begin).run([]);
+          connection.exec(begin);
           return;
         } catch (error) {
           const locked = error instanceof StorageError && error.code === "store_locked";
+          // The first of several statements may have begun it.
+          if (connection.inTransaction) connection.exec("ROLLBACK");
           if (!locked || performance.now() >= until) throw error;
         }
         await sleep(PAUSE);

@@ -15,9 +15,6 @@ const STEP = 2;
 /** Milliseconds after which a look is given up: another one may be answered. */
 const PATIENCE = 2000;
 
-/** Entries that are read one by one at the start, from which on the list is saved: they take half a second. */
-const WORTH_SAVING = 100_000;
-
 /** Reads from the database. */
 type Read = <T>(action: (db: Kysely<StoreTables>) => Promise<T>) => Promise<T>;
 
@@ -26,6 +23,8 @@ export interface Following {
   /** Milliseconds. */
   readonly refreshEvery: number;
   readonly savedAt: string | undefined;
+  /** Entries read one by one from which on the list is saved. */
+  readonly savedFrom: number;
   readonly onLoading: Progress;
 }
 
@@ -68,7 +67,7 @@ export class RevocationMirror {
   }
 
   /** Reads everything, then looks every so often for what has changed. */
-  async follow({ refreshEvery, savedAt, onLoading }: Following): Promise<void> {
+  async follow({ refreshEvery, savedAt, savedFrom, onLoading }: Following): Promise<void> {
     const [database, rows] = [this.#database, this.#rows];
     await database.read((db) => rows.check(db, database.dialect));
     const place = savedAt === undefined ? undefined : { database, rows, path: savedAt };
@@ -78,7 +77,7 @@ export class RevocationMirror {
       this.#state = saved.state;
     }
     const read = await this.look((action) => database.read(action), onLoading);
-    if (place !== undefined && read >= WORTH_SAVING) {
+    if (place !== undefined && read >= savedFrom) {
       await saveList(place, { table: this.#table, state: this.#state });
     }
     const again = (): void => {

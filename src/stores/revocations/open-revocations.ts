@@ -22,13 +22,17 @@ export interface RevocationStoreOptions {
    * The file may be removed at any time.
    */
   readonly savedAt?: string | undefined;
+  /** How many entries must have been read one by one at the start for the list to be saved; 100,000 unless given. */
+  readonly savedFrom?: number | undefined;
   /** Called while the list is read at the start, with the part that has been read, from 0 to 1. */
   readonly onLoading?: ((part: number) => void) | undefined;
 }
 
 const REFRESH_EVERY = { sqlite: 50, postgres: 250 } as const;
 const STALE_AFTER = 5;
-const OPTIONS = ["refreshEvery", "staleAfter", "clock", "savedAt", "onLoading"];
+// They take half a second.
+const SAVED_FROM = 100_000;
+const OPTIONS = ["refreshEvery", "staleAfter", "clock", "savedAt", "savedFrom", "onLoading"];
 
 /**
  * Opens the revocations in a database, and follows them until it is closed.
@@ -64,7 +68,7 @@ export async function openRevocations(
 ): Promise<RevocationStore> {
   assertMembers(options, OPTIONS, "options");
   const { refreshEvery = REFRESH_EVERY[database.dialect], staleAfter = STALE_AFTER } = options;
-  const { savedAt, onLoading = () => {} } = options;
+  const { savedAt, savedFrom = SAVED_FROM, onLoading = () => {} } = options;
   if (!Number.isFinite(refreshEvery) || refreshEvery <= 0) {
     throw new TypeError("refreshEvery must be milliseconds, and more than 0");
   }
@@ -74,8 +78,11 @@ export async function openRevocations(
   if (savedAt !== undefined && (typeof savedAt !== "string" || savedAt === "")) {
     throw new TypeError("savedAt must be a path");
   }
+  if (!Number.isSafeInteger(savedFrom) || savedFrom < 1) {
+    throw new TypeError("savedFrom must be a whole number of at least 1");
+  }
   if (typeof onLoading !== "function") throw new TypeError("onLoading must be a function");
   const store = new RevocationStore(database, staleAfter, options.clock ?? Date.now);
-  await store.follow({ refreshEvery, savedAt, onLoading });
+  await store.follow({ refreshEvery, savedAt, savedFrom, onLoading });
   return store;
 }

@@ -3,12 +3,17 @@ import type { PackedTable } from "../../revocation/packed/packed-table.js";
 import { removeAbandoned, syncDirectoryOf, temporaryName } from "../../storage/new-file.js";
 import { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase } from "../database.js";
-import { type Progress, readListFile, writeListFile } from "./list-file.js";
+import type { Progress } from "./list-file.js";
 import type { RevocationRows, RevocationState } from "./rows.js";
 
 // Reading millions of rows takes a minute, so that a process which has read many keeps what it made of them in a
 // file. The database decides: it knows each file by its digest and says which state it holds. A file that
 // it does not know, such as one that is newer than a database brought back from a backup, is as good as none.
+
+/** Loaded where there is a file, or is to be one: it needs the runtime's cryptography, which takes its time. */
+function listFile(): Promise<typeof import("./list-file.js")> {
+  return import("./list-file.js");
+}
 
 /** What is revoked, as of a state of the list. */
 export interface SavedList {
@@ -36,6 +41,7 @@ export async function readSavedList(
     return state !== undefined;
   };
   try {
+    const { readListFile } = await listFile();
     const table = await readListFile(path, isKnown, progress);
     return state && { table, state };
   } catch {
@@ -56,6 +62,7 @@ export async function saveList(
   const temporary = temporaryName(path);
   try {
     removeAbandoned(path);
+    const { writeListFile } = await listFile();
     const digest = await writeListFile(temporary, table);
     await database.write((db) => rows.noteSaved(db, digest, state));
     renameSync(temporary, path);
