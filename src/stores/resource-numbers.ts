@@ -10,7 +10,9 @@ import type { StoreDatabase, StoreTables } from "./database.js";
 import { sound, textOf, whole } from "./sound.js";
 
 /** Names whose numbers are kept in memory, with 512 bytes at most each. */
-const MAX_CACHED = 50_000;
+// A bound in size, each entry being one: for a number of entries the library fills its tables at once, which takes
+// milliseconds of each start.
+const BOUND = { maxSize: 50_000, sizeCalculation: (): number => 1 };
 /** Names or numbers in one statement. */
 const CHUNK = 1000;
 
@@ -23,8 +25,8 @@ type Numbered = readonly (readonly [name: string, number: number])[];
 export class ResourceNumberStore implements ResourceNumbers {
   readonly #database: StoreDatabase;
   readonly #random: RandomSource;
-  readonly #numbers = new LRUCache<string, number>({ max: MAX_CACHED });
-  readonly #names = new LRUCache<number, string>({ max: MAX_CACHED });
+  readonly #numbers = new LRUCache<string, number>(BOUND);
+  readonly #names = new LRUCache<number, string>(BOUND);
   #giving: Promise<unknown> = Promise.resolve();
 
   constructor(database: StoreDatabase, random: RandomSource = randomBytes) {
