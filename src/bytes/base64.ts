@@ -75,6 +75,7 @@ export function decodeBase64urlInto(text: string, bytes: Uint8Array): number {
   const a = urlValue(text, at);
   const b = urlValue(text, at + 1);
   const c = rest === 3 ? urlValue(text, at + 2) : 0;
+  if ((a | b | c) >= NO_VALUE) return -1;
   const past = rest === 3 ? c & 3 : b & 15;
   if (past !== 0) return -1;
   bytes[size - rest + 1] = (a << 2) | (b >> 4);

@@ -93,6 +93,8 @@ function arrayEnd(
   bounds: PlainBounds,
   depth: number,
 ): number {
+  // An array without members counts as one of one.
+  if (bounds.members < 1) return -1;
   if (bytes[at] === CLOSING_BRACKET) return at + 1;
   let from = at;
   for (let count = 1; count <= bounds.members && from < end; count++) {

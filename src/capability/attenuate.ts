@@ -16,6 +16,7 @@ import { revocationIdOf, revocationIdOfWords } from "../revocation/id.js";
 import { decodeIdentifier } from "./identifier.js";
 import { CAPABILITY_LIMITS, type CapabilityLimits } from "./limits.js";
 import {
+  areHopsWithin,
   assertHopFits,
   hopsOf,
   ifCompact,
@@ -111,7 +112,8 @@ export function attenuate(
   hop: HopInit,
   options: AttenuateOptions = {},
 ): Attenuation {
-  const compact = ifCompact(token, CAPABILITY_LIMITS, (parent) => {
+  const compact = ifCompact<Attenuation>(token, CAPABILITY_LIMITS, (parent) => {
+    if (!areHopsWithin(parent, CAPABILITY_LIMITS, 1)) return undefined;
     decodeIdentifier(parent.part(0));
     const links: ReadLink[] = [];
     for (let at = 1; at <= parent.caveats; at++) links.push(readLink(parent.part(at)));
@@ -121,7 +123,7 @@ export function attenuate(
     if (!narrowed.ok) return narrowed;
     const child = parent.append(token, narrowed.bytes);
     const revocationId = revocationIdOfWords(parent.tags, WORDS * parent.caveats);
-    return { ok: true, token: child, hop: narrowed.hop, revocationId } as const;
+    return { ok: true, token: child, hop: narrowed.hop, revocationId };
   });
   if (compact !== undefined) return compact;
   const parent = readSingle(token);

@@ -20,10 +20,29 @@ export let keyOfToken: (token: AuthenticToken) => RootKey;
 export let macaroonOfToken: (token: AuthenticToken) => Macaroon;
 
 /**
- * The last two tags that were computed of a token, or the only one, each as eight words; `undefined` for one that
- * has its macaroon. Secret: their reader can append links.
+ * The last two tags that were computed of a token, or the only one, each as eight words. Secret: their reader can
+ * append links.
+ *
+ * @throws TypeError for a token that has its macaroon.
  */
-export let tagsOfToken: (token: AuthenticToken) => Words | undefined;
+export let tagsOfToken: (token: AuthenticToken) => Words;
+
+/**
+ * Makes a token of what was verified.
+ *
+ * @param origin - The macaroon; or the last of its tags, at most two of eight words each, where all its links are
+ *   hops and it has no location and no discharges: the rest can be written from what was read, since only
+ *   canonical forms are read.
+ */
+export let authenticToken: (
+  identifier: Identifier,
+  chains: readonly [AuthenticChain, ...AuthenticChain[]],
+  key: RootKey,
+  origin: Macaroon | Words,
+) => AuthenticToken;
+
+// Only this module has it: a token leads to its class, and the class must make no other.
+const MADE_HERE = Symbol("made here");
 
 /** What to ask a revocation list about a token. */
 export let revocationQueryFor: (token: AuthenticToken) => RevocationQuery;
@@ -54,7 +73,12 @@ export class AuthenticToken {
       keyOfToken(token);
       return token.#macaroon();
     };
-    tagsOfToken = (token) => (token.#origin instanceof Macaroon ? undefined : token.#origin);
+    tagsOfToken = (token) => {
+      const origin = token.#origin;
+      if (origin instanceof Macaroon) throw new TypeError("no tags are kept of this token");
+      return origin;
+    };
+    authenticToken = (...parts) => new AuthenticToken(MADE_HERE, ...parts);
     revocationQueryFor = (token) => {
       token.#query ??= queryOf(token);
       return token.#query;
@@ -67,16 +91,16 @@ export class AuthenticToken {
 
   /**
    * @internal
-   * @param origin - The macaroon; or the last of its tags, at most two of eight words each, where all its links are
-   *   hops and it has no location and no discharges: the rest can be written from what was read, since only
-   *   canonical forms are read.
+   * @throws TypeError for a caller outside this module.
    */
   constructor(
+    made: symbol,
     identifier: Identifier,
     chains: readonly [AuthenticChain, ...AuthenticChain[]],
     key: RootKey,
     origin: Macaroon | Words,
   ) {
+    if (made !== MADE_HERE) throw new TypeError("only a check makes an authentic token");
     this.identifier = identifier;
     this.chains = chains;
     this.#key = key;

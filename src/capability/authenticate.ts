@@ -5,12 +5,25 @@ import type { RootKey } from "../macaroon/root-key.js";
 import { WORDS } from "../macaroon/sha256.js";
 import { type SignatureFailure, verifySignatures } from "../macaroon/signatures.js";
 import { revocationIdOf, revocationIdOfWords } from "../revocation/id.js";
-import { AuthenticToken, keyOfToken, macaroonOfToken, tagsOfToken } from "./authentic-token.js";
+import {
+  type AuthenticToken,
+  authenticToken,
+  keyOfToken,
+  macaroonOfToken,
+  tagsOfToken,
+} from "./authentic-token.js";
 import { type Denial, tokenDenialCode } from "./denial.js";
 import { deepFrozen } from "./frozen.js";
 import { decodeIdentifier, type Identifier } from "./identifier.js";
 import type { CapabilityLimits } from "./limits.js";
-import { ifCompact, type ReadLink, readLink, readLinks, readToken } from "./token.js";
+import {
+  areHopsWithin,
+  ifCompact,
+  type ReadLink,
+  readLink,
+  readLinks,
+  readToken,
+} from "./token.js";
 import type { KeySource, VerificationCache } from "./verification-cache.js";
 
 /** What is needed to verify that a token is the issuer's own. */
@@ -61,7 +74,7 @@ function verifiedWhole(text: string, context: AuthenticationContext): Authentica
     revocationIds: tags.map(revocationIdOf),
   }));
   if (own === undefined) throw new TypeError("a verified token has a chain of its own");
-  const token = new AuthenticToken(identifier, [own, ...others], found.key, root);
+  const token = authenticToken(identifier, [own, ...others], found.key, root);
   return { ok: true, token };
 }
 
@@ -70,8 +83,8 @@ function verifiedCompact(
   macaroon: CompactMacaroon,
   text: string,
   context: AuthenticationContext,
-): Authentication {
-  const { cache, keys } = context;
+): Authentication | undefined {
+  const { cache, keys, limits } = context;
   const { caveats } = macaroon;
   const place = cache?.place(macaroon, caveats);
   const known = place === undefined ? undefined : cache?.find(place, keys);
@@ -83,16 +96,24 @@ function verifiedCompact(
   }
   const before = caveats < 2 ? undefined : cache?.place(macaroon, caveats - 1);
   const start = before === undefined ? undefined : cache?.find(before, keys);
+  // What is known was within the limits.
+  if (!areHopsWithin(macaroon, limits, start === undefined ? 1 : caveats)) return undefined;
   const result =
     start === undefined ? fromIdentifier(macaroon, context) : fromLinks(macaroon, start);
   if (!result.ok) return result;
   const { token } = result;
   // What cannot be read is refused anyway, and cannot be written again from its reading.
-  if (token.chains[0].links.some(({ kind }) => kind !== "hop")) return verifiedWhole(text, context);
+  if (token.chains[0].links.some(({ kind }) => kind !== "hop")) {
+    const [root] = readToken(text, limits).macaroons;
+    return {
+      ok: true,
+      token: authenticToken(token.identifier, token.chains, keyOfToken(token), root),
+    };
+  }
   if (cache === undefined || place === undefined) return result;
-  cache.keep(place, token, macaroon.length);
+  cache.keep(place, token, caveats, macaroon.length);
   if (before === undefined) return result;
-  if (start === undefined) cache.keep(before, token, macaroon.length);
+  if (start === undefined) cache.keep(before, token, caveats - 1, macaroon.length);
   else cache.used(before);
   return result;
 }
@@ -124,7 +145,7 @@ function fromLinks(macaroon: CompactMacaroon, known: AuthenticToken): Authentica
 
 /** Takes up the tag after so many links of a token that is known: all of them, or all but the last. */
 function resume(macaroon: CompactMacaroon, known: AuthenticToken, count: number): void {
-  const tags = tagsOfToken(known) ?? [];
+  const tags = tagsOfToken(known);
   const isWhole = known.chains[0].links.length === count;
   macaroon.resume(tags, tags.length - (isWhole ? 1 : 2) * WORDS, count);
 }
@@ -134,8 +155,8 @@ function withLinks(known: AuthenticToken, count: number): AuthenticToken {
   const [{ links, revocationIds }] = known.chains;
   if (links.length === count) return known;
   const chain = { links: links.slice(0, count), revocationIds: revocationIds.slice(0, count + 1) };
-  const tag = Array.from(tagsOfToken(known) ?? []).slice(0, WORDS);
-  return new AuthenticToken(known.identifier, [chain], keyOfToken(known), tag);
+  const tag = Array.from(tagsOfToken(known)).slice(0, WORDS);
+  return authenticToken(known.identifier, [chain], keyOfToken(known), tag);
 }
 
 /** Reads what follows the links that were read before, of a macaroon that is authentic. */
@@ -150,7 +171,7 @@ function readOn(
     if (at > 0) links.push(readLink(macaroon.part(at)));
     revocationIds.push(revocationIdOfWords(macaroon.tags, WORDS * at));
   }
-  return new AuthenticToken(identifier, [{ links, revocationIds }], key, macaroon.lastTags());
+  return authenticToken(identifier, [{ links, revocationIds }], key, macaroon.lastTags());
 }
 
 /**
@@ -197,7 +218,7 @@ export function extend(token: AuthenticToken, child: Macaroon): AuthenticToken {
   const { signature } = partsOf(child);
   const links = [...own.links, ...readLinks(child).slice(own.links.length)];
   const revocationIds = [...own.revocationIds, revocationIdOf(signature)];
-  return deepFrozen(new AuthenticToken(identifier, [{ links, revocationIds }], key, child));
+  return deepFrozen(authenticToken(identifier, [{ links, revocationIds }], key, child));
 }
 
 /** The root key that an identifier names, if it is this issuer's. */

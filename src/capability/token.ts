@@ -30,30 +30,34 @@ export function readToken(text: string, limits: CapabilityLimits): MacaroonText 
 let spare: CompactMacaroon | undefined;
 
 /**
- * Gives `use` a token that has the compact form and is within every limit; {@link readToken} reads all forms, and
- * says what is wrong.
+ * Gives `use` a token that has the compact form and is within every limit but those of its hops' shape, which
+ * {@link areHopsWithin} checks; {@link readToken} reads all forms, and says what is wrong.
  *
  * @returns What `use` returned; `undefined` for any other text.
  */
 export function ifCompact<T>(
   text: string,
   limits: CapabilityLimits,
-  use: (macaroon: CompactMacaroon) => T,
+  use: (macaroon: CompactMacaroon) => T | undefined,
 ): T | undefined {
   // What `use` calls, such as a caller's own source of keys, may read a token itself.
   const macaroon = spare ?? new CompactMacaroon(CAPABILITY_LIMITS);
   spare = undefined;
   try {
-    return readCompact(macaroon, text, limits) ? use(macaroon) : undefined;
+    return typeof text === "string" && macaroon.read(text, limits) ? use(macaroon) : undefined;
   } finally {
     spare = macaroon;
   }
 }
 
-function readCompact(macaroon: CompactMacaroon, text: string, limits: CapabilityLimits): boolean {
-  if (typeof text !== "string" || !macaroon.read(text, limits)) return false;
+/** Whether the hops from the `first` on are within the limits of nesting and members, before any is parsed. */
+export function areHopsWithin(
+  macaroon: CompactMacaroon,
+  limits: CapabilityLimits,
+  first: number,
+): boolean {
   const bounds = { depth: MAX_HOP_DEPTH, members: limits.setMembers };
-  for (let at = 1; at <= macaroon.caveats; at++) {
+  for (let at = first; at <= macaroon.caveats; at++) {
     const [start, end] = [macaroon.start(at), macaroon.end(at)];
     if (isPlainJson(macaroon.bytes, start, end, bounds)) continue;
     if (overHopShape(macaroon.part(at), "", limits) !== undefined) return false;

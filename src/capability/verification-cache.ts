@@ -111,10 +111,11 @@ export class VerificationCache {
   /**
    * Keeps what has just been verified, unless it has expired or is larger than the bound.
    *
+   * @param count - Of how many of its links the place is: all, or all but the last.
    * @param size - Bytes of the macaroon.
    */
-  keep(place: string, token: AuthenticToken, size: number): void {
-    const expires = expiryOf(token);
+  keep(place: string, token: AuthenticToken, count: number, size: number): void {
+    const expires = expiryOf(token, count);
     const bytes = ENTRY_BYTES + LINK_BYTES * token.chains[0].links.length + BYTES_PER_BYTE * size;
     if (bytes > this.#bounds.bytes || this.#clock() >= expires) return;
     const before = this.#entries.get(place);
@@ -133,8 +134,12 @@ export class VerificationCache {
   follow(keys: KeySource): void {
     if (this.#followed === keys) return;
     this.#followed = keys;
+    const lives = new Map<RootKey, boolean>();
     for (const entry of this.#entries.values()) {
-      if (!isPresent(entry.token, keys)) this.#forget(entry);
+      const key = keyOfToken(entry.token);
+      const live = lives.get(key) ?? isPresent(entry.token, keys);
+      lives.set(key, live);
+      if (!live) this.#forget(entry);
     }
   }
 
@@ -172,8 +177,10 @@ function isPresent(token: AuthenticToken, keys: KeySource): boolean {
   return equalBytes(key.tag(identifier), known.tag(identifier));
 }
 
-function expiryOf({ chains }: AuthenticToken): number {
-  const earliest = earliestExpiry(chains);
+/** When the first `count` links of a token expire: milliseconds since 1970. */
+function expiryOf({ chains }: AuthenticToken, count: number): number {
+  const [{ links }] = chains;
+  const earliest = earliestExpiry(links.length === count ? links : links.slice(0, count));
   if (earliest === undefined) return Number.POSITIVE_INFINITY;
   return parseTime(earliest) ?? Number.NEGATIVE_INFINITY;
 }

@@ -4,7 +4,7 @@ import { meetOf } from "../caveats/meet.js";
 import { deepFrozen } from "./frozen.js";
 import type { Identifier } from "./identifier.js";
 import { readServiceKeyId } from "./key-id.js";
-import { type AuthenticChain, hopsOf } from "./token.js";
+import { type AuthenticChain, hopsOf, type ReadLink } from "./token.js";
 
 /** One verified link of an allowed capability. */
 export interface VerifiedHop {
@@ -80,6 +80,7 @@ class Capability implements VerifiedCapability {
 
   constructor(identifier: Identifier, chains: readonly [AuthenticChain, ...AuthenticChain[]]) {
     const service = readServiceKeyId(identifier.kid)?.service;
+    const all = chains.length === 1 ? chains[0].links : chains.flatMap(({ links }) => links);
     this.id = identifier.id;
     this.grant = identifier.grant;
     this.issuer = identifier.iss;
@@ -87,7 +88,7 @@ class Capability implements VerifiedCapability {
     if (service !== undefined) this.service = service;
     if (identifier.principal !== undefined) this.principal = identifier.principal;
     this.issued = identifier.issued;
-    this.expires = earliestExpiry(chains) ?? identifier.issued;
+    this.expires = earliestExpiry(all) ?? identifier.issued;
     Object.defineProperty(this, "hops", Capability.#hopsOnce);
     Object.defineProperty(this, "authority", Capability.#authorityOnce);
     this.revocationIds = Object.freeze(chains[0].revocationIds);
@@ -104,15 +105,14 @@ function verifiedHops({ links, revocationIds }: AuthenticChain): readonly Verifi
   );
 }
 
-/** The earliest expiry of all chains, as in their authority. */
-export function earliestExpiry(chains: readonly AuthenticChain[]): string | undefined {
+/** The earliest expiry that any of these links has. */
+export function earliestExpiry(links: readonly ReadLink[]): string | undefined {
   let earliest: string | undefined;
-  for (const { links } of chains) {
-    for (const link of links) {
-      const expires = link.kind === "hop" ? link.hop.expires : undefined;
-      if (expires === undefined || (earliest !== undefined && earliest <= expires)) continue;
-      earliest = expires;
-    }
+  for (const link of links) {
+    const expires = link.kind === "hop" ? link.hop.expires : undefined;
+    // Times of the one form order as texts.
+    if (expires === undefined || (earliest !== undefined && earliest <= expires)) continue;
+    earliest = expires;
   }
   return earliest;
 }

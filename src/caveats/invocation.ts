@@ -52,13 +52,14 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
   const own = { ...invocation };
   assertMembers(own, KEYS, "invocation");
   for (const key of KEYS) {
-    if (!(key in invocation) || Object.hasOwn(own, key)) continue;
+    if (Object.hasOwn(own, key) || !(key in invocation || key in own)) continue;
     throw new TypeError(`invocation.${key} must be the invocation's own member`);
   }
-  const { grant, operation, resourceHandles, arguments: given = {}, invoker, audience, time } = own;
+  const { grant, operation, resourceHandles, invoker, audience, time } = own;
+  const given = own.arguments ?? {};
   if (typeof operation !== "string") throw new TypeError("invocation.operation must be a string");
   const handles = resourceHandles === undefined ? [] : distinctTexts(resourceHandles);
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+  if (typeof given !== "object" || Array.isArray(given)) {
     throw new TypeError("invocation.arguments must be an object");
   }
   if (invoker !== undefined && typeof invoker !== "string") {

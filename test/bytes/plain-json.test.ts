@@ -56,6 +56,12 @@ describe("plain JSON", () => {
     expect(isPlain(text, 3)).toBe(false);
   });
 
+  test("has no array where a set may have no members", () => {
+    const bytes = encodeUtf8('{"a":[]}');
+    expect(isPlainJson(bytes, 0, bytes.length, { depth: 4, members: 0 })).toBe(false);
+    expect(outlineJson('{"a":[]}').members).toBe(1);
+  });
+
   test("is canonical, within bounds and without a name twice, whatever the bytes", () => {
     const token = fc.constantFrom(
       ...[

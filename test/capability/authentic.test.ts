@@ -95,6 +95,16 @@ describe("an authentic token", () => {
     expect(misuse(() => issuer.authorize(null, READ))).toContain("must be a string");
   });
 
+  test("cannot be made by way of its class", () => {
+    const { authentic: known } = world();
+    for (const made of [undefined, Symbol("made here")]) {
+      const parts = [made, known.identifier, known.chains, {}, new Array(8).fill(0)];
+      expect(misuse(() => Reflect.construct(known.constructor, parts))).toContain(
+        "authentic token",
+      );
+    }
+  });
+
   test("shows nothing of its signature", () => {
     const { authentic: known } = world();
     expect(Object.keys(known)).toEqual(["identifier", "chains"]);

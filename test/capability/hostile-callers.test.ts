@@ -12,7 +12,7 @@ import {
   macaroonToBytes,
 } from "../../src/macaroon/index.js";
 import { RevocationList } from "../../src/revocation/list.js";
-import { fixture, GET, mint } from "./support.js";
+import { fixture, GET, mint, NOW } from "./support.js";
 
 // What a caller's objects can do to a check: inherited members, getters, shared memory, huge lists.
 
@@ -25,6 +25,24 @@ describe("an invocation counts by its own members, each read once", () => {
     expect(() => issuer.authorize(bound, inherited)).toThrow(TypeError);
     const half: Invocation = Object.assign(Object.create({ invoker: "admin" }), GET);
     expect(() => issuer.authorize(bound, half)).toThrow("invocation.invoker must be");
+  });
+
+  test("nor what all objects have come to inherit", () => {
+    const expired = mint(issuer, { expires: "2030-01-01T00:00:01Z" });
+    const later = createIssuer({
+      ...{ name: issuer.name, keys: fixture().keys, revocations: new RevocationList() },
+      clock: () => NOW + 2000,
+    });
+    const bare: Invocation = Object.assign(Object.create(null), GET);
+    expect(later.authorize(expired, bare).allowed).toBe(false);
+    Object.assign(Object.prototype, { time: new Date(NOW) });
+    try {
+      for (const asked of [bare, GET]) {
+        expect(() => later.authorize(expired, asked)).toThrow("invocation.time must be");
+      }
+    } finally {
+      Reflect.deleteProperty(Object.prototype, "time");
+    }
   });
 
   test("an argument that changes between looks is judged as it was first", () => {

@@ -128,7 +128,21 @@ describe("an entry dies", () => {
     expect(known(brief)).toBe(true);
     expect(cache.size).toBe(2);
     state.now = until;
-    expect([known(brief), cache.size]).toEqual([false, 0]);
+    expect(check(brief)).toBe(true);
+    // What is left is its parent, which has not expired.
+    expect([cache.size, known(child(parent, "a"))]).toEqual([1, true]);
+  });
+
+  test("when its own expiry has come, not that of the child it was seen with", () => {
+    const { check, known, parent, state } = kit();
+    const brief = append(parent, '{"expires":"2026-01-01T00:00:10Z"}');
+    state.now = Date.parse("2026-01-01T00:00:09Z");
+    check(brief);
+    state.now = Date.parse("2026-01-01T00:00:10Z");
+    expect([known(brief), known(child(parent, "a"))]).toEqual([true, true]);
+    const { known: alsoKnown, parent: another } = kit();
+    expect(alsoKnown(append(another, '{"expires":"2020-01-01T00:00:00Z"}'))).toBe(false);
+    expect(alsoKnown(child(another, "a"))).toBe(true);
   });
 
   test("with its key: at the next look-up of any, if a key was retired or its id given to another", () => {
