@@ -15,7 +15,7 @@ const VALUES: Uint8Array = /* @__PURE__ */ (() => {
 
 // Of base64url alone; what is no character of it has a bit more.
 const NO_VALUE = 64;
-const URL_VALUES: Uint8Array = /* @__PURE__ */ Uint8Array.from({ length: 128 }, (_, code) => {
+const URL_VALUES: Uint8Array = /* @__PURE__ */ Uint8Array.from({ length: 256 }, (_, code) => {
   const value = URL_ALPHABET.indexOf(String.fromCharCode(code));
   return value < 0 ? NO_VALUE : value;
 });
@@ -59,6 +59,10 @@ export function writeBase64url(
   if (i + 1 < length) code(second << 2);
 }
 
+const ENCODER = /* @__PURE__ */ new TextEncoder();
+// The characters of the text that is decoded, as bytes. Decoding is synchronous, so one serves all.
+let characters: Uint8Array = /* @__PURE__ */ new Uint8Array(4096);
+
 /**
  * Decodes base64url without padding, and nothing else, to the start of `bytes`.
  *
@@ -69,18 +73,34 @@ export function decodeBase64urlInto(text: string, bytes: Uint8Array): number {
   const rest = length & 3;
   const size = (length * 3) >> 2;
   if (rest === 1 || size > bytes.length) return -1;
-  const at = wholeGroups(text, length, bytes);
-  if (at !== length - rest) return -1;
-  if (rest === 0) return size;
-  const a = urlValue(text, at);
-  const b = urlValue(text, at + 1);
-  const c = rest === 3 ? urlValue(text, at + 2) : 0;
-  if ((a | b | c) >= NO_VALUE) return -1;
-  const past = rest === 3 ? c & 3 : b & 15;
-  if (past !== 0) return -1;
-  bytes[size - rest + 1] = (a << 2) | (b >> 4);
-  if (rest === 3) bytes[size - 1] = (b << 4) | (c >> 2);
-  return size;
+  if (length > characters.length) characters = new Uint8Array(length);
+  // Another character takes more bytes than one, and none of them has a value.
+  if (ENCODER.encodeInto(text, characters).written !== length) return -1;
+  const codes = characters;
+  const whole = length - rest;
+  let all = 0;
+  let at = 0;
+  for (let i = 0; i < whole; i += 4) {
+    const a = URL_VALUES[codes[i] as number] as number;
+    const b = URL_VALUES[codes[i + 1] as number] as number;
+    const c = URL_VALUES[codes[i + 2] as number] as number;
+    const d = URL_VALUES[codes[i + 3] as number] as number;
+    all |= a | b | c | d;
+    bytes[at] = (a << 2) | (b >> 4);
+    bytes[at + 1] = (b << 4) | (c >> 2);
+    bytes[at + 2] = (c << 6) | d;
+    at += 3;
+  }
+  if (rest > 0) {
+    const a = URL_VALUES[codes[whole] as number] as number;
+    const b = URL_VALUES[codes[whole + 1] as number] as number;
+    const c = rest === 3 ? (URL_VALUES[codes[whole + 2] as number] as number) : 0;
+    all |= a | b | c;
+    if ((rest === 3 ? c & 3 : b & 15) !== 0) return -1;
+    bytes[at] = (a << 2) | (b >> 4);
+    if (rest === 3) bytes[at + 1] = (b << 4) | (c >> 2);
+  }
+  return all < NO_VALUE ? size : -1;
 }
 
 /** What {@link readBase64} found: the whole bytes, and the fault at the end of the text, if any. */
@@ -106,9 +126,9 @@ export function readBase64(text: string): Base64Reading {
   let urlSafe = -1;
   let buffer = 0;
   let bits = 0;
-  const start = wholeGroups(text, end, bytes);
-  let at = (start * 3) >> 2;
-  for (let i = start; i < end; i++) {
+  if (end === text.length && decodeBase64urlInto(text, bytes) >= 0) return { bytes };
+  let at = 0;
+  for (let i = 0; i < end; i++) {
     const code = text.charCodeAt(i);
     const value = code < 128 ? (VALUES[code] ?? INVALID) : INVALID;
     if (value === INVALID) throw badCharacter(text, i);
@@ -145,32 +165,6 @@ export function decodeBase64(text: string): Uint8Array {
   const { bytes, tail } = readBase64(text);
   if (tail !== undefined) throw tail;
   return bytes;
-}
-
-/**
- * Decodes whole groups of four characters at once, where all of the text is base64url.
- *
- * @returns How many characters it has decoded; 0 where another character stands anywhere, for a reading with care.
- */
-function wholeGroups(text: string, end: number, bytes: Uint8Array): number {
-  let at = 0;
-  let i = 0;
-  for (; i + 4 <= end; i += 4) {
-    const a = urlValue(text, i);
-    const b = urlValue(text, i + 1);
-    const c = urlValue(text, i + 2);
-    const d = urlValue(text, i + 3);
-    if ((a | b | c | d) >= NO_VALUE) return 0;
-    bytes[at++] = (a << 2) | (b >> 4);
-    bytes[at++] = (b << 4) | (c >> 2);
-    bytes[at++] = (c << 6) | d;
-  }
-  for (let j = i; j < end; j++) if (urlValue(text, j) >= NO_VALUE) return 0;
-  return i;
-}
-
-function urlValue(text: string, at: number): number {
-  return URL_VALUES[text.charCodeAt(at)] ?? NO_VALUE;
 }
 
 function endOfData(text: string): number {
