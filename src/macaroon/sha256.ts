@@ -27,6 +27,14 @@ export const START: Int32Array = /* @__PURE__ */ Int32Array.from([
 /** The block that {@link compress} reads, in its first 16 words. Everything here is synchronous, so one serves all. */
 export const block: Int32Array = /* @__PURE__ */ new Int32Array(BLOCK);
 
+function sum0(x: number): number {
+  return ((x >>> 2) | (x << 30)) ^ ((x >>> 13) | (x << 19)) ^ ((x >>> 22) | (x << 10));
+}
+
+function sum1(x: number): number {
+  return ((x >>> 6) | (x << 26)) ^ ((x >>> 11) | (x << 21)) ^ ((x >>> 25) | (x << 7));
+}
+
 /** Takes {@link block} into a state of eight words. */
 export function compress(state: Int32Array): void {
   const w = block;
@@ -45,19 +53,32 @@ export function compress(state: Int32Array): void {
   let f = state[5] as number;
   let g = state[6] as number;
   let h = state[7] as number;
-  for (let i = 0; i < BLOCK; i++) {
-    const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
-    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + (K[i] as number) + (w[i] as number)) | 0;
-    const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
-    const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = (d + t1) | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = (t1 + t2) | 0;
+  // Eight rounds at a time: words change their names, and none is moved.
+  for (let i = 0; i < BLOCK; i += 8) {
+    h = (h + sum1(e) + (g ^ (e & (f ^ g))) + (K[i + 0] as number) + (w[i + 0] as number)) | 0;
+    d = (d + h) | 0;
+    h = (h + sum0(a) + ((a & b) | (c & (a | b)))) | 0;
+    g = (g + sum1(d) + (f ^ (d & (e ^ f))) + (K[i + 1] as number) + (w[i + 1] as number)) | 0;
+    c = (c + g) | 0;
+    g = (g + sum0(h) + ((h & a) | (b & (h | a)))) | 0;
+    f = (f + sum1(c) + (e ^ (c & (d ^ e))) + (K[i + 2] as number) + (w[i + 2] as number)) | 0;
+    b = (b + f) | 0;
+    f = (f + sum0(g) + ((g & h) | (a & (g | h)))) | 0;
+    e = (e + sum1(b) + (d ^ (b & (c ^ d))) + (K[i + 3] as number) + (w[i + 3] as number)) | 0;
+    a = (a + e) | 0;
+    e = (e + sum0(f) + ((f & g) | (h & (f | g)))) | 0;
+    d = (d + sum1(a) + (c ^ (a & (b ^ c))) + (K[i + 4] as number) + (w[i + 4] as number)) | 0;
+    h = (h + d) | 0;
+    d = (d + sum0(e) + ((e & f) | (g & (e | f)))) | 0;
+    c = (c + sum1(h) + (b ^ (h & (a ^ b))) + (K[i + 5] as number) + (w[i + 5] as number)) | 0;
+    g = (g + c) | 0;
+    c = (c + sum0(d) + ((d & e) | (f & (d | e)))) | 0;
+    b = (b + sum1(g) + (a ^ (g & (h ^ a))) + (K[i + 6] as number) + (w[i + 6] as number)) | 0;
+    f = (f + b) | 0;
+    b = (b + sum0(c) + ((c & d) | (e & (c | d)))) | 0;
+    a = (a + sum1(f) + (h ^ (f & (g ^ h))) + (K[i + 7] as number) + (w[i + 7] as number)) | 0;
+    e = (e + a) | 0;
+    a = (a + sum0(b) + ((b & c) | (d & (b | c)))) | 0;
   }
   state[0] = (state[0] as number) + a;
   state[1] = (state[1] as number) + b;
