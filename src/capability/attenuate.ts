@@ -22,7 +22,7 @@ import {
   ifCompact,
   overCapabilityLimits,
   type ReadLink,
-  readLink,
+  readLinkAt,
   readLinks,
   readToken,
 } from "./token.js";
@@ -116,7 +116,7 @@ export function attenuate(
     if (!areHopsWithin(parent, CAPABILITY_LIMITS, 1)) return undefined;
     decodeIdentifier(parent.part(0));
     const links: ReadLink[] = [];
-    for (let at = 1; at <= parent.caveats; at++) links.push(readLink(parent.part(at)));
+    for (let at = 1; at <= parent.caveats; at++) links.push(readLinkAt(parent, at));
     const narrowed = narrowedHop(links, hop, options, (caveat) =>
       parent.assertRoom(caveat.length, CAPABILITY_LIMITS),
     );

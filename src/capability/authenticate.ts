@@ -20,7 +20,7 @@ import {
   areHopsWithin,
   ifCompact,
   type ReadLink,
-  readLink,
+  readLinkAt,
   readLinks,
   readToken,
 } from "./token.js";
@@ -168,7 +168,7 @@ function readOn(
   revocationIds: string[],
 ): AuthenticToken {
   for (let at = revocationIds.length; at <= macaroon.caveats; at++) {
-    if (at > 0) links.push(readLink(macaroon.part(at)));
+    if (at > 0) links.push(readLinkAt(macaroon, at));
     revocationIds.push(revocationIdOfWords(macaroon.tags, WORDS * at));
   }
   return authenticToken(identifier, [{ links, revocationIds }], key, macaroon.lastTags());

@@ -27,6 +27,9 @@ export function readToken(text: string, limits: CapabilityLimits): MacaroonText 
   return token;
 }
 
+/** The mark of a hop that is plain JSON. */
+const PLAIN = 1;
+
 let spare: CompactMacaroon | undefined;
 
 /**
@@ -59,8 +62,8 @@ export function areHopsWithin(
   const bounds = { depth: MAX_HOP_DEPTH, members: limits.setMembers };
   for (let at = first; at <= macaroon.caveats; at++) {
     const [start, end] = [macaroon.start(at), macaroon.end(at)];
-    if (isPlainJson(macaroon.bytes, start, end, bounds)) continue;
-    if (overHopShape(macaroon.part(at), "", limits) !== undefined) return false;
+    if (isPlainJson(macaroon.bytes, start, end, bounds)) macaroon.marks[at] = PLAIN;
+    else if (overHopShape(macaroon.part(at), "", limits) !== undefined) return false;
   }
   return true;
 }
@@ -134,9 +137,13 @@ export function readLinks(macaroon: Macaroon): ReadLink[] {
   );
 }
 
-/** Reads a first-party caveat. */
-export function readLink(caveat: Uint8Array): ReadLink {
-  const reading = readHop(caveat);
+/** Reads the caveat of a macaroon that {@link areHopsWithin} has passed. */
+export function readLinkAt(macaroon: CompactMacaroon, at: number): ReadLink {
+  return readLink(macaroon.part(at), macaroon.marks[at] === PLAIN);
+}
+
+function readLink(caveat: Uint8Array, isPlain = false): ReadLink {
+  const reading = readHop(caveat, isPlain);
   return reading.ok
     ? { kind: "hop", hop: reading.hop }
     : { kind: "unreadable", problems: reading.problems };

@@ -24,8 +24,10 @@ const RESERVED = ["cnf", "handover"];
 /**
  * Reads a caveat as a hop. Only the canonical form is accepted, byte for byte, so that no two
  * readers can see different things in it; the first 16 problems are reported.
+ *
+ * @param isPlain - Whether it is known to be plain JSON (`isPlainJson`).
  */
-export function readHop(caveat: Uint8Array): HopReading {
+export function readHop(caveat: Uint8Array, isPlain = false): HopReading {
   const text = decodeUtf8(caveat);
   if (text === undefined || !text.startsWith("{")) {
     return refuse([
@@ -34,7 +36,7 @@ export function readHop(caveat: Uint8Array): HopReading {
   }
   let value: Json | undefined;
   try {
-    value = readCanonicalJson(text, caveat);
+    value = isPlain ? JSON.parse(text) : readCanonicalJson(text, caveat);
   } catch {
     return refuse([malformed(undefined, "the caveat is not JSON that has a canonical form")]);
   }

@@ -23,6 +23,8 @@ export class CompactMacaroon {
   caveats = 0;
   /** Its bytes. */
   length = 0;
+  /** What the caller found of each part, for itself: 0 after a reading. */
+  readonly marks: Uint8Array;
   readonly #starts: Int32Array;
   readonly #ends: Int32Array;
   /**
@@ -35,6 +37,7 @@ export class CompactMacaroon {
   constructor(limits: MacaroonLimits) {
     this.bytes = new Uint8Array(limits.bytes);
     this.tags = new Int32Array(WORDS * (limits.caveats + 1));
+    this.marks = new Uint8Array(limits.caveats + 1);
     this.#starts = new Int32Array(limits.caveats + 1);
     this.#ends = new Int32Array(limits.caveats + 1);
   }
@@ -173,6 +176,7 @@ export class CompactMacaroon {
     if (size < 1 || size > most || size >= LONGEST) return -1;
     if (low >= 0x80 && (high === 0 || high >= 0x80)) return -1;
     if (end >= this.length || bytes[end] !== END) return -1;
+    this.marks[part] = 0;
     this.#starts[part] = start;
     this.#ends[part] = end;
     return end + 1;
