@@ -69,9 +69,14 @@ export class RevocationTable {
 
   /** Every entry, oldest first. */
   entries(): RevocationEntry[] {
+    return this.kept().map(entryOf);
+  }
+
+  /** Every entry as it is kept, oldest first. */
+  kept(): KeptRevocation[] {
     const kept = KINDS.flatMap((kind) =>
       Array.from(this.#kinds[kind], ([id, record]) => ({ kind, id, record })),
     );
-    return kept.sort((a, b) => a.record.at - b.record.at).map(entryOf);
+    return kept.sort((a, b) => a.record.at - b.record.at);
   }
 }

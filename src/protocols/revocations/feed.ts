@@ -68,6 +68,13 @@ const JSON_TYPE = { "Content-Type": "application/json" };
 const NONCE = /^[\w-]{0,64}$/;
 const NOT_KNOWN = `the credential is not of a service of this issuer; ${ADVICE}`;
 
+/** A list that is written out, or is going to be. */
+interface Writing {
+  /** What it is at least as new as. */
+  readonly version: number;
+  readonly list: Promise<WrittenList>;
+}
+
 /** Publishes a revocation list to services. Made by {@link createRevocationFeed}. */
 export class RevocationFeed {
   readonly #keys: () => Keyring;
@@ -75,7 +82,7 @@ export class RevocationFeed {
   readonly #maxAge: number;
   readonly #clock: () => number;
   /** The last one; while it is being written, all that ask wait for it. */
-  #written: { readonly version: number; readonly list: Promise<WrittenList> } | undefined;
+  #written: Writing | undefined;
   /** The list before: a service may be reading its pages yet. */
   #before: WrittenList | undefined;
 
@@ -218,23 +225,30 @@ export class RevocationFeed {
 
   /** Written out once for each version. */
   async #list(trustedUntil: string): Promise<WrittenList> {
-    const { version } = this.#revocations;
-    if (this.#written?.version !== version) {
-      this.#written = { version, list: this.#write(trustedUntil, this.#written?.list) };
-    }
-    const { list } = this.#written;
+    const last = this.#written;
+    const isNew = last !== undefined && last.version >= this.#revocations.version;
+    const written = isNew ? last : this.#write(trustedUntil, last?.list);
+    this.#written = written;
     try {
-      return await list;
+      return await written.list;
     } catch (error) {
       // The next one that asks tries again.
-      if (this.#written?.list === list) this.#written = undefined;
+      if (this.#written === written) this.#written = undefined;
       throw error;
     }
   }
 
-  async #write(trustedUntil: string, last: Promise<WrittenList> | undefined): Promise<WrittenList> {
-    this.#before = (await last?.catch(() => undefined)) ?? this.#before;
-    return writtenList(await this.#revocations.snapshot(trustedUntil), this.#before);
+  #write(trustedUntil: string, last: Promise<WrittenList> | undefined): Writing {
+    // Until it begins, it is going to be as new as any question: one write at most waits for another.
+    const written = { version: Number.POSITIVE_INFINITY };
+    const write = async (): Promise<WrittenList> => {
+      this.#before = (await last?.catch(() => undefined)) ?? this.#before;
+      written.version = this.#revocations.version;
+      const list = await writtenList(await this.#revocations.snapshot(trustedUntil), this.#before);
+      written.version = list.version;
+      return list;
+    };
+    return Object.assign(written, { list: write() });
   }
 }
 

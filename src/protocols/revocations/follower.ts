@@ -5,8 +5,8 @@ import { AgentFault } from "../../client/fault.js";
 import { safeFetch } from "../../client/fetch.js";
 import type { Keyring } from "../../issuer/keyring.js";
 import type { RevocationEntry } from "../../revocation/entry.js";
-import { RevocationList } from "../../revocation/list.js";
 import type { RevocationQuery, RevocationSource } from "../../revocation/source.js";
+import { RevocationTable } from "../../revocation/table.js";
 import { ReadPages } from "./pages.js";
 import { type FeedReading, readAnswer } from "./read-answer.js";
 import {
@@ -40,8 +40,9 @@ const ATTEMPTS = 3;
  */
 export class RevocationFollower implements RevocationSource {
   readonly #parts: FollowerParts;
-  readonly #list: RevocationList = new RevocationList();
+  #table: RevocationTable = new RevocationTable();
   readonly #pages: ReadPages = new ReadPages();
+  #version = 0;
   /** Of the list as it is; absent before the first answer. */
   #known: Pick<Statement, "version" | "digest"> | undefined;
   #trustedUntil = Number.NEGATIVE_INFINITY;
@@ -58,7 +59,7 @@ export class RevocationFollower implements RevocationSource {
   }
 
   find(query: RevocationQuery): RevocationEntry[] {
-    return this.#list.find(query);
+    return this.#table.find(query);
   }
 
   isCurrent(now: number): boolean {
@@ -68,12 +69,12 @@ export class RevocationFollower implements RevocationSource {
 
   /** The version of the list; 0 before the first answer. */
   get version(): number {
-    return this.#list.version;
+    return this.#version;
   }
 
   /** How many entries there are. */
   get size(): number {
-    return this.#list.size;
+    return this.#table.size;
   }
 
   /** Seconds since the issuer was last asked with success; `Infinity` before. */
@@ -170,18 +171,18 @@ export class RevocationFollower implements RevocationSource {
 
   /** @returns Whether the issuer still had every page. */
   async #takeList(
-    { statement: { version, trustedUntil } }: FeedReading,
+    { statement: { version } }: FeedReading,
     pages: readonly string[],
     get: typeof fetch,
   ): Promise<boolean> {
-    if (version < this.#list.version) {
+    if (version < this.#version) {
       throw this.#malformed(
-        `version ${version} is older than ${this.#list.version}, the one known here`,
+        `version ${version} is older than ${this.#version}, the one known here`,
       );
     }
     try {
-      const entries = await this.#pages.entries(pages, (name) => this.#page(name, get));
-      this.#list.replace({ version, trustedUntil, entries });
+      this.#table = await this.#pages.table(pages, (name) => this.#page(name, get));
+      this.#version = version;
       return true;
     } catch (error) {
       if (error instanceof AgentFault && error.status === 404) return false;

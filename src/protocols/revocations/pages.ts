@@ -1,6 +1,8 @@
 import { canonicalJson } from "../../bytes/json.js";
-import type { RevocationEntry } from "../../revocation/entry.js";
+import { type RevocationEntry, readEntry } from "../../revocation/entry.js";
 import type { RevocationSnapshot } from "../../revocation/list.js";
+import { Pace } from "../../revocation/pace.js";
+import { RevocationTable } from "../../revocation/table.js";
 import { digestOf } from "./statement.js";
 
 /** A list as it is sent. Pages have the digests of their texts for names: one that has not changed is known. */
@@ -19,13 +21,15 @@ const PAGE = 4 * 1024 * 1024;
 
 /**
  * Writes a list out. Oldest come first, so that entries added to a list leave all pages but the last as they are.
+ * Other work runs meanwhile.
  *
  * @param before - The list as it was written before: what has not changed takes no memory twice.
  */
-export function writtenList(
+export async function writtenList(
   { version, entries }: RevocationSnapshot,
   before: WrittenList | undefined,
-): WrittenList {
+): Promise<WrittenList> {
+  const pace = new Pace();
   const pages = new Map<string, string>();
   let texts: string[] = [];
   let length = 0;
@@ -42,6 +46,7 @@ export function writtenList(
     if (length + text.length > PAGE) cut();
     texts.push(text);
     length += text.length + 1;
+    if (pace.isOver) await pace.rest();
   }
   cut();
   const index = canonicalJson([...pages.keys()]);
@@ -64,15 +69,16 @@ export class ReadPages {
 
   /**
    * Reads what is missing, one page after the other. Those that were read stay for the next call where one fails.
+   * Other work runs meanwhile.
    *
    * @param names - From an index that its issuer made.
-   * @returns The entries of all pages; their shape is not checked.
-   * @throws TypeError if a page is not what its name says.
+   * @returns The entries of all pages.
+   * @throws TypeError if a page is not what its name says, or an entry is not well formed.
    */
-  async entries(
+  async table(
     names: readonly string[],
     read: (name: string) => Promise<string>,
-  ): Promise<RevocationEntry[]> {
+  ): Promise<RevocationTable> {
     const wanted = new Set(names);
     for (const name of this.#texts.keys()) if (!wanted.has(name)) this.#texts.delete(name);
     for (const name of wanted) {
@@ -81,6 +87,15 @@ export class ReadPages {
       if (digestOf(text) !== name) throw new TypeError("a page is not the one that was asked for");
       this.#texts.set(name, text);
     }
-    return [...this.#texts.values()].flatMap((text): RevocationEntry[] => JSON.parse(text));
+    const table = new RevocationTable();
+    const pace = new Pace();
+    for (const text of this.#texts.values()) {
+      const entries: RevocationEntry[] = JSON.parse(text);
+      for (const entry of entries) {
+        table.add(readEntry(entry));
+        if (pace.isOver) await pace.rest();
+      }
+    }
+    return table;
   }
 }

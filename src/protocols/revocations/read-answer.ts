@@ -68,6 +68,7 @@ function indexIn({
   readonly [name: string]: Json;
 }): (Pick<Statement, "version" | "digest"> & { readonly pages: readonly string[] }) | undefined {
   if (typeof version !== "number" || !Array.isArray(pages)) return undefined;
+  if (!Number.isSafeInteger(version) || version < 0) return undefined;
   const names = pages.filter((name) => typeof name === "string" && NAME.test(name));
   if (names.length < pages.length) return undefined;
   return { version, pages: names, digest: digestOf(canonicalJson(names)) };

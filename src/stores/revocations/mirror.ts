@@ -1,6 +1,7 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Kysely } from "kysely";
 import type { KeptRevocation, RevocationEntry } from "../../revocation/entry.js";
+import { Pace } from "../../revocation/pace.js";
 import { PackedTable } from "../../revocation/packed/packed-table.js";
 import type { RevocationQuery } from "../../revocation/source.js";
 import { StorageError, storeError } from "../../storage/storage-error.js";
@@ -8,9 +9,6 @@ import type { StoreDatabase, StoreTables } from "../database.js";
 import type { Progress } from "./list-file.js";
 import type { RevocationRows, RevocationState } from "./rows.js";
 import { readSavedList, saveList } from "./saved-list.js";
-
-/** Milliseconds of removing entries after which other work is let run. */
-const STEP = 2;
 
 /** Milliseconds after which a look is given up: another one may be answered. */
 const PATIENCE = 2000;
@@ -80,6 +78,8 @@ export class RevocationMirror {
     if (place !== undefined && read >= savedFrom) {
       await saveList(place, { table: this.#table, state: this.#state });
     }
+    // The first may have begun longer ago than the list may be relied on.
+    await this.look((action) => database.read(action));
     const again = (): void => {
       setTimeout(async () => {
         if (await this.#refresh()) again();
@@ -112,14 +112,18 @@ export class RevocationMirror {
     // What is revoked anew after that must not go with it.
     await this.#pruning;
     let count = 0;
-    for (let since = known; since < version; ) {
-      const { entries, more = version } = await read((db) => this.#rows.changes(db, since));
-      for (const entry of entries) this.#table.add(entry);
-      count += entries.length;
-      since = more;
-      const reached = Math.max(this.version, Math.min(more, version));
+    const pace = new Pace();
+    // Past `version` too: what is revoked anew during the look has moved there.
+    for (let [since, more] = [known, known < version]; more; ) {
+      const changes = await read((db) => this.#rows.changes(db, since));
+      for (const entry of changes.entries) this.#table.add(entry);
+      count += changes.entries.length;
+      ({ reached: since, more } = changes);
+      // Not past it: entries that are newer than `pruned` are read again after the next pruning.
+      const reached = Math.max(this.version, more ? Math.min(since, version) : version);
       this.#state = { ...this.#state, version: reached };
       progress((reached - known) / (version - known));
+      if (pace.isOver) await pace.rest();
     }
     this.#readAt = Math.max(this.#readAt, began);
     return count;
@@ -140,12 +144,8 @@ export class RevocationMirror {
 
   /** Removes what has been removed from the database. */
   async #remove(pruned: number): Promise<void> {
-    let began = performance.now();
-    for (const _ of this.#table.pruning(pruned)) {
-      if (performance.now() - began < STEP) continue;
-      await nextTurn();
-      began = performance.now();
-    }
+    const pace = new Pace();
+    for (const _ of this.#table.pruning(pruned)) if (pace.isOver) await pace.rest();
   }
 }
 

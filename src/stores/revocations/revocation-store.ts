@@ -8,6 +8,7 @@ import {
   readEntry,
 } from "../../revocation/entry.js";
 import type { RevocationSnapshot } from "../../revocation/list.js";
+import { Pace } from "../../revocation/pace.js";
 import type { RevocationAddition, RevocationQuota, RevocationSink } from "../../revocation/sink.js";
 import type {
   RevocationQuery,
@@ -95,15 +96,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
    * @throws StorageError
    */
   async list(): Promise<readonly RevocationEntry[]> {
-    const whole = new RevocationTable();
-    let since: number | undefined = 0;
-    while (since !== undefined) {
-      const from: number = since;
-      const { entries, more } = await this.#database.read((db) => this.#rows.changes(db, from));
-      for (const entry of entries) whole.add(entry);
-      since = more;
-    }
-    return whole.entries();
+    return (await this.#read()).entries;
   }
 
   /**
@@ -113,9 +106,30 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
    * @throws StorageError
    */
   async snapshot(trustedUntil: string): Promise<RevocationSnapshot> {
-    // What is revoked while the list is read may be in it, too; nothing of this version is missing.
-    const { version } = this;
-    return { version, trustedUntil, entries: await this.list() };
+    const { version, entries } = await this.#read();
+    return { version, trustedUntil, entries };
+  }
+
+  /** Reads every entry, oldest first, with the version of the list that they are. */
+  async #read(): Promise<Pick<RevocationSnapshot, "version" | "entries">> {
+    const { version } = await this.#database.read((db) => this.#rows.state(db));
+    this.#rows.assertGrown(this.version, version);
+    const whole = new RevocationTable();
+    const pace = new Pace();
+    let since = 0;
+    for (let more = true; more; ) {
+      const changes = await this.#database.read((db) => this.#rows.changes(db, since));
+      for (const entry of changes.entries) whole.add(entry);
+      ({ reached: since, more } = changes);
+      if (pace.isOver) await pace.rest();
+    }
+    const entries: RevocationEntry[] = [];
+    for (const kept of whole.kept()) {
+      entries.push(entryOf(kept));
+      if (pace.isOver) await pace.rest();
+    }
+    // A newer change that was read is part of the list: under `version` it would be of two contents.
+    return { version: Math.max(version, since), entries };
   }
 
   /**

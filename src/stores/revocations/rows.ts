@@ -28,6 +28,14 @@ export interface RevocationState {
   readonly pruned: number;
 }
 
+/** Some of the entries that have changed. */
+interface RevocationChanges {
+  readonly entries: readonly KeptRevocation[];
+  /** The version in which the last of them changed. */
+  readonly reached: number;
+  readonly more: boolean;
+}
+
 /** Entries that are read at once: their rows are many times as large as what is kept of them. */
 const CHUNK = 5000;
 
@@ -71,12 +79,9 @@ export class RevocationRows {
   /**
    * Entries that have changed since a version, in the order of their changes.
    *
-   * @returns The entries, and the version of the last where there may be more.
+   * @returns The entries, the version of the last (`since` where there is none), and whether there may be more.
    */
-  async changes(
-    db: Kysely<StoreTables>,
-    since: number,
-  ): Promise<{ readonly entries: readonly KeptRevocation[]; readonly more?: number }> {
+  async changes(db: Kysely<StoreTables>, since: number): Promise<RevocationChanges> {
     const rows = await db
       .selectFrom("revocation")
       .selectAll()
@@ -85,7 +90,9 @@ export class RevocationRows {
       .limit(CHUNK)
       .execute();
     const entries = this.#sound(() => rows.map(entryOf));
-    return rows.length < CHUNK ? { entries } : { entries, more: this.#count(rows.at(-1)?.changed) };
+    const last = rows.at(-1);
+    const reached = last === undefined ? since : this.#count(last.changed);
+    return { entries, reached, more: rows.length === CHUNK };
   }
 
   /** The entry for the same thing, if there is one. */
@@ -102,9 +109,9 @@ export class RevocationRows {
     return this.#sound(() => row && entryOf(row));
   }
 
-  /** Makes every other writer wait for the end of the transaction. */
-  async lock(db: Transaction<StoreTables>): Promise<void> {
-    await this.#advance(db, 0);
+  /** Makes every other writer wait for the end of the transaction, and returns the version. */
+  lock(db: Transaction<StoreTables>): Promise<number> {
+    return this.#advance(db, 0);
   }
 
   /** Adds an entry to what is there, and returns the outcome. */
@@ -114,8 +121,7 @@ export class RevocationRows {
     { now, least, quota }: PutOptions,
   ): Promise<RevocationAddition> {
     // First of all: other writers wait here, so that versions are committed in their order.
-    const changed = await this.#advance(db, 1);
-    this.assertGrown(least, changed - 1);
+    this.assertGrown(least, await this.lock(db));
     const known = await this.known(db, entry);
     if (known !== undefined && covers(known.record, entry.record)) return "known";
     const party = quota === undefined ? null : JSON.stringify(quota.party);
@@ -124,6 +130,8 @@ export class RevocationRows {
     }
     const { kind, id, record } = entry;
     const merged = known === undefined ? record : mergeRecords(known.record, record);
+    // Only where a row changes: each version of the list is written out and sent.
+    const changed = await this.#advance(db, 1);
     const columns = {
       before: merged.before ?? null,
       until: merged.until ?? null,
