@@ -6,7 +6,13 @@ import {
   createRevocationFeed,
   followRevocations,
 } from "../../../src/protocols/revocations/index.js";
-import { createStores, openRevocations } from "../../../src/stores/index.js";
+import {
+  createStores,
+  openRevocations,
+  openStores,
+  type RevocationStore,
+  type StoreDatabase,
+} from "../../../src/stores/index.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const AT = "2026-01-01T00:00:00Z";
@@ -41,4 +47,44 @@ test("a feed of a database has whole entries; while the database is away it fail
   renameSync(join(folder, "away.db"), path);
   await service.refresh();
   expect([service.version, find("cap_2").length]).toEqual([2, 1]);
+});
+
+test("of two issuers on one database, neither can take back what the other sent", async () => {
+  const path = join(temporaryFolder(), "proviso.db");
+  const opened = async (database: Promise<StoreDatabase>): Promise<RevocationStore> => {
+    const one = await database;
+    onTestFinished(() => one.close());
+    // What they have in memory stays as it is at the start.
+    return openRevocations(one, { refreshEvery: 3_600_000, staleAfter: 7200 });
+  };
+  const [here, there, operator] = [
+    await opened(createStores(path)),
+    await opened(openStores(path)),
+    await opened(openStores(path)),
+  ];
+  const root = createKeyring();
+  const [one, other] = [here, there].map((revocations) =>
+    createRevocationFeed({ keys: root, revocations }),
+  );
+  let asked = other;
+  const service = followRevocations({
+    url: "https://agent.example/revocations",
+    keys: importKeyring(root.serviceKeys("documents")),
+    fetch: async (input, init) => asked?.fetch(new Request(input, init)) ?? Response.error(),
+  });
+  onTestFinished(() => service.close());
+  await service.refresh();
+  expect([service.version, service.size]).toEqual([0, 0]);
+
+  await operator.add({ kind: "capability", id: "cap_1", at: AT });
+  expect([here.version, here.size]).toEqual([0, 0]);
+  const until = "2026-01-01T00:05:00Z";
+  const entries = [{ kind: "capability", id: "cap_1", at: AT }];
+  expect(await here.snapshot(until)).toEqual({ version: 1, trustedUntil: until, entries });
+  asked = one;
+  await service.refresh();
+  expect([service.version, service.size]).toEqual([1, 1]);
+  asked = other;
+  await expect(service.refresh()).rejects.toThrow("version 0 is older than 1");
+  expect([service.version, service.size]).toEqual([1, 1]);
 });

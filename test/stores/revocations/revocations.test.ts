@@ -211,6 +211,18 @@ onBothDatabases((place) => {
       await Promise.all([database.close(), other.database.close()]);
     });
 
+    test("a list that took longer to read than it may be relied on is current when opened", async () => {
+      const where = await place();
+      const { database, store } = await opened(where);
+      await store.add(capability("cap_1"));
+      await database.close();
+      const reading = new Int32Array(new SharedArrayBuffer(4));
+      const onLoading = (): void => void Atomics.wait(reading, 0, 0, 1100);
+      const slow = await opened(where, { ...QUICKLY, staleAfter: 1, onLoading });
+      expect([slow.store.size, slow.store.isCurrent()]).toEqual([1, true]);
+      await slow.database.close();
+    });
+
     test("of several writers at once, a reader misses nothing", async () => {
       const where = await place();
       const writers = await Promise.all([1, 2, 3, 4].map(() => opened(where)));
@@ -268,6 +280,8 @@ onBothDatabases((place) => {
       // What is there already needs no place, and everybody else has one.
       expect(await add(2)).toBe("known");
       expect(await there.store.add(capability("cap_4"), mallory)).toBe("over_quota");
+      // What adds nothing is no change: the list need not be written out again.
+      expect([here.store.version, there.store.version]).toEqual([2, 2]);
       expect(await add(3, { party: "alice", most: 2 })).toBe("added");
       expect(await there.store.add(capability("cap_5"))).toBe("added");
       await vi.waitFor(() => expect(here.store.size).toBe(4));
