@@ -79,6 +79,7 @@ export class ReadPages {
     names: readonly string[],
     read: (name: string) => Promise<string>,
   ): Promise<RevocationTable> {
+    const pace = new Pace();
     const wanted = new Set(names);
     for (const name of this.#texts.keys()) if (!wanted.has(name)) this.#texts.delete(name);
     for (const name of wanted) {
@@ -86,9 +87,9 @@ export class ReadPages {
       const text = await read(name);
       if (digestOf(text) !== name) throw new TypeError("a page is not the one that was asked for");
       this.#texts.set(name, text);
+      if (pace.isOver) await pace.rest();
     }
     const table = new RevocationTable();
-    const pace = new Pace();
     for (const text of this.#texts.values()) {
       const entries: RevocationEntry[] = JSON.parse(text);
       for (const entry of entries) {
