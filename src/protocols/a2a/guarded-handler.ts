@@ -249,6 +249,6 @@ function withoutCapabilities<Request extends { metadata?: { [key: string]: unkno
 function notLetIn(): A2AError {
   return new A2AError(
     "this request has not come through the guard, which stands before the handler; " +
-      "a contextBuilder must make a context for each request, and keep the request's headers in its state",
+      "a contextBuilder must keep the request's headers in the state of a context made for it alone",
   );
 }

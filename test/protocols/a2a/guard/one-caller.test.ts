@@ -94,7 +94,7 @@ test("a context of another request runs nothing", async () => {
   const first = await say("say mine", "assistant");
   expect(at(first.body, "result", "message", "parts", 0, "text")).toBe("mine");
   const second = await say("say theirs", "other");
-  expect(at(second.body, "error", "message")).toContain("a context for each request");
+  expect(at(second.body, "error", "message")).toContain("a context made for it alone");
   expect(ranFor()).toEqual(["assistant"]);
 });
 
