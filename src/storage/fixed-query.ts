@@ -42,7 +42,7 @@ export interface ImmediateResult {
   readonly changes?: number;
 }
 
-// By executor: each transaction has one of its own, for all that is made of its handle.
+// By executor: each transaction has one of its own.
 const underWay = new WeakSet<object>();
 
 /**
