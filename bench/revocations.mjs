@@ -8,7 +8,10 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { buildFilter, readFilter } from "../dist/src/revocation/filter/fuse-filter.js";
+import {
+  createRevocationFilter,
+  readRevocationFilter,
+} from "../dist/src/revocation/filter/fuse-filter.js";
 import { PackedIds } from "../dist/src/revocation/packed/packed-ids.js";
 import { PackedTable } from "../dist/src/revocation/packed/packed-table.js";
 import { readListFile, writeListFile } from "../dist/src/stores/revocations/list-file.js";
@@ -95,9 +98,9 @@ async function savedFigures(ids) {
 /** @param {PackedIds} ids */
 function filterFigures(ids) {
   const began = performance.now();
-  const bytes = buildFilter(ids).toBytes();
+  const bytes = createRevocationFilter(ids).toBytes();
   const filterSeconds = (performance.now() - began) / 1000;
-  const filter = readFilter(bytes);
+  const filter = readRevocationFilter(bytes);
   for (const id of ids.ids()) if (!filter.mayHave(id)) throw new Error("an id is missing");
   const asked = 2_000_000;
   let hits = 0;

@@ -70,14 +70,7 @@ export function checkToken(
   context: CheckContext,
 ): Decision {
   const asked = checkInvocation(invocation, context.clock);
-  const { grants } = context;
-  const inForce = grantsInForce(asked, grants);
-  return judge(given, asked, context, (token, by) =>
-    joined(
-      grantDenials(token.identifier.grant, by.operation, inForce, grants),
-      hopDenials(token, by),
-    ),
-  );
+  return judge(given, asked, context, grantsInForce(asked, context.grants));
 }
 
 /**
@@ -94,12 +87,16 @@ export function authenticated(
     : authenticate(given, context);
 }
 
-/** Authenticates a token unless it is authentic already, looks up its revocation, and joins what `rules` finds. */
+/**
+ * Authenticates a token unless it is authentic already, looks up its revocation, and asks its grant and its hops.
+ *
+ * @param inForce - The grants under which the service acts; absent where no call is being made.
+ */
 function judge(
   given: string | AuthenticToken,
   by: CheckedInvocation,
   context: CheckContext,
-  rules: (token: AuthenticToken, asked: CheckedInvocation) => readonly Denial[],
+  inForce?: readonly string[],
 ): Decision {
   const authentication = authenticated(given, context);
   if (!authentication.ok) return { allowed: false, denials: [authentication.denial] };
@@ -109,7 +106,14 @@ function judge(
     by.audience === undefined && context.audience !== undefined
       ? { ...by, audience: context.audience }
       : by;
-  const denials = joined(revocationDenials(token, asked, context), rules(token, asked));
+  const refused =
+    inForce === undefined
+      ? hopDenials(token, asked).filter(({ code }) => !CALL_CODES.includes(code))
+      : joined(
+          grantDenials(token.identifier.grant, asked.operation, inForce, context.grants),
+          hopDenials(token, asked),
+        );
+  const denials = joined(revocationDenials(token, asked, context), refused);
   const first = denials[0];
   if (first === undefined) return { allowed: true, capability: capabilityOfToken(token) };
   // A denial shows what its hop asks for, which a later check relies on.
@@ -149,9 +153,7 @@ export function checkStanding(
 ): Decision {
   assertMembers(by, PRESENTATION, "presentation");
   const asked = checkInvocation({ ...by, operation: "" }, context.clock);
-  return judge(given, asked, context, (token, presentation) =>
-    hopDenials(token, presentation).filter(({ code }) => !CALL_CODES.includes(code)),
-  );
+  return judge(given, asked, context);
 }
 
 function revocationDenials(

@@ -81,9 +81,9 @@ export class VerificationCache {
     return this.#bytes;
   }
 
-  /** Where the first `caveats` links of a chain are looked up; `undefined` for more than is kept. */
-  place(macaroon: CompactMacaroon, caveats: number): string | undefined {
-    return this.#digest.of(macaroon.bytes, macaroon.endOf(caveats));
+  /** Where the first `caveats` links of a chain are looked up. */
+  place(macaroon: CompactMacaroon, caveats: number): string {
+    return this.#digest.of(macaroon, caveats);
   }
 
   /**

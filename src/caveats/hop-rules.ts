@@ -27,7 +27,7 @@ export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
       form: "--op <operation>",
       help: "an operation that stays allowed; repeat for more, or list them: a,b",
     },
-    named: ({ operation }) => [operation],
+    named: ({ operation }) => operation,
   }),
   resourceHandles: setRule("resourceHandles", {
     code: "resource_denied",
@@ -53,7 +53,7 @@ export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
       form: "--audience <service>",
       help: "a service that may accept the token; repeat for more",
     },
-    named: ({ audience }) => (audience === undefined ? [] : [audience]),
+    named: ({ audience }) => audience,
   }),
   invokers: setRule("invokers", {
     code: "invoker_denied",
@@ -64,7 +64,7 @@ export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
       form: "--invoker <agent>",
       help: "an agent that may use the token; repeat for more",
     },
-    named: ({ invoker }) => (invoker === undefined ? [] : [invoker]),
+    named: ({ invoker }) => invoker,
   }),
   maxFurtherHops: MAX_FURTHER_HOPS,
   purpose: PURPOSE,

@@ -15,10 +15,11 @@ export function assertMembers(
   if (typeof value !== "object" || value === null) {
     throw new TypeError(`${where === "" ? "it" : where}: not an object`);
   }
-  const unknown = Object.keys(value).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const path = where === "" ? unknown : `${where}.${unknown}`;
-  throw new TypeError(`${path}: unknown member${meant(unknown, known)}`);
+  for (const name in value) {
+    if (known.includes(name) || !Object.hasOwn(value, name)) continue;
+    const path = where === "" ? name : `${where}.${name}`;
+    throw new TypeError(`${path}: unknown member${meant(name, known)}`);
+  }
 }
 
 /** A hint at the name that was probably meant, as the end of a message. */

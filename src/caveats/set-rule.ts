@@ -26,8 +26,8 @@ export interface SetKind {
   readonly flag: Flag;
   /** Whether members are noise to people, so that none resembles another. */
   readonly opaque?: boolean;
-  /** The values that an invocation names; each must be in the set, and there must be one. */
-  named(asked: CheckedInvocation): readonly string[];
+  /** The value or values that an invocation names; each must be in the set, and there must be one. */
+  named(asked: CheckedInvocation): string | readonly string[] | undefined;
 }
 
 /** The rule of a key whose value is a set of strings: what an invocation names is in the set. */
@@ -65,9 +65,12 @@ export function setRule(key: SetKey, kind: SetKind): HopRule<readonly string[]> 
         : [wrongValue(key, "a non-empty array of strings, strictly ascending", value)],
     canonical: (value) => (Array.isArray(value) ? sortedSet(value) : value),
     failures(allowed, asked, _furtherLinks, suggest) {
-      const named = kind.named(asked);
-      if (named.length > 0 && areAll(named, allowed)) return NONE;
-      return failuresOf(allowed, named, suggest);
+      const named = kind.named(asked) ?? NONE;
+      if (typeof named !== "string") {
+        if (named.length > 0 && areAll(named, allowed)) return NONE;
+        return failuresOf(allowed, named, suggest);
+      }
+      return allowed.includes(named) ? NONE : failuresOf(allowed, [named], suggest);
     },
     meet: (authority, value) => ({
       [key]: authority[key]?.filter((item) => value.includes(item)) ?? value,

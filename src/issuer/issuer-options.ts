@@ -91,9 +91,8 @@ function checkedBounds(cache: IssuerOptions["cache"]): CacheBounds | false {
 
 /** The cache that options ask for. */
 export function verificationCache(options: CheckedOptions): VerificationCache | undefined {
-  const { cache, clock, limits } = options;
-  if (cache === false) return undefined;
-  return new VerificationCache(cache ?? {}, clock, new KeyedDigest(limits.bytes));
+  const { cache, clock } = options;
+  return cache === false ? undefined : new VerificationCache(cache ?? {}, clock, new KeyedDigest());
 }
 
 /** A clock that answers something else than a number must not be compared with times. */

@@ -5,6 +5,8 @@ import { caveatTooLarge, type MacaroonLimits, tooLarge, tooManyCaveats } from ".
 import type { RootKey } from "./root-key.js";
 import { bytesOf, WORDS, type Words, wordAt } from "./sha256.js";
 
+// Room before the bytes, for what is to be hashed with them.
+const PREFIX = 32;
 const VERSION = 2;
 const END = 0;
 const IDENTIFIER = 2;
@@ -19,6 +21,7 @@ const LONGEST = 1 << 14;
  */
 export class CompactMacaroon {
   readonly bytes: Uint8Array;
+  readonly #memory: Uint8Array;
   /** How many caveats it has. */
   caveats = 0;
   /** Its bytes. */
@@ -35,7 +38,8 @@ export class CompactMacaroon {
 
   /** Room for whatever is within `limits`. */
   constructor(limits: MacaroonLimits) {
-    this.bytes = new Uint8Array(limits.bytes);
+    this.#memory = new Uint8Array(PREFIX + limits.bytes);
+    this.bytes = this.#memory.subarray(PREFIX);
     this.tags = new Int32Array(WORDS * (limits.caveats + 1));
     this.marks = new Uint8Array(limits.caveats + 1);
     this.#starts = new Int32Array(limits.caveats + 1);
@@ -81,9 +85,10 @@ export class CompactMacaroon {
     return this.bytes.subarray(this.start(part), this.end(part));
   }
 
-  /** Where the first `caveats` caveats end; what comes before is the same in whatever descends from them. */
-  endOf(caveats: number): number {
-    return this.end(caveats) + 1;
+  /** A view of `prefix`, which has 32 bytes, and the identifier and first `caveats` caveats as they were received. */
+  behind(prefix: Uint8Array, caveats: number): Uint8Array {
+    this.#memory.set(prefix);
+    return this.#memory.subarray(0, PREFIX + this.#endOf(caveats));
   }
 
   /** Computes every tag from a root key on. */
@@ -137,7 +142,7 @@ export class CompactMacaroon {
    */
   append(text: string, caveat: Uint8Array): string {
     const { bytes, tags } = this;
-    const end = this.endOf(this.caveats);
+    const end = this.#endOf(this.caveats);
     const signature = this.length - TAG_LENGTH;
     for (let i = 0; i < WORDS; i++) {
       tags[WORDS * this.caveats + i] = wordAt(bytes, signature + 4 * i);
@@ -156,6 +161,11 @@ export class CompactMacaroon {
     // Three bytes are four characters: what stands before the caveat is written already.
     const whole = Math.floor(end / 3);
     return text.slice(0, 4 * whole) + encodeBase64url(bytes.subarray(3 * whole, this.length));
+  }
+
+  /** Where the first `caveats` caveats end; what comes before is the same in whatever descends from them. */
+  #endOf(caveats: number): number {
+    return this.end(caveats) + 1;
   }
 
   #advance(caveats: number): void {

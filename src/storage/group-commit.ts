@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { CompiledQuery, type Transaction } from "kysely";
 import { errorCode } from "../bytes/error-code.js";
 import type { Engine } from "./engine.js";
-import { type FixedQuery, fixedQuery } from "./fixed-query.js";
+import { type FixedQuery, fixedQuery, openToFixedQueries } from "./fixed-query.js";
 import { StorageError } from "./storage-error.js";
 
 /** What one call writes, in a transaction that it may share with others. */
@@ -135,6 +135,7 @@ export class GroupCommit<Tables> {
       this.#engine.relax(group.every(({ relaxed }) => relaxed));
       await writer.transaction().execute(async (transaction) => {
         writing += 1;
+        const end = openToFixedQueries(transaction);
         try {
           for (const job of group) {
             await this.#savepoint(transaction, {});
@@ -147,6 +148,7 @@ export class GroupCommit<Tables> {
             await this.#release(transaction, {});
           }
         } finally {
+          end();
           writing -= 1;
           if (writing === 0) SCOPES.disable();
         }

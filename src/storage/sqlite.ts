@@ -94,9 +94,10 @@ export async function openSqlite<Tables>(
     const [reading, writing, checking] = [open(), open(), open()];
     await bringUpToDate(writing, schema, name, "old");
     // Only now is it known to be a database of ours.
-    if (pragma(writing.connection, "journal_mode") !== "wal") {
+    await withPatience(patience, () => {
+      if (pragma(writing.connection, "journal_mode") === "wal") return;
       writing.connection.exec("PRAGMA journal_mode = WAL");
-    }
+    });
     // A transaction waits between its attempts: while SQLite waits, nothing else of this process runs.
     writing.connection.exec("PRAGMA busy_timeout = 0");
     for (const { connection } of [reading, checking]) connection.exec("PRAGMA query_only = ON");
@@ -139,6 +140,21 @@ export async function openSqlite<Tables>(
   }
 }
 
+/** Tries again while another process holds the lock, for so many milliseconds. */
+async function withPatience(patience: number, attempt: () => void): Promise<void> {
+  const until = performance.now() + patience;
+  for (;;) {
+    try {
+      attempt();
+      return;
+    } catch (error) {
+      const locked = error instanceof StorageError && error.code === "store_locked";
+      if (!locked || performance.now() >= until) throw error;
+    }
+    await sleep(PAUSE);
+  }
+}
+
 /** One connection to a file, and Kysely over it. */
 export interface OpenFile<Tables> {
   readonly connection: Connection;
@@ -163,20 +179,16 @@ export function openFile<Tables>(
   // Kysely's own `destroy` closes nothing that no query has used.
   const database = { prepare: connection.prepare, close: () => {} };
   class PatientDriver extends SqliteDriver {
-    override async beginTransaction(): Promise<void> {
-      const until = performance.now() + patience;
-      for (;;) {
+    override beginTransaction(): Promise<void> {
+      return withPatience(patience, () => {
         try {
           connection.exec(begin);
-          return;
         } catch (error) {
-          const locked = error instanceof StorageError && error.code === "store_locked";
           // The first of several statements may have begun it.
           if (connection.inTransaction) connection.exec("ROLLBACK");
-          if (!locked || performance.now() >= until) throw error;
+          throw error;
         }
-        await sleep(PAUSE);
-      }
+      });
     }
 
     override commitTransaction(): Promise<void> {

@@ -5,6 +5,7 @@ import { CAPABILITY_LIMITS } from "../../src/capability/limits.js";
 import { type CacheBounds, VerificationCache } from "../../src/capability/verification-cache.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import { createKeyring, importKeyring, type Keyring } from "../../src/issuer/keyring.js";
+import { CompactMacaroon } from "../../src/macaroon/compact.js";
 import { RootKey } from "../../src/macaroon/root-key.js";
 import { createRevocationList } from "../../src/revocation/list.js";
 import type { RevocationQuery, RevocationSource } from "../../src/revocation/source.js";
@@ -22,7 +23,7 @@ afterEach(() => tag.mockRestore());
 function kit(bounds: CacheBounds = {}, kind: "native" | "plain" = "native") {
   const { issuer, keys } = fixture();
   const state: { now: number; keys: Keyring } = { now: NOW, keys };
-  const digest = new KeyedDigest(CAPABILITY_LIMITS.bytes, kind);
+  const digest = new KeyedDigest(kind);
   const cache = new VerificationCache(bounds, () => state.now, digest);
   const find = (kid: string): RootKey | undefined => {
     cache.follow(state.keys);
@@ -59,14 +60,19 @@ describe.each(["native", "plain"] as const)("with a %s digest", (kind) => {
     expect([parent, parent, child(parent, "e")].map(known)).toEqual([true, true, true]);
   });
 
-  test("a digest is of so many bytes, and differs by process key", () => {
-    const [one, other] = [new KeyedDigest(100, kind), new KeyedDigest(100, kind)];
-    const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-    expect(one.of(bytes("abc"), 3)).toBe(one.of(bytes("abcd"), 3));
-    expect(one.of(bytes("abc"), 3)).not.toBe(one.of(bytes("abc"), 2));
-    expect(one.of(bytes("abc"), 3)).not.toBe(other.of(bytes("abc"), 3));
-    expect(one.of(bytes("a".repeat(100)), 100)).toBeDefined();
-    expect(one.of(bytes("a".repeat(101)), 101)).toBeUndefined();
+  test("a digest is of so many links, and differs by process key", () => {
+    const [one, other] = [new KeyedDigest(kind), new KeyedDigest(kind)];
+    const { parent } = kit({}, kind);
+    const at = new CompactMacaroon(CAPABILITY_LIMITS);
+    const digests = (text: string): string[] => {
+      expect(at.read(text, CAPABILITY_LIMITS)).toBe(true);
+      return Array.from({ length: at.caveats + 1 }, (_, caveats) => one.of(at, caveats));
+    };
+    const [a, b] = [digests(child(parent, "a")), digests(child(parent, "b"))];
+    expect(a.slice(0, 2)).toEqual(b.slice(0, 2));
+    expect(new Set([...a, ...b]).size).toBe(4);
+    expect(b).not.toContain(other.of(at, 2));
+    expect(digests(child(parent, "b"))).toEqual(b);
   });
 });
 

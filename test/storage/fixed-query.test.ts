@@ -57,3 +57,20 @@ test("a fixed query of a call that fails is undone with it, and one after its tr
     expect((await database.read((db) => select(db, { id }))).rows).toEqual([]);
   }
 });
+
+test("a fixed query in a transaction that is over is refused while another is under way", async () => {
+  const database = await stores();
+  let left: Kysely<StoreTables> | undefined;
+  await database.write(async (db) => {
+    left = db;
+  });
+  await database.write(async (db) => {
+    if (left === undefined) throw new TypeError("nothing was written");
+    await expect(insert(left, { id: "late", until: 1 })).rejects.toThrow(
+      "this transaction is over",
+    );
+    await insert(db, { id: "timely", until: 1 });
+  });
+  const kept = await database.read((db) => db.selectFrom("instance").select("id").execute());
+  expect(kept).toEqual([{ id: "timely" }]);
+});

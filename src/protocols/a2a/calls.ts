@@ -77,13 +77,19 @@ export function contextFor(call: Call, tenant = ""): ServerCallContext {
   return context;
 }
 
-/** Hands over to the SDK's context what came out when leave was asked for. */
-export function adopt(to: ServerCallContext, from: ServerCallContext): void {
-  if (to === from) return;
+/**
+ * Hands over to the SDK's context what came out when leave was asked for.
+ *
+ * @returns Whether it did: a context that has a call already keeps it.
+ */
+export function adopt(to: ServerCallContext, from: ServerCallContext): boolean {
+  if (to === from) return true;
+  if (calls.has(to)) return false;
   const call = callOf(from);
   calls.set(to, call);
   shareTaskAccess(to, from);
   for (const uri of from.activatedExtensions ?? []) to.addActivatedExtension(uri);
+  return true;
 }
 
 /**

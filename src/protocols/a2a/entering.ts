@@ -39,7 +39,7 @@ export interface Entered {
   readonly need: Need;
   /** What leave was asked for in. */
   readonly context: ServerCallContext;
-  /** Whether an operation has been called by it: each request calls one. */
+  /** Whether an operation has been called by it, or never will: each request calls one. */
   taken: boolean;
 }
 

@@ -86,7 +86,9 @@ export function entrance(
       const entered = await enter(need, asked, tenantOf(tenant, binding, options), options);
       const { call } = asked;
       const unused = (): void => {
-        if (!entered.taken) giveUp(call, agent, "invalid_request");
+        if (entered.taken) return;
+        entered.taken = true;
+        giveUp(call, agent, "invalid_request");
       };
       if (res.closed) return unused();
       res.once("close", unused);

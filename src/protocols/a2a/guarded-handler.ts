@@ -61,8 +61,12 @@ export class GuardedHandler implements Operations {
    * Lets one operation in.
    *
    * @param by - The headers of its request, or the context that the operation is called with.
+   * @throws TypeError if they have let one in already: the handler could not distinguish the two.
    */
   letIn(by: object, entered: Entered): void {
+    if (this.#entered.has(by)) {
+      throw new TypeError("headers: must be an object of this request alone, as Node makes one");
+    }
     this.#entered.set(by, entered);
   }
 
@@ -205,8 +209,8 @@ export class GuardedHandler implements Operations {
     const entered =
       this.#entered.get(context) ?? (isObject(headers) ? this.#entered.get(headers) : undefined);
     if (entered === undefined || entered.need !== need || entered.taken) throw notLetIn();
+    if (!adopt(context, entered.context)) throw notLetIn();
     entered.taken = true;
-    adopt(context, entered.context);
   }
 
   async #shielded<T>(need: Need, context: ServerCallContext, work: () => Promise<T>): Promise<T> {
@@ -245,6 +249,6 @@ function withoutCapabilities<Request extends { metadata?: { [key: string]: unkno
 function notLetIn(): A2AError {
   return new A2AError(
     "this request has not come through the guard, which stands before the handler; " +
-      "a contextBuilder must keep the request's headers in the context's state",
+      "a contextBuilder must keep the request's headers in the state of a context made for it alone",
   );
 }

@@ -4,8 +4,15 @@
  *
  * @module proviso/revocations
  */
+
 export { ClientError, type ClientErrorCode } from "../../client/client-error.js";
 export { AgentFault } from "../../client/fault.js";
+export {
+  createRevocationFilter,
+  type FilterIds,
+  type RevocationFilter,
+  readRevocationFilter,
+} from "../../revocation/filter/fuse-filter.js";
 export {
   createRevocationFeed,
   type FeedAnswer,

@@ -30,13 +30,13 @@ export interface FilterIds {
 }
 
 /** A set of ids in some 2.3 bytes each. What it does not have is not in the set; what it has may be. */
-export class FuseFilter {
+export class RevocationFilter {
   readonly #shape: Shape;
   readonly #cells: Uint16Array;
   readonly #words: Uint32Array = new Uint32Array(4);
   readonly #places: Uint32Array = new Uint32Array(4);
 
-  /** @internal Use {@link buildFilter} or {@link readFilter}. */
+  /** @internal Use {@link createRevocationFilter} or {@link readRevocationFilter}. */
   constructor(shape: Shape, cells: Uint16Array) {
     this.#shape = shape;
     this.#cells = cells;
@@ -57,7 +57,7 @@ export class FuseFilter {
     return fingerprintAt(this.#cells, this.#places) === this.#places[3];
   }
 
-  /** The filter in bytes, for {@link readFilter}; words are little-endian. */
+  /** The filter in bytes, for {@link readRevocationFilter}; words are little-endian. */
   toBytes(): Uint8Array {
     const { size, segmentLength, segments, seed } = this.#shape;
     const bytes = new Uint8Array(HEADER + 2 * this.#cells.length);
@@ -72,11 +72,13 @@ export class FuseFilter {
 }
 
 /**
- * Reads a filter. Its bytes must be known for the issuer's before: a made-up filter could leave ids out.
+ * Reads a filter. Its bytes must be known for the issuer's before, and when they were made: a made-up or old filter
+ * leaves ids out.
  *
+ * @see createRevocationFilter
  * @throws TypeError if the bytes are not a filter's.
  */
-export function readFilter(bytes: Uint8Array): FuseFilter {
+export function readRevocationFilter(bytes: Uint8Array): RevocationFilter {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const word = (at: number): number => (bytes.length < HEADER ? 0 : view.getUint32(4 * at, true));
   const [size, segmentLength, segments] = [word(1), word(2), word(3)];
@@ -90,16 +92,31 @@ export function readFilter(bytes: Uint8Array): FuseFilter {
   if (!sound) throw new TypeError("these bytes are not a revocation filter");
   const cells = new Uint16Array(cellsOf(expected));
   for (let at = 0; at < cells.length; at++) cells[at] = view.getUint16(HEADER + 2 * at, true);
-  return new FuseFilter({ ...expected, size, seed: Uint32Array.of(word(4), word(5)) }, cells);
+  return new RevocationFilter({ ...expected, size, seed: Uint32Array.of(word(4), word(5)) }, cells);
 }
 
 /**
- * Makes a filter. It takes some 20 bytes an id while it does.
+ * Makes a filter of the ids of revoked links and capabilities, to send to a service that has no room for a list: some
+ * 2.3 bytes an id, and one false hit in 65,536 look-ups of other ids. A hit is no refusal: look the id up exactly then.
+ * Revoked keys and principals are few, and are no part of it. Making it takes some 20 bytes an id (Graf and Lemire,
+ * "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022).
  *
  * @throws TypeError for an id that is neither `rv_` and 22 characters nor `cap_` and 16, or for one that comes
  *   twice.
+ *
+ * @example
+ * ```ts
+ * import { createRevocationFilter, readRevocationFilter } from "proviso/revocations";
+ *
+ * const revoked = ["rv_6xKR9-E0ePxTq4lBDnHVzA", "cap_AAAAAAAAAAAAAAAA"];
+ * const sent = createRevocationFilter({ size: revoked.length, ids: () => revoked }).toBytes();
+ *
+ * const filter = readRevocationFilter(sent);
+ * filter.mayHave("cap_AAAAAAAAAAAAAAAA"); // => true
+ * filter.size; // => 2
+ * ```
  */
-export function buildFilter(ids: FilterIds): FuseFilter {
+export function createRevocationFilter(ids: FilterIds): RevocationFilter {
   const { size } = ids;
   if (!Number.isSafeInteger(size) || size < 0 || size > MOST) {
     throw new TypeError(`a filter is made of ${MOST} ids at most`);
@@ -110,7 +127,7 @@ export function buildFilter(ids: FilterIds): FuseFilter {
     const shape = { ...shapeFor(size), size, seed };
     hashAll(ids, seed, high, low);
     const cells = assign(shape, high, low);
-    if (cells !== undefined) return new FuseFilter(shape, cells);
+    if (cells !== undefined) return new RevocationFilter(shape, cells);
   }
   throw new TypeError("no filter can be made of these ids: one of them comes twice");
 }

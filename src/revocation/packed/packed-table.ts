@@ -57,9 +57,10 @@ export class PackedTable {
   /** The kind and id of every entry that concerns the token. */
   find({ links, capability, keys, principal, issued }: RevocationQuery): RevocationEntry[] {
     const found: RevocationEntry[] = [];
-    for (const link of links) this.#find("link", link, issued, found);
+    // Not `for of`: the runtime makes an iterator and a result for each id here.
+    for (let at = 0; at < links.length; at++) this.#find("link", links[at] ?? "", issued, found);
     this.#find("capability", capability, issued, found);
-    for (const key of keys) this.#find("key", key, issued, found);
+    for (let at = 0; at < keys.length; at++) this.#find("key", keys[at] ?? "", issued, found);
     if (principal !== undefined) this.#find("principal", principal, issued, found);
     return found;
   }

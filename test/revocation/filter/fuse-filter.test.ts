@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { encodeBase64url } from "../../../src/bytes/base64.js";
-import { buildFilter, readFilter } from "../../../src/revocation/filter/fuse-filter.js";
+import {
+  createRevocationFilter,
+  readRevocationFilter,
+} from "../../../src/revocation/filter/fuse-filter.js";
 
 /** Consecutive numbers: the filter's own hash must spread them. */
 function idOf(at: number): string {
@@ -10,7 +13,7 @@ function idOf(at: number): string {
 }
 
 function filterOf(count: number) {
-  return buildFilter({
+  return createRevocationFilter({
     size: count,
     ids: () => Array.from({ length: count }, (_, at) => idOf(at)),
   });
@@ -20,7 +23,7 @@ test.each([0, 1, 2, 3, 10, 100, 1000, 30_000])(
   "a filter of %d has each of its ids, also read back",
   (count) => {
     const made = filterOf(count);
-    const read = readFilter(made.toBytes());
+    const read = readRevocationFilter(made.toBytes());
     expect([made.size, read.size]).toEqual([count, count]);
     for (let at = 0; at < count; at++) {
       if (!made.mayHave(idOf(at)) || !read.mayHave(idOf(at))) throw new Error(`${at} is missing`);
@@ -51,22 +54,24 @@ describe("refused", () => {
   const bytes = filterOf(50).toBytes();
   test("bytes that are cut short, or longer", () => {
     for (let length = 0; length < bytes.length; length++) {
-      expect(() => readFilter(bytes.subarray(0, length))).toThrow(/not a revocation filter/);
+      expect(() => readRevocationFilter(bytes.subarray(0, length))).toThrow(
+        /not a revocation filter/,
+      );
     }
-    expect(() => readFilter(Uint8Array.of(...bytes, 0))).toThrow(TypeError);
+    expect(() => readRevocationFilter(Uint8Array.of(...bytes, 0))).toThrow(TypeError);
   });
 
   test.each([0, 3, 7, 8, 15])("a header whose byte %d is another", (at) => {
     const wrong = bytes.slice();
     wrong[at] = (wrong[at] ?? 0) ^ 0xff;
-    expect(() => readFilter(wrong)).toThrow(/not a revocation filter/);
+    expect(() => readRevocationFilter(wrong)).toThrow(/not a revocation filter/);
   });
 
   test("an id twice, one of another form, and a wrong count", () => {
     const build =
       (size: number, ...ids: readonly string[]) =>
       () =>
-        buildFilter({ size, ids: () => ids });
+        createRevocationFilter({ size, ids: () => ids });
     expect(build(2, idOf(0), idOf(0))).toThrow(/comes twice/);
     expect(build(1, "key_1")).toThrow(/cannot be in a filter/);
     expect(build(1, idOf(0), idOf(1))).toThrow(/cannot be in a filter/);

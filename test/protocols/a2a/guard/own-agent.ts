@@ -147,6 +147,8 @@ export interface RunningDesk {
 export interface DeskOptions extends Partial<GuardOptions> {
   /** How often the guard's middleware stands before the handler; once unless given. */
   readonly fronts?: number;
+  /** Stands between the guard's middleware and the SDK's handlers. */
+  readonly between?: RequestHandler;
   /** Leaves the guard's middleware out. */
   readonly bare?: boolean;
   /** Of the SDK's handlers; their own unless given. */
@@ -171,6 +173,7 @@ export async function startDesk(
   {
     bare = false,
     fronts = 1,
+    between = (_req, _res, next) => next(),
     tasks = new InMemoryTaskStore(),
     contextBuilder,
     ...options
@@ -213,7 +216,7 @@ export async function startDesk(
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
   app.use(login);
   const served = { requestHandler, userBuilder, ...(contextBuilder && { contextBuilder }) };
-  app.use("/rpc", ...front, jsonRpcHandler(served));
-  app.use("/rest", ...front, restHandler(served));
+  app.use("/rpc", ...front, between, jsonRpcHandler(served));
+  app.use("/rest", ...front, between, restHandler(served));
   return { url, desk: own };
 }
