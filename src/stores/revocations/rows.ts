@@ -79,7 +79,7 @@ export class RevocationRows {
   /**
    * Entries that have changed since a version, in the order of their changes.
    *
-   * @returns The entries, the version of the last (`since` where there is none), and whether there may be more.
+   * @returns The entries, the version of the last (`since` without entries), and whether there may be more.
    */
   async changes(db: Kysely<StoreTables>, since: number): Promise<RevocationChanges> {
     const rows = await db
