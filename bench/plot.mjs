@@ -2,7 +2,7 @@
 
 /** @import { Plot } from "./measure.mjs" */
 
-const [WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM] = [720, 400, 60, 40, 240, 50];
+const [WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM] = [780, 410, 60, 50, 300, 50];
 const COLOURS = ["#1f77d0", "#d9641a", "#2a9d50", "#b0399c", "#a58a00", "#7a7a7a"];
 
 /** @param {string} text */
@@ -53,9 +53,9 @@ export function svg({ title, x, y, lines }) {
     "  @media (prefers-color-scheme: dark) { rect { fill: #0d1117 } text { fill: #ddd } .axis { stroke: #333 } }",
     "</style>",
     `<rect width="${WIDTH}" height="${HEIGHT}"/>`,
-    `<text x="${LEFT}" y="22">${escaped(title)}</text>`,
+    `<text x="${LEFT}" y="20">${escaped(title)}</text>`,
     `<text x="${(LEFT + WIDTH - RIGHT) / 2}" y="${HEIGHT - 10}" text-anchor="middle">${escaped(x)}</text>`,
-    `<text x="8" y="${TOP}">${escaped(y)}</text>`,
+    `<text x="8" y="${TOP - 14}">${escaped(y)}</text>`,
   ];
   for (const mark of across.marks) {
     const at = n(across.place(mark));
