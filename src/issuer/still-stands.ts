@@ -1,16 +1,7 @@
 import { type AuthenticToken, revocationQueryFor } from "../capability/authentic-token.js";
 import { authenticateAgain } from "../capability/authenticate.js";
 import type { CheckContext } from "../capability/authorize.js";
-import { hopsOf } from "../capability/token.js";
-import { parseTime } from "../caveats/time.js";
-
-/** When the hops of a token allow anything, in milliseconds since 1970. */
-interface Span {
-  /** From then on. */
-  readonly from: number;
-  /** Before then. */
-  readonly until: number;
-}
+import { formatTime } from "../caveats/time.js";
 
 /**
  * Whether what can have changed of a token since it was judged is as it was: its key is there, nothing of it is
@@ -23,30 +14,20 @@ export function stillStands(token: AuthenticToken, context: CheckContext): boole
   const { revocations, clock } = context;
   if (!authenticateAgain(token, context).ok) return false;
   const now = clock();
-  const { from, until } = spanOf(token);
   return (
-    from <= now &&
-    now < until &&
+    isInForce(token, formatTime(now)) &&
     revocations.isCurrent(now) === true &&
     revocations.find(revocationQueryFor(token)).length === 0
   );
 }
 
-const spans = new WeakMap<AuthenticToken, Span>();
-
-function spanOf(token: AuthenticToken): Span {
-  const known = spans.get(token);
-  if (known !== undefined) return known;
-  let [from, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (const { links } of token.chains) {
-    for (const hop of hopsOf(links)) {
-      // A time that is not read is one at which nothing stands.
-      if (hop?.notBefore !== undefined)
-        from = Math.max(from, parseTime(hop.notBefore) ?? Number.NaN);
-      if (hop?.expires !== undefined) until = Math.min(until, parseTime(hop.expires) ?? Number.NaN);
-    }
-  }
-  const span = { from, until };
-  spans.set(token, span);
-  return span;
+/** @param time - In the one form that hops have, which orders as text. */
+function isInForce({ chains }: AuthenticToken, time: string): boolean {
+  return chains.every(({ links }) =>
+    links.every((link) => {
+      if (link.kind !== "hop") return true;
+      const { notBefore = time, expires } = link.hop;
+      return notBefore <= time && (expires === undefined || time < expires);
+    }),
+  );
 }
