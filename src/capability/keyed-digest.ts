@@ -29,7 +29,7 @@ export class KeyedDigest {
 // Asked for by name at run time, so that the library imports no Node module.
 function nativeHash(): Hash | undefined {
   const hash = globalThis.process?.getBuiltinModule?.("node:crypto")?.hash;
-  return typeof hash === "function" ? (bytes) => hash("sha256", bytes, "base64") : undefined;
+  return typeof hash === "function" ? (bytes) => hash("sha256", bytes, "binary") : undefined;
 }
 
 function plainHash(bytes: Uint8Array): string {

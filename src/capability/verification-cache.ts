@@ -4,6 +4,7 @@ import { parseTime } from "../caveats/time.js";
 import type { CompactMacaroon } from "../macaroon/compact.js";
 import type { RootKey } from "../macaroon/root-key.js";
 import { type AuthenticToken, keyOfToken } from "./authentic-token.js";
+import { DigestTable } from "./digest-table.js";
 import type { KeyedDigest } from "./keyed-digest.js";
 import { earliestExpiry } from "./verified-capability.js";
 
@@ -31,15 +32,11 @@ export interface KeySource {
   find(kid: string): RootKey | undefined;
 }
 
-/** A place that is kept, between the one that was used just before it and the one just after. */
-interface Entry {
-  readonly place: string;
+interface Kept {
   readonly token: AuthenticToken;
   /** Milliseconds since 1970. */
   readonly expires: number;
   readonly bytes: number;
-  older: Entry | undefined;
-  newer: Entry | undefined;
 }
 
 // An estimate of what parsed tokens take, generous for short ones: a fixed part, one for each link, one for each byte of the macaroon.
@@ -54,13 +51,11 @@ const BYTES_PER_BYTE = 4;
  */
 export class VerificationCache {
   /** By a digest of the identifier and the links. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new DigestTable<Kept>();
   readonly #bounds: Bounds;
   readonly #clock: () => number;
   readonly #digest: KeyedDigest;
   #followed: KeySource | undefined;
-  #oldest: Entry | undefined;
-  #newest: Entry | undefined;
   #bytes = 0;
 
   /** @param clock - Milliseconds since 1970. */
@@ -93,19 +88,19 @@ export class VerificationCache {
    * @param keys - The present keys.
    */
   find(place: string, keys: KeySource): AuthenticToken | undefined {
-    const entry = this.#entries.get(place);
-    if (entry === undefined) return undefined;
-    if (this.#clock() < entry.expires && isPresent(entry.token, keys)) return entry.token;
-    this.#forget(entry);
+    const entry = this.#entries.find(place);
+    const kept = this.#entries.value(entry);
+    if (kept === undefined) return undefined;
+    if (this.#clock() < kept.expires && isPresent(kept.token, keys)) return kept.token;
+    // Looking a key up may have changed what is kept here.
+    if (this.#entries.value(entry) === kept) this.#forget(entry, kept);
     return undefined;
   }
 
   /** Counts as use: the token that asked is authentic. */
   used(place: string): void {
-    const entry = this.#entries.get(place);
-    if (entry === undefined || entry === this.#newest) return;
-    this.#unlink(entry);
-    this.#append(entry);
+    const entry = this.#entries.find(place);
+    if (entry !== 0) this.#entries.use(entry);
   }
 
   /**
@@ -118,16 +113,12 @@ export class VerificationCache {
     const expires = expiryOf(token, count);
     const bytes = ENTRY_BYTES + LINK_BYTES * token.chains[0].links.length + BYTES_PER_BYTE * size;
     if (bytes > this.#bounds.bytes || this.#clock() >= expires) return;
-    const before = this.#entries.get(place);
-    if (before !== undefined) this.#forget(before);
-    const entry: Entry = { place, token, expires, bytes, older: undefined, newer: undefined };
-    this.#entries.set(place, entry);
+    this.#drop(this.#entries.find(place));
     this.#bytes += bytes;
-    this.#append(entry);
-    while (this.#entries.size > this.#bounds.entries || this.#bytes > this.#bounds.bytes) {
-      if (this.#oldest === undefined) return;
-      this.#forget(this.#oldest);
+    while (this.#entries.size >= this.#bounds.entries || this.#bytes > this.#bounds.bytes) {
+      this.#drop(this.#entries.oldest);
     }
+    this.#entries.add(place, { token, expires, bytes });
   }
 
   /** Forgets every entry whose key is not among these, each time that these are other keys than before. */
@@ -135,36 +126,27 @@ export class VerificationCache {
     if (this.#followed === keys) return;
     this.#followed = keys;
     const lives = new Map<RootKey, boolean>();
-    for (const entry of this.#entries.values()) {
-      const key = keyOfToken(entry.token);
-      const live = lives.get(key) ?? isPresent(entry.token, keys);
-      lives.set(key, live);
-      if (!live) this.#forget(entry);
+    for (let entry = this.#entries.oldest; entry !== 0; ) {
+      const next = this.#entries.after(entry);
+      const kept = this.#entries.value(entry);
+      if (kept !== undefined) {
+        const key = keyOfToken(kept.token);
+        const live = lives.get(key) ?? isPresent(kept.token, keys);
+        lives.set(key, live);
+        if (!live) this.#forget(entry, kept);
+      }
+      entry = next;
     }
   }
 
-  #forget(entry: Entry): void {
-    // Looking a key up may have forgotten it already.
-    if (this.#entries.get(entry.place) !== entry) return;
-    this.#entries.delete(entry.place);
-    this.#bytes -= entry.bytes;
-    this.#unlink(entry);
+  #drop(entry: number): void {
+    const kept = this.#entries.value(entry);
+    if (kept !== undefined) this.#forget(entry, kept);
   }
 
-  #unlink(entry: Entry): void {
-    const { older, newer } = entry;
-    if (older === undefined) this.#oldest = newer;
-    else older.newer = newer;
-    if (newer === undefined) this.#newest = older;
-    else newer.older = older;
-  }
-
-  #append(entry: Entry): void {
-    entry.older = this.#newest;
-    entry.newer = undefined;
-    if (this.#newest === undefined) this.#oldest = entry;
-    else this.#newest.newer = entry;
-    this.#newest = entry;
+  #forget(entry: number, { bytes }: Kept): void {
+    this.#entries.remove(entry);
+    this.#bytes -= bytes;
   }
 }
 
