@@ -24,39 +24,36 @@ const URL_CODES: Uint8Array = /* @__PURE__ */ Uint8Array.from(URL_ALPHABET, (let
   letter.charCodeAt(0),
 );
 
-/** Unpadded base64url (RFC 4648, section 5). */
-export function encodeBase64url(bytes: Uint8Array): string {
-  const text = new Uint8Array(Math.ceil((bytes.length * 4) / 3));
-  writeBase64url(bytes, bytes.length, text, 0);
-  return asciiText(text);
+/** The character code of the lowest six bits. */
+export function base64urlCode(bits: number): number {
+  return URL_CODES[bits & 63] as number;
 }
 
-/** Writes the base64url of the first `length` bytes to `text` from `at`, as ASCII. */
-export function writeBase64url(
-  bytes: Uint8Array,
-  length: number,
-  text: Uint8Array,
-  at: number,
-): void {
-  let to = at;
-  const code = (value: number): void => {
-    text[to++] = URL_CODES[value & 63] as number;
+/** Unpadded base64url (RFC 4648, section 5). */
+export function encodeBase64url(bytes: Uint8Array): string {
+  const { length } = bytes;
+  const text = new Uint8Array(Math.ceil((length * 4) / 3));
+  let to = 0;
+  const write = (bits: number): void => {
+    text[to++] = base64urlCode(bits);
   };
   let i = 0;
   for (; i + 3 <= length; i += 3) {
     const group =
       ((bytes[i] as number) << 16) | ((bytes[i + 1] as number) << 8) | (bytes[i + 2] as number);
-    code(group >> 18);
-    code(group >> 12);
-    code(group >> 6);
-    code(group);
+    write(group >> 18);
+    write(group >> 12);
+    write(group >> 6);
+    write(group);
   }
-  if (i === length) return;
-  const first = bytes[i] as number;
-  const second = i + 1 < length ? (bytes[i + 1] as number) : 0;
-  code(first >> 2);
-  code((first << 4) | (second >> 4));
-  if (i + 1 < length) code(second << 2);
+  if (i < length) {
+    const first = bytes[i] as number;
+    const second = i + 1 < length ? (bytes[i + 1] as number) : 0;
+    write(first >> 2);
+    write((first << 4) | (second >> 4));
+    if (i + 1 < length) write(second << 2);
+  }
+  return asciiText(text);
 }
 
 const ENCODER = /* @__PURE__ */ new TextEncoder();

@@ -3,11 +3,22 @@ const WITH_FRACTION = /^(.{19})\.(\d{1,9})Z$/;
 const DURATION = /^(\d{1,9})([smhd])$/;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
+// A token's times are read several times in one check.
+let readText = "";
+let readMoment: number | undefined;
+
 /**
  * Milliseconds since 1970 of a time in the one form allowed, `YYYY-MM-DDTHH:MM:SSZ`; `undefined`
  * for any other text, a date that does not exist, or a leap second.
  */
 export function parseTime(text: string): number | undefined {
+  if (text === readText) return readMoment;
+  readMoment = momentOf(text);
+  readText = text;
+  return readMoment;
+}
+
+function momentOf(text: string): number | undefined {
   if (typeof text !== "string" || !hasForm(text)) return undefined;
   const year = 100 * twoDigits(text, 0) + twoDigits(text, 2);
   const month = twoDigits(text, 5);

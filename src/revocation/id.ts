@@ -1,7 +1,7 @@
-import { encodeBase64url, writeBase64url } from "../bytes/base64.js";
-import { asciiText, encodeUtf8 } from "../bytes/utf8.js";
+import { base64urlCode, encodeBase64url } from "../bytes/base64.js";
+import { encodeUtf8 } from "../bytes/utf8.js";
 import { digest, TAG_LENGTH } from "../macaroon/hmac.js";
-import { block, bytesOf, compress, START, WORDS, type Words, wordAt } from "../macaroon/sha256.js";
+import { block, compress, START, WORDS, type Words, wordAt } from "../macaroon/sha256.js";
 
 const DOMAIN: Uint8Array = /* @__PURE__ */ encodeUtf8("proviso-revocation-v1");
 const PREFIX = "rv_";
@@ -22,12 +22,8 @@ const DOMAIN_WORDS: readonly number[] = /* @__PURE__ */ [0, 4, 8, 12, 16].map((a
 );
 const DOMAIN_END: number = /* @__PURE__ */ (DOMAIN[20] ?? 0) << 24;
 const BITS = (21 + TAG_LENGTH) * 8;
-// Everything here is synchronous, so one of each serves all.
+// Everything here is synchronous, so one serves all.
 const state: Int32Array = /* @__PURE__ */ new Int32Array(WORDS);
-const hash: Uint8Array = /* @__PURE__ */ new Uint8Array(TAG_LENGTH);
-const text: Uint8Array = /* @__PURE__ */ encodeUtf8(
-  PREFIX + encodeBase64url(hash.slice(0, LENGTH)),
-);
 
 /** {@link revocationIdOf} of the tag that is the eight words from `at`. */
 export function revocationIdOfWords(tags: Words, at: number): string {
@@ -44,9 +40,45 @@ export function revocationIdOfWords(tags: Words, at: number): string {
   block[15] = BITS;
   compress(state);
   block.fill(0);
-  bytesOf(state, 0, hash);
-  writeBase64url(hash, LENGTH, text, PREFIX.length);
-  return asciiText(text);
+  return idOf(
+    state[0] as number,
+    state[1] as number,
+    state[2] as number,
+    state[3] as number,
+  );
+}
+
+/** The id that has these four words, each character of which takes six bits. */
+function idOf(a: number, b: number, c: number, d: number): string {
+  const code = base64urlCode;
+  // One flat text: joined from parts, it would be flattened at each look-up.
+  return String.fromCharCode(
+    0x72,
+    0x76,
+    0x5f,
+    code(a >> 26),
+    code(a >> 20),
+    code(a >> 14),
+    code(a >> 8),
+    code(a >> 2),
+    code((a << 4) | (b >>> 28)),
+    code(b >> 22),
+    code(b >> 16),
+    code(b >> 10),
+    code(b >> 4),
+    code((b << 2) | (c >>> 30)),
+    code(c >> 24),
+    code(c >> 18),
+    code(c >> 12),
+    code(c >> 6),
+    code(c),
+    code(d >> 26),
+    code(d >> 20),
+    code(d >> 14),
+    code(d >> 8),
+    code(d >> 2),
+    code(d << 4),
+  );
 }
 
 /** Whether `text` has the form of a revocation id: `rv_` and 22 base64url characters. */
