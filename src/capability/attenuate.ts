@@ -10,9 +10,8 @@ import { meetOf } from "../caveats/meet.js";
 import { canonicalHop } from "../caveats/write-hop.js";
 import { addFirstPartyCaveat } from "../macaroon/chain.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
-import { WORDS } from "../macaroon/sha256.js";
 import { macaroonToText } from "../macaroon/write.js";
-import { revocationIdOf, revocationIdOfWords } from "../revocation/id.js";
+import { revocationIdOf, revocationIdsOfWords } from "../revocation/id.js";
 import { decodeIdentifier } from "./identifier.js";
 import { CAPABILITY_LIMITS, type CapabilityLimits } from "./limits.js";
 import {
@@ -22,8 +21,8 @@ import {
   ifCompact,
   overCapabilityLimits,
   type ReadLink,
-  readLinkAt,
   readLinks,
+  readLinksFrom,
   readToken,
 } from "./token.js";
 
@@ -115,14 +114,16 @@ export function attenuate(
   const compact = ifCompact<Attenuation>(token, CAPABILITY_LIMITS, (parent) => {
     if (!areHopsWithin(parent, CAPABILITY_LIMITS, 1)) return undefined;
     decodeIdentifier(parent.part(0));
-    const links: ReadLink[] = [];
-    for (let at = 1; at <= parent.caveats; at++) links.push(readLinkAt(parent, at));
-    const narrowed = narrowedHop(links, hop, options, (caveat) =>
+    const narrowed = narrowedHop(readLinksFrom(parent, 1), hop, options, (caveat) =>
       parent.assertRoom(caveat.length, CAPABILITY_LIMITS),
     );
     if (!narrowed.ok) return narrowed;
     const child = parent.append(token, narrowed.bytes);
-    const revocationId = revocationIdOfWords(parent.tags, WORDS * parent.caveats);
+    const [revocationId = ""] = revocationIdsOfWords(
+      parent.tags,
+      parent.caveats,
+      parent.caveats + 1,
+    );
     return { ok: true, token: child, hop: narrowed.hop, revocationId };
   });
   if (compact !== undefined) return compact;

@@ -1,10 +1,11 @@
 import { TokenError } from "../bytes/token-error.js";
+import { NONE } from "../caveats/hop-rule.js";
 import type { CompactMacaroon } from "../macaroon/compact.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import type { RootKey } from "../macaroon/root-key.js";
 import { WORDS } from "../macaroon/sha256.js";
 import { type SignatureFailure, verifySignatures } from "../macaroon/signatures.js";
-import { revocationIdOf, revocationIdOfWords } from "../revocation/id.js";
+import { revocationIdOf, revocationIdsOfWords } from "../revocation/id.js";
 import {
   type AuthenticToken,
   authenticToken,
@@ -20,8 +21,8 @@ import {
   areHopsWithin,
   ifCompact,
   type ReadLink,
-  readLinkAt,
   readLinks,
+  readLinksFrom,
   readToken,
 } from "./token.js";
 import type { KeySource, VerificationCache } from "./verification-cache.js";
@@ -103,7 +104,7 @@ function verifiedCompact(
   if (!result.ok) return result;
   const { token } = result;
   // What cannot be read is refused anyway, and cannot be written again from its reading.
-  if (token.chains[0].links.some(({ kind }) => kind !== "hop")) {
+  if (!token.chains[0].links.every(isHop)) {
     const [root] = readToken(text, limits).macaroons;
     return {
       ok: true,
@@ -118,6 +119,10 @@ function verifiedCompact(
   return result;
 }
 
+function isHop({ kind }: ReadLink): boolean {
+  return kind === "hop";
+}
+
 function fromIdentifier(macaroon: CompactMacaroon, context: AuthenticationContext): Authentication {
   let identifier: Identifier;
   try {
@@ -129,7 +134,7 @@ function fromIdentifier(macaroon: CompactMacaroon, context: AuthenticationContex
   if (!found.ok) return found;
   macaroon.begin(found.key);
   if (!macaroon.isAuthentic) return refuse(MISMATCH);
-  return { ok: true, token: readOn(macaroon, identifier, found.key, [], []) };
+  return { ok: true, token: readOn(macaroon, identifier, found.key, NONE, NONE) };
 }
 
 /** Verifies the last link alone, after links that have been verified before. */
@@ -164,14 +169,16 @@ function readOn(
   macaroon: CompactMacaroon,
   identifier: Identifier,
   key: RootKey,
-  links: ReadLink[],
-  revocationIds: string[],
+  before: readonly ReadLink[],
+  ids: readonly string[],
 ): AuthenticToken {
-  for (let at = revocationIds.length; at <= macaroon.caveats; at++) {
-    if (at > 0) links.push(readLinkAt(macaroon, at));
-    revocationIds.push(revocationIdOfWords(macaroon.tags, WORDS * at));
-  }
-  return authenticToken(identifier, [{ links, revocationIds }], key, macaroon.lastTags());
+  const more = readLinksFrom(macaroon, before.length + 1);
+  const moreIds = revocationIdsOfWords(macaroon.tags, ids.length, macaroon.caveats + 1);
+  const chain =
+    before.length === 0
+      ? { links: more, revocationIds: moreIds }
+      : { links: [...before, ...more], revocationIds: [...ids, ...moreIds] };
+  return authenticToken(identifier, [chain], key, macaroon.lastTags());
 }
 
 /**

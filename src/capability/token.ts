@@ -1,10 +1,10 @@
-import { outlineBytes } from "../bytes/json.js";
+import { type Json, outlineBytes } from "../bytes/json.js";
 import { isPlainJson } from "../bytes/plain-json.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import type { Hop } from "../caveats/hop.js";
 import type { HopProblem } from "../caveats/hop-rule.js";
-import { readHop } from "../caveats/read-hop.js";
+import { type HopReading, hopFrom, readHop } from "../caveats/read-hop.js";
 import { CompactMacaroon } from "../macaroon/compact.js";
 import { caveatTooLarge } from "../macaroon/limits.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
@@ -133,17 +133,29 @@ export interface AuthenticChain {
 /** Reads the caveats of a macaroon, in order. */
 export function readLinks(macaroon: Macaroon): ReadLink[] {
   return partsOf(macaroon).caveats.map(({ kind, identifier }) =>
-    kind === "third-party" ? { kind } : readLink(identifier),
+    kind === "third-party" ? { kind } : linkOf(readHop(identifier)),
   );
 }
 
-/** Reads the caveat of a macaroon that {@link areHopsWithin} has passed. */
-export function readLinkAt(macaroon: CompactMacaroon, at: number): ReadLink {
-  return readLink(macaroon.part(at), macaroon.marks[at] === PLAIN);
+/**
+ * Reads the caveats from the `first` on of a macaroon that {@link areHopsWithin} has passed. Nothing but
+ * {@link CompactMacaroon.append} may be done with it afterwards.
+ */
+export function readLinksFrom(macaroon: CompactMacaroon, first: number): ReadLink[] {
+  const { caveats, marks } = macaroon;
+  const links: ReadLink[] = [];
+  let at = first;
+  while (at <= caveats && marks[at] === PLAIN) at++;
+  if (first <= caveats && at > caveats) {
+    const values: readonly Json[] = JSON.parse(macaroon.jsonFrom(first));
+    for (const value of values) links.push(linkOf(hopFrom(value)));
+  } else {
+    for (at = first; at <= caveats; at++) links.push(linkOf(readHop(macaroon.part(at))));
+  }
+  return links;
 }
 
-function readLink(caveat: Uint8Array, isPlain = false): ReadLink {
-  const reading = readHop(caveat, isPlain);
+function linkOf(reading: HopReading): ReadLink {
   return reading.ok
     ? { kind: "hop", hop: reading.hop }
     : { kind: "unreadable", problems: reading.problems };

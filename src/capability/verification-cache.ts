@@ -161,8 +161,7 @@ function isPresent(token: AuthenticToken, keys: KeySource): boolean {
 
 /** When the first `count` links of a token expire: milliseconds since 1970. */
 function expiryOf({ chains }: AuthenticToken, count: number): number {
-  const [{ links }] = chains;
-  const earliest = earliestExpiry(links.length === count ? links : links.slice(0, count));
+  const earliest = earliestExpiry(chains[0].links, count);
   if (earliest === undefined) return Number.POSITIVE_INFINITY;
   return parseTime(earliest) ?? Number.NEGATIVE_INFINITY;
 }

@@ -105,11 +105,15 @@ function verifiedHops({ links, revocationIds }: AuthenticChain): readonly Verifi
   );
 }
 
-/** The earliest expiry that any of these links has. */
-export function earliestExpiry(links: readonly ReadLink[]): string | undefined {
+/** The earliest expiry that any of the first `count` links has. */
+export function earliestExpiry(
+  links: readonly ReadLink[],
+  count: number = links.length,
+): string | undefined {
   let earliest: string | undefined;
-  for (const link of links) {
-    const expires = link.kind === "hop" ? link.hop.expires : undefined;
+  for (let at = 0; at < count; at++) {
+    const link = links[at];
+    const expires = link?.kind === "hop" ? link.hop.expires : undefined;
     // Times of the one form order as texts.
     if (expires === undefined || (earliest !== undefined && earliest <= expires)) continue;
     earliest = expires;

@@ -21,28 +21,33 @@ const RULES: ReadonlyMap<string, Pick<HopRule<never>, "problems">> = /* @__PURE_
 );
 const RESERVED = ["cnf", "handover"];
 
+const NO_OBJECT: HopProblem = {
+  code: "caveat_unknown",
+  message: "the caveat is not a hop: it is not a JSON object",
+};
+
 /**
  * Reads a caveat as a hop. Only the canonical form is accepted, byte for byte, so that no two
  * readers can see different things in it; the first 16 problems are reported.
- *
- * @param isPlain - Whether it is known to be plain JSON (`isPlainJson`).
  */
-export function readHop(caveat: Uint8Array, isPlain = false): HopReading {
+export function readHop(caveat: Uint8Array): HopReading {
   const text = decodeUtf8(caveat);
-  if (text === undefined || !text.startsWith("{")) {
-    return refuse([
-      { code: "caveat_unknown", message: "the caveat is not a hop: it is not a JSON object" },
-    ]);
-  }
+  if (text === undefined || !text.startsWith("{")) return refuse([NO_OBJECT]);
   let value: Json | undefined;
   try {
-    value = isPlain ? JSON.parse(text) : readCanonicalJson(text, caveat);
+    value = readCanonicalJson(text, caveat);
   } catch {
     return refuse([malformed(undefined, "the caveat is not JSON that has a canonical form")]);
   }
-  if (value === undefined || !isJsonObject(value)) {
+  if (value === undefined) {
     return refuse([malformed(undefined, "the caveat is not in canonical form (RFC 8785)")]);
   }
+  return hopFrom(value);
+}
+
+/** {@link readHop} of a caveat that is in canonical form, by what it says. */
+export function hopFrom(value: Json): HopReading {
+  if (!isJsonObject(value)) return refuse([NO_OBJECT]);
   const keys = Object.keys(value);
   if (keys.length === 0) return refuse([malformed(undefined, "the caveat is empty")]);
   let problems: readonly HopProblem[] = NONE;

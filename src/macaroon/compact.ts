@@ -1,6 +1,7 @@
 import { decodeBase64urlInto, encodeBase64url } from "../bytes/base64.js";
 import { varintLength, writeVarint } from "../bytes/cursor.js";
-import { nextTagInto, TAG_LENGTH } from "./hmac.js";
+import { asciiText } from "../bytes/utf8.js";
+import { nextTagInto, TAG_LENGTH, wipe } from "./hmac.js";
 import { caveatTooLarge, type MacaroonLimits, tooLarge, tooManyCaveats } from "./limits.js";
 import type { RootKey } from "./root-key.js";
 import { bytesOf, WORDS, type Words, wordAt } from "./sha256.js";
@@ -10,6 +11,10 @@ const PREFIX = 32;
 const VERSION = 2;
 const END = 0;
 const IDENTIFIER = 2;
+const SPACE = 0x20;
+const COMMA = 0x2c;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
 const SIGNATURE = 6;
 // A length in the shortest form has at most two bytes below this.
 const LONGEST = 1 << 14;
@@ -83,6 +88,26 @@ export class CompactMacaroon {
   /** The bytes of a part, which lie in this memory. */
   part(part: number): Uint8Array {
     return this.bytes.subarray(this.start(part), this.end(part));
+  }
+
+  /**
+   * The caveats from the `first` on as the text of a JSON array, where each of them is plain JSON. What stands between
+   * them is written over: only {@link CompactMacaroon.append} is of use afterwards.
+   */
+  jsonFrom(first: number): string {
+    const { bytes, caveats } = this;
+    const [start, end] = [this.start(first) - 1, this.end(caveats)];
+    for (let part = first; part < caveats; part++) {
+      const next = this.start(part + 1);
+      let at = this.end(part);
+      bytes[at++] = COMMA;
+      while (at < next) bytes[at++] = SPACE;
+    }
+    bytes[start] = OPENING_BRACKET;
+    bytes[end] = CLOSING_BRACKET;
+    const text = asciiText(bytes.subarray(start, end + 1));
+    bytes[end] = END;
+    return text;
   }
 
   /** A view of `prefix`, which has 32 bytes, and the identifier and first `caveats` caveats as they were received. */
@@ -172,6 +197,7 @@ export class CompactMacaroon {
     for (let at = caveats + 1; at <= this.caveats; at++) {
       nextTagInto(this.tags, WORDS * (at - 1), this.bytes, this.start(at), this.end(at));
     }
+    wipe();
   }
 
   /** Reads a section of one field; returns where the next starts, or -1. */

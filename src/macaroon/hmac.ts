@@ -29,12 +29,12 @@ function startWithKey(state: Int32Array, key: Uint8Array, pad: number): void {
 
 function startWithTag(state: Int32Array, tags: Int32Array, at: number, pad: number): void {
   for (let i = 0; i < WORDS; i++) block[i] = (tags[at + i] as number) ^ pad;
-  block.fill(pad, WORDS, 16);
+  for (let i = WORDS; i < 16; i++) block[i] = pad;
   copyWords(START, state);
   compress(state);
 }
 
-/** Ends an HMAC whose two states have taken the padded key: the tag is in {@link outer}. */
+/** Ends an HMAC whose two states have taken the padded key: the tag is in {@link outer}, until {@link wipe}. */
 function close(bytes: Uint8Array, start: number, end: number): void {
   finish(inner, bytes, BLOCK, start, end);
   copyWords(inner, block);
@@ -42,8 +42,13 @@ function close(bytes: Uint8Array, start: number, end: number): void {
   for (let i = 9; i < 15; i++) block[i] = 0;
   block[15] = OUTER_BITS;
   compress(outer);
+}
+
+/** Leaves nothing of a key or a tag behind. */
+export function wipe(): void {
   block.fill(0);
   inner.fill(0);
+  outer.fill(0);
 }
 
 function copyWords(from: Int32Array, to: Int32Array, at = 0): void {
@@ -58,10 +63,15 @@ export function hmac(key: Uint8Array, ...messages: readonly Uint8Array[]): Uint8
   startWithKey(inner, key, INNER);
   startWithKey(outer, key, OUTER);
   close(message, 0, message.length);
-  return bytesOf(outer);
+  const tag = bytesOf(outer);
+  wipe();
+  return tag;
 }
 
-/** Writes behind the tag at `at` of `tags` the one after the caveat that stands in `bytes` from `start` to `end`. */
+/**
+ * Writes behind the tag at `at` of `tags` the one after the caveat that stands in `bytes` from `start` to `end`. The
+ * last call of a chain is followed by {@link wipe}.
+ */
 export function nextTagInto(
   tags: Int32Array,
   at: number,
@@ -95,13 +105,16 @@ export class HmacKey {
 
   mac(message: Uint8Array): Uint8Array {
     this.#mac(message, 0, message.length);
-    return bytesOf(outer);
+    const tag = bytesOf(outer);
+    wipe();
+    return tag;
   }
 
   /** The HMAC of the bytes from `start` to `end`, into `tag`. */
   macInto(tag: Int32Array, bytes: Uint8Array, start: number, end: number): void {
     this.#mac(bytes, start, end);
     copyWords(outer, tag);
+    wipe();
   }
 
   #mac(bytes: Uint8Array, start: number, end: number): void {

@@ -25,8 +25,15 @@ const BITS = (21 + TAG_LENGTH) * 8;
 // Everything here is synchronous, so one serves all.
 const state: Int32Array = /* @__PURE__ */ new Int32Array(WORDS);
 
-/** {@link revocationIdOf} of the tag that is the eight words from `at`. */
-export function revocationIdOfWords(tags: Words, at: number): string {
+/** {@link revocationIdOf} of the tags from `first` up to `end`, each of which is eight words. */
+export function revocationIdsOfWords(tags: Words, first: number, end: number): string[] {
+  const ids: string[] = [];
+  for (let tag = first; tag < end; tag++) ids.push(revocationIdOfWords(tags, WORDS * tag));
+  block.fill(0);
+  return ids;
+}
+
+function revocationIdOfWords(tags: Words, at: number): string {
   for (let i = 0; i < DOMAIN_WORDS.length; i++) block[i] = DOMAIN_WORDS[i] as number;
   let before = DOMAIN_END;
   for (let i = 0; i < WORDS; i++) {
@@ -39,13 +46,7 @@ export function revocationIdOfWords(tags: Words, at: number): string {
   block[14] = 0;
   block[15] = BITS;
   compress(state);
-  block.fill(0);
-  return idOf(
-    state[0] as number,
-    state[1] as number,
-    state[2] as number,
-    state[3] as number,
-  );
+  return idOf(state[0] as number, state[1] as number, state[2] as number, state[3] as number);
 }
 
 /** The id that has these four words, each character of which takes six bits. */

@@ -16,7 +16,7 @@ import {
 import { MACAROON_LIMITS, type MacaroonLimits } from "../../src/macaroon/limits.js";
 import { bytesOf, WORDS } from "../../src/macaroon/sha256.js";
 import { verifySignatures } from "../../src/macaroon/signatures.js";
-import { revocationIdOf, revocationIdOfWords } from "../../src/revocation/id.js";
+import { revocationIdOf, revocationIdsOfWords } from "../../src/revocation/id.js";
 import { sized } from "../support/size.js";
 
 // The compact reading beside the reading of all forms: what it accepts, that one accepts, and they see the same.
@@ -47,9 +47,13 @@ function read(text: string, limits: MacaroonLimits = MACAROON_LIMITS): boolean {
   const verified = verifySignatures(macaroon, key, [], 0);
   expect(compact.isAuthentic).toBe(verified.ok);
   if (!verified.ok) return true;
-  for (const [at, tag] of verified.chains[0]?.tags.entries() ?? []) {
-    expect(bytesOf(compact.tags, WORDS * at)).toEqual(tag);
-    expect(revocationIdOfWords(compact.tags, WORDS * at)).toBe(revocationIdOf(tag));
+  const tags = verified.chains[0]?.tags ?? [];
+  expect(tags).toHaveLength(compact.caveats + 1);
+  for (const [at, tag] of tags.entries()) expect(bytesOf(compact.tags, WORDS * at)).toEqual(tag);
+  const ids = tags.map(revocationIdOf);
+  for (const first of [0, compact.caveats]) {
+    const some = revocationIdsOfWords(compact.tags, first, compact.caveats + 1);
+    expect(some).toEqual(ids.slice(first));
   }
   return true;
 }
