@@ -130,13 +130,15 @@ function asJson(value: object): Json {
 function queryOf({ identifier, chains }: AuthenticToken): RevocationQuery {
   const { principal } = identifier;
   const links = chains.length === 1 ? chains[0].revocationIds : allIds(chains);
-  return Object.freeze({
-    links: Object.freeze(links),
-    capability: identifier.id,
-    keys: Object.freeze(revocableKeyIds(identifier.kid)),
-    issued: parseTime(identifier.issued) ?? Number.NEGATIVE_INFINITY,
-    ...(principal === undefined ? undefined : { principal }),
-  });
+  Object.freeze(links);
+  const { id: capability } = identifier;
+  const keys = Object.freeze(revocableKeyIds(identifier.kid));
+  const issued = parseTime(identifier.issued) ?? Number.NEGATIVE_INFINITY;
+  return Object.freeze(
+    principal === undefined
+      ? { links, capability, keys, issued }
+      : { links, capability, keys, issued, principal },
+  );
 }
 
 function allIds(chains: readonly AuthenticChain[]): readonly string[] {

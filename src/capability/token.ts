@@ -143,16 +143,20 @@ export function readLinks(macaroon: Macaroon): ReadLink[] {
  */
 export function readLinksFrom(macaroon: CompactMacaroon, first: number): ReadLink[] {
   const { caveats, marks } = macaroon;
-  const links: ReadLink[] = [];
+  if (first > caveats) return [];
   let at = first;
   while (at <= caveats && marks[at] === PLAIN) at++;
-  if (first <= caveats && at > caveats) {
+  if (at > caveats) {
     const values: readonly Json[] = JSON.parse(macaroon.jsonFrom(first));
-    for (const value of values) links.push(linkOf(hopFrom(value)));
-  } else {
-    for (at = first; at <= caveats; at++) links.push(linkOf(readHop(macaroon.part(at))));
+    return values.map(plainLink);
   }
+  const links: ReadLink[] = [];
+  for (at = first; at <= caveats; at++) links.push(linkOf(readHop(macaroon.part(at))));
   return links;
+}
+
+function plainLink(value: Json): ReadLink {
+  return linkOf(hopFrom(value));
 }
 
 function linkOf(reading: HopReading): ReadLink {
