@@ -29,36 +29,31 @@ export function base64urlCode(bits: number): number {
   return URL_CODES[bits & 63] as number;
 }
 
-/** Unpadded base64url (RFC 4648, section 5). */
-export function encodeBase64url(bytes: Uint8Array): string {
-  const { length } = bytes;
-  const text = new Uint8Array(Math.ceil((length * 4) / 3));
-  let to = 0;
-  const write = (bits: number): void => {
-    text[to++] = base64urlCode(bits);
-  };
-  let i = 0;
-  for (; i + 3 <= length; i += 3) {
-    const group =
-      ((bytes[i] as number) << 16) | ((bytes[i + 1] as number) << 8) | (bytes[i + 2] as number);
-    write(group >> 18);
-    write(group >> 12);
-    write(group >> 6);
-    write(group);
-  }
-  if (i < length) {
-    const first = bytes[i] as number;
-    const second = i + 1 < length ? (bytes[i + 1] as number) : 0;
-    write(first >> 2);
-    write((first << 4) | (second >> 4));
-    if (i + 1 < length) write(second << 2);
-  }
-  return asciiText(text);
+const ENCODER = /* @__PURE__ */ new TextEncoder();
+// The characters of a text, as bytes. Everything here is synchronous, so one serves all texts of a token's length.
+const CHARACTERS: Uint8Array = /* @__PURE__ */ new Uint8Array(16 * 1024);
+
+function roomFor(length: number): Uint8Array {
+  return length > CHARACTERS.length ? new Uint8Array(length) : CHARACTERS;
 }
 
-const ENCODER = /* @__PURE__ */ new TextEncoder();
-// The characters of the text that is decoded, as bytes. Decoding is synchronous, so one serves all.
-let characters: Uint8Array = /* @__PURE__ */ new Uint8Array(4096);
+/** Unpadded base64url (RFC 4648, section 5). */
+export function encodeBase64url(bytes: Uint8Array): string {
+  const length = Math.ceil((bytes.length * 4) / 3);
+  const text = roomFor(length + 2);
+  let to = 0;
+  for (let i = 0; i < bytes.length; i += 3) {
+    // What is past the end is 0, and its characters are left out.
+    const [second, third] = [bytes[i + 1] ?? 0, bytes[i + 2] ?? 0];
+    const group = ((bytes[i] as number) << 16) | (second << 8) | third;
+    text[to] = base64urlCode(group >> 18);
+    text[to + 1] = base64urlCode(group >> 12);
+    text[to + 2] = base64urlCode(group >> 6);
+    text[to + 3] = base64urlCode(group);
+    to += 4;
+  }
+  return asciiText(text.subarray(0, length));
+}
 
 /**
  * Decodes base64url without padding, and nothing else, to the start of `bytes`.
@@ -70,10 +65,9 @@ export function decodeBase64urlInto(text: string, bytes: Uint8Array): number {
   const rest = length & 3;
   const size = (length * 3) >> 2;
   if (rest === 1 || size > bytes.length) return -1;
-  if (length > characters.length) characters = new Uint8Array(length);
+  const codes = roomFor(length);
   // Another character takes more bytes than one, and none of them has a value.
-  if (ENCODER.encodeInto(text, characters).written !== length) return -1;
-  const codes = characters;
+  if (ENCODER.encodeInto(text, codes).written !== length) return -1;
   const whole = length - rest;
   let all = 0;
   let at = 0;

@@ -179,9 +179,8 @@ function narrowedHop(
 ): { readonly ok: true; readonly hop: Hop; readonly bytes: Uint8Array } | Overreaching {
   const { nonce = true, intersect = false, now = Date.now() } = options;
   assertMembers(options, OPTIONS, "options");
-  for (const [name, value] of Object.entries({ nonce, intersect })) {
-    if (typeof value !== "boolean") throw new TypeError(`options.${name} must be a boolean`);
-  }
+  if (typeof nonce !== "boolean") throw new TypeError("options.nonce must be a boolean");
+  if (typeof intersect !== "boolean") throw new TypeError("options.intersect must be a boolean");
   if (!Number.isFinite(now)) throw new TypeError("options.now must be milliseconds since 1970");
   const unreadable = unreadableLinks(links);
   if (unreadable.length > 0) return { ok: false, overreaches: unreadable };

@@ -65,10 +65,10 @@ export const CONSTRAINTS: HopRule<Constraints> = {
     }
     return { constraints: Object.fromEntries(merged) };
   },
-  *empty({ constraints = {} }) {
-    for (const [argument, domain] of Object.entries(constraints)) {
-      if (isEmpty(domain)) yield `constraints.${argument}`;
-    }
+  empty({ constraints }) {
+    if (constraints === undefined) return NONE;
+    const empty = Object.entries(constraints).filter(([, domain]) => isEmpty(domain));
+    return empty.map(([argument]) => `constraints.${argument}`);
   },
   *overreaches(limits, { constraints }, suggest) {
     for (const [argument, limit] of Object.entries(limits)) {
