@@ -12,7 +12,7 @@ import { openRevocations } from "../src/stores/revocations/open-revocations.js";
 import type { RevocationStore } from "../src/stores/revocations/revocation-store.js";
 import type { Context } from "./context.js";
 import { usageError } from "./exit.js";
-import { loadingShown } from "./loading.js";
+import { sayOver } from "./output.js";
 import type { GlobalOptions } from "./verb.js";
 
 /** Which home, and which database if it is not the home's own. */
@@ -66,7 +66,7 @@ export async function withHome<T>(
 }
 
 /** What checks tokens in the name of a home. */
-export interface Checker {
+interface Checker {
   readonly issuer: Issuer;
   readonly files: HomeFiles;
 }
@@ -153,4 +153,21 @@ export function databaseAt(text: string, folder: string): string {
     const hint = `it is like ${FORM}; in a password, write / # ? @ as %2F %23 %3F %40`;
     throw usageError("this is not the address of a database", hint);
   }
+}
+
+/** Milliseconds after which it is worth saying. */
+const SOON = 1000;
+
+/** Shows on a terminal how much of a long revocation list has been read, and removes that again. */
+export function loadingShown(context: Pick<Context, "stderr">): (part: number) => void {
+  const began = performance.now();
+  let shown: number | undefined;
+  return (part) => {
+    const percent = Math.floor(part * 100);
+    const isDone = percent === 100;
+    if (!context.stderr.isTerminal || percent === shown) return;
+    if (isDone ? shown === undefined : performance.now() - began < SOON) return;
+    shown = percent;
+    sayOver(context, isDone ? "\u001b[K" : `reading the revocation list: ${percent} %`);
+  };
 }

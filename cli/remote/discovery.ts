@@ -1,9 +1,9 @@
-import type {
-  DiscoveryCode,
-  DiscoveryDenial,
-  DiscoveryWarning,
+import {
+  type DiscoveryCode,
+  type DiscoveryDenial,
+  type DiscoveryWarning,
+  isUnreached,
 } from "../../src/discovery/denial.js";
-import { isUnreached } from "../../src/discovery/fetch-denial.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { type Paint, printable } from "../output.js";
 

@@ -8,8 +8,8 @@ import { CliError } from "../exit.js";
 import { printable, say } from "../output.js";
 import type { AgentConfig } from "./agent-config.js";
 import { fromConfig, problemAt, type ReadConfig, readPart, refuseConfig } from "./config.js";
+import { warn } from "./log.js";
 import type { ConfigProblem } from "./schema.js";
-import { warn } from "./warn.js";
 
 /** What a policy can speak of. */
 export interface PolicyTerms {

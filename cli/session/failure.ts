@@ -1,6 +1,6 @@
 import { isErrno } from "../../src/bytes/error-code.js";
 import { denialsFrom, type ReceivedDenial } from "../../src/client/refusal.js";
-import { SessionError } from "../../src/protocols/a2e/session-error.js";
+import { SessionError } from "../../src/protocols/a2e/received.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
 import { adviceForDenial, exitForDenial } from "../refusal.js";
 

@@ -158,7 +158,7 @@ async function list(context: Context, options: ListOptions): Promise<void> {
   const { limit = DEFAULT_LIMIT } = options;
   await open(context, options, async ({ registry }) => {
     if (options.watch === true) {
-      const { watch } = await import("../grants/watch.js");
+      const { watch } = await import("../grants/list.js");
       return watch(context, registry, options);
     }
     const all = await listed(registry, options);
@@ -234,7 +234,7 @@ async function decide(
 }
 
 async function revoke(context: Context, options: HomeChoice, id: string): Promise<void> {
-  const { revokeById } = await import("../grants/revoking.js");
+  const { revokeById } = await import("../grants/found.js");
   await open(context, options, async (opened) => {
     const revoked = await revokeById(opened, id);
     const line = `${revoked.already ? "already revoked" : "revoked"} ${id}: ${revoked.effect}`;

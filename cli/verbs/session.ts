@@ -6,9 +6,8 @@ import type { Context } from "../context.js";
 import { usageError } from "../exit.js";
 import { addDatabase, type HomeChoice } from "../home.js";
 import { printAnswer, printable, say } from "../output.js";
-import { ADDRESS_FORM, addressFrom, portFrom } from "../session/address.js";
 import type { HostOptions } from "../session/host.js";
-import { callFrom } from "../session/line.js";
+import { ADDRESS_FORM, addressFrom, callFrom, portFrom } from "../session/line.js";
 import { namingSource, readTokensArgument } from "../token-argument.js";
 import { addExamples, collect, type GlobalOptions, toText } from "../verb.js";
 

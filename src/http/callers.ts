@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from "express";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { Authenticator, Caller, CallerAuthentication, Presenter } from "../agent/caller.js";
-import { wwwAuthenticate } from "../auth/challenge.js";
+import { wwwAuthenticate } from "../auth/bearer.js";
 import type { FaultWriter } from "./fault.js";
 
 /** How often a caller may call. */

@@ -1,15 +1,13 @@
 import type { ApprovalKind, AskedGrant } from "../approvals/approval.js";
-import { areApart, oneRule, type RuleInTime } from "../approvals/one-rule.js";
-import type { OpenedApproval } from "../approvals/opening.js";
+import { areApart, type OpenedApproval, oneRule, type RuleInTime } from "../approvals/opening.js";
 import type { LedgerEvent } from "../ledger.js";
-import { everyRecord } from "./every-record.js";
 import { newId } from "./granting.js";
 import { keepGrant } from "./keeping.js";
 import { seenAgent } from "./looking.js";
 import { type AgentAnswer, leave } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
-import type { RegistryDraft } from "./registry-store.js";
+import { everyRecord, type RegistryDraft } from "./registry-store.js";
 import type { AskedAnswer, AskingOptions } from "./requests.js";
 
 /** What is to be approved. */

@@ -6,10 +6,7 @@ import type { Actor } from "../approvals/approval-events.js";
 import { Approvals } from "../approvals/approvals.js";
 import type { Policy } from "../policy.js";
 import { reactivateAgent } from "./activating.js";
-import { claimAgent } from "./claiming.js";
-import { createHost, enrolHost } from "./enrolling.js";
-import { everyRecord } from "./every-record.js";
-import { defaultsOf } from "./hosts.js";
+import { createHost, defaultsOf, enrolHost } from "./hosts.js";
 import {
   expireApprovalsOf,
   type ListedGrant,
@@ -21,8 +18,8 @@ import type { AgentAnswer, Outcome } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import { registerAgent } from "./registering.js";
 import type { RegistryContext } from "./registry-context.js";
-import type { Page, RegistryStore } from "./registry-store.js";
-import { requestGrants } from "./requesting.js";
+import { everyRecord, type Page, type RegistryStore } from "./registry-store.js";
+import { claimAgent, requestGrants } from "./requesting.js";
 import type { AskedAnswer, Claim, GrantRequest, Registration } from "./requests.js";
 import { revokeAgent, revokeGrant, revokeGrants, revokeHost } from "./revoking.js";
 import { RevokingStore } from "./revoking-store.js";

@@ -4,8 +4,7 @@ import type { Introspection } from "../../agent/maintenance.js";
 import type { AuthenticatedCapability } from "../../agent/presented.js";
 import type { AgentDenial, AgentDenials } from "../../agent/refusal.js";
 import { isPassing } from "./errors.js";
-import { grantOf } from "./names.js";
-import type { CapabilityName } from "./plugin.js";
+import { type CapabilityName, grantOf } from "./plugin.js";
 
 /** A token of a session, authenticated once, and what it was good for when it was last looked at. */
 interface Held {

@@ -4,7 +4,7 @@ import { assertMembers } from "../../caveats/known-members.js";
 import { ClientSession, type Session, type SessionUpdate } from "./client-session.js";
 import type { ConnectionLimits } from "./connection.js";
 import { connectionLimits } from "./limits.js";
-import { SessionError } from "./session-error.js";
+import { SessionError } from "./received.js";
 import { connectTo, type SessionAddress } from "./socket.js";
 import { TIMERS, type Timers } from "./timers.js";
 

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../bytes/json.js";
 import { randomBytes } from "../../bytes/random.js";
 import type { SessionAuthority } from "./authority.js";
 import { Calls } from "./calls.js";
-import type { Connection } from "./connection.js";
+import type { Connection, Outlet } from "./connection.js";
 import { fault, type SessionFault } from "./errors.js";
 import {
   type ControlType,
@@ -13,10 +13,8 @@ import {
   isControl,
   readCall,
 } from "./messages.js";
-import { capabilityOf } from "./names.js";
 import { type AcceptedCapability, enabledIn, negotiate, writtenCapabilities } from "./negotiate.js";
-import type { Outlet } from "./outlet.js";
-import type { CapabilityName, SessionScope } from "./plugin.js";
+import { type CapabilityName, capabilityOf, type SessionScope } from "./plugin.js";
 import type { SessionContext } from "./session-context.js";
 
 /** What an open session needs of the stream that it is on. */

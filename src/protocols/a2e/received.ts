@@ -1,7 +1,6 @@
 // What a client reads of its host, which it trusts no more than a host trusts its peers.
 
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
-import { SessionError } from "./session-error.js";
 
 /** The outcome for one capability that was asked for. */
 export interface AcceptedEntry {
@@ -98,4 +97,33 @@ function objectOf(value: Json | undefined): JsonObject {
 function malformed(): Greeting {
   const text = "the host's answer to the handshake cannot be read";
   return { ok: false, error: new SessionError("message_invalid", text) };
+}
+
+/** A session, or one call of it, that a host refuses or ends. */
+export class SessionError extends Error {
+  override readonly name = "SessionError";
+  /** One of the protocol's own (docs/a2e.md), a plugin's, or the reason of a refused handshake. */
+  readonly code: string;
+  /** Whether the same may succeed later. */
+  readonly retryable: boolean;
+  /** What it is about; of a refusal by authority, `denials` has every reason. */
+  readonly detail: JsonObject;
+  /** The capability, or an empty text. */
+  readonly capability: string;
+
+  constructor(
+    code: string,
+    message: string,
+    more: {
+      readonly retryable?: boolean;
+      readonly detail?: JsonObject;
+      readonly capability?: string;
+    } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.retryable = more.retryable ?? false;
+    this.detail = more.detail ?? {};
+    this.capability = more.capability ?? "";
+  }
 }

@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import type { Presenter } from "../../agent/caller.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { SessionAuthority } from "./authority.js";
-import { Connection, type LineProblem } from "./connection.js";
+import { Connection, type LineProblem, Outlet } from "./connection.js";
 import {
   countsAgainst,
   fault,
@@ -10,12 +10,11 @@ import {
   type SessionFault,
   writtenDenials,
 } from "./errors.js";
+import { RateWindow } from "./limits.js";
 import { A2E_VERSION, type Handshake, idOf, readHandshake } from "./messages.js";
 import { type AcceptedCapability, writtenCapabilities } from "./negotiate.js";
 import { OpenSession } from "./open-session.js";
-import { Outlet } from "./outlet.js";
 import type { Guest } from "./places.js";
-import { RateWindow } from "./rate.js";
 import type { SessionContext } from "./session-context.js";
 
 /** One peer of a host, from its first byte to its last. */

@@ -6,10 +6,9 @@ import type { CapabilityTerm } from "../../agent/registry/terms.js";
 import { isObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { meant } from "../../caveats/known-members.js";
 import type { Issuer } from "../../issuer/issuer.js";
-import { cursorOf, placeOf } from "./cursor.js";
 import { type Fault, refuse } from "./errors.js";
 import type { Party } from "./party.js";
-import { MAX_QUERY, search } from "./search.js";
+import { cursorOf, MAX_QUERY, placeOf, search } from "./search.js";
 
 /** What lists of capabilities are made from. */
 export interface Catalogue {

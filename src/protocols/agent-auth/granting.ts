@@ -17,10 +17,9 @@ import {
   readRegistering,
   textIn,
 } from "./bodies.js";
-import { type Fault, refuse } from "./errors.js";
-import { type ReadKey, readKey } from "./jwk.js";
+import { type Fault, refuse, registryFault } from "./errors.js";
+import { type ReadKey, readKey } from "./jwt.js";
 import type { AgentParty, HostParty, NewHost } from "./party.js";
-import { registryFault } from "./registry-fault.js";
 
 // How agents come to be and come by capabilities: registration, requests, status and reactivation.
 

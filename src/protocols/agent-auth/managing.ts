@@ -6,11 +6,10 @@ import type { JsonObject } from "../../bytes/json.js";
 import { limitsOf, momentOf } from "./answers.js";
 import { type PartyContext, partyOf } from "./authenticating.js";
 import { readHostName, readNames, textIn, wrong } from "./bodies.js";
-import { type Fault, refuse } from "./errors.js";
+import { type Fault, refuse, registryFault } from "./errors.js";
 import { foreignAgent, unknownAgent } from "./granting.js";
 import type { AgentParty, HostParty } from "./party.js";
 import { readOwnKey } from "./possession.js";
-import { registryFault } from "./registry-fault.js";
 
 // How agents and hosts end and change their keys; enrolment; and what a resource server learns of an agent.
 

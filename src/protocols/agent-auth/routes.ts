@@ -2,7 +2,6 @@ import type { Express } from "express";
 import type { JsonObject } from "../../bytes/json.js";
 import type { Place } from "../../http/serve.js";
 import { type Catalogue, describeCapability, listCapabilities } from "./capabilities.js";
-import { directoryAnswer, type Listed } from "./directory.js";
 import { DISCOVERY_PATHS, SEARCH_PATH } from "./discovery.js";
 import { refuse } from "./errors.js";
 import { type ExecutionContext, execute, executeBatch } from "./executing.js";
@@ -26,6 +25,7 @@ import {
   rotateHostKey,
 } from "./managing.js";
 import type { Admission } from "./party.js";
+import { directoryAnswer, type Listed } from "./search.js";
 
 /** What all endpoints together rest on. */
 export interface RoutesContext

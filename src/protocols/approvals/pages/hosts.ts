@@ -1,10 +1,8 @@
 import type { HostRecord } from "../../../agent/registry/records.js";
-import { html } from "../markup/markup.js";
+import { html, moment } from "../markup/markup.js";
 import { plain, said } from "../markup/said.js";
-import { moment } from "../markup/times.js";
 import type { Session } from "../session/sessions.js";
-import { csrf, type PageParts, type Whereabouts } from "./layout.js";
-import { cards, rowList } from "./listing.js";
+import { cards, csrf, type PageParts, rowList, type Whereabouts } from "./layout.js";
 
 /** What a new host is shown with, once. */
 interface NewHost {

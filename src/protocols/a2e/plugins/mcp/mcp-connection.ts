@@ -3,7 +3,7 @@ import type { Client, RequestOptions } from "@modelcontextprotocol/client";
 import type { Json, JsonObject } from "../../../../bytes/json.js";
 import { withoutSecrets } from "../../../../http/log.js";
 import { PluginError } from "../../plugin.js";
-import { atExit } from "../at-exit.js";
+import { atExit } from "../environment.js";
 
 /** A server of MCP that is started when it is needed. */
 export interface ReadyServer {
