@@ -75,7 +75,6 @@ async function assertVerb(word: string): Promise<void> {
   throw usageError(`unknown command '${word.slice(0, 40)}'`, hint);
 }
 
-/** The program with one verb, or with all of them. */
 async function buildProgram(context: Context, verb?: string): Promise<Command> {
   const program = new Command("proviso");
   const globalOptions = [

@@ -15,7 +15,6 @@ const MAX_BYTES = MAX_CARD_BYTES;
 /** How a card is explained in the help of every verb that takes one from a file too. */
 export const CARD_HELP = "a file, or the address of an agent or of its card";
 
-/** The text of a card, and what messages call it. */
 export interface CardText {
   readonly name: string;
   readonly text: string;

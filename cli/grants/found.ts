@@ -8,7 +8,6 @@ import { quoted } from "../output.js";
 import { didYouMean } from "../unknown-name.js";
 import type { OpenRegistry } from "./registry.js";
 
-/** What an id is of. */
 export type Found =
   | { readonly kind: "approval"; readonly approval: Approval }
   | { readonly kind: "grant"; readonly grant: AgentGrant };

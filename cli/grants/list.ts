@@ -7,14 +7,12 @@ import { type Paint, printJson, printLine, stdoutPaint } from "../output.js";
 import type { GlobalOptions } from "../verb.js";
 import { approvalLine, grantLine } from "./words.js";
 
-/** What of the approvals and grants is listed. */
 export interface ListChoice {
   readonly principal?: string;
   /** What is at its end too. */
   readonly all?: boolean;
 }
 
-/** One approval or grant that is listed. */
 export type Listed =
   | ({ readonly kind: "approval" } & Approval)
   | ({ readonly kind: "grant" } & AgentGrant);

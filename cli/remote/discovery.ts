@@ -7,7 +7,6 @@ import {
 import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { type Paint, printable } from "../output.js";
 
-/** What to do about one reason against an agent, where the reason itself does not say all. */
 const ADVICE: { readonly [Code in DiscoveryCode]?: string } = {
   version_incompatible: "--protocol names another version, if you speak it",
   capability_undeclared: "proviso card shows what the agent declares",

@@ -11,7 +11,6 @@ interface NewAgent {
   readonly accessToken: string;
 }
 
-/** A file of a new agent. */
 interface ScaffoldFile {
   readonly name: string;
   readonly text: string;

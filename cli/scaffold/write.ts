@@ -74,7 +74,6 @@ function schemaFrom(folder: string): string {
   return relative(folder, schema).split(sep).join("/");
 }
 
-/** Moves everything, or nothing. */
 function moveInto(folder: string, building: string): void {
   const moved: string[] = [];
   // Another process may have written there meanwhile.

@@ -10,8 +10,8 @@ import type { AgentConfig } from "./agent-config.js";
 import { type ConfigParts, type ConfigProblem, checkForm } from "./schema.js";
 
 /** A configuration that is well formed, and where it stands. */
-export interface ReadConfig {
-  readonly config: AgentConfig;
+export interface ReadConfig<Config = AgentConfig> {
+  readonly config: Config;
   /** The file, as it was named. */
   readonly file: string;
   /** The folder that its paths start from, absolute. */
@@ -23,9 +23,13 @@ export interface ReadConfig {
  *
  * @throws CliError as {@link readPart}.
  */
-export async function readAgentConfig({ cwd }: Context, file: string): Promise<ReadConfig> {
+export async function readConfig<Part extends "config" | "session">(
+  { cwd }: Context,
+  part: Part,
+  file: string,
+): Promise<ReadConfig<ConfigParts[Part]>> {
   const path = resolve(cwd, file);
-  const { value: config } = await readPart(path, "config", file);
+  const { value: config } = await readPart(path, part, file);
   return { config, file, folder: dirname(path) };
 }
 

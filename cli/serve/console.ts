@@ -13,7 +13,6 @@ import type { ConsoleLoginConfig } from "./agent-config.js";
 import { fromConfig, invalidConfig, problemAt, type ReadConfig } from "./config.js";
 import type { Address } from "./settings.js";
 
-/** How users reach the approvals console. */
 export interface ConsoleSettings {
   readonly login: ConsoleLogin;
   /** Seconds that a session lives. */

@@ -1,4 +1,3 @@
-/** Closes something that was opened. */
 export type Closing = () => unknown;
 
 /** Opens things one after the other. If one fails, those before it are closed again. */

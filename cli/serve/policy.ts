@@ -11,13 +11,11 @@ import { fromConfig, problemAt, type ReadConfig, readPart, refuseConfig } from "
 import { warn } from "./log.js";
 import type { ConfigProblem } from "./schema.js";
 
-/** What a policy can speak of. */
 export interface PolicyTerms {
   readonly grants: readonly string[];
   readonly operations: readonly string[];
 }
 
-/** A policy, and where it comes from. */
 export interface ReadPolicy {
   readonly table: PolicyTable;
   readonly definition: PolicyDefinition;

@@ -30,7 +30,6 @@ import {
 } from "./settings.js";
 import { checkTogether, loadSkills, skillsFault } from "./skills.js";
 
-/** An agent that serves. */
 export interface RunningAgent {
   readonly server: ServedAgent;
   readonly mode: string;
@@ -165,7 +164,6 @@ async function open(
   return { server, mode: agent.mode, notes, close: () => closeAll(opened) };
 }
 
-/** Serves the metrics, if there is an address for them. */
 async function openMetrics(
   metrics: AgentMetrics,
   address: Address | undefined,

@@ -13,7 +13,6 @@ import { resultLines } from "../remote/result.js";
 import { denialsOf, sessionFailure } from "./failure.js";
 import { addressFrom, CALL_FORM, lineFrom, type SessionCall } from "./line.js";
 
-/** What a session is begun with. */
 export interface Connecting {
   readonly address: string;
   readonly agentId: string;
@@ -28,7 +27,6 @@ export interface Connecting {
   readonly call?: SessionCall | undefined;
 }
 
-/** Begins a session, makes the calls, and ends it. */
 export async function connect(context: Context, connecting: Connecting): Promise<void> {
   const session = await begin(context, connecting);
   try {
@@ -78,7 +76,6 @@ function sayCapabilities(context: Context, session: Session): void {
   }
 }
 
-/** Makes the one call of a command line, and prints its answer. */
 async function makeCall(
   context: Context,
   session: Session,

@@ -6,6 +6,7 @@ import type { SessionAddress } from "../../src/protocols/a2e/socket.js";
 import { readArguments } from "../argument-expression.js";
 import { asUsage, usageError } from "../exit.js";
 import { quoted } from "../output.js";
+import { addressIn } from "../serve/settings.js";
 
 /** One call, as it is written in a line or on the command line. */
 export interface SessionCall {
@@ -108,8 +109,7 @@ export function addressFrom(text: string, cwd: string): SessionAddress {
 
 /** Reads `HOST:PORT`. @throws CliError of usage. */
 export function portFrom(text: string): Extract<SessionAddress, { port: number }> {
-  const [, name = "", bracketed, digits = ""] = /^(\[([^\]]+)\]|[^:]+):(\d{1,5})$/.exec(text) ?? [];
-  const port = Number(digits);
-  if (name !== "" && port <= 65535) return { host: bracketed ?? name, port };
+  const address = addressIn(text);
+  if (address !== undefined) return address;
   throw usageError(`${quoted(text)} is not an address`, `give ${ADDRESS_FORM}`);
 }

@@ -12,9 +12,9 @@ import {
 import type { StoreDatabase } from "../../src/stores/database.js";
 import { openMemory } from "../../src/stores/memory/memory-store.js";
 import { CliError, environmentError } from "../exit.js";
-import { fromConfig, problemAt, refuseConfig } from "../serve/config.js";
+import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "../serve/config.js";
 import { placeAndReason } from "../serve/module-fault.js";
-import type { ReadSessionConfig } from "./session-config.js";
+import type { SessionConfig } from "./session-config.js";
 
 /**
  * The plugins of a configuration, but for memory.
@@ -24,7 +24,7 @@ import type { ReadSessionConfig } from "./session-config.js";
  * @throws CliError `config_invalid`, also for a program that is not there, or `tools_failed` if the module of tools does not do.
  */
 export async function openPlugins(
-  read: ReadSessionConfig,
+  read: ReadConfig<SessionConfig>,
   onStderr: (server: string, line: string) => void,
   path: string | undefined,
 ): Promise<SessionPlugin[]> {
@@ -50,7 +50,7 @@ export async function openPlugins(
 
 /** The plugin for memory in the home's database, if the configuration asks for one. */
 export async function memoryPlugin(
-  { config, file }: ReadSessionConfig,
+  { config, file }: ReadConfig<SessionConfig>,
   database: StoreDatabase,
 ): Promise<SessionPlugin[]> {
   const { memory: limits } = config.plugins;

@@ -41,16 +41,13 @@ export interface CheckRequest {
   readonly invocation: AskedInvocation;
 }
 
-/** An invocation as the protocol writes it. */
 interface AskedInvocation extends Omit<Invocation, "time"> {
   readonly argumentsText?: string;
   readonly time?: string;
 }
 
-/** A request of the protocol. */
 export type OwnRequest = VerifyRequest | CheckRequest | DiscoveryRequest;
 
-/** This package's own answer to a request of the protocol (spec-vectors/README.md). */
 export function answerHere(request: OwnRequest): { readonly [name: string]: unknown } {
   if (request.op === "verify") return verify(request);
   return request.op === "check" ? check(request) : answerDiscovery(request);
@@ -115,7 +112,6 @@ function invocationFrom({ argumentsText, time, ...rest }: AskedInvocation): Invo
   };
 }
 
-/** A card as the protocol has it. */
 interface AskedCard {
   readonly card?: Json;
   readonly cardText?: string;
@@ -148,7 +144,6 @@ interface AskedRegistry {
   })[];
 }
 
-/** A request about cards, chains or registries. */
 type DiscoveryRequest = DiscoverRequest | ChainRequest | RegistryRequest;
 
 // Where a card comes from only shows in messages.
@@ -156,7 +151,6 @@ const ANYWHERE = new URL("https://agent.example/");
 
 type Answered = { readonly [name: string]: unknown };
 
-/** This package's own answer to a request about cards, chains or registries. */
 function answerDiscovery(request: DiscoveryRequest): Answered {
   switch (request.op) {
     case "discover":

@@ -23,7 +23,6 @@ function run(context: Context, options: GlobalOptions, shell: Shell): void {
   else printData(context, script);
 }
 
-/** The shells that commands can be completed in. */
 export type Shell = "bash" | "zsh" | "fish";
 
 /** What a shell loads: it asks `proviso __complete` what may stand where the cursor is. */

@@ -183,7 +183,6 @@ function accessFrom(context: Context, options: Options): DiscoverOptions {
   };
 }
 
-/** The public keys of a file: one JWK, or a set of them. */
 function keysIn(path: string): NonNullable<DiscoverOptions["trustedKeys"]> {
   const text = keyText(path);
   const isSet = /"keys"\s*:/.test(text);

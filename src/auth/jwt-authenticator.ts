@@ -164,7 +164,6 @@ function scopesIn(payload: JWTPayload): readonly string[] {
   return typeof scope === "string" ? scope.split(" ") : [];
 }
 
-/** Characters of a claim that are shown. */
 const SHOWN = 120;
 /** Milliseconds that a date can be from 1970. */
 const FARTHEST = 8.64e15;

@@ -104,7 +104,6 @@ export async function discoverAt(
 /** Options of one discovery, with the time that is left for it. */
 type BoundedOptions = ReturnType<typeof withDeadline<DiscoverOptions>>;
 
-/** Where a card came from. */
 interface Source {
   readonly url: URL;
   readonly named: readonly string[];

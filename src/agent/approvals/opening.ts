@@ -157,7 +157,6 @@ export function oneRule(
   return { rule: first.rule, lifetime: Math.min(...rules.map(({ lifetime }) => lifetime)) };
 }
 
-/** Whether there are two rules. */
 export function areApart(rule: ReturnType<typeof oneRule>): rule is readonly [string, string] {
   return Array.isArray(rule);
 }

@@ -184,7 +184,6 @@ function unknown(): DecisionRefusal {
 /** Milliseconds between two looks: another process may decide. */
 const INTERVAL = 1000;
 
-/** Who waits for approvals to be settled. */
 class Waiting {
   readonly #look: (id: string) => Promise<Approval | undefined>;
   readonly #waiting = new Map<string, Set<() => void>>();

@@ -64,7 +64,6 @@ export function chainEvent(
   };
 }
 
-/** Notes what was refused. */
 export function noteRefusal(
   kind: "registration" | "revocation",
   { principal, invoker }: Caller,

@@ -76,7 +76,6 @@ export function standingOf(
 /** Why what the policy does not permit is denied. */
 export const POLICY_DENIES = "the policy does not permit it";
 
-/** A grant that is not kept yet. */
 export function newGrant(
   { term, hops }: Wanted,
   agent: AgentRecord,
@@ -165,7 +164,6 @@ export function covers(
   });
 }
 
-/** Whether every value of `narrow` is one of `wide`. */
 function contains(wide: Domain, narrow: Domain): boolean {
   if (isEmpty(narrow)) return true;
   if (narrow.in !== undefined) return narrow.in.every((value) => allows(wide, value));

@@ -1,5 +1,4 @@
 import { encodeBase64url } from "../../bytes/base64.js";
-import type { JsonObject } from "../../bytes/json.js";
 import { meant } from "../../caveats/known-members.js";
 import { digestOfText } from "../approvals/digest.js";
 import { outcomeOf } from "./answering.js";
@@ -11,7 +10,7 @@ import { leave, type Outcome } from "./outcomes.js";
 import type { HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import { everyRecord, type RegistryDraft } from "./registry-store.js";
-import type { HostProof } from "./requests.js";
+import type { HostCreation, HostEnrolment, HostProof } from "./requests.js";
 
 /**
  * The host that proved to have a key, known or made.
@@ -78,21 +77,9 @@ export function defaultsOf(
   return defaults.filter((name) => settings.defaults.includes(name) && terms?.has(name) === true);
 }
 
-/** A public key, as a JWK and by its thumbprint. */
-interface PublicKey {
-  readonly key: JsonObject;
-  readonly thumbprint: string;
-}
-
 /** @see Registry.createHost */
 export async function createHost(
-  asked: {
-    readonly principal: string;
-    readonly name?: string | undefined;
-    readonly key?: PublicKey | undefined;
-    readonly defaults?: readonly string[] | undefined;
-    readonly operator?: boolean | undefined;
-  },
+  asked: HostCreation,
   context: RegistryContext,
 ): Promise<Outcome<{ readonly host: HostRecord; readonly enrolmentToken?: string }>> {
   const { principal, name, key, operator } = asked;
@@ -155,7 +142,7 @@ function defaultsFor(
 
 /** @see Registry.enrollHost */
 export async function enrolHost(
-  asked: PublicKey & { readonly token: string; readonly name?: string | undefined },
+  asked: HostEnrolment,
   context: RegistryContext,
 ): Promise<Outcome<{ readonly host: HostRecord }>> {
   const { token, key, thumbprint, name } = asked;

@@ -4,7 +4,6 @@ import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 
-/** Keeps a grant that has changed, and records that. */
 export async function keepGrant(
   draft: RegistryDraft,
   grant: AgentGrant,
@@ -48,7 +47,6 @@ export function expiryOf(
   );
 }
 
-/** What an event of the registry is about. */
 export interface Concerned {
   /** The id of the record. */
   readonly record?: string | undefined;

@@ -62,7 +62,6 @@ export async function listGrants(
   });
 }
 
-/** An agent and the host that it is of. */
 export interface HostedAgent {
   readonly agent: AgentRecord;
   readonly host: HostRecord;

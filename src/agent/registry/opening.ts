@@ -10,7 +10,6 @@ import type { RegistryContext } from "./registry-context.js";
 import { everyRecord, type RegistryDraft } from "./registry-store.js";
 import type { AskedAnswer, AskingOptions } from "./requests.js";
 
-/** What is to be approved. */
 export interface Opening {
   readonly kind: Exclude<ApprovalKind, "capabilities">;
   readonly host: HostRecord;
@@ -91,7 +90,6 @@ export function waitingFor(approval: string | undefined, grant: AgentGrant): Age
   return grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant;
 }
 
-/** The one rule by which all that is asked for is approved. */
 function ruleOf(
   grants: readonly AgentGrant[],
   { settings, terms }: Pick<RegistryContext, "settings" | "terms">,

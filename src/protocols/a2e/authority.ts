@@ -19,12 +19,10 @@ export type Verdict =
   | { readonly enabled: true }
   | { readonly enabled: false; readonly code: string; readonly reason: string };
 
-/** The answer to what a peer presents in its handshake. */
 export type Opening =
   | { readonly ok: true; readonly authority: SessionAuthority }
   | { readonly ok: false; readonly denials: AgentDenials };
 
-/** What a peer presents. */
 interface PresentedTokens {
   readonly tokens: readonly string[];
   /** Whether it declares that it uses ambient authority. */

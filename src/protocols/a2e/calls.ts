@@ -12,7 +12,6 @@ import { type CapabilityName, isPluginError, PluginError, type SessionScope } fr
 import type { Handler, Registry } from "./registry.js";
 import type { Timers } from "./timers.js";
 
-/** What the calls of a session need of it. */
 export interface CallsContext {
   readonly agent: IssuingAgent;
   readonly authority: SessionAuthority;

@@ -50,7 +50,6 @@ const CALL = [
   ...["session_id", "arguments", "correlation_id", "streaming", "timeout"],
   ...["tool_name", "name", "server"],
 ];
-/** A message of the session itself. */
 export type ControlType = "ping" | "cancel" | "shutdown";
 
 /** The members of each. */

@@ -23,7 +23,6 @@ export interface PluginMetadata {
   readonly exclusive: boolean;
 }
 
-/** What serves an operation. */
 export interface Handler {
   readonly plugin: SessionPlugin;
   readonly operation: PluginOperation;

@@ -5,7 +5,6 @@ import type { Places } from "./places.js";
 import type { Registry } from "./registry.js";
 import type { Timers } from "./timers.js";
 
-/** What a host's sessions share. */
 export interface SessionContext {
   readonly agent: IssuingAgent;
   readonly registry: Registry;

@@ -71,7 +71,6 @@ export interface Fault {
   readonly unrecorded?: boolean;
 }
 
-/** Refuses a request. */
 export function refuse(
   code: AgentAuthCode,
   message: string,

@@ -12,7 +12,6 @@ import { type Reading, readArguments, textIn, wrong } from "./bodies.js";
 import { type Fault, invocationFault, refuse } from "./errors.js";
 import type { AgentParty } from "./party.js";
 
-/** What executions rest on. */
 export interface ExecutionContext {
   readonly agent: IssuingAgent;
   readonly registry: Registry;
@@ -26,7 +25,6 @@ export interface ExecutionContext {
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
-/** One execution that is asked for. */
 interface Execution {
   readonly capability: string;
   readonly arguments: JsonObject;

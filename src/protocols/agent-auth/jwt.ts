@@ -3,7 +3,6 @@ import { isObject, isTexts, type JsonObject, outlineJson } from "../../bytes/jso
 import { decodeUtf8 } from "../../bytes/utf8.js";
 import { type Fault, refuse } from "./errors.js";
 
-/** What a JWT says that it is. */
 type JwtType = "host+jwt" | "agent+jwt";
 
 /** A JWT that nothing has been verified of: good only for finding the key that it must be signed with. */
@@ -157,7 +156,6 @@ function isAbsentOr(value: unknown, type: "string" | "number"): boolean {
   return value === undefined || typeof value === type;
 }
 
-/** Refuses a JWT. */
 export function invalid(why: string): Fault {
   return refuse("invalid_jwt", `the JWT ${why}`);
 }

@@ -5,7 +5,6 @@ import type { ReadKey, VerifiedJwt } from "./jwt.js";
 /** Who makes a request, as its JWT shows. */
 export type Party = Anonymous | HostParty | AgentParty | NewHost;
 
-/** A registered host. */
 export interface HostParty {
   readonly kind: "host";
   readonly host: HostRecord;
@@ -63,7 +62,6 @@ const KINDS: { readonly [By in Admission]: readonly Party["kind"][] } = {
   introspected: ["agent"],
 };
 
-/** Whether a party is one that an endpoint is for. */
 export function isAdmitted<By extends Admission>(party: Party, by: By): party is Parties[By] {
   return KINDS[by].includes(party.kind);
 }

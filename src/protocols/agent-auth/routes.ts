@@ -27,7 +27,6 @@ import {
 import type { Admission } from "./party.js";
 import { directoryAnswer, type Listed } from "./search.js";
 
-/** What all endpoints together rest on. */
 export interface RoutesContext
   extends FrontContext,
     Catalogue,
@@ -38,7 +37,6 @@ export interface RoutesContext
   readonly listed: Listed;
 }
 
-/** Mounts the endpoints. */
 export function mountRoutes(context: RoutesContext, { app, isDraining }: Place): void {
   const { registry, document } = context;
   const front = fronts(context, isDraining);
@@ -135,7 +133,6 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
   });
 }
 
-/** Answers 405 to other methods at an address. */
 function refuseOthers(app: Express, path: string, method: "get" | "post", url: string): void {
   const allowed = method === "get" ? "GET, HEAD" : "POST";
   app.all(path, (_req, res) => {

@@ -43,7 +43,6 @@ export interface Desk {
   readonly record: (refusal: Refusal, session: Session | undefined) => void;
 }
 
-/** Answers with a page. */
 export function show(
   desk: Desk,
   req: Request,

@@ -19,7 +19,6 @@ export interface WireOptions {
   readonly insecure?: boolean | undefined;
 }
 
-/** One request. */
 interface WireRequest {
   readonly jwt?: string;
   readonly body?: JsonObject;

@@ -15,7 +15,6 @@ interface SentForm {
   readonly problems: readonly FieldProblem[];
 }
 
-/** What a form is made of. */
 export interface ApprovalFormParts {
   readonly action: string;
   readonly approval: Approval;

@@ -24,7 +24,6 @@ const STATES: Readonly<Record<HostRecord["status"], string>> = {
   revoked: "Revoked",
 };
 
-/** The user's hosts, and how to add one. */
 export function hostsPage(
   { base }: Whereabouts,
   session: Session,

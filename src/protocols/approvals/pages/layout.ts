@@ -3,7 +3,6 @@ import { plain, said } from "../markup/said.js";
 import type { Row } from "../markup/words.js";
 import type { Session } from "../session/sessions.js";
 
-/** What one page has of its own. */
 export interface PageParts {
   /** Its heading, and the title of its tab. */
   readonly title: string;
@@ -26,7 +25,6 @@ const PLACES: readonly (readonly [path: string, label: string])[] = [
   ["/history", "History"],
 ];
 
-/** A whole page. */
 export function page(
   { name, base }: Whereabouts,
   session: Session | undefined,
@@ -84,7 +82,6 @@ export interface FaultParts {
   readonly otherUser?: boolean;
 }
 
-/** A page that says what happened. */
 export function faultPage(
   { base }: Whereabouts,
   { title, message, otherUser = false }: FaultParts,

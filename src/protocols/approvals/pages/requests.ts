@@ -63,7 +63,6 @@ ${
 }</section>`;
 }
 
-/** What waits for the user. */
 export function waitingPage(
   { base }: Whereabouts,
   waiting: readonly Approval[],
@@ -76,7 +75,6 @@ export function waitingPage(
   return { title: "Waiting", main };
 }
 
-/** What was decided. */
 export function historyPage(
   { base }: Whereabouts,
   past: readonly Approval[],
