@@ -37,7 +37,7 @@ export function homeOf(
   context: Context,
   { config, folder }: Pick<ReadConfig<Pick<AgentConfig, "home" | "database">>, "config" | "folder">,
   options: HomeChoice,
-) {
+): ReturnType<typeof findHome> {
   const named =
     config.home === undefined ? context.env["PROVISO_HOME"] : resolve(folder, config.home);
   const { database: place } = config;
