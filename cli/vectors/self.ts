@@ -59,15 +59,12 @@ function verify({ token, key }: VerifyRequest): { readonly [name: string]: unkno
     const rootKey = new RootKey(decodeBase64(key));
     const result = verifySignatures(root, rootKey, discharges, CAPABILITY_LIMITS.nesting);
     if (!result.ok) return { result: "invalid", code: result.failure.code };
+    const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
     return { result: "valid", tags: result.chains.map(({ tags }) => tags.map(hex)) };
   } catch (error) {
     if (error instanceof TokenError) return { result: "invalid", code: error.code };
     throw error;
   }
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("hex");
 }
 
 function check(request: CheckRequest): { readonly [name: string]: unknown } {

@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { readJwkSet } from "../../src/auth/key-source.js";
 import { isErrno } from "../../src/bytes/error-code.js";
-import { endToEnd } from "../../src/discovery/chain.js";
 import type { DiscoveryDenial, DiscoveryLink } from "../../src/discovery/denial.js";
 import type { Discovery, UsableAgent } from "../../src/discovery/discovery.js";
+import { endToEnd } from "../../src/discovery/link.js";
 import { discoverChain, type LiveChain } from "../../src/discovery/live-chain.js";
 import {
   BINDINGS,

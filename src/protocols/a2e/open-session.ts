@@ -54,7 +54,7 @@ export class OpenSession {
     this.#line = line;
     this.#authority = authority;
     this.#asked = capabilities;
-    this.scope = Object.freeze({ id: newSessionId(), agentId });
+    this.scope = Object.freeze({ id: `ses_${encodeBase64url(randomBytes(16))}`, agentId });
     this.accepted = negotiate(capabilities, context.registry, authority);
     this.#enabled = enabledIn(this.accepted);
     const { agent, registry, limits, timers, onFailure } = context;
@@ -207,10 +207,6 @@ export class OpenSession {
     const wait = nextExpiry - clock();
     if (wait > 0) this.#expiryOff = timers.after(wait, () => void this.look());
   }
-}
-
-function newSessionId(): string {
-  return `ses_${encodeBase64url(randomBytes(16))}`;
 }
 
 /** Why capabilities have ended, by the code of the first. */

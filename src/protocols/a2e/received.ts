@@ -1,6 +1,7 @@
 // What a client reads of its host, which it trusts no more than a host trusts its peers.
 
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
+import { objectIn } from "../../client/received.js";
 
 /** The outcome for one capability that was asked for. */
 export interface AcceptedEntry {
@@ -41,7 +42,7 @@ export function readGreeting(
   const capabilities = readAccepted(entries, names);
   if (!ok) {
     const code = textOf(reason) ?? "server_error";
-    const why = { ...objectOf(detail), accepted: reasonsOf(capabilities) };
+    const why = { ...objectIn(detail), accepted: reasonsOf(capabilities) };
     const retryable = code === "server_error";
     const words = textOf(text) ?? "the host refuses the handshake";
     return { ok: false, error: new SessionError(code, words, { detail: why, retryable }) };
@@ -63,7 +64,7 @@ export function readAccepted(
     const { capability, enabled, metadata: given } = entry;
     // A host that made up names could have them kept without end.
     if (typeof capability !== "string" || !names.has(capability)) continue;
-    const metadata = objectOf(given);
+    const metadata = objectIn(given);
     const reason = textOf(metadata["reason"]);
     const why = reason === undefined ? {} : { reason };
     capabilities.set(capability, { enabled: enabled === true, metadata, ...why });
@@ -75,7 +76,7 @@ export function readAccepted(
 export function readError(message: JsonObject): SessionError {
   const { code, message: text, detail, retryable, capability_name: capability } = message;
   return new SessionError(textOf(code) ?? "server_error", textOf(text) ?? "the host refuses", {
-    ...{ retryable: retryable === true, detail: objectOf(detail) },
+    ...{ retryable: retryable === true, detail: objectIn(detail) },
     capability: textOf(capability) ?? "",
   });
 }
@@ -88,10 +89,6 @@ function reasonsOf(capabilities: ReadonlyMap<string, AcceptedEntry>): Json {
 
 function textOf(value: Json | undefined): string | undefined {
   return typeof value === "string" ? value.slice(0, MAX_TEXT) : undefined;
-}
-
-function objectOf(value: Json | undefined): JsonObject {
-  return value !== undefined && isJsonObject(value) ? value : {};
 }
 
 function malformed(): Greeting {

@@ -19,7 +19,7 @@ import {
   textIn,
 } from "./bodies.js";
 import { type Fault, refuse, registryFault } from "./errors.js";
-import { type ReadKey, readKey } from "./jwt.js";
+import { readKey } from "./jwt.js";
 import type { AgentParty, HostParty, NewHost } from "./party.js";
 
 // How agents come to be and come by capabilities: registration, requests, status and reactivation.
@@ -47,7 +47,8 @@ export async function register(
     const message = "agent_public_key: the JWT must hold it; this server fetches no keys";
     return refuse("invalid_public_key", message);
   }
-  const hostKey = await hostKeyOf(party);
+  const hostKey =
+    party.kind === "newcomer" ? party.ready : await readKey(party.host.key, "host_public_key");
   if (!hostKey.ok) return hostKey;
   const named = readHostName({ host_name: party.jwt.hostName }, "host_name");
   if (!named.ok) return named;
@@ -62,10 +63,6 @@ export async function register(
   });
   if (!outcome.ok) return registryFault(outcome);
   return { ok: true, body: await askedBody(outcome, context) };
-}
-
-function hostKeyOf(party: HostParty | NewHost): ReadKey | Promise<ReadKey | Fault> {
-  return party.kind === "newcomer" ? party.ready : readKey(party.host.key, "host_public_key");
 }
 
 /** Asks for more capabilities. @throws StorageError */

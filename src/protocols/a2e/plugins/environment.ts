@@ -46,3 +46,17 @@ function runAll(): void {
     }
   }
 }
+
+/** Cuts what comes into lines, of which no more than so many characters count. */
+export function linesTo(most: number, take: (line: string) => void): (bytes: Uint8Array) => void {
+  const decoder = new TextDecoder();
+  let held = "";
+  return (bytes) => {
+    const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
+    held = (held + first).slice(0, most);
+    for (const next of others) {
+      take(held);
+      held = next.slice(0, most);
+    }
+  };
+}
