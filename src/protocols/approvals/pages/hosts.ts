@@ -2,7 +2,7 @@ import type { HostRecord } from "../../../agent/registry/records.js";
 import { html, moment } from "../markup/markup.js";
 import { plain, said } from "../markup/said.js";
 import type { Session } from "../session/sessions.js";
-import { cards, csrf, type PageParts, rowList, type Whereabouts } from "./layout.js";
+import { cards, csrf, type PageParts, problem, rowList, type Whereabouts } from "./layout.js";
 
 /** What a new host is shown with, once. */
 interface NewHost {
@@ -49,10 +49,7 @@ ${
 <button type="submit" class="stop" aria-label="Revoke, with all of its agents: host ${plain(host.name ?? host.id)}">Revoke, with all of its agents</button></form>`
 }`,
   );
-  const main = html`${
-    wrong !== undefined &&
-    html`<div class="summary" role="alert"><h2>There is a problem</h2><ul><li><a href="#name">${wrong}</a></li></ul></div>`
-  }${
+  const main = html`${problem("name", wrong)}${
     made !== undefined &&
     html`<div class="notice" role="status"><h2>The host ${said(made.host.name ?? made.host.id)} can enrol</h2>
 <p>Give it this enrolment token. It is shown only now, and good once${

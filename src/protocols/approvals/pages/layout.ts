@@ -73,6 +73,14 @@ export function csrf(session: Session): Markup {
   return html`<input type="hidden" name="csrf" value="${session.csrf}">`;
 }
 
+/** What is wrong with the one field of a form, first of all on the page. */
+export function problem(field: string, wrong: string | undefined): Part {
+  return (
+    wrong !== undefined &&
+    html`<div class="summary" role="alert"><h2>There is a problem</h2><ul><li><a href="#${field}">${wrong}</a></li></ul></div>`
+  );
+}
+
 /** What a user is shown of something that was refused. */
 export interface FaultParts {
   readonly title: string;
