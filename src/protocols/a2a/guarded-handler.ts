@@ -13,6 +13,7 @@ import {
 } from "@a2a-js/sdk/server";
 import { useOf } from "../../agent/coverage.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import { beside } from "../../bytes/beside.js";
 import { isObject } from "../../bytes/json.js";
 import { recordUse } from "../../stores/tasks/task-access.js";
 import type { ApprovalTasks } from "./approval-tasks.js";
@@ -50,7 +51,7 @@ export class GuardedHandler implements Operations {
   readonly #inner: Operations;
   // By the request's headers, which the SDK hands on in its context: asynchronous context would do, but up to
   // Node 22 costs time at every promise of the process.
-  readonly #entered = new WeakMap<object, Entered>();
+  readonly #entered = beside<object, Entered>();
 
   constructor(options: GuardedHandlerOptions) {
     this.#options = options;
@@ -64,7 +65,7 @@ export class GuardedHandler implements Operations {
    * @throws TypeError if they have let one in already: the handler could not distinguish the two.
    */
   letIn(by: object, entered: Entered): void {
-    if (this.#entered.has(by)) {
+    if (this.#entered.get(by) !== undefined) {
       throw new TypeError("headers: must be an object of this request alone, as Node makes one");
     }
     this.#entered.set(by, entered);

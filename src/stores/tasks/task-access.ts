@@ -1,5 +1,6 @@
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { AuthorityUse, Coverage } from "../../agent/coverage.js";
+import { beside } from "../../bytes/beside.js";
 
 /** On whose authority a request is made: what decides which tasks it may see. */
 export interface TaskAccess {
@@ -20,8 +21,8 @@ export interface TaskAccess {
 }
 
 // By context, and not in its state: what else may put something there does not count.
-const accesses = new WeakMap<ServerCallContext, TaskAccess>();
-const uses = new WeakMap<ServerCallContext, readonly AuthorityUse[]>();
+const accesses = beside<ServerCallContext, TaskAccess>();
+const uses = beside<ServerCallContext, readonly AuthorityUse[]>();
 
 /**
  * Says on whose authority a request is made. To be called before the request reaches a task store,

@@ -1,0 +1,51 @@
+// One server in a process of its own: `node server.mjs KIND SIZE-AS-JSON`. Answers messages of its parent.
+import { writeSync } from "node:fs";
+import { Session } from "node:inspector/promises";
+import { startServer } from "./servers.mjs";
+
+const [kind = "bare", size = "{}"] = process.argv.slice(2);
+const server = await startServer(
+  /** @type {import("./servers.mjs").Kind} */ (kind),
+  JSON.parse(size),
+);
+const session = new Session();
+session.connect();
+await session.post("Profiler.enable");
+await session.post("Profiler.setSamplingInterval", { interval: 500 });
+
+/** @type {Record<string, () => Promise<unknown>>} */
+const answers = {
+  heapstart: async () => session.post("HeapProfiler.startSampling",{samplingInterval:4096, includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true}),
+  heapstop: async () => (await session.post("HeapProfiler.stopSampling")).profile,
+
+  address: async () => ({ url: server.url, token: server.token }),
+  profile: async () => session.post("Profiler.start"),
+  profiled: async () => (await session.post("Profiler.stop")).profile,
+  // Microseconds of the processor's time: others that use the machine count for less in it.
+  cpu: async () => {
+    const { user, system } = process.cpuUsage();
+    return user + system;
+  },
+  memory: async () => {
+    globalThis.gc?.();
+    const { heapUsed, rss } = process.memoryUsage();
+    return { heapUsed, rss };
+  },
+  close: async () => {
+    await server.close();
+    setImmediate(() => process.disconnect());
+    return true;
+  },
+};
+
+process.on("message", (asked) => {
+  const answer = answers[String(asked)];
+  answer?.().then(
+    (value) => process.send?.(value),
+    (error) => {
+      writeSync(2, `${error?.stack}\n`);
+      process.exit(1);
+    },
+  );
+});
+process.send?.("ready");
