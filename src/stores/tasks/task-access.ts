@@ -40,7 +40,7 @@ export function setTaskAccess(context: ServerCallContext, access: TaskAccess): v
     if (!Array.isArray(path) || path.length === 0 || !path.every(isId)) {
       throw new TypeError("a path must be a list of at least one revocation id");
     }
-    return Object.freeze([...path]);
+    return Object.isFrozen(path) ? path : Object.freeze([...path]);
   });
   accesses.set(
     context,
