@@ -54,6 +54,7 @@ export async function authenticateAll(
   caller: Presenter,
   context: PresentedContext,
 ): Promise<readonly AuthenticatedCapability[]> {
+  if (presented.length <= MAX_PRESENTED && presented.every(isAuthenticated)) return presented;
   const known = new Map<string, Authentication>();
   const authentic: AuthenticatedCapability[] = [];
   for (const one of presented.slice(0, MAX_PRESENTED)) {

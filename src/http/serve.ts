@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
+import express, { type Express, type RequestHandler } from "express";
 import type { Authenticator } from "../agent/caller.js";
 import { type BodyLimits, contentType, jsonBody } from "./body.js";
 import { authentication } from "./callers.js";
@@ -108,7 +108,7 @@ export interface FrontOptions extends RequestLogOptions {
 }
 
 /** What every protocol needs in front of it, in this order: who calls is found out before a body is read. */
-export function front(options: FrontOptions): readonly (RequestHandler | ErrorRequestHandler)[] {
+export function front(options: FrontOptions): readonly RequestHandler[] {
   const { answer, types } = options;
   return [
     requestLog(options),
@@ -116,6 +116,6 @@ export function front(options: FrontOptions): readonly (RequestHandler | ErrorRe
     authentication(options.authenticator, answer, options.onFailure),
     options.limited(answer),
     contentType(types, answer),
-    ...jsonBody(types, options.body, answer),
+    jsonBody(types, options.body, answer),
   ];
 }

@@ -27,8 +27,10 @@ export class RememberedTasks implements Visibility {
     const { principal, invoker, paths } = taskAccessOf(context);
     const key = keyOf(id, context);
     const made = this.#made.of(principal).get(key) ?? {
-      ...{ id, tenant: context.tenant ?? "", uses: [] },
-      access: { principal, paths, ...(invoker === undefined ? {} : { invoker }) },
+      id,
+      tenant: context.tenant ?? "",
+      uses: [],
+      access: invoker === undefined ? { principal, paths } : { principal, paths, invoker },
     };
     const used = usesOf(context);
     made.uses = made.uses.length === 0 ? used : merged([...made.uses, ...used]);

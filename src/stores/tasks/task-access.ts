@@ -42,14 +42,13 @@ export function setTaskAccess(context: ServerCallContext, access: TaskAccess): v
     }
     return Object.isFrozen(path) ? path : Object.freeze([...path]);
   });
-  accesses.set(
-    context,
-    Object.freeze({
-      ...{ principal, paths: Object.freeze(copied) },
-      ...(invoker === undefined ? {} : { invoker }),
-      ...(covers === undefined ? {} : { covers }),
-    }),
-  );
+  const own: { -readonly [Name in keyof TaskAccess]: TaskAccess[Name] } = {
+    principal,
+    paths: Object.freeze(copied),
+  };
+  if (invoker !== undefined) own.invoker = invoker;
+  if (covers !== undefined) own.covers = covers;
+  accesses.set(context, Object.freeze(own));
 }
 
 /** Lets a request see the tasks that another sees: it is the same, in another context. */
