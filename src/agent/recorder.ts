@@ -71,10 +71,12 @@ export class Recorder {
     if (capability !== undefined) rest(event, capability, this.#pathOf(capability));
     if (declared !== undefined) event.declared = declared;
     event.handles = handles;
-    if (forgone !== undefined) return this.#refused(event, [forgone], seconds);
-    event.authority = authority;
-    ledger.note(event);
-    observe({ kind: "invocation", decision: "allowed", authority, seconds });
+    if (forgone !== undefined) this.#refused(event, [forgone], seconds);
+    else {
+      event.authority = authority;
+      ledger.note(event);
+      observe({ kind: "invocation", decision: "allowed", authority, seconds });
+    }
   }
 
   notInvoked(

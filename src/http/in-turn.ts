@@ -9,7 +9,10 @@ export function inTurn(handlers: readonly RequestHandler[]): RequestHandler {
     const fail = (error: unknown): void => next(error ?? new TypeError("a handler has failed"));
     const call = (at: number): void => {
       const handler = handlers[at];
-      if (handler === undefined) return next();
+      if (handler === undefined) {
+        next();
+        return;
+      }
       try {
         const done: unknown = handler(req, res, (error?: unknown) =>
           error === undefined ? call(at + 1) : next(error),

@@ -1,7 +1,6 @@
 import { validateVersion } from "@a2a-js/sdk/server";
 import type { Request, RequestHandler } from "express";
 import type { Caller } from "../../agent/caller.js";
-import { beside } from "../../bytes/beside.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { answerFault } from "./answer.js";
 import { giveUp } from "./calls.js";
@@ -45,8 +44,8 @@ export function entrance(
   const { agent, handler, onFailure } = options;
   return async (req, res, next) => {
     // What a first pass has read and taken away, a second would miss: a call without a capability.
-    if (passed.get(req)) return next(new TypeError("the guard stands twice before this handler"));
-    passed.set(req, true);
+    if (passed.has(req)) return next(new TypeError("the guard stands twice before this handler"));
+    passed.add(req);
     // What is private to its caller; the SDK gives its streams a header of their own.
     res.setHeader("Cache-Control", "no-store");
     const binding = bindingOf(req);
@@ -127,7 +126,7 @@ function isCaller(caller: Caller | null | undefined): caller is Caller {
   return true;
 }
 
-const passed = beside<Request, true>();
+const passed = new WeakSet<Request>();
 
 /** The SDK hands a request's headers to what runs and to its stores: capabilities go no further. */
 function withoutCapability(req: Request): void {

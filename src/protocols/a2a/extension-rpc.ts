@@ -1,5 +1,4 @@
 import type { Request, Response } from "express";
-import { beside } from "../../bytes/beside.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { answerFault } from "./answer.js";
 import type { Call } from "./calls.js";
@@ -15,11 +14,11 @@ export type OwnMethods = ReadonlyMap<
   (call: Call, params: JsonObject) => Promise<MethodOutcome>
 >;
 
-const sent = beside<Request, true>();
+const sent = new WeakSet<Request>();
 
 /** The JSON-RPC method that a request has called, whatever it goes on as; if it is like the name of one. */
 export function calledMethod(req: Request): string | undefined {
-  if (sent.get(req)) return METHODS.send;
+  if (sent.has(req)) return METHODS.send;
   const method: unknown = req.body?.method;
   return typeof method === "string" && NAME.test(method) ? method : undefined;
 }
@@ -62,7 +61,7 @@ export async function answerOwnMethod(
   if (method === METHODS.send) {
     const task = await sentTask(call, params, agent);
     if (!task.ok) return answer(task.fault);
-    sent.set(req, true);
+    sent.add(req);
     req.headers["a2a-version"] = "1.0";
     req.headers["a2a-extensions"] = EXTENSION_URI;
     const message = { message: task.message };
