@@ -126,7 +126,7 @@ export function fronts(
       authenticate,
       refuseParty,
       contentType(TYPES, answer),
-      ...jsonBody(TYPES, context.body, answer, received),
+      jsonBody(TYPES, context.body, answer, received),
       endpoint,
     ];
   };
