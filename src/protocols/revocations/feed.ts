@@ -1,7 +1,6 @@
 import { equalBytes } from "@noble/ciphers/utils.js";
 import type { Authenticator, CallerAuthentication, CallerRequest } from "../../agent/caller.js";
-import { readBearer, refused } from "../../auth/bearer.js";
-import { wwwAuthenticate } from "../../auth/challenge.js";
+import { readBearer, refused, wwwAuthenticate } from "../../auth/bearer.js";
 import { decodeBase64, encodeBase64url } from "../../bytes/base64.js";
 import { TokenError } from "../../bytes/token-error.js";
 import { decodeUtf8 } from "../../bytes/utf8.js";
