@@ -76,14 +76,13 @@ export class RevocationTable implements RevocationLookup {
 
   /** Every entry, oldest first. */
   entries(): RevocationEntry[] {
-    return this.kept().map(entryOf);
+    return [...this.kept()].sort((a, b) => a.record.at - b.record.at).map(entryOf);
   }
 
-  /** Every entry as it is kept, oldest first. */
-  kept(): KeptRevocation[] {
-    const kept = KINDS.flatMap((kind) =>
-      Array.from(this.#kinds[kind], ([id, record]) => ({ kind, id, record })),
-    );
-    return kept.sort((a, b) => a.record.at - b.record.at);
+  /** Every entry as it is kept. */
+  *kept(): Generator<KeptRevocation, void> {
+    for (const kind of KINDS) {
+      for (const [id, record] of this.#kinds[kind]) yield { kind, id, record };
+    }
   }
 }
