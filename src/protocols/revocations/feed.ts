@@ -43,7 +43,6 @@ const NONCE = /^[\w-]{0,64}$/;
 export class RevocationFeed {
   readonly #keys: () => Keyring;
   readonly #revocations: PublishedRevocations;
-  readonly #maxAge: number;
   readonly #clock: () => number;
   readonly #publication: Publication;
 
@@ -60,9 +59,8 @@ export class RevocationFeed {
     assertMaxAge(maxAge);
     this.#keys = keys instanceof Keyring ? () => keys : keys;
     this.#revocations = revocations;
-    this.#maxAge = maxAge;
     this.#clock = clock;
-    this.#publication = new Publication(revocations, clock);
+    this.#publication = new Publication(revocations, maxAge, clock);
   }
 
   /**
@@ -88,12 +86,11 @@ export class RevocationFeed {
     if (!NONCE.test(nonce)) return NONCE_INVALID;
     const now = this.#clock();
     const key = this.#keys().feedKey(kid);
-    if (key === undefined || this.#until(now) <= now) return UNAVAILABLE;
-    if (this.#revocations.isCurrent(now) !== true) return UNAVAILABLE;
-    const present = await this.#publication.list(formatTime(this.#until(now)));
-    if (present === undefined || this.#until(present.asOf) <= now) return UNAVAILABLE;
+    if (key === undefined || this.#revocations.isCurrent(now) !== true) return UNAVAILABLE;
+    const present = await this.#publication.list();
+    if (present.until <= now) return UNAVAILABLE;
     const { version, index, digest } = present.list;
-    const trustedUntil = formatTime(this.#until(present.asOf));
+    const trustedUntil = formatTime(present.until);
     const statement = { version, trustedUntil, digest, nonce };
     const tag = tagOf(statement);
     const headers = {
@@ -110,18 +107,10 @@ export class RevocationFeed {
 
   async #page(name: string): Promise<FeedAnswer> {
     // The index that names it may be of another process of this issuer, with changes not written here yet.
-    if (this.#publication.page(name) === undefined) {
-      await this.#publication.list(formatTime(this.#clock()));
-    }
+    if (this.#publication.page(name) === undefined) await this.#publication.list();
     const body = this.#publication.page(name);
     if (body === undefined) return this.#publication.isWriting ? UNAVAILABLE : NO_PAGE;
     return { status: 200, headers: { "Cache-Control": "private, no-store", ...JSON_TYPE }, body };
-  }
-
-  /** Until when a list may be relied on that had every entry at `asOf`; both in milliseconds since 1970. */
-  #until(asOf: number): number {
-    const { trustedUntil = Number.POSITIVE_INFINITY } = this.#revocations;
-    return Math.min(asOf + this.#maxAge * 1000, trustedUntil);
   }
 
   /**

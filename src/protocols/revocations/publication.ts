@@ -1,3 +1,4 @@
+import { formatTime } from "../../caveats/time.js";
 import type { RevocationSnapshot } from "../../revocation/list.js";
 import type { RevocationSource } from "../../revocation/source.js";
 import { type WrittenList, writtenList } from "./pages.js";
@@ -11,17 +12,26 @@ export interface PublishedRevocations extends RevocationSource {
   snapshot(trustedUntil: string): RevocationSnapshot | Promise<RevocationSnapshot>;
 }
 
-/** A list as it is sent, and how old it may be. */
+/** A list as it is sent. */
 export interface PresentList {
   readonly list: WrittenList;
-  /** When it is known to have had every entry, in milliseconds since 1970. */
-  readonly asOf: number;
+  /** Until when it may be relied on, in milliseconds since 1970. */
+  readonly until: number;
 }
 
-/** A moment, by the clock and by one that no one sets: in milliseconds since 1970, and of `performance`. */
+/** A moment at which a list had every entry that was known. */
 interface Moment {
+  /** Milliseconds since 1970. */
   readonly clock: number;
+  /** By a clock that no one sets: milliseconds of `performance`. */
   readonly steady: number;
+  /** Until when the list's source could be relied on then. */
+  readonly own: number;
+}
+
+interface Finished {
+  readonly list: WrittenList;
+  readonly current: Moment;
 }
 
 /** A list that is being written out, or is going to be. */
@@ -34,7 +44,7 @@ interface Writing {
 }
 
 /** Milliseconds that a question waits for a list which is being written out; a service waits 10 seconds. */
-const WAIT = 3000;
+const WAIT = 5000;
 
 /**
  * A list written out once for each version. While the next takes long to be written, the finished one is sent with
@@ -42,44 +52,46 @@ const WAIT = 3000;
  */
 export class Publication {
   readonly #revocations: PublishedRevocations;
+  readonly #maxAge: number;
   readonly #clock: () => number;
-  #finished: WrittenList | undefined;
-  /** When the finished list had every entry. */
-  #current: Moment | undefined;
+  /** The last list that is finished, and when it had every entry. */
+  #finished: Finished | undefined;
   /** The list before: a service may be reading its pages yet. */
   #before: WrittenList | undefined;
   #writing: Writing | undefined;
 
-  constructor(revocations: PublishedRevocations, clock: () => number) {
+  /** @param maxAge - Seconds. */
+  constructor(revocations: PublishedRevocations, maxAge: number, clock: () => number) {
     this.#revocations = revocations;
+    this.#maxAge = maxAge;
     this.#clock = clock;
   }
 
   /**
    * The newest list, or the one before where that takes long.
    *
-   * @param trustedUntil - What the list is written with; a time such as `2026-01-31T23:59:59Z`.
-   * @returns `undefined` where there is no list yet.
    * @throws Error whatever `snapshot` rejects with.
    */
-  async list(trustedUntil: string): Promise<PresentList | undefined> {
+  async list(): Promise<PresentList> {
     const now = this.#now();
     const { version } = this.#revocations;
-    if (this.#finished !== undefined && this.#finished.version >= version) {
-      this.#current = now;
-      return { list: this.#finished, asOf: now.clock };
+    if (this.#finished !== undefined && this.#finished.list.version >= version) {
+      this.#finished = { ...this.#finished, current: now };
+      return { list: this.#finished.list, until: this.#until(now) };
     }
     if (this.#writing === undefined || this.#writing.version < version) {
-      this.#writing = this.#write(trustedUntil, this.#writing);
+      this.#writing = this.#write(formatTime(this.#until(now)), this.#writing);
     }
     const { done, late } = this.#writing;
-    const list = await Promise.race([done, late]);
-    if (list !== undefined) return { list, asOf: now.clock };
-    if (this.#finished === undefined || this.#current === undefined) return undefined;
+    const written = await (this.#finished === undefined ? done : Promise.race([done, late]));
+    const finished = this.#finished;
+    if (finished === undefined || written !== undefined) {
+      return { list: written ?? (await done), until: this.#until(now) };
+    }
     // By the clock that makes it older: one that is set back does not make it younger.
-    const { clock, steady } = this.#now();
-    const asOf = Math.min(this.#current.clock, clock - (steady - this.#current.steady));
-    return { list: this.#finished, asOf };
+    const [{ current }, { clock, steady }] = [finished, this.#now()];
+    const since = Math.min(current.clock, clock - (steady - current.steady));
+    return { list: finished.list, until: this.#until({ ...current, clock: since }) };
   }
 
   /** Whether there may soon be pages that are not here yet. */
@@ -89,7 +101,7 @@ export class Publication {
 
   /** A page of the finished list, or of the one before. */
   page(name: string): string | undefined {
-    return this.#finished?.pages.get(name) ?? this.#before?.pages.get(name);
+    return this.#finished?.list.pages.get(name) ?? this.#before?.pages.get(name);
   }
 
   #write(trustedUntil: string, last: Writing | undefined): Writing {
@@ -97,12 +109,12 @@ export class Publication {
     const writing = { version: Number.POSITIVE_INFINITY };
     const write = async (): Promise<WrittenList> => {
       await last?.done.catch(() => {});
-      this.#before = this.#finished ?? this.#before;
+      this.#before = this.#finished?.list ?? this.#before;
       const began = this.#now();
       writing.version = this.#revocations.version;
       const snapshot = await this.#revocations.snapshot(trustedUntil);
-      const list = await writtenList(snapshot, this.#finished);
-      [this.#finished, this.#current] = [list, began];
+      const list = await writtenList(snapshot, this.#before);
+      this.#finished = { list, current: began };
       return list;
     };
     const { late, isOver } = lateness();
@@ -117,7 +129,12 @@ export class Publication {
   }
 
   #now(): Moment {
-    return { clock: this.#clock(), steady: performance.now() };
+    const { trustedUntil: own = Number.POSITIVE_INFINITY } = this.#revocations;
+    return { clock: this.#clock(), steady: performance.now(), own };
+  }
+
+  #until({ clock, own }: Moment): number {
+    return Math.min(clock + this.#maxAge * 1000, own);
   }
 }
 

@@ -75,7 +75,7 @@ test("while the next list takes long, the finished one is answered, no longer th
   // A clock that is set back does not make the list younger.
   now = NOW;
   const back = JSON.parse((await feed.answer(kid)).body);
-  expect(Date.parse(back.trustedUntil)).toBeLessThan(NOW + 58_000);
+  expect(Date.parse(back.trustedUntil)).toBeLessThan(NOW + 57_000);
 
   gate.emit("go on");
   isSlow = false;
@@ -84,16 +84,27 @@ test("while the next list takes long, the finished one is answered, no longer th
   expect(next).toMatchObject({ version: 3, trustedUntil: "2030-01-01T00:01:00Z" });
 });
 
-test("before the first list is finished, a question is answered that it is to come again", async () => {
-  const [keys, list] = [createKeyring(), createRevocationList()];
+test("the finished list of a copy is relied on no longer than its issuer said of it, though the next is", async () => {
+  const [keys, original] = [createKeyring(), createRevocationList()];
   const { kid } = importKeyring(keys.serviceKeys(SERVICE)).minting;
-  const never = new Promise<never>(() => {});
+  const copy = createRevocationList(original.snapshot("2030-01-01T00:00:10Z"));
+  let snapshot = async (until: string) => copy.snapshot(until);
   const revocations = {
-    find: list.find.bind(list),
-    isCurrent: list.isCurrent.bind(list),
-    version: 0,
-    snapshot: () => never,
+    find: copy.find.bind(copy),
+    isCurrent: copy.isCurrent.bind(copy),
+    get version(): number {
+      return copy.version;
+    },
+    get trustedUntil(): number {
+      return copy.trustedUntil;
+    },
+    snapshot: (until: string) => snapshot(until),
   };
-  const { status, headers } = await createRevocationFeed({ keys, revocations }).answer(kid);
-  expect([status, headers["Retry-After"]]).toEqual([503, "5"]);
+  const feed = createRevocationFeed({ keys, revocations, clock: () => NOW });
+  const of10 = { version: 0, trustedUntil: "2030-01-01T00:00:10Z" };
+  expect(JSON.parse((await feed.answer(kid)).body)).toMatchObject(of10);
+  original.add({ kind: "key", id: "key_1", at: AT });
+  copy.replace(original.snapshot("2030-01-01T01:00:00Z"));
+  snapshot = () => new Promise<never>(() => {});
+  expect(JSON.parse((await feed.answer(kid)).body)).toMatchObject(of10);
 });
