@@ -20,7 +20,6 @@ import { adviceForStorage, HOME_ADVICE } from "./storage-advice.js";
 const IS_IT_AN_AGENT =
   "check the address: that of an agent, or of its card, which ends in .json; and that it is an agent";
 
-/** What to do about an agent that cannot be asked. */
 const HINTS: { readonly [Code in ClientErrorCode]: string } = {
   address_invalid:
     "give the agent's address, such as https://agent.example, or http://127.0.0.1:8080 on this " +
@@ -65,7 +64,6 @@ export function reportFailure(
   return failure.exitCode;
 }
 
-/** An error as the user sees it. */
 function failureOf(error: unknown): CliErrorInit {
   if (error instanceof CliError) {
     const { code, hint, exitCode, details } = error;

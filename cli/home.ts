@@ -12,10 +12,9 @@ import { openRevocations } from "../src/stores/revocations/open-revocations.js";
 import type { RevocationStore } from "../src/stores/revocations/revocation-store.js";
 import type { Context } from "./context.js";
 import { usageError } from "./exit.js";
-import { loadingShown } from "./loading.js";
+import { sayOver } from "./output.js";
 import type { GlobalOptions } from "./verb.js";
 
-/** Which home, and which database if it is not the home's own. */
 export interface HomeChoice extends GlobalOptions {
   /** A file, or an address of PostgreSQL; `proviso.db` in the home unless given. */
   readonly database?: string | undefined;
@@ -65,10 +64,10 @@ export async function withHome<T>(
   return closing(await openHome({ folder, database, onLoading }), use);
 }
 
-/** What checks tokens in the name of a home. */
+/** What checks tokens, and where it says which grants there are. */
 export interface Checker {
   readonly issuer: Issuer;
-  readonly files: HomeFiles;
+  readonly files: Pick<HomeFiles, "config">;
 }
 
 /** Opens what checking takes, and not what else a home keeps; closes it whatever happens. */
@@ -100,7 +99,6 @@ export function withRevocations<T>(
   );
 }
 
-/** Opens the revocations of a home in its database. */
 export function openRevocationsOf(
   context: Context,
   { revocations }: HomeFiles,
@@ -110,7 +108,6 @@ export function openRevocationsOf(
   return openRevocations(database, { savedAt: revocations, onLoading });
 }
 
-/** Opens the database of a home, hands it to `use`, and closes it whatever happens. */
 export async function withStores<T>(
   { database: place }: HomeFiles,
   use: (database: StoreDatabase) => Promise<T>,
@@ -131,7 +128,6 @@ async function closing<Opened extends { close(): Promise<void> }, T>(
 
 const FORM = "postgres://USER@HOST:PORT/DATABASE";
 
-/** Adds `--database` to a verb. */
 export function addDatabase(command: Command): void {
   const help = `the database, a file or ${FORM}; proviso.db in the home unless given (env: PROVISO_DATABASE, for an address with a password)`;
   command.addOption(new Option("--database <place>", help));
@@ -153,4 +149,21 @@ export function databaseAt(text: string, folder: string): string {
     const hint = `it is like ${FORM}; in a password, write / # ? @ as %2F %23 %3F %40`;
     throw usageError("this is not the address of a database", hint);
   }
+}
+
+/** Milliseconds after which it is worth saying. */
+const SOON = 1000;
+
+/** Shows on a terminal how much of a long revocation list has been read, and removes that again. */
+export function loadingShown(context: Pick<Context, "stderr">): (part: number) => void {
+  const began = performance.now();
+  let shown: number | undefined;
+  return (part) => {
+    const percent = Math.floor(part * 100);
+    const isDone = percent === 100;
+    if (!context.stderr.isTerminal || percent === shown) return;
+    if (isDone ? shown === undefined : performance.now() - began < SOON) return;
+    shown = percent;
+    sayOver(context, isDone ? "\u001b[K" : `reading the revocation list: ${percent} %`);
+  };
 }

@@ -6,7 +6,6 @@ import type { Hop } from "../src/caveats/hop.js";
 import { escapedJson, type Paint, printable, quoted, type Row, renderRows } from "./output.js";
 import { hopRows } from "./token-words.js";
 
-/** What a ledger has on one capability. */
 export interface CapabilityHistory {
   readonly capability: string;
   /** When it was issued; absent if the ledger does not go back that far. */
@@ -16,7 +15,6 @@ export interface CapabilityHistory {
   readonly revocations: readonly LedgerEvent[];
 }
 
-/** Sums up the events of one capability. */
 export function historyOf(capability: string, events: readonly LedgerEvent[]): CapabilityHistory {
   const issuance = events.find(
     ({ kind, decision }) => kind === "issuance" && decision === "allowed",
@@ -26,7 +24,6 @@ export function historyOf(capability: string, events: readonly LedgerEvent[]): C
   return { capability, issuance, tree, revocations };
 }
 
-/** The history in lines: how it was issued, and the tree of its delegation with what became of it. */
 export function historyLines(history: CapabilityHistory, paint: Paint, now: number): string[] {
   const { capability, issuance, tree, revocations } = history;
   const lines = [
@@ -137,7 +134,6 @@ function idsIn({ revocationId, children }: DelegationNode): string[] {
   return [revocationId, ...children.flatMap(idsIn)];
 }
 
-/** An event of the ledger in a line: when, its outcome, who, what, and why. */
 export function eventLine(event: LedgerEvent, paint: Paint): string {
   const { at, kind, decision, capability, grant, handles = [], codes = [], values } = event;
   const answer = decision === "allowed" ? paint.green(decision) : paint.red(decision);

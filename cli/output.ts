@@ -23,7 +23,6 @@ export function printData({ stdout }: Context, text: string): void {
   throw environmentError("output_failed", message, `${remedy}, then run it again`);
 }
 
-/** A line of data. */
 export function printLine(context: Context, line: string): void {
   printData(context, `${line}\n`);
 }
@@ -62,7 +61,6 @@ export function quoted(text: string): string {
   return escapedJson(text);
 }
 
-/** The text, cut where it is longer than so many characters. */
 export function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}...` : text;
 }

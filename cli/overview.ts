@@ -34,7 +34,6 @@ const BEARER =
   "A token is a bearer token: any party that has it can use it. @FILE and - keep it out of the shell's " +
   "history and the list of processes.";
 
-/** What stands below the commands, as wide as the terminal. */
 function afterCommands(width: number): string {
   const help = new Help();
   help.prepareContext({ helpWidth: width });

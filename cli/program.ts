@@ -1,10 +1,9 @@
 // cli/: the command. main.ts has the process, program.ts the command line, verbs/ one file a verb; the loose
 // files are what several verbs share: homes, tokens as arguments, words for people, errors and exit codes.
 
-import { Command, CommanderError, Option } from "commander";
+import { Command, CommanderError, Help, Option } from "commander";
 import type { Context, Surroundings } from "./context.js";
 import { EXIT, type ExitCode, usageError } from "./exit.js";
-import { formatItem, padWidth } from "./help-layout.js";
 import { printData } from "./output.js";
 import { refuseRepeats } from "./verb.js";
 import { VERBS } from "./verbs.js";
@@ -76,7 +75,6 @@ async function assertVerb(word: string): Promise<void> {
   throw usageError(`unknown command '${word.slice(0, 40)}'`, hint);
 }
 
-/** The program with one verb, or with all of them. */
 async function buildProgram(context: Context, verb?: string): Promise<Command> {
   const program = new Command("proviso");
   const globalOptions = [
@@ -144,4 +142,26 @@ function verbIn(args: readonly string[]): string | undefined {
     }
   }
   return undefined;
+}
+
+/** Characters of a term that its text stands beside; below one that is longer. */
+const LONGEST_TERM = 28;
+/** Characters that a text has at least, so that no line is broken by the terminal. */
+const NARROWEST_TEXT = 20;
+const INDENTS = 4;
+
+const usual = new Help();
+
+/** How wide the column of terms is: no wider than leaves room for the texts. */
+function padWidth(command: Command, help: Help): number {
+  const room = (help.helpWidth ?? 80) - INDENTS - NARROWEST_TEXT;
+  return Math.min(usual.padWidth(command, help), LONGEST_TERM, room);
+}
+
+/** A term with its text beside it, or below it where the term is too long. */
+function formatItem(term: string, width: number, text: string, help: Help): string {
+  const format = (left: string): string =>
+    Help.prototype.formatItem.call(help, left, width, text, help);
+  if (text === "" || help.displayWidth(term) <= width) return format(term);
+  return `  ${term}\n${format("")}`;
 }

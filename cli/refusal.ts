@@ -92,7 +92,6 @@ export function exitForDenial(code: string): ExitCode {
   }
 }
 
-/** Characters of a value. */
 const MAX_SHOWN = 300;
 
 /**

@@ -96,7 +96,6 @@ export function withinSize<T>(call: () => T, what: string, flags: string): T {
   }
 }
 
-/** Reads a small whole number. */
 function toCount(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Give a whole number, such as 0 or 2.");

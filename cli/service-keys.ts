@@ -12,7 +12,6 @@ import { findHome } from "./home.js";
 import { printAnswer, printable, printData, say } from "./output.js";
 import type { GlobalOptions } from "./verb.js";
 
-/** How the keys for one service are handed over. */
 export interface ServiceKeysOptions extends GlobalOptions {
   readonly output?: string;
   readonly reveal?: boolean;

@@ -1,7 +1,6 @@
 import type { HomeErrorCode } from "../src/home/home-error.js";
 import type { StorageError, StorageErrorCode } from "../src/storage/storage-error.js";
 
-/** What to do next, given the path as a shell would take it. */
 const ADVICE: Readonly<Record<StorageErrorCode, string | ((path: string) => string)>> = {
   key_file_missing: "check the path, or create a key file",
   key_file_unreadable: (path) => `make ${path} a regular file that this user may read`,
@@ -26,18 +25,15 @@ const ADVICE: Readonly<Record<StorageErrorCode, string | ((path: string) => stri
   store_unavailable: "npm install libsql, or pg for PostgreSQL",
 };
 
-/** What to do about a key file or a database that cannot be used. */
 export function adviceForStorage({ code, path }: StorageError): string {
   const advice = ADVICE[code];
   return typeof advice === "string" ? advice : advice(shellWord(path));
 }
 
-/** The text as one word of a POSIX shell. */
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** What to do about a home that cannot be used or made. */
 export const HOME_ADVICE: { readonly [Code in HomeErrorCode]: string } = {
   home_missing: "proviso init makes one; --home or PROVISO_HOME names another",
   home_not_folder: "name a folder with --home or PROVISO_HOME",

@@ -14,12 +14,10 @@ const BARE = /^[A-Za-z0-9_.:/@*+-]+$/;
 /** Handles in a row that are shown whole, and how many of a longer one. */
 const [MOST_HANDLES, FIRST_HANDLES] = [6, 3];
 
-/** What one hop says, row by row. */
 export function hopRows(hop: Hop, now: number): Row[] {
   return overHop(hop, (rule, value) => rowsOf(rule.label, rule.words(value), now)).flat();
 }
 
-/** What all hops together leave, row by row. */
 export function authorityRows(authority: Authority, now: number): Row[] {
   const rows = Object.values(HOP_RULES).flatMap((rule) => {
     const left = rule.left(authority);
@@ -55,7 +53,6 @@ function setText(label: string, items: readonly string[]): string {
   return `${first} and ${items.length - FIRST_HANDLES} more (--json shows all ${items.length})`;
 }
 
-/** A limit in the words of `--arg`. */
 function limitText(argument: string, limit: Constraint): string {
   const name = word(argument);
   if (limit === null || typeof limit !== "object") return `${name} = ${scalar(limit)}`;

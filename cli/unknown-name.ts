@@ -13,7 +13,6 @@ export function didYouMean(
   return near === undefined ? otherwise : `did you mean ${near}?`;
 }
 
-/** A key id that the keyring does not have. */
 export function unknownKey(kid: string, keyring: Keyring): CliError {
   if (kid === "") return usageError("the key's id is empty", "proviso keys list shows the ids");
   const kids = keyring.list().map((key) => key.kid);

@@ -25,13 +25,19 @@ export function act<Options extends object, Words extends readonly (string | und
   };
 }
 
+/** The options of a verb with a configuration: before that goes `--home`, and not the environment. */
+export function flagsBefore<Options extends GlobalOptions>(command: Command): Options {
+  const options = command.optsWithGlobals<Options>();
+  const named = command.getOptionValueSourceWithGlobals("home") === "cli";
+  return named ? options : { ...options, home: undefined };
+}
+
 /** Adds commands that work in this order to the end of a command's help. */
 export function addExamples(command: Command, lines: readonly string[], title = "Examples"): void {
   const text = lines.map((line) => `  $ ${line}`).join("\n");
   command.addHelpText("after", `\n${title}:\n${text}`);
 }
 
-/** Collects the values of a repeated option. */
 export function collect(value: string, known?: readonly string[]): readonly string[] {
   return [...(known ?? []), toText(value)];
 }
@@ -63,7 +69,6 @@ export function refuseRepeats(command: Command): void {
 export const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000_000;
 
-/** The option for how many entries a list has at most. */
 export function limitOption(): Option {
   const help = `the latest so many; ${DEFAULT_LIMIT} unless given`;
   return new Option("--limit <count>", help).argParser((text) => {
@@ -73,7 +78,6 @@ export function limitOption(): Option {
   });
 }
 
-/** Says that a list has more entries than are shown. */
 export function sayMore(context: Context, limit: number): void {
   say(context, `note: only the latest ${limit} are listed; --limit asks for more`);
 }

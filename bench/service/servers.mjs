@@ -9,8 +9,9 @@ import { attenuate } from "proviso";
 import { guard, openTaskStore, serveAgent } from "proviso/a2a";
 import { createIssuingAgent, createPolicyTable } from "proviso/agent";
 import { createFixedTokens } from "proviso/auth";
-import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
+import { createIssuer, createKeyring } from "proviso/issuer";
 import { createStores, openLedger } from "proviso/stores";
+import { openRevoked } from "./revoked.mjs";
 import { ACCESS_TOKEN, ALICE, BODY_BYTES, cardAt, executor, tell } from "./setting.mjs";
 
 /** @import { Request, RequestHandler } from "express" */
@@ -27,8 +28,6 @@ import { ACCESS_TOKEN, ALICE, BODY_BYTES, cardAt, executor, tell } from "./setti
 /** @typedef {{ readonly grants: number, readonly revocations: number, readonly folder: string }} Size */
 
 /** @typedef {{ readonly url: string, readonly token: string, readonly close: () => Promise<void> }} Running */
-
-const DAY = 24 * 60 * 60 * 1000;
 
 /** @type {Ledger} */
 const NO_LEDGER = {
@@ -58,7 +57,8 @@ export async function startServer(kind, size) {
   const isKept = kind === "ledger" || kind === "durable";
   const ledger = isKept ? openLedger(database) : NO_LEDGER;
   const ownServer = kind === "durable" || kind === "volatile";
-  const agent = await createAgent(ledger, size, ownServer);
+  const revoked = await openRevoked(size);
+  const agent = await createAgent(ledger, revoked.revocations, size.grants, ownServer);
   const started = ownServer ? await startOwn(agent, database) : await startGuarded(agent);
   return {
     url: started.url,
@@ -67,6 +67,7 @@ export async function startServer(kind, size) {
       await started.close();
       await ledger.close();
       await database.close();
+      await revoked.close();
       for (const ending of ["", "-wal", "-shm"]) rmSync(file + ending, { force: true });
     },
   };
@@ -135,16 +136,13 @@ async function startOwn(agent, database) {
   };
 }
 
-/** @param {Ledger} ledger @param {Size} size @param {boolean} hasSkill */
-async function createAgent(ledger, { grants: count, revocations: revoked }, hasSkill) {
-  const revocations = createRevocationList();
-  const [at, until] = [timeOf(Date.now()), timeOf(Date.now() + DAY)];
-  const number = Buffer.alloc(16);
-  for (let next = 0; next < revoked; next++) {
-    number.writeUInt32BE(next, 4);
-    const id = `rv_${number.toString("base64url")}`;
-    revocations.add({ kind: "link", id, at, until });
-  }
+/**
+ * @param {Ledger} ledger
+ * @param {Awaited<ReturnType<typeof openRevoked>>["revocations"]} revocations
+ * @param {number} count grants
+ * @param {boolean} hasSkill
+ */
+async function createAgent(ledger, revocations, count, hasSkill) {
   const others = Array.from({ length: count - 1 }, (_, at) => ({
     ...{ id: `other-${at}:read`, description: "Something else", operations: [`other_${at}`] },
   }));
@@ -165,11 +163,6 @@ async function createAgent(ledger, { grants: count, revocations: revoked }, hasS
       : [],
     operations: hasSkill ? operations : [{ operation: "tell", reach }, ...operations],
   });
-}
-
-/** @param {number} milliseconds */
-function timeOf(milliseconds) {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 }
 
 /** A token of three hops. @param {IssuingAgent} agent */

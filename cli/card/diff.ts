@@ -11,7 +11,6 @@ import { addCardOptions, type CardOptions } from "../remote/options.js";
 import { act, addExamples } from "../verb.js";
 import { CARD_HELP, type CardText, readCardText } from "./text.js";
 
-/** `proviso card diff`. */
 export function defineDiff(card: Command, context: Context): void {
   const command = card
     .command("diff")

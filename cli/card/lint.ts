@@ -11,7 +11,6 @@ import { CARD_HELP, type CardText, readCardText } from "./text.js";
 /** Characters of the text that are shown, before and after the offence. */
 const [BEFORE, AFTER] = [24, 48];
 
-/** `proviso card lint`. */
 export function defineLint(card: Command, context: Context): void {
   const command = card
     .command("lint")

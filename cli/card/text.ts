@@ -9,13 +9,9 @@ import { environmentError, usageError } from "../exit.js";
 import { fetchCardText } from "../remote/client.js";
 import type { CardOptions } from "../remote/options.js";
 
-/** Bytes: as much as is taken from the network. */
-const MAX_BYTES = MAX_CARD_BYTES;
-
 /** How a card is explained in the help of every verb that takes one from a file too. */
 export const CARD_HELP = "a file, or the address of an agent or of its card";
 
-/** The text of a card, and what messages call it. */
 export interface CardText {
   readonly name: string;
   readonly text: string;
@@ -49,12 +45,12 @@ function fileText(path: string, name: string): string {
     fd = openSync(path, "r");
     if (fstatSync(fd).isDirectory()) throw unreadable("it is a folder");
     // What is no file, such as a pipe, has no size until it has been read.
-    const bytes = Buffer.alloc(MAX_BYTES + 1);
+    const bytes = Buffer.alloc(MAX_CARD_BYTES + 1);
     let length = 0;
     for (let read = -1; read !== 0 && length < bytes.length; length += read) {
       read = readSync(fd, bytes, length, bytes.length - length, null);
     }
-    if (length > MAX_BYTES) throw unreadable(`it is larger than ${MAX_BYTES} bytes`);
+    if (length > MAX_CARD_BYTES) throw unreadable(`it is larger than ${MAX_CARD_BYTES} bytes`);
     return bytes.toString("utf8", 0, length);
   } catch (error) {
     if (!isErrno(error) || error.name === "CliError") throw error;

@@ -7,7 +7,6 @@ import { CliError, EXIT, usageError } from "../exit.js";
 import { quoted } from "../output.js";
 import { nameOf } from "./words.js";
 
-/** What to do about a decision that is refused. */
 const ADVICE: { readonly [Code in DecisionCode]?: string } = {
   approval_settled: "proviso grants show says how it stands; proviso grants revoke takes it away",
   approval_expired: "the agent has to ask again",
@@ -15,7 +14,6 @@ const ADVICE: { readonly [Code in DecisionCode]?: string } = {
   user_code_invalid: "give the code that the agent shows its user: --user-code XXXX-XXXX",
 };
 
-/** A refused decision, as an error. */
 export function refusedDecision(code: DecisionCode, message: string): CliError {
   const usage = code === "hop_invalid" || code === "approval_unknown";
   return new CliError({

@@ -1,17 +1,18 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Approval } from "../../src/agent/approvals/approval.js";
 import type { AgentGrant } from "../../src/agent/registry/records.js";
 import type { Registry } from "../../src/agent/registry/registry.js";
-import type { Paint } from "../output.js";
+import type { Context } from "../context.js";
+import { type Paint, printJson, printLine, stdoutPaint } from "../output.js";
+import type { GlobalOptions } from "../verb.js";
 import { approvalLine, grantLine } from "./words.js";
 
-/** What of the approvals and grants is listed. */
 export interface ListChoice {
   readonly principal?: string;
   /** What is at its end too. */
   readonly all?: boolean;
 }
 
-/** One approval or grant that is listed. */
 export type Listed =
   | ({ readonly kind: "approval" } & Approval)
   | ({ readonly kind: "grant" } & AgentGrant);
@@ -50,7 +51,7 @@ export function listedLine(one: Listed, paint: Paint, now: number): string {
 }
 
 /** How one that is listed stands: what `--watch` compares. */
-export function standing(one: Listed): string {
+function standing(one: Listed): string {
   return one.kind === "approval" ? `${one.state} ${one.decisions.length}` : one.status;
 }
 
@@ -77,4 +78,39 @@ async function everyOne<One extends { readonly id: string }>(
     all.push(...more);
     if (more.length === 0) return all;
   }
+}
+
+/** Milliseconds between two looks: the agent is another process. */
+const INTERVAL = 1000;
+
+/**
+ * Prints what is listed, and from then on each approval and grant that is new or changes, until the command
+ * is stopped.
+ */
+export async function watch(
+  context: Context,
+  registry: Registry,
+  options: GlobalOptions & ListChoice,
+): Promise<void> {
+  const signal = context.untilStopped();
+  const paint = stdoutPaint(context);
+  const known = new Map<string, string>();
+  while (!signal.aborted) {
+    // What comes to its end is worth a line too, if it has been seen before.
+    const all = await listed(registry, { ...options, all: true });
+    const open = await idsOf(registry, options);
+    for (const one of all) {
+      const stands = standing(one);
+      const before = known.get(one.id);
+      if (before === stands || (before === undefined && !open.has(one.id))) continue;
+      known.set(one.id, stands);
+      if (options.json === true) printJson(context, one);
+      else printLine(context, listedLine(one, paint, Date.now()));
+    }
+    await pause(INTERVAL, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function idsOf(registry: Registry, options: ListChoice): Promise<ReadonlySet<string>> {
+  return new Set((await listed(registry, options)).map(({ id }) => id));
 }

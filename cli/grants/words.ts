@@ -10,7 +10,6 @@ import { hopRows } from "../token-words.js";
 // Everything that agents and hosts say of themselves is a text of theirs: quoted, or with every character that
 // a terminal would act on written out.
 
-/** An approval in one line. */
 export function approvalLine(approval: Approval, paint: Paint, now: number): string {
   const { id, state, subject, expires } = approval;
   const waits = state === "pending" ? ` ${seenFromNow(formatTime(expires), now)}` : "";
@@ -23,7 +22,6 @@ export function approvalLine(approval: Approval, paint: Paint, now: number): str
   ].join("  ");
 }
 
-/** An agent grant in one line. */
 export function grantLine(grant: AgentGrant, paint: Paint, now: number): string {
   const { id, status, agent, capability, expires, lastUsed, updated } = grant;
   const used =
@@ -40,7 +38,6 @@ export function grantLine(grant: AgentGrant, paint: Paint, now: number): string 
   ].join("  ");
 }
 
-/** Everything about an approval: what approvers have to know before they decide. */
 export function approvalLines(approval: Approval, paint: Paint, now: number): readonly string[] {
   const { id, state, subject, rule, decisions, digest, expires } = approval;
   const { agent, host, purpose, bindingMessage, audience, lifetime } = subject;
@@ -84,7 +81,6 @@ export function approvalLines(approval: Approval, paint: Paint, now: number): re
   ];
 }
 
-/** Everything about an agent grant. */
 export function grantLines(grant: AgentGrant, paint: Paint, now: number): readonly string[] {
   const { id, status, agent, host, capability, operation, hops, purpose, grantedBy } = grant;
   const moments: readonly (readonly [string, number | undefined])[] = [

@@ -7,7 +7,6 @@ import type { RemoteCard, RemoteSkill } from "./card.js";
 
 const HANDLE = "resource-handle";
 
-/** An argument of a skill, as the skill's schema describes it. */
 export interface SkillArgument {
   readonly name: string;
   /** Such as `string`, `array of handle`; `value` where the schema does not say. */

@@ -24,7 +24,6 @@ interface RemoteInterface {
   readonly version: string;
 }
 
-/** What an agent says about capabilities. */
 export interface CapabilityOffer {
   /** Whether the extension that this program speaks is there, or only grants are listed. */
   readonly spoken: boolean;

@@ -21,7 +21,6 @@ import {
   readAccessToken,
 } from "./options.js";
 
-/** An agent that can be asked. */
 export interface AgentConnection {
   readonly card: RemoteCard;
   readonly client: CapabilityClient;

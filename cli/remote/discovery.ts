@@ -1,13 +1,12 @@
-import type {
-  DiscoveryCode,
-  DiscoveryDenial,
-  DiscoveryWarning,
+import {
+  type DiscoveryCode,
+  type DiscoveryDenial,
+  type DiscoveryWarning,
+  isUnreached,
 } from "../../src/discovery/denial.js";
-import { isUnreached } from "../../src/discovery/fetch-denial.js";
 import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { type Paint, printable } from "../output.js";
 
-/** What to do about one reason against an agent, where the reason itself does not say all. */
 const ADVICE: { readonly [Code in DiscoveryCode]?: string } = {
   version_incompatible: "--protocol names another version, if you speak it",
   capability_undeclared: "proviso card shows what the agent declares",

@@ -20,7 +20,6 @@ export interface ReceivedCapability {
   readonly legacy: string | undefined;
 }
 
-/** What an agent granted. */
 export interface ReceivedCapabilities {
   readonly capabilities: readonly ReceivedCapability[];
   readonly refused: readonly ReceivedRefusedGrant[];

@@ -13,7 +13,6 @@ export interface CardOptions extends GlobalOptions {
   readonly insecure?: boolean;
 }
 
-/** What every verb understands that asks an agent for something on a user's behalf. */
 export interface RemoteOptions extends CardOptions {
   readonly accessToken?: string;
   readonly binding?: "jsonrpc" | "rest";
@@ -29,14 +28,12 @@ export const URL_HELP = "the agent's address, or that of its Agent Card, ending 
 export const DEFAULT_TIMEOUT = 60_000;
 const MAX_TIMEOUT = 3_600_000;
 
-/** Adds the options of a verb that reads an agent's card. */
 export function addCardOptions(command: Command): Command {
   return command
     .option("--timeout <duration>", "how long to wait for an answer; 60s unless given", toTimeout)
     .option("--insecure", "allow plain http to other machines: tokens travel in clear");
 }
 
-/** Adds the options of a verb that asks an agent for something. */
 export function addRemoteOptions(command: Command): Command {
   command
     .option(
@@ -65,7 +62,6 @@ function toTimeout(text: string): number {
   throw new InvalidArgumentError("Give a duration from 1s to 1h, such as 10s.");
 }
 
-/** The variable that holds the caller's access token where no option gives it. */
 const ACCESS_TOKEN_VARIABLE = "PROVISO_ACCESS_TOKEN";
 
 // RFC 6750, section 2.1.

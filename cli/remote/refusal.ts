@@ -12,7 +12,6 @@ import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { adviceForDenial, adviceIn } from "../refusal.js";
 import type { RemoteCard } from "./card.js";
 
-/** Collections that a hint names. */
 const MOST_NAMES = 20;
 
 const NEW_TOKEN = "ask the agent for a new one: proviso request";
@@ -73,7 +72,6 @@ export function requestRefusal(card: RemoteCard, fault: AgentFault): CliError {
   });
 }
 
-/** Which collections there are, where a request needs one. */
 function collectionsHint({ code, known = [] }: ReceivedRefusal): string | undefined {
   if (code !== "resource_query_required" || known.length === 0) return undefined;
   return `say which with --collection, and --filter; there are ${known.slice(0, MOST_NAMES).join(", ")}`;

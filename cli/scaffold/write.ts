@@ -38,7 +38,8 @@ export async function writeAgent(folder: string): Promise<{ readonly kid: string
   makeFolder(folder, building);
   try {
     const name = basename(folder) || "agent";
-    for (const file of agentFiles({ name, schema: schemaFrom(folder), accessToken: random() })) {
+    const accessToken = encodeBase64url(randomBytes(TOKEN_BYTES));
+    for (const file of agentFiles({ name, schema: schemaFrom(folder), accessToken })) {
       const path = join(building, file.name);
       if (file.isPrivate === true) createPrivateFile(path, file.text);
       else writeFileSync(path, file.text, { flag: "wx" });
@@ -64,17 +65,12 @@ function makeFolder(folder: string, building: string): void {
   }
 }
 
-function random(): string {
-  return encodeBase64url(randomBytes(TOKEN_BYTES));
-}
-
 /** The path from the agent's folder, so that an editor finds the schema of the installed package. */
 function schemaFrom(folder: string): string {
   const schema = fileURLToPath(packageFile("schemas/agent-config.schema.json"));
   return relative(folder, schema).split(sep).join("/");
 }
 
-/** Moves everything, or nothing. */
 function moveInto(folder: string, building: string): void {
   const moved: string[] = [];
   // Another process may have written there meanwhile.

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { createFixedTokens, type FixedToken } from "../../src/auth/fixed-tokens.js";
 import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
-import { KeysUnavailableError } from "../../src/auth/keys-unavailable.js";
+import { KeysUnavailableError } from "../../src/auth/key-source.js";
 import { environmentError } from "../exit.js";
 import { fromConfig, type ReadConfig, readPart } from "./config.js";
 

@@ -1,13 +1,17 @@
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type { ParseError } from "jsonc-parser";
+import { isErrno } from "../../src/bytes/error-code.js";
+import { duplicateKey, outlineJson } from "../../src/bytes/json.js";
 import type { Context } from "../context.js";
-import { CliError, EXIT } from "../exit.js";
+import { CliError, EXIT, environmentError } from "../exit.js";
+import { quoted } from "../output.js";
 import type { AgentConfig } from "./agent-config.js";
-import { readJsonFile } from "./json.js";
 import { type ConfigParts, type ConfigProblem, checkForm } from "./schema.js";
 
 /** A configuration that is well formed, and where it stands. */
-export interface ReadConfig {
-  readonly config: AgentConfig;
+export interface ReadConfig<Config = AgentConfig> {
+  readonly config: Config;
   /** The file, as it was named. */
   readonly file: string;
   /** The folder that its paths start from, absolute. */
@@ -19,9 +23,13 @@ export interface ReadConfig {
  *
  * @throws CliError as {@link readPart}.
  */
-export async function readAgentConfig({ cwd }: Context, file: string): Promise<ReadConfig> {
+export async function readConfig<Part extends "config" | "session">(
+  { cwd }: Context,
+  part: Part,
+  file: string,
+): Promise<ReadConfig<ConfigParts[Part]>> {
   const path = resolve(cwd, file);
-  const { value: config } = await readPart(path, "config", file);
+  const { value: config } = await readPart(path, part, file);
   return { config, file, folder: dirname(path) };
 }
 
@@ -86,4 +94,82 @@ export function invalidConfig(file: string, problems: readonly ConfigProblem[]):
     ...{ code: "config_invalid", message: `${file}: ${count} wrong`, hint },
     ...{ exitCode: EXIT.environment, details: { problems } },
   });
+}
+
+/** Bytes of a configuration; a policy of ten thousand rules fits. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_DEPTH = 32;
+
+/**
+ * The value in a JSON file, and its text. Messages never quote the text: it may hold tokens.
+ *
+ * @param name - What messages call the file; its path unless given.
+ * @throws CliError `config_unreadable` or `config_malformed`, with line and column.
+ */
+async function readJsonFile(
+  path: string,
+  name: string = path,
+): Promise<{ readonly value: unknown; readonly text: string }> {
+  const text = readText(path, name);
+  const refuse = (offset: number, what: string, hint: string): CliError => {
+    const before = text.slice(0, offset).split("\n");
+    const place = `${name}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+    return environmentError("config_malformed", `${place}: ${what}`, hint);
+  };
+  if (outlineJson(text).depth > MAX_DEPTH) {
+    throw refuse(0, `nested more than ${MAX_DEPTH} deep`, "no configuration is that deep");
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    const offset = await faultIn(text);
+    throw refuse(offset, "this is not JSON", adviceFor(text, offset));
+  }
+  const twin = duplicateKey(text);
+  if (twin !== undefined) {
+    throw refuse(twin.offset, `${quoted(twin.key)} is there twice`, "keep one of the two");
+  }
+  return { value, text };
+}
+
+function readText(path: string, name: string): string {
+  try {
+    const fd = openSync(path, "r");
+    try {
+      const stat = fstatSync(fd);
+      if (stat.isDirectory()) throw unreadable(name, "it is a folder");
+      if (stat.size > MAX_BYTES) throw unreadable(name, "it is larger than 4 MiB");
+      return readFileSync(fd, "utf8").replace(/^\ufeff/, "");
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (!isErrno(error) || error.name === "CliError") throw error;
+    throw unreadable(name, error.code === "ENOENT" ? "there is no such file" : error.message);
+  }
+}
+
+function unreadable(path: string, why: string): CliError {
+  const hint = "name a JSON file that this user may read";
+  return environmentError("config_unreadable", `${path}: ${why}`, hint);
+}
+
+/** Where a text stops being JSON: `JSON.parse` reports it only sometimes, and quotes what is there. */
+async function faultIn(text: string): Promise<number> {
+  const { parse } = await import("jsonc-parser");
+  const faults: ParseError[] = [];
+  parse(text, faults, { disallowComments: true });
+  return faults[0]?.offset ?? text.length;
+}
+
+function adviceFor(text: string, offset: number): string {
+  const here = text.charAt(offset);
+  if (here === "") return "it stops in the middle; something is not closed";
+  if (here === "/" || here === "#") return "JSON has no comments; take them out";
+  if (here === "'") return 'texts and names stand in double quotes: "..."';
+  if (/[}\]]/.test(here) && /,\s*$/.test(text.slice(0, offset))) {
+    return "take out the comma before it";
+  }
+  return "an editor that knows JSON shows what is wrong here";
 }

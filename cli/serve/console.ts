@@ -3,15 +3,16 @@ import { resolve } from "node:path";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { readDuration } from "../../src/caveats/time.js";
 import { isLoopback } from "../../src/client/address.js";
-import { createDevelopmentLogin } from "../../src/protocols/approvals/login/development.js";
-import type { ConsoleLogin } from "../../src/protocols/approvals/login/login.js";
+import {
+  type ConsoleLogin,
+  createDevelopmentLogin,
+} from "../../src/protocols/approvals/login/login.js";
 import { createOpenIdLogin } from "../../src/protocols/approvals/login/openid.js";
 import type { Context } from "../context.js";
 import type { ConsoleLoginConfig } from "./agent-config.js";
 import { fromConfig, invalidConfig, problemAt, type ReadConfig } from "./config.js";
 import type { Address } from "./settings.js";
 
-/** How users reach the approvals console. */
 export interface ConsoleSettings {
   readonly login: ConsoleLogin;
   /** Seconds that a session lives. */

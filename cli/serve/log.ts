@@ -1,8 +1,9 @@
 import { format } from "node:util";
 import { pino } from "pino";
 import { type AgentLog, withoutSecrets } from "../../src/http/log.js";
+import type { LedgerProblem } from "../../src/stores/ledger/notes.js";
 import type { Context } from "../context.js";
-import { say } from "../output.js";
+import { printable, say } from "../output.js";
 
 /** The log: JSON lines on standard error, written at once and whole. */
 export function newLog(context: Context, level: "info" | "warn" | "silent"): AgentLog {
@@ -28,4 +29,14 @@ export function consoleToLog(log: AgentLog): () => void {
   return () => {
     Object.assign(console, { log: plain, info, warn, error });
   };
+}
+
+/** Warns the operator, whatever the log's level, of something that must not be overlooked. */
+export function warn(context: Context, message: string): void {
+  say(context, `WARNING: ${printable(message.replace(/^WARNING: /, ""))}`);
+}
+
+export function warnOfLedger(context: Context, { error, waiting, lost }: LedgerProblem): void {
+  const events = `${waiting} events wait, ${lost} are lost`;
+  warn(context, `the ledger cannot be written: ${error.message}; ${events}`);
 }

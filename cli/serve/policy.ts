@@ -8,16 +8,14 @@ import { CliError } from "../exit.js";
 import { printable, say } from "../output.js";
 import type { AgentConfig } from "./agent-config.js";
 import { fromConfig, problemAt, type ReadConfig, readPart, refuseConfig } from "./config.js";
+import { warn } from "./log.js";
 import type { ConfigProblem } from "./schema.js";
-import { warn } from "./warn.js";
 
-/** What a policy can speak of. */
 export interface PolicyTerms {
   readonly grants: readonly string[];
   readonly operations: readonly string[];
 }
 
-/** A policy, and where it comes from. */
 export interface ReadPolicy {
   readonly table: PolicyTable;
   readonly definition: PolicyDefinition;

@@ -116,7 +116,6 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
   },
 };
 
-/** An agent that listens. */
 export interface ServedAgent {
   readonly url: string;
   readonly addresses: readonly ProtocolAddress[];

@@ -9,7 +9,6 @@ import type { Home } from "../../src/home/open-home.js";
 import type { AgentAuthConfig } from "./agent-config.js";
 import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "./config.js";
 
-/** What the registry of an agent that is served rests on. */
 export interface RegistryParts {
   readonly home: Pick<Home, "registryStore" | "revocations">;
   readonly policy: Policy;

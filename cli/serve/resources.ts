@@ -8,7 +8,6 @@ import { isAddress } from "../../src/storage/database.js";
 import { environmentError } from "../exit.js";
 import { fromConfig, type ReadConfig } from "./config.js";
 
-/** Resources that are open, and where they are. */
 export interface OpenResources {
   readonly source: ResourceFolder | TableSource;
   /** Absolute; absent for a database that is no file. */

@@ -8,17 +8,16 @@ import { AgentMetrics } from "../../src/http/metrics.js";
 import { serveMetrics } from "../../src/http/status.js";
 import { openTaskStore } from "../../src/stores/tasks/task-store.js";
 import type { Context } from "../context.js";
-import { loadingShown } from "../loading.js";
+import { loadingShown } from "../home.js";
 import { printable, say } from "../output.js";
 import { openCallers } from "./callers.js";
 import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "./config.js";
 import { openConsole } from "./console.js";
 import { listeningError } from "./listen.js";
-import { consoleToLog, newLog } from "./log.js";
-import { type Closing, closeAll, openAll } from "./opened.js";
+import { consoleToLog, newLog, warn, warnOfLedger } from "./log.js";
+import { type Closing, closeAll, openAll, pruneHourly } from "./opened.js";
 import { keepInForce, readPolicy } from "./policy.js";
 import { type ServedAgent, serveProtocols } from "./protocols.js";
-import { pruneHourly } from "./prune.js";
 import { openServedRegistry } from "./registry.js";
 import { openResources } from "./resources.js";
 import {
@@ -30,9 +29,7 @@ import {
   type RunOptions,
 } from "./settings.js";
 import { checkTogether, loadSkills, skillsFault } from "./skills.js";
-import { warn, warnOfLedger } from "./warn.js";
 
-/** An agent that serves. */
 export interface RunningAgent {
   readonly server: ServedAgent;
   readonly mode: string;
@@ -167,7 +164,6 @@ async function open(
   return { server, mode: agent.mode, notes, close: () => closeAll(opened) };
 }
 
-/** Serves the metrics, if there is an address for them. */
 async function openMetrics(
   metrics: AgentMetrics,
   address: Address | undefined,

@@ -10,7 +10,6 @@ import { packageFile } from "../package-file.js";
 import type { SessionConfig } from "../session/session-config.js";
 import type { AgentConfig } from "./agent-config.js";
 
-/** Something wrong with a configuration. */
 export interface ConfigProblem {
   /** The field, such as `grants[1].operations[0]`; empty for the whole. */
   readonly path: string;
@@ -18,7 +17,6 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
-/** What the schemas have a form for. */
 export interface ConfigParts {
   readonly config: AgentConfig;
   readonly policy: PolicyDefinition;

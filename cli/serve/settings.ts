@@ -6,6 +6,7 @@ import type { Context } from "../context.js";
 import { type CliError, usageError } from "../exit.js";
 import { databaseAt, findHome, type HomeChoice } from "../home.js";
 import { spanInWords } from "../moment.js";
+import type { AgentConfig } from "./agent-config.js";
 import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
 
 /** What goes before the configuration. */
@@ -29,24 +30,31 @@ export interface AgentHome {
 const USUAL_LIFETIME = 15 * 60;
 
 /**
- * Finds the agent's home: the command line goes first, then the configuration; without either, it is
+ * Finds a configuration's home: the command line goes first, then the configuration; without either, it is
  * where it is for other verbs.
- *
- * @throws CliError as {@link findHome}, or `config_invalid` if capabilities were to live too long.
  */
+export function homeOf(
+  context: Context,
+  { config, folder }: Pick<ReadConfig<Pick<AgentConfig, "home" | "database">>, "config" | "folder">,
+  options: HomeChoice,
+): ReturnType<typeof findHome> {
+  const named =
+    config.home === undefined ? context.env["PROVISO_HOME"] : resolve(folder, config.home);
+  const { database: place } = config;
+  return findHome(context, {
+    home: options.home ?? named,
+    // The environment does not go before the configuration, as a flag does.
+    database: options.database ?? (place === undefined ? undefined : databaseAt(place, folder)),
+  });
+}
+
+/** @throws CliError as {@link findHome}, or `config_invalid` if capabilities were to live too long. */
 export function agentHome(
   context: Context,
   { config, file, folder }: ReadConfig,
   options: RunOptions,
 ): AgentHome {
-  const named =
-    config.home === undefined ? context.env["PROVISO_HOME"] : resolve(folder, config.home);
-  const { database: place } = config;
-  const home = findHome(context, {
-    home: options.home ?? named,
-    // The environment does not go before the configuration, as a flag does.
-    database: options.database ?? (place === undefined ? undefined : databaseAt(place, folder)),
-  });
+  const home = homeOf(context, { config, folder }, options);
   const most = home.config.maxLifetime;
   const maxLifetime = readDuration(config.maxLifetime ?? "") ?? most;
   if (maxLifetime > most) {
@@ -81,10 +89,16 @@ export function feedMaxAgeOf({ config, file }: ReadConfig): number | undefined {
   throw refuse("revocationFeed.maxAge", "is more than a day, the longest that a list is relied on");
 }
 
-/** Where to listen. */
 export interface Address {
   readonly host: string;
   readonly port: number;
+}
+
+/** Reads `HOST:PORT`; `undefined` for anything else. */
+export function addressIn(text: string): Address | undefined {
+  const [, name = "", bracketed, digits = ""] = /^(\[([^\]]+)\]|[^:]+):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  return name !== "" && port <= 65535 ? { host: bracketed ?? name, port } : undefined;
 }
 
 /**
@@ -98,9 +112,8 @@ export function metricsAddressOf(
 ): Address | undefined {
   const text = options.metrics ?? config.metrics;
   if (text === undefined) return undefined;
-  const [, name = "", bracketed, digits = ""] = /^(\[([^\]]+)\]|[^:]+):(\d{1,5})$/.exec(text) ?? [];
-  const port = Number(digits);
-  if (name !== "" && port <= 65535) return { host: bracketed ?? name, port };
+  const address = addressIn(text);
+  if (address !== undefined) return address;
   const what = "must be HOST:PORT, such as 127.0.0.1:9464";
   if (options.metrics !== undefined) throw usageError(`--metrics ${text}: this ${what}`);
   throw invalidConfig(file, [problemAt("metrics", what)]);

@@ -7,9 +7,9 @@ import type { Grant } from "../../src/issuer/grant.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import type { SessionPlugin } from "../../src/protocols/a2e/plugin.js";
 import { pluginGrants } from "../../src/protocols/a2e/registry.js";
-import { fromConfig, problemAt, refuseConfig } from "../serve/config.js";
+import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "../serve/config.js";
 import type { ConfigProblem } from "../serve/schema.js";
-import type { ReadSessionConfig } from "./session-config.js";
+import type { SessionConfig } from "./session-config.js";
 
 /** What a token allows is what its principal may do: for hosts without a policy. */
 const TOKENS_ALONE: Policy = {
@@ -24,7 +24,7 @@ const TOKENS_ALONE: Policy = {
  * @throws CliError `config_invalid` if the home lists grants, and lacks one that plugins need.
  */
 export async function sessionAgent(
-  { config, file }: ReadSessionConfig,
+  { config, file }: ReadConfig<SessionConfig>,
   home: Home,
   listed: HomeConfig,
   plugins: readonly SessionPlugin[],

@@ -4,17 +4,15 @@ import { inspect } from "../../src/capability/inspect.js";
 import { connectSession } from "../../src/protocols/a2e/client.js";
 import type { Session } from "../../src/protocols/a2e/client-session.js";
 import { CAPABILITY_NAMES } from "../../src/protocols/a2e/plugin.js";
-import { SessionError } from "../../src/protocols/a2e/session-error.js";
+import { SessionError } from "../../src/protocols/a2e/received.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, type ExitCode, environmentError } from "../exit.js";
 import { printAnswer, printable, printJson, printLine, say, stderrPaint } from "../output.js";
 import { adviceForDenial, refusalLines } from "../refusal.js";
 import { resultLines } from "../remote/result.js";
-import { addressFrom } from "./address.js";
 import { denialsOf, sessionFailure } from "./failure.js";
-import { CALL_FORM, lineFrom, type SessionCall } from "./line.js";
+import { addressFrom, CALL_FORM, lineFrom, type SessionCall } from "./line.js";
 
-/** What a session is begun with. */
 export interface Connecting {
   readonly address: string;
   readonly agentId: string;
@@ -29,7 +27,6 @@ export interface Connecting {
   readonly call?: SessionCall | undefined;
 }
 
-/** Begins a session, makes the calls, and ends it. */
 export async function connect(context: Context, connecting: Connecting): Promise<void> {
   const session = await begin(context, connecting);
   try {
@@ -79,7 +76,6 @@ function sayCapabilities(context: Context, session: Session): void {
   }
 }
 
-/** Makes the one call of a command line, and prints its answer. */
 async function makeCall(
   context: Context,
   session: Session,

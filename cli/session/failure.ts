@@ -1,8 +1,8 @@
 import { isErrno } from "../../src/bytes/error-code.js";
 import { denialsFrom, type ReceivedDenial } from "../../src/client/refusal.js";
-import { SessionError } from "../../src/protocols/a2e/session-error.js";
+import { SessionError } from "../../src/protocols/a2e/received.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
-import { adviceForDenial, exitForDenial } from "../refusal.js";
+import { adviceForDenial, adviceIn, exitForDenial } from "../refusal.js";
 
 /** What to do, by the code of a host's error; of others, the message says all. */
 const ADVICE: { readonly [code: string]: string } = {
@@ -30,7 +30,7 @@ export function sessionFailure(error: unknown, address: string): unknown {
       code,
       message: `the host refuses: ${first?.message ?? error.message}`,
       exitCode: first === undefined ? exitCode : exitForDenial(code),
-      hint: first === undefined ? adviceOf(error.code) : adviceForDenial(first),
+      hint: first === undefined ? adviceIn(ADVICE, error.code) : adviceForDenial(first),
       details: {
         ...(denials.length === 0 ? {} : { denials }),
         ...(error.capability === "" ? {} : { capability: error.capability }),
@@ -51,8 +51,4 @@ const UNREACHABLE = ["ECONNREFUSED", "ENOENT", "ENOTSOCK", "EACCES", "ENOTFOUND"
 /** The reasons for which authority does not allow a call; none if it is refused for something else. */
 export function denialsOf({ detail }: SessionError): readonly ReceivedDenial[] {
   return denialsFrom(detail["denials"]);
-}
-
-function adviceOf(code: string): string | undefined {
-  return Object.hasOwn(ADVICE, code) ? ADVICE[code] : undefined;
 }

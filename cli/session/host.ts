@@ -1,4 +1,4 @@
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { openHome } from "../../src/home/open-home.js";
 import { withoutSecrets } from "../../src/http/log.js";
 import { createSessionHost, type SessionHost } from "../../src/protocols/a2e/host.js";
@@ -7,20 +7,18 @@ import { pluginGrants } from "../../src/protocols/a2e/registry.js";
 import type { SessionAddress } from "../../src/protocols/a2e/socket.js";
 import type { Context } from "../context.js";
 import { CliError, environmentError } from "../exit.js";
-import { databaseAt, findHome, type HomeChoice } from "../home.js";
-import { loadingShown } from "../loading.js";
+import { type HomeChoice, loadingShown } from "../home.js";
 import { printable, say } from "../output.js";
-import { fromConfig, readPart, refuseConfig } from "../serve/config.js";
+import { fromConfig, type ReadConfig, refuseConfig } from "../serve/config.js";
 import { listeningError } from "../serve/listen.js";
-import { type Closing, closeAll, openAll } from "../serve/opened.js";
+import { warn, warnOfLedger } from "../serve/log.js";
+import { type Closing, closeAll, openAll, pruneHourly } from "../serve/opened.js";
 import { keepInForce, type ReadPolicy, readPolicy, unknownTerms } from "../serve/policy.js";
-import { pruneHourly } from "../serve/prune.js";
-import { warn, warnOfLedger } from "../serve/warn.js";
+import { homeOf } from "../serve/settings.js";
 import { sessionAgent } from "./agent.js";
 import { memoryPlugin, openPlugins } from "./plugins.js";
-import type { ReadSessionConfig } from "./session-config.js";
+import type { SessionConfig } from "./session-config.js";
 
-/** A host that serves. */
 export interface RunningHost {
   /** Where it listens; `stdio` for standard input and output. */
   readonly address: string;
@@ -38,20 +36,6 @@ export interface HostOptions extends HomeChoice {
 }
 
 /**
- * Reads a configuration.
- *
- * @throws CliError `config_unreadable`, `config_malformed` or `config_invalid`.
- */
-export async function readSessionConfig(
-  { cwd }: Context,
-  file: string,
-): Promise<ReadSessionConfig> {
-  const path = resolve(cwd, file);
-  const { value: config } = await readPart(path, "session", file);
-  return { config, file, folder: dirname(path) };
-}
-
-/**
  * Starts the host of a configuration. If anything fails, everything that was opened is closed again.
  *
  * @throws CliError if the configuration, the home, the tools or the address do not do.
@@ -59,7 +43,7 @@ export async function readSessionConfig(
  */
 export async function runHost(
   context: Context,
-  read: ReadSessionConfig,
+  read: ReadConfig<SessionConfig>,
   options: HostOptions,
 ): Promise<RunningHost> {
   return openAll((opened) => open(context, read, options, opened));
@@ -67,7 +51,7 @@ export async function runHost(
 
 async function open(
   context: Context,
-  read: ReadSessionConfig,
+  read: ReadConfig<SessionConfig>,
   options: HostOptions,
   opened: Closing[],
 ): Promise<RunningHost> {
@@ -115,18 +99,8 @@ async function open(
 async function policyOf({
   config: { policy },
   ...placed
-}: ReadSessionConfig): Promise<ReadPolicy | undefined> {
+}: ReadConfig<SessionConfig>): Promise<ReadPolicy | undefined> {
   return policy === undefined ? undefined : readPolicy({ config: { policy }, ...placed });
-}
-
-function homeOf(context: Context, { config, folder }: ReadSessionConfig, options: HomeChoice) {
-  const named =
-    config.home === undefined ? context.env["PROVISO_HOME"] : resolve(folder, config.home);
-  const { database: place } = config;
-  return findHome(context, {
-    home: options.home ?? named,
-    database: options.database ?? (place === undefined ? undefined : databaseAt(place, folder)),
-  });
 }
 
 /** Keeps a policy in force that stands in a file of its own. @throws CliError `config_invalid` */
@@ -149,7 +123,7 @@ function following(
 
 function hostOf(
   context: Context,
-  { config, file }: ReadSessionConfig,
+  { config, file }: ReadConfig<SessionConfig>,
   parts: Pick<Parameters<typeof createSessionHost>[0], "agent" | "plugins">,
 ): Promise<SessionHost> {
   const { ambient, omitUnavailable, limits, rate } = config;
@@ -170,7 +144,7 @@ function hostOf(
 
 const MAX_WORDS = 500;
 
-function addressIn({ config, folder }: ReadSessionConfig): SessionAddress {
+function addressIn({ config, folder }: ReadConfig<SessionConfig>): SessionAddress {
   const { path, host, port } = config.listen;
   return path === undefined ? { host, port } : { path: resolve(folder, path) };
 }

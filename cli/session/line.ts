@@ -1,9 +1,12 @@
+import { resolve } from "node:path";
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import { assertMembers } from "../../src/caveats/known-members.js";
 import type { SessionCallOptions } from "../../src/protocols/a2e/client-calls.js";
+import type { SessionAddress } from "../../src/protocols/a2e/socket.js";
 import { readArguments } from "../argument-expression.js";
 import { asUsage, usageError } from "../exit.js";
 import { quoted } from "../output.js";
+import { addressIn } from "../serve/settings.js";
 
 /** One call, as it is written in a line or on the command line. */
 export interface SessionCall {
@@ -86,4 +89,27 @@ function jsonObject(line: string): JsonObject {
   }
   if (isJsonObject(value)) return value;
   throw usageError("a message is a JSON object", CALL_FORM);
+}
+
+/** How an address is written, for help. */
+export const ADDRESS_FORM =
+  "HOST:PORT, such as 127.0.0.1:4711, or the path of a socket, such as ./a2e.sock";
+
+/**
+ * Reads `HOST:PORT`, or the path of a socket: what has a `/` in it, or begins with `unix:`.
+ *
+ * @param cwd - Where a relative path starts from.
+ * @throws CliError of usage.
+ */
+export function addressFrom(text: string, cwd: string): SessionAddress {
+  const [, path] = /^(?:unix:)(.+)$/.exec(text) ?? [];
+  if (path !== undefined || text.includes("/")) return { path: resolve(cwd, path ?? text) };
+  return portFrom(text);
+}
+
+/** Reads `HOST:PORT`. @throws CliError of usage. */
+export function portFrom(text: string): Extract<SessionAddress, { port: number }> {
+  const address = addressIn(text);
+  if (address !== undefined) return address;
+  throw usageError(`${quoted(text)} is not an address`, `give ${ADDRESS_FORM}`);
 }

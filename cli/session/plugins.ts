@@ -1,9 +1,10 @@
-import { resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { SessionPlugin } from "../../src/protocols/a2e/plugin.js";
 import { createMcpPlugin } from "../../src/protocols/a2e/plugins/mcp/mcp-plugin.js";
 import { createMemoryPlugin } from "../../src/protocols/a2e/plugins/memory-plugin.js";
 import { createProcPlugin } from "../../src/protocols/a2e/plugins/proc/proc-plugin.js";
+import { isProgram } from "../../src/protocols/a2e/plugins/proc/program.js";
 import {
   createToolsPlugin,
   type SessionTool,
@@ -11,10 +12,9 @@ import {
 import type { StoreDatabase } from "../../src/stores/database.js";
 import { openMemory } from "../../src/stores/memory/memory-store.js";
 import { CliError, environmentError } from "../exit.js";
-import { fromConfig } from "../serve/config.js";
+import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "../serve/config.js";
 import { placeAndReason } from "../serve/module-fault.js";
-import { assertPrograms } from "./found-program.js";
-import type { ReadSessionConfig } from "./session-config.js";
+import type { SessionConfig } from "./session-config.js";
 
 /**
  * The plugins of a configuration, but for memory.
@@ -24,7 +24,7 @@ import type { ReadSessionConfig } from "./session-config.js";
  * @throws CliError `config_invalid`, also for a program that is not there, or `tools_failed` if the module of tools does not do.
  */
 export async function openPlugins(
-  read: ReadSessionConfig,
+  read: ReadConfig<SessionConfig>,
   onStderr: (server: string, line: string) => void,
   path: string | undefined,
 ): Promise<SessionPlugin[]> {
@@ -50,7 +50,7 @@ export async function openPlugins(
 
 /** The plugin for memory in the home's database, if the configuration asks for one. */
 export async function memoryPlugin(
-  { config, file }: ReadSessionConfig,
+  { config, file }: ReadConfig<SessionConfig>,
   database: StoreDatabase,
 ): Promise<SessionPlugin[]> {
   const { memory: limits } = config.plugins;
@@ -95,4 +95,42 @@ function failed(place: string, why: string): CliError {
     '"plugins.tools" names an ES module whose default export gives an array of tools: ' +
     "{name, description, input, run}";
   return environmentError("tools_failed", `the tools in ${place}: ${why}`, hint);
+}
+
+/** A program as a configuration has it; its folder is absolute. */
+interface NamedProgram {
+  readonly command: string;
+  readonly cwd?: string | undefined;
+  readonly env?: { readonly [name: string]: string } | undefined;
+}
+
+/**
+ * Looks for the program of each server of MCP, so that a wrong name is found when the host starts and not
+ * when a peer first calls.
+ *
+ * @param path - The `PATH` of this process, for servers that are given no other.
+ * @throws CliError `config_invalid` naming each that is not there, or that this user cannot run.
+ */
+function assertPrograms(
+  file: string,
+  servers: { readonly [name: string]: NamedProgram },
+  path: string | undefined,
+): void {
+  // Windows finds a program by extensions and registry entries too.
+  if (process.platform === "win32") return;
+  const missing = Object.entries(servers).filter(([, server]) => !isFound(server, path));
+  const problems = missing.map(([name, { command, cwd }]) => {
+    const where = command.includes("/") ? `from ${cwd ?? "here"}` : "in PATH";
+    const what = `there is no program ${JSON.stringify(command)} ${where} that this user can run`;
+    return problemAt(`plugins.mcp.servers.${name}.command`, what);
+  });
+  refuseConfig(file, problems);
+}
+
+function isFound({ command, cwd = ".", env }: NamedProgram, path: string | undefined): boolean {
+  if (command.includes("/")) return isProgram(resolve(cwd, command));
+  // Without a PATH the system has a usual one, which is not known here.
+  const folders = env?.["PATH"] ?? path;
+  if (folders === undefined) return true;
+  return folders.split(delimiter).some((folder) => isProgram(join(resolve(cwd, folder), command)));
 }

@@ -40,12 +40,3 @@ export interface SessionConfig {
   readonly rate?: { readonly messages: number; readonly seconds: number };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
 }
-
-/** A configuration that is well formed, and where it stands. */
-export interface ReadSessionConfig {
-  readonly config: SessionConfig;
-  /** The file, as it was named. */
-  readonly file: string;
-  /** The folder that its paths start from, absolute. */
-  readonly folder: string;
-}

@@ -25,13 +25,11 @@ interface TokenTest extends TestBase {
   readonly tags?: readonly (readonly string[])[];
 }
 
-/** A test of `macaroon.json`. */
 export interface VerifyTest extends TokenTest {
   readonly result: "valid" | "invalid";
   readonly code?: string;
 }
 
-/** A test of `check.json`. */
 export interface CheckTest extends TokenTest {
   readonly now: string;
   /** The grants that the issuer knows; without it, it does not know them. */
@@ -45,7 +43,6 @@ export interface CheckTest extends TokenTest {
   readonly chainId?: string;
 }
 
-/** A test of `capability-discovery.json`, of the operation that its group is of. */
 export interface DiscoveryTest extends TestBase, DiscoveryAsked {
   readonly result: "usable" | "refused" | "valid" | "invalid";
   readonly denials?: readonly ExpectedDenial[];

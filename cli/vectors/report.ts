@@ -2,7 +2,6 @@ import { cut, type Paint, printable } from "../output.js";
 import type { Outcome } from "./answer.js";
 import type { Vector } from "./file.js";
 
-/** A vector with what became of it. */
 export interface Result {
   readonly vector: Vector;
   readonly outcome: Outcome;

@@ -1,5 +1,4 @@
 import { Argument, type Command } from "commander";
-import { SCRIPTS, type Shell } from "../completion/scripts.js";
 import type { Context } from "../context.js";
 import { printData, printJson } from "../output.js";
 import { act, addExamples, type GlobalOptions } from "../verb.js";
@@ -23,3 +22,87 @@ function run(context: Context, options: GlobalOptions, shell: Shell): void {
   if (options.json === true) printJson(context, { shell, script });
   else printData(context, script);
 }
+
+export type Shell = "bash" | "zsh" | "fish";
+
+/** What a shell loads: it asks `proviso __complete` what may stand where the cursor is. */
+export const SCRIPTS: Readonly<Record<Shell, string>> = {
+  // Bash 3.2 and later. It completes files by itself where nothing is offered.
+  bash: `# bash completion for proviso. Load it in this shell:
+#   source <(proviso completion bash)
+# or for every shell, save it as
+#   ~/.local/share/bash-completion/completions/proviso
+_proviso() {
+  local IFS=$'\\n' cur="\${COMP_WORDS[COMP_CWORD]}" line at=""
+  [ "$cur" = "@" ] || [ "\${COMP_WORDS[COMP_CWORD-1]}" = "@" ] && at=1
+  [ "$cur" = "=" ] || [ "$cur" = "@" ] && cur=""
+  COMPREPLY=()
+  for line in $(proviso __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null); do
+    case "$line" in
+      :directories)
+        compopt -o filenames 2>/dev/null
+        COMPREPLY=($(compgen -d -- "$cur"))
+        ;;
+      :token)
+        # Bash breaks words at @, and yet takes it for a part of what it replaces.
+        [ -n "$at" ] || continue
+        for line in $(compgen -f -- "$cur"); do
+          [ -d "$line" ] && line="$line/" && compopt -o nospace 2>/dev/null
+          COMPREPLY+=("@$line")
+        done
+        ;;
+      :*) ;;
+      *) COMPREPLY+=("\${line%%$'\\t'*}") ;;
+    esac
+  done
+}
+complete -o default -F _proviso proviso
+`,
+  zsh: `#compdef proviso
+# zsh completion for proviso. Load it in this shell, after compinit:
+#   source <(proviso completion zsh)
+# or for every shell, save it as _proviso in a folder of $fpath.
+_proviso() {
+  local line
+  local -a found
+  for line in "\${(@f)$(proviso __complete "\${(@Q)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}"; do
+    case $line in
+      :directories)
+        compset -P '--*='
+        _files -/
+        ;;
+      :files) _files ;;
+      :token) if compset -P '@'; then _files; else _message 'token, @FILE or -'; fi ;;
+      ?*) found+=("\${line/$'\\t'/:}") ;;
+    esac
+  done
+  _describe value found
+}
+if [ "$funcstack[1]" = _proviso ]; then _proviso "$@"; else compdef _proviso proviso; fi
+`,
+  // Fish 3 and later.
+  fish: `# fish completion for proviso. Load it in this shell:
+#   proviso completion fish | source
+# or for every shell, save it as ~/.config/fish/completions/proviso.fish
+function __proviso_complete
+    set -l word (commandline -ct)
+    for line in (proviso __complete (commandline -opc)[2..-1] "$word" 2>/dev/null)
+        switch $line
+            case :directories
+                __fish_complete_directories "$word"
+            case :files
+                __fish_complete_path "$word"
+            case :token
+                if string match -q '@*' -- $word
+                    __fish_complete_path (string sub -s 2 -- $word) | string replace -r '^' '@'
+                end
+            case '*'
+                echo $line
+        end
+    end
+end
+
+complete -c proviso -e
+complete -c proviso -f -a '(__proviso_complete)'
+`,
+};

@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { readJwkSet } from "../../src/auth/key-source.js";
 import { isErrno } from "../../src/bytes/error-code.js";
-import { endToEnd } from "../../src/discovery/chain.js";
 import type { DiscoveryDenial, DiscoveryLink } from "../../src/discovery/denial.js";
 import type { Discovery, UsableAgent } from "../../src/discovery/discovery.js";
+import { endToEnd } from "../../src/discovery/link.js";
 import { discoverChain, type LiveChain } from "../../src/discovery/live-chain.js";
 import {
   BINDINGS,
@@ -183,7 +183,6 @@ function accessFrom(context: Context, options: Options): DiscoverOptions {
   };
 }
 
-/** The public keys of a file: one JWK, or a set of them. */
 function keysIn(path: string): NonNullable<DiscoverOptions["trustedKeys"]> {
   const text = keyText(path);
   const isSet = /"keys"\s*:/.test(text);

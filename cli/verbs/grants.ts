@@ -1,15 +1,15 @@
 import type { Command } from "commander";
 import type { Approval } from "../../src/agent/approvals/approval.js";
 import type { ApproverAnswer } from "../../src/agent/approvals/deciding.js";
-import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import { type HopKey, REQUESTED_KEYS } from "../../src/caveats/hop-rules.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT } from "../exit.js";
+import type { EnrolOptions } from "../grants/enrolling.js";
 import type { OpenRegistry } from "../grants/registry.js";
 import { addDatabase, type HomeChoice } from "../home.js";
-import { printAnswer, printable, quoted, stdoutPaint } from "../output.js";
+import { printAnswer, printable, stdoutPaint } from "../output.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
-import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
+import { addOutput } from "../token-file.js";
 import { act, addExamples, collect, DEFAULT_LIMIT, limitOption, sayMore, toText } from "../verb.js";
 
 interface ListOptions extends HomeChoice {
@@ -24,13 +24,6 @@ interface DecideOptions extends HomeChoice {
   readonly userCode?: string;
   readonly only?: readonly string[];
   readonly reason?: string;
-}
-
-interface EnrolOptions extends HomeChoice, TokenOutput {
-  readonly principal: string;
-  readonly name?: string;
-  readonly default?: readonly string[];
-  readonly tenant?: string;
 }
 
 // An approval is given before there is a token to seal.
@@ -147,10 +140,9 @@ async function open<T>(
   context: Context,
   options: HomeChoice,
   use: (open: OpenRegistry) => Promise<T>,
-  settings: RegistrySettings = {},
 ): Promise<T> {
   const { withRegistry } = await import("../grants/registry.js");
-  return withRegistry(context, options, use, settings);
+  return withRegistry(context, options, use);
 }
 
 async function list(context: Context, options: ListOptions): Promise<void> {
@@ -158,7 +150,7 @@ async function list(context: Context, options: ListOptions): Promise<void> {
   const { limit = DEFAULT_LIMIT } = options;
   await open(context, options, async ({ registry }) => {
     if (options.watch === true) {
-      const { watch } = await import("../grants/watch.js");
+      const { watch } = await import("../grants/list.js");
       return watch(context, registry, options);
     }
     const all = await listed(registry, options);
@@ -234,7 +226,7 @@ async function decide(
 }
 
 async function revoke(context: Context, options: HomeChoice, id: string): Promise<void> {
-  const { revokeById } = await import("../grants/revoking.js");
+  const { revokeById } = await import("../grants/found.js");
   await open(context, options, async (opened) => {
     const revoked = await revokeById(opened, id);
     const line = `${revoked.already ? "already revoked" : "revoked"} ${id}: ${revoked.effect}`;
@@ -243,24 +235,6 @@ async function revoke(context: Context, options: HomeChoice, id: string): Promis
 }
 
 async function enrol(context: Context, options: EnrolOptions): Promise<void> {
-  const { principal, name, tenant, default: defaults = [] } = options;
-  const settings = { defaults, ...(tenant === undefined ? {} : { tenant }) };
-  const make = async ({ registry }: OpenRegistry): Promise<void> => {
-    const outcome = await registry.createHost({ principal, name, defaults, operator: true });
-    if (!outcome.ok) {
-      const { code, message } = outcome;
-      throw new CliError({ code, message, exitCode: EXIT.refused });
-    }
-    const { host, enrolmentToken } = outcome;
-    if (options.json !== true) {
-      const { say } = await import("../output.js");
-      const who = host.name === undefined ? host.id : `${quoted(host.name)} (${host.id})`;
-      say(
-        context,
-        `made ${who} for ${printable(principal)}; give it this token, which works once:`,
-      );
-    }
-    await printTokens(context, options, { host, enrolmentToken }, [enrolmentToken ?? ""]);
-  };
-  await open(context, options, make, settings);
+  const { enrolHost } = await import("../grants/enrolling.js");
+  await enrolHost(context, options);
 }

@@ -5,7 +5,7 @@ import { addDatabase } from "../home.js";
 import { printAnswer, printable, say } from "../output.js";
 import type { RunningAgent } from "../serve/run.js";
 import type { RunOptions } from "../serve/settings.js";
-import { addExamples, toText } from "../verb.js";
+import { addExamples, flagsBefore, toText } from "../verb.js";
 
 export function define(program: Command, context: Context): void {
   const command = program
@@ -24,12 +24,9 @@ export function define(program: Command, context: Context): void {
       "where to serve counts for Prometheus without a login, such as 127.0.0.1:9464",
       toText,
     )
-    .action((config: string, _options: object, self: Command) => {
-      // The environment does not go before the configuration, as a flag does.
-      const named = self.getOptionValueSourceWithGlobals("home") === "cli";
-      const options = self.optsWithGlobals<RunOptions>();
-      return run(context, config, named ? options : { ...options, home: undefined });
-    });
+    .action((config: string, _options: object, self: Command) =>
+      run(context, config, flagsBefore<RunOptions>(self)),
+    );
   addDatabase(command);
   addExamples(command, ["proviso serve agent.json", "proviso serve agent.json --port 8080 --json"]);
 }
@@ -47,8 +44,8 @@ async function run(context: Context, file: string, options: RunOptions): Promise
 
 // Loaded late: help needs none of it.
 async function start(context: Context, file: string, options: RunOptions): Promise<RunningAgent> {
-  const { readAgentConfig } = await import("../serve/config.js");
-  const read = await readAgentConfig(context, file);
+  const { readConfig } = await import("../serve/config.js");
+  const read = await readConfig(context, "config", file);
   const { runAgent } = await import("../serve/run.js");
   return runAgent(context, read, options);
 }

@@ -6,11 +6,10 @@ import type { Context } from "../context.js";
 import { usageError } from "../exit.js";
 import { addDatabase, type HomeChoice } from "../home.js";
 import { printAnswer, printable, say } from "../output.js";
-import { ADDRESS_FORM, addressFrom, portFrom } from "../session/address.js";
 import type { HostOptions } from "../session/host.js";
-import { callFrom } from "../session/line.js";
+import { ADDRESS_FORM, addressFrom, callFrom, portFrom } from "../session/line.js";
 import { namingSource, readTokensArgument } from "../token-argument.js";
-import { addExamples, collect, type GlobalOptions, toText } from "../verb.js";
+import { addExamples, collect, flagsBefore, type GlobalOptions, toText } from "../verb.js";
 
 interface ServeOptions extends HomeChoice {
   readonly listen?: string;
@@ -51,12 +50,9 @@ export function define(program: Command, context: Context): void {
     )
     .option("--unix <path>", "a socket in the file system, this user's alone", toText)
     .option("--stdio", "one session, over standard input and output")
-    .action((config: string, _options: object, self: Command) => {
-      // The environment does not go before the configuration, as a flag does.
-      const named = self.getOptionValueSourceWithGlobals("home") === "cli";
-      const options = self.optsWithGlobals<ServeOptions>();
-      return serve(context, config, named ? options : { ...options, home: undefined });
-    });
+    .action((config: string, _options: object, self: Command) =>
+      serve(context, config, flagsBefore<ServeOptions>(self)),
+    );
   addDatabase(serving);
   const connecting = session
     .command("connect")
@@ -102,8 +98,9 @@ async function serve(context: Context, file: string, options: ServeOptions): Pro
   const stop = context.untilStopped();
   const at = placeOf(context, options);
   // Loaded late: help needs none of it.
-  const { readSessionConfig, runHost } = await import("../session/host.js");
-  const read = await readSessionConfig(context, file);
+  const { readConfig } = await import("../serve/config.js");
+  const { runHost } = await import("../session/host.js");
+  const read = await readConfig(context, "session", file);
   const host = await runHost(context, read, { ...options, at });
   if (!stop.aborted) {
     for (const note of host.notes) say(context, printable(note));

@@ -3,13 +3,13 @@ import type { Command } from "commander";
 import type { Decision, VerifiedCapability } from "../../src/capability/authorize.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import { formatTime } from "../../src/caveats/time.js";
-import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
+import { createIssuer } from "../../src/issuer/issuer.js";
 import { createRevocationList } from "../../src/revocation/list.js";
 import { readKeyringFile } from "../../src/stores/keyring-file.js";
 import { readArguments } from "../argument-expression.js";
 import type { Context } from "../context.js";
 import { EXIT, usageError } from "../exit.js";
-import { addDatabase, type HomeChoice, withChecker } from "../home.js";
+import { addDatabase, type Checker, type HomeChoice, withChecker } from "../home.js";
 import { momentFrom, seenFromNow } from "../moment.js";
 import {
   type Paint,
@@ -107,12 +107,6 @@ async function run(context: Context, options: Options, argument?: string): Promi
   if (at !== undefined) lines.push(`  judged as of ${at}, not of now`);
   if (alone !== undefined) lines.push("  no revocation list was looked into");
   printAnswer(context, options, document, lines);
-}
-
-/** What checks, and where it says which grants there are. */
-interface Checker {
-  readonly issuer: Issuer;
-  readonly files: { readonly config: string };
 }
 
 /** What a service checks with, that has its own keys and no home. */

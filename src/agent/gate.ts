@@ -14,7 +14,7 @@ import type {
 import { ownPermissions, permissionsOf } from "./permissions.js";
 import type { Permission } from "./policy.js";
 import { type AuthenticatedCapability, authenticateAll } from "./presented.js";
-import { queryAskedAgain, type Reach, reachOf } from "./reach.js";
+import { queryAskedAgain, reachOf } from "./reach.js";
 import { type AgentDenial, type AgentDenials, missingCapability } from "./refusal.js";
 import type { Operation } from "./skill.js";
 
@@ -52,8 +52,7 @@ export async function clearCall(
     found ??= checks.get(skill.id)?.(invocation.arguments) ?? [];
     return found;
   };
-  const named = handlesIn(invocation.arguments);
-  return clear({ ...invocation, caller, asked: skill, named, invalid }, context);
+  return clear(callOf(invocation, caller, skill, invalid), context);
 }
 
 /** As {@link clearCall}, for an operation that no skill has, without a schema for its arguments. */
@@ -69,8 +68,20 @@ export async function clearOperation(
     const message = `there is no operation "${operation.slice(0, 64)}"${meant(operation, [...operations.keys()])}`;
     return { allowed: false, denials: [{ code: "operation_denied", rule: "operation", message }] };
   }
-  const named = handlesIn(invocation.arguments);
-  return clear({ ...invocation, caller, asked, named, invalid: () => [] }, context);
+  return clear(callOf(invocation, caller, asked, fitting), context);
+}
+
+/** What no schema judges. */
+const fitting = (): readonly AgentDenial[] => [];
+
+function callOf<Of extends Operation>(
+  { arguments: given, capabilities, declared = false }: Omit<SkillInvocation, "skill">,
+  caller: Presenter,
+  asked: Of,
+  invalid: Call<Of>["invalid"],
+): Call<Of> {
+  const named = handlesIn(given);
+  return { arguments: given, capabilities, declared, caller, asked, named, invalid };
 }
 
 async function clear<Of extends Operation>(
@@ -115,7 +126,7 @@ async function clearWith<Of extends Operation>(
   const decision = issuer.authorize(token, {
     grant: [...grants.keys()],
     operation: asked.operation,
-    resourceHandles: [...named, ...left],
+    resourceHandles: left.length === 0 ? named : [...named, ...left],
     arguments: call.arguments,
     invoker,
     audience,
@@ -152,8 +163,18 @@ async function clearWith<Of extends Operation>(
   };
   const denials = [...(lost() ?? []), ...reach.denials, ...invalid()];
   if (denials.length > 0) return refusal(denials, capability);
-  const authority = grant.legacy ? "legacy" : "capability";
-  return { ...leave(call, reach), authority, principal, capability, presented, lost };
+  return {
+    allowed: true,
+    asked,
+    arguments: call.arguments,
+    handles: named,
+    resources: reach.resources,
+    authority: grant.legacy ? "legacy" : "capability",
+    principal,
+    capability,
+    presented,
+    lost,
+  };
 }
 
 /** The handles that a token leaves; none if it is limited to none. */
@@ -185,12 +206,11 @@ async function clearAmbient<Of extends Operation>(
   const reach = await reachOf(asked, named, standing, context);
   const denials = [...reach.denials, ...call.invalid()];
   if (denials.length > 0) return refusal(denials);
-  return { ...leave(call, reach), authority: "ambient", declared, principal };
-}
-
-function leave<Of extends Operation>({ asked, named: handles, ...call }: Call<Of>, reach: Reach) {
   const { resources } = reach;
-  return { allowed: true, asked, arguments: call.arguments, handles, resources } as const;
+  return {
+    ...{ allowed: true, asked, arguments: call.arguments, handles: named, resources },
+    ...{ authority: "ambient", declared, principal },
+  };
 }
 
 function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal {

@@ -1,3 +1,4 @@
+import { beside } from "../bytes/beside.js";
 import type { Json } from "../bytes/json.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
 import type { HopInit } from "../caveats/hop.js";
@@ -61,7 +62,7 @@ export class IssuingAgent {
   readonly #context: AgentContext;
   readonly #recorder: Recorder;
   /** Leaves that are neither used nor given up, with the seconds that each took to decide. */
-  readonly #leaves = new WeakMap<Clearance<Operation>, number>();
+  readonly #leaves = beside<Clearance<Operation>, number | undefined>();
   readonly #keepGrant: KeepGrant = async (caller, kept, { purpose, grant }) => {
     await this.#recorder.issued(caller, [{ id: kept.id, grant }], [kept], purpose, 0);
   };
@@ -185,7 +186,7 @@ export class IssuingAgent {
   begin(clearance: Clearance<Operation>, caller: Presenter): void {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined) throw new TypeError("a call needs leave for each time it runs");
-    this.#leaves.delete(clearance);
+    this.#leaves.set(clearance, undefined);
     // What lies between leave and run, such as storing a task, takes time.
     const denials = clearance.lost?.();
     this.#recorder.invoked(caller, clearance, seconds, denials?.[0].code);
@@ -204,7 +205,7 @@ export class IssuingAgent {
   forgo(clearance: Clearance<Operation>, caller: Presenter, code: string): void {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined) return;
-    this.#leaves.delete(clearance);
+    this.#leaves.set(clearance, undefined);
     this.#recorder.invoked(caller, clearance, seconds, code);
   }
 

@@ -2,8 +2,13 @@ import { encodeBase64url } from "../bytes/base64.js";
 import { randomBytes } from "../bytes/random.js";
 import type { AgentContext } from "./agent-options.js";
 import type { ApprovalSubject, AskedGrant } from "./approvals/approval.js";
-import { areApart, oneRule, type RuleInTime } from "./approvals/one-rule.js";
-import { type OpenedApproval, RequestReusedError } from "./approvals/opening.js";
+import {
+  areApart,
+  type OpenedApproval,
+  oneRule,
+  RequestReusedError,
+  type RuleInTime,
+} from "./approvals/opening.js";
 import type { Caller } from "./caller.js";
 import type { CapabilityRequest } from "./capability-request.js";
 import { expiryOf, tooMany, wrongTimes } from "./issuance.js";

@@ -1,3 +1,4 @@
+import { beside } from "../bytes/beside.js";
 import type { AuthenticToken } from "../capability/authentic-token.js";
 import type { Authentication } from "../capability/authenticate.js";
 import type { RefusedCapability, VerifiedCapability } from "../capability/authorize.js";
@@ -53,6 +54,7 @@ export async function authenticateAll(
   caller: Presenter,
   context: PresentedContext,
 ): Promise<readonly AuthenticatedCapability[]> {
+  if (presented.length <= MAX_PRESENTED && presented.every(isAuthenticated)) return presented;
   const known = new Map<string, Authentication>();
   const authentic: AuthenticatedCapability[] = [];
   for (const one of presented.slice(0, MAX_PRESENTED)) {
@@ -78,16 +80,16 @@ export async function authenticateOne(
 }
 
 // What is read from JSON must not pass for what was verified here, whatever members it has.
-const made = new WeakSet<Presented>();
+const made = beside<Presented, true>();
 
 /** Marks what was verified here. */
 export function branded<Answer extends AuthenticatedCapability>(answer: Answer): Answer {
-  made.add(answer);
+  made.set(answer, true);
   return Object.freeze(answer);
 }
 
 function isAuthenticated(one: Presented): one is AuthenticatedCapability {
-  return made.has(one);
+  return made.get(one) === true;
 }
 
 async function authenticated(

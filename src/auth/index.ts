@@ -10,7 +10,7 @@ export type {
   CallerAuthentication,
   CallerRequest,
 } from "../agent/caller.js";
-export { type ChallengeOptions, wwwAuthenticate } from "./challenge.js";
+export { type ChallengeOptions, wwwAuthenticate } from "./bearer.js";
 export {
   createFixedTokens,
   type FixedToken,
@@ -22,4 +22,4 @@ export type {
   KeySourceOptions,
   PublicJwkSet,
 } from "./jwt-options.js";
-export { KeysUnavailableError } from "./keys-unavailable.js";
+export { KeysUnavailableError } from "./key-source.js";

@@ -65,7 +65,6 @@ const OPTIONS = [
   ...["jwksTimeout", "jwksMaxAge", "jwksCooldown", "refreshEvery"],
 ];
 
-/** Options as they were checked, with defaults. */
 export interface Settings
   extends Required<Omit<JwtAuthenticatorOptions, Unsettled>>,
     Pick<JwtAuthenticatorOptions, "requiredScope"> {

@@ -5,7 +5,6 @@ import { errorCode } from "../bytes/error-code.js";
 import { following, stampOf } from "../bytes/file-stamp.js";
 import { isObject } from "../bytes/json.js";
 import type { KeySourceOptions, PublicJwkSet } from "./jwt-options.js";
-import { KeysUnavailableError } from "./keys-unavailable.js";
 
 type Jose = typeof import("jose");
 
@@ -20,7 +19,7 @@ export type FindKey = (header: JWSHeaderParameters, token: FlattenedJWSInput) =>
  *
  * @throws KeysUnavailableError
  */
-export type KeySource = () => FindKey;
+type KeySource = () => FindKey;
 
 /** Milliseconds after a failure for which nothing is fetched, whatever callers send. */
 const PAUSE = 1000;
@@ -202,4 +201,19 @@ export function readJwkSet(text: string): JSONWebKeySet {
 
 function isKey(value: unknown): value is { kty: string } {
   return isObject(value) && typeof value["kty"] === "string";
+}
+
+/**
+ * The authenticator cannot get the keys that access tokens are checked with, and so cannot
+ * authenticate any caller: a fault of the service (503), not of its callers.
+ */
+export class KeysUnavailableError extends Error {
+  override readonly name = "KeysUnavailableError";
+  /** The file or the URL that they should come from. */
+  readonly source: string;
+
+  constructor(source: string, reason: string, options?: ErrorOptions) {
+    super(`no keys can be had from ${source}: ${reason}`, options);
+    this.source = source;
+  }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../bytes/json.js";
-import { SECURITY_DEFINITIONS } from "./security-schema.js";
+import { closed, SECURITY_DEFINITIONS } from "./security-schema.js";
 
 const text = { type: "string" };
 const flag = { type: "boolean" };
@@ -49,11 +49,8 @@ export const AGENT_CARD_SCHEMA: JsonObject = {
     iconUrl: url,
   },
   $defs: {
-    interface: {
-      type: "object",
-      required: ["url", "protocolBinding", "protocolVersion"],
-      additionalProperties: false,
-      properties: {
+    interface: closed(
+      {
         url: { ...text, minLength: 1 },
         protocolBinding: {
           ...text,
@@ -63,13 +60,9 @@ export const AGENT_CARD_SCHEMA: JsonObject = {
         tenant: text,
         protocolVersion: { ...text, minLength: 1, description: "Such as 1.0." },
       },
-    },
-    provider: {
-      type: "object",
-      required: ["url", "organization"],
-      additionalProperties: false,
-      properties: { url, organization: { ...text, minLength: 1 } },
-    },
+      ["url", "protocolBinding", "protocolVersion"],
+    ),
+    provider: closed({ url, organization: { ...text, minLength: 1 } }, ["url", "organization"]),
     capabilities: {
       type: "object",
       additionalProperties: false,
@@ -80,22 +73,17 @@ export const AGENT_CARD_SCHEMA: JsonObject = {
         extendedAgentCard: flag,
       },
     },
-    extension: {
-      type: "object",
-      required: ["uri"],
-      additionalProperties: false,
-      properties: {
+    extension: closed(
+      {
         uri: { ...text, minLength: 1 },
         description: text,
         required: flag,
         params: { type: "object" },
       },
-    },
-    skill: {
-      type: "object",
-      required: ["id", "name", "description", "tags"],
-      additionalProperties: false,
-      properties: {
+      ["uri"],
+    ),
+    skill: closed(
+      {
         id: { ...text, minLength: 1 },
         name: { ...text, minLength: 1 },
         description: { ...text, minLength: 1 },
@@ -105,17 +93,16 @@ export const AGENT_CARD_SCHEMA: JsonObject = {
         outputModes: texts,
         securityRequirements: requirements,
       },
-    },
-    signature: {
-      type: "object",
-      required: ["protected", "signature"],
-      additionalProperties: false,
-      properties: {
+      ["id", "name", "description", "tags"],
+    ),
+    signature: closed(
+      {
         protected: { ...text, pattern: "^[A-Za-z0-9_-]+$" },
         signature: { ...text, pattern: "^[A-Za-z0-9_-]+$" },
         header: { type: "object" },
       },
-    },
+      ["protected", "signature"],
+    ),
     ...SECURITY_DEFINITIONS,
   },
 };

@@ -1,6 +1,5 @@
 import type { CardReading } from "./card.js";
-import type { CardChange, ChangeImpact } from "./change.js";
-import { differences } from "./differences.js";
+import { type CardChange, type ChangeImpact, differences } from "./change.js";
 import { changesOf } from "./impact.js";
 import { meaningsOf } from "./meaning.js";
 import { isSameJson } from "./places.js";

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json } from "../bytes/json.js";
 import type { CardReading } from "./card.js";
-import { agentPlace } from "./chain.js";
 import type { DiscoveryDenial } from "./denial.js";
 import { hasCapability } from "./judge.js";
+import { agentPlace } from "./link.js";
 import { placesOf } from "./places.js";
 import { DISCOVERY_URI } from "./uris.js";
 

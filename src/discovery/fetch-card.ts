@@ -8,7 +8,6 @@ import { type GetAnswer, pinnedGet } from "../client/pinned-get.js";
 import { type CardCache, freshUntil, type KeptCard } from "./card-cache.js";
 import { MAX_CARD_BYTES, parseCard } from "./card-text.js";
 
-/** How cards are fetched. */
 export interface FetchOptions {
   /** Places, `HOST:PORT`, that may be asked though not public; the caller's own address is one. */
   readonly allowHosts?: readonly string[] | undefined;
@@ -57,7 +56,6 @@ export interface FetchedCard {
   readonly url: URL;
 }
 
-/** Options of one discovery. */
 export type BoundedFetch = FetchOptions & { readonly deadline: Deadline };
 
 /** Milliseconds for one card, unless given. */

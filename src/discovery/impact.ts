@@ -1,7 +1,6 @@
 import { isJsonObject, type Json } from "../bytes/json.js";
 import { textsIn } from "../client/received.js";
-import { type CardChange, type ChangeImpact, change } from "./change.js";
-import type { Difference } from "./differences.js";
+import { type CardChange, type ChangeImpact, change, type Difference } from "./change.js";
 import { type CapabilityRegistry, registeredCapability } from "./registry.js";
 import { CAPABILITIES_URI } from "./uris.js";
 import { compareVersions, parseVersion } from "./versions.js";

@@ -6,7 +6,7 @@
  */
 export type { CardDelegate, CardGrant, CardInterface, CardReading } from "./card.js";
 export { type CardCache, type CardCacheOptions, createCardCache } from "./card-cache.js";
-export { type ChainDiscovery, type ChainLink, validateChain } from "./chain.js";
+export { type ChainDiscovery, validateChain } from "./chain.js";
 export type { CardChange, ChangeImpact } from "./change.js";
 export { compareCards } from "./compare.js";
 export type {
@@ -19,6 +19,7 @@ export type { Discovery } from "./discovery.js";
 export { type Behaviour, delegatedTo, undeclaredIn } from "./drift.js";
 export type { CardFinding } from "./finding.js";
 export { judgeCard } from "./judge.js";
+export type { ChainLink } from "./link.js";
 export { lintCard } from "./lint.js";
 export { discoverChain, type LiveChain } from "./live-chain.js";
 export { readCard } from "./read-card.js";
@@ -29,6 +30,6 @@ export {
 } from "./registry.js";
 export type { DiscoveryRequirements, GrantRequirement } from "./requirements.js";
 export { type DiscoverOptions, safeDiscover } from "./safe-discover.js";
-export { type SignOptions, signCard } from "./signature.js";
+export { type SignOptions, signCard } from "./sign-card.js";
 export { checkRegistry, checkStability, type StabilityProblem } from "./stability.js";
 export { DISCOVERY_URI } from "./uris.js";

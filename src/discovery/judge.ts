@@ -13,7 +13,6 @@ import {
 } from "./registry.js";
 import {
   BINDINGS,
-  type Binding,
   type DiscoveryRequirements,
   type SettledRequirements,
   settleRequirements,
@@ -161,9 +160,10 @@ function chooseInterface(
       actual: versions,
     });
   }
-  if (found === undefined || !isBinding(found.binding)) return { denials };
+  const known = BINDINGS.find((one) => one === found?.binding);
+  if (found === undefined || known === undefined) return { denials };
   const { url, tenant } = found;
-  const chosen = { url, binding: found.binding, ...(tenant === undefined ? {} : { tenant }) };
+  const chosen = { url, binding: known, ...(tenant === undefined ? {} : { tenant }) };
   return { found: chosen, denials };
 }
 
@@ -245,8 +245,4 @@ function undeclared(
 function isFrom(text: string, { version }: Pick<SettledRequirements, "version">): boolean {
   const from = parseVersion(text);
   return from !== undefined && compareVersions(version, from) >= 0;
-}
-
-function isBinding(text: string): text is Binding {
-  return BINDINGS.some((one) => one === text);
 }

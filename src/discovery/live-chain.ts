@@ -1,4 +1,8 @@
 import type { JsonObject } from "../bytes/json.js";
+import { MAX_CHAIN_LINKS, MAX_CHAIN_REASONS, type RefusedChain } from "./chain.js";
+import type { DiscoveryCode, DiscoveryDenial, DiscoveryLink, DiscoveryWarning } from "./denial.js";
+import type { Discovery, UsableAgent } from "./discovery.js";
+import { FETCH_TIMEOUT } from "./fetch-card.js";
 import {
   agentPlace,
   type ChainLink,
@@ -6,13 +10,7 @@ import {
   everywhereFrom,
   judgeLink,
   linkRequirements,
-  MAX_CHAIN_LINKS,
-  MAX_CHAIN_REASONS,
-  type RefusedChain,
-} from "./chain.js";
-import type { DiscoveryCode, DiscoveryDenial, DiscoveryLink, DiscoveryWarning } from "./denial.js";
-import type { Discovery, UsableAgent } from "./discovery.js";
-import { FETCH_TIMEOUT } from "./fetch-card.js";
+} from "./link.js";
 import { type DiscoveryRequirements, settleRequirements } from "./requirements.js";
 import {
   checkedOptions,

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../bytes/json.js";
 import { CAPABILITY_REGISTRY } from "./registry.js";
+import { closed } from "./security-schema.js";
 import { DISCOVERY_URI } from "./uris.js";
 
 const version = {
@@ -37,26 +38,21 @@ export const DISCOVERY_PARAMS_SCHEMA: JsonObject = {
       type: "array",
       maxItems: 64,
       description: "More versions of the card's interfaces.",
-      items: {
-        type: "object",
-        required: ["url", "protocolVersions"],
-        additionalProperties: false,
-        properties: {
+      items: closed(
+        {
           url: { type: "string", minLength: 1, description: "As the card has it." },
           protocolBinding: { type: "string", description: "If two interfaces have one URL." },
           protocolVersions: { type: "array", minItems: 1, maxItems: 64, items: version },
         },
-      },
+        ["url", "protocolVersions"],
+      ),
     },
     delegates: {
       type: "array",
       maxItems: 64,
       description: "Every agent that this one delegates to; empty if it delegates to none.",
-      items: {
-        type: "object",
-        required: ["url"],
-        additionalProperties: false,
-        properties: {
+      items: closed(
+        {
           url: { ...url, description: "Where that agent's card is found." },
           capabilities: {
             type: "array",
@@ -64,7 +60,8 @@ export const DISCOVERY_PARAMS_SCHEMA: JsonObject = {
             description: "What this agent relies on that one to have.",
           },
         },
-      },
+        ["url"],
+      ),
     },
   },
 };

@@ -167,7 +167,8 @@ function versionsOf(
   const [one, ...twins] = ones;
   const [set, ...others] = sets;
   for (const twin of twins)
-    if (one !== undefined && !isSame(one.value, twin.value)) contradict(twin, one, faults);
+    if (one !== undefined && compareVersions(one.value, twin.value) !== 0)
+      contradict(twin, one, faults);
   for (const other of others) {
     const same =
       other.value.length === set?.value.length &&
@@ -240,10 +241,6 @@ function assertUsable(
 function contradict(b: Place<ProtocolVersion>, a: Place<ProtocolVersion>, faults: Faults): void {
   const message = `says ${versionText(b.value)}, and ${a.path} says ${versionText(a.value)}`;
   faults.add("contradiction", b.path, message);
-}
-
-function isSame(a: ProtocolVersion, b: ProtocolVersion): boolean {
-  return compareVersions(a, b) === 0;
 }
 
 function firstText([first]: readonly Place<ProtocolVersion>[]): string {

@@ -5,10 +5,9 @@ import { readHostAndPort } from "../client/address-rules.js";
 import { ClientError } from "../client/client-error.js";
 import { assertReachable } from "../client/reachable.js";
 import type { CardReading } from "./card.js";
-import type { DiscoveryDenial, DiscoveryWarning } from "./denial.js";
+import { type DiscoveryDenial, type DiscoveryWarning, fetchDenial } from "./denial.js";
 import type { Discovery, RefusedAgent, UsableAgent } from "./discovery.js";
 import { type FetchedCard, type FetchOptions, fetchCard, withDeadline } from "./fetch-card.js";
-import { fetchDenial } from "./fetch-denial.js";
 import { judgeCard, judgeItself } from "./judge.js";
 import { MAX_CARD_DEPTH, readCard } from "./read-card.js";
 import { type DiscoveryRequirements, settleRequirements } from "./requirements.js";
@@ -105,7 +104,6 @@ export async function discoverAt(
 /** Options of one discovery, with the time that is left for it. */
 type BoundedOptions = ReturnType<typeof withDeadline<DiscoverOptions>>;
 
-/** Where a card came from. */
 interface Source {
   readonly url: URL;
   readonly named: readonly string[];

@@ -5,7 +5,7 @@ const url = { type: "string", format: "url" };
 const scopes = { type: "object", additionalProperties: text };
 
 /** An object with these members and no other. */
-function closed(properties: JsonObject, required: readonly string[] = []): JsonObject {
+export function closed(properties: JsonObject, required: readonly string[] = []): JsonObject {
   return { type: "object", required, additionalProperties: false, properties };
 }
 

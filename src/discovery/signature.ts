@@ -1,11 +1,9 @@
 import type { FlattenedJWSInput, JWK, JWSHeaderParameters } from "jose";
 import { ALGORITHMS } from "../auth/jwt-options.js";
 import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/json.js";
-import { assertMembers } from "../caveats/known-members.js";
 import type { DiscoveryDenial, DiscoveryWarning } from "./denial.js";
-import { isSameJson } from "./places.js";
 import { type SignedForm, signedForms } from "./signed-forms.js";
-import type { FindKeys, SigningKey } from "./trusted-keys.js";
+import type { FindKeys } from "./trusted-keys.js";
 
 type Jose = typeof import("jose");
 
@@ -208,47 +206,6 @@ function refused(document: JsonObject, why: string, path: string): SignatureRead
 function untrusted(why: string, path: string): DiscoveryWarning {
   const message = `the card counts as unsigned: its signature is not one that is trusted, ${why}`;
   return { code: "signature_untrusted", rule: RULE, message, path };
-}
-
-/** How a card is signed. */
-export interface SignOptions {
-  /** The private key. */
-  readonly key: SigningKey;
-  /** Such as `ES256` or `EdDSA`. */
-  readonly alg: string;
-  /** What verifiers know the public key by. */
-  readonly kid: string;
-  /** Where the public key is published, as a JWK Set; taken only within the card's own origin. */
-  readonly jku?: string;
-}
-
-/**
- * Adds a signature (A2A 1.0, section 8.4) over the card, and one without members at their default, which the
- * official SDKs verify.
- *
- * @throws TypeError if an option is not valid, or the card has no canonical form.
- * @throws Error if the package `jose` is not installed.
- */
-export async function signCard(card: JsonObject, options: SignOptions): Promise<JsonObject> {
-  assertMembers(options, ["key", "alg", "kid", "jku"], "options");
-  const { key, alg, kid, jku } = options;
-  if (!ALGORITHMS.includes(alg)) {
-    throw new TypeError(`options.alg: must be one of ${ALGORITHMS.join(", ")}`);
-  }
-  if (typeof kid !== "string" || kid === "") throw new TypeError("options.kid: must be a text");
-  const jose = await loadJose();
-  const header = { alg, kid, typ: "JOSE", ...(jku === undefined ? {} : { jku }) };
-  const made: Json[] = [];
-  for (const { payload } of signedForms(card)) {
-    const signing = new jose.FlattenedSign(payload).setProtectedHeader(header);
-    const { protected: head, signature } = await signing.sign(key);
-    made.push({ protected: head ?? "", signature });
-  }
-  const { signatures } = card;
-  const before: readonly Json[] = Array.isArray(signatures) ? signatures : [];
-  // A deterministic algorithm gives the same again.
-  const fresh = made.filter((one) => !before.some((other) => isSameJson(one, other)));
-  return { ...card, signatures: [...before, ...fresh] };
 }
 
 /** Loaded by what meets a signature only. @throws Error if it is not installed. */

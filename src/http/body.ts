@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import express, { type ErrorRequestHandler, type RequestHandler } from "express";
+import express, { type RequestHandler } from "express";
 import { isObject } from "../bytes/json.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "./fault.js";
 
@@ -25,7 +25,7 @@ export function jsonBody(
   limits: BodyLimits,
   answer: FaultWriter,
   received: (req: IncomingMessage, bytes: Uint8Array) => void = () => {},
-): readonly (RequestHandler | ErrorRequestHandler)[] {
+): RequestHandler {
   const parse = express.json({
     limit: limits.bytes,
     // A few bytes could become a quarter of a megabyte.
@@ -34,9 +34,6 @@ export function jsonBody(
     type: [...types],
     verify: (req, _res, bytes) => received(req, bytes),
   });
-  const refuse: ErrorRequestHandler = (error: { readonly type?: unknown }, _req, res, _next) => {
-    answer(res, bodyFault(error.type, limits));
-  };
   const inspect: RequestHandler = (req, res, next) => {
     // Nothing at all is left to what reads it, as in a request without a body.
     if (req.body !== undefined && !isObject(req.body)) {
@@ -51,7 +48,10 @@ export function jsonBody(
     const message = `the body is nested more than ${limits.depth} deep`;
     return answer(res, { status: 400, reason: "too_deep", message });
   };
-  return [parse, refuse, inspect];
+  return (req, res, next) =>
+    parse(req, res, (error?: { readonly type?: unknown }) =>
+      error === undefined ? inspect(req, res, next) : answer(res, bodyFault(error.type, limits)),
+    );
 }
 
 /** What no protocol takes: nesting beyond a depth, or else half of a surrogate pair, which cannot be kept as it came. */

@@ -1,7 +1,8 @@
 import type { Request, RequestHandler } from "express";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { Authenticator, Caller, CallerAuthentication, Presenter } from "../agent/caller.js";
-import { wwwAuthenticate } from "../auth/challenge.js";
+import { wwwAuthenticate } from "../auth/bearer.js";
+import { beside } from "../bytes/beside.js";
 import type { FaultWriter } from "./fault.js";
 
 /** How often a caller may call. */
@@ -15,8 +16,8 @@ export interface RateLimit {
 /** The limit that holds unless another is given. */
 export const RATE_LIMIT: RateLimit = { requests: 600, seconds: 10 };
 
-const callers = new WeakMap<Request, Caller>();
-const presenters = new WeakMap<Request, Presenter>();
+const callers = beside<Request, Caller>();
+const presenters = beside<Request, Presenter>();
 
 /** Who makes a request. @throws TypeError for one that was not authenticated. */
 export function callerOf(req: Request): Caller {
@@ -72,16 +73,29 @@ export function rateLimiter(
 ): (answer: FaultWriter) => RequestHandler {
   const limiter = new RateLimiterMemory({ points: limit.requests, duration: limit.seconds });
   return (answer) => async (req, res, next) => {
-    try {
-      await limiter.consume(keyOf(req));
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error;
-      const seconds = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
-      const message = `more than ${limit.requests} requests in ${limit.seconds} s; wait ${seconds} s`;
-      return answer(res, { status: 429, reason: "rate_limited", message, retryAfter: seconds });
-    }
-    return next();
+    const retryAfter = await waitFor(limiter, keyOf(req));
+    if (retryAfter === undefined) return next();
+    const message = overLimit(limit, retryAfter);
+    return answer(res, { status: 429, reason: "rate_limited", message, retryAfter });
   };
+}
+
+/** Counts one more. @returns The seconds to wait where that is one too many. */
+export async function waitFor(
+  limiter: RateLimiterMemory,
+  key: string,
+): Promise<number | undefined> {
+  try {
+    await limiter.consume(key);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RateLimiterRes)) throw error;
+    return Math.max(1, Math.ceil(error.msBeforeNext / 1000));
+  }
+}
+
+export function overLimit({ requests, seconds }: RateLimit, wait: number): string {
+  return `more than ${requests} requests in ${seconds} s; wait ${wait} s`;
 }
 
 function partyKey(req: Request): string {

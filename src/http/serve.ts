@@ -1,5 +1,5 @@
-import { createServer } from "node:http";
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
+import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
+import express, { type Express, type RequestHandler } from "express";
 import type { Authenticator } from "../agent/caller.js";
 import { type BodyLimits, contentType, jsonBody } from "./body.js";
 import { authentication } from "./callers.js";
@@ -68,7 +68,7 @@ export async function serve<Protocols extends Mounted>(
 ): Promise<Served<Protocols>> {
   const app = express().disable("x-powered-by").disable("etag");
   trustProxies(app, options.trustedProxies);
-  const server = createServer(app);
+  const server = serverOf(app);
   // A caller that sends slowly holds on to a connection no longer than this.
   server.requestTimeout = 15_000;
   server.headersTimeout = 10_000;
@@ -94,6 +94,20 @@ export async function serve<Protocols extends Mounted>(
   }
 }
 
+/**
+ * Makes requests and answers as Express has them. It changes the prototype of what Node makes, which gives each
+ * request a shape of its own: some 20 microseconds, and kilobytes that only a collection of the whole heap
+ * takes away.
+ */
+function serverOf(app: Express): Server {
+  class Request extends IncomingMessage {}
+  class Response extends ServerResponse {}
+  Object.setPrototypeOf(Request.prototype, app.request);
+  Object.setPrototypeOf(Response.prototype, app.response);
+  Object.assign(app, { request: Request.prototype, response: Response.prototype });
+  return createServer({ IncomingMessage: Request, ServerResponse: Response }, app);
+}
+
 /** What stands in front of one way into a protocol. */
 export interface FrontOptions extends RequestLogOptions {
   readonly authenticator: Authenticator;
@@ -108,7 +122,7 @@ export interface FrontOptions extends RequestLogOptions {
 }
 
 /** What every protocol needs in front of it, in this order: who calls is found out before a body is read. */
-export function front(options: FrontOptions): readonly (RequestHandler | ErrorRequestHandler)[] {
+export function front(options: FrontOptions): readonly RequestHandler[] {
   const { answer, types } = options;
   return [
     requestLog(options),
@@ -116,6 +130,6 @@ export function front(options: FrontOptions): readonly (RequestHandler | ErrorRe
     authentication(options.authenticator, answer, options.onFailure),
     options.limited(answer),
     contentType(types, answer),
-    ...jsonBody(types, options.body, answer),
+    jsonBody(types, options.body, answer),
   ];
 }

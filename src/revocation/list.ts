@@ -1,7 +1,7 @@
 // src/revocation: what is revoked. id.ts derives a link's id from its tag, entry.ts has one revocation,
-// table.ts looks revocations up in memory, pace.ts splits work on long lists, source.ts and sink.ts have the
-// interfaces of where a checker looks and an agent adds, and this file the list in memory. No I/O: stores are in
-// src/stores.
+// table.ts looks revocations up in memory, as lookup.ts asks any table, pace.ts and oldest-first.ts split work on long
+// lists, source.ts and sink.ts have the interfaces of where a checker looks and an agent adds, and this file the list
+// in memory. No I/O: stores are in src/stores.
 
 import { formatTime, parseTime } from "../caveats/time.js";
 import { type RevocationEntry, readEntry, refuseUnknown } from "./entry.js";

@@ -7,12 +7,13 @@ import {
   type RevocationKind,
   type RevocationRecord,
 } from "./entry.js";
+import { concerns, findIn, type RevocationLookup } from "./lookup.js";
 import type { RevocationQuery } from "./source.js";
 
 type Records = Map<string, RevocationRecord>;
 
 /** Whole entries in memory: one map for each kind. A million of them take some 150 MB. */
-export class RevocationTable {
+export class RevocationTable implements RevocationLookup {
   readonly #kinds: Readonly<Record<RevocationKind, Records>> = {
     link: new Map(),
     capability: new Map(),
@@ -32,21 +33,26 @@ export class RevocationTable {
   }
 
   /** Every entry that concerns the token. */
-  find({ links, capability, keys, principal, issued }: RevocationQuery): RevocationEntry[] {
-    const found: RevocationEntry[] = [];
-    // Not `for of`: the runtime makes an iterator and a result for each id here.
-    for (let at = 0; at < links.length; at++) this.#find("link", links[at] ?? "", issued, found);
-    this.#find("capability", capability, issued, found);
-    for (let at = 0; at < keys.length; at++) this.#find("key", keys[at] ?? "", issued, found);
-    if (principal !== undefined) this.#find("principal", principal, issued, found);
-    return found;
+  find(query: RevocationQuery): RevocationEntry[] {
+    return findIn(this, query);
   }
 
-  #find(kind: RevocationKind, id: string, issued: number, found: RevocationEntry[]): void {
-    const record = this.#kinds[kind].get(id);
-    if (record === undefined) return;
-    if (record.before !== undefined && issued >= record.before * 1000) return;
-    found.push(entryOf({ kind, id, record }));
+  /** @internal */
+  collect(
+    kind: RevocationKind,
+    ids: readonly string[],
+    issued: number,
+    found: RevocationEntry[],
+  ): void {
+    const records = this.#kinds[kind];
+    if (records.size === 0) return;
+    // Not `for of`: the runtime makes an iterator and a result for each id here.
+    for (let at = 0; at < ids.length; at++) {
+      const id = ids[at] ?? "";
+      const record = records.get(id);
+      if (record === undefined || !concerns(record.before, issued)) continue;
+      found.push(entryOf({ kind, id, record }));
+    }
   }
 
   /**
@@ -70,14 +76,13 @@ export class RevocationTable {
 
   /** Every entry, oldest first. */
   entries(): RevocationEntry[] {
-    return this.kept().map(entryOf);
+    return [...this.kept()].sort((a, b) => a.record.at - b.record.at).map(entryOf);
   }
 
-  /** Every entry as it is kept, oldest first. */
-  kept(): KeptRevocation[] {
-    const kept = KINDS.flatMap((kind) =>
-      Array.from(this.#kinds[kind], ([id, record]) => ({ kind, id, record })),
-    );
-    return kept.sort((a, b) => a.record.at - b.record.at);
+  /** Every entry as it is kept. */
+  *kept(): Generator<KeptRevocation, void> {
+    for (const kind of KINDS) {
+      for (const [id, record] of this.#kinds[kind]) yield { kind, id, record };
+    }
   }
 }

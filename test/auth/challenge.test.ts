@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Authenticator } from "../../src/agent/caller.js";
-import { wwwAuthenticate } from "../../src/auth/challenge.js";
+import { wwwAuthenticate } from "../../src/auth/bearer.js";
 import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
 import { denialWith, ISSUER, RESOURCE, requestWith, signer } from "./support.js";
 

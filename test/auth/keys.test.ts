@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { createJwtAuthenticator } from "../../src/auth/jwt-authenticator.js";
 import type { KeySourceOptions } from "../../src/auth/jwt-options.js";
-import { KeysUnavailableError } from "../../src/auth/keys-unavailable.js";
+import { KeysUnavailableError } from "../../src/auth/key-source.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import {
   authorizationServer,

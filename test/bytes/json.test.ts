@@ -78,7 +78,7 @@ describe("canonical JSON", () => {
   });
 
   test("agrees with the npm package canonicalize for any JSON", () => {
-    const json = fc.jsonValue({ stringUnit: "binary", maxDepth: 4 });
+    const json = fc.jsonValue({ stringUnit: anyCharacter, maxDepth: 4 });
     const number = fc.oneof(
       fc.double({ noNaN: true, noDefaultInfinity: true }),
       fc.integer().map((exponent) => 10 ** (exponent % 300)),
@@ -95,7 +95,7 @@ describe("canonical JSON", () => {
 
   test("is a fixed point: parsed and written again it is the same", () => {
     fc.assert(
-      fc.property(fc.jsonValue({ stringUnit: "binary" }), (any) => {
+      fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (any) => {
         const text = canonicalJson(any as Json);
         expect(canonicalJson(JSON.parse(text))).toBe(text);
       }),
@@ -218,7 +218,7 @@ describe("outlineJson", () => {
         ? 1 + Math.max(0, ...Object.values(value).map(depthOf))
         : 0;
     fc.assert(
-      fc.property(fc.json({ stringUnit: "binary" }), (text) => {
+      fc.property(fc.json({ stringUnit: anyCharacter }), (text) => {
         const { depth, open } = outlineJson(text);
         expect(depth).toBe(depthOf(JSON.parse(text)));
         expect(open).toBe(false);

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { loadingShown } from "../../cli/loading.js";
+import { loadingShown } from "../../cli/home.js";
 import { Bench } from "./run.js";
 
 const MANY = 100_000;

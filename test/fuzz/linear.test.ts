@@ -15,7 +15,7 @@ const TOO_LONG = 24;
 /** The first that is quick enough is the last. */
 const ROUNDS = 12;
 /** Milliseconds that the runs of one measurement take together. */
-const LEAST_WHOLE = sized(40, 15);
+const LEAST_WHOLE = sized(40, 8);
 
 /** Runs it whatever it throws; that it throws only what it may is for the other tests to show. */
 function attempt(run: () => unknown): void {

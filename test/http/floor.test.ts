@@ -67,7 +67,7 @@ beforeAll(async () => {
     authentication(authenticator, answer, onFailure),
     rateLimiter({ requests: 20, seconds: 60 })(answer),
     contentType(types, answer),
-    ...jsonBody(types, { bytes: 64, depth: 3 }, answer),
+    jsonBody(types, { bytes: 64, depth: 3 }, answer),
     (req: Request, res: Response) => {
       if (req.path === "/broken") throw new Error("it broke within");
       res.json({ caller: callerOf(req), body: req.body ?? null });

@@ -1,11 +1,14 @@
 import { randomBytes } from "../../bytes/random.js";
 import { newCapabilityId } from "../../capability/mint.js";
 import { assertMembers } from "../../caveats/known-members.js";
-import { everyRecord } from "../registry/every-record.js";
-import { MAX_FOUND, type RegistryDraft, type RegistryStore } from "../registry/registry-store.js";
+import {
+  everyRecord,
+  MAX_FOUND,
+  type RegistryDraft,
+  type RegistryStore,
+} from "../registry/registry-store.js";
 import type { Approval, ApprovalState } from "./approval.js";
-import type { ApprovalEffects } from "./approval-effects.js";
-import { type Actor, approvalEvent } from "./approval-events.js";
+import { type Actor, type ApprovalEffects, approvalEvent } from "./approval-events.js";
 import { type Approver, type ApproverAnswer, mayDecide } from "./deciding.js";
 import { digestOfText } from "./digest.js";
 import {

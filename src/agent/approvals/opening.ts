@@ -1,13 +1,16 @@
 import { encodeBase64url } from "../../bytes/base64.js";
-import { everyRecord } from "../registry/every-record.js";
-import type { RegistryDraft, RegistryStore } from "../registry/registry-store.js";
-import { takeTurn } from "../registry/turn.js";
+import type { GrantApproval } from "../../issuer/grant.js";
+import {
+  everyRecord,
+  type RegistryDraft,
+  type RegistryStore,
+  takeTurn,
+} from "../registry/registry-store.js";
 import type { Approval, ApprovalRule, ApprovalSubject } from "./approval.js";
 import { approvalEvent } from "./approval-events.js";
 import { checkApprovalRule, checkLifetime } from "./approval-result.js";
-import { digestOf } from "./digest.js";
-import { ShownCodes } from "./shown-codes.js";
-import { hashOfUserCode, newUserCode } from "./user-code.js";
+import { digestOf, digestOfJson } from "./digest.js";
+import { hashOfUserCode, newUserCode, ShownCodes } from "./user-code.js";
 
 /** What is to be decided, by whom, and until when. */
 export interface ApprovalRequest {
@@ -119,4 +122,41 @@ export class ApprovalOpening {
     draft.note(approvalEvent(approval, change, this.#clock()));
     return { approval, ...(userCode === undefined ? {} : { userCode }) };
   }
+}
+
+/** Who approves what, and for how many seconds it waits for them. */
+export interface RuleInTime {
+  readonly rule: ApprovalRule;
+  readonly lifetime: number;
+}
+
+/** What is asked for, by its name, and what its grant says of its approval, if anything. */
+interface NamedApproval {
+  readonly name: string;
+  readonly approval: GrantApproval | undefined;
+}
+
+/**
+ * The one rule by which all of one request is approved. Of several lifetimes, the shortest counts.
+ *
+ * @param standard - For what says nothing itself.
+ * @returns The names of two grants that different people approve, where there are two.
+ */
+export function oneRule(
+  asked: readonly NamedApproval[],
+  standard: RuleInTime,
+): RuleInTime | readonly [string, string] {
+  const rules = asked.map(({ name, approval = standard.rule }) => {
+    const { lifetime = standard.lifetime, ...rule }: GrantApproval = approval;
+    return { name, rule, lifetime, digest: digestOfJson(rule) };
+  });
+  const [first] = rules;
+  if (first === undefined) return standard;
+  const other = rules.find(({ digest }) => digest !== first.digest);
+  if (other !== undefined) return [first.name, other.name];
+  return { rule: first.rule, lifetime: Math.min(...rules.map(({ lifetime }) => lifetime)) };
+}
+
+export function areApart(rule: ReturnType<typeof oneRule>): rule is readonly [string, string] {
+  return Array.isArray(rule);
 }

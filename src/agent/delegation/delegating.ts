@@ -54,7 +54,7 @@ export async function delegate(
   const [first, ...more] = [
     ...asked.problems,
     ...ttlProblems(request.ttl, now, holding),
-    ...selfProblems(request.delegatee, delegator),
+    ...(request.delegatee === delegator.id ? [DELEGATEE_IS_DELEGATOR] : []),
   ];
   if (first !== undefined) return { ok: false, problems: [first, ...more] };
   const delegatee = await context.agents.byId(request.delegatee);
@@ -145,10 +145,6 @@ function ttlProblems(ttl: number, now: number, { authority }: Holding): Delegati
   if (now + ttl * 1000 <= end) return [];
   const message = `the delegator's own capability expires at ${authority.expires}, before that`;
   return [problem("ttl_past_parent", message, "ttl")];
-}
-
-function selfProblems(delegatee: string, { id }: KnownAgent): DelegationProblem[] {
-  return delegatee === id ? [DELEGATEE_IS_DELEGATOR] : [];
 }
 
 /** Why one agent cannot delegate to another, if it cannot. */

@@ -1,7 +1,7 @@
 import type { Caller } from "../caller.js";
 import type { LedgerEvent } from "../ledger.js";
 import type { DelegationRecord } from "../registry/records.js";
-import { takeTurn } from "../registry/turn.js";
+import { takeTurn } from "../registry/registry-store.js";
 import type { DelegationContext } from "./options.js";
 import type { DelegationRefusal } from "./refusal.js";
 
@@ -64,7 +64,6 @@ export function chainEvent(
   };
 }
 
-/** Notes what was refused. */
 export function noteRefusal(
   kind: "registration" | "revocation",
   { principal, invoker }: Caller,

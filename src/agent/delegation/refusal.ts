@@ -72,7 +72,6 @@ export function refusal(
   return { ok: false, problems: [problem(code, message, field)] };
 }
 
-/** One reason. */
 export function problem(
   code: DelegationCode,
   message: string,

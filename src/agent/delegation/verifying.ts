@@ -68,11 +68,12 @@ export async function verify(
   const issued = chain.delegated ?? record?.created ?? now;
   const revoked = await revocationOf(token, record, context);
   const delegatorId = delegator?.id ?? record?.delegator;
+  const all = context.agent.grants.get(chain.grant)?.operations ?? [];
   const state: ChainState = {
     id: chain.id,
     ...(delegatorId === undefined ? {} : { delegator: delegatorId }),
     delegatee: delegatee?.id ?? chain.invoker,
-    scopes: context.scopes.write(chain.grant, chain.operations ?? grantOperations(chain, context)),
+    scopes: context.scopes.write(chain.grant, chain.operations ?? all),
     ...(chain.audience === undefined ? {} : { audience: chain.audience }),
     issued,
     issuedSource: chain.delegated === undefined ? "first_seen" : "token",
@@ -128,10 +129,6 @@ function rulesReason(
   // How short it was cannot be seen where the token does not say when it began.
   const isTooShort = delegated !== undefined && seconds < SHORTEST;
   return isTooShort || seconds > LONGEST ? TTL_OUT_OF_RANGE.code : undefined;
-}
-
-function grantOperations({ grant }: Chain, { agent }: DelegationContext): readonly string[] {
-  return agent.grants.get(grant)?.operations ?? [];
 }
 
 async function keep(

@@ -1,7 +1,5 @@
 import { outcomeOf } from "./answering.js";
 import { readAsked } from "./asking.js";
-import { registryEvent } from "./events.js";
-import { everyRecord } from "./every-record.js";
 import { forgetGrants } from "./forgetting.js";
 import {
   endedNames,
@@ -12,13 +10,13 @@ import {
   standingOf,
 } from "./granting.js";
 import { defaultsOf } from "./hosts.js";
-import { activated } from "./keeping.js";
+import { activated, registryEvent } from "./keeping.js";
 import { type HostedAgent, hostedAgent, seenAgent, seenGrant } from "./looking.js";
 import { keepAnswered } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { AgentRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
-import type { RegistryDraft } from "./registry-store.js";
+import { everyRecord, type RegistryDraft } from "./registry-store.js";
 import { refuseStatus } from "./requesting.js";
 import type { AskedAnswer } from "./requests.js";
 import { endGrants } from "./settling.js";

@@ -1,7 +1,6 @@
 import { digestOfJson } from "../approvals/digest.js";
-import type { OpenedApproval } from "../approvals/opening.js";
-import { RequestReusedError } from "../approvals/opening.js";
-import { type Concerned, registryEvent } from "./events.js";
+import { type OpenedApproval, RequestReusedError } from "../approvals/opening.js";
+import { type Concerned, registryEvent } from "./keeping.js";
 import { hostWithKey } from "./looking.js";
 import { leave, type Outcome, Refused } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";

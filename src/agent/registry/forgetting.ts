@@ -1,7 +1,6 @@
-import { everyRecord } from "./every-record.js";
 import { endedNames, isLive } from "./granting.js";
 import type { AgentGrant, AgentRecord } from "./records.js";
-import type { RegistryDraft } from "./registry-store.js";
+import { everyRecord, type RegistryDraft } from "./registry-store.js";
 
 /**
  * Ended grants of one agent, and ended agents of one host, that are kept: an agent that asks and revokes in turns

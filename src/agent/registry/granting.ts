@@ -1,8 +1,12 @@
 import { encodeBase64url } from "../../bytes/base64.js";
 import { newCapabilityId } from "../../capability/mint.js";
+import { allows, type Domain, isEmpty } from "../../caveats/domain.js";
+import type { Hop } from "../../caveats/hop.js";
+import { meetOf } from "../../caveats/meet.js";
+import type { Scalar } from "../../caveats/scalar.js";
+import { formatTime } from "../../caveats/time.js";
 import { forInvoker, permitsOperation } from "../policy.js";
 import type { Wanted } from "./asking.js";
-import { covers } from "./covering.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { CapabilityTerm } from "./terms.js";
@@ -41,7 +45,7 @@ export async function permittedOf(
 }
 
 /** What a grant that is asked for depends on. */
-export interface GrantingCase {
+interface GrantingCase {
   readonly host: HostRecord;
   readonly agent: AgentRecord;
   /** The host's defaults that still are. */
@@ -72,7 +76,6 @@ export function standingOf(
 /** Why what the policy does not permit is denied. */
 export const POLICY_DENIES = "the policy does not permit it";
 
-/** A grant that is not kept yet. */
 export function newGrant(
   { term, hops }: Wanted,
   agent: AgentRecord,
@@ -130,3 +133,58 @@ export const RESET = "the agent was reactivated";
 export const LATE = "no approver decided in time; ask again";
 
 const NOT_BY_PEOPLE: readonly string[] = [RESET, LATE, POLICY_DENIES];
+
+/**
+ * Whether `granted`, hops that hold together, allow every call that `asked` allows. Exact for arguments;
+ * other restrictions cover only their equals.
+ *
+ * @param operation - The one operation concerned.
+ */
+export function covers(
+  granted: readonly Hop[],
+  asked: readonly Hop[],
+  operation: string,
+  now: number,
+): boolean {
+  const wide = meetOf([granted]);
+  const narrow = meetOf([asked]);
+  const time = formatTime(now);
+  if (wide.operations?.includes(operation) === false) return false;
+  if (wide.expires !== undefined && wide.expires <= time) return false;
+  if (wide.notBefore !== undefined && wide.notBefore > time) return false;
+  for (const key of ["audience", "invokers"] as const) {
+    const most = wide[key];
+    if (most !== undefined && !(narrow[key]?.every((one) => most.includes(one)) ?? false))
+      return false;
+  }
+  const limits = new Map(Object.entries(narrow.constraints ?? {}));
+  return Object.entries(wide.constraints ?? {}).every(([argument, domain]) => {
+    const own = limits.get(argument);
+    return own !== undefined && contains(domain, own);
+  });
+}
+
+function contains(wide: Domain, narrow: Domain): boolean {
+  if (isEmpty(narrow)) return true;
+  if (narrow.in !== undefined) return narrow.in.every((value) => allows(wide, value));
+  const excluded = (value: Scalar): boolean => !allows(narrow, value);
+  return narrow.types.every((type) => {
+    if (!wide.types.includes(type)) return false;
+    if (type === "null") return allows(wide, null);
+    if (type === "boolean") {
+      return [true, false].every((value) => excluded(value) || allows(wide, value));
+    }
+    const single = type === "number" && narrow.min !== undefined && narrow.min === narrow.max;
+    if (single) return narrow.min === undefined || allows(wide, narrow.min);
+    // What is left of texts, and of numbers between two bounds, no list names in full.
+    if (wide.in !== undefined) return false;
+    const others = (wide.not_in ?? []).filter((value) => typeof value === type);
+    if (!others.every(excluded)) return false;
+    if (type === "string") return true;
+    const { min = LEAST, max = MOST } = narrow;
+    return min >= (wide.min ?? LEAST) && max <= (wide.max ?? MOST);
+  });
+}
+
+const LEAST = Number.NEGATIVE_INFINITY;
+const MOST = Number.POSITIVE_INFINITY;

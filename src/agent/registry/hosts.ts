@@ -1,10 +1,16 @@
-import { registryEvent } from "./events.js";
-import { everyRecord } from "./every-record.js";
-import { leave } from "./outcomes.js";
+import { encodeBase64url } from "../../bytes/base64.js";
+import { meant } from "../../caveats/known-members.js";
+import { digestOfText } from "../approvals/digest.js";
+import { outcomeOf } from "./answering.js";
+import { checkTexts } from "./asking.js";
+import { newId } from "./granting.js";
+import { registryEvent } from "./keeping.js";
+import { hostWithKey } from "./looking.js";
+import { leave, type Outcome } from "./outcomes.js";
 import type { HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
-import type { RegistryDraft } from "./registry-store.js";
-import type { HostProof } from "./requests.js";
+import { everyRecord, type RegistryDraft } from "./registry-store.js";
+import type { HostCreation, HostEnrolment, HostProof } from "./requests.js";
 
 /**
  * The host that proved to have a key, known or made.
@@ -69,4 +75,111 @@ export function defaultsOf(
   { settings, terms }: Pick<RegistryContext, "settings" | "terms">,
 ): readonly string[] {
   return defaults.filter((name) => settings.defaults.includes(name) && terms?.has(name) === true);
+}
+
+/** @see Registry.createHost */
+export async function createHost(
+  asked: HostCreation,
+  context: RegistryContext,
+): Promise<Outcome<{ readonly host: HostRecord; readonly enrolmentToken?: string }>> {
+  const { principal, name, key, operator } = asked;
+  return outcomeOf("host.created", { principal, operator }, context, async () => {
+    checkTexts({ hostName: name, loginHint: principal });
+    const { settings, clock, random } = context;
+    const defaults = defaultsFor(asked.defaults, context);
+    const id = newId("host", context);
+    const secret = encodeBase64url(random(32));
+    // The id in it finds the host; the hash of all of it proves it.
+    const enrolmentToken = `${id}.${secret}`;
+    const now = clock();
+    const enrolment = {
+      hash: digestOfText(enrolmentToken),
+      expires: now + settings.lifetimes.enrolment * 1000,
+    };
+    const host: HostRecord = {
+      ...{ id, tenant: settings.tenant, principal, defaults, created: now, updated: now },
+      ...(name === undefined ? {} : { name }),
+      ...(key === undefined
+        ? { status: "enrolling", enrolment }
+        : { status: "active", key: key.key, thumbprint: key.thumbprint }),
+    };
+    await context.store.change(async (draft) => {
+      const other = key === undefined ? undefined : await hostWithKey(draft, key.thumbprint);
+      if (other !== undefined) leave("key_in_use", "another host has this key, or had it");
+      const own = (await everyRecord(draft.hosts, { principal })).filter(isLasting(now));
+      if (own.length >= settings.bounds.hostsPerUser) {
+        const message = `the user has ${own.length} hosts, as many as may; revoke one first`;
+        leave("limit_exceeded", message);
+      }
+      await draft.put("hosts", host);
+      draft.note(registryEvent("host.created", now, { record: id, principal, operator }));
+    });
+    return { host, ...(key === undefined ? { enrolmentToken } : {}) };
+  });
+}
+
+/** Whether a host counts: one whose enrolment token has expired gives no key any more. */
+function isLasting(now: number): (host: HostRecord) => boolean {
+  return ({ status, enrolment }) =>
+    status !== "revoked" && (status !== "enrolling" || (enrolment?.expires ?? 0) > now);
+}
+
+function defaultsFor(
+  given: readonly string[] | undefined,
+  { settings, terms }: RegistryContext,
+): readonly string[] {
+  if (given === undefined) return settings.defaults;
+  // A user cannot make a default of what the operator has not made one.
+  const strange = given.filter((name) => !settings.defaults.includes(name));
+  if (strange.length === 0) return [...new Set(given)];
+  const [first = ""] = strange;
+  const hint = meant(first.slice(0, 64), settings.defaults);
+  const what = terms?.has(first) === true ? "is no default here" : "is no capability here";
+  return leave("invalid_capabilities", `${JSON.stringify(first.slice(0, 64))} ${what}${hint}`, {
+    capabilities: strange,
+  });
+}
+
+/** @see Registry.enrollHost */
+export async function enrolHost(
+  asked: HostEnrolment,
+  context: RegistryContext,
+): Promise<Outcome<{ readonly host: HostRecord }>> {
+  const { token, key, thumbprint, name } = asked;
+  const [id = ""] = token.slice(0, 256).split(".");
+  return outcomeOf("host.enrolled", { asker: {} }, context, async () => {
+    checkTexts({ hostName: name });
+    return context.store.change(async (draft) => {
+      const now = context.clock();
+      const host = await draft.hosts.get(id);
+      // Compared as hashes, so that what was guessed shows nothing by the time it takes.
+      const { enrolment, status, principal } = host ?? {};
+      const valid = status === "enrolling" && enrolment?.hash === digestOfText(token);
+      if (host === undefined || !valid) {
+        return leave(
+          "enrolment_token_invalid",
+          "the enrolment token is not valid, or has been used",
+        );
+      }
+      if (enrolment.expires <= now) {
+        leave(
+          "enrolment_token_expired",
+          "the enrolment token has expired; its user makes the host anew",
+        );
+      }
+      const other = await hostWithKey(draft, thumbprint);
+      if (other?.status === "revoked")
+        leave("host_revoked", "the host with this key has been revoked");
+      if (other !== undefined) leave("host_already_linked", "another host has this key");
+      const { enrolment: _, ...rest } = host;
+      const enrolled: HostRecord = {
+        ...rest,
+        ...(name === undefined ? {} : { name }),
+        ...{ status: "active", key, thumbprint, updated: now },
+      };
+      await draft.put("hosts", enrolled);
+      draft.note(registryEvent("host.enrolled", now, { record: id, principal }));
+      return { host: enrolled };
+    });
+  });
 }

@@ -1,10 +1,9 @@
 import type { Actor } from "../approvals/approval-events.js";
-import { registryEvent } from "./events.js";
+import type { LedgerEvent } from "../ledger.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 
-/** Keeps a grant that has changed, and records that. */
 export async function keepGrant(
   draft: RegistryDraft,
   grant: AgentGrant,
@@ -46,4 +45,52 @@ export function expiryOf(
     (begun ?? created) + agentMost * 1000,
     created + agentWhole * 1000,
   );
+}
+
+export interface Concerned {
+  /** The id of the record. */
+  readonly record?: string | undefined;
+  readonly principal?: string | undefined;
+  /** Whether an operator of this installation did it. */
+  readonly operator?: boolean | undefined;
+  /** The agent's id. */
+  readonly agent?: string | undefined;
+  readonly grant?: AgentGrant | undefined;
+  readonly purpose?: string | undefined;
+  /** Why it was refused; absent for what was done. */
+  readonly codes?: readonly string[] | undefined;
+}
+
+/**
+ * An event of the registry, for the ledger.
+ *
+ * @param change - Such as `agent.activated`.
+ * @param now - Milliseconds since 1970.
+ */
+export function registryEvent(change: string, now: number, about: Concerned): LedgerEvent {
+  const {
+    record = about.grant?.id,
+    principal,
+    operator,
+    agent = about.grant?.agent,
+    grant,
+    purpose,
+    codes,
+  } = about;
+  return {
+    ...{ kind: "registration", at: new Date(now).toISOString(), change },
+    decision: codes === undefined ? "allowed" : "refused",
+    ...(record === undefined ? {} : { record }),
+    ...(principal === undefined ? {} : { principal }),
+    ...(operator === true ? { operator } : {}),
+    ...(agent === undefined ? {} : { invoker: agent }),
+    ...(purpose === undefined ? {} : { purpose }),
+    ...(codes === undefined ? {} : { codes }),
+    ...(grant === undefined
+      ? {}
+      : {
+          ...{ capability: grant.capabilityId, grant: grant.grant, operation: grant.operation },
+          skill: grant.capability,
+        }),
+  };
 }

@@ -1,7 +1,6 @@
-import { everyRecord } from "./every-record.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
-import type { RegistryDraft, RegistryView } from "./registry-store.js";
+import { everyRecord, type RegistryDraft, type RegistryView } from "./registry-store.js";
 
 /** A grant with what it is of. */
 export interface ListedGrant {
@@ -63,7 +62,6 @@ export async function listGrants(
   });
 }
 
-/** An agent and the host that it is of. */
 export interface HostedAgent {
   readonly agent: AgentRecord;
   readonly host: HostRecord;

@@ -1,18 +1,15 @@
 import type { ApprovalKind, AskedGrant } from "../approvals/approval.js";
-import { areApart, oneRule, type RuleInTime } from "../approvals/one-rule.js";
-import type { OpenedApproval } from "../approvals/opening.js";
+import { areApart, type OpenedApproval, oneRule, type RuleInTime } from "../approvals/opening.js";
 import type { LedgerEvent } from "../ledger.js";
-import { everyRecord } from "./every-record.js";
 import { newId } from "./granting.js";
 import { keepGrant } from "./keeping.js";
 import { seenAgent } from "./looking.js";
 import { type AgentAnswer, leave } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
-import type { RegistryDraft } from "./registry-store.js";
+import { everyRecord, type RegistryDraft } from "./registry-store.js";
 import type { AskedAnswer, AskingOptions } from "./requests.js";
 
-/** What is to be approved. */
 export interface Opening {
   readonly kind: Exclude<ApprovalKind, "capabilities">;
   readonly host: HostRecord;
@@ -93,7 +90,6 @@ export function waitingFor(approval: string | undefined, grant: AgentGrant): Age
   return grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant;
 }
 
-/** The one rule by which all that is asked for is approved. */
 function ruleOf(
   grants: readonly AgentGrant[],
   { settings, terms }: Pick<RegistryContext, "settings" | "terms">,

@@ -1,17 +1,15 @@
 import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
 import { checkTexts, readAsked, type Wanted } from "./asking.js";
-import { registryEvent } from "./events.js";
-import { everyRecord } from "./every-record.js";
 import { forgetAgents } from "./forgetting.js";
 import { autonomousPrincipal, newGrant, newId, permittedOf, standingOf } from "./granting.js";
 import { COUNTED, defaultsOf, hostFor } from "./hosts.js";
-import { activated } from "./keeping.js";
+import { activated, registryEvent } from "./keeping.js";
 import { hostWithKey, seenAgent } from "./looking.js";
 import { keepAnswered } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
-import type { RegistryDraft } from "./registry-store.js";
+import { everyRecord, type RegistryDraft } from "./registry-store.js";
 import type { AskedAnswer, Registration } from "./requests.js";
 
 /** What a registration rests on that is found out before the change. */

@@ -4,7 +4,6 @@ import type { RevokingStore } from "./revoking-store.js";
 import type { SettledSettings } from "./settings.js";
 import type { CapabilityTerms } from "./terms.js";
 
-/** What a registry decides by. */
 export interface RegistryContext {
   readonly store: RevokingStore;
   /** Milliseconds since 1970. */

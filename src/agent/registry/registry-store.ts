@@ -1,4 +1,5 @@
 import type { Approval, ApprovalState } from "../approvals/approval.js";
+import { digestOfText } from "../approvals/digest.js";
 import type { LedgerEvent } from "../ledger.js";
 import type { AgentGrant, AgentRecord, DelegationRecord, HostRecord } from "./records.js";
 
@@ -118,4 +119,37 @@ export interface RegistryStore {
   useOnce(scope: string, id: string, expires: number): Promise<boolean>;
   /** Forgets what has long been over: used ids, answered requests, approvals, grants, agents, hosts. @returns How much. */
   prune(now: number): Promise<number>;
+}
+
+/** All records that a query finds, of which there may be more than one look gives. */
+export async function everyRecord<Kept extends { readonly id: string }, Query>(
+  records: Records<Kept, Query>,
+  query: Query,
+): Promise<readonly Kept[]> {
+  const all: Kept[] = [];
+  for (;;) {
+    const after = all.at(-1)?.id;
+    const page = await records.find({ ...query, ...(after === undefined ? {} : { after }) });
+    all.push(...page);
+    if (page.length < MAX_FOUND) return all;
+  }
+}
+
+/** Milliseconds for which a turn's record is kept after its last change. */
+const KEPT = 24 * 60 * 60 * 1000;
+
+/**
+ * Has changes that count the same records conflict, so that one runs again. Call it before counting.
+ *
+ * @param whose - What is counted, and for which party.
+ * @param now - Milliseconds since 1970.
+ */
+export async function takeTurn(
+  draft: RegistryDraft,
+  whose: readonly string[],
+  now: number,
+): Promise<void> {
+  const id = `turn_${digestOfText(JSON.stringify(whose))}`;
+  const { created = now } = (await draft.requests.get(id)) ?? {};
+  await draft.put("requests", { id, digest: id, made: [], created, expires: now + KEPT });
 }

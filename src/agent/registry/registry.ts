@@ -6,12 +6,10 @@ import type { Actor } from "../approvals/approval-events.js";
 import { Approvals } from "../approvals/approvals.js";
 import type { Policy } from "../policy.js";
 import { reactivateAgent } from "./activating.js";
-import { claimAgent } from "./claiming.js";
-import { createHost, enrolHost } from "./enrolling.js";
-import { everyRecord } from "./every-record.js";
-import { defaultsOf } from "./hosts.js";
+import { createHost, defaultsOf, enrolHost } from "./hosts.js";
 import {
   expireApprovalsOf,
+  hostWithKey,
   type ListedGrant,
   listGrants,
   seenAgent,
@@ -21,9 +19,16 @@ import type { AgentAnswer, Outcome } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import { registerAgent } from "./registering.js";
 import type { RegistryContext } from "./registry-context.js";
-import type { Page, RegistryStore } from "./registry-store.js";
-import { requestGrants } from "./requesting.js";
-import type { AskedAnswer, Claim, GrantRequest, Registration } from "./requests.js";
+import { everyRecord, type Page, type RegistryStore } from "./registry-store.js";
+import { claimAgent, requestGrants } from "./requesting.js";
+import type {
+  AskedAnswer,
+  Claim,
+  GrantRequest,
+  HostCreation,
+  HostEnrolment,
+  Registration,
+} from "./requests.js";
 import { revokeAgent, revokeGrant, revokeGrants, revokeHost } from "./revoking.js";
 import { RevokingStore } from "./revoking-store.js";
 import { rotateAgentKey, rotateHostKey } from "./rotating.js";
@@ -80,9 +85,8 @@ export class Registry {
   }
 
   /** The host that has the key; of several, which only revoked hosts can be, the latest. */
-  async hostByKey(thumbprint: string): Promise<HostRecord | undefined> {
-    const found = await this.#context.store.read((view) => view.hosts.find({ thumbprint }));
-    return found.find(({ status }) => status !== "revoked") ?? found.at(-1);
+  hostByKey(thumbprint: string): Promise<HostRecord | undefined> {
+    return this.#context.store.read((view) => hostWithKey(view, thumbprint));
   }
 
   /** What the agents of a host get without an approval. */
@@ -132,23 +136,14 @@ export class Registry {
    *
    * @param asked - `operator` where an operator of this installation makes it in the user's place.
    */
-  createHost(asked: {
-    readonly principal: string;
-    readonly name?: string | undefined;
-    readonly key?: { readonly key: JsonObject; readonly thumbprint: string } | undefined;
-    readonly defaults?: readonly string[] | undefined;
-    readonly operator?: boolean | undefined;
-  }): Promise<Outcome<{ readonly host: HostRecord; readonly enrolmentToken?: string }>> {
+  createHost(
+    asked: HostCreation,
+  ): Promise<Outcome<{ readonly host: HostRecord; readonly enrolmentToken?: string }>> {
     return createHost(asked, this.#context);
   }
 
   /** Gives a host its key by the enrolment token. What calls this has seen a signature under the key. */
-  enrollHost(asked: {
-    readonly token: string;
-    readonly key: JsonObject;
-    readonly thumbprint: string;
-    readonly name?: string | undefined;
-  }): Promise<Outcome<{ readonly host: HostRecord }>> {
+  enrollHost(asked: HostEnrolment): Promise<Outcome<{ readonly host: HostRecord }>> {
     return enrolHost(asked, this.#context);
   }
 

@@ -35,6 +35,27 @@ export interface HostProof {
   readonly hostName?: string | undefined;
 }
 
+/** A public key, as a JWK and by its thumbprint (RFC 7638). */
+interface PublicKey {
+  readonly key: JsonObject;
+  readonly thumbprint: string;
+}
+
+/** A host that a user makes, or an operator of this installation in the user's place. */
+export interface HostCreation {
+  readonly principal: string;
+  readonly name?: string | undefined;
+  readonly key?: PublicKey | undefined;
+  readonly defaults?: readonly string[] | undefined;
+  readonly operator?: boolean | undefined;
+}
+
+/** A host that gives its key, by its enrolment token. */
+export interface HostEnrolment extends PublicKey {
+  readonly token: string;
+  readonly name?: string | undefined;
+}
+
 /** A request of a host to register an agent. */
 export interface Registration extends HostProof, AskingOptions {
   readonly agentKey: JsonObject;

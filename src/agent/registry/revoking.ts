@@ -1,12 +1,11 @@
 import type { Actor } from "../approvals/approval-events.js";
 import { outcomeOf } from "./answering.js";
-import { registryEvent } from "./events.js";
-import { everyRecord } from "./every-record.js";
+import { registryEvent } from "./keeping.js";
 import { type HostedAgent, hostedAgent } from "./looking.js";
 import { type AgentAnswer, leave, type Outcome } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
-import type { RegistryDraft } from "./registry-store.js";
+import { everyRecord, type RegistryDraft } from "./registry-store.js";
 import { endGrants } from "./settling.js";
 
 /** @see Registry.revokeAgent */

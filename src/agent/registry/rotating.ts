@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../bytes/json.js";
 import { outcomeOf } from "./answering.js";
-import { registryEvent } from "./events.js";
-import { everyRecord } from "./every-record.js";
+import { registryEvent } from "./keeping.js";
 import { hostWithKey } from "./looking.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
+import { everyRecord } from "./registry-store.js";
 import { livingAgent } from "./requesting.js";
 
 /** @see Registry.rotateAgentKey */

@@ -7,7 +7,6 @@ import { checkApprovalRule } from "../approvals/approval-result.js";
 import type { AgentMode } from "./records.js";
 import type { CapabilityTerms } from "./terms.js";
 
-/** Seconds that things last. */
 interface RegistryLifetimes {
   /** An agent that is not used expires; 1 hour unless given. */
   readonly agent?: number;
@@ -23,7 +22,6 @@ interface RegistryLifetimes {
   readonly enrolment?: number;
 }
 
-/** How many there may be. */
 interface RegistryBounds {
   /** Hosts that have registered within an hour and that no user has taken on; 1,000 unless given. */
   readonly pendingHosts?: number;

@@ -1,15 +1,12 @@
 import type { Approval } from "../approvals/approval.js";
-import type { ApprovalEffect, ApprovalEffects } from "../approvals/approval-effects.js";
-import type { Actor } from "../approvals/approval-events.js";
+import type { Actor, ApprovalEffect, ApprovalEffects } from "../approvals/approval-events.js";
 import { type ApprovedGrant, principalOf, resultOf } from "../approvals/approval-result.js";
-import { registryEvent } from "./events.js";
-import { everyRecord } from "./every-record.js";
 import { endOf, isLive, LATE, POLICY_DENIES, permittedOf } from "./granting.js";
-import { activated, keepGrant } from "./keeping.js";
+import { activated, keepGrant, registryEvent } from "./keeping.js";
 import { hostedAgent, seenAgent } from "./looking.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
-import type { RegistryDraft } from "./registry-store.js";
+import { everyRecord, type RegistryDraft } from "./registry-store.js";
 
 type Context = Omit<RegistryContext, "approvals">;
 

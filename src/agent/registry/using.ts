@@ -4,12 +4,13 @@ import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 
 const MINUTE = 60_000;
-const MOST = 10_000;
+// As a size, each being one: for a number the library fills its tables at once, which takes milliseconds.
+const NOTED = { maxSize: 10_000, sizeCalculation: (): number => 1 };
 
 /** Notes when agents and grants were used last, once a minute at most. */
 export class Uses {
   readonly #context: RegistryContext;
-  readonly #noted = new LRUCache<string, number>({ max: MOST });
+  readonly #noted = new LRUCache<string, number>(NOTED);
 
   constructor(context: RegistryContext) {
     this.#context = context;

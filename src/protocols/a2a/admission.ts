@@ -53,7 +53,8 @@ function allowTasks(
   const paths = capabilities.map(({ revocationIds }) => revocationIds);
   const covers = agent.coverage(capabilities);
   const call = callOf(context);
-  call.access = { ...call.caller, paths, covers };
+  const { principal, invoker } = call.caller;
+  call.access = { principal, invoker, paths, covers };
   setTaskAccess(context, call.access);
   if (paths.length > 0) context.addActivatedExtension(EXTENSION_URI);
 }

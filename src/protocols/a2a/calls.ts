@@ -6,6 +6,7 @@ import type { Clearance, SkillInvocation } from "../../agent/clearance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthenticatedCapability } from "../../agent/presented.js";
 import type { Operation } from "../../agent/skill.js";
+import { beside } from "../../bytes/beside.js";
 import type { Json } from "../../bytes/json.js";
 import { shareTaskAccess, type TaskAccess } from "../../stores/tasks/task-access.js";
 import type { Earlier } from "../../stores/tasks/task-store.js";
@@ -63,7 +64,7 @@ export interface Call {
 }
 
 // Beside the context rather than in its state, where nothing distinguishes one value's type from another's.
-const calls = new WeakMap<ServerCallContext, Call>();
+const calls = beside<ServerCallContext, Call>();
 
 /** A context to ask for leave in, before the SDK has made its own; and for what does not come by the SDK. */
 export function contextFor(call: Call, tenant = ""): ServerCallContext {
@@ -84,7 +85,7 @@ export function contextFor(call: Call, tenant = ""): ServerCallContext {
  */
 export function adopt(to: ServerCallContext, from: ServerCallContext): boolean {
   if (to === from) return true;
-  if (calls.has(to)) return false;
+  if (calls.get(to) !== undefined) return false;
   const call = callOf(from);
   calls.set(to, call);
   shareTaskAccess(to, from);

@@ -37,10 +37,11 @@ export interface Gates {
 /** A request that has been let in. */
 export interface Entered {
   readonly need: Need;
-  /** What leave was asked for in. */
-  readonly context: ServerCallContext;
-  /** Whether an operation has been called by it, or never will: each request calls one. */
-  taken: boolean;
+  /**
+   * What leave was asked for in; absent once an operation has been called by it, or never will: each request
+   * calls one. Express leaves requests to the collection of the whole heap, with all that hangs on them.
+   */
+  context: ServerCallContext | undefined;
 }
 
 /** A request that has been read. */
@@ -55,7 +56,7 @@ export async function enter(
   { call, outline: { params, inMessage, task } }: Read,
   tenant: string,
   gates: Gates,
-): Promise<Entered> {
+): Promise<Entered & { readonly context: ServerCallContext }> {
   const { agent, messages } = gates;
   const context = contextFor(call, tenant);
   try {
@@ -73,7 +74,7 @@ export async function enter(
     giveUp(call, agent, "refused");
     throw error;
   }
-  return { need, context, taken: false };
+  return { need, context };
 }
 
 /** @throws UnsupportedOperationError for a message in a task that goes on by itself. */

@@ -4,7 +4,7 @@ import type { Caller } from "../../agent/caller.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { answerFault } from "./answer.js";
 import { giveUp } from "./calls.js";
-import { enter, type Gates } from "./entering.js";
+import { type Entered, enter, type Gates } from "./entering.js";
 import { type Binding, type Fault, fault, faultOf, INTERNAL, malformed, refuse } from "./errors.js";
 import { CAPABILITY_HEADER, ERROR_CODES } from "./extension.js";
 import { answerOwnMethod, type OwnMethods } from "./extension-rpc.js";
@@ -83,11 +83,16 @@ export function entrance(
       const card = await handler.getAgentCard();
       const version = req.get("A2A-Version") || "0.3";
       validateVersion(version, card, binding === "jsonrpc" ? "JSONRPC" : "HTTP+JSON");
-      const entered = await enter(need, asked, tenantOf(tenant, binding, options), options);
+      const entered: Entered = await enter(
+        need,
+        asked,
+        tenantOf(tenant, binding, options),
+        options,
+      );
       const { call } = asked;
       const unused = (): void => {
-        if (entered.taken) return;
-        entered.taken = true;
+        if (entered.context === undefined) return;
+        entered.context = undefined;
         giveUp(call, agent, "invalid_request");
       };
       if (res.closed) return unused();

@@ -1,5 +1,12 @@
 const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 
+interface Share<Value> {
+  /** Oldest first. */
+  readonly entries: Map<string, Value>;
+  /** Goes through the entries as they are forgotten: begun anew, it would pass by all that are gone. */
+  readonly oldest: Iterator<string>;
+}
+
 /**
  * Entries of many owners in a room of fixed size: where it is full, the owner with the most entries loses
  * its oldest. What one owner adds takes nothing from one that has fewer.
@@ -7,7 +14,7 @@ const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 export class FairShare<Value> {
   readonly #most: number;
   readonly #mostOfOne: number;
-  readonly #entries = new Map<string, Map<string, Value>>();
+  readonly #shares = new Map<string, Share<Value>>();
   /** Owners by how many entries they have, of each number the one first whose last use is the oldest. */
   readonly #owners = new Map<number, Set<string>>();
   #size = 0;
@@ -24,7 +31,7 @@ export class FairShare<Value> {
 
   /** The entries of an owner, oldest first. */
   of(owner: string): ReadonlyMap<string, Value> {
-    const entries = this.#entries.get(owner);
+    const entries = this.#shares.get(owner)?.entries;
     if (entries === undefined) return NONE;
     this.#place(owner, entries.size, entries.size);
     return entries;
@@ -32,34 +39,36 @@ export class FairShare<Value> {
 
   /** Adds an entry, or puts another in its place; it is the newest then. */
   set(owner: string, key: string, value: Value): void {
-    const entries = this.#entries.get(owner) ?? new Map<string, Value>();
-    this.#entries.set(owner, entries);
+    const share = this.#shares.get(owner) ?? newShare();
+    this.#shares.set(owner, share);
+    const { entries } = share;
     const before = entries.size;
-    entries.delete(key);
+    if (!entries.delete(key) && before === this.#mostOfOne) forgetOldest(share);
     entries.set(key, value);
     this.#size += entries.size - before;
     this.#place(owner, before, entries.size);
-    if (entries.size > this.#mostOfOne) this.#forgetOldest(owner, entries);
-    if (this.#size <= this.#most) return;
-    const [first] = this.#owners.get(this.#largest) ?? [];
-    const most = first === undefined ? undefined : this.#entries.get(first);
-    if (first !== undefined && most !== undefined) this.#forgetOldest(first, most);
+    if (this.#size > this.#most) this.#takeFromLargest();
   }
 
-  #forgetOldest(owner: string, entries: Map<string, Value>): void {
-    const before = entries.size;
-    const [oldest] = entries.keys();
-    if (oldest === undefined) return;
-    entries.delete(oldest);
+  #takeFromLargest(): void {
+    const [owner] = this.#owners.get(this.#largest) ?? [];
+    const share = owner === undefined ? undefined : this.#shares.get(owner);
+    if (owner === undefined || share === undefined) return;
+    const { entries } = share;
+    forgetOldest(share);
     this.#size--;
-    this.#place(owner, before, entries.size);
-    if (entries.size === 0) this.#entries.delete(owner);
+    this.#place(owner, entries.size + 1, entries.size);
+    if (entries.size === 0) this.#shares.delete(owner);
   }
 
   /** Puts an owner behind all others that have as many entries. */
   #place(owner: string, before: number, count: number): void {
     const left = this.#owners.get(before);
     left?.delete(owner);
+    if (count === before) {
+      left?.add(owner);
+      return;
+    }
     if (left?.size === 0) this.#owners.delete(before);
     if (count > 0) {
       const alike = this.#owners.get(count) ?? new Set();
@@ -68,4 +77,14 @@ export class FairShare<Value> {
     // The one that had the most has one more now, or one less.
     if (count > this.#largest || !this.#owners.has(this.#largest)) this.#largest = count;
   }
+}
+
+function newShare<Value>(): Share<Value> {
+  const entries = new Map<string, Value>();
+  return { entries, oldest: entries.keys() };
+}
+
+function forgetOldest<Value>({ entries, oldest }: Share<Value>): void {
+  const { value } = oldest.next();
+  if (value !== undefined) entries.delete(value);
 }

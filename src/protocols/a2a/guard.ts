@@ -1,10 +1,11 @@
 import type { A2ARequestHandler, TaskStore } from "@a2a-js/sdk/server";
-import express, { type Request, type RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { assertMembers } from "../../caveats/known-members.js";
 import { BODY_LIMITS, type BodyLimits, jsonBody } from "../../http/body.js";
 import type { FaultWriter } from "../../http/fault.js";
+import { inTurn } from "../../http/in-turn.js";
 import { BODY_TYPES, faultWriter, plainId } from "./answer.js";
 import { entrance } from "./entrance.js";
 import type { Binding } from "./errors.js";
@@ -124,13 +125,11 @@ export function guard(options: GuardOptions): Guard {
   const plain = plainId(answer);
   const named: RequestHandler = (req, res, next) =>
     bindingOf(req) === "jsonrpc" ? plain(req, res, next) : next();
-  const middleware = express
-    .Router()
-    .use(
-      ...jsonBody(BODY_TYPES.rest, body, answer),
-      named,
-      entrance({ ...gates, caller, onFailure }, bindingOf),
-    );
+  const middleware = inTurn([
+    jsonBody(BODY_TYPES.rest, body, answer),
+    named,
+    entrance({ ...gates, caller, onFailure }, bindingOf),
+  ]);
   return { handler, middleware };
 }
 

@@ -2,6 +2,7 @@ import type {
   ListTasksRequest,
   ListTasksResponse,
   Message,
+  SendMessageRequest,
   StreamResponse,
   Task,
 } from "@a2a-js/sdk";
@@ -13,6 +14,7 @@ import {
 } from "@a2a-js/sdk/server";
 import { useOf } from "../../agent/coverage.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import { beside } from "../../bytes/beside.js";
 import { isObject } from "../../bytes/json.js";
 import { recordUse } from "../../stores/tasks/task-access.js";
 import type { ApprovalTasks } from "./approval-tasks.js";
@@ -50,7 +52,7 @@ export class GuardedHandler implements Operations {
   readonly #inner: Operations;
   // By the request's headers, which the SDK hands on in its context: asynchronous context would do, but up to
   // Node 22 costs time at every promise of the process.
-  readonly #entered = new WeakMap<object, Entered>();
+  readonly #entered = beside<object, Entered>();
 
   constructor(options: GuardedHandlerOptions) {
     this.#options = options;
@@ -64,7 +66,7 @@ export class GuardedHandler implements Operations {
    * @throws TypeError if they have let one in already: the handler could not distinguish the two.
    */
   letIn(by: object, entered: Entered): void {
-    if (this.#entered.has(by)) {
+    if (this.#entered.get(by) !== undefined) {
       throw new TypeError("headers: must be an object of this request alone, as Node makes one");
     }
     this.#entered.set(by, entered);
@@ -84,7 +86,7 @@ export class GuardedHandler implements Operations {
     this.#shielded("message", context, async () => {
       const { reply } = callOf(context);
       if (reply !== undefined) return reply;
-      const answer = await this.#inner.sendMessage({ ...this.#begun(context), tenant }, context);
+      const answer = await this.#inner.sendMessage(this.#begun(context, tenant), context);
       if ("artifacts" in answer) this.#options.visibility?.note(answer.id, context);
       return answer;
     });
@@ -97,7 +99,7 @@ export class GuardedHandler implements Operations {
     try {
       const { reply } = callOf(context);
       if (reply !== undefined) return yield* this.#replied(reply, context);
-      const request = { ...this.#begun(context), tenant };
+      const request = this.#begun(context, tenant);
       for await (const event of this.#inner.sendMessageStream(request, context)) {
         const id = taskIdOf(event);
         if (id !== "") this.#options.visibility?.note(id, context);
@@ -130,7 +132,7 @@ export class GuardedHandler implements Operations {
 
   readonly cancelTask: Operations["cancelTask"] = (params, context) =>
     this.#onTask(params.id, context, () =>
-      this.#inner.cancelTask(withoutCapabilities(params), context),
+      this.#inner.cancelTask({ ...params, metadata: withoutEntry(params.metadata) }, context),
     );
 
   async *resubscribe(
@@ -191,7 +193,7 @@ export class GuardedHandler implements Operations {
   }
 
   /** The message that leave was asked for, where its capability still stands: it runs now. */
-  #begun(context: ServerCallContext) {
+  #begun(context: ServerCallContext, tenant: string): SendMessageRequest {
     const { leave, request, caller, references = [] } = callOf(context);
     if (leave === undefined || request?.message === undefined) throw notLetIn();
     // What runs a skill asks again itself, once the task is stored.
@@ -201,16 +203,17 @@ export class GuardedHandler implements Operations {
       this.#options.agent.begin(leave.clearance, caller);
     }
     const message = { ...request.message, referenceTaskIds: [...references] };
-    return { ...withoutCapabilities(request), message };
+    const { configuration, metadata } = request;
+    return { tenant, message, configuration, metadata: withoutEntry(metadata) };
   }
 
   #take(need: Need, context: ServerCallContext): void {
     const headers: unknown = context.state.get(STATE_HEADERS_KEY);
     const entered =
       this.#entered.get(context) ?? (isObject(headers) ? this.#entered.get(headers) : undefined);
-    if (entered === undefined || entered.need !== need || entered.taken) throw notLetIn();
+    if (entered?.context === undefined || entered.need !== need) throw notLetIn();
     if (!adopt(context, entered.context)) throw notLetIn();
-    entered.taken = true;
+    entered.context = undefined;
   }
 
   async #shielded<T>(need: Need, context: ServerCallContext, work: () => Promise<T>): Promise<T> {
@@ -237,12 +240,13 @@ export class GuardedHandler implements Operations {
   }
 }
 
+type Metadata = { [key: string]: unknown };
+
 /** Tokens go no further than the gate: what is left is kept with the task. */
-function withoutCapabilities<Request extends { metadata?: { [key: string]: unknown } | undefined }>(
-  request: Request,
-): Request {
-  const { [EXTENSION_URI]: _, ...metadata } = request.metadata ?? {};
-  return { ...request, metadata };
+function withoutEntry(metadata: Metadata = {}): Metadata {
+  if (!Object.hasOwn(metadata, EXTENSION_URI)) return metadata;
+  const { [EXTENSION_URI]: _, ...others } = metadata;
+  return others;
 }
 
 /** Without its entrance in front, the handler does nothing. */

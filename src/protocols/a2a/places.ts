@@ -83,14 +83,14 @@ export interface Outline extends Omit<Called, "method"> {
   /** In JSON-RPC, the method as it is named. */
   readonly method: Json | undefined;
   /** Absent for what is not one of A2A's own methods. */
-  readonly need?: Need | undefined;
+  readonly need: Need | undefined;
   readonly tenant: Json;
   /** What stands beside the parameters, where nothing is read. */
   readonly envelope: JsonObject;
   /** The method about capabilities that the request's message calls. */
-  readonly inMessage?: Called;
+  readonly inMessage: Called | undefined;
   /** The id of the task that it is about, if it is about one. */
-  readonly task?: string;
+  readonly task: string | undefined;
 }
 
 /**
@@ -107,11 +107,9 @@ export function outlineOf(binding: Binding, path: string, body: JsonObject): Out
   const { need, places } = (isRpc ? METHODS_BY_NAME.get(method) : byPath) ?? { places: HEADER };
   const tenant = (isRpc ? params["tenant"] : matched?.[1]) ?? "";
   const task = need === "task" ? taskIn(isRpc, path, params) : undefined;
-  const about = task === undefined ? {} : { task };
-  const common = { envelope, params, method, need, tenant, ...about };
   const inMessage = places.message === true ? methodIn(params["message"]) : undefined;
-  if (inMessage === undefined) return { ...common, places };
-  return { ...common, places: METHOD_IN_MESSAGE, inMessage };
+  const read = inMessage === undefined ? places : METHOD_IN_MESSAGE;
+  return { envelope, params, method, need, tenant, task, places: read, inMessage };
 }
 
 function taskIn(isRpc: boolean, path: string, params: JsonObject): string | undefined {

@@ -25,12 +25,16 @@ export class RememberedTasks implements Visibility {
 
   note(id: string, context: ServerCallContext): void {
     const { principal, invoker, paths } = taskAccessOf(context);
-    const made = this.#find(id, context) ?? {
-      ...{ id, tenant: context.tenant ?? "", uses: [] },
-      access: { principal, paths, ...(invoker === undefined ? {} : { invoker }) },
+    const key = keyOf(id, context);
+    const made = this.#made.of(principal).get(key) ?? {
+      id,
+      tenant: context.tenant ?? "",
+      uses: [],
+      access: invoker === undefined ? { principal, paths } : { principal, paths, invoker },
     };
-    made.uses = merged([...made.uses, ...usesOf(context)]);
-    this.#made.set(principal, keyOf(id, context), made);
+    const used = usesOf(context);
+    made.uses = made.uses.length === 0 ? used : merged([...made.uses, ...used]);
+    this.#made.set(principal, key, made);
   }
 
   async sees(
@@ -72,7 +76,7 @@ export class RememberedTasks implements Visibility {
 }
 
 function keyOf(id: string, { tenant = "" }: ServerCallContext): string {
-  return JSON.stringify([tenant, id]);
+  return `${tenant.length}:${tenant}${id}`;
 }
 
 /** One use for each grant and operation, with all of its resources: what covers it covers each alone. */

@@ -1,13 +1,14 @@
 import { setMaxListeners } from "node:events";
 import type { User } from "@a2a-js/sdk/server";
 import { jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
-import type { ErrorRequestHandler, Request, RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import type { Authenticator } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { assertMembers } from "../../caveats/known-members.js";
 import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
 import { callerOf, RATE_LIMIT, type RateLimit, rateLimiter } from "../../http/callers.js";
+import { inTurn } from "../../http/in-turn.js";
 import type { ListenOptions } from "../../http/listen.js";
 import { type AgentLog, failureLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
@@ -219,7 +220,7 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   const entering = { ...gates, onFailure, caller: callerOf, tenants: false, histories: false };
   const methods = new Map([[METHODS.invoke, invoke]]);
   const limited = rateLimiter(options.rate ?? RATE_LIMIT);
-  const before = (binding: Binding): readonly (RequestHandler | ErrorRequestHandler)[] => {
+  const before = (binding: Binding): readonly RequestHandler[] => {
     const answer = faultWriter(binding);
     const isRpc = binding === "jsonrpc";
     return [
@@ -245,8 +246,8 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   if (options.page !== false) {
     app.get("/", agentPage(options.card, agent, { url, cardUrl, rpcUrl }));
   }
-  app.use(RPC_PATH, ...before("jsonrpc"), jsonRpcHandler(served));
-  app.use(REST_PATH, ...before("rest"), restHandler(served));
+  app.use(RPC_PATH, inTurn(before("jsonrpc")), jsonRpcHandler(served));
+  app.use(REST_PATH, inTurn(before("rest")), restHandler(served));
   const stop = async (): Promise<void> => {
     if (!stopping.signal.aborted && limit.running > 0) {
       log.warn({ running: limit.running }, "shutting down: ended what was still under way");

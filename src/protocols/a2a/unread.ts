@@ -12,7 +12,9 @@ import { messageParts, unreadName } from "./unread-names.js";
  * text, wherever it stands, that is a token of this issuer. Judged is the request as it came.
  */
 export function unreadIn(req: Request, outline: Outline, issuer: Issuer): string | undefined {
-  const query = new URLSearchParams(req.originalUrl.replace(/^[^?]*/, ""));
+  const { originalUrl } = req;
+  const asked = originalUrl.indexOf("?");
+  const query = asked < 0 ? NO_QUERY : new URLSearchParams(originalUrl.slice(asked));
   const shapeless = notText(outline.params["message"]);
   if (shapeless !== undefined) return `${shapeless} must be a string`;
   const named = unreadName(outline, Object.keys(req.headers), query);
@@ -32,6 +34,8 @@ export function unreadIn(req: Request, outline: Outline, issuer: Issuer): string
   }
   return undefined;
 }
+
+const NO_QUERY = new URLSearchParams();
 
 const TEXTS = ["messageId", "contextId", "taskId", "text", "raw", "url", "filename", "mediaType"];
 const LISTS = ["extensions", "referenceTaskIds"];
@@ -65,24 +69,26 @@ function* unreadValues(
   { envelope, params, places, inMessage }: Outline,
 ): Generator<readonly [where: string, value: Json]> {
   yield ["the request", envelope];
-  const { message = null, metadata = null, ...others } = params;
+  const { message = null, metadata = null } = params;
   yield [MESSAGE, inMessage === undefined ? message : withoutTokens(message, inMessage)];
   yield ["params.metadata", places.metadata === true ? withoutEntry(metadata) : metadata];
-  for (const [name, value] of Object.entries(others)) {
+  for (const [name, value] of Object.entries(params)) {
+    if (name === "message" || name === "metadata") continue;
     // Any name may be a token itself.
     const where = /^\w{1,32}$/.test(name) ? `params.${name}` : "params";
     // Attenuations are read, but as hops by id: a token in one would be kept with it.
     if (!places.params.includes(name) || name === "attenuations") yield [where, [name, value]];
   }
-  const read = ["authorization", CAPABILITY_HEADER.toLowerCase()];
   for (const [name, value = ""] of Object.entries(req.headers)) {
-    if (!read.includes(name)) yield ["a header", value];
+    if (!READ_HEADERS.includes(name)) yield ["a header", value];
   }
   yield ["the address", [req.originalUrl, decoded(req.originalUrl), ...query.values()]];
 }
 
+const READ_HEADERS = ["authorization", CAPABILITY_HEADER.toLowerCase()];
+
 function withoutEntry(metadata: Json): Json {
-  if (!isJsonObject(metadata)) return metadata;
+  if (!isJsonObject(metadata) || !Object.hasOwn(metadata, EXTENSION_URI)) return metadata;
   const { [EXTENSION_URI]: _, ...others } = metadata;
   return others;
 }

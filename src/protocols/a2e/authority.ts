@@ -4,8 +4,7 @@ import type { Introspection } from "../../agent/maintenance.js";
 import type { AuthenticatedCapability } from "../../agent/presented.js";
 import type { AgentDenial, AgentDenials } from "../../agent/refusal.js";
 import { isPassing } from "./errors.js";
-import { grantOf } from "./names.js";
-import type { CapabilityName } from "./plugin.js";
+import { type CapabilityName, grantOf } from "./plugin.js";
 
 /** A token of a session, authenticated once, and what it was good for when it was last looked at. */
 interface Held {
@@ -20,12 +19,10 @@ export type Verdict =
   | { readonly enabled: true }
   | { readonly enabled: false; readonly code: string; readonly reason: string };
 
-/** The answer to what a peer presents in its handshake. */
 export type Opening =
   | { readonly ok: true; readonly authority: SessionAuthority }
   | { readonly ok: false; readonly denials: AgentDenials };
 
-/** What a peer presents. */
 interface PresentedTokens {
   readonly tokens: readonly string[];
   /** Whether it declares that it uses ambient authority. */

@@ -5,14 +5,21 @@ import type { Operation } from "../../agent/skill.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import type { SessionAuthority } from "./authority.js";
 import type { Connection } from "./connection.js";
-import { denied, fault, isPassing, type SessionFault, writtenDenials } from "./errors.js";
+import {
+  denied,
+  fault,
+  isPassing,
+  pluginFault,
+  type SessionFault,
+  unsendable,
+  writtenDenials,
+} from "./errors.js";
 import type { SessionLimits } from "./limits.js";
 import { type CallMessage, errorMessage } from "./messages.js";
-import { type CapabilityName, isPluginError, PluginError, type SessionScope } from "./plugin.js";
+import { type CapabilityName, PluginError, type SessionScope } from "./plugin.js";
 import type { Handler, Registry } from "./registry.js";
 import type { Timers } from "./timers.js";
 
-/** What the calls of a session need of it. */
 export interface CallsContext {
   readonly agent: IssuingAgent;
   readonly authority: SessionAuthority;
@@ -39,8 +46,6 @@ interface Running {
   /** What ended it before it was done. */
   ended?: SessionFault;
 }
-
-const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 
 /** The calls of one session: each is judged, then run, and answered once. */
 export class Calls {
@@ -136,8 +141,7 @@ export class Calls {
     const capabilities = authority.presentedFor(capability);
     // Without a token, ambient authority would be asked for.
     if (!authority.isAmbient && capabilities.length === 0) {
-      this.#fail(running, fault("capability_missing", "no token stands for it any more"));
-      return;
+      return this.#fail(running, fault("capability_missing", "no token stands for it any more"));
     }
     const clearance = await agent.clearOperation(presenter, {
       ...{ operation, arguments: judged, capabilities, declared },
@@ -151,8 +155,7 @@ export class Calls {
     if (!("handler" in ready)) {
       // What is cleared and does not run must not happen unseen.
       agent.forgo(clearance, presenter, ready.code);
-      this.#fail(running, ready);
-      return;
+      return this.#fail(running, ready);
     }
     try {
       agent.begin(clearance, presenter);
@@ -248,19 +251,11 @@ export class Calls {
       this.#context.onFailure(error, message.operation);
       return fault("server_error", "the host cannot decide on the call now");
     }
-    if (isPluginError(error) && typeof error.code === "string" && CODE.test(error.code)) {
-      const { code, message: text, detail, retryable } = error;
-      return { code, message: text, detail, retryable };
-    }
+    const own = pluginFault(error);
+    if (own !== undefined) return own;
     if (!aborting.signal.aborted) this.#context.onFailure(error, message.operation);
     return fault("plugin_failed", FAILED);
   }
 }
 
 const FAILED = "the plugin failed; only the host's log says why";
-
-function unsendable(why: "too_large" | "malformed"): string {
-  return why === "too_large"
-    ? "the answer is longer than a line may be"
-    : "the answer is nested too deep for a line, or is not JSON";
-}

@@ -1,10 +1,8 @@
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { assertMembers } from "../../caveats/known-members.js";
-import { namingOf } from "./names.js";
-import type { Outlet } from "./outlet.js";
-import type { CapabilityName } from "./plugin.js";
-import { readError } from "./received.js";
-import { SessionError } from "./session-error.js";
+import type { Outlet } from "./connection.js";
+import { type CapabilityName, namingOf } from "./plugin.js";
+import { readError, SessionError } from "./received.js";
 import type { Timers } from "./timers.js";
 
 export interface SessionCallOptions {

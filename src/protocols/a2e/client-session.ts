@@ -2,17 +2,16 @@ import type { Duplex } from "node:stream";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { meant } from "../../caveats/known-members.js";
 import { ClientCalls, type SessionCallOptions } from "./client-calls.js";
-import { Connection, type ConnectionLimits } from "./connection.js";
-import { capabilityOf } from "./names.js";
-import { Outlet } from "./outlet.js";
+import { Connection, type ConnectionLimits, Outlet } from "./connection.js";
+import { capabilityOf } from "./plugin.js";
 import {
   type AcceptedEntry,
   type Greeting,
   readAccepted,
   readError,
   readGreeting,
+  SessionError,
 } from "./received.js";
-import { SessionError } from "./session-error.js";
 import type { Timers } from "./timers.js";
 
 /** What has ended in mid-session. */

@@ -4,7 +4,7 @@ import { assertMembers } from "../../caveats/known-members.js";
 import { ClientSession, type Session, type SessionUpdate } from "./client-session.js";
 import type { ConnectionLimits } from "./connection.js";
 import { connectionLimits } from "./limits.js";
-import { SessionError } from "./session-error.js";
+import { SessionError } from "./received.js";
 import { connectTo, type SessionAddress } from "./socket.js";
 import { TIMERS, type Timers } from "./timers.js";
 
@@ -64,7 +64,7 @@ export async function connectSession(options: ConnectOptions): Promise<Session> 
   const late = new SessionError("handshake_timeout", "the host did not answer in time");
   const off = timers.after(timeout, () => attempt.abort(late));
   try {
-    const stream = isStream(to) ? to : await connectTo(to, attempt.signal);
+    const stream = "pipe" in to ? to : await connectTo(to, attempt.signal);
     const asked = new Set(capabilities);
     const session = new ClientSession({
       ...{ stream, limits: settled, timers, onUpdate, closeTimeout, asked },
@@ -79,8 +79,4 @@ export async function connectSession(options: ConnectOptions): Promise<Session> 
     off();
     signal?.removeEventListener("abort", abort);
   }
-}
-
-function isStream(to: SessionAddress | Duplex): to is Duplex {
-  return "pipe" in to;
 }

@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { isDeeperThan, type JsonObject } from "../../bytes/json.js";
+import type { SessionFault } from "./errors.js";
 import {
   hasWholePairs,
   LineCutter,
@@ -7,6 +8,7 @@ import {
   LineTooLargeError,
   readLine,
 } from "./lines.js";
+import { A2E_VERSION, errorMessage } from "./messages.js";
 import type { Timers } from "./timers.js";
 
 /** What one end of a stream bears of the other. */
@@ -23,7 +25,7 @@ export interface ConnectionLimits extends LineLimits {
 export type LineProblem = "line_malformed" | "line_too_large" | "line_timeout";
 
 /** What is done with what comes. */
-export interface Receiver {
+interface Receiver {
   message(message: JsonObject): void;
   /** After `line_too_large` and `line_timeout`, nothing more is read. */
   problem(code: LineProblem, text: string): void;
@@ -33,7 +35,7 @@ export interface Receiver {
 const LINGER = 1000;
 
 /** A message that cannot be sent, since the peer would refuse the line. */
-export type Unsendable = "too_large" | "malformed";
+type Unsendable = "too_large" | "malformed";
 
 /** Messages over a stream, one a line, with bounds on what a peer can make either end hold or wait for. */
 export class Connection {
@@ -197,4 +199,35 @@ function lineOf(message: object, { line, depth }: LineLimits): Buffer | Unsendab
   if (isDeeperThan(message, depth)) return "malformed";
   if (text.includes("\\ud") && !hasWholePairs(JSON.parse(text))) return "malformed";
   return bytes;
+}
+
+/** Sends messages, each with what all have: version, id and time. */
+export class Outlet {
+  readonly #connection: Pick<Connection, "send">;
+  readonly #clock: () => number;
+  readonly #prefix: string;
+  #sent = 0;
+
+  /** @param prefix - Of the ids: of host and client another. */
+  constructor(connection: Pick<Connection, "send">, clock: () => number, prefix: string) {
+    this.#connection = connection;
+    this.#clock = clock;
+    this.#prefix = prefix;
+  }
+
+  /** An id for a message that is to be answered. */
+  nextId(): string {
+    return `${this.#prefix}${++this.#sent}`;
+  }
+
+  /** @returns Why it was not sent. */
+  send({ type, id = this.nextId(), ...message }: JsonObject): Unsendable | undefined {
+    const ts = this.#clock() / 1000;
+    return this.#connection.send({ a2e: A2E_VERSION, type, id, ts, ...message });
+  }
+
+  /** Sends an error. @param reqId - Of the message that it answers; empty if it answers none. */
+  error(reqId: string, of: SessionFault): void {
+    this.send(errorMessage(reqId, of));
+  }
 }

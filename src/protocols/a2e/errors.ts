@@ -1,5 +1,6 @@
 import { type AgentDenial, type AgentDenials, MOST_DENIALS } from "../../agent/refusal.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
+import { isPluginError } from "./plugin.js";
 
 /** The code of an error of the protocol itself. Stable; docs/a2e.md says what each means. */
 export type SessionErrorCode =
@@ -122,4 +123,20 @@ export function denied(denials: AgentDenials, capability: string): SessionFault 
   const retryable = isPassing(denials);
   const detail = { denials: writtenDenials(denials) };
   return fault("permission_denied", `${code}: ${message}`, { detail, capability, retryable });
+}
+
+const CODE = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** What a plugin says has gone wrong; `undefined` for what is not its caller's to know. */
+export function pluginFault(error: unknown): SessionFault | undefined {
+  if (!isPluginError(error) || typeof error.code !== "string") return undefined;
+  const { code, message, detail, retryable } = error;
+  return CODE.test(code) ? { code, message, detail, retryable } : undefined;
+}
+
+/** Why an answer cannot be sent. */
+export function unsendable(why: "too_large" | "malformed"): string {
+  return why === "too_large"
+    ? "the answer is longer than a line may be"
+    : "the answer is nested too deep for a line, or is not JSON";
 }

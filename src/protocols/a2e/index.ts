@@ -12,7 +12,7 @@ export type { Session, SessionUpdate } from "./client-session.js";
 export type { ConnectionLimits } from "./connection.js";
 export { SESSION_ERRORS, type SessionErrorCode } from "./errors.js";
 export { createSessionHost, type SessionHost, type SessionHostOptions } from "./host.js";
-export type { SessionLimits } from "./limits.js";
+export type { MessageRate, SessionLimits } from "./limits.js";
 export { A2E_VERSION } from "./messages.js";
 export {
   CAPABILITY_NAMES,
@@ -36,9 +36,8 @@ export {
   type SessionTool,
   type ToolsPluginOptions,
 } from "./plugins/tools-plugin.js";
-export type { MessageRate } from "./rate.js";
 export type { AcceptedEntry } from "./received.js";
+export { SessionError } from "./received.js";
 export { type PluginMetadata, pluginGrants, pluginOperations } from "./registry.js";
-export { SessionError } from "./session-error.js";
 export type { SessionAddress } from "./socket.js";
 export type { Timers } from "./timers.js";

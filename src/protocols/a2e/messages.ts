@@ -2,8 +2,7 @@ import { MAX_PRESENTED } from "../../agent/presented.js";
 import { isJsonObject, type Json, type JsonObject, quotedName } from "../../bytes/json.js";
 import { meant } from "../../caveats/known-members.js";
 import { fault, isRetryable, type SessionFault } from "./errors.js";
-import { namingOf } from "./names.js";
-import type { CapabilityName } from "./plugin.js";
+import { type CapabilityName, namingOf } from "./plugin.js";
 
 /** The version of the protocol that is spoken. */
 export const A2E_VERSION = "1.0";
@@ -51,7 +50,6 @@ const CALL = [
   ...["session_id", "arguments", "correlation_id", "streaming", "timeout"],
   ...["tool_name", "name", "server"],
 ];
-/** A message of the session itself. */
 export type ControlType = "ping" | "cancel" | "shutdown";
 
 /** The members of each. */

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../bytes/json.js";
 import { randomBytes } from "../../bytes/random.js";
 import type { SessionAuthority } from "./authority.js";
 import { Calls } from "./calls.js";
-import type { Connection } from "./connection.js";
+import type { Connection, Outlet } from "./connection.js";
 import { fault, type SessionFault } from "./errors.js";
 import {
   type ControlType,
@@ -13,10 +13,8 @@ import {
   isControl,
   readCall,
 } from "./messages.js";
-import { capabilityOf } from "./names.js";
 import { type AcceptedCapability, enabledIn, negotiate, writtenCapabilities } from "./negotiate.js";
-import type { Outlet } from "./outlet.js";
-import type { CapabilityName, SessionScope } from "./plugin.js";
+import { type CapabilityName, capabilityOf, type SessionScope } from "./plugin.js";
 import type { SessionContext } from "./session-context.js";
 
 /** What an open session needs of the stream that it is on. */
@@ -56,7 +54,7 @@ export class OpenSession {
     this.#line = line;
     this.#authority = authority;
     this.#asked = capabilities;
-    this.scope = Object.freeze({ id: newSessionId(), agentId });
+    this.scope = Object.freeze({ id: `ses_${encodeBase64url(randomBytes(16))}`, agentId });
     this.accepted = negotiate(capabilities, context.registry, authority);
     this.#enabled = enabledIn(this.accepted);
     const { agent, registry, limits, timers, onFailure } = context;
@@ -209,10 +207,6 @@ export class OpenSession {
     const wait = nextExpiry - clock();
     if (wait > 0) this.#expiryOff = timers.after(wait, () => void this.look());
   }
-}
-
-function newSessionId(): string {
-  return `ses_${encodeBase64url(randomBytes(16))}`;
 }
 
 /** Why capabilities have ended, by the code of the first. */

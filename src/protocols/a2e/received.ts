@@ -1,7 +1,7 @@
 // What a client reads of its host, which it trusts no more than a host trusts its peers.
 
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
-import { SessionError } from "./session-error.js";
+import { objectIn } from "../../client/received.js";
 
 /** The outcome for one capability that was asked for. */
 export interface AcceptedEntry {
@@ -42,7 +42,7 @@ export function readGreeting(
   const capabilities = readAccepted(entries, names);
   if (!ok) {
     const code = textOf(reason) ?? "server_error";
-    const why = { ...objectOf(detail), accepted: reasonsOf(capabilities) };
+    const why = { ...objectIn(detail), accepted: reasonsOf(capabilities) };
     const retryable = code === "server_error";
     const words = textOf(text) ?? "the host refuses the handshake";
     return { ok: false, error: new SessionError(code, words, { detail: why, retryable }) };
@@ -64,7 +64,7 @@ export function readAccepted(
     const { capability, enabled, metadata: given } = entry;
     // A host that made up names could have them kept without end.
     if (typeof capability !== "string" || !names.has(capability)) continue;
-    const metadata = objectOf(given);
+    const metadata = objectIn(given);
     const reason = textOf(metadata["reason"]);
     const why = reason === undefined ? {} : { reason };
     capabilities.set(capability, { enabled: enabled === true, metadata, ...why });
@@ -76,7 +76,7 @@ export function readAccepted(
 export function readError(message: JsonObject): SessionError {
   const { code, message: text, detail, retryable, capability_name: capability } = message;
   return new SessionError(textOf(code) ?? "server_error", textOf(text) ?? "the host refuses", {
-    ...{ retryable: retryable === true, detail: objectOf(detail) },
+    ...{ retryable: retryable === true, detail: objectIn(detail) },
     capability: textOf(capability) ?? "",
   });
 }
@@ -91,11 +91,36 @@ function textOf(value: Json | undefined): string | undefined {
   return typeof value === "string" ? value.slice(0, MAX_TEXT) : undefined;
 }
 
-function objectOf(value: Json | undefined): JsonObject {
-  return value !== undefined && isJsonObject(value) ? value : {};
-}
-
 function malformed(): Greeting {
   const text = "the host's answer to the handshake cannot be read";
   return { ok: false, error: new SessionError("message_invalid", text) };
+}
+
+/** A session, or one call of it, that a host refuses or ends. */
+export class SessionError extends Error {
+  override readonly name = "SessionError";
+  /** One of the protocol's own (docs/a2e.md), a plugin's, or the reason of a refused handshake. */
+  readonly code: string;
+  /** Whether the same may succeed later. */
+  readonly retryable: boolean;
+  /** What it is about; of a refusal by authority, `denials` has every reason. */
+  readonly detail: JsonObject;
+  /** The capability, or an empty text. */
+  readonly capability: string;
+
+  constructor(
+    code: string,
+    message: string,
+    more: {
+      readonly retryable?: boolean;
+      readonly detail?: JsonObject;
+      readonly capability?: string;
+    } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.retryable = more.retryable ?? false;
+    this.detail = more.detail ?? {};
+    this.capability = more.capability ?? "";
+  }
 }

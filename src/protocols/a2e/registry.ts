@@ -2,11 +2,15 @@ import { type ArgumentCheck, compileArgumentChecks } from "../../agent/arguments
 import type { Operation } from "../../agent/skill.js";
 import { assertMembers, meant } from "../../caveats/known-members.js";
 import type { Grant } from "../../issuer/grant.js";
-import { capabilityOf, grantOf, isOperation, namingOf, OPERATION_FORM } from "./names.js";
 import {
   CAPABILITY_NAMES,
   type CapabilityName,
+  capabilityOf,
+  grantOf,
   isCapabilityName,
+  isOperation,
+  namingOf,
+  OPERATION_FORM,
   type PluginOperation,
   type SessionPlugin,
 } from "./plugin.js";
@@ -19,7 +23,6 @@ export interface PluginMetadata {
   readonly exclusive: boolean;
 }
 
-/** What serves an operation. */
 export interface Handler {
   readonly plugin: SessionPlugin;
   readonly operation: PluginOperation;

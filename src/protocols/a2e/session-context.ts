@@ -1,12 +1,10 @@
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import type { SessionLimits } from "./limits.js";
+import type { MessageRate, SessionLimits } from "./limits.js";
 import type { Places } from "./places.js";
-import type { MessageRate } from "./rate.js";
 import type { Registry } from "./registry.js";
 import type { Timers } from "./timers.js";
 
-/** What a host's sessions share. */
 export interface SessionContext {
   readonly agent: IssuingAgent;
   readonly registry: Registry;

@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import type { Presenter } from "../../agent/caller.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { SessionAuthority } from "./authority.js";
-import { Connection, type LineProblem } from "./connection.js";
+import { Connection, type LineProblem, Outlet } from "./connection.js";
 import {
   countsAgainst,
   fault,
@@ -10,12 +10,11 @@ import {
   type SessionFault,
   writtenDenials,
 } from "./errors.js";
+import { RateWindow } from "./limits.js";
 import { A2E_VERSION, type Handshake, idOf, readHandshake } from "./messages.js";
 import { type AcceptedCapability, writtenCapabilities } from "./negotiate.js";
 import { OpenSession } from "./open-session.js";
-import { Outlet } from "./outlet.js";
 import type { Guest } from "./places.js";
-import { RateWindow } from "./rate.js";
 import type { SessionContext } from "./session-context.js";
 
 /** One peer of a host, from its first byte to its last. */
@@ -157,8 +156,7 @@ export class HostSession implements Guest {
     const { id } = handshake;
     const presenter = await this.#presenter();
     if (presenter === undefined) {
-      this.#refuse(id, "auth_failed", "the transport authenticates no caller");
-      return;
+      return this.#refuse(id, "auth_failed", "the transport authenticates no caller");
     }
     const opening = await SessionAuthority.open(agent, handshake, presenter, ambient);
     // Its time may be over by now, or the host be shutting down.
@@ -166,8 +164,7 @@ export class HostSession implements Guest {
     if (!opening.ok) {
       const [{ code, message }] = opening.denials;
       const denials = writtenDenials(opening.denials);
-      this.#refuse(id, "auth_failed", `${code}: ${message}`, { denials });
-      return;
+      return this.#refuse(id, "auth_failed", `${code}: ${message}`, { denials });
     }
     const full = this.#context.places.open(this, opening.authority.principals);
     if (full !== undefined) {
@@ -181,13 +178,11 @@ export class HostSession implements Guest {
     });
     if (open.isEmpty) {
       const text = "no capability that was asked for can be enabled";
-      this.#refuse(id, "no_caps", text, {}, open.accepted);
-      return;
+      return this.#refuse(id, "no_caps", text, {}, open.accepted);
     }
     this.#open = open;
     this.#state = "open";
-    const { scope, accepted } = open;
-    this.#respond(id, scope.id, accepted, { ok: true, reason: "" });
+    this.#respond(id, open.scope.id, open.accepted, { ok: true, reason: "" });
     this.#watchIdle();
   }
 

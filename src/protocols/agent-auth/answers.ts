@@ -5,7 +5,6 @@ import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/registry/r
 import type { CapabilityTerm } from "../../agent/registry/terms.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 
-/** What answers are made from. */
 export interface AnswerContext {
   readonly agent: IssuingAgent;
   readonly terms: ReadonlyMap<string, CapabilityTerm>;
@@ -101,7 +100,8 @@ export function limitsOf(hops: AgentGrant["hops"]): JsonObject {
   return { constraints: Object.fromEntries(constraints) };
 }
 
-function describing({ description, location, input, output }: CapabilityTerm): JsonObject {
+/** What a capability does, where, and what it takes and gives. */
+export function describing({ description, location, input, output }: CapabilityTerm): JsonObject {
   return {
     description,
     ...(location === undefined ? {} : { location }),

@@ -4,17 +4,25 @@ import type { Registry } from "../../agent/registry/registry.js";
 import { readBearer } from "../../auth/bearer.js";
 import { ENDPOINTS } from "./discovery.js";
 import { type Fault, refuse } from "./errors.js";
-import { type ReadKey, readKey } from "./jwk.js";
 import {
   type AudienceRule,
   invalid,
+  type ReadKey,
   readJwt,
+  readKey,
   type UnverifiedJwt,
   type VerifiedJwt,
   verifyJwt,
 } from "./jwt.js";
-import type { Admission, AgentParty, Anonymous, HostParty, NewHost, Party } from "./party.js";
-import { standingFault } from "./standing.js";
+import {
+  type Admission,
+  type AgentParty,
+  type Anonymous,
+  type HostParty,
+  type NewHost,
+  type Party,
+  standingFault,
+} from "./party.js";
 
 /** What parties are found in, and what their JWTs must be for. */
 export interface PartyContext {

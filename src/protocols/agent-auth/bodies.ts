@@ -5,10 +5,8 @@ import { type Fault, refuse } from "./errors.js";
 // What requests say, as far as their shape goes. Members that are not known are passed over, as the
 // protocol has it; what a text or a constraint means is for agent/ to judge.
 
-/** What was read, or why it is refused. */
 export type Reading<Of> = { readonly ok: true; readonly value: Of } | Fault;
 
-/** One capability that is asked for. */
 export interface AskedCapability {
   readonly name: string;
   readonly constraints?: JsonObject;
@@ -23,7 +21,6 @@ export interface Asking {
   readonly method?: "user_code" | "backchannel";
 }
 
-/** A registration. */
 export interface Registering extends Asking {
   readonly name: string;
   readonly mode: AgentMode;
@@ -40,7 +37,6 @@ const CAPABILITY = /^[a-z0-9_]{1,64}$/;
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const STEERING = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** Refuses a member. */
 export function wrong(member: string, what: string): Fault {
   return refuse("invalid_request", `${member}: ${what}`);
 }
@@ -74,7 +70,6 @@ function wordsIn(
   return { ok: true, value: value.trim() === "" ? undefined : value };
 }
 
-/** Reads a host's name, which users see. */
 export function readHostName(
   from: { readonly [name: string]: unknown },
   member: string,
@@ -82,7 +77,6 @@ export function readHostName(
   return wordsIn(from, member, LONGEST.name);
 }
 
-/** Reads a registration. */
 export function readRegistering(body: JsonObject): Reading<Registering> {
   const name = wordsIn(body, "name", LONGEST.name);
   if (!name.ok) return name;
@@ -109,7 +103,6 @@ export function readRegistering(body: JsonObject): Reading<Registering> {
   };
 }
 
-/** Reads why, and how the user is to be asked. */
 export function readAsking(body: JsonObject): Reading<Asking> {
   const purpose = wordsIn(body, "reason", LONGEST.reason, STEERING);
   if (!purpose.ok) return purpose;
@@ -160,7 +153,6 @@ export function readAsked(value: unknown, least: number): Reading<readonly Asked
   });
 }
 
-/** Reads names of capabilities. */
 export function readNames(body: JsonObject): Reading<readonly string[]> {
   const { capabilities } = body;
   if (!isTexts(capabilities) || capabilities.length < 1) {
@@ -179,7 +171,6 @@ export function readArguments(value: unknown, where: string): Reading<JsonObject
   return wrong(where, "must be an object");
 }
 
-/** Reads the header `Idempotency-Key`. */
 export function readIdempotencyKey(header: string | undefined): Reading<string | undefined> {
   if (header === undefined || /^[\x21-\x7e]{1,128}$/.test(header))
     return { ok: true, value: header };
@@ -187,6 +178,6 @@ export function readIdempotencyKey(header: string | undefined): Reading<string |
 }
 
 /** Bodies come from `JSON.parse`: an object in one is an object of JSON. */
-function isJsonObject(value: unknown): value is JsonObject {
+export function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value);
 }

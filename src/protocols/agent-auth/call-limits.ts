@@ -1,6 +1,6 @@
 import type { Request } from "express";
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import type { RateLimit } from "../../http/callers.js";
+import { RateLimiterMemory } from "rate-limiter-flexible";
+import { overLimit, type RateLimit, waitFor } from "../../http/callers.js";
 import { addressKey } from "../../http/trusted-proxies.js";
 import { type Fault, refuse } from "./errors.js";
 import type { Party } from "./party.js";
@@ -40,20 +40,13 @@ export class CallLimits {
 
   /** Whether the ledger takes one more refusal of a stranger at this address. */
   async records(req: Request): Promise<boolean> {
-    return (await this.#taken(this.#recorded, addressKey(req))) === undefined;
+    return (await waitFor(this.#recorded, addressKey(req))) === undefined;
   }
 
   async #taken(limiter: RateLimiterMemory, key: string): Promise<Fault | undefined> {
-    try {
-      await limiter.consume(key);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error;
-      const seconds = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
-      const { requests, seconds: within } = this.#limit;
-      const message = `more than ${requests} requests in ${within} s; wait ${seconds} s`;
-      return refuse("rate_limited", message, { retryAfter: seconds });
-    }
+    const retryAfter = await waitFor(limiter, key);
+    if (retryAfter === undefined) return undefined;
+    return refuse("rate_limited", overLimit(this.#limit, retryAfter), { retryAfter });
   }
 }
 

@@ -6,12 +6,12 @@ import type { CapabilityTerm } from "../../agent/registry/terms.js";
 import { isObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { meant } from "../../caveats/known-members.js";
 import type { Issuer } from "../../issuer/issuer.js";
-import { cursorOf, placeOf } from "./cursor.js";
+import { describing } from "./answers.js";
+import { isJsonObject } from "./bodies.js";
 import { type Fault, refuse } from "./errors.js";
 import type { Party } from "./party.js";
-import { MAX_QUERY, search } from "./search.js";
+import { cursorOf, MAX_QUERY, placeOf, search } from "./search.js";
 
-/** What lists of capabilities are made from. */
 export interface Catalogue {
   /** By name. */
   readonly terms: ReadonlyMap<string, CapabilityTerm>;
@@ -22,7 +22,6 @@ export interface Catalogue {
   readonly shown: ReadonlySet<string>;
 }
 
-/** What a request for a list says. */
 export interface ListRequest {
   readonly query?: string | undefined;
   readonly cursor?: string | undefined;
@@ -88,17 +87,7 @@ export async function describeCapability(
     const hint = meant(name, visible.length > 16 ? [] : visible.map((one) => one.name));
     return refuse("capability_not_found", `there is no capability of this name${hint}`);
   }
-  const { description, location, input, output } = found;
-  return {
-    ok: true,
-    body: {
-      ...{ name, description },
-      ...(location === undefined ? {} : { location }),
-      ...(input === undefined ? {} : { input }),
-      ...(output === undefined ? {} : { output }),
-      ...statusOf(found),
-    },
-  };
+  return { ok: true, body: { name, ...describing(found), ...statusOf(found) } };
 }
 
 function hidden(): Fault {
@@ -187,15 +176,11 @@ function fieldsOf(input: JsonObject | undefined): readonly Json[] | undefined {
   const properties = input?.["properties"];
   if (!isObject(properties)) return undefined;
   return Object.entries(properties).map(([name, property]) => {
-    const { type, description }: JsonObject = isJson(property) ? property : {};
+    const { type, description }: JsonObject = isJsonObject(property) ? property : {};
     return {
       name,
       ...(type === undefined ? {} : { type }),
       ...(description === undefined ? {} : { description }),
     };
   });
-}
-
-function isJson(value: unknown): value is JsonObject {
-  return isObject(value);
 }

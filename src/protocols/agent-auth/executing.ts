@@ -1,3 +1,4 @@
+import type { ValidateFunction } from "ajv/dist/2020.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { InvocationOutcome } from "../../agent/outcomes.js";
 import type { AgentRecord } from "../../agent/registry/records.js";
@@ -8,12 +9,9 @@ import { isObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { meant } from "../../caveats/known-members.js";
 import { type ConcurrencyLimit, within } from "../../http/work.js";
 import { type Reading, readArguments, textIn, wrong } from "./bodies.js";
-import { type Fault, refuse } from "./errors.js";
-import { invocationFault } from "./invocation-fault.js";
+import { type Fault, invocationFault, refuse } from "./errors.js";
 import type { AgentParty } from "./party.js";
-import type { OutputCheck } from "./schema-checks.js";
 
-/** What executions rest on. */
 export interface ExecutionContext {
   readonly agent: IssuingAgent;
   readonly registry: Registry;
@@ -27,7 +25,6 @@ export interface ExecutionContext {
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
-/** One execution that is asked for. */
 interface Execution {
   readonly capability: string;
   readonly arguments: JsonObject;
@@ -197,4 +194,39 @@ async function unknownCapability(
   }
   const hint = meant(capability, terms.size > 16 ? [] : [...terms.keys()]);
   return refuse("capability_not_found", `there is no capability of this name${hint}`);
+}
+
+/** Judges what an execution gave by its capability's output schema: what is wrong, if anything. */
+type OutputCheck = (result: Json) => string | undefined;
+
+/**
+ * Compiles the output schemas of capabilities; their input schemas are checked with the call itself.
+ *
+ * @throws TypeError naming the capability whose schema is wrong.
+ * @throws Error if `ajv` is not installed.
+ */
+export async function outputChecks(
+  terms: ReadonlyMap<string, CapabilityTerm>,
+): Promise<ReadonlyMap<string, OutputCheck>> {
+  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  const ajv = new Ajv2020({
+    ...{ strict: true, strictRequired: false, allowUnionTypes: true, ownProperties: true },
+    // Compiling what schemas are judged by takes far longer than compiling them.
+    ...{ meta: false, validateSchema: false },
+  });
+  const checks = new Map<string, OutputCheck>();
+  for (const [name, { output }] of terms) {
+    if (output === undefined) continue;
+    let validate: ValidateFunction;
+    try {
+      validate = ajv.compile(output);
+      // Its answer would be a promise, which is as good as yes.
+      if ("$async" in validate) throw new TypeError("it is asynchronous");
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new TypeError(`${name}.output: is not a valid JSON Schema: ${why}`, { cause });
+    }
+    checks.set(name, (result) => (validate(result) ? undefined : ajv.errorsText(validate.errors)));
+  }
+  return checks;
 }

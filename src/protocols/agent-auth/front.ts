@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import type { Ledger, LedgerEventKind } from "../../agent/ledger.js";
-import { isObject, type JsonObject } from "../../bytes/json.js";
+import type { JsonObject } from "../../bytes/json.js";
 import { type BodyLimits, contentType, jsonBody } from "../../http/body.js";
 import { noteCaller, type RateLimit } from "../../http/callers.js";
 import type { FaultWriter } from "../../http/fault.js";
@@ -12,12 +12,12 @@ import { type AgentLog, requestLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
 import { presentedToken } from "../../http/resource-server/presented-token.js";
 import { type PartyContext, partyOf } from "./authenticating.js";
+import { isJsonObject } from "./bodies.js";
 import { CallLimits, isCounted } from "./call-limits.js";
 import { type Fault, refuse } from "./errors.js";
 import { faultWriter, recordedFaults } from "./frame.js";
 import { type Admission, isAdmitted, type Parties, type Party } from "./party.js";
 
-/** What an endpoint answers. */
 export type Answer =
   | {
       readonly ok: true;
@@ -27,7 +27,6 @@ export type Answer =
     }
   | Fault;
 
-/** A request that has come through. */
 interface Call<By extends Party> {
   readonly party: By;
   readonly body: JsonObject;
@@ -127,7 +126,7 @@ export function fronts(
       authenticate,
       refuseParty,
       contentType(TYPES, answer),
-      ...jsonBody(TYPES, context.body, answer, received),
+      jsonBody(TYPES, context.body, answer, received),
       endpoint,
     ];
   };
@@ -174,11 +173,6 @@ function callOf(req: Request, takesToken: boolean): Read {
   const body: unknown = req.body ?? {};
   if (!isJsonObject(body)) return refuse("invalid_request", "the body must be a JSON object");
   return { ok: true, call: { query, body, token, idempotencyKey: req.get("Idempotency-Key") } };
-}
-
-/** Bodies are what `JSON.parse` gave. */
-function isJsonObject(body: unknown): body is JsonObject {
-  return isObject(body);
 }
 
 /** The `ath` that a party's JWT is bound to, if it is. */

@@ -1,4 +1,5 @@
 import type { AgentAnswer } from "../../agent/registry/outcomes.js";
+import type { AgentRecord } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { AskedAnswer } from "../../agent/registry/requests.js";
 import type { JsonObject } from "../../bytes/json.js";
@@ -17,14 +18,12 @@ import {
   readRegistering,
   textIn,
 } from "./bodies.js";
-import { type Fault, refuse } from "./errors.js";
-import { type ReadKey, readKey } from "./jwk.js";
+import { type Fault, refuse, registryFault } from "./errors.js";
+import { readKey } from "./jwt.js";
 import type { AgentParty, HostParty, NewHost } from "./party.js";
-import { registryFault } from "./registry-fault.js";
 
 // How agents come to be and come by capabilities: registration, requests, status and reactivation.
 
-/** What these requests rest on. */
 export interface GrantingContext extends AnswerContext {
   readonly registry: Registry;
 }
@@ -48,7 +47,8 @@ export async function register(
     const message = "agent_public_key: the JWT must hold it; this server fetches no keys";
     return refuse("invalid_public_key", message);
   }
-  const hostKey = await hostKeyOf(party);
+  const hostKey =
+    party.kind === "newcomer" ? party.ready : await readKey(party.host.key, "host_public_key");
   if (!hostKey.ok) return hostKey;
   const named = readHostName({ host_name: party.jwt.hostName }, "host_name");
   if (!named.ok) return named;
@@ -63,10 +63,6 @@ export async function register(
   });
   if (!outcome.ok) return registryFault(outcome);
   return { ok: true, body: await askedBody(outcome, context) };
-}
-
-function hostKeyOf(party: HostParty | NewHost): ReadKey | Promise<ReadKey | Fault> {
-  return party.kind === "newcomer" ? party.ready : readKey(party.host.key, "host_public_key");
 }
 
 /** Asks for more capabilities. @throws StorageError */
@@ -126,12 +122,9 @@ export async function reactivate(
   context: GrantingContext,
 ): Promise<Answer> {
   const { registry } = context;
-  const id = textIn(body, "agent_id");
-  if (!id.ok) return id;
-  const known = await registry.agent(id.value);
-  if (known === undefined) return unknownAgent();
-  if (known.host !== party.host.id) return foreignAgent();
-  const outcome = await registry.reactivate(known.id);
+  const found = await ownAgent(body, party, registry);
+  if (!found.ok) return found;
+  const outcome = await registry.reactivate(found.agent.id);
   if (!outcome.ok) return registryFault(outcome);
   const { agent, grants, approval, userCode } = outcome;
   return {
@@ -153,8 +146,8 @@ export async function claim(
   if (!id.ok) return id;
   const asking = readAsking(body);
   if (!asking.ok) return asking;
-  const by = party.kind === "agent" ? { agent: party.agent.id } : { host: party.host.id };
-  const outcome = await context.registry.claim({ ...asking.value, agent: id.value, by });
+  const asked = { ...asking.value, agent: id.value, by: by(party) };
+  const outcome = await context.registry.claim(asked);
   if (!outcome.ok) return registryFault(outcome);
   return { ok: true, body: await askedBody(outcome, context) };
 }
@@ -190,12 +183,34 @@ function tokensFor({ capabilities }: AgentParty["jwt"]): (capability: string) =>
   return (capability) => capabilities?.includes(capability) ?? true;
 }
 
-/** Refuses a request about an agent that there is not. */
-export function unknownAgent(): Fault {
+/** Who does it, as the registry has it. */
+export function by(
+  party: AgentParty | HostParty,
+): { readonly agent: string } | { readonly host: string } {
+  return party.kind === "agent" ? { agent: party.agent.id } : { host: party.host.id };
+}
+
+/** The agent that a request is about, if the party may decide about it. */
+export async function ownAgent(
+  body: JsonObject,
+  party: AgentParty | HostParty,
+  registry: Registry,
+): Promise<{ readonly ok: true; readonly agent: AgentRecord } | Fault> {
+  if (party.kind === "agent" && body["agent_id"] === undefined) {
+    return { ok: true, agent: party.agent };
+  }
+  const id = textIn(body, "agent_id");
+  if (!id.ok) return id;
+  const agent = await registry.agent(id.value);
+  if (agent === undefined) return unknownAgent();
+  const own = party.kind === "agent" ? agent.id === party.agent.id : agent.host === party.host.id;
+  return own ? { ok: true, agent } : foreignAgent();
+}
+
+function unknownAgent(): Fault {
   return refuse("agent_not_found", "there is no agent of this id");
 }
 
-/** Refuses a request about another party's agent. */
-export function foreignAgent(): Fault {
+function foreignAgent(): Fault {
   return refuse("unauthorized", "the agent is another party's");
 }

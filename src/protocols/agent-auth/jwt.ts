@@ -1,10 +1,8 @@
 import { decodeBase64 } from "../../bytes/base64.js";
-import { isObject, isTexts, outlineJson } from "../../bytes/json.js";
+import { isObject, isTexts, type JsonObject, outlineJson } from "../../bytes/json.js";
 import { decodeUtf8 } from "../../bytes/utf8.js";
 import { type Fault, refuse } from "./errors.js";
-import type { PublicKey } from "./jwk.js";
 
-/** What a JWT says that it is. */
 type JwtType = "host+jwt" | "agent+jwt";
 
 /** A JWT that nothing has been verified of: good only for finding the key that it must be signed with. */
@@ -158,7 +156,42 @@ function isAbsentOr(value: unknown, type: "string" | "number"): boolean {
   return value === undefined || typeof value === type;
 }
 
-/** Refuses a JWT. */
 export function invalid(why: string): Fault {
   return refuse("invalid_jwt", `the JWT ${why}`);
+}
+
+/** A public key of a host or an agent: Ed25519 as a JWK (RFC 8037), without any other member. */
+interface PublicKey extends JsonObject {
+  readonly kty: "OKP";
+  readonly crv: "Ed25519";
+  /** 32 bytes in base64url. */
+  readonly x: string;
+}
+
+/** A key that was read, and its thumbprint. */
+export interface ReadKey {
+  readonly ok: true;
+  readonly key: PublicKey;
+  /** RFC 7638, SHA-256, base64url. */
+  readonly thumbprint: string;
+}
+
+/** 32 bytes: the last character holds four bits of them. */
+const X = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
+
+/** Reads a public key that another party sent. @param what - What errors call it, such as `public_key`. */
+export async function readKey(value: unknown, what: string): Promise<ReadKey | Fault> {
+  const invalid = (why: string): Fault => refuse("invalid_public_key", `${what}: ${why}`);
+  if (!isObject(value)) return invalid("must be a public key as a JWK");
+  const { kty, crv, x, d } = value;
+  if (typeof kty !== "string") return invalid('has no "kty"');
+  if (d !== undefined) return invalid("holds a private key; never give that away");
+  if (kty !== "OKP" || crv !== "Ed25519") {
+    const message = `${what}: must be an Ed25519 key: {"kty":"OKP","crv":"Ed25519","x":…}`;
+    return refuse("unsupported_algorithm", message);
+  }
+  if (typeof x !== "string" || !X.test(x)) return invalid('"x" must be 32 bytes in base64url');
+  const key: PublicKey = { kty, crv, x };
+  const { calculateJwkThumbprint } = await import("jose");
+  return { ok: true, key, thumbprint: await calculateJwkThumbprint(key) };
 }

@@ -1,42 +1,18 @@
 import type { Policy } from "../../agent/policy.js";
 import { permittedOf, principalOfAgent } from "../../agent/registry/granting.js";
-import type { AgentRecord } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { limitsOf, momentOf } from "./answers.js";
 import { type PartyContext, partyOf } from "./authenticating.js";
 import { readHostName, readNames, textIn, wrong } from "./bodies.js";
-import { type Fault, refuse } from "./errors.js";
-import { foreignAgent, unknownAgent } from "./granting.js";
+import { type Fault, refuse, registryFault } from "./errors.js";
+import { by, ownAgent } from "./granting.js";
 import type { AgentParty, HostParty } from "./party.js";
 import { readOwnKey } from "./possession.js";
-import { registryFault } from "./registry-fault.js";
 
 // How agents and hosts end and change their keys; enrolment; and what a resource server learns of an agent.
 
 type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
-
-/** Who does it, as the registry has it. */
-function by(party: AgentParty | HostParty): { readonly agent: string } | { readonly host: string } {
-  return party.kind === "agent" ? { agent: party.agent.id } : { host: party.host.id };
-}
-
-/** The agent that a request is about, if the party may decide about it. */
-async function ownAgent(
-  body: JsonObject,
-  party: AgentParty | HostParty,
-  registry: Registry,
-): Promise<{ readonly ok: true; readonly agent: AgentRecord } | Fault> {
-  if (party.kind === "agent" && body["agent_id"] === undefined) {
-    return { ok: true, agent: party.agent };
-  }
-  const id = textIn(body, "agent_id");
-  if (!id.ok) return id;
-  const agent = await registry.agent(id.value);
-  if (agent === undefined) return unknownAgent();
-  const own = party.kind === "agent" ? agent.id === party.agent.id : agent.host === party.host.id;
-  return own ? { ok: true, agent } : foreignAgent();
-}
 
 /** Revokes an agent with all its grants; a second time too. @throws StorageError */
 export async function revokeAgent(

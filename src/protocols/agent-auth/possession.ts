@@ -2,8 +2,7 @@ import type { JsonObject } from "../../bytes/json.js";
 import { KEPT, type PartyContext } from "./authenticating.js";
 import { type Reading, wrong } from "./bodies.js";
 import { refuse } from "./errors.js";
-import { type ReadKey, readKey } from "./jwk.js";
-import { readJwt, verifyJwt } from "./jwt.js";
+import { type ReadKey, readJwt, readKey, verifyJwt } from "./jwt.js";
 
 /** Whose new key it is, and where it is given. */
 export interface Giving {

@@ -2,7 +2,6 @@ import type { Express } from "express";
 import type { JsonObject } from "../../bytes/json.js";
 import type { Place } from "../../http/serve.js";
 import { type Catalogue, describeCapability, listCapabilities } from "./capabilities.js";
-import { directoryAnswer, type Listed } from "./directory.js";
 import { DISCOVERY_PATHS, SEARCH_PATH } from "./discovery.js";
 import { refuse } from "./errors.js";
 import { type ExecutionContext, execute, executeBatch } from "./executing.js";
@@ -26,8 +25,8 @@ import {
   rotateHostKey,
 } from "./managing.js";
 import type { Admission } from "./party.js";
+import { directoryAnswer, type Listed } from "./search.js";
 
-/** What all endpoints together rest on. */
 export interface RoutesContext
   extends FrontContext,
     Catalogue,
@@ -38,7 +37,6 @@ export interface RoutesContext
   readonly listed: Listed;
 }
 
-/** Mounts the endpoints. */
 export function mountRoutes(context: RoutesContext, { app, isDraining }: Place): void {
   const { registry, document } = context;
   const front = fronts(context, isDraining);
@@ -135,7 +133,6 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
   });
 }
 
-/** Answers 405 to other methods at an address. */
 function refuseOthers(app: Express, path: string, method: "get" | "post", url: string): void {
   const allowed = method === "get" ? "GET, HEAD" : "POST";
   app.all(path, (_req, res) => {

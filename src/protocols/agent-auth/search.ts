@@ -1,5 +1,10 @@
+import type { JsonObject } from "../../bytes/json.js";
+import type { Issuer } from "../../issuer/issuer.js";
+import { wrong } from "./bodies.js";
+import type { Answer } from "./front.js";
+
 /** What is searched: a capability as lists show it. */
-export interface Searched {
+interface Searched {
   readonly name: string;
   readonly description: string;
 }
@@ -36,4 +41,60 @@ function scoreOf({ name, description }: Searched, words: readonly string[]): num
 function wordsOf(text: string): readonly string[] {
   const found = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return found.map((word) => (word.length > 3 ? word.replace(/s$/, "") : word));
+}
+
+/** Where a page of a list starts. */
+interface Place {
+  /** Who lists: a cursor is good for that party alone. */
+  readonly party: string;
+  readonly query: string;
+  /** The name of the last capability of the page before. */
+  readonly after: string;
+}
+
+const PURPOSE = "agent-auth-cursor";
+/** For how long a list can be continued. */
+const LIFETIME = "1h";
+
+/** A cursor: opaque, and signed by being sealed. */
+export function cursorOf(issuer: Issuer, { party, query, after }: Place): string {
+  return issuer.seal(PURPOSE, JSON.stringify([party, query, after]), LIFETIME);
+}
+
+/** Where a list goes on; `undefined` for a cursor that is not of this server, party and query. */
+export function placeOf(
+  issuer: Issuer,
+  cursor: string,
+  { party, query }: Omit<Place, "after">,
+): string | undefined {
+  const text = issuer.open(PURPOSE, cursor);
+  if (text === undefined) return undefined;
+  const [forParty, forQuery, after]: unknown[] = JSON.parse(text);
+  if (forParty !== party || forQuery !== query || typeof after !== "string") return undefined;
+  return after;
+}
+
+/** What a provider is found by. */
+export interface Listed {
+  /** Its discovery document. */
+  readonly document: JsonObject;
+  /** Its name, its host and what it says of itself and of what it shows to every caller. */
+  readonly name: string;
+  readonly description: string;
+}
+
+const MOST = 50;
+
+/** Searches the providers that are here: this server itself. */
+export function directoryAnswer(
+  { intent, limit = "5" }: { readonly [name: string]: string },
+  { document, name, description }: Listed,
+): Answer {
+  if (intent === undefined) return wrong("intent", "is missing");
+  if (intent.length > MAX_QUERY) return wrong("intent", `has more than ${MAX_QUERY} characters`);
+  const most = /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
+  if (most < 1 || most > MOST) return wrong("limit", `must be a whole number from 1 to ${MOST}`);
+  const found = search([{ name, description }], intent);
+  const providers = found.length === 0 ? [] : [document];
+  return { ok: true, body: { providers }, cacheControl: "public, max-age=300" };
 }

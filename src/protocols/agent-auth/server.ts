@@ -13,9 +13,9 @@ import type { AgentMetrics } from "../../http/metrics.js";
 import { type Mounted, type Place, type ServeOptions, serve, TIMEOUT } from "../../http/serve.js";
 import { ConcurrencyLimit } from "../../http/work.js";
 import { DISCOVERY_PATHS, discoveryDocument, type Provider } from "./discovery.js";
+import { outputChecks } from "./executing.js";
 import { faultWriter } from "./frame.js";
 import { mountRoutes } from "./routes.js";
-import { outputChecks } from "./schema-checks.js";
 
 /** An issuing agent, its registry, and how both are reached over Agent-Auth. */
 export interface AgentAuthOptions {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import express, { type ErrorRequestHandler, type RequestHandler } from "express";
+import type { ErrorRequestHandler, RequestHandler } from "express";
+import express from "express";
 import type { Ledger } from "../../agent/ledger.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import { assertMembers } from "../../caveats/known-members.js";
@@ -23,7 +24,6 @@ import {
 } from "./guards.js";
 import { argumentsOf, type DescribedSkill } from "./limits/arguments.js";
 import type { ConsoleLogin } from "./login/login.js";
-import { recordIn } from "./record.js";
 import { deviceRoutes } from "./routes/device.js";
 import { grantRoutes } from "./routes/grants.js";
 import { hostRoutes } from "./routes/hosts.js";
@@ -180,4 +180,15 @@ function failedPage(
       message: "Nothing was decided. Try again; if it fails again, ask the operator of this agent.",
     });
   };
+}
+
+/** Writes what the console refuses into the ledger: never what a form had in it. */
+function recordIn(ledger: Pick<Ledger, "note">, clock: () => number): Desk["record"] {
+  return ({ code, record }, session) =>
+    ledger.note({
+      ...{ kind: "approval", at: new Date(clock()).toISOString(), decision: "refused" },
+      ...{ change: "approval.refused", codes: [code] },
+      ...(session === undefined ? {} : { principal: session.principal }),
+      ...(record === undefined ? {} : { record }),
+    });
 }

@@ -3,8 +3,7 @@ import type { Approvals } from "../../agent/approvals/approvals.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { ArgumentsOf } from "./limits/arguments.js";
 import type { ConsoleLogin } from "./login/login.js";
-import { type FaultParts, faultPage } from "./pages/fault.js";
-import { type PageParts, page } from "./pages/layout.js";
+import { type FaultParts, faultPage, type PageParts, page } from "./pages/layout.js";
 import type { CodeAttempts } from "./session/code-attempts.js";
 import type { NewHosts } from "./session/new-hosts.js";
 import type { Session, Sessions } from "./session/sessions.js";
@@ -44,7 +43,6 @@ export interface Desk {
   readonly record: (refusal: Refusal, session: Session | undefined) => void;
 }
 
-/** Answers with a page. */
 export function show(
   desk: Desk,
   req: Request,

@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import type { RateLimit } from "../../http/callers.js";
+import { RateLimiterMemory } from "rate-limiter-flexible";
+import { type RateLimit, waitFor } from "../../http/callers.js";
 import type { FaultWriter } from "../../http/fault.js";
 import { addressKey } from "../../http/trusted-proxies.js";
 import { type Desk, type Refusal, refuse } from "./desk.js";
@@ -101,18 +101,13 @@ export function limitRequests(desk: Desk, limit: RateLimit): RequestHandler {
     const isSignIn = SIGN_IN.includes(req.path);
     const user = isSignIn ? undefined : desk.sessions.of(req)?.principal;
     const key = JSON.stringify(user === undefined ? { at: addressKey(req) } : { user });
-    try {
-      await (isSignIn ? signIns : pages).consume(key);
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error;
-      const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
-      return refuse(desk, req, res, {
-        ...{ status: 429, code: "rate_limited", title: "Too many requests", retryAfter },
-        // Else a flood of requests became a flood of events.
-        ...{ recorded: true, message: `Wait ${retryAfter} seconds, then try again.` },
-      });
-    }
-    return next();
+    const retryAfter = await waitFor(isSignIn ? signIns : pages, key);
+    if (retryAfter === undefined) return next();
+    return refuse(desk, req, res, {
+      ...{ status: 429, code: "rate_limited", title: "Too many requests", retryAfter },
+      // Else a flood of requests became a flood of events.
+      ...{ recorded: true, message: `Wait ${retryAfter} seconds, then try again.` },
+    });
   };
 }
 

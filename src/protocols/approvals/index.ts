@@ -7,7 +7,6 @@
 export type { ApprovalsOptions, MountedApprovals } from "./console.js";
 export { APPROVALS_PATH, mountApprovals } from "./console.js";
 export type { DescribedSkill } from "./limits/arguments.js";
-export { createDevelopmentLogin } from "./login/development.js";
 export type {
   ConsoleLogin,
   DevelopmentLogin,
@@ -15,6 +14,7 @@ export type {
   LoginState,
   OpenIdLogin,
 } from "./login/login.js";
+export { createDevelopmentLogin } from "./login/login.js";
 export { createOpenIdLogin, type OpenIdLoginOptions } from "./login/openid.js";
 export type { CodeLimits } from "./session/code-attempts.js";
 export type { Seal } from "./session/cookies.js";

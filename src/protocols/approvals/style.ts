@@ -1,4 +1,3 @@
-/** The console's one style sheet. */
 export const STYLE: string = `
 :root {
   color-scheme: light dark;

@@ -4,7 +4,6 @@ import type { ChainState, DelegationVerdict } from "../../agent/delegation/verif
 import { isObject, isTexts } from "../../bytes/json.js";
 import { assertMembers } from "../../caveats/known-members.js";
 
-/** What was read of a body, or what is wrong with it. */
 export type BodyReading<Read> =
   | { readonly ok: true; readonly read: Read }
   | { readonly ok: false; readonly field: string; readonly message: string };
@@ -13,7 +12,6 @@ export type BodyReading<Read> =
 const MOST_SCOPES = 256;
 const LONGEST_ID = 256;
 
-/** Reads the body of a request for a delegation. */
 export function readDelegation(body: unknown): BodyReading<DelegationRequest> {
   const members = membersOf(body, ["delegateeAgentId", "scopes", "ttlSeconds"]);
   if (!members.ok) return members;

@@ -1,17 +1,20 @@
-import { equalBytes } from "@noble/ciphers/utils.js";
-import type { Authenticator, CallerAuthentication, CallerRequest } from "../../agent/caller.js";
-import { readBearer, refused } from "../../auth/bearer.js";
-import { wwwAuthenticate } from "../../auth/challenge.js";
-import { decodeBase64, encodeBase64url } from "../../bytes/base64.js";
-import { TokenError } from "../../bytes/token-error.js";
-import { decodeUtf8 } from "../../bytes/utf8.js";
-import { readServiceKeyId, revocableKeyIds } from "../../capability/key-id.js";
+import type { Authenticator } from "../../agent/caller.js";
+import { wwwAuthenticate } from "../../auth/bearer.js";
+import { encodeBase64url } from "../../bytes/base64.js";
 import { assertMembers } from "../../caveats/known-members.js";
 import { formatTime } from "../../caveats/time.js";
 import { Keyring } from "../../issuer/keyring.js";
-import type { RevocationSnapshot } from "../../revocation/list.js";
-import type { RevocationSource } from "../../revocation/source.js";
-import { type WrittenList, writtenList } from "./pages.js";
+import {
+  type FeedAnswer,
+  type FeedQuestion,
+  faultBody,
+  JSON_TYPE,
+  NO_PAGE,
+  NONCE_INVALID,
+  UNAVAILABLE,
+} from "./answer.js";
+import { Publication, type PublishedRevocations } from "./publication.js";
+import { authenticateService } from "./service-caller.js";
 import {
   assertMaxAge,
   DEFAULT_MAX_AGE,
@@ -23,15 +26,6 @@ import {
   tagOf,
 } from "./statement.js";
 
-/** A revocation list that can be published: a `RevocationList`, or a store. */
-export interface PublishedRevocations extends RevocationSource {
-  /** Grows with every change and never shrinks, also when the issuer starts again. */
-  readonly version: number;
-  /** Until when it may itself be relied on, in milliseconds since 1970; absent or `Infinity` for good. */
-  readonly trustedUntil?: number;
-  snapshot(trustedUntil: string): RevocationSnapshot | Promise<RevocationSnapshot>;
-}
-
 export interface RevocationFeedOptions {
   /** The issuer's root keys: a keyring, or a function that gives the present one each time. */
   readonly keys: Keyring | (() => Keyring);
@@ -42,49 +36,15 @@ export interface RevocationFeedOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** What a service asks, whatever serves it. */
-export interface FeedQuestion {
-  /** The header `If-None-Match`. */
-  readonly known?: string | undefined;
-  /** The header `Proviso-Feed-Nonce`: up to 64 characters of base64url. */
-  readonly nonce?: string | undefined;
-  /** The query's `page`: one page of entries, by its name in an answer that had none. */
-  readonly page?: string | undefined;
-}
-
-/** An answer to a service, whatever serves it. */
-export interface FeedAnswer {
-  readonly status: 200 | 304 | 400 | 404 | 503;
-  readonly headers: Readonly<Record<string, string>>;
-  /** JSON; empty with 304. */
-  readonly body: string;
-}
-
-const ADVICE = "a service reads the revocations by a credential derived from its key";
 const OPTIONS = ["keys", "revocations", "maxAge", "clock"];
-/** Characters; key ids are short. */
-const LONGEST_CREDENTIAL = 2048;
-const JSON_TYPE = { "Content-Type": "application/json" };
 const NONCE = /^[\w-]{0,64}$/;
-const NOT_KNOWN = `the credential is not of a service of this issuer; ${ADVICE}`;
-
-/** A list that is written out, or is going to be. */
-interface Writing {
-  /** What it is at least as new as. */
-  readonly version: number;
-  readonly list: Promise<WrittenList>;
-}
 
 /** Publishes a revocation list to services. Made by {@link createRevocationFeed}. */
 export class RevocationFeed {
   readonly #keys: () => Keyring;
   readonly #revocations: PublishedRevocations;
-  readonly #maxAge: number;
   readonly #clock: () => number;
-  /** The last one; while it is being written, all that ask wait for it. */
-  #written: Writing | undefined;
-  /** The list before: a service may be reading its pages yet. */
-  #before: WrittenList | undefined;
+  readonly #publication: Publication;
 
   /** @internal */
   constructor(options: RevocationFeedOptions) {
@@ -99,8 +59,8 @@ export class RevocationFeed {
     assertMaxAge(maxAge);
     this.#keys = keys instanceof Keyring ? () => keys : keys;
     this.#revocations = revocations;
-    this.#maxAge = maxAge;
     this.#clock = clock;
+    this.#publication = new Publication(revocations, maxAge, clock);
   }
 
   /**
@@ -110,7 +70,8 @@ export class RevocationFeed {
   get authenticator(): Authenticator {
     return {
       audience: "proviso-revocations",
-      authenticate: async (request) => this.#authenticate(request),
+      authenticate: async (request) =>
+        authenticateService(request, this.#keys(), this.#revocations),
     };
   }
 
@@ -122,20 +83,14 @@ export class RevocationFeed {
    */
   async answer(kid: string, { known, nonce = "", page }: FeedQuestion = {}): Promise<FeedAnswer> {
     if (page !== undefined) return this.#page(page);
-    if (!NONCE.test(nonce)) {
-      const message = `${NONCE_HEADER} must have 1 to 64 characters of base64url`;
-      return failed(400, "nonce_invalid", message);
-    }
+    if (!NONCE.test(nonce)) return NONCE_INVALID;
     const now = this.#clock();
     const key = this.#keys().feedKey(kid);
-    const { trustedUntil: own = Number.POSITIVE_INFINITY } = this.#revocations;
-    const until = Math.min(now + this.#maxAge * 1000, own);
-    if (key === undefined || until <= now || this.#revocations.isCurrent(now) !== true) {
-      const message = "the revocation list cannot be relied on at the moment; try again soon";
-      return failed(503, "unavailable", message, { "Retry-After": "5" });
-    }
-    const trustedUntil = formatTime(until);
-    const { version, index, digest } = await this.#list(trustedUntil);
+    if (key === undefined || this.#revocations.isCurrent(now) !== true) return UNAVAILABLE;
+    const present = await this.#publication.list();
+    if (present.until <= now) return UNAVAILABLE;
+    const { version, index, digest } = present.list;
+    const trustedUntil = formatTime(present.until);
     const statement = { version, trustedUntil, digest, nonce };
     const tag = tagOf(statement);
     const headers = {
@@ -152,21 +107,10 @@ export class RevocationFeed {
 
   async #page(name: string): Promise<FeedAnswer> {
     // The index that names it may be of another process of this issuer, with changes not written here yet.
-    if ((await this.#pageNamed(name)) === undefined) await this.#list(formatTime(this.#clock()));
-    const body = await this.#pageNamed(name);
-    if (body === undefined) {
-      return failed(
-        404,
-        "not_found",
-        "the list has no such page any more; ask for its index again",
-      );
-    }
+    if (this.#publication.page(name) === undefined) await this.#publication.list();
+    const body = this.#publication.page(name);
+    if (body === undefined) return this.#publication.isWriting ? UNAVAILABLE : NO_PAGE;
     return { status: 200, headers: { "Cache-Control": "private, no-store", ...JSON_TYPE }, body };
-  }
-
-  async #pageNamed(name: string): Promise<string | undefined> {
-    const written = await this.#written?.list.catch(() => undefined);
-    return written?.pages.get(name) ?? this.#before?.pages.get(name);
   }
 
   /**
@@ -204,80 +148,6 @@ export class RevocationFeed {
       page,
     });
     return new Response(body === "" ? null : body, { status, headers });
-  }
-
-  #authenticate(request: CallerRequest): CallerAuthentication {
-    const bearer = readBearer(request, ADVICE, LONGEST_CREDENTIAL);
-    if (!bearer.ok) return bearer;
-    const credential = credentialIn(bearer.token);
-    const id = credential && readServiceKeyId(credential.kid);
-    const key = credential && this.#keys().feedKey(credential.kid);
-    if (credential === undefined || id === undefined || key === undefined) {
-      return refused("token_invalid", NOT_KNOWN);
-    }
-    if (!equalBytes(credential.proof, key.credential())) return refused("token_invalid", NOT_KNOWN);
-    const { kid } = credential;
-    const keys = revocableKeyIds(kid);
-    const revoked = this.#revocations.find({ links: [], capability: "", keys, issued: 0 });
-    if (revoked.length > 0) return refused("token_invalid", "the service's key is revoked");
-    return { ok: true, caller: { principal: id.service, invoker: kid } };
-  }
-
-  /** Written out once for each version. */
-  async #list(trustedUntil: string): Promise<WrittenList> {
-    const last = this.#written;
-    const isNew = last !== undefined && last.version >= this.#revocations.version;
-    const written = isNew ? last : this.#write(trustedUntil, last?.list);
-    this.#written = written;
-    try {
-      return await written.list;
-    } catch (error) {
-      // The next one that asks tries again.
-      if (this.#written === written) this.#written = undefined;
-      throw error;
-    }
-  }
-
-  #write(trustedUntil: string, last: Promise<WrittenList> | undefined): Writing {
-    // Until it begins, it is going to be as new as any question: one write at most waits for another.
-    const written = { version: Number.POSITIVE_INFINITY };
-    const write = async (): Promise<WrittenList> => {
-      this.#before = (await last?.catch(() => undefined)) ?? this.#before;
-      written.version = this.#revocations.version;
-      const list = await writtenList(await this.#revocations.snapshot(trustedUntil), this.#before);
-      written.version = list.version;
-      return list;
-    };
-    return Object.assign(written, { list: write() });
-  }
-}
-
-/** An error, as clients of an agent read it. */
-export function faultBody(code: number, reason: string, message: string): string {
-  return JSON.stringify({ error: { code, status: reason.toUpperCase(), message } });
-}
-
-function failed(
-  status: 400 | 404 | 503,
-  reason: string,
-  message: string,
-  more: Readonly<Record<string, string>> = {},
-): FeedAnswer {
-  const headers = { "Cache-Control": "no-store", ...JSON_TYPE, ...more };
-  return { status, headers, body: faultBody(status, reason, message) };
-}
-
-function credentialIn(
-  token: string,
-): { readonly kid: string; readonly proof: Uint8Array } | undefined {
-  const [name = "", proof = "", ...more] = token.split(".");
-  if (more.length > 0) return undefined;
-  try {
-    const kid = decodeUtf8(decodeBase64(name));
-    return kid === undefined ? undefined : { kid, proof: decodeBase64(proof) };
-  } catch (error) {
-    if (error instanceof TokenError) return undefined;
-    throw error;
   }
 }
 

@@ -13,13 +13,8 @@ export {
   type RevocationFilter,
   readRevocationFilter,
 } from "../../revocation/filter/fuse-filter.js";
-export {
-  createRevocationFeed,
-  type FeedAnswer,
-  type FeedQuestion,
-  type PublishedRevocations,
-  type RevocationFeed,
-  type RevocationFeedOptions,
-} from "./feed.js";
+export type { FeedAnswer, FeedQuestion } from "./answer.js";
+export { createRevocationFeed, type RevocationFeed, type RevocationFeedOptions } from "./feed.js";
 export { type FollowRevocationsOptions, followRevocations } from "./follow.js";
 export type { RevocationFollower } from "./follower.js";
+export type { PublishedRevocations } from "./publication.js";

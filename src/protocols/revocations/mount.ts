@@ -6,7 +6,8 @@ import { DENIAL_HEADER } from "../../http/headers.js";
 import { type AgentLog, failureLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
 import { front, type Mounted, type Place } from "../../http/serve.js";
-import { faultBody, type RevocationFeed } from "./feed.js";
+import { faultBody } from "./answer.js";
+import type { RevocationFeed } from "./feed.js";
 import { FEED_PATH, NONCE_HEADER, PAGE_PARAMETER } from "./statement.js";
 
 /** A feed, and what its requests are logged in. */

@@ -1,6 +1,7 @@
 // src/protocols/revocations: an issuer's revocation list, read by the services that have a key of it.
-// feed.ts answers, mount.ts puts it beside other protocols, follow.ts is the service's side; this file has
-// what both sides say (docs/spec.md, section 8).
+// feed.ts answers (service-caller.ts knows the service, publication.ts has the list as it is sent, answer.ts the
+// forms of an answer), mount.ts puts it beside other protocols, follow.ts is the service's side; this file has what
+// both sides say (docs/spec.md, section 8).
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { encodeBase64url } from "../../bytes/base64.js";

@@ -19,18 +19,18 @@ function sextets(): Uint8Array {
 /**
  * Writes an id as four words, the last of them 0 for a capability's.
  *
- * @param words - Four words that are overwritten.
+ * @param words - Four words from `to` on are overwritten.
  * @returns Whether the id fits: it does not where its text says more or less than its words.
  */
-export function writeIdWords(text: string, prefix: IdPrefix, words: Uint32Array): boolean {
+export function writeIdWords(text: string, prefix: IdPrefix, words: Uint32Array, to = 0): boolean {
   const length = LENGTHS[prefix];
   const start = prefix.length;
   if (text.length !== start + length || !text.startsWith(prefix)) return false;
   let bad = 0;
   let bits = 0;
   let held = 0;
-  let word = 0;
-  words[3] = 0;
+  let word = to;
+  words[to + 3] = 0;
   for (let at = start; at < text.length; at++) {
     const code = text.charCodeAt(at);
     const sextet = code < 128 ? (SEXTETS[code] ?? INVALID) : INVALID;

@@ -6,6 +6,8 @@ import { Segment, SLOT_WORDS } from "./segment.js";
 /** 512 segments: one of 10 million ids is 400 KB, which is the most that anything works through at once. */
 const SEGMENT_BITS = 9;
 const SEGMENTS: number = 1 << SEGMENT_BITS;
+/** Ids that are looked up at once. */
+const TOGETHER = 16;
 /** An id's time that never comes; times after 2106 do not fit, and are taken for it. */
 const NEVER = 0xffff_ffff;
 
@@ -19,7 +21,11 @@ export class PackedIds {
   /** How many parts {@link PackedIds.parts} gives. */
   readonly partCount: number = SEGMENTS;
   readonly #key: ScrambleKey;
-  readonly #words: Uint32Array = new Uint32Array(4);
+  /** The ids that are looked up, scrambled, and the segment of each. */
+  readonly #words: Uint32Array = new Uint32Array(4 * TOGETHER);
+  readonly #sought: (Segment | undefined)[] = new Array(TOGETHER).fill(undefined);
+  /** What was read ahead: kept, so that it is read. */
+  #touched = 0;
   readonly #segments: (Segment | undefined)[] = new Array(SEGMENTS).fill(undefined);
   #size = 0;
 
@@ -65,14 +71,35 @@ export class PackedIds {
 
   /** When an id goes: seconds since 1970, `Infinity` for never, `undefined` if it is not here. */
   get(id: string): number | undefined {
-    const segment = this.#segmentOf(id);
+    const segment = this.#seek(id, 0);
     const time = segment === undefined ? 0 : segment.get(this.#words);
     return time === 0 ? undefined : time === NEVER ? Number.POSITIVE_INFINITY : time;
   }
 
+  /**
+   * Which of some ids are here, in their order. A look-up in a long list mostly waits for memory; those of several
+   * ids wait together.
+   */
+  which(ids: readonly string[]): readonly string[] {
+    const here: string[] = [];
+    for (let from = 0; from < ids.length; from += TOGETHER) {
+      const end = Math.min(ids.length, from + TOGETHER);
+      for (let at = from; at < end; at++) this.#seek(ids[at] ?? "", at - from);
+      // A loop of its own, and short: a processor that waits for one of these reads has begun the next.
+      for (let at = 0; at < end - from; at++) {
+        this.#touched ^= this.#sought[at]?.touch(this.#words, 4 * at) ?? 0;
+      }
+      for (let at = from; at < end; at++) {
+        const until = this.#sought[at - from]?.get(this.#words, 4 * (at - from)) ?? 0;
+        if (until !== 0) here.push(ids[at] ?? "");
+      }
+    }
+    return here;
+  }
+
   /** How many slots a look-up of `id` reads. */
   probes(id: string): number {
-    return this.#segmentOf(id)?.probes(this.#words) ?? 0;
+    return this.#seek(id, 0)?.probes(this.#words) ?? 0;
   }
 
   /**
@@ -133,10 +160,14 @@ export class PackedIds {
     return true;
   }
 
-  #segmentOf(id: string): Segment | undefined {
-    if (!writeIdWords(id, this.prefix, this.#words)) return undefined;
-    scramble(this.#words, this.#key);
-    return this.#segments[(this.#words[0] ?? 0) >>> (32 - SEGMENT_BITS)];
+  /** The segment that an id belongs in, if there is one yet; the id's words are then where the `at`th are. */
+  #seek(id: string, at: number): Segment | undefined {
+    const words = this.#words;
+    const fits = writeIdWords(id, this.prefix, words, 4 * at);
+    if (fits) scramble(words, this.#key, 4 * at);
+    const segment = fits ? this.#segments[(words[4 * at] ?? 0) >>> (32 - SEGMENT_BITS)] : undefined;
+    this.#sought[at] = segment;
+    return segment;
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type RevocationEntry,
   type RevocationKind,
 } from "../entry.js";
+import { concerns, findIn, type RevocationLookup } from "../lookup.js";
 import type { RevocationQuery } from "../source.js";
 import { PackedIds } from "./packed-ids.js";
 
@@ -22,7 +23,7 @@ const SOME = 1000;
  * What a list revokes, and until when: enough for a check, and no more. Ids of links and capabilities are packed;
  * keys, principals and ids of another form, of which there are few, are in maps.
  */
-export class PackedTable {
+export class PackedTable implements RevocationLookup {
   readonly links: PackedIds;
   readonly capabilities: PackedIds;
   readonly #loose: Readonly<Record<RevocationKind, Map<string, Bounds>>> = {
@@ -55,14 +56,25 @@ export class PackedTable {
   }
 
   /** The kind and id of every entry that concerns the token. */
-  find({ links, capability, keys, principal, issued }: RevocationQuery): RevocationEntry[] {
-    const found: RevocationEntry[] = [];
-    // Not `for of`: the runtime makes an iterator and a result for each id here.
-    for (let at = 0; at < links.length; at++) this.#find("link", links[at] ?? "", issued, found);
-    this.#find("capability", capability, issued, found);
-    for (let at = 0; at < keys.length; at++) this.#find("key", keys[at] ?? "", issued, found);
-    if (principal !== undefined) this.#find("principal", principal, issued, found);
-    return found;
+  find(query: RevocationQuery): RevocationEntry[] {
+    return findIn(this, query);
+  }
+
+  /** @internal */
+  collect(
+    kind: RevocationKind,
+    ids: readonly string[],
+    issued: number,
+    found: RevocationEntry[],
+  ): void {
+    const packed = this.#packedOf(kind)?.which(ids) ?? [];
+    const loose = this.#loose[kind];
+    if (packed.length === 0 && loose.size === 0) return;
+    for (const id of ids) {
+      const record = loose.get(id);
+      if (record === undefined ? !packed.includes(id) : !concerns(record.before, issued)) continue;
+      found.push(Object.freeze({ kind, id }));
+    }
   }
 
   /**
@@ -89,13 +101,6 @@ export class PackedTable {
     for (const kind of KINDS) {
       for (const [id, record] of this.#loose[kind]) yield { kind, id, record };
     }
-  }
-
-  #find(kind: RevocationKind, id: string, issued: number, found: RevocationEntry[]): void {
-    const loose = this.#loose[kind].get(id);
-    if (loose === undefined && this.#packedOf(kind)?.get(id) === undefined) return;
-    if (loose?.before !== undefined && issued >= loose.before * 1000) return;
-    found.push(Object.freeze({ kind, id }));
   }
 
   #packedOf(kind: RevocationKind): PackedIds | undefined {

@@ -5,14 +5,14 @@
 /** Four words of key. */
 export type ScrambleKey = Uint32Array;
 
-/** Scrambles four words in place. */
-export function scramble(words: Uint32Array, key: ScrambleKey): void {
-  const w0 = words[0] ?? 0;
-  const w1 = words[1] ?? 0;
-  const w2 = words[2] ?? 0;
-  const last = (words[3] ?? 0) ^ hashWords(w0, w1, w2, key[0] ?? 0, key[1] ?? 0);
-  words[0] = w0 ^ hashWords(w1, w2, last, key[2] ?? 0, key[3] ?? 0);
-  words[3] = last;
+/** Scrambles four words in place, from `at` on. */
+export function scramble(words: Uint32Array, key: ScrambleKey, at = 0): void {
+  const w0 = words[at] ?? 0;
+  const w1 = words[at + 1] ?? 0;
+  const w2 = words[at + 2] ?? 0;
+  const last = (words[at + 3] ?? 0) ^ hashWords(w0, w1, w2, key[0] ?? 0, key[1] ?? 0);
+  words[at] = w0 ^ hashWords(w1, w2, last, key[2] ?? 0, key[3] ?? 0);
+  words[at + 3] = last;
 }
 
 /** Undoes {@link scramble}. */

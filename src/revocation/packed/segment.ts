@@ -36,9 +36,14 @@ export class Segment {
     return this.#pages.length;
   }
 
-  /** When the id goes; 0 if it is not here. */
-  get(id: Uint32Array): number {
-    const slot = this.#find(id);
+  /** Reads where a look-up of the id begins: the processor then has it at hand. */
+  touch(ids: Uint32Array, from: number): number {
+    return this.#word(this.#home(ids[from] ?? 0), 0);
+  }
+
+  /** When the id that is four words from `from` on goes; 0 if it is not here. */
+  get(ids: Uint32Array, from = 0): number {
+    const slot = this.#find(ids, from);
     return slot < 0 ? 0 : this.#word(slot, 4);
   }
 
@@ -69,20 +74,13 @@ export class Segment {
   /** Removes what goes at `now` or before; frees pages that are not needed any more. */
   prune(now: number): number {
     const before = this.#used;
-    this.#packRight(now);
-    if (before === this.#used) {
-      this.#spread();
-      return 0;
-    }
+    this.#packLeft(now);
     const most = slotsFor(this.#used);
-    if (this.#pages.length > 1 && most < this.#slots - PAGE_SLOTS) {
-      this.#packLeft();
-      while (this.#pages.length > 1 && this.#slots - PAGE_SLOTS >= most) {
-        this.#pages.pop();
-        this.#slots -= PAGE_SLOTS;
-      }
-      this.#packRight(0);
+    while (this.#used < before && this.#pages.length > 1 && this.#slots - PAGE_SLOTS >= most) {
+      this.#pages.pop();
+      this.#slots -= PAGE_SLOTS;
     }
+    this.#packRight();
     this.#spread();
     return before - this.#used;
   }
@@ -119,8 +117,8 @@ export class Segment {
   }
 
   /** The slot of an id; otherwise `~` of the slot that it would take. */
-  #find(id: Uint32Array): number {
-    const first = id[0] ?? 0;
+  #find(ids: Uint32Array, from = 0): number {
+    const first = ids[from] ?? 0;
     for (let slot = this.#home(first); slot < this.#slots; slot++) {
       const page = this.#page(slot);
       const at = this.#offset(slot);
@@ -129,9 +127,9 @@ export class Segment {
       if (there > first) return ~slot;
       if (
         there === first &&
-        page[at + 1] === id[1] &&
-        page[at + 2] === id[2] &&
-        page[at + 3] === id[3]
+        page[at + 1] === ids[from + 1] &&
+        page[at + 2] === ids[from + 2] &&
+        page[at + 3] === ids[from + 3]
       ) {
         return slot;
       }
@@ -158,7 +156,7 @@ export class Segment {
     // In one page slots are few, and replaced; after that pages are added.
     const more = Math.max(1, Math.floor(this.#pages.length / 20));
     for (let added = 0; added < more; added++) this.#extend();
-    this.#packRight(0);
+    this.#packRight();
     this.#spread();
   }
 
@@ -175,25 +173,27 @@ export class Segment {
     this.#slots += PAGE_SLOTS;
   }
 
-  /** Moves all to the end, but for what goes at `now` or before. */
-  #packRight(now: number): void {
+  /** Moves all to the end. */
+  #packRight(): void {
     let to = this.#slots;
     for (let slot = this.#slots - 1; slot >= 0; slot--) {
+      if (this.#word(slot, 4) !== 0 && --to !== slot) this.#take(slot, to);
+    }
+  }
+
+  /** Moves all to the start, but for what goes at `now` or before. */
+  #packLeft(now: number): void {
+    let to = 0;
+    for (let slot = 0; slot < this.#slots; slot++) {
       const until = this.#word(slot, 4);
       if (until === 0) continue;
       if (until <= now) this.#page(slot)[this.#offset(slot) + 4] = 0;
-      else if (--to !== slot) this.#take(slot, to);
+      else {
+        if (to !== slot) this.#take(slot, to);
+        to++;
+      }
     }
-    this.#used = this.#slots - to;
-  }
-
-  #packLeft(): void {
-    let to = 0;
-    for (let slot = 0; slot < this.#slots; slot++) {
-      if (this.#word(slot, 4) === 0) continue;
-      if (to !== slot) this.#take(slot, to);
-      to++;
-    }
+    this.#used = to;
   }
 
   /** From the end, each to its home or the next slot: never past what is still to be moved. */
@@ -203,7 +203,7 @@ export class Segment {
         throw new RangeError("ids crowd one place, which ids scrambled by this key do not");
       }
       this.#extend();
-      this.#packRight(0);
+      this.#packRight();
     }
   }
 

@@ -12,7 +12,8 @@ const DAY = 24 * 60 * 60 * 1000;
 /** Hops of one INSERT, which may name so many values only. */
 const MAX_HOPS = 1000;
 /** Hops that are known to be kept. */
-const MAX_KNOWN = 10_000;
+// As a size, each being one: for a number the library fills its tables at once, which takes milliseconds.
+const KNOWN = { maxSize: 10_000, sizeCalculation: (): number => 1 };
 
 /** What a hop says, and when an event carried it, in milliseconds since 1970. */
 interface ToldHop {
@@ -23,7 +24,7 @@ interface ToldHop {
 
 /** Hops that are known to be kept, so that most events write none. */
 export class KnownHops {
-  readonly #kept = new LRUCache<string, number>({ max: MAX_KNOWN });
+  readonly #kept = new LRUCache<string, number>(KNOWN);
 
   /** Hops in events that are not known to be kept, or were last written long ago. */
   newIn(events: readonly LedgerEvent[]): readonly ToldHop[] {

@@ -8,6 +8,7 @@ import {
   readEntry,
 } from "../../revocation/entry.js";
 import type { RevocationSnapshot } from "../../revocation/list.js";
+import { oldestFirst } from "../../revocation/oldest-first.js";
 import { Pace } from "../../revocation/pace.js";
 import type { RevocationAddition, RevocationQuota, RevocationSink } from "../../revocation/sink.js";
 import type {
@@ -124,7 +125,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
       if (pace.isOver) await pace.rest();
     }
     const entries: RevocationEntry[] = [];
-    for (const kept of whole.kept()) {
+    for (const kept of await oldestFirst(whole.kept())) {
       entries.push(entryOf(kept));
       if (pace.isOver) await pace.rest();
     }

@@ -1,5 +1,6 @@
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { AuthorityUse, Coverage } from "../../agent/coverage.js";
+import { beside } from "../../bytes/beside.js";
 
 /** On whose authority a request is made: what decides which tasks it may see. */
 export interface TaskAccess {
@@ -20,8 +21,8 @@ export interface TaskAccess {
 }
 
 // By context, and not in its state: what else may put something there does not count.
-const accesses = new WeakMap<ServerCallContext, TaskAccess>();
-const uses = new WeakMap<ServerCallContext, readonly AuthorityUse[]>();
+const accesses = beside<ServerCallContext, TaskAccess>();
+const uses = beside<ServerCallContext, readonly AuthorityUse[]>();
 
 /**
  * Says on whose authority a request is made. To be called before the request reaches a task store,
@@ -39,16 +40,15 @@ export function setTaskAccess(context: ServerCallContext, access: TaskAccess): v
     if (!Array.isArray(path) || path.length === 0 || !path.every(isId)) {
       throw new TypeError("a path must be a list of at least one revocation id");
     }
-    return Object.freeze([...path]);
+    return Object.isFrozen(path) ? path : Object.freeze([...path]);
   });
-  accesses.set(
-    context,
-    Object.freeze({
-      ...{ principal, paths: Object.freeze(copied) },
-      ...(invoker === undefined ? {} : { invoker }),
-      ...(covers === undefined ? {} : { covers }),
-    }),
-  );
+  const own: { -readonly [Name in keyof TaskAccess]: TaskAccess[Name] } = {
+    principal,
+    paths: Object.freeze(copied),
+  };
+  if (invoker !== undefined) own.invoker = invoker;
+  if (covers !== undefined) own.covers = covers;
+  accesses.set(context, Object.freeze(own));
 }
 
 /** Lets a request see the tasks that another sees: it is the same, in another context. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { exactConstraints } from "../../../src/agent/registry/constraints.js";
-import { covers } from "../../../src/agent/registry/covering.js";
+import { covers } from "../../../src/agent/registry/granting.js";
 import type { Json } from "../../../src/bytes/json.js";
 import type { Constraint, Hop } from "../../../src/caveats/hop.js";
 import type { Scalar } from "../../../src/caveats/scalar.js";

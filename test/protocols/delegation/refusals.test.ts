@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Scopes } from "../../../src/agent/delegation/scopes.js";
+import { Scopes } from "../../../src/agent/delegation/options.js";
 import type { JsonObject } from "../../../src/bytes/json.js";
 import { attenuate } from "../../../src/index.js";
 import { createDelegations } from "../../../src/protocols/delegation/index.js";

@@ -134,6 +134,15 @@ describe("400,000 ids", () => {
     expect(most).toBeLessThan(200);
   });
 
+  test("are found together as alone, more at once than are read ahead", () => {
+    const some = Array.from({ length: 100 }, (_, at) => link(at, at % 3 === 0 ? 0 : 1));
+    const odd = ["rv_", "", "cap_AAAAAAAAAAAAAAAA"];
+    const here = some.filter((id) => ids.get(id) !== undefined);
+    expect(here.length).toBe(34);
+    expect(ids.which([...odd, ...some, ...odd])).toEqual(here);
+    expect(ids.which(odd)).toEqual([]);
+  });
+
   test("removing half gives back memory, and keeps the other half", () => {
     const before = ids.bytes;
     expect(prune(ids, 10)).toBe(count / 2);

@@ -3,10 +3,10 @@ import type { AfterArgs, Client } from "@a2a-js/sdk/client";
 import { assertMembers } from "../../../caveats/known-members.js";
 import type { CardReading } from "../../../discovery/card.js";
 import { createCardCache } from "../../../discovery/card-cache.js";
-import { endToEnd } from "../../../discovery/chain.js";
 import type { DiscoveryDenial } from "../../../discovery/denial.js";
 import type { Discovery, UsableAgent } from "../../../discovery/discovery.js";
 import { undeclaredIn } from "../../../discovery/drift.js";
+import { endToEnd } from "../../../discovery/link.js";
 import { discoverChain } from "../../../discovery/live-chain.js";
 import {
   BINDINGS,

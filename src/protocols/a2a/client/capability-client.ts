@@ -6,6 +6,7 @@ import type { RefusedGrant } from "../../../agent/refusal.js";
 import type { ResourceQuery } from "../../../agent/resources/resource.js";
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import type { Requested } from "../../../caveats/hop-rules.js";
+import { pause } from "../../../client/pause.js";
 import type { AuthorityMarks } from "../authority-marks.js";
 import { EXTENSION_URI, METHODS } from "../extension.js";
 import { dataPart, newMessage } from "../parts.js";
@@ -239,21 +240,6 @@ export function createCapabilityClient(
 
 /** Seconds; an agent could say anything. */
 const LONGEST_INTERVAL = 300;
-
-/** @throws The signal's reason once it is aborted. */
-function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
-}
 
 const withExtension = { serviceParameters: { "A2A-Extensions": EXTENSION_URI } };
 

@@ -23,3 +23,40 @@ export function environmentOf(
   }
   return { ...Object.fromEntries(own), ...env };
 }
+
+const pending = new Set<() => void>();
+
+/** Runs something when this process exits; it must not wait. @returns Takes it back. */
+export function atExit(run: () => void): () => void {
+  if (pending.size === 0) process.on("exit", runAll);
+  // A function that is given twice runs twice.
+  const one = (): void => run();
+  pending.add(one);
+  return () => {
+    if (pending.delete(one) && pending.size === 0) process.off("exit", runAll);
+  };
+}
+
+function runAll(): void {
+  for (const run of pending) {
+    try {
+      run();
+    } catch {
+      // The others run whatever becomes of one.
+    }
+  }
+}
+
+/** Cuts what comes into lines, of which no more than so many characters count. */
+export function linesTo(most: number, take: (line: string) => void): (bytes: Uint8Array) => void {
+  const decoder = new TextDecoder();
+  let held = "";
+  return (bytes) => {
+    const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
+    held = (held + first).slice(0, most);
+    for (const next of others) {
+      take(held);
+      held = next.slice(0, most);
+    }
+  };
+}

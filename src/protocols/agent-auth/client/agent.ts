@@ -2,11 +2,11 @@ import type { Json, JsonObject } from "../../../bytes/json.js";
 import { type Attenuation, attenuate } from "../../../capability/attenuate.js";
 import type { HopInit } from "../../../caveats/hop.js";
 import { ClientError } from "../../../client/client-error.js";
+import { pause } from "../../../client/pause.js";
 import { textIn } from "../../../client/received.js";
 import { CAPABILITY_HEADER } from "../../../http/headers.js";
 import { type AskOptions, askingBody, type CapabilityAsked } from "./asking.js";
 import type { Signer } from "./keys.js";
-import { pause } from "./pause.js";
 import {
   agentIn,
   type CapabilityDefinition,

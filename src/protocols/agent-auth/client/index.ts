@@ -12,7 +12,6 @@ export type {
   WaitOptions,
 } from "./agent.js";
 export type { AskOptions, CapabilityAsked } from "./asking.js";
-export { AgentAuthError } from "./error.js";
 export {
   type AgentAuthClient,
   type AgentAuthClientOptions,
@@ -28,3 +27,4 @@ export type {
   ReceivedApproval,
   ReceivedGrant,
 } from "./received.js";
+export { AgentAuthError } from "./wire.js";

@@ -1,10 +1,10 @@
-import type { JsonObject } from "../../../bytes/json.js";
+import type { Json, JsonObject } from "../../../bytes/json.js";
 import { readUrl } from "../../../client/address.js";
 import { ClientError } from "../../../client/client-error.js";
+import { AgentFault } from "../../../client/fault.js";
 import { safeFetch } from "../../../client/fetch.js";
-import { objectIn } from "../../../client/received.js";
+import { objectIn, textIn } from "../../../client/received.js";
 import { DISCOVERY_PATHS } from "../discovery.js";
-import { AgentAuthError, agentAuthFault } from "./error.js";
 import { type Discovery, discoveryIn } from "./received.js";
 
 /** How requests are made. */
@@ -19,8 +19,7 @@ export interface WireOptions {
   readonly insecure?: boolean | undefined;
 }
 
-/** One request. */
-export interface WireRequest {
+interface WireRequest {
   readonly jwt?: string;
   readonly body?: JsonObject;
   readonly query?: { readonly [name: string]: string | undefined };
@@ -107,4 +106,24 @@ function fetchFrom(origin: string, { fetch: ask, timeout = 30_000 }: WireOptions
 
 function secure({ insecure = false }: WireOptions): { readonly insecure: boolean } {
   return { insecure };
+}
+
+/** An error that a server answered with, as it came; nothing in it is safe to show as it is. */
+export class AgentAuthError extends AgentFault {
+  /** What programs distinguish errors by, such as `constraint_violated`; `unknown` where it says none. */
+  readonly code: string;
+  /** All of it: `violations`, `invalid_capabilities`, `denials` and what else there is. */
+  readonly body: JsonObject;
+
+  constructor(status: number, body: JsonObject, headers: Headers) {
+    super(status, textIn(body["message"]) ?? "it gives no reason", [], headers);
+    this.code = (textIn(body["error"]) ?? textIn(body["code"]) ?? "unknown").slice(0, 128);
+    this.body = body;
+  }
+}
+
+/** The error that an answer is; `undefined` for a success. */
+function agentAuthFault(response: Response, body: Json | undefined): AgentFault | undefined {
+  if (response.ok) return undefined;
+  return new AgentAuthError(response.status, objectIn(body), response.headers);
 }

@@ -49,7 +49,9 @@ export function argumentsOf(skills: Iterable<DescribedSkill>): ArgumentsOf {
     for (const [name, { types }] of Object.entries(authority.constraints ?? {})) {
       if (!known.has(name)) known.set(name, { name, types });
     }
-    const open = concerned.length === 0 || concerned.some(({ input }) => isOpen(input));
+    const open =
+      concerned.length === 0 ||
+      concerned.some(({ input }) => input["additionalProperties"] !== false);
     return { known: [...known.values()].slice(0, MOST_ARGUMENTS), open };
   };
 }
@@ -105,8 +107,4 @@ function either(one: Argument, other: Argument): Argument {
   const types = TYPES.filter((type) => one.types.includes(type) || other.types.includes(type));
   const { description } = one;
   return { name, types, ...(description === undefined ? {} : { description }) };
-}
-
-function isOpen(schema: DescribedSkill["input"]): boolean {
-  return schema["additionalProperties"] !== false;
 }

@@ -46,7 +46,6 @@ export interface ApprovalFields {
 
 const OTHER_ROWS = 2;
 
-/** The fields of an approval. */
 export function fieldsOf({ subject, digest }: Approval, argumentsOf: ArgumentsOf): ApprovalFields {
   // An agent that is taken over ends: there is nothing to take away from what it had.
   const limited = subject.kind === "agent-claim" ? [] : subject.asked;
@@ -94,7 +93,6 @@ function stillAllowed(
   return left === undefined ? argument : { ...argument, choices: left };
 }
 
-/** The names of all fields that a form of these has. */
 export function namesOf({ grants }: ApprovalFields): ReadonlySet<string> {
   const names = ["csrf", "digest", "form", "answer", "reason", "lifetime", "unit"];
   for (const { arguments: known, others, granted, keep } of grants) {

@@ -4,9 +4,8 @@ import type { Constraint, Hop, Operators } from "../../../caveats/hop.js";
 import type { KeyWords } from "../../../caveats/hop-rule.js";
 import { HOP_RULES, overHop } from "../../../caveats/hop-rules.js";
 import type { Scalar } from "../../../caveats/scalar.js";
-import { html, type Markup } from "./markup.js";
+import { html, type Markup, time } from "./markup.js";
 import { said } from "./said.js";
-import { time } from "./times.js";
 
 /** A label of ours and what stands beside it; or, of an argument, its name and its limits. */
 export type Row = readonly [label: Markup | string, words: Markup];

@@ -3,9 +3,8 @@ import type { Scalar, ScalarType } from "../../../caveats/scalar.js";
 import type { Form } from "../form.js";
 import type { ApprovalFields, ArgumentFields, GrantFields, OtherFields } from "../limits/fields.js";
 import type { FieldProblem } from "../limits/read-values.js";
-import { html, type Markup, type Part } from "../markup/markup.js";
+import { html, type Markup, type Part, seconds } from "../markup/markup.js";
 import { said } from "../markup/said.js";
-import { seconds } from "../markup/times.js";
 import { domainWords } from "../markup/words.js";
 import type { Session } from "../session/sessions.js";
 import { csrf } from "./layout.js";
@@ -16,7 +15,6 @@ interface SentForm {
   readonly problems: readonly FieldProblem[];
 }
 
-/** What a form is made of. */
 export interface ApprovalFormParts {
   readonly action: string;
   readonly approval: Approval;

@@ -3,11 +3,10 @@ import type { Hop } from "../../../caveats/hop.js";
 import { meet, meetOf } from "../../../caveats/meet.js";
 import type { GrantFields } from "../limits/fields.js";
 import type { Limits } from "../limits/read-limits.js";
-import { html, type Markup, type Part } from "../markup/markup.js";
+import { html, type Markup, moment, type Part, seconds } from "../markup/markup.js";
 import { said } from "../markup/said.js";
-import { moment, seconds } from "../markup/times.js";
 import { authorityWords, hopWords } from "../markup/words.js";
-import { limitList, rowList } from "./listing.js";
+import { limitList, rowList } from "./layout.js";
 
 /** Who asks, as far as it is known. */
 export interface Asker {

@@ -1,6 +1,6 @@
 import { html } from "../markup/markup.js";
 import type { Session } from "../session/sessions.js";
-import { csrf, type PageParts, type Whereabouts } from "./layout.js";
+import { csrf, type PageParts, problem, type Whereabouts } from "./layout.js";
 
 /** What is in the field for the code. */
 export interface EnteredCode {
@@ -16,10 +16,7 @@ export function devicePage(
   session: Session,
   { code, given = false, wrong }: EnteredCode,
 ): PageParts {
-  const main = html`${
-    wrong !== undefined &&
-    html`<div class="summary" role="alert"><h2>There is a problem</h2><ul><li><a href="#user_code">${wrong}</a></li></ul></div>`
-  }<form method="post" action="${base}/device" class="card code" novalidate>${csrf(session)}
+  const main = html`${problem("user_code", wrong)}<form method="post" action="${base}/device" class="card code" novalidate>${csrf(session)}
 <p class="warning">Go on only if <strong>you</strong> started an agent just now that shows you this code. If someone sent you the code or this link, close this page.</p>
 ${given && html`<p>The code came with the link. Compare it with the one that the agent shows.</p>`}
 <div class="field"><label for="user_code">Code that the agent shows</label>

@@ -1,12 +1,10 @@
 import type { AgentGrant, AgentRecord, HostRecord } from "../../../agent/registry/records.js";
 import { meetOf } from "../../../caveats/meet.js";
-import { html, type Markup } from "../markup/markup.js";
+import { html, type Markup, moment } from "../markup/markup.js";
 import { plain, said } from "../markup/said.js";
-import { moment } from "../markup/times.js";
 import { authorityWords } from "../markup/words.js";
 import type { Session } from "../session/sessions.js";
-import { csrf, type PageParts, type Whereabouts } from "./layout.js";
-import { cards, rowList } from "./listing.js";
+import { cards, csrf, type PageParts, rowList, type Whereabouts } from "./layout.js";
 
 /** An agent grant, and whose it is. */
 export interface ShownGrant {

@@ -1,10 +1,8 @@
 import type { HostRecord } from "../../../agent/registry/records.js";
-import { html } from "../markup/markup.js";
+import { html, moment } from "../markup/markup.js";
 import { plain, said } from "../markup/said.js";
-import { moment } from "../markup/times.js";
 import type { Session } from "../session/sessions.js";
-import { csrf, type PageParts, type Whereabouts } from "./layout.js";
-import { cards, rowList } from "./listing.js";
+import { cards, csrf, type PageParts, problem, rowList, type Whereabouts } from "./layout.js";
 
 /** What a new host is shown with, once. */
 interface NewHost {
@@ -26,7 +24,6 @@ const STATES: Readonly<Record<HostRecord["status"], string>> = {
   revoked: "Revoked",
 };
 
-/** The user's hosts, and how to add one. */
 export function hostsPage(
   { base }: Whereabouts,
   session: Session,
@@ -52,10 +49,7 @@ ${
 <button type="submit" class="stop" aria-label="Revoke, with all of its agents: host ${plain(host.name ?? host.id)}">Revoke, with all of its agents</button></form>`
 }`,
   );
-  const main = html`${
-    wrong !== undefined &&
-    html`<div class="summary" role="alert"><h2>There is a problem</h2><ul><li><a href="#name">${wrong}</a></li></ul></div>`
-  }${
+  const main = html`${problem("name", wrong)}${
     made !== undefined &&
     html`<div class="notice" role="status"><h2>The host ${said(made.host.name ?? made.host.id)} can enrol</h2>
 <p>Give it this enrolment token. It is shown only now, and good once${

@@ -1,8 +1,8 @@
 import { html, type Markup, type Part } from "../markup/markup.js";
 import { plain, said } from "../markup/said.js";
+import type { Row } from "../markup/words.js";
 import type { Session } from "../session/sessions.js";
 
-/** What one page has of its own. */
 export interface PageParts {
   /** Its heading, and the title of its tab. */
   readonly title: string;
@@ -25,7 +25,6 @@ const PLACES: readonly (readonly [path: string, label: string])[] = [
   ["/history", "History"],
 ];
 
-/** A whole page. */
 export function page(
   { name, base }: Whereabouts,
   session: Session | undefined,
@@ -72,4 +71,50 @@ function signedIn(base: string, session: Session): Markup {
 /** The field by which a form shows that it comes from a page of this session. */
 export function csrf(session: Session): Markup {
   return html`<input type="hidden" name="csrf" value="${session.csrf}">`;
+}
+
+/** What is wrong with the one field of a form, first of all on the page. */
+export function problem(field: string, wrong: string | undefined): Part {
+  return (
+    wrong !== undefined &&
+    html`<div class="summary" role="alert"><h2>There is a problem</h2><ul><li><a href="#${field}">${wrong}</a></li></ul></div>`
+  );
+}
+
+/** What a user is shown of something that was refused. */
+export interface FaultParts {
+  readonly title: string;
+  /** What happened, and what to do now. */
+  readonly message: Part;
+  /** Whether signing in as another user may help. */
+  readonly otherUser?: boolean;
+}
+
+export function faultPage(
+  { base }: Whereabouts,
+  { title, message, otherUser = false }: FaultParts,
+): PageParts {
+  const main = html`<div class="card"><p>${message}</p>
+<p><a href="${base}">To the waiting approvals</a></p>
+${otherUser && html`<p><a href="${base}/login?again=1">Sign in as another user</a></p>`}</div>`;
+  return { title, main };
+}
+
+/** Labels and what stands beside them. */
+export function rowList(
+  rows: readonly (readonly [label: Part, words: Part] | undefined | false)[],
+): Markup {
+  const shown = rows.filter((row) => row !== undefined && row !== false);
+  return html`<dl>${shown.map(([label, words]) => html`<dt>${label}</dt><dd>${words}</dd>`)}</dl>`;
+}
+
+/** Limits in words, or that there are no limits. */
+export function limitList(rows: readonly Row[], none: string): Markup {
+  return rows.length === 0 ? html`<p>${none}</p>` : rowList(rows);
+}
+
+/** Cards below one another, or a sentence where there are no cards. */
+export function cards(items: readonly Markup[], none: string): Markup {
+  if (items.length === 0) return html`<p class="card">${none}</p>`;
+  return html`<ul class="cards">${items.map((item) => html`<li class="card">${item}</li>`)}</ul>`;
 }

@@ -1,12 +1,9 @@
 import { html } from "../markup/markup.js";
-import type { PageParts, Whereabouts } from "./layout.js";
+import { type PageParts, problem, type Whereabouts } from "./layout.js";
 
 /** Signing in by a development token. */
 export function developmentPage({ base }: Whereabouts, to: string, wrong?: string): PageParts {
-  const main = html`${
-    wrong !== undefined &&
-    html`<div class="summary" role="alert"><h2>There is a problem</h2><ul><li><a href="#token">${wrong}</a></li></ul></div>`
-  }<p class="warning"><strong>Development only.</strong> This agent has no identity provider: a party that knows a development token is that user.</p>
+  const main = html`${problem("token", wrong)}<p class="warning"><strong>Development only.</strong> This agent has no identity provider: a party that knows a development token is that user.</p>
 <form method="post" action="${base}/login" class="card">
 <input type="hidden" name="to" value="${to}">
 <div class="field"><label for="token">Development token</label>

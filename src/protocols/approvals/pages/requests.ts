@@ -2,16 +2,14 @@ import type { Approval } from "../../../agent/approvals/approval.js";
 import type { Form } from "../form.js";
 import type { ApprovalFields } from "../limits/fields.js";
 import type { Limits } from "../limits/read-limits.js";
-import { html, type Markup } from "../markup/markup.js";
+import { html, type Markup, moment } from "../markup/markup.js";
 import { said } from "../markup/said.js";
-import { moment } from "../markup/times.js";
-import type { GivenBefore } from "../routes/given-before.js";
+import type { GivenBefore } from "../routes/standing.js";
 import type { Session } from "../session/sessions.js";
 import { type Asker, decisionDetails, requestDetails, stateWords, whatIsLeft } from "./approval.js";
 import { approvalForm, problemSummary } from "./approval-form.js";
 import { grantDetails } from "./grants.js";
-import type { PageParts, Whereabouts } from "./layout.js";
-import { cards, rowList } from "./listing.js";
+import { cards, type PageParts, rowList, type Whereabouts } from "./layout.js";
 
 /** What the page of one request is made of. */
 export interface RequestParts {
@@ -65,7 +63,6 @@ ${
 }</section>`;
 }
 
-/** What waits for the user. */
 export function waitingPage(
   { base }: Whereabouts,
   waiting: readonly Approval[],
@@ -78,7 +75,6 @@ export function waitingPage(
   return { title: "Waiting", main };
 }
 
-/** What was decided. */
 export function historyPage(
   { base }: Whereabouts,
   past: readonly Approval[],

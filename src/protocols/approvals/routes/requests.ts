@@ -5,9 +5,8 @@ import { formOf } from "../form.js";
 import { fieldsOf, namesOf } from "../limits/fields.js";
 import { readLimits } from "../limits/read-limits.js";
 import { requestPage, waitingPage } from "../pages/requests.js";
-import { givenBefore } from "./given-before.js";
 import { REFUSALS, STALE } from "./refusals.js";
-import { canAnswer, canSee, enteredCode } from "./standing.js";
+import { canAnswer, canSee, enteredCode, givenBefore } from "./standing.js";
 import { idIn, type Visit, visit } from "./visit.js";
 
 /** What waits for the user, and one request: shown, and answered. */

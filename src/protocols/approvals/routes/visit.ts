@@ -25,7 +25,6 @@ export function query(req: Request, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The id in the path. */
 export function idIn({ params }: Request): string {
   const { id } = params;
   return typeof id === "string" ? id : "";

@@ -1,4 +1,5 @@
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { RateLimiterMemory } from "rate-limiter-flexible";
+import { waitFor } from "../../../http/callers.js";
 import type { Session } from "./sessions.js";
 
 /** How many wrong user codes may be entered, within so many seconds. */
@@ -25,14 +26,7 @@ export class CodeAttempts {
 
   /** Counts an attempt before it is judged. @returns Seconds to wait, where there were too many. */
   async take({ id, principal }: Session): Promise<number | undefined> {
-    try {
-      await this.#sessions.consume(id);
-      await this.#users.consume(principal);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error;
-      return Math.max(1, Math.ceil(error.msBeforeNext / 1000));
-    }
+    return (await waitFor(this.#sessions, id)) ?? (await waitFor(this.#users, principal));
   }
 
   /** Gives an attempt back: the code was right. */

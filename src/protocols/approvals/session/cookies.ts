@@ -4,7 +4,6 @@ import type { Issuer } from "../../../issuer/issuer.js";
 /** What seals cookies: an issuer, under keys that its root key gives. */
 export type Seal = Pick<Issuer, "seal" | "open">;
 
-/** How a cookie is kept. */
 export interface CookieOptions {
   readonly name: string;
   /** What it is sealed for: a cookie of one purpose is noise for another. */

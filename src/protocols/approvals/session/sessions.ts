@@ -17,7 +17,6 @@ export interface Session {
   readonly codes: readonly (readonly [approval: string, code: string])[];
 }
 
-/** What sessions rest on. */
 export interface SessionsOptions {
   readonly seal: Seal;
   readonly secure: boolean;

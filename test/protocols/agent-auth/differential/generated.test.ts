@@ -8,7 +8,7 @@ import { explained } from "./table/row.js";
 import { SECTIONS } from "./table/sections.js";
 
 const SEED = 12;
-const REQUESTS = sized(2_000);
+const REQUESTS = sized(2_000, 100);
 
 test(`${REQUESTS} generated requests show no difference that is not in the table`, {
   timeout: 300_000,

@@ -3,7 +3,7 @@ import type { Client, RequestOptions } from "@modelcontextprotocol/client";
 import type { Json, JsonObject } from "../../../../bytes/json.js";
 import { withoutSecrets } from "../../../../http/log.js";
 import { PluginError } from "../../plugin.js";
-import { atExit } from "../at-exit.js";
+import { atExit, linesTo } from "../environment.js";
 
 /** A server of MCP that is started when it is needed. */
 export interface ReadyServer {
@@ -96,7 +96,7 @@ export class McpConnection {
     });
     transport.stderr?.on(
       "data",
-      linesTo((line) => limits.onStderr?.(server.name, line)),
+      linesTo(MAX_MESSAGE, (line) => limits.onStderr?.(server.name, line)),
     );
     try {
       const until = AbortSignal.timeout(limits.startTimeout);
@@ -187,7 +187,9 @@ export class McpConnection {
     try {
       return await ask({
         ...{ signal, timeout, maxTotalTimeout: timeout },
-        ...(onProgress === undefined ? {} : { onprogress: (one) => onProgress(jsonOf(one)) }),
+        ...(onProgress === undefined
+          ? {}
+          : { onprogress: (one) => onProgress(JSON.parse(JSON.stringify(one))) }),
       });
     } catch (error) {
       if (signal.aborted || codeOf(error) === "REQUEST_TIMEOUT") this.#check();
@@ -236,26 +238,8 @@ async function loadClient() {
   }
 }
 
-/** Cuts what comes into lines, whose end is dropped where they are long. */
-function linesTo(take: (line: string) => void): (bytes: Uint8Array) => void {
-  const decoder = new TextDecoder();
-  let held = "";
-  return (bytes) => {
-    const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
-    held = (held + first).slice(0, MAX_MESSAGE);
-    for (const next of others) {
-      take(held);
-      held = next.slice(0, MAX_MESSAGE);
-    }
-  };
-}
-
 function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
-}
-
-function jsonOf(value: unknown): JsonObject {
-  return JSON.parse(JSON.stringify(value));
 }
 
 /** What an error says, which a server may have written. */

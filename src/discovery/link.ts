@@ -1,0 +1,122 @@
+import type { CardDelegate, CardReading } from "./card.js";
+import type { DiscoveryDenial, DiscoveryLink, DiscoveryWarning } from "./denial.js";
+import { judgeCapabilities, judgeItself } from "./judge.js";
+import { propagates } from "./registry.js";
+import {
+  type DiscoveryRequirements,
+  type SettledRequirements,
+  settleRequirements,
+} from "./requirements.js";
+
+/** One agent of a chain: its card, and where it is. */
+export interface ChainLink {
+  /** Where the agent is: its card's address, or the one below which the card stands. */
+  readonly url?: string;
+  readonly card: CardReading;
+}
+
+/** Where in a chain a link is judged. */
+interface LinkPlace {
+  /** 0 for the agent that is called. */
+  readonly index: number;
+  readonly requirements: DiscoveryRequirements;
+  /** The link before it; absent for the first. */
+  readonly previous?: ChainLink | undefined;
+}
+
+/** Judges one link by itself and by the card of the link before it; cycles and depth are left to the caller. */
+export function judgeLink(
+  link: ChainLink,
+  { index, requirements, previous }: LinkPlace,
+): { readonly denials: DiscoveryDenial[]; readonly warnings: DiscoveryWarning[] } {
+  const settled = settleRequirements(requirements);
+  const claimed = previous === undefined ? [] : claimsOf(previous.card, link);
+  const discovery = judgeItself(
+    link.card,
+    index === 0 ? requirements : linkRequirements(requirements),
+  );
+  const denials = discovery.ok ? [] : [...discovery.denials];
+  const warnings = [...discovery.warnings];
+  // A card that does not say to whom its agent delegates denies nothing; `chain_unknown` is about it.
+  const named =
+    previous?.card.delegates === undefined || delegatesFor(previous.card, link).length > 0;
+  if (!named) {
+    const rule = "delegates";
+    const message = "the agent before it does not name this one among its delegates";
+    denials.push({ code: "delegate_undeclared", rule, message });
+  }
+  const known = new Set(endToEnd(settled));
+  const claims = judgeCapabilities(
+    link.card,
+    claimed.filter((name) => !known.has(name)),
+    settled,
+  );
+  for (const denial of claims.denials) {
+    denials.push({
+      ...denial,
+      rule: "delegates",
+      message: `${denial.message}, as the agent before it claims`,
+    });
+  }
+  const place = linkAt(link, index);
+  return {
+    denials: denials.map((denial) => ({ ...denial, link: place })),
+    warnings: warnings.map((warning) => ({ ...warning, link: place })),
+  };
+}
+
+/** What every agent after the first must offer: the protocol version, and what holds end to end. */
+export function linkRequirements(requirements: DiscoveryRequirements): DiscoveryRequirements {
+  const { protocolVersion, allowDeprecated } = requirements;
+  return {
+    ...(protocolVersion === undefined ? {} : { protocolVersion }),
+    ...(allowDeprecated === undefined ? {} : { allowDeprecated }),
+    capabilities: endToEnd(settleRequirements(requirements)),
+  };
+}
+
+/** Every link must have those of `endToEnd`, and required ones that delegates must have too. */
+export function endToEnd(
+  requirements: Pick<SettledRequirements, "capabilities" | "endToEnd">,
+): readonly string[] {
+  const { capabilities, endToEnd: named } = requirements;
+  return [...new Set([...named, ...capabilities.filter(propagates)])];
+}
+
+/** What holds end to end from a link on: what does so before it, and what the card before it relies on so. */
+export function everywhereFrom(
+  link: ChainLink,
+  before: readonly string[],
+  previous: ChainLink | undefined,
+): readonly string[] {
+  const claimed = previous === undefined ? [] : claimsOf(previous.card, link);
+  return [...new Set([...before, ...claimed.filter(propagates)])];
+}
+
+/** The entries by which a card names the next agent. */
+function delegatesFor({ delegates = [] }: CardReading, next: ChainLink): readonly CardDelegate[] {
+  const places = new Set(placesOf(next));
+  return delegates.filter(({ url }) => places.has(agentPlace(url)));
+}
+
+/** What a card relies on in the next agent. */
+function claimsOf(card: CardReading, next: ChainLink): readonly string[] {
+  return [...new Set(delegatesFor(card, next).flatMap(({ capabilities }) => capabilities))];
+}
+
+/** An agent's address as it is compared: without the card's well-known path, query and fragment. */
+export function agentPlace(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/\.well-known\/agent-card\.json$/, "").replace(/\/+$/, "")}`;
+}
+
+/** Where an agent is. What its card says of that counts only if nothing else is known. */
+export function placesOf({ url, card }: ChainLink): readonly string[] {
+  return (url === undefined ? card.interfaces.map((one) => one.url) : [url]).map(agentPlace);
+}
+
+/** How reasons name a link. */
+export function linkAt(link: ChainLink | undefined, index: number): DiscoveryLink {
+  return link?.url === undefined ? { index } : { index, url: link.url };
+}

@@ -1,0 +1,48 @@
+import { ALGORITHMS } from "../auth/jwt-options.js";
+import type { Json, JsonObject } from "../bytes/json.js";
+import { assertMembers } from "../caveats/known-members.js";
+import { isSameJson } from "./places.js";
+import { loadJose } from "./signature.js";
+import { signedForms } from "./signed-forms.js";
+import type { SigningKey } from "./trusted-keys.js";
+
+/** How a card is signed. */
+export interface SignOptions {
+  /** The private key. */
+  readonly key: SigningKey;
+  /** Such as `ES256` or `EdDSA`. */
+  readonly alg: string;
+  /** What verifiers know the public key by. */
+  readonly kid: string;
+  /** Where the public key is published, as a JWK Set; taken only within the card's own origin. */
+  readonly jku?: string;
+}
+
+/**
+ * Adds a signature (A2A 1.0, section 8.4) over the card, and one without members at their default, which the
+ * official SDKs verify.
+ *
+ * @throws TypeError if an option is not valid, or the card has no canonical form.
+ * @throws Error if the package `jose` is not installed.
+ */
+export async function signCard(card: JsonObject, options: SignOptions): Promise<JsonObject> {
+  assertMembers(options, ["key", "alg", "kid", "jku"], "options");
+  const { key, alg, kid, jku } = options;
+  if (!ALGORITHMS.includes(alg)) {
+    throw new TypeError(`options.alg: must be one of ${ALGORITHMS.join(", ")}`);
+  }
+  if (typeof kid !== "string" || kid === "") throw new TypeError("options.kid: must be a text");
+  const jose = await loadJose();
+  const header = { alg, kid, typ: "JOSE", ...(jku === undefined ? {} : { jku }) };
+  const made: Json[] = [];
+  for (const { payload } of signedForms(card)) {
+    const signing = new jose.FlattenedSign(payload).setProtectedHeader(header);
+    const { protected: head, signature } = await signing.sign(key);
+    made.push({ protected: head ?? "", signature });
+  }
+  const { signatures } = card;
+  const before: readonly Json[] = Array.isArray(signatures) ? signatures : [];
+  // A deterministic algorithm gives the same again.
+  const fresh = made.filter((one) => !before.some((other) => isSameJson(one, other)));
+  return { ...card, signatures: [...before, ...fresh] };
+}

@@ -1,0 +1,27 @@
+import type { RequestHandler } from "express";
+
+/**
+ * One handler that calls others in turn, as Express does itself at one address, where it matches the address again
+ * for each. What one throws, or rejects its promise with, goes to `next`.
+ */
+export function inTurn(handlers: readonly RequestHandler[]): RequestHandler {
+  return (req, res, next) => {
+    const fail = (error: unknown): void => next(error ?? new TypeError("a handler has failed"));
+    const call = (at: number): void => {
+      const handler = handlers[at];
+      if (handler === undefined) {
+        next();
+        return;
+      }
+      try {
+        const done: unknown = handler(req, res, (error?: unknown) =>
+          error === undefined ? call(at + 1) : next(error),
+        );
+        if (done instanceof Promise) done.catch(fail);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    call(0);
+  };
+}
