@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Message, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import { beside } from "../../bytes/beside.js";
 import { canonicalJson } from "../../bytes/json.js";
 import { isRunning } from "../../stores/tasks/task-row.js";
 import type { Earlier, TaskMessage, TaskStore } from "../../stores/tasks/task-store.js";
@@ -24,7 +25,7 @@ export function taskMessage(message: Message, call: Pick<Call, "caller" | "asked
 }
 
 // Asked for when leave is, and once more when the task begins: of the message as it came.
-const asking = new WeakMap<object, { readonly message: Message; readonly sent: TaskMessage }>();
+const asking = beside<object, { readonly message: Message; readonly sent: TaskMessage }>();
 
 /**
  * The task that a message has begun before, as it is now.

@@ -2,6 +2,7 @@ import type { Task } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Kysely } from "kysely";
+import { beside } from "../../bytes/beside.js";
 import type { StoreTables } from "../database.js";
 import { accessKey, DAY, partyOf, putAccess, type Viewer, viewerOf } from "./accesses.js";
 import { type Earlier, keepMessage, keysIn, messageKey, type TaskMessage } from "./messages.js";
@@ -49,7 +50,7 @@ export class TaskWriting {
   /** This instance of the agent. */
   readonly #instance: string;
   /** How a request's own task was begun: nothing else is written to it while it runs. */
-  readonly #begun = new WeakMap<ServerCallContext, Begun>();
+  readonly #begun = beside<ServerCallContext, Begun>();
 
   constructor(tasks: Tasks, instance: string) {
     this.#tasks = tasks;
