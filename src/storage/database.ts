@@ -25,7 +25,7 @@ const UNITS: { readonly [name: string]: string } = { reserve: "bytes", patience:
 
 /**
  * One database, SQLite or PostgreSQL, with tables of known shapes. The stores share it; nothing of it
- * is reachable but through `read`, `readAfresh` and `write`.
+ * is reachable but through `read`, `readAhead`, `readAfresh` and `write`.
  */
 export class Database<Tables> {
   /** The file as it was named, or the address without its password. */
@@ -53,6 +53,16 @@ export class Database<Tables> {
     this.#assertOpen();
     this.#commits.assertOutside();
     this.#engine.assertInPlace();
+    return action(this.#engine.reader);
+  }
+
+  /**
+   * Reads as {@link Database.read} does, but not by the file in its place: for what a write settles that
+   * follows, which looks.
+   */
+  async readAhead<T>(action: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+    this.#assertOpen();
+    this.#commits.assertOutside();
     return action(this.#engine.reader);
   }
 

@@ -29,6 +29,8 @@ interface Job<Tables> extends Required<WriteOptions> {
 
 /** Calls that share one transaction: a commit waits for the disk, whatever it commits. */
 const MAX_GROUP = 64;
+/** Turns of the event loop for which a group waits for further calls at most. */
+const MAX_TURNS = 4;
 /** Milliseconds for which a disk that has twice the reserve is not asked again. */
 const AMPLE = 100;
 /** How often a call is made that a deadlock ends. */
@@ -116,8 +118,12 @@ export class GroupCommit<Tables> {
 
   async #work(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // Calls of this turn of the event loop are one group, with what came while the last one was written.
-      await nextTurn();
+      // One group: what came while the last one was written, and calls of this turn of the event loop; of
+      // further turns as long as each brings more.
+      for (let turn = 0, known = 0; turn < MAX_TURNS && known < this.#waiting.length; turn++) {
+        known = this.#waiting.length;
+        await nextTurn();
+      }
       const group = await this.#admitted(this.#waiting.splice(0, MAX_GROUP));
       // Revocations take their lock before any other, in every process: no two wait for each other.
       group.sort((a, b) => Number(b.urgent) - Number(a.urgent));

@@ -6,14 +6,14 @@ import { MEMORY_TABLES } from "./tables/memory.js";
 import { REGISTRY_TABLES } from "./tables/registry.js";
 import { RESOURCE_NUMBER_TABLES } from "./tables/resource-numbers.js";
 import { REVOCATION_TABLES, SAVED_LIST_TABLES } from "./tables/revocations.js";
-import { TASK_TABLES } from "./tables/tasks.js";
+import { type TASK_MESSAGES, TASK_TABLES, thinTaskIndexes } from "./tables/tasks.js";
 
 /** Every table of every store: they share one database. */
 export interface StoreTables
   extends RowsOf<typeof REVOCATION_TABLES>,
     RowsOf<typeof SAVED_LIST_TABLES>,
     LedgerRows,
-    RowsOf<typeof TASK_TABLES>,
+    TaskRows,
     RowsOf<typeof RESOURCE_NUMBER_TABLES>,
     RowsOf<typeof MEMORY_TABLES>,
     RowsOf<typeof REGISTRY_TABLES> {}
@@ -21,6 +21,11 @@ export interface StoreTables
 type LedgerRows = {
   [Name in keyof RowsOf<typeof LEDGER_TABLES>]: RowsOf<typeof LEDGER_TABLES>[Name] &
     (Name extends "issued" ? RowsOf<typeof ISSUED_HOPS>["issued"] : unknown);
+};
+
+type TaskRows = {
+  [Name in keyof RowsOf<typeof TASK_TABLES>]: RowsOf<typeof TASK_TABLES>[Name] &
+    (Name extends "task" ? RowsOf<typeof TASK_MESSAGES>["task"] : unknown);
 };
 
 /** A database with the tables of every store. */
@@ -47,6 +52,15 @@ const SCHEMA: Schema = {
     async (step) => {
       await makeTables(step, SAVED_LIST_TABLES);
       await step.schema.createIndex("revocation_until").on("revocation").column("until").execute();
+    },
+    async (step) => {
+      await step.schema.alterTable("task").addColumn("messages", step.columns.text).execute();
+      // Keys are base64url.
+      await step.run(
+        sql`UPDATE task SET messages = (SELECT '["' || string_agg(key, '","') || '"]'
+          FROM message WHERE message.task = task.id)`,
+      );
+      await thinTaskIndexes(step);
     },
   ],
 };

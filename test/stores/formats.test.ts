@@ -8,6 +8,7 @@ import { LedgerStore } from "../../src/stores/ledger/ledger-store.js";
 import { openMemory } from "../../src/stores/memory/memory-store.js";
 import { openRegistry } from "../../src/stores/registry/registry-store.js";
 import { ResourceNumberStore } from "../../src/stores/resource-numbers.js";
+import { pruneTasks } from "../../src/stores/tasks/pruning.js";
 import { onBothDatabases } from "../support/databases.js";
 import { invocation } from "./ledger/support.js";
 import { host } from "./registry/support.js";
@@ -15,6 +16,13 @@ import { host } from "./registry/support.js";
 /** What was issued before the database was brought up to date. */
 const ISSUED = `INSERT INTO issued (id, identifier, hop, principal, invoker, expires)
   VALUES ('"cap_before"', '{}', '{}', '"alice"', '"a"', '2999-01-01T00:00:00Z')`;
+
+/** A task that was done before, and the messages that began something in it. */
+const DONE = `INSERT INTO access (key, tenant, principal, size, bytes, used)
+    VALUES ('k', '""', '"alice"', 0, 0, 0);
+  INSERT INTO task (id, access, principal, uses, context, state, updated, saved, bytes, body, artifacts)
+    VALUES ('"t"', 1, '"alice"', '[]', '""', 3, 0, 0, 4, '{}', '{}');
+  INSERT INTO message (key, hash, task) VALUES ('m1', 'h', '"t"'), ('m2', 'h', '"t"')`;
 
 function issued(id: string, more: Partial<IssuedCapability> = {}): IssuedCapability {
   const who = { principal: "alice", invoker: "a" };
@@ -28,7 +36,7 @@ const FORMATS = readdirSync(FOLDER).flatMap((name) => /^(\d+)-sqlite\.sql$/.exec
 
 async function make(where: string, dialect: string, format: string): Promise<void> {
   const made = readFileSync(new URL(`${format}-${dialect}.sql`, FOLDER), "utf8");
-  const statements = `${made};${ISSUED}`;
+  const statements = `${made};${ISSUED};${DONE}`;
   if (dialect === "sqlite") {
     const database = new Database(where);
     database.exec(statements);
@@ -71,6 +79,10 @@ onBothDatabases((place, dialect) => {
       await ledger.commit(invocation(), [issued("cap_after", hops), issued("cap_none")]);
       expect(await ledger.issued("cap_after")).toEqual(issued("cap_after", hops));
       expect(await ledger.issued("cap_none")).toEqual(issued("cap_none"));
+      expect(await pruneTasks(stores, 1)).toBe(1);
+      expect(await beside.read((db) => db.selectFrom("message").select("key").execute())).toEqual(
+        [],
+      );
       await ledger.close();
     },
   );

@@ -17,7 +17,14 @@ import { EXTENSION_URI } from "./extension.js";
 import { taskMessage } from "./repeats.js";
 import type { TaskAnswer } from "./task-answer.js";
 import { type TaskRunner, taskCallOf } from "./task-call.js";
-import { type Ending, endedTask, endingOf, type RunLimits, UNSTORED } from "./task-endings.js";
+import {
+  CANCELLED,
+  type Ending,
+  endedTask,
+  endingOf,
+  type RunLimits,
+  UNSTORED,
+} from "./task-endings.js";
 
 export interface ExecutorOptions extends RunLimits {
   readonly agent: IssuingAgent;
@@ -46,8 +53,8 @@ export class CapabilityExecutor implements AgentExecutor {
     const call = callOf(context);
     const { leave, release } = call;
     if (leave === undefined) throw new TypeError("nothing has given leave to this request");
-    const cancelling = new AbortController();
-    this.#running.set(taskId, cancelling);
+    const controller = new AbortController();
+    this.#running.set(taskId, controller);
     try {
       for (const use of usesBefore(leave)) recordUse(context, use);
       const task = this.#beginningOf(request, leave);
@@ -56,8 +63,7 @@ export class CapabilityExecutor implements AgentExecutor {
       const what = leave.kind === "skill" ? leave.invocation.skill : "task";
       const work = (signal: AbortSignal): Promise<Json | TaskAnswer> =>
         this.#run(leave, request, signal);
-      const { signal: cancelled } = cancelling;
-      const ending = await endingOf({ what, work, cancelled, release }, this.#options);
+      const ending = await endingOf({ what, work, controller, release }, this.#options);
       await this.#end(task, ending, request, bus);
     } finally {
       this.#running.delete(taskId);
@@ -139,7 +145,7 @@ export class CapabilityExecutor implements AgentExecutor {
   cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
     const controller = this.#running.get(taskId);
     if (controller === undefined) bus.finished();
-    else controller.abort();
+    else controller.abort(CANCELLED);
   };
 
   async #run(

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Message, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import { beside } from "../../bytes/beside.js";
 import { canonicalJson } from "../../bytes/json.js";
 import { isRunning } from "../../stores/tasks/task-row.js";
 import type { Earlier, TaskMessage, TaskStore } from "../../stores/tasks/task-store.js";
@@ -12,14 +13,19 @@ import { ERROR_CODES } from "./extension.js";
  * A message as it differs from others: by its party and its id, and by all that it asks for. What it
  * presents is left out: a caller that tries again may attenuate its capabilities anew.
  */
-export function taskMessage(
-  message: Message,
-  { caller, asked = null }: Pick<Call, "caller" | "asked">,
-): TaskMessage {
+export function taskMessage(message: Message, call: Pick<Call, "caller" | "asked">): TaskMessage {
+  const known = asking.get(call);
+  if (known?.message === message) return known.sent;
+  const { caller, asked = null } = call;
   const text = canonicalJson([JSON.parse(JSON.stringify(Message.toJSON(message))), asked]);
   const hash = createHash("sha256").update(text).digest("base64url");
-  return { ...caller, id: message.messageId, hash };
+  const sent = { ...caller, id: message.messageId, hash };
+  asking.set(call, { message, sent });
+  return sent;
 }
+
+// Asked for when leave is, and once more when the task begins: of the message as it came.
+const asking = beside<object, { readonly message: Message; readonly sent: TaskMessage }>();
 
 /**
  * The task that a message has begun before, as it is now.

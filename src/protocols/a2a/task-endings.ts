@@ -47,18 +47,22 @@ export interface Run {
   /** What the log calls it. */
   readonly what: string;
   readonly work: (signal: AbortSignal) => Promise<Json | TaskAnswer>;
-  /** Aborted when its caller cancels it. */
-  readonly cancelled?: AbortSignal;
+  /** Aborted with {@link CANCELLED} when its caller cancels it; what else ends the work aborts it too. */
+  readonly controller?: AbortController;
   /** Called once the work is over, also where its caller waits no longer. */
   readonly release?: (() => void) | undefined;
 }
 
+/** Why a caller's work ends that the caller has cancelled. */
+export const CANCELLED: DOMException = new DOMException("cancelled", "AbortError");
+
 /** Runs something within its limits. Never throws: a failure is an ending as well. */
 export async function endingOf(
-  { what, work, cancelled, release }: Run,
+  { what, work, controller = new AbortController(), release }: Run,
   { timeout, stopping, onFailure }: RunLimits,
 ): Promise<Ending> {
-  const { signal, settle } = limited([stopping, ...(cancelled ? [cancelled] : [])], timeout);
+  const { signal } = controller;
+  const settle = limit(controller, stopping, timeout);
   const working = work(signal);
   // Work that does not stop keeps its place until it does.
   const over = (): void => release?.();
@@ -68,7 +72,8 @@ export async function endingOf(
     if (!(result instanceof TaskAnswer)) return { state: TaskState.TASK_STATE_COMPLETED, result };
     return { state: taskStateOf(result), text: result.message, data: result.data };
   } catch (error) {
-    if (cancelled?.aborted) return { state: TaskState.TASK_STATE_CANCELED, text: "cancelled" };
+    if (signal.reason === CANCELLED)
+      return { state: TaskState.TASK_STATE_CANCELED, text: "cancelled" };
     const rejected = TaskState.TASK_STATE_REJECTED;
     if (error instanceof LeaveLostError) {
       const { message: text, denials } = error;
@@ -86,28 +91,17 @@ export async function endingOf(
 }
 
 /**
- * A signal that is aborted with others, or after a time. `AbortSignal.any` would do, but on Node 20 keeps
- * something of each signal for as long as the longest lives.
+ * Aborts with another signal, or after a time. `AbortSignal.any` would do, but on Node 20 keeps something of each
+ * signal for as long as the longest lives.
  *
- * @returns `settle` lets go of the other signals. The time still runs: work that is left behind ends by it.
+ * @returns Lets go of the other signal. The time still runs: work that is left behind ends by it.
  */
-function limited(
-  others: readonly AbortSignal[],
-  timeout: number,
-): { readonly signal: AbortSignal; readonly settle: () => void } {
-  const controller = new AbortController();
-  const { signal } = controller;
+function limit(controller: AbortController, other: AbortSignal, timeout: number): () => void {
   abortAfter(controller, timeout);
-  const aborts = others.map((other) => {
-    const abort = (): void => controller.abort(other.reason);
-    if (other.aborted) abort();
-    else other.addEventListener("abort", abort, { once: true });
-    return [other, abort] as const;
-  });
-  const settle = (): void => {
-    for (const [other, abort] of aborts) other.removeEventListener("abort", abort);
-  };
-  return { signal, settle };
+  const abort = (): void => controller.abort(other.reason);
+  if (other.aborted) abort();
+  else other.addEventListener("abort", abort, { once: true });
+  return () => other.removeEventListener("abort", abort);
 }
 
 /** Outside of every call: what is made in its scope keeps no call's asynchronous context. */

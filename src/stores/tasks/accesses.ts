@@ -30,7 +30,8 @@ export function partyOf({ tenant, access }: Viewer): string | null {
     : JSON.stringify([tenant, principal, invoker]);
 }
 
-const DAY = 24 * 60 * 60 * 1000;
+/** Milliseconds for which an access that was used is not written again: it is not pruned meanwhile. */
+export const DAY: number = 24 * 60 * 60 * 1000;
 /** What a row of `link` takes on the disk with its indexes, about. */
 const LINK_BYTES = 128;
 
@@ -55,7 +56,7 @@ export async function putAccess(
     principal: JSON.stringify(access.principal),
     size: paths.length,
   };
-  const key = keyOf({ tenant, access });
+  const key = accessKey({ tenant, access });
   const { rows } = await selectAccess(db, { key });
   const [known] = rows;
   // What was used within the day is not pruned, and need not be written.
@@ -84,7 +85,7 @@ function sortedPaths({ paths }: TaskAccess): readonly (readonly string[])[] {
 }
 
 /** What distinguishes an access from others. Ambient authority is a principal's through one agent. */
-function keyOf({ tenant, access }: Pick<Viewer, "tenant" | "access">): string {
+export function accessKey({ tenant, access }: Pick<Viewer, "tenant" | "access">): string {
   const { principal, invoker = null } = access;
   const paths = sortedPaths(access);
   const parts = [tenant, principal, paths, ...(paths.length === 0 ? [invoker] : [])];
@@ -106,7 +107,7 @@ export function visibleTo(
     return db
       .selectFrom("access")
       .select("access.seq")
-      .where("key", "=", keyOf({ tenant, access }));
+      .where("key", "=", accessKey({ tenant, access }));
   }
   // The id that distinguishes each token from those it was narrowed from.
   const lasts = new Set(access.paths.flatMap((path) => path.slice(-1)));

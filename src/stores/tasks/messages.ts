@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
+import { isTexts } from "../../bytes/json.js";
 import { fixedQuery } from "../../storage/fixed-query.js";
 import type { StoreTables } from "../database.js";
 import { textOf } from "../sound.js";
@@ -45,9 +46,16 @@ export async function keepMessage(
   task: string,
   tasks: Tasks,
 ): Promise<Earlier | undefined> {
-  const row = { key: keyOf(message), hash: message.hash, task: JSON.stringify(task) };
+  const row = { key: messageKey(message), hash: message.hash, task: JSON.stringify(task) };
   const { numAffectedRows: fresh = 0n } = await insertMessage(db, row);
   return fresh > 0n ? undefined : earlierOf(db, message, tasks);
+}
+
+/** The keys of the messages that have begun something in a task, as its row has them. */
+export function keysIn({ messages }: { readonly messages: string | null }): readonly string[] {
+  const keys: unknown = messages === null ? [] : JSON.parse(messages);
+  if (isTexts(keys)) return keys;
+  throw new TypeError("these are no keys of messages");
 }
 
 /** What a message has begun before, if one of the same id came from the same party. */
@@ -56,13 +64,13 @@ export async function earlierOf(
   message: TaskMessage,
   tasks: Tasks,
 ): Promise<Earlier | undefined> {
-  const { rows } = await selectMessage(db, { key: keyOf(message) });
+  const { rows } = await selectMessage(db, { key: messageKey(message) });
   const [row] = rows;
   if (row === undefined) return undefined;
   return { task: tasks.sound(() => textOf(row.task)), same: row.hash === message.hash };
 }
 
-function keyOf({ principal, invoker, id }: TaskMessage): string {
+export function messageKey({ principal, invoker, id }: TaskMessage): string {
   return createHash("sha256")
     .update(JSON.stringify([principal, invoker, id]))
     .digest("base64url");

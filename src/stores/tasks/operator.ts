@@ -13,7 +13,7 @@ export interface TaskSummary {
   readonly invoker?: string;
   /** As A2A writes it, such as `TASK_STATE_COMPLETED`. */
   readonly state: string;
-  /** When it was last saved: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+  /** When it was last saved, or a call began that has ended it since: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
   readonly saved: string;
   /** In UTF-8, as it is stored. */
   readonly bytes: number;

@@ -2,6 +2,10 @@ import type { Kysely } from "kysely";
 import type { StoreDatabase, StoreTables } from "../database.js";
 import { inSteps, STEP } from "../steps.js";
 import { pruneAccesses } from "./accesses.js";
+import { keysIn } from "./messages.js";
+
+/** Keys that one statement names. */
+const MOST_KEYS = 1000;
 
 /**
  * Removes tasks that nothing has been saved to since `before`, push configurations that are left
@@ -30,11 +34,15 @@ async function removeTasks(db: Kysely<StoreTables>, before: number): Promise<num
     .deleteFrom("task")
     .where("id", "in", old)
     .where("saved", "<", before)
-    .returning("id")
+    .returning(["id", "messages"])
     .execute();
   const ids = rows.map(({ id }) => id);
   if (ids.length === 0) return 0;
   await db.deleteFrom("push").where("task", "in", ids).execute();
-  await db.deleteFrom("message").where("task", "in", ids).execute();
+  const keys = rows.flatMap(keysIn);
+  for (let from = 0; from < keys.length; from += MOST_KEYS) {
+    const some = keys.slice(from, from + MOST_KEYS);
+    await db.deleteFrom("message").where("key", "in", some).execute();
+  }
   return ids.length;
 }

@@ -65,16 +65,22 @@ export class Quota {
     written = 0,
   ): Promise<void> {
     if (more.tasks === 0 && more.bytes <= 0) return;
-    const known = this.#room.get(principal);
-    const left = known && {
-      tasks: known.tasks - more.tasks,
-      bytes: known.bytes - Math.max(0, more.bytes) - written,
-    };
-    if (left !== undefined && left.tasks >= 0 && left.bytes >= 0) {
-      this.#room.set(principal, left, { noUpdateTTL: true });
-      return;
-    }
+    if (this.takes(principal, { ...more, bytes: Math.max(0, more.bytes) + written })) return;
     this.#room.set(principal, await this.#counted(db, principal, more));
+  }
+
+  /**
+   * Takes what is to be added off the room that the last count has found.
+   *
+   * @param principal - As a JSON string.
+   * @returns Whether there is so much; if not, nothing is taken.
+   */
+  takes(principal: string, { tasks, bytes }: TaskQuota): boolean {
+    const known = this.#room.get(principal);
+    if (known === undefined || known.tasks < tasks || known.bytes < bytes) return false;
+    const left = { tasks: known.tasks - tasks, bytes: known.bytes - bytes };
+    this.#room.set(principal, left, { noUpdateTTL: true });
+    return true;
   }
 
   /**
@@ -97,7 +103,12 @@ export class Quota {
       const used = await db
         .selectFrom(table)
         .select((of) => [of.fn.countAll().as("count"), of.fn.sum("bytes").as("bytes")])
-        .where("principal", "=", principal)
+        .$if(table !== "task", (query) => query.where("principal", "=", principal))
+        .$if(table === "task", (query) =>
+          query.where("access", "in", (of) =>
+            of.selectFrom("access").select("seq").where("principal", "=", principal),
+          ),
+        )
         .executeTakeFirstOrThrow();
       if (table === "task") tasks += Number(used.count);
       bytes += Number(used.bytes);

@@ -7,15 +7,15 @@ import type { TaskColumns } from "./task-row.js";
 // The queries of every call: one that begins a task, and one that ends it.
 
 /** What is read of a task. */
-export type TaskRow = Pick<
+export type TaskRow = Omit<
   Selectable<StoreTables["task"]>,
-  "seq" | "access" | "state" | "party" | "uses" | "bytes" | "body" | "artifacts"
+  "id" | "principal" | "context" | "instance" | "updated" | "saved"
 >;
 
 const selectTask = fixedQuery<StoreTables, { readonly id: string }, TaskRow>((db, later) =>
   db
     .selectFrom("task")
-    .select(["seq", "access", "state", "party", "uses", "bytes", "body", "artifacts"])
+    .select(["seq", "access", "state", "party", "uses", "bytes", "messages", "body", "artifacts"])
     .where("id", "=", later("id"))
     .compile(),
 );
@@ -26,38 +26,65 @@ export async function rowOf(db: Kysely<StoreTables>, id: string): Promise<TaskRo
   return rows[0];
 }
 
-type NewTask = Omit<Selectable<StoreTables["task"]>, "seq">;
+/** A task that is not there, without the access that it is made with. */
+export type NewTask = Omit<Selectable<StoreTables["task"]>, "seq" | "access">;
 
-/** Inserts a task that is not there. */
-export const insertTask: FixedQuery<StoreTables, NewTask, unknown> = fixedQuery((db, later) =>
+/** The key of an access, and the time that it must have been used after. */
+interface With {
+  readonly key: string;
+  readonly since: number;
+}
+
+type Given<T> = { readonly [Name in keyof T]: T[Name] };
+
+const insertNew: FixedQuery<StoreTables, Given<NewTask & With>, unknown> = fixedQuery((db, later) =>
   db
     .insertInto("task")
-    .values({
-      ...{ id: later("id"), access: later("access"), principal: later("principal") },
-      ...{ party: later("party"), uses: later("uses"), context: later("context") },
-      ...{ state: later("state"), instance: later("instance"), updated: later("updated") },
-      ...{ saved: later("saved"), bytes: later("bytes"), body: later("body") },
-      artifacts: later("artifacts"),
-    })
+    .columns(["access", ...NEW])
+    .expression(
+      db
+        .selectFrom("access")
+        .select("seq")
+        .select((of) => NEW.map((name) => of.val(later(name)).as(name)))
+        .where("key", "=", later("key"))
+        .where("used", ">", later("since")),
+    )
+    .onConflict((conflict) => conflict.column("id").doNothing())
     .compile(),
 );
 
+const NEW = [
+  ...(["id", "principal", "party", "uses", "context", "state", "instance"] as const),
+  ...(["updated", "saved", "bytes", "messages", "body", "artifacts"] as const),
+] as const;
+
+/**
+ * Inserts a task, made with an access that is there.
+ *
+ * @returns Whether it did: not if there is a task of its id, or no such access.
+ */
+export async function insertTask(
+  db: Kysely<StoreTables>,
+  task: NewTask,
+  access: With,
+): Promise<boolean> {
+  const { numAffectedRows = 0n } = await insertNew(db, { ...task, ...access });
+  return numAffectedRows > 0n;
+}
+
 /** What is written of a task that has ended, and which instance it must still be under way in. */
-interface Ended extends TaskColumns, Pick<NewTask, "id" | "uses" | "saved"> {
+interface Ended extends Omit<TaskColumns, "context">, Pick<NewTask, "id" | "uses"> {
   readonly by: string;
 }
 
-const updateEnded = fixedQuery<
-  StoreTables,
-  { readonly [Name in keyof Ended]: Ended[Name] },
-  unknown
->((db, later) =>
+// When it was saved stays as it began, which spares an index: a call lasts no longer than its limit.
+const updateEnded = fixedQuery<StoreTables, Given<Ended>, unknown>((db, later) =>
   db
     .updateTable("task")
     .set({
-      ...{ context: later("context"), state: later("state"), updated: later("updated") },
-      ...{ bytes: later("bytes"), body: later("body"), artifacts: later("artifacts") },
-      ...{ instance: null, uses: later("uses"), saved: later("saved") },
+      ...{ state: later("state"), updated: later("updated"), bytes: later("bytes") },
+      ...{ body: later("body"), artifacts: later("artifacts") },
+      ...{ instance: null, uses: later("uses") },
     })
     .where("id", "=", later("id"))
     .where("instance", "=", later("by"))

@@ -21,13 +21,29 @@ export type TaskColumns = Pick<
   "context" | "state" | "updated" | "bytes" | "body" | "artifacts"
 >;
 
-export function columnsOf({ artifacts: made, ...rest }: Task): TaskColumns {
-  const body = JSON.stringify(Task.toJSON({ ...rest, artifacts: [] }));
-  const artifacts = JSON.stringify(Task.toJSON({ ...EMPTY, artifacts: made }));
+/** What of a task mostly stays the same while it runs, and its JSON. */
+export interface Said extends Pick<Task, "id" | "history" | "metadata"> {
+  readonly text: string;
+}
+
+/** @param known - What was said of it before: written anew only where it has changed since. */
+export function saidOf({ id, contextId, history, metadata }: Task, known?: Said): Said {
+  const same = known?.id === id && known.history === history && known.metadata === metadata;
+  if (same) return known;
+  const text = JSON.stringify(Task.toJSON({ ...EMPTY, id, contextId, history, metadata }));
+  return { id, history, metadata, text };
+}
+
+export function columnsOf(task: Task, said: Said = saidOf(task)): TaskColumns {
+  const { status, contextId } = task;
+  const state = JSON.stringify(Task.toJSON({ ...EMPTY, status }));
+  // Two objects without a member in common, as one.
+  const body = `${said.text.slice(0, -1)}${status === undefined ? "" : ","}${state.slice(1)}`;
+  const artifacts = JSON.stringify(Task.toJSON({ ...EMPTY, artifacts: task.artifacts }));
   return {
-    context: JSON.stringify(rest.contextId),
-    state: rest.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED,
-    updated: timeOf(rest.status?.timestamp) ?? NEVER,
+    context: JSON.stringify(contextId),
+    state: status?.state ?? TaskState.TASK_STATE_UNSPECIFIED,
+    updated: timeOf(status?.timestamp) ?? NEVER,
     bytes: Buffer.byteLength(body) + Buffer.byteLength(artifacts),
     body,
     artifacts,
@@ -88,6 +104,11 @@ export function isRunning(state: number): boolean {
 /** Whether a task of this state waits for a further message. */
 export function isWaiting(state: number): boolean {
   return WAITING.includes(state);
+}
+
+/** Whether a task of this state may come to something still. */
+export function goesOn(state: number): boolean {
+  return isRunning(state) || isWaiting(state);
 }
 
 const WAITING: readonly number[] = [

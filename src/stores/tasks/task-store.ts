@@ -1,32 +1,25 @@
 import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } from "@a2a-js/sdk";
-import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { TaskStore as SdkTaskStore, ServerCallContext } from "@a2a-js/sdk/server";
-import type { Kysely, Selectable } from "kysely";
+import type { Selectable } from "kysely";
 import type { Caller } from "../../agent/caller.js";
 import { assertMembers } from "../../caveats/known-members.js";
 import type { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
 import { textOf } from "../sound.js";
-import { partyOf, putAccess, type Viewer, viewerOf } from "./accesses.js";
+import { partyOf, type Viewer, viewerOf } from "./accesses.js";
 import { Lease } from "./lease.js";
-import { type Earlier, earlierOf, keepMessage, type TaskMessage } from "./messages.js";
+import { type Earlier, earlierOf, type TaskMessage } from "./messages.js";
 import { pruneTasks } from "./pruning.js";
 import { PushConfigs } from "./push-configs.js";
 import type { TaskQuota } from "./quota.js";
 import { listTasks } from "./task-list.js";
-import { endTask, insertTask, rowOf, type TaskRow } from "./task-queries.js";
-import {
-  columnsOf,
-  isRunning,
-  isWaiting,
-  type TaskColumns,
-  taskOf,
-  usesIn,
-  usesText,
-} from "./task-row.js";
+import { rowOf, type TaskRow } from "./task-queries.js";
+import { goesOn, taskOf, usesIn } from "./task-row.js";
+import { type Beginning, TaskWriting } from "./task-writing.js";
 import { Tasks } from "./tasks.js";
 
 export type { Earlier, TaskMessage } from "./messages.js";
+export type { Beginning } from "./task-writing.js";
 
 /** How tasks are kept. */
 export interface TaskStoreOptions {
@@ -75,13 +68,13 @@ export class TaskStore implements SdkTaskStore {
   readonly pushConfigs: PushConfigs;
   readonly #tasks: Tasks;
   readonly #lease: Lease;
-  /** How a request's own task was begun: nothing else is written to it while it runs. */
-  readonly #begun = new WeakMap<ServerCallContext, Begun>();
+  readonly #writing: TaskWriting;
 
   /** @internal Use {@link openTaskStore}. */
   constructor(tasks: Tasks, lease: Lease) {
     this.#tasks = tasks;
     this.#lease = lease;
+    this.#writing = new TaskWriting(tasks, lease.id);
     this.pushConfigs = new PushConfigs(tasks);
   }
 
@@ -96,21 +89,7 @@ export class TaskStore implements SdkTaskStore {
    * @throws A2AError if it could not be written; its cause is a StorageError. Nothing may run then.
    */
   async begin(task: Task, message: TaskMessage, context: ServerCallContext): Promise<Beginning> {
-    const viewer = viewerOf(context);
-    const fields = columnsOf(task);
-    return this.#tasks.write(async (db) => {
-      const earlier = await keepMessage(db, message, task.id, this.#tasks);
-      if (earlier !== undefined) return { begun: false, ...earlier };
-      const state = await this.#put(db, task, viewer, { may: isWaiting, fields });
-      if (state === undefined) {
-        const uses = usesText(viewer.uses);
-        this.#begun.set(context, { id: task.id, uses, bytes: fields.bytes });
-      }
-      if (state === undefined || isWaiting(state)) return { begun: true };
-      throw new UnsupportedOperationError(
-        `Task ${task.id} ${isRunning(state) ? "is under way" : "has ended"} and takes no further message`,
-      );
-    });
+    return this.#writing.begin(task, message, context);
   }
 
   /**
@@ -119,7 +98,7 @@ export class TaskStore implements SdkTaskStore {
    * @throws A2AError if it could not be read; its cause is a StorageError.
    */
   async begunBy(message: TaskMessage): Promise<Earlier | undefined> {
-    return this.#tasks.read((db) => earlierOf(db, message, this.#tasks));
+    return this.#tasks.readAhead((db) => earlierOf(db, message, this.#tasks));
   }
 
   /**
@@ -129,13 +108,7 @@ export class TaskStore implements SdkTaskStore {
    * @throws As {@link TaskStore.save} does.
    */
   async end(task: Task, context: ServerCallContext): Promise<boolean> {
-    const viewer = viewerOf(context);
-    return this.#tasks.write(async (db) => {
-      if (await this.#endBegun(db, task, viewer, context)) return true;
-      if ((await rowOf(db, task.id)) === undefined) return false;
-      const state = await this.#put(db, task, viewer, { may: goesOn, isEnd: true });
-      return state !== undefined && goesOn(state);
-    });
+    return this.#writing.end(task, context);
   }
 
   /**
@@ -147,8 +120,7 @@ export class TaskStore implements SdkTaskStore {
    * @throws A2AError if it could not be written; its cause is a StorageError.
    */
   async save(task: Task, context: ServerCallContext): Promise<void> {
-    const viewer = viewerOf(context);
-    await this.#tasks.write((db) => this.#put(db, task, viewer));
+    await this.#writing.save(task, context);
   }
 
   /** Fails a task as soon as it can be written: what it came to could not be. */
@@ -226,79 +198,6 @@ export class TaskStore implements SdkTaskStore {
     await this.#lease.stop();
   }
 
-  /**
-   * Writes a task, unless one that is there is in a state in which it may not be written. What a task comes
-   * to is kept in any case.
-   *
-   * @returns The state that it was in; `undefined` if it is new.
-   */
-  async #put(
-    db: Kysely<StoreTables>,
-    task: Task,
-    viewer: Viewer,
-    { may = () => true, isEnd = false, fields = columnsOf(task) }: Putting = {},
-  ): Promise<number | undefined> {
-    if (task.id === "") throw new TypeError("a task must have an id");
-    const { clock, quota } = this.#tasks;
-    const principal = JSON.stringify(viewer.access.principal);
-    const instance = isRunning(fields.state) ? this.#lease.id : null;
-    for (;;) {
-      const known = await rowOf(db, task.id);
-      const before = known === undefined ? [] : this.#tasks.sound(() => usesIn(known));
-      const uses = usesText([...before, ...viewer.uses]);
-      const columns = { ...fields, instance, uses, saved: clock() };
-      if (known === undefined) {
-        const { seq: access, written } = await putAccess(db, viewer, clock());
-        await quota.assertRoom(db, principal, { tasks: 1, bytes: columns.bytes }, written);
-        const id = JSON.stringify(task.id);
-        await insertTask(db, { id, access, principal, party: partyOf(viewer), ...columns });
-        return undefined;
-      }
-      if (!(await this.#tasks.visible(db, known.access, viewer))) {
-        throw new TaskNotFoundError(`Task not found: ${task.id}`);
-      }
-      if (!may(known.state)) return known.state;
-      const growth = columns.bytes - known.bytes;
-      const free = isRunning(known.state) || isEnd;
-      if (!free) await quota.assertRoom(db, principal, { tasks: 0, bytes: growth });
-      const { numUpdatedRows: written } = await db
-        .updateTable("task")
-        .set(columns)
-        .where("seq", "=", known.seq)
-        .where("state", "=", known.state)
-        .executeTakeFirst();
-      if (written > 0n) {
-        if (free) quota.spent(principal, growth);
-        return known.state;
-      }
-      // Another instance has been faster: PostgreSQL lets both read what was there before.
-    }
-  }
-
-  /**
-   * Writes what a task has come to that this request has begun here, in one statement.
-   *
-   * @returns Whether it was still under way; if not, nothing is written.
-   */
-  async #endBegun(
-    db: Kysely<StoreTables>,
-    task: Task,
-    viewer: Viewer,
-    context: ServerCallContext,
-  ): Promise<boolean> {
-    const begun = this.#begun.get(context);
-    if (begun?.id !== task.id) return false;
-    const fields = columnsOf(task);
-    // What still runs keeps its lease.
-    if (isRunning(fields.state)) return false;
-    const uses = usesText([...usesIn(begun), ...viewer.uses]);
-    const [id, by] = [JSON.stringify(task.id), this.#lease.id];
-    const ended = { ...fields, id, by, uses, saved: this.#tasks.clock() };
-    if (!(await endTask(db, ended))) return false;
-    this.#tasks.quota.spent(JSON.stringify(viewer.access.principal), fields.bytes - begun.bytes);
-    return true;
-  }
-
   /** Whether the party that made a task presents what covers it, now that the task has ended. */
   async #covered(row: TaskRow, viewer: Viewer): Promise<boolean> {
     const party = partyOf(viewer);
@@ -310,23 +209,6 @@ export class TaskStore implements SdkTaskStore {
     for (const use of uses) if (!(await covers(use))) return false;
     return uses.length > 0;
   }
-}
-
-/** A task as its request has begun it. */
-interface Begun {
-  readonly id: string;
-  readonly uses: string;
-  readonly bytes: number;
-}
-
-/** How a task is written. */
-interface Putting {
-  /** In which states a task that is there may be written; in any unless given. */
-  readonly may?: (state: number) => boolean;
-  /** Whether it is what the task has come to. */
-  readonly isEnd?: boolean;
-  /** What its row says of the task, where that is known. */
-  readonly fields?: TaskColumns;
 }
 
 /** A task that waits, and the party that made it. */
@@ -346,11 +228,3 @@ function listOf(text: string): readonly unknown[] {
   if (Array.isArray(list)) return list;
   throw new TypeError("this is no list");
 }
-
-/** Whether a task of this state may come to something still. */
-function goesOn(state: number): boolean {
-  return isRunning(state) || isWaiting(state);
-}
-
-/** Whether a task was begun, or has been by the same message before. */
-export type Beginning = { readonly begun: true } | ({ readonly begun: false } & Earlier);

@@ -31,6 +31,11 @@ export class Tasks {
     return this.#attempt(() => this.database.read(action));
   }
 
+  /** Reads what a write settles that follows. */
+  readAhead<T>(action: (db: Kysely<StoreTables>) => Promise<T>): Promise<T> {
+    return this.#attempt(() => this.database.readAhead(action));
+  }
+
   write<T>(action: Write<StoreTables, T>): Promise<T> {
     return this.#attempt(() => this.database.write(action));
   }

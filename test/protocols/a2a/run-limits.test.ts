@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { TaskState } from "@a2a-js/sdk";
 import { expect, test, vi } from "vitest";
-import { endingOf, type RunLimits } from "../../../src/protocols/a2a/task-endings.js";
+import { CANCELLED, endingOf, type RunLimits } from "../../../src/protocols/a2a/task-endings.js";
 
 // How long a run may take, and what is left of it afterwards.
 
@@ -32,24 +32,23 @@ function heldBy(signal: AbortSignal): number {
 
 test("runs that are over leave nothing with the signals that outlive them", async () => {
   const { stop, ...limited } = limits();
-  const cancelling = new AbortController();
-  const { signal: cancelled } = cancelling;
+  const controller = new AbortController();
   const ran = async (): Promise<void> => {
-    await endingOf({ what: "one", work: async () => 1, cancelled }, limited);
+    await endingOf({ what: "one", work: async () => 1, controller }, limited);
     await endingOf({ what: "one", work: async () => Promise.reject(new Error()) }, limited);
   };
   await ran();
-  const before = [heldBy(stop.signal), heldBy(cancelled)];
+  const before = [heldBy(stop.signal), heldBy(controller.signal)];
   for (let at = 0; at < 50; at++) await ran();
-  expect([heldBy(stop.signal), heldBy(cancelled)]).toEqual(before);
+  expect([heldBy(stop.signal), heldBy(controller.signal)]).toEqual(before);
 });
 
 test("a run ends when it is cancelled, when the agent stops, and when it takes too long", async () => {
   vi.useFakeTimers();
   const { stop, ...limited } = limits();
-  const cancelling = new AbortController();
-  const cancelled = endingOf({ what: "one", work: waiting, cancelled: cancelling.signal }, limited);
-  cancelling.abort();
+  const controller = new AbortController();
+  const cancelled = endingOf({ what: "one", work: waiting, controller }, limited);
+  controller.abort(CANCELLED);
   expect(await cancelled).toMatchObject({ state: TaskState.TASK_STATE_CANCELED });
   const reasons: unknown[] = [];
   const late = endingOf(
@@ -97,8 +96,8 @@ test("a run that is over is not kept until its time is over", async () => {
       signals.push(signal);
       return call.request.length;
     };
-    const { signal: cancelled } = new AbortController();
-    await context.run(store, () => endingOf({ what: "one", work, cancelled }, limited));
+    const controller = new AbortController();
+    await context.run(store, () => endingOf({ what: "one", work, controller }, limited));
   };
   for (let at = 0; at < 20; at++) await run();
   // What was just awaited is given up a turn later.

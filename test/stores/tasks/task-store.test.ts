@@ -284,6 +284,28 @@ onBothDatabases((place) => {
     expect(await store.load("old", alice)).toBeUndefined();
   });
 
+  test("with a task go all messages that have begun something in it", async () => {
+    let now = 1000;
+    const store = await newStore(await place(), { clock: () => now });
+    const sent = ["first", "second"].map((id) => ({
+      principal: "alice",
+      invoker: "a",
+      id,
+      hash: id,
+    }));
+    for (const message of sent) {
+      const context = as("alice");
+      expect(await store.begin(task("t"), message, context)).toEqual({ begun: true });
+      const waits = status(TaskState.TASK_STATE_INPUT_REQUIRED, 1);
+      expect(await store.end(task("t", { status: waits }), context)).toBe(true);
+    }
+    const earlier = () => Promise.all(sent.map((message) => store.begunBy(message)));
+    expect(await earlier()).toEqual(Array(2).fill({ task: "t", same: true }));
+    now = 2000;
+    expect(await store.prune(2000)).toBe(1);
+    expect(await earlier()).toEqual([undefined, undefined]);
+  });
+
   test("a page ends where it would be too large, and the next goes on", async () => {
     const store = await newStore(await place());
     const text = "x".repeat(400_000);

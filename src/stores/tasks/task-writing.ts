@@ -1,0 +1,200 @@
+import type { Task } from "@a2a-js/sdk";
+import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
+import type { Kysely } from "kysely";
+import { beside } from "../../bytes/beside.js";
+import type { StoreTables } from "../database.js";
+import { accessKey, DAY, partyOf, putAccess, type Viewer, viewerOf } from "./accesses.js";
+import { type Earlier, keepMessage, keysIn, messageKey, type TaskMessage } from "./messages.js";
+import { endTask, insertTask, rowOf } from "./task-queries.js";
+import {
+  columnsOf,
+  goesOn,
+  isRunning,
+  isWaiting,
+  type Said,
+  saidOf,
+  type TaskColumns,
+  usesIn,
+  usesText,
+} from "./task-row.js";
+import type { Tasks } from "./tasks.js";
+
+/** Whether a task was begun, or has been by the same message before. */
+export type Beginning = { readonly begun: true } | ({ readonly begun: false } & Earlier);
+
+/** A task as its request has begun it. */
+interface Begun {
+  readonly said: Said;
+  readonly bytes: number;
+  /** What it was begun with, and its JSON. */
+  readonly with: Viewer["uses"];
+  readonly uses: string;
+}
+
+/** How a task is written. */
+interface Putting {
+  /** In which states a task that is there may be written; in any unless given. */
+  readonly may?: (state: number) => boolean;
+  /** Whether it is what the task has come to. */
+  readonly isEnd?: boolean;
+  /** What its row says of the task, where that is known. */
+  readonly fields?: TaskColumns;
+  /** The key of the message that begins something in it. */
+  readonly message?: string;
+}
+
+/** Writes the tasks of requests: what each is written with, and when it may be. */
+export class TaskWriting {
+  readonly #tasks: Tasks;
+  /** This instance of the agent. */
+  readonly #instance: string;
+  /** How a request's own task was begun: nothing else is written to it while it runs. */
+  readonly #begun = beside<ServerCallContext, Begun>();
+
+  constructor(tasks: Tasks, instance: string) {
+    this.#tasks = tasks;
+    this.#instance = instance;
+  }
+
+  async begin(task: Task, message: TaskMessage, context: ServerCallContext): Promise<Beginning> {
+    const viewer = viewerOf(context);
+    const said = saidOf(task);
+    const fields = columnsOf(task, said);
+    return this.#tasks.write(async (db) => {
+      const earlier = await keepMessage(db, message, task.id, this.#tasks);
+      if (earlier !== undefined) return { begun: false, ...earlier };
+      const putting = { may: isWaiting, fields, message: messageKey(message) };
+      const isNew = await this.#insert(db, task, viewer, putting);
+      const state = isNew ? undefined : await this.#put(db, task, viewer, putting);
+      if (state === undefined) {
+        const { uses } = viewer;
+        this.#begun.set(context, { said, bytes: fields.bytes, with: uses, uses: usesText(uses) });
+      }
+      if (state === undefined || isWaiting(state)) return { begun: true };
+      throw new UnsupportedOperationError(
+        `Task ${task.id} ${isRunning(state) ? "is under way" : "has ended"} and takes no further message`,
+      );
+    });
+  }
+
+  async end(task: Task, context: ServerCallContext): Promise<boolean> {
+    const viewer = viewerOf(context);
+    const begun = this.#begun.get(context);
+    const fields = columnsOf(task, saidOf(task, begun?.said));
+    return this.#tasks.write(async (db) => {
+      if (await this.#endBegun(db, task, viewer, fields, begun)) return true;
+      if ((await rowOf(db, task.id)) === undefined) return false;
+      const state = await this.#put(db, task, viewer, { may: goesOn, isEnd: true, fields });
+      return state !== undefined && goesOn(state);
+    });
+  }
+
+  async save(task: Task, context: ServerCallContext): Promise<void> {
+    const viewer = viewerOf(context);
+    await this.#tasks.write((db) => this.#put(db, task, viewer, { fields: columnsOf(task) }));
+  }
+
+  /** Inserts a task in one statement. @returns Whether it did: not where anything is to be looked up. */
+  async #insert(
+    db: Kysely<StoreTables>,
+    task: Task,
+    viewer: Viewer,
+    { fields, message }: Required<Pick<Putting, "fields" | "message">>,
+  ): Promise<boolean> {
+    const { clock, quota } = this.#tasks;
+    const principal = JSON.stringify(viewer.access.principal);
+    if (task.id === "" || !quota.takes(principal, { tasks: 1, bytes: fields.bytes })) return false;
+    const now = clock();
+    const access = { key: accessKey(viewer), since: now - DAY };
+    return insertTask(db, this.#newRow(task, viewer, { fields, message }, now), access);
+  }
+
+  #newRow(
+    { id }: Task,
+    viewer: Viewer,
+    { fields, message }: Required<Pick<Putting, "fields">> & Pick<Putting, "message">,
+    now: number,
+  ) {
+    return {
+      ...{ id: JSON.stringify(id), principal: JSON.stringify(viewer.access.principal) },
+      ...{ party: partyOf(viewer), uses: usesText(viewer.uses), ...fields, saved: now },
+      instance: isRunning(fields.state) ? this.#instance : null,
+      messages: message === undefined ? null : JSON.stringify([message]),
+    };
+  }
+
+  /**
+   * Writes a task, unless one that is there is in a state in which it may not be written. What a task comes
+   * to is kept in any case.
+   *
+   * @returns The state that it was in; `undefined` if it is new.
+   */
+  async #put(
+    db: Kysely<StoreTables>,
+    task: Task,
+    viewer: Viewer,
+    { may = () => true, isEnd = false, fields = columnsOf(task), message }: Putting,
+  ): Promise<number | undefined> {
+    if (task.id === "") throw new TypeError("a task must have an id");
+    const { clock, quota } = this.#tasks;
+    const principal = JSON.stringify(viewer.access.principal);
+    for (;;) {
+      const known = await rowOf(db, task.id);
+      if (known === undefined) {
+        const now = clock();
+        const { written } = await putAccess(db, viewer, now);
+        await quota.assertRoom(db, principal, { tasks: 1, bytes: fields.bytes }, written);
+        const row = this.#newRow(task, viewer, { fields, ...(message && { message }) }, now);
+        if (await insertTask(db, row, { key: accessKey(viewer), since: now - DAY }))
+          return undefined;
+        continue;
+      }
+      if (!(await this.#tasks.visible(db, known.access, viewer))) {
+        throw new TaskNotFoundError(`Task not found: ${task.id}`);
+      }
+      if (!may(known.state)) return known.state;
+      const [before, keys] = this.#tasks.sound(() => [usesIn(known), keysIn(known)] as const);
+      const growth = fields.bytes - known.bytes;
+      const free = isRunning(known.state) || isEnd;
+      if (!free) await quota.assertRoom(db, principal, { tasks: 0, bytes: growth });
+      const { numUpdatedRows: written } = await db
+        .updateTable("task")
+        .set({
+          ...{ ...fields, uses: usesText([...before, ...viewer.uses]), saved: clock() },
+          instance: isRunning(fields.state) ? this.#instance : null,
+          ...(message === undefined ? {} : { messages: JSON.stringify([...keys, message]) }),
+        })
+        .where("seq", "=", known.seq)
+        .where("state", "=", known.state)
+        .executeTakeFirst();
+      if (written > 0n) {
+        if (free) quota.spent(principal, growth);
+        return known.state;
+      }
+      // Another instance has been faster: PostgreSQL lets both read what was there before.
+    }
+  }
+
+  /**
+   * Writes what a task has come to that this request has begun here, in one statement.
+   *
+   * @returns Whether it was still under way; if not, nothing is written.
+   */
+  async #endBegun(
+    db: Kysely<StoreTables>,
+    task: Task,
+    viewer: Viewer,
+    { context: _, ...fields }: TaskColumns,
+    begun: Begun | undefined,
+  ): Promise<boolean> {
+    // What still runs keeps its lease.
+    if (begun?.said.id !== task.id || isRunning(fields.state)) return false;
+    const uses =
+      viewer.uses === begun.with ? begun.uses : usesText([...begun.with, ...viewer.uses]);
+    const id = JSON.stringify(task.id);
+    if (!(await endTask(db, { ...fields, id, by: this.#instance, uses }))) return false;
+    this.#tasks.quota.spent(JSON.stringify(viewer.access.principal), fields.bytes - begun.bytes);
+    return true;
+  }
+}
