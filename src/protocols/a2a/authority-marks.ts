@@ -32,10 +32,9 @@ export function authorityMarks(leave: Leave, agent: IssuingAgent): AuthorityMark
 
 function marks(authority: AuthorityKind, capability?: string, declared?: boolean): AuthorityMarks {
   const notice = NOTICES[authority];
-  return {
-    authority,
-    ...(capability === undefined ? {} : { capability }),
-    ...(declared === undefined ? {} : { declared }),
-    ...(notice === undefined ? {} : { notice }),
-  };
+  const said: { -readonly [Name in keyof AuthorityMarks]: AuthorityMarks[Name] } = { authority };
+  if (capability !== undefined) said.capability = capability;
+  if (declared !== undefined) said.declared = declared;
+  if (notice !== undefined) said.notice = notice;
+  return said;
 }

@@ -74,7 +74,8 @@ export class CapabilityExecutor implements AgentExecutor {
   #beginningOf({ taskId, contextId, task, userMessage }: RequestContext, leave: Leave): Task {
     const timestamp = new Date().toISOString();
     return {
-      ...{ id: taskId, contextId },
+      id: taskId,
+      contextId,
       status: { state: TaskState.TASK_STATE_WORKING, message: undefined, timestamp },
       artifacts: task?.artifacts ?? [],
       history: [...(task?.history ?? [userMessage])],

@@ -19,7 +19,8 @@ export function taskMessage(message: Message, call: Pick<Call, "caller" | "asked
   const { caller, asked = null } = call;
   const text = canonicalJson([JSON.parse(JSON.stringify(Message.toJSON(message))), asked]);
   const hash = createHash("sha256").update(text).digest("base64url");
-  const sent = { ...caller, id: message.messageId, hash };
+  const { principal, invoker } = caller;
+  const sent = { principal, invoker, id: message.messageId, hash };
   asking.set(call, { message, sent });
   return sent;
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Kysely } from "kysely";
 import type { KeptRevocation, RevocationEntry } from "../../revocation/entry.js";
 import { Pace } from "../../revocation/pace.js";
@@ -151,11 +150,10 @@ export class RevocationMirror {
 
 /** Gives up a look that is not answered. */
 function inTime<T>(look: Promise<T>, name: string): Promise<T> {
-  const answered = new AbortController();
-  const options = { ref: false, signal: answered.signal };
-  const late = sleep(PATIENCE, undefined, options).then(() => {
+  return new Promise((resolve, reject) => {
     const detail = `no answer for ${PATIENCE / 1000} s`;
-    throw new StorageError("store_unreachable", name, { detail });
+    const tooLate = (): void => reject(new StorageError("store_unreachable", name, { detail }));
+    const late = setTimeout(tooLate, PATIENCE).unref();
+    look.then(resolve, reject).finally(() => clearTimeout(late));
   });
-  return Promise.race([look, late]).finally(() => answered.abort());
 }

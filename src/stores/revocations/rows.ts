@@ -7,6 +7,7 @@ import {
 } from "../../revocation/entry.js";
 import type { RevocationAddition, RevocationQuota } from "../../revocation/sink.js";
 import type { DatabaseDialect } from "../../storage/columns.js";
+import { fixedQuery } from "../../storage/fixed-query.js";
 import type { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
 import { corrupt, sound, textOf, whole } from "../sound.js";
@@ -46,6 +47,11 @@ const FILES = 16;
 const FIRST_SECOND = Date.parse("0000-01-01T00:00:00Z") / 1000;
 const LAST_SECOND = Date.parse("9999-12-31T23:59:59Z") / 1000;
 
+// Asked at each look whether another process has revoked something.
+const selectState = fixedQuery<StoreTables, Record<never, never>, RevocationState>((db) =>
+  db.selectFrom("revocation_state").select(["version", "pruned"]).compile(),
+);
+
 /**
  * The rows of revocations in one database; every value that comes out of it is checked. All methods
  * throw StorageErrors.
@@ -69,10 +75,8 @@ export class RevocationRows {
   }
 
   async state(db: Kysely<StoreTables>): Promise<RevocationState> {
-    const state = await db
-      .selectFrom("revocation_state")
-      .select(["version", "pruned"])
-      .executeTakeFirst();
+    const { rows } = await selectState(db, {});
+    const [state] = rows;
     return { version: this.#count(state?.version), pruned: this.#count(state?.pruned) };
   }
 

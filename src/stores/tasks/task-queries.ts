@@ -66,9 +66,9 @@ const NEW = [
 export async function insertTask(
   db: Kysely<StoreTables>,
   task: NewTask,
-  access: With,
+  { key, since }: With,
 ): Promise<boolean> {
-  const { numAffectedRows = 0n } = await insertNew(db, { ...task, ...access });
+  const { numAffectedRows = 0n } = await insertNew(db, { ...task, key, since });
   return numAffectedRows > 0n;
 }
 
@@ -94,6 +94,6 @@ const updateEnded = fixedQuery<StoreTables, Given<Ended>, unknown>((db, later) =
 
 /** Writes what a task has come to, if it is still under way in an instance. @returns Whether it was. */
 export async function endTask(db: Kysely<StoreTables>, ended: Ended): Promise<boolean> {
-  const { numAffectedRows = 0n } = await updateEnded(db, { ...ended });
+  const { numAffectedRows = 0n } = await updateEnded(db, ended);
   return numAffectedRows > 0n;
 }

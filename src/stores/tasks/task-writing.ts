@@ -6,7 +6,7 @@ import { beside } from "../../bytes/beside.js";
 import type { StoreTables } from "../database.js";
 import { accessKey, DAY, partyOf, putAccess, type Viewer, viewerOf } from "./accesses.js";
 import { type Earlier, keepMessage, keysIn, messageKey, type TaskMessage } from "./messages.js";
-import { endTask, insertTask, rowOf } from "./task-queries.js";
+import { endTask, insertTask, type NewTask, rowOf } from "./task-queries.js";
 import {
   columnsOf,
   goesOn,
@@ -115,11 +115,21 @@ export class TaskWriting {
     viewer: Viewer,
     { fields, message }: Required<Pick<Putting, "fields">> & Pick<Putting, "message">,
     now: number,
-  ) {
+  ): NewTask {
+    const { context, state, updated, bytes, body, artifacts } = fields;
     return {
-      ...{ id: JSON.stringify(id), principal: JSON.stringify(viewer.access.principal) },
-      ...{ party: partyOf(viewer), uses: usesText(viewer.uses), ...fields, saved: now },
-      instance: isRunning(fields.state) ? this.#instance : null,
+      id: JSON.stringify(id),
+      principal: JSON.stringify(viewer.access.principal),
+      party: partyOf(viewer),
+      uses: usesText(viewer.uses),
+      context,
+      state,
+      updated,
+      bytes,
+      body,
+      artifacts,
+      saved: now,
+      instance: isRunning(state) ? this.#instance : null,
       messages: message === undefined ? null : JSON.stringify([message]),
     };
   }
@@ -185,16 +195,17 @@ export class TaskWriting {
     db: Kysely<StoreTables>,
     task: Task,
     viewer: Viewer,
-    { context: _, ...fields }: TaskColumns,
+    { state, updated, bytes, body, artifacts }: TaskColumns,
     begun: Begun | undefined,
   ): Promise<boolean> {
     // What still runs keeps its lease.
-    if (begun?.said.id !== task.id || isRunning(fields.state)) return false;
+    if (begun?.said.id !== task.id || isRunning(state)) return false;
     const uses =
       viewer.uses === begun.with ? begun.uses : usesText([...begun.with, ...viewer.uses]);
-    const id = JSON.stringify(task.id);
-    if (!(await endTask(db, { ...fields, id, by: this.#instance, uses }))) return false;
-    this.#tasks.quota.spent(JSON.stringify(viewer.access.principal), fields.bytes - begun.bytes);
+    const [id, by] = [JSON.stringify(task.id), this.#instance];
+    if (!(await endTask(db, { id, by, uses, state, updated, bytes, body, artifacts })))
+      return false;
+    this.#tasks.quota.spent(JSON.stringify(viewer.access.principal), bytes - begun.bytes);
     return true;
   }
 }
