@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { validateVersion } from "@a2a-js/sdk/server";
 import type { Request, RequestHandler } from "express";
 import type { Caller } from "../../agent/caller.js";
@@ -130,13 +131,21 @@ const passed = new WeakSet<Request>();
 
 /** The SDK hands a request's headers to what runs and to its stores: capabilities go no further. */
 function withoutCapability(req: Request): void {
-  const name = CAPABILITY_HEADER.toLowerCase();
-  delete req.headers[name];
+  if (!(CAPABILITY in req.headers)) return;
+  // Not deleted: that makes a table of an object which much is still read from.
+  const others: IncomingHttpHeaders = {};
+  for (const [name, value] of Object.entries(req.headers)) {
+    if (name !== CAPABILITY) others[name] = value;
+  }
+  req.headers = others;
   const raw = req.rawHeaders;
   for (let at = raw.length - 2; at >= 0; at -= 2) {
-    if (raw[at]?.toLowerCase() === name) raw.splice(at, 2);
+    const name = raw[at];
+    if (name?.length === CAPABILITY.length && name.toLowerCase() === CAPABILITY) raw.splice(at, 2);
   }
 }
+
+const CAPABILITY = CAPABILITY_HEADER.toLowerCase();
 
 function tenantOf(tenant: Json, binding: Binding, { tenants }: EntranceOptions): string {
   if (tenant === "" || tenant === null) return "";

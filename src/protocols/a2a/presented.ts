@@ -118,17 +118,18 @@ function readEntry(entry: Json | undefined): PresentedReading {
   return mistake(`"authority" in ${key} has one value, "ambient"`);
 }
 
+const [AUTHORITY, CAPABILITY] = [AUTHORITY_HEADER.toLowerCase(), CAPABILITY_HEADER.toLowerCase()];
+
 function readHeaders(headers: IncomingHttpHeaders): PresentedReading {
-  const authority = headers[AUTHORITY_HEADER.toLowerCase()];
+  const authority = headers[AUTHORITY];
   if (authority !== undefined && authority !== AMBIENT.authority) {
     return mistake(`the header ${AUTHORITY_HEADER} has one value, "ambient"`);
   }
   const declared = authority !== undefined;
-  const header = headers[CAPABILITY_HEADER.toLowerCase()];
+  const header = headers[CAPABILITY];
   if (header === undefined) return { ok: true, presented: [], declared };
-  const tokens = [header]
-    .flat()
-    .join(",")
+  // Lines of one header come as one, but for those of a few other names.
+  const tokens = String(header)
     .split(",")
     .map((token) => token.trim());
   if (tokens.includes("")) {

@@ -3,17 +3,25 @@ import { AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.
 import { membersOf, type Outline } from "./places.js";
 import type { Places } from "./presented.js";
 
-// How people write the names of the SEP, apart from case, "-" and "_".
-const NAMES: ReadonlySet<string> = new Set(
-  ["capability", "capabilityid", "capabilitytoken", "attenuation", "token"].flatMap((name) => [
-    name,
-    name === "capability" ? "capabilities" : `${name}s`,
-  ]),
+// How people write the names of the SEP, in any case, with "-" and "_" anywhere. One pattern: it is asked of every
+// name in a request, nearly all of which differ in their first letter.
+const NAMED = new RegExp(
+  `^[-_]*(?:${[
+    "capability",
+    "capabilities",
+    "capabilityids?",
+    "capabilitytokens?",
+    "attenuations?",
+    "tokens?",
+  ]
+    .map((name) => name.replace(/\w(?=\w)/g, "$&[-_]*"))
+    .join("|")})[-_]*$`,
+  "iu",
 );
 
 /** Whether a member, a header or a field of a query is called like a capability. */
 function isNamed(name: string): boolean {
-  return NAMES.has(name.toLowerCase().replace(/[-_]/g, ""));
+  return NAMED.test(name);
 }
 
 /** Our own prefix: a key of metadata that begins with it, and is not the extension's, is a slip. */
