@@ -15,12 +15,8 @@ const MAX_PATH_LENGTH = 256;
 /** Knows what a JSON Schema is, and holds no schema itself. */
 let judge: Ajv2020 | undefined;
 
-/** Checks by the text of all that they were compiled from: agents and sessions are often made of the same. */
-const known = new Map<string, ReadonlyMap<string, ArgumentCheck>>();
-const MAX_KNOWN = 64;
-
 /**
- * Compiles the schemas of what takes arguments, as they are now: once for the same schemas.
+ * Compiles the schemas of what takes arguments.
  *
  * @param where - What errors call them.
  * @throws TypeError naming the schema that is wrong, such as `skills[2].input`.
@@ -30,9 +26,6 @@ export async function compileArgumentChecks(
   skills: readonly Pick<Skill, "id" | "input">[],
   where = "skills",
 ): Promise<ReadonlyMap<string, ArgumentCheck>> {
-  const text = JSON.stringify(skills.map(({ id, input }) => ({ id, input })));
-  const compiled = known.get(text);
-  if (compiled !== undefined) return compiled;
   const { Ajv2020 } = await import("ajv/dist/2020.js");
   // Compiling what schemas are judged by takes far longer than compiling them: once a process.
   judge ??= new Ajv2020();
@@ -42,9 +35,7 @@ export async function compileArgumentChecks(
   });
   ajv.addFormat("resource-handle", { type: "string", validate: isHandle });
   const checks = new Map<string, ArgumentCheck>();
-  // From the text, which decides alone what is known: it cannot change, and says nothing that is not JSON.
-  const own: typeof skills = JSON.parse(text);
-  for (const [at, { id, input }] of own.entries()) {
+  for (const [at, { id, input }] of skills.entries()) {
     try {
       if (judge.validateSchema(input) !== true) {
         throw new TypeError(`schema is invalid: ${judge.errorsText()}`);
@@ -76,9 +67,6 @@ export async function compileArgumentChecks(
       });
     }
   }
-  const [oldest] = known.keys();
-  if (known.size === MAX_KNOWN && oldest !== undefined) known.delete(oldest);
-  known.set(text, checks);
   return checks;
 }
 

@@ -172,8 +172,10 @@ export class IssuingAgent {
   ): Promise<Clearance<Of> | Refusal> {
     const elapsed = this.#recorder.start();
     const answer = await clear();
-    if (answer.allowed) this.#leaves.set(Object.freeze(answer), elapsed());
-    else this.#recorder.notInvoked(caller, invocation, answer, elapsed());
+    if (answer.allowed) {
+      this.#leaves.set(answer, elapsed());
+      Object.freeze(answer);
+    } else this.#recorder.notInvoked(caller, invocation, answer, elapsed());
     return answer;
   }
 

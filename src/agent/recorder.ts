@@ -1,4 +1,3 @@
-import { beside } from "../bytes/beside.js";
 import type { Json } from "../bytes/json.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
 import { TokenSearch } from "../capability/token-search.js";
@@ -20,8 +19,9 @@ import type { Operation, Skill } from "./skill.js";
 /** Writes decisions into the ledger, and passes them to an observer. */
 export class Recorder {
   readonly #options: AgentContext;
-  // Capabilities of tokens that are known are the same objects at each call.
-  readonly #paths = beside<VerifiedCapability, readonly LedgerHop[]>();
+  // Capabilities of tokens that are known are the same objects at each call. Of hops that may hold a token it is asked
+  // anew: a key may have come since.
+  readonly #short = new WeakMap<VerifiedCapability, readonly LedgerHop[]>();
 
   constructor(options: AgentContext) {
     this.#options = options;
@@ -151,14 +151,19 @@ export class Recorder {
 
   /** What each hop says, without hops that hold a token of this issuer: the ledger keeps no token. */
   #pathOf(capability: VerifiedCapability): readonly LedgerHop[] {
-    const known = this.#paths.get(capability);
+    const known = this.#short.get(capability);
     if (known !== undefined) return known;
     const search = new TokenSearch((text) => this.#options.issuer.isAuthentic(text));
+    let allShort = true;
     const path = capability.hops.map(({ revocationId, hop }) => {
-      const shown = hop !== undefined && (isShort(hop) || search.look(jsonOf(hop)) === "none");
-      return shown ? { revocationId, hop } : { revocationId };
+      if (hop === undefined) return Object.freeze({ revocationId });
+      const short = isShort(hop);
+      allShort &&= short;
+      const shown = short || search.look(jsonOf(hop)) === "none";
+      return Object.freeze(shown ? { revocationId, hop } : { revocationId });
     });
-    this.#paths.set(capability, path);
+    Object.freeze(path);
+    if (allShort) this.#short.set(capability, path);
     return path;
   }
 }

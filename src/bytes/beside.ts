@@ -9,7 +9,7 @@ export interface Beside<Owner extends object, Value> {
 /**
  * As a `WeakMap` for many short-lived objects, at a tenth of its time: V8 keeps each value of a `WeakMap` until
  * it collects the whole heap, also where the object is long gone. The value is a private field of the object,
- * which no copy of it has, and which also frozen objects take.
+ * which no copy of it has. An object that is to be frozen gets it before: engines may refuse frozen ones.
  */
 export function beside<Owner extends object, Value>(): Beside<Owner, Value> {
   class Field extends Given {

@@ -49,9 +49,16 @@ export function jsonBody(
     return answer(res, { status: 400, reason: "too_deep", message });
   };
   return (req, res, next) =>
-    parse(req, res, (error?: { readonly type?: unknown }) =>
-      error === undefined ? inspect(req, res, next) : answer(res, bodyFault(error.type, limits)),
-    );
+    parse(req, res, (error?: { readonly type?: unknown }) => {
+      // Called from the stream of the body: what is thrown here would end the process.
+      try {
+        if (error === undefined) inspect(req, res, next);
+        else if (res.headersSent) next(error);
+        else answer(res, bodyFault(error.type, limits));
+      } catch (thrown) {
+        next(thrown);
+      }
+    });
 }
 
 /** What no protocol takes: nesting beyond a depth, or else half of a surrogate pair, which cannot be kept as it came. */

@@ -1,8 +1,8 @@
 import type { RequestHandler } from "express";
 
 /**
- * One handler that calls others in turn, as Express does itself at one address, where it matches the address again
- * for each. What one throws, or rejects its promise with, goes to `next`.
+ * One handler that calls others in turn: Express would match the address again for each. What one throws, rejects
+ * its promise with, or gives to its own `next`, goes to `next`.
  */
 export function inTurn(handlers: readonly RequestHandler[]): RequestHandler {
   return (req, res, next) => {
@@ -14,9 +14,10 @@ export function inTurn(handlers: readonly RequestHandler[]): RequestHandler {
         return;
       }
       try {
-        const done: unknown = handler(req, res, (error?: unknown) =>
-          error === undefined ? call(at + 1) : next(error),
-        );
+        const done: unknown = handler(req, res, (error?: unknown) => {
+          if (error === undefined || error === null) call(at + 1);
+          else next(error);
+        });
         if (done instanceof Promise) done.catch(fail);
       } catch (error) {
         fail(error);

@@ -31,5 +31,5 @@ export function findIn(
 
 /** Whether a record concerns a token that was issued at `issued`, in milliseconds since 1970. */
 export function concerns(before: number | undefined, issued: number): boolean {
-  return before === undefined || issued < before * 1000;
+  return before === undefined || !(issued >= before * 1000);
 }

@@ -3,8 +3,11 @@ const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 interface Share<Value> {
   /** Oldest first. */
   readonly entries: Map<string, Value>;
-  /** Goes through the entries as they are forgotten: begun anew, it would pass by all that are gone. */
-  readonly oldest: Iterator<string>;
+  /**
+   * Goes through the entries while they are forgotten one by one: begun anew each time, it would pass by all that are
+   * gone. Let go of at any other change, as it keeps what the map was in before it grew.
+   */
+  oldest: Iterator<string> | undefined;
 }
 
 /**
@@ -44,6 +47,7 @@ export class FairShare<Value> {
     const { entries } = share;
     const before = entries.size;
     if (!entries.delete(key) && before === this.#mostOfOne) forgetOldest(share);
+    else share.oldest = undefined;
     entries.set(key, value);
     this.#size += entries.size - before;
     this.#place(owner, before, entries.size);
@@ -80,11 +84,11 @@ export class FairShare<Value> {
 }
 
 function newShare<Value>(): Share<Value> {
-  const entries = new Map<string, Value>();
-  return { entries, oldest: entries.keys() };
+  return { entries: new Map<string, Value>(), oldest: undefined };
 }
 
-function forgetOldest<Value>({ entries, oldest }: Share<Value>): void {
-  const { value } = oldest.next();
-  if (value !== undefined) entries.delete(value);
+function forgetOldest<Value>(share: Share<Value>): void {
+  share.oldest ??= share.entries.keys();
+  const { value } = share.oldest.next();
+  if (value !== undefined) share.entries.delete(value);
 }

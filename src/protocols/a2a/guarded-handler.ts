@@ -243,7 +243,9 @@ export class GuardedHandler implements Operations {
 type Metadata = { [key: string]: unknown };
 
 /** Tokens go no further than the gate: what is left is kept with the task. */
-function withoutEntry(metadata: Metadata = {}): Metadata {
+function withoutEntry(given: Metadata | undefined): Metadata {
+  // Null, too, where a caller of the handler is not held to its types.
+  const metadata = given ?? {};
   if (!Object.hasOwn(metadata, EXTENSION_URI)) return metadata;
   const { [EXTENSION_URI]: _, ...others } = metadata;
   return others;

@@ -43,6 +43,7 @@ const NONCE = /^[\w-]{0,64}$/;
 export class RevocationFeed {
   readonly #keys: () => Keyring;
   readonly #revocations: PublishedRevocations;
+  readonly #maxAge: number;
   readonly #clock: () => number;
   readonly #publication: Publication;
 
@@ -59,8 +60,9 @@ export class RevocationFeed {
     assertMaxAge(maxAge);
     this.#keys = keys instanceof Keyring ? () => keys : keys;
     this.#revocations = revocations;
+    this.#maxAge = maxAge;
     this.#clock = clock;
-    this.#publication = new Publication(revocations, maxAge, clock);
+    this.#publication = new Publication(revocations);
   }
 
   /**
@@ -86,11 +88,13 @@ export class RevocationFeed {
     if (!NONCE.test(nonce)) return NONCE_INVALID;
     const now = this.#clock();
     const key = this.#keys().feedKey(kid);
-    if (key === undefined || this.#revocations.isCurrent(now) !== true) return UNAVAILABLE;
-    const present = await this.#publication.list();
-    if (present.until <= now) return UNAVAILABLE;
-    const { version, index, digest } = present.list;
-    const trustedUntil = formatTime(present.until);
+    const { trustedUntil: own = Number.POSITIVE_INFINITY } = this.#revocations;
+    const until = Math.min(now + this.#maxAge * 1000, own);
+    if (key === undefined || until <= now || this.#revocations.isCurrent(now) !== true) {
+      return UNAVAILABLE;
+    }
+    const trustedUntil = formatTime(until);
+    const { version, index, digest } = await this.#publication.list(trustedUntil);
     const statement = { version, trustedUntil, digest, nonce };
     const tag = tagOf(statement);
     const headers = {
@@ -107,9 +111,11 @@ export class RevocationFeed {
 
   async #page(name: string): Promise<FeedAnswer> {
     // The index that names it may be of another process of this issuer, with changes not written here yet.
-    if (this.#publication.page(name) === undefined) await this.#publication.list();
+    if (this.#publication.page(name) === undefined) {
+      await this.#publication.list(formatTime(this.#clock()));
+    }
     const body = this.#publication.page(name);
-    if (body === undefined) return this.#publication.isWriting ? UNAVAILABLE : NO_PAGE;
+    if (body === undefined) return NO_PAGE;
     return { status: 200, headers: { "Cache-Control": "private, no-store", ...JSON_TYPE }, body };
   }
 
