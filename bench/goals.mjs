@@ -30,7 +30,6 @@ export const GOALS = [
   most(REVOKED, "revocations, an id in the list: time to a Set of the ids", 2),
   most(REVOKED, "revocations, an id not in the list: time to a Set of the ids", 2),
   most(REVOKED, "revocations: packed hit nanoseconds", undefined, 200),
-  most(REVOKED, "revocations: together hit nanoseconds", undefined, 200),
   most(REVOKED, "revocations: prune longest milliseconds", undefined, 5),
   most(REVOKED, "revocations: filter bytes per entry", 2.5),
   least("the service, no ledger", "service, guarded: speed to bare", 0.8, 0.9),
