@@ -133,7 +133,8 @@ export class VerificationCache {
         const key = keyOfToken(kept.token);
         const live = lives.get(key) ?? isPresent(kept.token, keys);
         lives.set(key, live);
-        if (!live) this.#forget(entry, kept);
+        // Looking a key up may have changed what is kept here.
+        if (!live && this.#entries.value(entry) === kept) this.#forget(entry, kept);
       }
       entry = next;
     }

@@ -54,7 +54,7 @@ export interface Run {
 }
 
 /** Why a caller's work ends that the caller has cancelled. */
-export const CANCELLED: DOMException = new DOMException("cancelled", "AbortError");
+export const CANCELLED: DOMException = Object.freeze(new DOMException("cancelled", "AbortError"));
 
 /** Runs something within its limits. Never throws: a failure is an ending as well. */
 export async function endingOf(
@@ -117,7 +117,7 @@ function abortAfter(controller: AbortController, timeout: number): void {
 }
 
 // One for all: most calls are over long before, and to make it takes the stack of each.
-const TOO_LONG = new DOMException("it took too long", "TimeoutError");
+const TOO_LONG = Object.freeze(new DOMException("it took too long", "TimeoutError"));
 
 /** A task, as it is once it has come to an ending. */
 export function endedTask(task: Task, ending: Ending): Task {

@@ -39,7 +39,17 @@ async function removeTasks(db: Kysely<StoreTables>, before: number): Promise<num
   const ids = rows.map(({ id }) => id);
   if (ids.length === 0) return 0;
   await db.deleteFrom("push").where("task", "in", ids).execute();
-  const keys = rows.flatMap(keysIn);
+  // A damaged row goes with the others: what it says of its messages is not asked.
+  const damaged: string[] = [];
+  const keys = rows.flatMap((row) => {
+    try {
+      return keysIn(row);
+    } catch {
+      damaged.push(row.id);
+      return [];
+    }
+  });
+  if (damaged.length > 0) await db.deleteFrom("message").where("task", "in", damaged).execute();
   for (let from = 0; from < keys.length; from += MOST_KEYS) {
     const some = keys.slice(from, from + MOST_KEYS);
     await db.deleteFrom("message").where("key", "in", some).execute();

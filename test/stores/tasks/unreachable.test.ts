@@ -37,6 +37,18 @@ test("a damaged row is reported, and is no task", async () => {
   expect(problems.map(({ code }) => code)).toEqual(Array(4).fill("store_corrupt"));
 });
 
+test("a damaged row is removed with the others, and so are its messages", async () => {
+  const { store, database } = await opened(join(temporaryFolder(), "proviso.db"));
+  const sent = ["a", "b"].map((id) => ({ principal: "alice", invoker: "agent", id, hash: id }));
+  for (const message of sent) await store.begin(task(message.id), message, as("alice"));
+  await database.write((db) =>
+    db.updateTable("task").set({ messages: "{" }).where("id", "=", JSON.stringify("a")).execute(),
+  );
+  expect(await store.prune(Date.now() + 1000)).toBe(2);
+  const earlier = await Promise.all(sent.map((message) => store.begunBy(message)));
+  expect(earlier).toEqual([undefined, undefined]);
+});
+
 test("once the database is closed, nothing is read or written", async () => {
   const { store, close } = await opened(join(temporaryFolder(), "proviso.db"));
   await close();
