@@ -119,7 +119,5 @@ const SCALARS: readonly string[] = ["string", "number", "boolean"];
 
 /** Every text in the arguments that is written like a handle, wherever it stands, each once. */
 export function handlesIn(value: Json): string[] {
-  const found = new Set<string>();
-  for (const text of textsIn(value)) if (isHandle(text)) found.add(text);
-  return [...found];
+  return [...new Set(textsIn(value))].filter(isHandle);
 }

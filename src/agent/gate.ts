@@ -206,10 +206,15 @@ async function clearAmbient<Of extends Operation>(
   const reach = await reachOf(asked, named, standing, context);
   const denials = [...reach.denials, ...call.invalid()];
   if (denials.length > 0) return refusal(denials);
-  const { resources } = reach;
   return {
-    ...{ allowed: true, asked, arguments: call.arguments, handles: named, resources },
-    ...{ authority: "ambient", declared, principal },
+    allowed: true,
+    asked,
+    arguments: call.arguments,
+    handles: named,
+    resources: reach.resources,
+    authority: "ambient",
+    declared,
+    principal,
   };
 }
 

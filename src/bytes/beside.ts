@@ -1,6 +1,4 @@
-import { isObject } from "./json.js";
-
-/** A value beside an object that somebody else has made: seen through this alone, and gone with the object. */
+/** A value beside an object of another module: seen through this alone, and gone with the object. */
 export interface Beside<Owner extends object, Value> {
   get(owner: Owner): Value | undefined;
   set(owner: Owner, value: Value): void;
@@ -21,7 +19,7 @@ export function beside<Owner extends object, Value>(): Beside<Owner, Value> {
     }
 
     static get(owner: object): Value | undefined {
-      return isObject(owner) && #value in owner ? owner.#value : undefined;
+      return Object(owner) === owner && #value in owner ? owner.#value : undefined;
     }
 
     static set(owner: object, value: Value): void {

@@ -25,7 +25,7 @@ const BITS = (21 + TAG_LENGTH) * 8;
 // Everything here is synchronous, so one serves all.
 const state: Int32Array = /* @__PURE__ */ new Int32Array(WORDS);
 
-/** {@link revocationIdOf} of the tags from `first` up to `end`, each of which is eight words. */
+/** {@link revocationIdOf} of the tags from `first` up to `end`; a tag is eight words. */
 export function revocationIdsOfWords(tags: Words, first: number, end: number): string[] {
   const ids: string[] = [];
   for (let tag = first; tag < end; tag++) ids.push(revocationIdOfWords(tags, WORDS * tag));
@@ -49,7 +49,7 @@ function revocationIdOfWords(tags: Words, at: number): string {
   return idOf(state[0] as number, state[1] as number, state[2] as number, state[3] as number);
 }
 
-/** The id that has these four words, each character of which takes six bits. */
+/** The id that has these four words; a character takes six bits. */
 function idOf(a: number, b: number, c: number, d: number): string {
   const code = base64urlCode;
   // One flat text: joined from parts, it would be flattened at each look-up.

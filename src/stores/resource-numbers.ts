@@ -5,14 +5,13 @@ import {
   type RandomSource,
   type ResourceNumbers,
 } from "../agent/resources/resource-numbers.js";
+import { atMost } from "../bytes/bounded.js";
 import { randomBytes } from "../bytes/random.js";
 import type { StoreDatabase, StoreTables } from "./database.js";
 import { sound, textOf, whole } from "./sound.js";
 
 /** Names whose numbers are kept in memory, with 512 bytes at most each. */
-// A bound in size, each entry being one: for a number of entries the library fills its tables at once, which takes
-// milliseconds of each start.
-const BOUND = { maxSize: 50_000, sizeCalculation: (): number => 1 };
+const BOUND = 50_000;
 /** Names or numbers in one statement. */
 const CHUNK = 1000;
 
@@ -25,8 +24,8 @@ type Numbered = readonly (readonly [name: string, number: number])[];
 export class ResourceNumberStore implements ResourceNumbers {
   readonly #database: StoreDatabase;
   readonly #random: RandomSource;
-  readonly #numbers = new LRUCache<string, number>(BOUND);
-  readonly #names = new LRUCache<number, string>(BOUND);
+  readonly #numbers = new LRUCache<string, number>(atMost(BOUND));
+  readonly #names = new LRUCache<number, string>(atMost(BOUND));
   #giving: Promise<unknown> = Promise.resolve();
 
   constructor(database: StoreDatabase, random: RandomSource = randomBytes) {

@@ -121,7 +121,7 @@ export interface RegistryStore {
   prune(now: number): Promise<number>;
 }
 
-/** All records that a query finds, of which there may be more than one look gives. */
+/** All records that a query finds, by as many looks as they take. */
 export async function everyRecord<Kept extends { readonly id: string }, Query>(
   records: Records<Kept, Query>,
   query: Query,

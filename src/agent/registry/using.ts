@@ -1,16 +1,16 @@
 import { LRUCache } from "lru-cache";
+import { atMost } from "../../bytes/bounded.js";
 import { expiryOf } from "./keeping.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 
 const MINUTE = 60_000;
-// As a size, each being one: for a number the library fills its tables at once, which takes milliseconds.
-const NOTED = { maxSize: 10_000, sizeCalculation: (): number => 1 };
+const NOTED = 10_000;
 
 /** Notes when agents and grants were used last, once a minute at most. */
 export class Uses {
   readonly #context: RegistryContext;
-  readonly #noted = new LRUCache<string, number>(NOTED);
+  readonly #noted = new LRUCache<string, number>(atMost(NOTED));
 
   constructor(context: RegistryContext) {
     this.#context = context;

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { beside } from "../../bytes/beside.js";
 import type { VerifiedCapability } from "../../capability/authorize.js";
 import { type CapabilityAuthority, createCheck, type ResourceServerOptions } from "./check.js";
 import { admit } from "./node-request.js";
@@ -13,7 +12,7 @@ export type ExpressRequires = <Req extends IncomingMessage = IncomingMessage>(
   requirement: RouteRequirement<readonly [req: Req]>,
 ) => (req: Req, res: ServerResponse, next: (error?: unknown) => void) => Promise<void>;
 
-const capabilities = beside<object, VerifiedCapability>();
+const capabilities = new WeakMap<object, VerifiedCapability>();
 
 /** The capability that {@link createCapabilityMiddleware} verified. @throws TypeError if it has not. */
 export function capabilityOf(req: object): VerifiedCapability {

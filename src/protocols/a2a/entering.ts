@@ -39,7 +39,7 @@ export interface Entered {
   readonly need: Need;
   /**
    * What leave was asked for in; absent once an operation has been called by it, or never will: each request
-   * calls one. Express leaves requests to the collection of the whole heap, with all that hangs on them.
+   * calls one.
    */
   context: ServerCallContext | undefined;
 }

@@ -4,7 +4,7 @@ import { membersOf, type Outline } from "./places.js";
 import type { Places } from "./presented.js";
 
 // How people write the names of the SEP, in any case, with "-" and "_" anywhere. One pattern: it is asked of every
-// name in a request, nearly all of which differ in their first letter.
+// name in a request, and nearly all differ in their first letter.
 const NAMED = new RegExp(
   `^[-_]*(?:${[
     "capability",

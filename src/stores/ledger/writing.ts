@@ -1,6 +1,7 @@
 import { sql, type Transaction } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { IssuedCapability, LedgerEvent } from "../../agent/ledger.js";
+import { atMost } from "../../bytes/bounded.js";
 import { formatTime } from "../../caveats/time.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
 import { inSteps, STEP } from "../steps.js";
@@ -12,8 +13,7 @@ const DAY = 24 * 60 * 60 * 1000;
 /** Hops of one INSERT, which may name so many values only. */
 const MAX_HOPS = 1000;
 /** Hops that are known to be kept. */
-// As a size, each being one: for a number the library fills its tables at once, which takes milliseconds.
-const KNOWN = { maxSize: 10_000, sizeCalculation: (): number => 1 };
+const KNOWN = 10_000;
 
 /** What a hop says, and when an event carried it, in milliseconds since 1970. */
 interface ToldHop {
@@ -24,7 +24,7 @@ interface ToldHop {
 
 /** Hops that are known to be kept, so that most events write none. */
 export class KnownHops {
-  readonly #kept = new LRUCache<string, number>(KNOWN);
+  readonly #kept = new LRUCache<string, number>(atMost(KNOWN));
 
   /** Hops in events that are not known to be kept, or were last written long ago. */
   newIn(events: readonly LedgerEvent[]): readonly ToldHop[] {

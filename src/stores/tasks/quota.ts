@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { LRUCache } from "lru-cache";
+import { atMost } from "../../bytes/bounded.js";
 import type { StoreTables } from "../database.js";
 
 /** What is kept for one principal at most. */
@@ -25,8 +26,7 @@ const SHARE = 1 / 16;
 /** Milliseconds for which a count is taken for true. */
 const COUNTED = 60_000;
 /** Principals whose room is remembered. */
-// As a size, each being one: for a number the library fills its tables at once, which takes milliseconds.
-const KNOWN = { maxSize: 10_000, sizeCalculation: (): number => 1 };
+const KNOWN = 10_000;
 
 /** A principal has as many tasks as are kept for it. The message is for the caller. */
 export class TaskQuotaError extends Error {
@@ -41,7 +41,7 @@ export class TaskQuotaError extends Error {
 export class Quota {
   readonly #quota: TaskQuota;
   /** By principal, what may be added before its tasks are counted anew. */
-  readonly #room = new LRUCache<string, TaskQuota>({ ...KNOWN, ttl: COUNTED });
+  readonly #room = new LRUCache<string, TaskQuota>({ ...atMost(KNOWN), ttl: COUNTED });
 
   /** @throws TypeError if a number is not whole, or less than 1. */
   constructor(quota: Partial<TaskQuota>) {

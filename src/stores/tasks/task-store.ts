@@ -80,7 +80,8 @@ export class TaskStore implements SdkTaskStore {
 
   /**
    * Saves a task before anything runs in it, with the message that asks for it: of several with the
-   * same message, in whatever processes, one begins. Fulfilled once it is on the disk.
+   * same message, in whatever processes, one begins. Fulfilled once it is on the disk. The task is not changed in
+   * place afterwards: its history and metadata are compared by identity when it ends.
    *
    * @throws TypeError if the task has no id, or {@link setTaskAccess} was not called.
    * @throws TaskNotFoundError if there is a task of this id that the request may not see.

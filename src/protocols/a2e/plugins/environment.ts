@@ -47,7 +47,7 @@ function runAll(): void {
   }
 }
 
-/** Cuts what comes into lines, of which no more than so many characters count. */
+/** Cuts what comes into lines; `most` characters of a line count. */
 export function linesTo(most: number, take: (line: string) => void): (bytes: Uint8Array) => void {
   const decoder = new TextDecoder();
   let held = "";
