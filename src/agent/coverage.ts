@@ -22,8 +22,9 @@ export function useOf({
   resources,
 }: Clearance<Operation>): AuthorityUse | undefined {
   if (capability === undefined) return undefined;
-  const names = Array.from(resources.values(), ({ name }) => name);
-  return { grant: capability.grant, operation: asked.operation, resources: [...new Set(names)] };
+  const names = new Set<string>();
+  for (const { name } of resources.values()) names.add(name);
+  return { grant: capability.grant, operation: asked.operation, resources: [...names] };
 }
 
 /**

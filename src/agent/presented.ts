@@ -76,7 +76,15 @@ export async function authenticateOne(
   known: Map<string, Authentication> = new Map(),
 ): Promise<AuthenticatedCapability> {
   if (isAuthenticated(one)) return one;
-  return branded(await authenticated(one, caller, { issuer, ledger }, known));
+  const { id } = one;
+  let { token } = one;
+  if (token === undefined && id !== undefined) {
+    const issued = await ledger.issued(id);
+    if (isIssuedTo(caller, issued)) token = issuer.remake(issued);
+  }
+  return branded(
+    token === undefined ? unknownCapability(id) : authenticated(token, id, issuer, known),
+  );
 }
 
 // What is read from JSON must not pass for what was verified here, whatever members it has.
@@ -92,24 +100,19 @@ function isAuthenticated(one: Presented): one is AuthenticatedCapability {
   return made.get(one) === true;
 }
 
-async function authenticated(
-  { id, token }: PresentedCapability,
-  caller: Presenter,
-  { issuer, ledger }: Pick<PresentedContext, "issuer" | "ledger">,
+function authenticated(
+  text: string,
+  id: string | undefined,
+  issuer: Issuer,
   known: Map<string, Authentication>,
-): Promise<AuthenticatedCapability> {
-  let text = token;
-  if (text === undefined) {
-    const issued = id === undefined ? undefined : await ledger.issued(id);
-    text = isIssuedTo(caller, issued) ? issuer.remake(issued) : undefined;
-    if (text === undefined) return { ok: false, denials: [unknownCapability(id)] };
-  }
+): AuthenticatedCapability {
   const authentication = known.get(text) ?? issuer.authenticate(text);
   known.set(text, authentication);
   if (!authentication.ok) return { ok: false, denials: [authentication.denial] };
-  const authentic = authentication.token;
-  if (id === undefined || id === authentic.identifier.id) return { ok: true, token: authentic };
-  return { ok: false, denials: [unknownCapability(id)] };
+  const { token } = authentication;
+  return id === undefined || id === token.identifier.id
+    ? { ok: true, token }
+    : unknownCapability(id);
 }
 
 /**
@@ -149,16 +152,17 @@ export function isIssuedTo(
 }
 
 /** The denial for an id that is not the caller's to use. */
-function unknownCapability(id: string | undefined): AgentDenial {
+function unknownCapability(id: string | undefined): Denied {
   const message =
     "no capability of this id was issued to this caller and is still alive; present the token";
-  return {
+  const denial: AgentDenial = {
     code: "capability_unknown",
     rule: "id",
     message,
     // Whatever is no id may be a token that was put in its place.
     ...(id !== undefined && ID.test(id) ? { actual: id } : {}),
   };
+  return { ok: false, denials: [denial] };
 }
 
 const ID = /^cap_[A-Za-z0-9_-]{1,64}$/;

@@ -2,6 +2,7 @@ import type { Json } from "../bytes/json.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
 import { TokenSearch } from "../capability/token-search.js";
 import type { Hop } from "../caveats/hop.js";
+import { formatMoment } from "../caveats/time.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Presenter } from "./caller.js";
 import type {
@@ -127,7 +128,7 @@ export class Recorder {
     { principal, invoker }: Presenter,
     purpose?: string,
   ): Draft {
-    const event: Draft = { kind, at: new Date(this.#options.clock()).toISOString(), decision };
+    const event: Draft = { kind, at: formatMoment(this.#options.clock()), decision };
     if (principal !== undefined) event.principal = principal;
     if (invoker !== undefined) event.invoker = invoker;
     if (purpose !== undefined) event.purpose = purpose;

@@ -76,7 +76,7 @@ export class TokenSearch {
       if (typeof next === "string") found = this.#inText(next);
       else if (Array.isArray(next)) for (const item of next) left.push(item);
       else if (isJsonObject(next)) {
-        for (const [name, member] of Object.entries(next)) left.push(name, member);
+        for (const name of Object.keys(next)) left.push(name, next[name] ?? null);
         found = this.#judge(macaroonIn(next));
       }
       if (found !== "none") return found;

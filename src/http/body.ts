@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import express, { type RequestHandler } from "express";
 import { isObject } from "../bytes/json.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "./fault.js";
+import { readWhole } from "./whole-body.js";
 
 /** What a body may be, before anything looks into it. */
 export interface BodyLimits {
@@ -48,9 +49,10 @@ export function jsonBody(
     const message = `the body is nested more than ${limits.depth} deep`;
     return answer(res, { status: 400, reason: "too_deep", message });
   };
-  return (req, res, next) =>
-    parse(req, res, (error?: { readonly type?: unknown }) => {
-      // Called from the stream of the body: what is thrown here would end the process.
+  const plain = new Set(types.flatMap((type) => [type, `${type}; charset=utf-8`]));
+  return (req, res, next) => {
+    // Called from the stream of the body: what is thrown here would end the process.
+    const read = (error?: { readonly type?: unknown }): void => {
       try {
         if (error === undefined) inspect(req, res, next);
         else if (res.headersSent) next(error);
@@ -58,7 +60,28 @@ export function jsonBody(
       } catch (thrown) {
         next(thrown);
       }
-    });
+    };
+    const whole = (bytes: Buffer): void => {
+      let failure: { readonly type: string } | undefined;
+      try {
+        received(req, bytes);
+        req.body = JSON.parse(textOf(bytes));
+      } catch (cause) {
+        failure = Object.assign(new Error("the body is not JSON", { cause }), PARSE_FAILED);
+      }
+      read(failure);
+    };
+    if ("body" in req || !readWhole(req, plain, limits.bytes, whole)) parse(req, res, read);
+  };
+}
+
+/** As body-parser says it. */
+const PARSE_FAILED = { type: "entity.parse.failed", status: 400 };
+
+/** A byte order mark before it is not part of a text. */
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString();
+  return text.startsWith("\uFEFF") ? text.slice(1) : text;
 }
 
 /** What no protocol takes: nesting beyond a depth, or else half of a surrogate pair, which cannot be kept as it came. */
@@ -73,16 +96,12 @@ function flawIn(body: unknown, depth: number): "deep" | "half" | undefined {
       } else if (typeof one === "object" && one !== null) {
         if (deep >= depth) return "deep";
         if (Array.isArray(one)) for (const item of one) inner.push(item);
-        else membersInto(inner, one);
+        else if (isObject(one)) for (const name of Object.keys(one)) inner.push(name, one[name]);
       }
     }
     level = inner;
   }
   return flaw;
-}
-
-function membersInto(inner: unknown[], object: object): void {
-  for (const [name, member] of Object.entries(object)) inner.push(name, member);
 }
 
 function bodyFault(type: unknown, limits: BodyLimits): HttpFault {

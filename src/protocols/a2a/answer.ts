@@ -1,5 +1,5 @@
-import type { RequestHandler, Response } from "express";
-import { type FaultWriter, invalidRequest } from "../../http/fault.js";
+import type { Response } from "express";
+import type { FaultWriter } from "../../http/fault.js";
 import { type Binding, type Fault, faultFromHttp, jsonRpcBody, restBody } from "./errors.js";
 import { DENIAL_HEADER } from "./extension.js";
 
@@ -26,16 +26,6 @@ export function answerFault(res: Response, binding: Binding, why: Fault, id?: un
 /** Answers what is found before the binding reads a request. */
 export function faultWriter(binding: Binding): FaultWriter {
   return (res, why) => answerFault(res, binding, faultFromHttp(why));
-}
-
-/** Refuses a JSON-RPC `id` that the SDK must not write into a log. */
-export function plainId(answer: FaultWriter): RequestHandler {
-  return (req, res, next) => {
-    const id: unknown = req.body?.id;
-    if (typeof id !== "string" || isPlainText(id)) return next();
-    const message = `"id" must be a number, or at most ${LONGEST_ID} printable characters`;
-    return answer(res, invalidRequest(message));
-  };
 }
 
 /** Whether an id may stand in a log. */

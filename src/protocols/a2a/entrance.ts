@@ -3,16 +3,26 @@ import { validateVersion } from "@a2a-js/sdk/server";
 import type { Request, RequestHandler } from "express";
 import type { Caller } from "../../agent/caller.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
+import { invalidRequest } from "../../http/fault.js";
 import { answerFault } from "./answer.js";
 import { giveUp } from "./calls.js";
 import { type Entered, enter, type Gates } from "./entering.js";
-import { type Binding, type Fault, fault, faultOf, INTERNAL, malformed, refuse } from "./errors.js";
+import {
+  type Binding,
+  type Fault,
+  fault,
+  faultFromHttp,
+  faultOf,
+  INTERNAL,
+  malformed,
+  refuse,
+} from "./errors.js";
 import { CAPABILITY_HEADER, ERROR_CODES } from "./extension.js";
-import { answerOwnMethod, type OwnMethods } from "./extension-rpc.js";
+import { answerOwnMethod, isOwnMethod, type OwnMethods } from "./extension-rpc.js";
 import type { GuardedHandler } from "./guarded-handler.js";
 import { historyIn } from "./injected-history.js";
 import { isRoot, membersOf, type Need, outlineOf } from "./places.js";
-import { oddParameter } from "./plain-ids.js";
+import { oddIdOfCall, oddParameter } from "./plain-ids.js";
 import { readPresented } from "./presented.js";
 import { decoded, unreadIn } from "./unread.js";
 
@@ -52,7 +62,12 @@ export function entrance(
     const binding = bindingOf(req);
     const body = membersOf(req.body);
     const answer = (why: Fault): void => answerFault(res, binding, why, body["id"]);
-    const outline = outlineOf(binding, req.path, body);
+    const odd = binding === "jsonrpc" ? oddIdOfCall(body["id"]) : undefined;
+    if (odd !== undefined) return answerFault(res, binding, faultFromHttp(invalidRequest(odd)));
+    const { path } = req;
+    const outline = outlineOf(binding, path, body);
+    // Whatever else there is at the address, or below it, is not JSON-RPC.
+    const isRpc = binding === "jsonrpc" && req.method === "POST" && isRoot(path);
     try {
       const caller = await options.caller(req);
       if (!isCaller(caller)) {
@@ -70,9 +85,10 @@ export function entrance(
       };
       const read = { call: { caller, binding, presented, whenClosed }, outline };
       withoutCapability(req);
-      // Whatever else there is at the address, or below it, is not JSON-RPC.
-      const isRpc = binding === "jsonrpc" && req.method === "POST" && isRoot(req.path);
-      const asked = isRpc ? await answerOwnMethod(req, res, read, options) : read;
+      const asked =
+        isRpc && isOwnMethod(outline.method)
+          ? await answerOwnMethod(req, res, read, options)
+          : read;
       if (asked === "answered") return;
       const { need, tenant } = asked.outline;
       if (
@@ -97,7 +113,7 @@ export function entrance(
         giveUp(call, agent, "invalid_request");
       };
       if (res.closed) return unused();
-      res.once("close", unused);
+      res.on("close", unused);
       handler.letIn(req.headers, entered);
       return next();
     } catch (error) {
@@ -134,8 +150,8 @@ function withoutCapability(req: Request): void {
   if (!(CAPABILITY in req.headers)) return;
   // Not deleted: that makes a table of an object which much is still read from.
   const others: IncomingHttpHeaders = {};
-  for (const [name, value] of Object.entries(req.headers)) {
-    if (name !== CAPABILITY) others[name] = value;
+  for (const name of Object.keys(req.headers)) {
+    if (name !== CAPABILITY) others[name] = req.headers[name];
   }
   req.headers = others;
   const raw = req.rawHeaders;

@@ -6,7 +6,8 @@ import { assertMembers } from "../../caveats/known-members.js";
 import { BODY_LIMITS, type BodyLimits, jsonBody } from "../../http/body.js";
 import type { FaultWriter } from "../../http/fault.js";
 import { inTurn } from "../../http/in-turn.js";
-import { BODY_TYPES, faultWriter, plainId } from "./answer.js";
+import { shareShape } from "../../http/shared-shape.js";
+import { BODY_TYPES, faultWriter } from "./answer.js";
 import { entrance } from "./entrance.js";
 import type { Binding } from "./errors.js";
 import { GuardedHandler } from "./guarded-handler.js";
@@ -122,14 +123,15 @@ export function guard(options: GuardOptions): Guard {
   const gates = { agent, handler, messages, methods: new Map(), tenants: true, histories: true };
   const body = { ...BODY_LIMITS, ...options.body };
   const answer: FaultWriter = (res, why) => faultWriter(bindingOf(res.req))(res, why);
-  const plain = plainId(answer);
-  const named: RequestHandler = (req, res, next) =>
-    bindingOf(req) === "jsonrpc" ? plain(req, res, next) : next();
-  const middleware = inTurn([
+  const guarded = inTurn([
     jsonBody(BODY_TYPES.rest, body, answer),
-    named,
     entrance({ ...gates, caller, onFailure }, bindingOf),
   ]);
+  const middleware: RequestHandler = (req, res, next) => {
+    shareShape(req);
+    shareShape(res);
+    return guarded(req, res, next);
+  };
   return { handler, middleware };
 }
 

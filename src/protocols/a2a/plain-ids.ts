@@ -10,6 +10,12 @@ import { decoded } from "./unread.js";
 const PLAIN = new RegExp(`^[ -~]{0,${LONGEST_ID}}$`);
 const WANTED = `must be at most ${LONGEST_ID} printable ASCII characters`;
 
+/** What is wrong with the `id` of a JSON-RPC call, if it is a text. */
+export function oddIdOfCall(id: Json | undefined): string | undefined {
+  if (typeof id !== "string" || isPlainText(id)) return undefined;
+  return `"id" must be a number, or at most ${LONGEST_ID} printable characters`;
+}
+
 /** Parameters that are ids, in both spellings that the SDK reads. */
 const IDS = ["id", "taskId", "task_id", "contextId", "context_id"];
 const TEXTS: readonly string[] = [...IDS, "pageToken", "page_token"];

@@ -23,7 +23,7 @@ import {
 import { ConcurrencyLimit } from "../../http/work.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { agentPage } from "./agent-page.js";
-import { BODY_TYPES, faultWriter, plainId } from "./answer.js";
+import { BODY_TYPES, faultWriter } from "./answer.js";
 import { ApprovalTasks, type ApprovalTasksOptions } from "./approval-tasks.js";
 import type { Call } from "./calls.js";
 import type { MethodOutcome } from "./capability-methods.js";
@@ -231,7 +231,6 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
         body: { ...BODY_LIMITS, ...options.body },
       }),
       askedVersion,
-      ...(isRpc ? [plainId(answer)] : []),
       entrance({ ...entering, methods }, () => binding),
     ];
   };

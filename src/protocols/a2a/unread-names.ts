@@ -55,26 +55,24 @@ export function unreadName(
   const header = unreadHeader(headers, outline.places);
   if (header !== undefined) return `the header ${header.slice(0, 64)}`;
   // Of "capabilities[0].token", the first name; no method reads any field.
-  const fields = [...query.keys()].map((name) => name.replace(/[[.].*$/s, ""));
-  return fields.some(isNamed) ? "the query" : undefined;
+  for (const name of query.keys()) if (isNamed(name.replace(/[[.].*$/s, ""))) return "the query";
+  return undefined;
 }
 
 function owners({ params, places }: Pick<Outline, "params" | "places">): readonly Owner[] {
   const allowed = [...places.params, ...places.defined];
+  const own = { where: "params", value: params, allowed, metadata: places.metadata };
+  const { message, configuration } = params;
+  if (configuration === undefined) return [own, ...messageParts(message)];
   const where = "params.configuration";
-  const configuration = membersOf(params["configuration"]);
+  const configured = membersOf(configuration);
   // As the SDK reads it: in either spelling.
   const targets = ["taskPushNotificationConfig", "task_push_notification_config"].map((name) => ({
     where: `${where}.${name}`,
-    value: configuration[name],
+    value: configured[name],
     allowed: ["token"],
   }));
-  return [
-    { where: "params", value: params, allowed, metadata: places.metadata },
-    ...messageParts(params["message"]),
-    { where, value: configuration },
-    ...targets,
-  ];
+  return [own, ...messageParts(message), { where, value: configuration }, ...targets];
 }
 
 /** A message, and each of its parts. */

@@ -47,8 +47,9 @@ const LISTS = ["extensions", "referenceTaskIds"];
 function notText(message: Json | undefined): string | undefined {
   for (const { where, value } of messageParts(message)) {
     const members = membersOf(value);
-    const name = TEXTS.find((one) => typeof (members[one] ?? "") !== "string");
-    if (name !== undefined) return `${where}.${name}`;
+    for (const name of TEXTS) {
+      if (typeof (members[name] ?? "") !== "string") return `${where}.${name}`;
+    }
   }
   const members = membersOf(message);
   for (const name of LISTS) {
@@ -79,9 +80,8 @@ function* unreadValues(
     // Attenuations are read, but as hops by id: a token in one would be kept with it.
     if (!places.params.includes(name) || name === "attenuations") yield [where, [name, value]];
   }
-  for (const [name, value = ""] of Object.entries(req.headers)) {
-    if (!READ_HEADERS.includes(name)) yield ["a header", value];
-  }
+  const headers = Object.keys(req.headers).filter((name) => !READ_HEADERS.includes(name));
+  yield ["a header", headers.map((name) => req.headers[name] ?? "")];
   yield ["the address", [req.originalUrl, decoded(req.originalUrl), ...query.values()]];
 }
 
@@ -103,6 +103,7 @@ function withoutTokens(message: Json, { params, places }: NonNullable<Outline["i
 
 /** What stands percent-encoded in an address. */
 export function decoded(url: string): string {
+  if (!url.includes("%")) return url;
   try {
     return decodeURIComponent(url);
   } catch {

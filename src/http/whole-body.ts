@@ -1,0 +1,31 @@
+import type { IncomingMessage } from "node:http";
+
+/**
+ * Reads a body of the form that nearly all have: its length stated and within the limit, its type as listed, as it
+ * was sent. It takes two listeners, where a reader of all forms takes six and some 30 microseconds.
+ *
+ * @param types - In lower case.
+ * @param limit - Bytes.
+ * @param then - Called with the bytes; not at all if the caller goes away before.
+ * @returns Whether it reads the body; no other form, and nothing that another has begun to read, is touched.
+ */
+export function readWhole(
+  req: IncomingMessage,
+  types: ReadonlySet<string>,
+  limit: number,
+  then: (bytes: Buffer) => void,
+): boolean {
+  const { headers } = req;
+  const length = Number(headers["content-length"]);
+  if (!(length > 0 && length <= limit) || headers["transfer-encoding"] !== undefined) return false;
+  if (headers["content-encoding"] !== undefined) return false;
+  if (!types.has(headers["content-type"] ?? "")) return false;
+  if (req.readableFlowing !== null || req.readableEncoding !== null) return false;
+  const chunks: Buffer[] = [];
+  req.on("data", (chunk: Buffer) => chunks.push(chunk));
+  req.on("end", () => {
+    const [first] = chunks;
+    then(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks));
+  });
+  return true;
+}

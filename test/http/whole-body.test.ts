@@ -1,0 +1,139 @@
+import { once } from "node:events";
+import { type AddressInfo, connect } from "node:net";
+import express, { type RequestHandler } from "express";
+import { expect, test } from "vitest";
+import { jsonBody } from "../../src/http/body.js";
+import { inTurn } from "../../src/http/in-turn.js";
+import { shareShape } from "../../src/http/shared-shape.js";
+
+/** An app that answers with the body it has read. @param before - Stands in front of what reads it. */
+async function echo(...before: RequestHandler[]) {
+  const app = express();
+  const received: number[] = [];
+  const read = jsonBody(
+    ["application/json", "application/a2a+json"],
+    { bytes: 64, depth: 3 },
+    (res, why) => {
+      res.status(why.status).json(why);
+    },
+    (_req, bytes) => received.push(bytes.length),
+  );
+  app.use(inTurn([...before, read]), (req, res) => {
+    res.json({ body: req.body ?? "nothing", received: received.at(-1) ?? "nothing" });
+  });
+  const server = app.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return { port, close: () => server.close() };
+}
+
+/** Status and body of what comes back for some bytes, sent in pieces. */
+async function answerTo(port: number, pieces: readonly Buffer[]): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  const closed = once(socket, "close");
+  let answer = "";
+  socket.on("data", (text) => {
+    answer += text.toString();
+  });
+  for (const piece of pieces) {
+    socket.write(piece);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await closed;
+  const [head = "", body = ""] = answer.split("\r\n\r\n");
+  return `${head.split("\r\n")[0]} ${body}`;
+}
+
+const head = (...lines: string[]): Buffer =>
+  Buffer.from(`POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${lines.join("\r\n")}\r\n\r\n`);
+const JSON_TYPE = "Content-Type: application/json";
+
+function withBody(body: Buffer | string, ...lines: string[]): readonly Buffer[] {
+  const bytes = Buffer.from(body);
+  return [head(...lines, `Content-Length: ${bytes.length}`), bytes];
+}
+
+const REQUESTS: Readonly<Record<string, readonly Buffer[]>> = {
+  object: withBody('{"a":[1,"é"]}', JSON_TYPE),
+  "object in three pieces": [
+    ...withBody('{"a":"long"}', JSON_TYPE).slice(0, 1),
+    ...['{"a":', '"lo', 'ng"}'].map((text) => Buffer.from(text)),
+  ],
+  "character in two pieces": [
+    ...withBody('{"a":"é"}', JSON_TYPE).slice(0, 1),
+    Buffer.from('{"a":"é"}').subarray(0, 7),
+    Buffer.from('{"a":"é"}').subarray(7),
+  ],
+  "at the limit": withBody(`{"a":"${"x".repeat(56)}"}`, JSON_TYPE),
+  "over the limit": withBody(`{"a":"${"x".repeat(57)}"}`, JSON_TYPE),
+  "byte order mark": withBody("\uFEFF{}", JSON_TYPE),
+  "two byte order marks": withBody("\uFEFF\uFEFF{}", JSON_TYPE),
+  "not UTF-8": withBody(
+    Buffer.from([0x7b, 0x22, 0xff, 0xe2, 0x82, 0x22, 0x3a, 0x31, 0x7d]),
+    JSON_TYPE,
+  ),
+  "half of a pair": withBody('{"a":"\\ud800"}', JSON_TYPE),
+  deep: withBody('{"a":{"a":{"a":{}}}}', JSON_TYPE),
+  list: withBody("[1]", JSON_TYPE),
+  text: withBody('"a"', JSON_TYPE),
+  "not JSON": withBody("{not", JSON_TYPE),
+  blank: withBody(" ", JSON_TYPE),
+  empty: withBody("", JSON_TYPE),
+  "no body": [head(JSON_TYPE)],
+  "other type": withBody("{}", "Content-Type: text/plain"),
+  "no type": withBody("{}"),
+  "second type": withBody("{}", "Content-Type: application/a2a+json"),
+  "type in capitals": withBody("{}", "Content-Type: Application/JSON"),
+  charset: withBody("{}", `${JSON_TYPE}; charset=utf-8`),
+  "other charset": withBody("{}", `${JSON_TYPE}; charset=utf-16`),
+  "unknown charset": withBody("{}", `${JSON_TYPE}; charset=latin1`),
+  compressed: withBody("{}", JSON_TYPE, "Content-Encoding: gzip"),
+  identity: withBody("{}", JSON_TYPE, "Content-Encoding: identity"),
+  chunked: [head(JSON_TYPE, "Transfer-Encoding: chunked"), Buffer.from("2\r\n{}\r\n0\r\n\r\n")],
+};
+
+test.each(Object.keys(REQUESTS))("a body is read as body-parser reads it: %s", async (name) => {
+  const ours = await echo();
+  const theirs = await echo((req, _res, next) => {
+    // What another has begun with is left to body-parser.
+    req.body = undefined;
+    next();
+  });
+  const tables = await echo((req, res, next) => {
+    shareShape(req);
+    shareShape(res);
+    next();
+  });
+  const pieces = REQUESTS[name] ?? [];
+  const answer = await answerTo(theirs.port, pieces);
+  expect(answer).toMatch(/^HTTP\/1\.1 [24]\d\d /);
+  expect(await answerTo(ours.port, pieces)).toBe(answer);
+  expect(await answerTo(tables.port, pieces)).toBe(answer);
+  for (const { close } of [ours, theirs, tables]) close();
+});
+
+test("a caller that goes away within its body leaves the server as it was", async () => {
+  const { port, close } = await echo();
+  const socket = connect(port, "127.0.0.1");
+  const [first = Buffer.alloc(0), body = Buffer.alloc(0)] = withBody('{"a":"long"}', JSON_TYPE);
+  socket.write(Buffer.concat([first, body.subarray(0, 4)]));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  socket.destroy();
+  expect(await answerTo(port, withBody("{}", JSON_TYPE))).toBe(
+    'HTTP/1.1 200 OK {"body":{},"received":2}',
+  );
+  close();
+});
+
+test("what an earlier reader has read is left to it", async () => {
+  const { port, close } = await echo(express.json());
+  expect(await answerTo(port, withBody('{"a":1}', JSON_TYPE))).toContain('{"a":1}');
+  close();
+});
+
+test("sharing a shape leaves the members of an object as they are", () => {
+  const object = { url: "/", nested: { a: 1 } };
+  shareShape(object);
+  expect(Reflect.ownKeys(object)).toEqual(["url", "nested"]);
+  expect(object).toEqual({ url: "/", nested: { a: 1 } });
+});
