@@ -119,7 +119,5 @@ const SCALARS: readonly string[] = ["string", "number", "boolean"];
 
 /** Every text in the arguments that is written like a handle, wherever it stands, each once. */
 export function handlesIn(value: Json): string[] {
-  const handles = new Set<string>();
-  for (const text of textsIn(value)) if (isHandle(text)) handles.add(text);
-  return [...handles];
+  return [...new Set(textsIn(value))].filter(isHandle);
 }

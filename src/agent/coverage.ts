@@ -22,9 +22,8 @@ export function useOf({
   resources,
 }: Clearance<Operation>): AuthorityUse | undefined {
   if (capability === undefined) return undefined;
-  const names = new Set<string>();
-  for (const { name } of resources.values()) names.add(name);
-  return { grant: capability.grant, operation: asked.operation, resources: [...names] };
+  const names = Array.from(resources.values(), ({ name }) => name);
+  return { grant: capability.grant, operation: asked.operation, resources: [...new Set(names)] };
 }
 
 /**

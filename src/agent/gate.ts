@@ -14,7 +14,7 @@ import type {
 import { ownPermissions, permissionsOf } from "./permissions.js";
 import type { Permission } from "./policy.js";
 import { type AuthenticatedCapability, authenticateAll } from "./presented.js";
-import { isAskedAgain, queryOf, reachOf } from "./reach.js";
+import { queryAskedAgain, reachOf } from "./reach.js";
 import { type AgentDenial, type AgentDenials, missingCapability } from "./refusal.js";
 import type { Operation } from "./skill.js";
 
@@ -152,7 +152,7 @@ async function clearWith<Of extends Operation>(
     scope: capability,
     limited: capability.authority.resourceHandles,
     permissions,
-    query: isAskedAgain(grant, permissions) ? await queryOf(capability.id, ledger) : undefined,
+    query: await queryAskedAgain(capability.id, grant, permissions, ledger),
   };
   const reach = await reachOf(asked, named, standing, context);
   // Policy and resources may have been asked far away, and the token revoked meanwhile.

@@ -76,15 +76,7 @@ export async function authenticateOne(
   known: Map<string, Authentication> = new Map(),
 ): Promise<AuthenticatedCapability> {
   if (isAuthenticated(one)) return one;
-  const { id } = one;
-  let { token } = one;
-  if (token === undefined && id !== undefined) {
-    const issued = await ledger.issued(id);
-    if (isIssuedTo(caller, issued)) token = issuer.remake(issued);
-  }
-  return branded(
-    token === undefined ? unknownCapability(id) : authenticated(token, id, issuer, known),
-  );
+  return branded(await authenticated(one, caller, { issuer, ledger }, known));
 }
 
 // What is read from JSON must not pass for what was verified here, whatever members it has.
@@ -100,19 +92,24 @@ function isAuthenticated(one: Presented): one is AuthenticatedCapability {
   return made.get(one) === true;
 }
 
-function authenticated(
-  text: string,
-  id: string | undefined,
-  issuer: Issuer,
+async function authenticated(
+  { id, token }: PresentedCapability,
+  caller: Presenter,
+  { issuer, ledger }: Pick<PresentedContext, "issuer" | "ledger">,
   known: Map<string, Authentication>,
-): AuthenticatedCapability {
+): Promise<AuthenticatedCapability> {
+  let text = token;
+  if (text === undefined) {
+    const issued = id === undefined ? undefined : await ledger.issued(id);
+    text = isIssuedTo(caller, issued) ? issuer.remake(issued) : undefined;
+    if (text === undefined) return { ok: false, denials: [unknownCapability(id)] };
+  }
   const authentication = known.get(text) ?? issuer.authenticate(text);
   known.set(text, authentication);
   if (!authentication.ok) return { ok: false, denials: [authentication.denial] };
-  const { token } = authentication;
-  return id === undefined || id === token.identifier.id
-    ? { ok: true, token }
-    : unknownCapability(id);
+  const authentic = authentication.token;
+  if (id === undefined || id === authentic.identifier.id) return { ok: true, token: authentic };
+  return { ok: false, denials: [unknownCapability(id)] };
 }
 
 /**
@@ -152,17 +149,16 @@ export function isIssuedTo(
 }
 
 /** The denial for an id that is not the caller's to use. */
-function unknownCapability(id: string | undefined): Denied {
+function unknownCapability(id: string | undefined): AgentDenial {
   const message =
     "no capability of this id was issued to this caller and is still alive; present the token";
-  const denial: AgentDenial = {
+  return {
     code: "capability_unknown",
     rule: "id",
     message,
     // Whatever is no id may be a token that was put in its place.
     ...(id !== undefined && ID.test(id) ? { actual: id } : {}),
   };
-  return { ok: false, denials: [denial] };
 }
 
 const ID = /^cap_[A-Za-z0-9_-]{1,64}$/;

@@ -53,8 +53,7 @@ export async function reachOf(
   context: ReachContext,
 ): Promise<Reach> {
   const { permissions, limited } = standing;
-  const { resources, denials } =
-    named.length === 0 ? noReach() : await resolve(asked, named, standing, context, MAX_REPORTED);
+  const { resources, denials } = await resolve(asked, named, standing, context, MAX_REPORTED);
   if (asked.reach === "named" && named.length === 0) {
     const message = `${nameOf(asked)} takes a resource handle, and the arguments have none`;
     denials.push({ code: "handle_invalid", rule: "resourceHandles", message });
@@ -75,10 +74,6 @@ export async function reachOf(
   return { resources, denials };
 }
 
-function noReach(): Reach {
-  return { resources: new Map(), denials: [] };
-}
-
 /** The resources that handles stand for, until so many of them are refused. */
 async function resolve(
   asked: Operation | Skill,
@@ -87,7 +82,8 @@ async function resolve(
   context: ReachContext,
   maxDenials: number,
 ): Promise<Reach> {
-  const { resources, denials } = noReach();
+  const resources = new Map<string, Resource>();
+  const denials: AgentDenial[] = [];
   let names: ReadonlyMap<string, string> = new Map();
   for (const [at, handle] of handles.entries()) {
     if (denials.length === maxDenials) break;
@@ -181,24 +177,21 @@ function policyDenial(operation: string): AgentDenial {
 }
 
 /**
- * Whether a capability's resources must still match the query that it was granted for: if the grant says so, or
- * says nothing and the policy has conditions.
- */
-export function isAskedAgain({ recheck }: KnownGrant, permissions: readonly Permission[]): boolean {
-  return recheck ?? permissions.some(({ resources }) => resources.filter !== undefined);
-}
-
-/**
- * The query that a capability was granted for. `undefined` without one; `unknown` without a record of the
- * capability, since a lost ledger must let nothing through.
+ * The query that a capability's resources must still match: if the grant says so, or says nothing and the
+ * policy has conditions. `undefined` without a query; `unknown` without a record of the capability, since
+ * a lost ledger must let nothing through.
  *
  * @param id - The capability's.
  * @throws StorageError if the ledger cannot be read.
  */
-export async function queryOf(
+export async function queryAskedAgain(
   id: string,
+  { recheck }: KnownGrant,
+  permissions: readonly Permission[],
   ledger: Ledger,
 ): Promise<ResourceQuery | "unknown" | undefined> {
+  const asked = recheck ?? permissions.some(({ resources }) => resources.filter !== undefined);
+  if (!asked) return undefined;
   const issued = await ledger.issued(id);
   if (issued === undefined) return "unknown";
   const { query: kept } = issued;

@@ -2,7 +2,6 @@ import type { Json } from "../bytes/json.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
 import { TokenSearch } from "../capability/token-search.js";
 import type { Hop } from "../caveats/hop.js";
-import { formatMoment } from "../caveats/time.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Presenter } from "./caller.js";
 import type {
@@ -128,7 +127,7 @@ export class Recorder {
     { principal, invoker }: Presenter,
     purpose?: string,
   ): Draft {
-    const event: Draft = { kind, at: formatMoment(this.#options.clock()), decision };
+    const event: Draft = { kind, at: new Date(this.#options.clock()).toISOString(), decision };
     if (principal !== undefined) event.principal = principal;
     if (invoker !== undefined) event.invoker = invoker;
     if (purpose !== undefined) event.purpose = purpose;

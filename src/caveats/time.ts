@@ -81,13 +81,6 @@ export function formatTime(milliseconds: number): string {
   return written.text;
 }
 
-/** As `Date.prototype.toISOString`, with milliseconds. @throws TypeError as {@link formatTime} does. */
-export function formatMoment(milliseconds: number): string {
-  const whole = Math.floor(milliseconds);
-  const fraction = String(whole - 1000 * Math.floor(whole / 1000)).padStart(3, "0");
-  return `${formatTime(whole).slice(0, -1)}.${fraction}Z`;
-}
-
 /**
  * Milliseconds since 1970 of a time in the one form allowed or, as `Date.prototype.toISOString`
  * writes it, with a fraction of a second; `undefined` for anything else. Any fraction counts as one

@@ -42,8 +42,8 @@ export async function answerOwnMethod(
   }: Pick<Gates, "agent" | "verificationUri"> & { readonly methods: OwnMethods },
 ): Promise<Read | "answered"> {
   const body: Json = req.body ?? null;
-  const { method } = read.outline;
-  if (!isJsonObject(body) || !isOwnMethod(method)) return read;
+  const method = isJsonObject(body) ? body["method"] : undefined;
+  if (!isJsonObject(body) || typeof method !== "string" || !OWN.includes(method)) return read;
   const lenient = AS_WRITTEN.includes(method);
   const { id = lenient ? null : undefined, jsonrpc = lenient ? "2.0" : undefined } = body;
   const answer = (why: Fault): "answered" => {
@@ -92,12 +92,7 @@ const AS_WRITTEN: readonly string[] = [
   METHODS.invoke,
   METHODS.send,
 ];
-const OWN: ReadonlySet<unknown> = new Set(Object.values(METHODS));
-
-/** Whether a JSON-RPC method is one of the extension's own. */
-export function isOwnMethod(method: Json | undefined): method is string {
-  return OWN.has(method);
-}
+const OWN: readonly string[] = Object.values(METHODS);
 
 function isId(id: Json | undefined): id is string | number {
   return typeof id === "string" || typeof id === "number";

@@ -32,11 +32,6 @@ export class FairShare<Value> {
     this.#mostOfOne = mostOfOne;
   }
 
-  /** An entry, which is not a use of its owner. */
-  get(owner: string, key: string): Value | undefined {
-    return this.#shares.get(owner)?.entries.get(key);
-  }
-
   /** The entries of an owner, oldest first. */
   of(owner: string): ReadonlyMap<string, Value> {
     const entries = this.#shares.get(owner)?.entries;

@@ -6,7 +6,7 @@ import { assertMembers } from "../../caveats/known-members.js";
 import { BODY_LIMITS, type BodyLimits, jsonBody } from "../../http/body.js";
 import type { FaultWriter } from "../../http/fault.js";
 import { inTurn } from "../../http/in-turn.js";
-import { shareShape } from "../../http/shared-shape.js";
+import { shareShapes } from "../../http/shared-shape.js";
 import { BODY_TYPES, faultWriter } from "./answer.js";
 import { entrance } from "./entrance.js";
 import type { Binding } from "./errors.js";
@@ -123,15 +123,11 @@ export function guard(options: GuardOptions): Guard {
   const gates = { agent, handler, messages, methods: new Map(), tenants: true, histories: true };
   const body = { ...BODY_LIMITS, ...options.body };
   const answer: FaultWriter = (res, why) => faultWriter(bindingOf(res.req))(res, why);
-  const guarded = inTurn([
+  const middleware = inTurn([
+    shareShapes,
     jsonBody(BODY_TYPES.rest, body, answer),
     entrance({ ...gates, caller, onFailure }, bindingOf),
   ]);
-  const middleware: RequestHandler = (req, res, next) => {
-    shareShape(req);
-    shareShape(res);
-    return guarded(req, res, next);
-  };
   return { handler, middleware };
 }
 

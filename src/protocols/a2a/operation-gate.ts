@@ -60,10 +60,7 @@ export function operationGate(
       const clearing = agent.clearOperation(call.caller, invocation);
       const clearance = await cleared(clearing, continues, agent, context);
       call.leave = { kind: "operation", clearance, agent };
-      call.references =
-        referenceTaskIds.length === 0
-          ? referenceTaskIds
-          : await seenOf(referenceTaskIds, (id) => visibility.sees(id, context));
+      call.references = await seenOf(referenceTaskIds, (id) => visibility.sees(id, context));
       return undefined;
     },
   };

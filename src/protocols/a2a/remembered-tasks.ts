@@ -26,7 +26,7 @@ export class RememberedTasks implements Visibility {
   note(id: string, context: ServerCallContext): void {
     const { principal, invoker, paths } = taskAccessOf(context);
     const key = keyOf(id, context);
-    const made = this.#made.get(principal, key) ?? {
+    const made = this.#made.of(principal).get(key) ?? {
       id,
       tenant: context.tenant ?? "",
       uses: [],
