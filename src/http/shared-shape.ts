@@ -18,6 +18,7 @@ export const shareShapes: RequestHandler = (req, res, next) => {
 };
 
 function makeTable(object: object): void {
+  if (!Object.isExtensible(object)) return;
   Object.assign(object, { [FIRST]: true, [LAST]: true });
   Reflect.deleteProperty(object, FIRST);
   Reflect.deleteProperty(object, LAST);

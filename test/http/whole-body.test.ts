@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import express, { type RequestHandler } from "express";
@@ -126,3 +127,30 @@ test("what an earlier reader has read is left to it", async () => {
   expect(await answerTo(port, withBody('{"a":1}', JSON_TYPE))).toContain('{"a":1}');
   close();
 });
+
+test.each([true, false])(
+  "what stands in front keeps its asynchronous context (one packet: %s)",
+  async (whole) => {
+    const user = new AsyncLocalStorage<string>();
+    const seen: (string | undefined)[] = [];
+    const app = express();
+    const read = jsonBody(["application/json"], { bytes: 64, depth: 3 }, () => {});
+    app.use(
+      (_req, _res, next) => user.run("alice", next),
+      read,
+      (_req, res) => {
+        seen.push(user.getStore());
+        res.json({});
+      },
+    );
+    const server = app.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const pieces = withBody('{"a":1}', JSON_TYPE);
+    await answerTo(
+      (server.address() as AddressInfo).port,
+      whole ? [Buffer.concat(pieces)] : pieces,
+    );
+    expect(seen).toEqual(["alice"]);
+    server.close();
+  },
+);
