@@ -30,7 +30,7 @@ const SERVED: service.Service = {
     ...{ kind, perSecond: 100, cpuMicroseconds: 10 },
     ...{ ofBare: 1 - at / 10, ofBareByCpu: 1 - at / 20 },
   })),
-  latency: ["bare", "guarded", "ledger"].map((kind, at) => ({
+  latency: ["bare", "guarded", "ledger", "durable"].map((kind, at) => ({
     ...{ kind, perSecond: 50, p50: 1, p99: 4 + at },
   })),
   concurrency: [1, 10].flatMap((callers) =>
