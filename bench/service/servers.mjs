@@ -73,11 +73,10 @@ export async function startServer(kind, size) {
   };
 }
 
-/** @param {import("proviso/a2a").Guard["middleware"][]} before @param {Parameters<typeof jsonRpcHandler>[0]["requestHandler"]} handler */
-async function mounted(before, handler) {
+/** @param {...RequestHandler} handlers */
+async function mounted(...handlers) {
   const app = express().disable("x-powered-by").disable("etag");
-  const userBuilder = UserBuilder.noAuthentication;
-  app.use("/a2a/jsonrpc", ...before, jsonRpcHandler({ requestHandler: handler, userBuilder }));
+  app.use("/a2a/jsonrpc", ...handlers);
   const server = createServer(app);
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
   const address = server.address();
@@ -105,17 +104,19 @@ async function startBare() {
     if ((await callerOf(req)) === undefined) res.status(401).end();
     else next();
   };
-  const before = [authentication, express.json({ limit: BODY_BYTES, inflate: false })];
-  return { ...(await mounted(before, sdkHandler())), token: "" };
+  const body = express.json({ limit: BODY_BYTES, inflate: false });
+  const userBuilder = UserBuilder.noAuthentication;
+  const answers = jsonRpcHandler({ requestHandler: sdkHandler(), userBuilder });
+  return { ...(await mounted(authentication, body, answers)), token: "" };
 }
 
 /** @param {IssuingAgent} agent */
 function startGuarded(agent) {
-  const { handler, middleware } = guard({
+  const { jsonRpc } = guard({
     ...{ agent, handler: sdkHandler(), caller: callerOf, body: { bytes: BODY_BYTES } },
     needs: () => ({ operation: "tell" }),
   });
-  return mounted([middleware], handler);
+  return mounted(jsonRpc);
 }
 
 /** @param {IssuingAgent} agent @param {Awaited<ReturnType<typeof createStores>>} database */

@@ -195,12 +195,29 @@ export class IssuingAgent {
     if (denials !== undefined) throw new LeaveLostError(denials);
   }
 
-  /** @throws As {@link IssuingAgent.begin} does, and what the skill throws. */
-  async run(clearance: Clearance, caller: Caller, signal: AbortSignal): Promise<Json> {
+  /**
+   * Runs a skill that there is leave for.
+   *
+   * @param ending - Its `signal` is read when the skill first reads it: an `AbortController`, for example.
+   * @throws As {@link IssuingAgent.begin} does, and what the skill throws.
+   */
+  async run(
+    clearance: Clearance,
+    caller: Caller,
+    ending: { readonly signal: AbortSignal },
+  ): Promise<Json> {
     this.begin(clearance, caller);
     const { asked, resources, principal, arguments: given } = clearance;
     const own = skillArguments(given);
-    return asked.run({ arguments: own, resources, caller, principal, signal });
+    return asked.run({
+      arguments: own,
+      resources,
+      caller,
+      principal,
+      get signal() {
+        return ending.signal;
+      },
+    });
   }
 
   /** Records that the skill did not run, unless the leave is used up. @param code - Such as `timed_out`. */
@@ -235,7 +252,7 @@ export class IssuingAgent {
     cleared(answer);
     let result: Json;
     try {
-      result = await this.run(answer, caller, signal);
+      result = await this.run(answer, caller, { signal });
     } catch (error) {
       if (error instanceof LeaveLostError) return { ok: false, denials: error.denials };
       throw error;

@@ -1,7 +1,9 @@
 import type { RequestHandler } from "express";
 
-const FIRST = Symbol("first");
-const LAST = Symbol("last");
+/** Every emitter of events has this member, before any other. */
+interface Emitter {
+  _events?: unknown;
+}
 
 /** Node 20 and 22 have V8 11 and 12. */
 const isNeeded = Number.parseInt(process.versions.v8, 10) < 13;
@@ -13,13 +15,13 @@ const isNeeded = Number.parseInt(process.versions.v8, 10) < 13;
  * table, and tables share one shape.
  */
 export const shareShapes: RequestHandler = (req, res, next) => {
-  if (isNeeded) for (const one of [req, res]) makeTable(one);
+  if (isNeeded) for (const one of [req, res]) makeTable(one as Emitter);
   next();
 };
 
-function makeTable(object: object): void {
-  if (!Object.isExtensible(object)) return;
-  Object.assign(object, { [FIRST]: true, [LAST]: true });
-  Reflect.deleteProperty(object, FIRST);
-  Reflect.deleteProperty(object, LAST);
+function makeTable(emitter: Emitter): void {
+  if (!Object.hasOwn(emitter, "_events") || !Object.isExtensible(emitter)) return;
+  const { _events } = emitter;
+  delete emitter._events;
+  emitter._events = _events;
 }

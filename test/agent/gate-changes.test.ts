@@ -94,7 +94,7 @@ describe("between leave and run", () => {
     const leave = await agent.clear(ALICE, invocation);
     if (!leave.allowed) throw new Error("it is allowed");
     revocations.add({ kind: "capability", id: one.id, at: "2026-01-01T00:00:00Z" });
-    const run = agent.run(leave, ALICE, new AbortController().signal);
+    const run = agent.run(leave, ALICE, new AbortController());
     await expect(run).rejects.toThrow(LeaveLostError);
     await expect(run).rejects.toMatchObject({ denials: [{ code: "revoked" }] });
     expect(ran).toEqual([]);

@@ -15,6 +15,7 @@ import { type Call, callOf, giveUp, type Leave } from "./calls.js";
 import { fault } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
 import { taskMessage } from "./repeats.js";
+import { RunLimit } from "./run-limit.js";
 import type { TaskAnswer } from "./task-answer.js";
 import { type TaskRunner, taskCallOf } from "./task-call.js";
 import {
@@ -35,7 +36,7 @@ export interface ExecutorOptions extends RunLimits {
 /** Runs what a message was given leave for. */
 export class CapabilityExecutor implements AgentExecutor {
   readonly #options: ExecutorOptions;
-  readonly #running = new Map<string, AbortController>();
+  readonly #running = new Map<string, RunLimit>();
   readonly #settling = new Set<Promise<void>>();
 
   constructor(options: ExecutorOptions) {
@@ -53,17 +54,16 @@ export class CapabilityExecutor implements AgentExecutor {
     const call = callOf(context);
     const { leave, release } = call;
     if (leave === undefined) throw new TypeError("nothing has given leave to this request");
-    const controller = new AbortController();
-    this.#running.set(taskId, controller);
+    const limit = new RunLimit();
+    this.#running.set(taskId, limit);
     try {
       for (const use of usesBefore(leave)) recordUse(context, use);
       const task = this.#beginningOf(request, leave);
       if (!(await this.#begin(task, request, call))) return;
       bus.publish(AgentEvent.task(task));
       const what = leave.kind === "skill" ? leave.invocation.skill : "task";
-      const work = (signal: AbortSignal): Promise<Json | TaskAnswer> =>
-        this.#run(leave, request, signal);
-      const ending = await endingOf({ what, work, controller, release }, this.#options);
+      const work = (): Promise<Json | TaskAnswer> => this.#run(leave, request, limit);
+      const ending = await endingOf({ what, work, limit, release }, this.#options);
       await this.#end(task, ending, request, bus);
     } finally {
       this.#running.delete(taskId);
@@ -144,22 +144,18 @@ export class CapabilityExecutor implements AgentExecutor {
   }
 
   cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
-    const controller = this.#running.get(taskId);
-    if (controller === undefined) bus.finished();
-    else controller.abort(CANCELLED);
+    const limit = this.#running.get(taskId);
+    if (limit === undefined) bus.finished();
+    else limit.abort(CANCELLED);
   };
 
-  async #run(
-    leave: Leave,
-    request: RequestContext,
-    signal: AbortSignal,
-  ): Promise<Json | TaskAnswer> {
+  async #run(leave: Leave, request: RequestContext, limit: RunLimit): Promise<Json | TaskAnswer> {
     const { agent, runTask } = this.#options;
     if (leave.kind === "skill") {
-      return agent.run(leave.clearance, callOf(request.context).caller, signal);
+      return agent.run(leave.clearance, callOf(request.context).caller, limit);
     }
     if (leave.kind === "operation") throw new TypeError("this agent runs skills alone");
-    if (runTask !== undefined) return runTask(taskCallOf(leave, request, agent, signal));
+    if (runTask !== undefined) return runTask(taskCallOf(leave, request, agent, limit.signal));
     const skills = [...agent.skills.keys()].join(", ");
     return {
       message: `this agent takes calls of skills: send one data part {"skill", "arguments"}; there are ${skills}`,

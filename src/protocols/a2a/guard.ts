@@ -11,6 +11,7 @@ import { BODY_TYPES, faultWriter } from "./answer.js";
 import { entrance } from "./entrance.js";
 import type { Binding } from "./errors.js";
 import { GuardedHandler } from "./guarded-handler.js";
+import { jsonRpc } from "./json-rpc.js";
 import { type NeedsOf, operationGate } from "./operation-gate.js";
 import { isRoot } from "./places.js";
 import { RememberedTasks } from "./remembered-tasks.js";
@@ -40,7 +41,12 @@ type Known = Caller | null | undefined;
 
 /** An agent that does only what its callers have leave for. */
 export interface Guard {
-  /** For the SDK's `jsonRpcHandler` and `restHandler`: does nothing without the middleware in front. */
+  /** Answers JSON-RPC at its address, guarded, with the caller's principal as the SDK's user. */
+  readonly jsonRpc: RequestHandler;
+  /**
+   * For the SDK's `restHandler`, or for its `jsonRpcHandler` with a user or a context of the app's own: does nothing
+   * without the middleware in front.
+   */
   readonly handler: A2ARequestHandler;
   /** Stands right before the SDK's handlers, at their address. */
   readonly middleware: RequestHandler;
@@ -57,7 +63,6 @@ const MEMBERS = ["agent", "handler", "needs", "caller", "access", "body", "onFai
  * @example
  * ```ts
  * import { DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";
- * import { jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";
  * import express from "express";
  * import { guard } from "proviso/a2a";
  * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
@@ -83,14 +88,13 @@ const MEMBERS = ["agent", "handler", "needs", "caller", "access", "body", "onFai
  * const card = { supportedInterfaces: [], capabilities: {} };
  * const executor = { execute: async () => {}, cancelTask: async () => {} };
  *
- * const { handler, middleware } = guard({
+ * const { jsonRpc } = guard({
  *   agent,
  *   handler: new DefaultRequestHandler(card, new InMemoryTaskStore(), executor),
  *   needs: () => ({ operation: "echo" }),
  *   caller: (req) => (req.get("X-User") ? { principal: req.get("X-User"), invoker: "app" } : undefined),
  * });
- * const userBuilder = UserBuilder.noAuthentication;
- * const app = express().use("/a2a", middleware, jsonRpcHandler({ requestHandler: handler, userBuilder }));
+ * const app = express().use("/a2a", jsonRpc);
  *
  * const server = app.listen(0, "127.0.0.1");
  * await new Promise((listening) => server.once("listening", listening));
@@ -128,7 +132,7 @@ export function guard(options: GuardOptions): Guard {
     jsonBody(BODY_TYPES.rest, body, answer),
     entrance({ ...gates, caller, onFailure }, bindingOf),
   ]);
-  return { handler, middleware };
+  return { handler, middleware, jsonRpc: inTurn([middleware, jsonRpc(handler)]) };
 }
 
 /** As the SDK's handlers route: JSON-RPC is at their own address, and nothing of HTTP+JSON is. */

@@ -72,6 +72,11 @@ export class GuardedHandler implements Operations {
     this.#entered.set(by, entered);
   }
 
+  /** What leave was asked for in, for an operation that has been let in and is not called yet. */
+  waiting(by: object): ServerCallContext | undefined {
+    return this.#entered.get(by)?.context;
+  }
+
   readonly getAgentCard: Operations["getAgentCard"] = () => this.#inner.getAgentCard();
 
   readonly getAuthenticatedExtendedAgentCard: Operations["getAuthenticatedExtendedAgentCard"] = (

@@ -15,7 +15,9 @@ import {
   DefaultRequestHandler,
   type ServerCallContext,
 } from "@a2a-js/sdk/server";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
+import { admit } from "./admission.js";
 import type { ApprovalTasks } from "./approval-tasks.js";
 import { callOf } from "./calls.js";
 import type { PushSender } from "./push-sender.js";
@@ -24,6 +26,7 @@ import { follow, repeatedTask } from "./repeats.js";
 
 /** What the handler rests on. */
 export interface KeptTasksOptions {
+  readonly agent: IssuingAgent;
   readonly card: AgentCard;
   readonly tasks: TaskStore;
   readonly executor: AgentExecutor;
@@ -127,6 +130,9 @@ export class KeptTasks extends DefaultRequestHandler {
   async #unbegun(context: ServerCallContext): Promise<Task | undefined> {
     const { earlier, failure } = callOf(context);
     if (failure !== undefined) throw failure.error;
-    return earlier && repeatedTask(earlier, this.#options.tasks, context);
+    if (earlier === undefined) return undefined;
+    // It is read by all that is presented, and not only by what leave rests on.
+    await admit(this.#options.agent, context);
+    return repeatedTask(earlier, this.#options.tasks, context);
   }
 }

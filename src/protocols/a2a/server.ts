@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { User } from "@a2a-js/sdk/server";
-import { jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
+import { restHandler } from "@a2a-js/sdk/server/express";
 import type { Request, RequestHandler } from "express";
 import type { Authenticator } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
@@ -35,6 +35,7 @@ import { CapabilityExecutor } from "./executor.js";
 import { DENIAL_HEADER, METHODS } from "./extension.js";
 import { calledMethod } from "./extension-rpc.js";
 import { GuardedHandler } from "./guarded-handler.js";
+import { jsonRpc } from "./json-rpc.js";
 import { KeptTasks } from "./kept-tasks.js";
 import { messageGate } from "./message-gate.js";
 import { routeOf } from "./places.js";
@@ -211,7 +212,7 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   const sender = push === undefined ? undefined : new PushSender(push, onFailure);
   const executor = new CapabilityExecutor({ agent, tasks, runTask, ...limits });
   const approvals = approvalTasks(agent, { tasks, push, sender, ...limits });
-  const inner = new KeptTasks({ card, tasks, executor, push, sender, approvals });
+  const inner = new KeptTasks({ agent, card, tasks, executor, push, sender, approvals });
   const handler = new GuardedHandler({ agent, inner, approvals, onFailure });
   const messages = messageGate({ agent, tasks, limit, push });
   const gates = { agent, handler, messages, approvals, verificationUri: options.verificationUri };
@@ -238,15 +239,14 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
     isAuthenticated: true,
     userName: callerOf(req).principal,
   });
-  const served = { requestHandler: handler, userBuilder };
 
   app.get(CARD_PATH, cardRoute(cardTexts(card, agent)));
   const cardUrl = `${url}${CARD_PATH}`;
   if (options.page !== false) {
     app.get("/", agentPage(options.card, agent, { url, cardUrl, rpcUrl }));
   }
-  app.use(RPC_PATH, inTurn(before("jsonrpc")), jsonRpcHandler(served));
-  app.use(REST_PATH, inTurn(before("rest")), restHandler(served));
+  app.use(RPC_PATH, inTurn([...before("jsonrpc"), jsonRpc(handler)]));
+  app.use(REST_PATH, inTurn(before("rest")), restHandler({ requestHandler: handler, userBuilder }));
   const stop = async (): Promise<void> => {
     if (!stopping.signal.aborted && limit.running > 0) {
       log.warn({ running: limit.running }, "shutting down: ended what was still under way");

@@ -9,7 +9,7 @@ import { BUSY, denialFault, fault } from "./errors.js";
 import { ERROR_CODES, EXTENSION_URI } from "./extension.js";
 import type { GuardedHandler } from "./guarded-handler.js";
 import { outlineOf } from "./places.js";
-import { type Ending, endingOf, keptEnding, type RunLimits } from "./task-endings.js";
+import { type Ending, endingOf, keptEnding, type Run, type RunLimits } from "./task-endings.js";
 
 /** What the methods that run something rest on. */
 export interface SkillMethodContext extends RunLimits, Gates {
@@ -58,7 +58,7 @@ export async function invokeSkill(
     release();
     return { ok: false, fault: denialFault(clearance.denials) };
   }
-  const work = (signal: AbortSignal): Promise<Json> => agent.run(clearance, caller, signal);
+  const work: Run["work"] = (limit) => agent.run(clearance, caller, limit);
   const ending = await endingOf({ what: skill, work, release }, context);
   return outcomeOf(ending, authorityMarks({ kind: "skill", clearance, invocation }, agent));
 }

@@ -1,13 +1,12 @@
-import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { type Artifact, Role, type Task, TaskState } from "@a2a-js/sdk";
 import { LeaveLostError } from "../../agent/outcomes.js";
 import type { AgentDenials } from "../../agent/refusal.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
-import { within } from "../../http/work.js";
 import { EXTENSION_URI } from "./extension.js";
 import { dataPart, newMessage, textPart } from "./parts.js";
+import { RunLimit } from "./run-limit.js";
 import { TaskAnswer, taskStateOf } from "./task-answer.js";
 
 /** What becomes of a skill or a task that has run. */
@@ -46,9 +45,9 @@ export interface RunLimits {
 export interface Run {
   /** What the log calls it. */
   readonly what: string;
-  readonly work: (signal: AbortSignal) => Promise<Json | TaskAnswer>;
+  readonly work: (limit: Pick<RunLimit, "signal">) => Promise<Json | TaskAnswer>;
   /** Aborted with {@link CANCELLED} when its caller cancels it; what else ends the work aborts it too. */
-  readonly controller?: AbortController;
+  readonly limit?: RunLimit;
   /** Called once the work is over, also where its caller waits no longer. */
   readonly release?: (() => void) | undefined;
 }
@@ -58,21 +57,22 @@ export const CANCELLED: DOMException = Object.freeze(new DOMException("cancelled
 
 /** Runs something within its limits. Never throws: a failure is an ending as well. */
 export async function endingOf(
-  { what, work, controller = new AbortController(), release }: Run,
+  { what, work, limit = new RunLimit(), release }: Run,
   { timeout, stopping, onFailure }: RunLimits,
 ): Promise<Ending> {
-  const { signal } = controller;
-  const settle = limit(controller, stopping, timeout);
-  const working = work(signal);
+  const stop = (): void => limit.abort(stopping.reason);
+  if (stopping.aborted) stop();
+  else stopping.addEventListener("abort", stop, { once: true });
+  const working = work(limit);
   // Work that does not stop keeps its place until it does.
   const over = (): void => release?.();
   working.then(over, over);
   try {
-    const result = await within(signal, working);
+    const result = await limit.hold(working, timeout);
     if (!(result instanceof TaskAnswer)) return { state: TaskState.TASK_STATE_COMPLETED, result };
     return { state: taskStateOf(result), text: result.message, data: result.data };
   } catch (error) {
-    if (signal.reason === CANCELLED)
+    if (limit.reason === CANCELLED)
       return { state: TaskState.TASK_STATE_CANCELED, text: "cancelled" };
     const rejected = TaskState.TASK_STATE_REJECTED;
     if (error instanceof LeaveLostError) {
@@ -82,42 +82,13 @@ export async function endingOf(
     if (isSkillInputError(error)) return { state: rejected, text: error.message };
     const state = TaskState.TASK_STATE_FAILED;
     if (stopping.aborted) return { state, text: SHUTTING_DOWN, reason: "unavailable" };
-    if (signal.aborted) return { state, text: "it took too long", reason: "timed_out" };
+    if (limit.aborted) return { state, text: "it took too long", reason: "timed_out" };
     onFailure(error, what);
     return { state, text: "it failed; the agent's log says why", reason: "skill_failed" };
   } finally {
-    settle();
+    stopping.removeEventListener("abort", stop);
   }
 }
-
-/**
- * Aborts with another signal, or after a time. `AbortSignal.any` would do, but on Node 20 keeps something of each
- * signal for as long as the longest lives.
- *
- * @returns Lets go of the other signal. The time still runs: work that is left behind ends by it.
- */
-function limit(controller: AbortController, other: AbortSignal, timeout: number): () => void {
-  abortAfter(controller, timeout);
-  const abort = (): void => controller.abort(other.reason);
-  if (other.aborted) abort();
-  else other.addEventListener("abort", abort, { once: true });
-  return () => other.removeEventListener("abort", abort);
-}
-
-/** Outside of every call: what is made in its scope keeps no call's asynchronous context. */
-const OUTSIDE = new AsyncResource("RunLimit");
-
-/**
- * Aborts after a time, and keeps nothing but the controller until then: neither the call that made it, through
- * this function's scope, nor the call's asynchronous context.
- */
-function abortAfter(controller: AbortController, timeout: number): void {
-  const late = (): void => controller.abort(TOO_LONG);
-  OUTSIDE.runInAsyncScope(() => setTimeout(late, timeout).unref());
-}
-
-// One for all: most calls are over long before, and to make it takes the stack of each.
-const TOO_LONG = Object.freeze(new DOMException("it took too long", "TimeoutError"));
 
 /** A task, as it is once it has come to an ending. */
 export function endedTask(task: Task, ending: Ending): Task {

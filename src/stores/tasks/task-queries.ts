@@ -26,18 +26,16 @@ export async function rowOf(db: Kysely<StoreTables>, id: string): Promise<TaskRo
   return rows[0];
 }
 
-/** A task that is not there, without the access that it is made with. */
-export type NewTask = Omit<Selectable<StoreTables["task"]>, "seq" | "access">;
-
-/** The key of an access, and the time that it must have been used after. */
-interface With {
+/** A task that is not there, and the access that it is made with. */
+export interface NewTask extends Omit<Selectable<StoreTables["task"]>, "seq" | "access"> {
+  /** The key of the access, and the time that it must have been used after. */
   readonly key: string;
   readonly since: number;
 }
 
 type Given<T> = { readonly [Name in keyof T]: T[Name] };
 
-const insertNew: FixedQuery<StoreTables, Given<NewTask & With>, unknown> = fixedQuery((db, later) =>
+const insertNew: FixedQuery<StoreTables, Given<NewTask>, unknown> = fixedQuery((db, later) =>
   db
     .insertInto("task")
     .columns(["access", ...NEW])
@@ -63,12 +61,8 @@ const NEW = [
  *
  * @returns Whether it did: not if there is a task of its id, or no such access.
  */
-export async function insertTask(
-  db: Kysely<StoreTables>,
-  task: NewTask,
-  { key, since }: With,
-): Promise<boolean> {
-  const { numAffectedRows = 0n } = await insertNew(db, { ...task, key, since });
+export async function insertTask(db: Kysely<StoreTables>, task: NewTask): Promise<boolean> {
+  const { numAffectedRows = 0n } = await insertNew(db, task);
   return numAffectedRows > 0n;
 }
 

@@ -105,9 +105,7 @@ export class TaskWriting {
     const { clock, quota } = this.#tasks;
     const principal = JSON.stringify(viewer.access.principal);
     if (task.id === "" || !quota.takes(principal, { tasks: 1, bytes: fields.bytes })) return false;
-    const now = clock();
-    const access = { key: accessKey(viewer), since: now - DAY };
-    return insertTask(db, this.#newRow(task, viewer, { fields, message }, now), access);
+    return insertTask(db, this.#newRow(task, viewer, { fields, message }, clock()));
   }
 
   #newRow(
@@ -131,6 +129,8 @@ export class TaskWriting {
       saved: now,
       instance: isRunning(state) ? this.#instance : null,
       messages: message === undefined ? null : JSON.stringify([message]),
+      key: accessKey(viewer),
+      since: now - DAY,
     };
   }
 
@@ -156,8 +156,7 @@ export class TaskWriting {
         const { written } = await putAccess(db, viewer, now);
         await quota.assertRoom(db, principal, { tasks: 1, bytes: fields.bytes }, written);
         const row = this.#newRow(task, viewer, { fields, ...(message && { message }) }, now);
-        if (await insertTask(db, row, { key: accessKey(viewer), since: now - DAY }))
-          return undefined;
+        if (await insertTask(db, row)) return undefined;
         continue;
       }
       if (!(await this.#tasks.visible(db, known.access, viewer))) {

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { AgentCard, type Message, Role } from "@a2a-js/sdk";
 import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";
-import { jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import { restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
 import express from "express";
 import { capabilityExtension, clearanceOf, EXTENSION_URI, guard } from "proviso/a2a";
 import { createIssuingAgent, createPolicyTable } from "proviso/agent";
@@ -44,7 +44,7 @@ const executor = {
 };
 type Execute = import("@a2a-js/sdk/server").AgentExecutor["execute"];
 
-const { handler, middleware } = guard({
+const { jsonRpc, handler, middleware } = guard({
   agent,
   handler: new DefaultRequestHandler(card, new InMemoryTaskStore(), executor),
   needs: ({ parts }) => ({ operation: parts.length > 1 ? "shout" : "echo" }),
@@ -52,7 +52,7 @@ const { handler, middleware } = guard({
 });
 const userBuilder = UserBuilder.noAuthentication;
 const app = express();
-app.use("/a2a/rpc", middleware, jsonRpcHandler({ requestHandler: handler, userBuilder }));
+app.use("/a2a/rpc", jsonRpc);
 app.use("/a2a/rest", middleware, restHandler({ requestHandler: handler, userBuilder }));
 const server = app.listen(0, "127.0.0.1");
 await new Promise<void>((resolve) => server.once("listening", resolve));

@@ -149,6 +149,11 @@ test("the id is the party's own, and opens nothing that is presented does not op
     data: [{ reason: "message_id_taken" }],
   });
   expect(JSON.stringify(below.body)).not.toContain(idIn(first));
+  const unlike = await post("SendMessage", waiting(1, "shared"));
+  expect(at(unlike.body, "error")).toMatchObject({
+    code: ERROR_CODES.repeated,
+    data: [{ reason: "message_id_taken" }],
+  });
   const rest = await send(`${agent.server.restUrl}/message:send`, {
     method: "POST",
     headers: { ...authorized("alice"), ...headers() },

@@ -4,7 +4,13 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { TaskState } from "@a2a-js/sdk";
 import { expect, test, vi } from "vitest";
-import { CANCELLED, endingOf, type RunLimits } from "../../../src/protocols/a2a/task-endings.js";
+import { RunLimit } from "../../../src/protocols/a2a/run-limit.js";
+import {
+  CANCELLED,
+  endingOf,
+  type Run,
+  type RunLimits,
+} from "../../../src/protocols/a2a/task-endings.js";
 
 // How long a run may take, and what is left of it afterwards.
 
@@ -14,7 +20,7 @@ function limits(timeout = 60_000): RunLimits & { readonly stop: AbortController 
 }
 
 /** Work that ends only by its signal. */
-const waiting = (signal: AbortSignal): Promise<null> =>
+const waiting = ({ signal }: { readonly signal: AbortSignal }): Promise<null> =>
   new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
@@ -32,29 +38,29 @@ function heldBy(signal: AbortSignal): number {
 
 test("runs that are over leave nothing with the signals that outlive them", async () => {
   const { stop, ...limited } = limits();
-  const controller = new AbortController();
+  const limit = new RunLimit();
   const ran = async (): Promise<void> => {
-    await endingOf({ what: "one", work: async () => 1, controller }, limited);
+    await endingOf({ what: "one", work: async () => 1, limit }, limited);
     await endingOf({ what: "one", work: async () => Promise.reject(new Error()) }, limited);
   };
   await ran();
-  const before = [heldBy(stop.signal), heldBy(controller.signal)];
+  const before = [heldBy(stop.signal), heldBy(limit.signal)];
   for (let at = 0; at < 50; at++) await ran();
-  expect([heldBy(stop.signal), heldBy(controller.signal)]).toEqual(before);
+  expect([heldBy(stop.signal), heldBy(limit.signal)]).toEqual(before);
 });
 
 test("a run ends when it is cancelled, when the agent stops, and when it takes too long", async () => {
   vi.useFakeTimers();
   const { stop, ...limited } = limits();
-  const controller = new AbortController();
-  const cancelled = endingOf({ what: "one", work: waiting, controller }, limited);
-  controller.abort(CANCELLED);
+  const limit = new RunLimit();
+  const cancelled = endingOf({ what: "one", work: waiting, limit }, limited);
+  limit.abort(CANCELLED);
   expect(await cancelled).toMatchObject({ state: TaskState.TASK_STATE_CANCELED });
   const reasons: unknown[] = [];
   const late = endingOf(
     {
       what: "one",
-      work: (signal) => waiting(signal).catch((why: unknown) => reasons.push(why)),
+      work: (limit) => waiting(limit).catch((why: unknown) => reasons.push(why)),
     },
     limits(1000),
   );
@@ -70,7 +76,7 @@ test("a run ends when it is cancelled, when the agent stops, and when it takes t
 test("what a run leaves behind when it is over is still aborted after its time", async () => {
   vi.useFakeTimers();
   let left: AbortSignal | undefined;
-  const work = async (signal: AbortSignal): Promise<null> => {
+  const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<null> => {
     left = signal;
     return null;
   };
@@ -79,6 +85,37 @@ test("what a run leaves behind when it is over is still aborted after its time",
   await vi.advanceTimersByTimeAsync(1000);
   expect(left?.aborted).toBe(true);
   vi.useRealTimers();
+});
+
+test("a run that asks for no signal leaves no timer, and one that asks later is aborted in time", async () => {
+  vi.useFakeTimers();
+  const before = vi.getTimerCount();
+  let ask: () => AbortSignal = () => expect.unreachable();
+  const work: Run["work"] = async (limit) => {
+    ask = () => limit.signal;
+    return null;
+  };
+  await endingOf({ what: "one", work }, limits(1000));
+  expect(vi.getTimerCount()).toBe(before);
+  await vi.advanceTimersByTimeAsync(400);
+  const left = ask();
+  expect(left.aborted).toBe(false);
+  await vi.advanceTimersByTimeAsync(599);
+  expect(left.aborted).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(left.reason).toMatchObject({ name: "TimeoutError" });
+  await endingOf({ what: "one", work }, limits(1000));
+  await vi.advanceTimersByTimeAsync(1001);
+  expect(ask().aborted).toBe(true);
+  vi.useRealTimers();
+});
+
+test("a run that is cancelled before it begins ends at once", async () => {
+  const limit = new RunLimit();
+  limit.abort(CANCELLED);
+  const { stop: _, ...limited } = limits();
+  const ending = await endingOf({ what: "one", work: waiting, limit }, limited);
+  expect(ending).toMatchObject({ state: TaskState.TASK_STATE_CANCELED });
 });
 
 test("a run that is over is not kept until its time is over", async () => {
@@ -92,12 +129,12 @@ test("a run that is over is not kept until its time is over", async () => {
     const call = { request: new Array(1000).fill(0) };
     const store = { call };
     runs.push(new WeakRef(call), new WeakRef(store));
-    const work = async (signal: AbortSignal): Promise<number> => {
+    const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<number> => {
       signals.push(signal);
       return call.request.length;
     };
-    const controller = new AbortController();
-    await context.run(store, () => endingOf({ what: "one", work, controller }, limited));
+    const limit = new RunLimit();
+    await context.run(store, () => endingOf({ what: "one", work, limit }, limited));
   };
   for (let at = 0; at < 20; at++) await run();
   // What was just awaited is given up a turn later.

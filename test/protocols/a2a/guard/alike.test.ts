@@ -145,11 +145,17 @@ function normal(answer: unknown): unknown {
   return JSON.parse(text);
 }
 
-for (const binding of BINDINGS) {
-  test.each(Object.entries(CASES))(`over ${binding}: %s`, async (_name, act) => {
+const WAYS = [
+  ...BINDINGS.map((binding) => ({ binding })),
+  { binding: "JSON-RPC", apart: true },
+] as const;
+
+for (const { binding, ...way } of WAYS) {
+  const of = "apart" in way ? " of the SDK" : "";
+  test.each(Object.entries(CASES))(`over ${binding}${of}: %s`, async (_name, act) => {
     quietConsole();
     const issuing = await desk();
-    const [open, guarded] = [await startDesk(), await startDesk(issuing)];
+    const [open, guarded] = [await startDesk(), await startDesk(issuing, way)];
     const capabilities = await granted(issuing.agent, { grants: ["desk:use", "desk:archive"] });
     const tokens = capabilities.map(({ token }) => token);
     const login = `${ALICE.principal}:${ALICE.invoker}`;

@@ -63,7 +63,7 @@ test("a second request with the headers object of another runs nothing", async (
   const failures: string[] = [];
   let headers: IncomingHttpHeaders | undefined;
   const { say, ranFor } = await start({
-    between: holding.between,
+    ...{ apart: true, between: holding.between },
     caller: (req) => {
       const [, invoker = ""] = req.get("Authorization")?.split(":") ?? [];
       headers ??= req.headers;
@@ -86,6 +86,7 @@ test("a second request with the headers object of another runs nothing", async (
 test("a context of another request runs nothing", async () => {
   const shared = new ServerCallContext({ requestedVersion: "1.0" });
   const { say, ranFor } = await start({
+    apart: true,
     contextBuilder: ({ headers }) => {
       shared.state.set("headers", headers);
       return shared;
@@ -102,7 +103,7 @@ test("a request whose caller has gone before its operation is called runs nothin
   const holding = hold();
   const tasks = new InMemoryTaskStore();
   const load = vi.spyOn(tasks, "load");
-  const { ask, say } = await start({ between: holding.between, tasks });
+  const { ask, say } = await start({ apart: true, between: holding.between, tasks });
   const id = at((await say("ask me")).body, "result", "task", "id");
   const read = (signal?: AbortSignal) => ask("GetTask", { id }, "assistant", signal);
   load.mockClear();

@@ -145,6 +145,8 @@ export interface RunningDesk {
 }
 
 export interface DeskOptions extends Partial<GuardOptions> {
+  /** Whether the SDK answers JSON-RPC behind the guard's middleware, in the place of the guard's `jsonRpc`. */
+  readonly apart?: boolean;
   /** How often the guard's middleware stands before the handler; once unless given. */
   readonly fronts?: number;
   /** Stands between the guard's middleware and the SDK's handlers. */
@@ -174,6 +176,7 @@ export async function startDesk(
     bare = false,
     fronts = 1,
     between = (_req, _res, next) => next(),
+    apart = fronts > 1 || bare,
     tasks = new InMemoryTaskStore(),
     contextBuilder,
     ...options
@@ -216,7 +219,8 @@ export async function startDesk(
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
   app.use(login);
   const served = { requestHandler, userBuilder, ...(contextBuilder && { contextBuilder }) };
-  app.use("/rpc", ...front, between, jsonRpcHandler(served));
+  if (guarded === undefined || apart) app.use("/rpc", ...front, between, jsonRpcHandler(served));
+  else app.use("/rpc", guarded.jsonRpc);
   app.use("/rest", ...front, between, restHandler(served));
   return { url, desk: own };
 }

@@ -190,6 +190,7 @@ test("without its middleware in front, the handler does nothing", async () => {
 
 test("a contextBuilder of the app's own keeps the request's headers, or nothing is let in", async () => {
   const built = (change: (state: Map<string, unknown>) => void): DeskOptions => ({
+    apart: true,
     contextBuilder(options) {
       const context = defaultServerCallContextBuilder(options);
       change(context.state);
